@@ -1,0 +1,253 @@
+//! The rule options and the eight published rulesets, which are presets of options.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BoardSize, Side};
+
+/// How many enemies it takes to capture the king.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KingCapture {
+    /// Four attackers, or three and the throne.
+    Strong,
+    /// Strong on and beside the throne, like a man elsewhere.
+    StrongNearThrone,
+    /// Always like a man.
+    Weak,
+}
+
+/// What happens to a king on the edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KingOnEdge {
+    /// He cannot be captured there.
+    Safe,
+    /// Three attackers capture him.
+    CapturedByThree,
+}
+
+/// Whether the king takes part in captures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KingArmed {
+    /// As the moving piece and as the piece on the far side.
+    Armed,
+    /// Only as the moving piece.
+    HammerOnly,
+    /// Only as the piece on the far side.
+    AnvilOnly,
+    /// Never.
+    Unarmed,
+}
+
+/// Who may stop on the throne.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThroneStop {
+    /// The king.
+    King,
+    /// Nobody, once it is empty.
+    Nobody,
+}
+
+/// Who may pass over the empty throne.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThronePass {
+    /// Every piece.
+    All,
+    /// The king.
+    King,
+    /// Nobody.
+    Nobody,
+}
+
+/// When the throne helps to capture attackers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThroneHostileToAttackers {
+    /// Occupied by the king or not.
+    Always,
+    /// Only when empty.
+    WhenEmpty,
+    /// Never.
+    Never,
+}
+
+/// When the throne helps to capture defenders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThroneHostileToDefenders {
+    /// Only when empty.
+    WhenEmpty,
+    /// Never.
+    Never,
+}
+
+/// Where the king escapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Escape {
+    /// On a corner.
+    Corner,
+    /// On any edge square.
+    Edge,
+}
+
+/// When enclosing the defenders wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Encirclement {
+    /// Never.
+    Off,
+    /// When no defender reaches the edge; several pockets count.
+    AnyPocket,
+    /// Only when all defenders share one enclosed region.
+    SingleRegion,
+}
+
+/// What a side without a legal move gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoLegalMove {
+    /// It loses.
+    Loss,
+    /// A draw.
+    Draw,
+}
+
+/// What repeating a position does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Repetition {
+    /// Nothing.
+    Ignore,
+    /// A draw.
+    Draw,
+    /// The defenders lose.
+    DefendersLose,
+    /// Who made the repeating move loses.
+    MoverLoses,
+    /// A defenders' move that would repeat is illegal.
+    DefendersMayNot,
+}
+
+/// What counts as the same position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RepetitionCompares {
+    /// The board and the side to move.
+    BoardAndSide,
+    /// The board, whoever is to move.
+    BoardAlone,
+}
+
+/// Every rule option. A published ruleset is a [`Preset`] of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// Board with its standard layout.
+    pub size: BoardSize,
+    /// Who moves first.
+    pub first: Side,
+    /// How many enemies capture the king.
+    pub king_capture: KingCapture,
+    /// The king on the edge.
+    pub king_on_edge: KingOnEdge,
+    /// Whether the king captures.
+    pub king_armed: KingArmed,
+    /// Who may stop on the throne.
+    pub throne_stop: ThroneStop,
+    /// Who may pass the empty throne.
+    pub throne_pass: ThronePass,
+    /// The throne's hostility to attackers.
+    pub throne_hostile_to_attackers: ThroneHostileToAttackers,
+    /// The throne's hostility to defenders.
+    pub throne_hostile_to_defenders: ThroneHostileToDefenders,
+    /// Linnaeus' capture against the occupied throne.
+    pub linnaean_capture: bool,
+    /// Corners are for the king only and hostile to all men.
+    pub corners: bool,
+    /// Corners are hostile to a king who is captured like a man.
+    pub corner_hostile_to_king: bool,
+    /// The king's goal.
+    pub escape: Escape,
+    /// Rows on the edge can be captured by a shieldwall.
+    pub shieldwall: bool,
+    /// The king wins by an edge fort.
+    pub exit_fort: bool,
+    /// Enclosing the defenders.
+    pub encirclement: Encirclement,
+    /// A side without a legal move.
+    pub no_legal_move: NoLegalMove,
+    /// Repetition of positions.
+    pub repetition: Repetition,
+    /// The occurrence (the first one counts) at which `repetition` applies.
+    pub repetition_occurrence: u8,
+    /// What is compared for repetition.
+    pub repetition_compares: RepetitionCompares,
+    /// Plies without a capture that make a draw; 0 is off.
+    pub no_capture_draw_plies: u16,
+    /// The occurrence of a defenders' configuration that loses for them; 0 is off.
+    pub draw_fort_occurrence: u8,
+    /// Plies after which the game is a technical draw; 0 is off.
+    pub ply_cap: u16,
+}
+
+/// A published ruleset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// Copenhagen 11x11 (S1).
+    Copenhagen,
+    /// Copenhagen as hnefatafl.org has it (S0).
+    CopenhagenHnefataflOrg,
+    /// Copenhagen as Cyningstan has it (S3).
+    CopenhagenCyningstan,
+    /// Copenhagen as PlayTafl has it (S4).
+    CopenhagenPlaytafl,
+    /// Fetlar 11x11 (S2).
+    Fetlar,
+    /// Brandubh 7x7.
+    Brandubh,
+    /// Tablut 9x9.
+    Tablut,
+    /// Tablut 9x9 after Linnaeus.
+    TablutLinnaeus,
+}
+
+impl Preset {
+    /// All eight presets, in the order of the rules text.
+    pub const ALL: [Preset; 8] = [
+        Preset::Copenhagen,
+        Preset::CopenhagenHnefataflOrg,
+        Preset::CopenhagenCyningstan,
+        Preset::CopenhagenPlaytafl,
+        Preset::Fetlar,
+        Preset::Brandubh,
+        Preset::Tablut,
+        Preset::TablutLinnaeus,
+    ];
+
+    /// The name used in configs and on the command line, such as `copenhagen-hnefatafl-org`.
+    pub const fn name(self) -> &'static str {
+        todo!()
+    }
+
+    /// The preset of that name.
+    pub fn from_name(name: &str) -> Option<Preset> {
+        Preset::ALL.into_iter().find(|preset| preset.name() == name)
+    }
+
+    /// The options of this preset.
+    pub const fn rules(self) -> Rules {
+        todo!()
+    }
+}
+
+impl Rules {
+    /// The preset these rules are, the ply cap apart; `None` for a mixture of one's own.
+    pub fn preset(&self) -> Option<Preset> {
+        Preset::ALL.into_iter().find(|preset| Rules { ply_cap: self.ply_cap, ..preset.rules() } == *self)
+    }
+}

@@ -1,0 +1,2 @@
+//! hnefi
+fn main() {}
