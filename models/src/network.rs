@@ -1,0 +1,218 @@
+//! The burn network: a convolutional residual tower with global pooling and heads chosen by role.
+//!
+//! Size-agnostic: the same weights serve 7x7, 9x9 and 11x11, because no layer depends on the number of squares.
+//! Board tensors are `[B, C, N, N]`.
+
+use burn::module::Module;
+use burn::nn::conv::{Conv2d, Conv2dConfig};
+use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig, PaddingConfig2d};
+use burn::tensor::activation::relu;
+use burn::tensor::{Device, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::{GLOBALS, PLANES, POLICY_PLANES};
+
+/// Shape of a network. Two checkpoints with the same config can load each other's weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// Residual blocks in the tower.
+    pub blocks: usize,
+    /// Channels of the tower.
+    pub channels: usize,
+    /// Every so many blocks one has global pooling (3: the third, the sixth, ...); 0 for none.
+    pub pool_every: usize,
+    /// Hidden channels of the policy and value heads.
+    pub head_channels: usize,
+    /// Hidden units of the value head.
+    pub value_hidden: usize,
+    /// Whether attackers and defenders have heads of their own.
+    pub role_heads: bool,
+}
+
+impl NetworkConfig {
+    /// Whether block `index` (from 0) has global pooling.
+    pub fn block_pools(&self, index: usize) -> bool {
+        self.pool_every > 0 && (index + 1) % self.pool_every == 0
+    }
+
+    /// Fresh random weights on `device`.
+    pub fn init(&self, device: &Device) -> Network {
+        let channels = self.channels;
+        Network {
+            stem: ConvNorm::new(PLANES, channels, device),
+            globals: LinearConfig::new(GLOBALS, channels).init(device),
+            blocks: (0..self.blocks).map(|index| Block::new(channels, self.block_pools(index), device)).collect(),
+            roles: (0..if self.role_heads { 2 } else { 1 }).map(|_| RoleHeads::new(self, device)).collect(),
+            occupancy: Conv2dConfig::new([channels, 4], [1, 1]).init(device),
+        }
+    }
+}
+
+/// A 3x3 convolution without bias and the batch normalisation that folds into it.
+#[derive(Module, Debug)]
+pub struct ConvNorm {
+    /// `[out, in, 3, 3]`.
+    pub conv: Conv2d,
+    /// Over the output channels.
+    pub norm: BatchNorm,
+}
+
+impl ConvNorm {
+    fn new(inputs: usize, outputs: usize, device: &Device) -> ConvNorm {
+        ConvNorm {
+            conv: Conv2dConfig::new([inputs, outputs], [3, 3])
+                .with_padding(PaddingConfig2d::Explicit(1, 1, 1, 1))
+                .with_bias(false)
+                .init(device),
+            norm: BatchNormConfig::new(outputs).init(device),
+        }
+    }
+
+    fn forward(&self, x: Tensor<4>) -> Tensor<4> {
+        self.norm.forward(self.conv.forward(x))
+    }
+}
+
+/// A residual block: `relu(x + norm2(conv2(y)) + pool(y))` with `y = relu(norm1(conv1(x)))`; the pooled term, a bias per
+/// channel, only where the block has one.
+#[derive(Module, Debug)]
+pub struct Block {
+    /// First convolution.
+    pub first: ConvNorm,
+    /// Second convolution.
+    pub second: ConvNorm,
+    /// `[3C, C]`: from the pooled features of `y` to a bias per channel.
+    pub pool: Option<Linear>,
+}
+
+impl Block {
+    fn new(channels: usize, pools: bool, device: &Device) -> Block {
+        Block {
+            first: ConvNorm::new(channels, channels, device),
+            second: ConvNorm::new(channels, channels, device),
+            pool: pools.then(|| LinearConfig::new(3 * channels, channels).init(device)),
+        }
+    }
+
+    fn forward(&self, x: Tensor<4>) -> Tensor<4> {
+        let y = relu(self.first.forward(x.clone()));
+        let bias = self.pool.as_ref().map(|pool| per_channel(pool.forward(global_pool(y.clone()))));
+        let mut sum = self.second.forward(y) + x;
+        if let Some(bias) = bias {
+            sum = sum + bias;
+        }
+        relu(sum)
+    }
+}
+
+/// The heads of one role (or of both, when roles share them).
+#[derive(Module, Debug)]
+pub struct RoleHeads {
+    /// 1x1, C to head channels, with bias.
+    pub policy_conv: Conv2d,
+    /// `[3C, head channels]`: pooled trunk to a bias per channel, no bias of its own.
+    pub policy_pool: Linear,
+    /// 1x1, head channels to 40 planes, with bias.
+    pub policy_out: Conv2d,
+    /// 1x1, C to head channels, with bias.
+    pub value_conv: Conv2d,
+    /// `[3 * head channels, value hidden]`.
+    pub value_hidden: Linear,
+    /// `[value hidden, 4]`: win, draw, loss logits and ln(1 + plies left).
+    pub value_out: Linear,
+}
+
+impl RoleHeads {
+    fn new(config: &NetworkConfig, device: &Device) -> RoleHeads {
+        let (channels, head) = (config.channels, config.head_channels);
+        RoleHeads {
+            policy_conv: Conv2dConfig::new([channels, head], [1, 1]).init(device),
+            policy_pool: LinearConfig::new(3 * channels, head).with_bias(false).init(device),
+            policy_out: Conv2dConfig::new([head, POLICY_PLANES], [1, 1]).init(device),
+            value_conv: Conv2dConfig::new([channels, head], [1, 1]).init(device),
+            value_hidden: LinearConfig::new(3 * head, config.value_hidden).init(device),
+            value_out: LinearConfig::new(config.value_hidden, 4).init(device),
+        }
+    }
+
+    /// Policy `[B, 40, N, N]` and value `[B, 4]`.
+    fn forward(&self, trunk: Tensor<4>, pooled: Tensor<2>) -> (Tensor<4>, Tensor<2>) {
+        let hidden = relu(self.policy_conv.forward(trunk.clone()) + per_channel(self.policy_pool.forward(pooled)));
+        let policy = self.policy_out.forward(hidden);
+        let value = global_pool(relu(self.value_conv.forward(trunk)));
+        let value = self.value_out.forward(relu(self.value_hidden.forward(value)));
+        (policy, value)
+    }
+}
+
+/// What the heads say of a batch.
+#[derive(Clone, Debug)]
+pub struct Heads {
+    /// Policy logits, `[B, 40, N, N]`.
+    pub policy: Tensor<4>,
+    /// Win, draw and loss logits of the side to move, `[B, 3]`.
+    pub wdl: Tensor<2>,
+    /// ln(1 + plies to the end), `[B, 1]`.
+    pub moves_left: Tensor<2>,
+    /// Logits of each square's final content (empty, attacker, defender, king), `[B, 4, N, N]`.
+    pub occupancy: Tensor<4>,
+}
+
+/// The whole network.
+#[derive(Module, Debug)]
+pub struct Network {
+    /// Planes to channels.
+    pub stem: ConvNorm,
+    /// `[GLOBALS, C]`: global vector to a bias per channel after the stem's normalisation.
+    pub globals: Linear,
+    /// The tower.
+    pub blocks: Vec<Block>,
+    /// One set of heads for both roles, or attackers' and defenders'.
+    pub roles: Vec<RoleHeads>,
+    /// Final occupancy: 1x1, C to 4, with bias.
+    pub occupancy: Conv2d,
+}
+
+impl Network {
+    /// Evaluates a batch. `planes` is `[B, PLANES, N, N]`; `globals` is `[B, GLOBALS]`, whose first entry is 1 where the
+    /// attackers are to move and 0 where the defenders are, which picks the heads.
+    pub fn forward(&self, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
+        let mut x = relu(self.stem.forward(planes) + per_channel(self.globals.forward(globals.clone())));
+        for block in &self.blocks {
+            x = block.forward(x);
+        }
+        let pooled = global_pool(x.clone());
+        let (mut policy, mut value) = self.roles[0].forward(x.clone(), pooled.clone());
+        if let Some(defenders) = self.roles.get(1) {
+            let attacking = globals.narrow(1, 0, 1);
+            let (other_policy, other_value) = defenders.forward(x.clone(), pooled);
+            let on_board = per_channel(attacking.clone());
+            policy = other_policy.clone() + (policy - other_policy) * on_board;
+            value = other_value.clone() + (value - other_value) * attacking;
+        }
+        Heads {
+            policy,
+            wdl: value.clone().narrow(1, 0, 3),
+            moves_left: value.narrow(1, 3, 1),
+            occupancy: self.occupancy.forward(x),
+        }
+    }
+}
+
+/// Mean, mean scaled by the board's size, and maximum over the squares: `[B, C, N, N]` to `[B, 3C]` (KataGo's pooling,
+/// arXiv 1902.10565, section 3.3; the scale is `(N - 9) / 2`, which is -1, 0 and 1 on the three boards).
+fn global_pool(x: Tensor<4>) -> Tensor<2> {
+    let [batch, channels, side, _] = x.dims();
+    let flat = x.reshape([batch, channels, side * side]);
+    let mean = flat.clone().mean_dim(2).reshape([batch, channels]);
+    let max = flat.max_dim(2).reshape([batch, channels]);
+    let scaled = mean.clone().mul_scalar((side as f32 - 9.0) / 2.0);
+    Tensor::cat(vec![mean, scaled, max], 1)
+}
+
+/// `[B, C]` as `[B, C, 1, 1]`, to be added to every square.
+fn per_channel(x: Tensor<2>) -> Tensor<4> {
+    let [batch, channels] = x.dims();
+    x.reshape([batch, channels, 1, 1])
+}

@@ -1,0 +1,1 @@
+//! Many self-play games at once.

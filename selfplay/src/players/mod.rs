@@ -1,0 +1,1 @@
+//! Players that matches and boards can seat.

@@ -1,0 +1,26 @@
+//! Random numbers that depend on what they are for, not on what was drawn before.
+//!
+//! Every game and ply derives its own generator from the run's seed. No generator state has to be saved, a search begun
+//! again after a crash draws the same noise, and the number of threads changes nothing.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::SeedableRng;
+
+/// The generator used everywhere: small, fast, and the same on every platform and in every version.
+pub type Rng = Xoshiro256PlusPlus;
+
+/// The generator for one purpose, named by a path of numbers such as `[seed, game, ply]`.
+pub fn rng_for(path: &[u64]) -> Rng {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    for &part in path {
+        state = mix(state ^ mix(part.wrapping_add(0x9E37_79B9_7F4A_7C15)));
+    }
+    Rng::seed_from_u64(state)
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
