@@ -7,6 +7,7 @@
 mod checkpoint;
 mod encoding;
 mod evaluation;
+pub mod fused;
 mod network;
 mod policy;
 
