@@ -223,9 +223,13 @@ impl Position {
     #[inline]
     pub fn play_unchecked(&mut self, mv: Move) -> Undo {
         let before = self.state;
-        let (after, captured) = with_ruleset!(self.kernel, R => make::<R>(&self.rules, self.recent(), &before, mv));
-        self.history.push(after.key(&self.rules), after.defenders_hash, mv);
-        self.state = after;
+        let recent = self.history.recent(before.since_capture as usize + 1);
+        let captured = with_ruleset!(self.kernel, R => {
+            let (after, captured) = make::<R>(&self.rules, recent, &self.state, mv);
+            self.state = after;
+            captured
+        });
+        self.history.push(self.state.key(&self.rules), self.state.defenders_hash, mv);
         Undo { before, captured }
     }
 
@@ -239,7 +243,7 @@ impl Position {
     /// How the game would end at once by this legal move, `None` if it would go on.
     #[inline]
     pub fn outcome_after(&self, mv: Move) -> Option<Outcome> {
-        with_ruleset!(self.kernel, R => make::<R>(&self.rules, self.recent(), &self.state, mv)).0.outcome
+        with_ruleset!(self.kernel, R => make::<R>(&self.rules, self.recent(), &self.state, mv).0.outcome)
     }
 
     /// The same game as seen through a symmetry, history included. Moves played before it cannot be taken back.
