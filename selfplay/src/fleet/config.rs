@@ -3,6 +3,8 @@
 use hnefi_engine::{BoardSize, Preset, Rules};
 use serde::{Deserialize, Serialize};
 
+use crate::search::ConfigFault;
+
 /// Games of one lane: advanced in lock step, evaluated in one batch.
 pub const LANE_GAMES: usize = 32;
 
@@ -68,17 +70,6 @@ pub struct ResignConfig {
     pub max_wrong: f32,
 }
 
-/// A value that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigFault {
-    /// Path of the key within its section, such as `resign.threshold`.
-    pub key: String,
-    /// What was found.
-    pub value: String,
-    /// What is allowed.
-    pub allowed: String,
-}
-
 impl Default for SelfPlayConfig {
     fn default() -> Self {
         SelfPlayConfig {
@@ -138,12 +129,12 @@ impl SelfPlayConfig {
         Rules { ply_cap: self.ply_caps.of(rules.size), ..rules }
     }
 
-    /// Every value that cannot be used; empty when all is well.
-    pub fn faults(&self) -> Vec<ConfigFault> {
+    /// Every fault of the values, all at once; empty when the config can be used.
+    pub fn validate(&self) -> Vec<ConfigFault> {
         let mut faults = Vec::new();
-        let mut check = |key: &str, value: String, fine: bool, allowed: &str| {
-            if !fine {
-                faults.push(ConfigFault { key: key.to_string(), value, allowed: allowed.to_string() });
+        let mut check = |key, value: String, fits: bool, allowed| {
+            if !fits {
+                faults.push(ConfigFault { key, value, allowed });
             }
         };
         let games = self.games_in_flight;
@@ -151,11 +142,15 @@ impl SelfPlayConfig {
         check("games_in_flight", games.to_string(), whole_lanes, "a multiple of 32 from 32 to 65536");
         let shares: Vec<f32> = self.rulesets.iter().map(|ruleset| ruleset.share).collect();
         let usable = shares.iter().all(|share| (0.0..=1e6).contains(share)) && shares.iter().any(|&share| share > 0.0);
-        check("rulesets", format!("shares {shares:?}"), usable, "at least one ruleset, shares 0 or more and one above 0");
-        for (key, cap) in
-            [("seven", self.ply_caps.seven), ("nine", self.ply_caps.nine), ("eleven", self.ply_caps.eleven)]
-        {
-            check(&format!("ply_caps.{key}"), cap.to_string(), (10..=10_000).contains(&cap), "10 to 10000 plies");
+        check(
+            "rulesets",
+            format!("shares {shares:?}"),
+            usable,
+            "at least one ruleset, shares 0 or more and one above 0",
+        );
+        let PlyCaps { seven, nine, eleven } = self.ply_caps;
+        for (key, cap) in [("ply_caps.seven", seven), ("ply_caps.nine", nine), ("ply_caps.eleven", eleven)] {
+            check(key, cap.to_string(), (10..=10_000).contains(&cap), "10 to 10000 plies");
         }
         let mean = self.opening_mean_plies;
         check("opening_mean_plies", mean.to_string(), (0.0..=40.0).contains(&mean), "0 to 40 plies");
@@ -185,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_default_is_valid() {
-        assert_eq!(SelfPlayConfig::default().faults(), []);
+        assert_eq!(SelfPlayConfig::default().validate(), []);
     }
 
     #[test]
@@ -197,9 +192,9 @@ mod tests {
             resign: ResignConfig { verify_share: 0.0, ..ResignConfig::default() },
             ..SelfPlayConfig::default()
         };
-        let keys: Vec<String> = config.faults().into_iter().map(|fault| fault.key).collect();
+        let keys: Vec<&str> = config.validate().into_iter().map(|fault| fault.key).collect();
         assert_eq!(keys, ["games_in_flight", "rulesets", "opening_mean_plies", "resign.verify_share"]);
-        assert_eq!(config.faults()[0].allowed, "a multiple of 32 from 32 to 65536");
+        assert_eq!(config.validate()[0].allowed, "a multiple of 32 from 32 to 65536");
     }
 
     #[test]

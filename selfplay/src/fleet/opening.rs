@@ -112,8 +112,7 @@ mod tests {
                 let before = position.clone();
                 let chosen = choose_opening_move(&mut position, &moves, &priors, 1.0, &mut rng, &mut replies);
                 assert_eq!((position.hash(), position.ply()), (before.hash(), before.ply()));
-                let safe: Vec<Move> =
-                    moves.iter().copied().filter(|&mv| !loses_or_ends(&before, mv)).collect();
+                let safe: Vec<Move> = moves.iter().copied().filter(|&mv| !loses_or_ends(&before, mv)).collect();
                 match chosen {
                     Some(mv) => assert!(safe.contains(&mv)),
                     None => assert!(safe.is_empty()),
