@@ -1,1 +1,7 @@
 //! Matches and what they measure.
+mod ratings;
+mod score;
+mod sprt;
+pub use ratings::*;
+pub use score::*;
+pub use sprt::*;
