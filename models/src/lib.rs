@@ -9,6 +9,7 @@ mod checkpoint;
 mod device;
 pub mod encoding;
 mod evaluation;
+pub mod fused;
 mod hashing;
 mod mixing;
 mod network;
