@@ -47,13 +47,12 @@ impl ModelPlayer {
         }
         loop {
             run_to_end(&mut self.search, self.evaluator.as_mut(), &mut self.scratch)?;
-            let before = self.search.report();
-            if start.elapsed() >= time || before.proven.is_some() {
+            if start.elapsed() >= time {
                 return Ok(());
             }
             self.search.extend(PLAYOUTS_PER_LOOK);
             if self.search.is_finished() {
-                // The tree is full.
+                // The result is certain, or the tree is full.
                 return Ok(());
             }
         }
@@ -94,7 +93,7 @@ impl Player for ModelPlayer {
             left.play_unchecked(report.best);
             self.left = Some(left);
         }
-        let evaluations = u64::from(report.evaluations);
-        Ok(Choice { mv: report.best, wdl: Some(report.wdl), playouts: report.playouts, evaluations })
+        let (mv, wdl) = (report.best, Some(report.wdl));
+        Ok(Choice { mv, wdl, playouts: report.playouts, evaluations: report.evaluations })
     }
 }
