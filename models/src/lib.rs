@@ -5,12 +5,14 @@
 //! faster evaluators take their weights from it.
 
 mod checkpoint;
+mod cpu;
 mod encoding;
 mod evaluation;
 mod network;
 mod policy;
 
 pub use checkpoint::{Card, Checkpoint, CheckpointError};
+pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError};
 pub use encoding::{ENCODING_VERSION, Features, GLOBALS, PLANES};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl};
 pub use network::{Heads, Network, NetworkConfig};
