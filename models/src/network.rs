@@ -36,8 +36,9 @@ impl NetworkConfig {
         self.pool_every > 0 && (index + 1) % self.pool_every == 0
     }
 
-    /// Fresh random weights on `device`.
-    pub fn init(&self, device: &Device) -> Network {
+    /// The layers on `device` without weights worth using: burn draws them when they are first read, unless they were
+    /// set before.
+    pub(crate) fn skeleton(&self, device: &Device) -> Network {
         let channels = self.channels;
         Network {
             stem: ConvNorm::new(PLANES, channels, device),
@@ -185,11 +186,11 @@ impl Network {
         let pooled = global_pool(x.clone());
         let (mut policy, mut value) = self.roles[0].forward(x.clone(), pooled.clone());
         if let Some(defenders) = self.roles.get(1) {
-            let attacking = globals.narrow(1, 0, 1);
             let (other_policy, other_value) = defenders.forward(x.clone(), pooled);
-            let on_board = per_channel(attacking.clone());
-            policy = other_policy.clone() + (policy - other_policy) * on_board;
-            value = other_value.clone() + (value - other_value) * attacking;
+            let attacking = globals.narrow(1, 0, 1);
+            let defending = attacking.clone().neg().add_scalar(1.0);
+            policy = policy * per_channel(attacking.clone()) + other_policy * per_channel(defending.clone());
+            value = value * attacking + other_value * defending;
         }
         Heads {
             policy,
