@@ -10,6 +10,7 @@ mod cpu;
 mod device;
 pub mod encoding;
 mod evaluation;
+pub mod fused;
 mod hashing;
 mod mixing;
 mod network;
