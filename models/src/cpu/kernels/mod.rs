@@ -8,6 +8,8 @@ mod floats;
 mod packed;
 mod product;
 mod rows;
+#[cfg(test)]
+mod tests;
 mod tiles;
 mod vector;
 
