@@ -1,2 +1,41 @@
-//! hnefi
-fn main() {}
+//! `hnefi`: the command line over the crates. Parse, call, show.
+
+mod cli;
+mod commands;
+mod interrupt;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Train(args) => commands::train::run(args),
+        Command::Selfplay(args) => commands::selfplay::run(args),
+        Command::Play(args) => commands::play::run(args),
+        Command::Match(args) => commands::matches::run(args),
+        Command::Export(args) => commands::export::run(args),
+        Command::Replay => commands::replay::run(),
+        Command::Perft(args) => commands::perft::run(args),
+        Command::Doctor => commands::doctor::run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if reader_went_away(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether the command failed only because whoever read its output stopped reading, as `hnefi export … | head` does.
+fn reader_went_away(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,216 @@
+//! What can be said on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use hnefi_engine::{Preset, Rules};
+use hnefi_models::DeviceChoice;
+use hnefi_selfplay::players::PlayerSpec;
+
+/// A self-play training toolkit for Hnefatafl (Viking chess).
+#[derive(Debug, Parser)]
+#[command(name = "hnefi", version, about, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Train a network from random weights by self-play; the same command resumes.
+    Train(TrainArgs),
+    /// Play self-play games and write their records.
+    Selfplay(SelfplayArgs),
+    /// Play in the terminal.
+    Play(PlayArgs),
+    /// Let two players meet and measure the difference.
+    Match(MatchArgs),
+    /// Write the games of a run for other tools.
+    Export(ExportArgs),
+    /// Check games: lines of JSON in, a line of JSON each out.
+    Replay,
+    /// Count the move sequences of a given length.
+    Perft(PerftArgs),
+    /// Say what this machine can run and what would be chosen.
+    Doctor,
+}
+
+/// Arguments of `train`.
+#[derive(Debug, Args)]
+pub struct TrainArgs {
+    /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu) or a TOML file.
+    #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
+    pub config: String,
+    /// Run directory [default: runs/CONFIG].
+    #[arg(long, value_name = "DIR")]
+    pub run: Option<PathBuf>,
+    /// Seed of the run, instead of the config's.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Device, instead of the config's: cpu, flex, cuda:N, vulkan:N.
+    #[arg(long)]
+    pub device: Option<DeviceChoice>,
+    /// Worker threads [default: all cores].
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Skip the closing table.
+    #[arg(long)]
+    pub no_table: bool,
+}
+
+/// Arguments of `selfplay`.
+#[derive(Debug, Args)]
+pub struct SelfplayArgs {
+    /// A shipped config or a TOML file: its rules, search and self-play sections are used.
+    #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
+    pub config: String,
+    /// Checkpoint to play with; without one, fresh random weights from the seed.
+    #[arg(long, value_name = "PATH")]
+    pub model: Option<PathBuf>,
+    /// Games to play.
+    #[arg(long)]
+    pub games: u64,
+    /// Seed of all randomness.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Playouts a move, instead of the config's.
+    #[arg(long)]
+    pub playouts: Option<u32>,
+    /// Run directory to write to.
+    #[arg(long, value_name = "RUN")]
+    pub out: PathBuf,
+    /// Worker threads [default: all cores]; the records do not depend on it.
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Device, instead of the config's.
+    #[arg(long)]
+    pub device: Option<DeviceChoice>,
+}
+
+/// Which seat a person takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Seat {
+    /// The besiegers, who move first.
+    Attackers,
+    /// The king and his men.
+    Defenders,
+    /// Two people at one board.
+    Both,
+    /// Nobody: watch the opponent play itself.
+    Watch,
+}
+
+/// Arguments of `play`.
+#[derive(Debug, Args)]
+pub struct PlayArgs {
+    /// Who to play against: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S].
+    #[arg(default_value = "model:brandubh,playouts=200")]
+    pub opponent: PlayerSpec,
+    /// Ruleset [default: what the opponent's checkpoint was trained on, else brandubh].
+    #[arg(long, value_parser = preset)]
+    pub rules: Option<Preset>,
+    /// Your seat.
+    #[arg(long, value_enum, default_value = "defenders")]
+    pub side: Seat,
+    /// Position to begin from.
+    #[arg(long)]
+    pub fen: Option<String>,
+    /// Plain lines instead of a full-screen board (the default when the output is no terminal).
+    #[arg(long)]
+    pub plain: bool,
+    /// Seed of the opponent's choices [default: from the clock].
+    #[arg(long)]
+    pub seed: Option<u64>,
+}
+
+/// Arguments of `match`.
+#[derive(Debug, Args)]
+pub struct MatchArgs {
+    /// Player A: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S].
+    pub a: PlayerSpec,
+    /// Player B.
+    pub b: PlayerSpec,
+    /// Ruleset.
+    #[arg(long, value_parser = preset, default_value = "brandubh")]
+    pub rules: Preset,
+    /// Games, half of them with A as attackers.
+    #[arg(long, default_value_t = 100)]
+    pub games: u32,
+    /// Seed of openings and players.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Random plies at the start of each pair of games.
+    #[arg(long, default_value_t = 4)]
+    pub opening_plies: u32,
+    /// Plies after which a game is a draw [default: 150, 200, 400 on 7x7, 9x9, 11x11].
+    #[arg(long)]
+    pub ply_cap: Option<u16>,
+    /// Stop early by a sequential test of A - B: ELO0,ELO1[,ALPHA,BETA].
+    #[arg(long, value_name = "E0,E1[,A,B]")]
+    pub sprt: Option<String>,
+    /// Worker threads [default: all cores].
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Also print one line of JSON at the end.
+    #[arg(long)]
+    pub json: bool,
+    /// Save the games as a record file.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Run directory (or one record file).
+    pub run: PathBuf,
+    /// Output format.
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+    /// File to write (a folder for npz) [default: standard output; for npz RUN-npz].
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+}
+
+/// Formats of `export`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// One game per line.
+    Jsonl,
+    /// NumPy arrays, one row a position.
+    Npz,
+    /// Game texts.
+    Pgn,
+}
+
+/// Arguments of `perft`.
+#[derive(Debug, Args)]
+pub struct PerftArgs {
+    /// Ruleset.
+    #[arg(long, value_parser = preset)]
+    pub rules: Preset,
+    /// Position to count from [default: the start].
+    #[arg(long)]
+    pub fen: Option<String>,
+    /// Plies to count.
+    #[arg(long)]
+    pub depth: u32,
+}
+
+/// Reads a preset's name.
+fn preset(text: &str) -> Result<Preset, String> {
+    Preset::from_name(text).ok_or_else(|| {
+        let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
+        format!("unknown ruleset {text:?}: expected one of {}", names.join(", "))
+    })
+}
+
+/// The position a `--fen` names, or the start.
+pub fn position(rules: &Rules, fen: Option<&str>) -> anyhow::Result<hnefi_engine::Position> {
+    Ok(match fen {
+        Some(fen) => hnefi_engine::Position::from_fen(rules, fen)?,
+        None => hnefi_engine::Position::start(rules),
+    })
+}

@@ -1,0 +1,10 @@
+//! One file a command.
+
+pub mod doctor;
+pub mod export;
+pub mod matches;
+pub mod perft;
+pub mod play;
+pub mod replay;
+pub mod selfplay;
+pub mod train;
