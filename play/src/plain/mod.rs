@@ -200,7 +200,7 @@ impl<R: BufRead, W: Write> Plain<R, W> {
     }
 
     fn board(&mut self) -> Result<(), PlayError> {
-        let diagram = self.session.position().diagram();
+        let diagram = self.session.position().board().diagram();
         self.say(&format!("\n{}\n", diagram.trim_end()))
     }
 
