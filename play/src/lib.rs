@@ -6,6 +6,8 @@
 
 pub mod plain;
 mod save;
+#[cfg(test)]
+mod scripted;
 mod session;
 mod table;
 pub mod terminal;

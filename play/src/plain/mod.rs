@@ -1,6 +1,8 @@
 //! The board as lines of text, for pipes, scripts, screen readers and terminals that can do no more.
 
 mod command;
+#[cfg(test)]
+mod tests;
 
 use std::io::{BufRead, Write};
 
@@ -16,17 +18,19 @@ use command::{Command, HELP};
 /// Plays at a table until `quit` or the end of the input.
 ///
 /// # Errors
-/// When the start position is none, a player fails, or a stream does.
+/// When the start position is none or a stream fails, or when the person leaves because a player failed.
 pub fn run(table: Table, input: impl BufRead, output: impl Write) -> Result<(), PlayError> {
     let session = table.session()?;
     let rng = rng_for(&[table.seed, 0]);
-    Plain { table, session, rng, input, output }.run()
+    Plain { table, session, rng, stuck: None, input, output }.run()
 }
 
 struct Plain<R, W> {
     table: Table,
     session: Session,
     rng: Rng,
+    /// The stamp of a position whose player failed, and how: the person may still undo or save.
+    stuck: Option<(u64, PlayError)>,
     input: R,
     output: W,
 }
@@ -44,8 +48,10 @@ impl<R: BufRead, W: Write> Plain<R, W> {
         self.board()?;
         let mut announced = None;
         loop {
-            while self.session.waits_for_player() {
-                self.player_moves()?;
+            while self.session.waits_for_player() && !self.is_stuck() {
+                if let Err(error) = self.player_moves() {
+                    self.fail(error)?;
+                }
             }
             if let Some(ending) = self.session.ending()
                 && announced != Some(self.session.stamp())
@@ -53,15 +59,28 @@ impl<R: BufRead, W: Write> Plain<R, W> {
                 announced = Some(self.session.stamp());
                 self.say(&words::ending(ending, self.session.rules()))?;
             }
-            match self.read()? {
-                Some(line) => {
-                    if self.obey(&line)? == Next::Quit {
-                        return Ok(());
-                    }
-                }
-                None => return Ok(()),
+            let next = match self.read()? {
+                Some(line) => self.obey(&line)?,
+                None => Next::Quit,
+            };
+            if next == Next::Quit {
+                return if self.is_stuck() { self.stuck.take().map_or(Ok(()), |(_, error)| Err(error)) } else { Ok(()) };
             }
         }
+    }
+
+    fn is_stuck(&self) -> bool {
+        self.stuck.as_ref().is_some_and(|&(stamp, _)| stamp == self.session.stamp())
+    }
+
+    /// A player failed: the game stays as it is. A failing stream is the end of the conversation.
+    fn fail(&mut self, error: PlayError) -> Result<(), PlayError> {
+        if matches!(error, PlayError::Stream { .. }) {
+            return Err(error);
+        }
+        self.say(&format!("{error}.\nThe game stays as it is: undo, save or quit."))?;
+        self.stuck = Some((self.session.stamp(), error));
+        Ok(())
     }
 
     fn introduce(&mut self) -> Result<(), PlayError> {
@@ -163,7 +182,10 @@ impl<R: BufRead, W: Write> Plain<R, W> {
         let Some(adviser) = &mut self.table.adviser else {
             return self.say("Nobody is here to give a hint.");
         };
-        let choice = choose(adviser.as_mut(), &self.session, &mut self.rng)?;
+        let choice = match choose(adviser.as_mut(), &self.session, &mut self.rng) {
+            Ok(choice) => choice,
+            Err(error) => return self.say(&format!("{error}.")),
+        };
         note(&mut self.session, &choice);
         let view = choice.wdl.map(|wdl| words::chances(Chances::of(wdl, self.session.side_to_move())));
         let mv = words::mv(choice.mv, self.session.rules());
