@@ -179,7 +179,8 @@ impl Shard {
     }
 
     fn push_policy(&mut self, step: &Step<'_>) {
-        let entries = step.ply.policy.iter().map(|&(mv, weight)| (PolicyIndex::of(mv, self.size).flat(self.size), weight));
+        let entries =
+            step.ply.policy.iter().map(|&(mv, weight)| (PolicyIndex::of(mv, self.size).flat(self.size), weight));
         if self.dense_policy {
             let begin = self.policy_dense.len();
             self.policy_dense.resize(begin + POLICY_PLANES * self.size.squares(), 0.0);

@@ -36,7 +36,8 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
     let planes: Array4<u8> = array(file, "planes");
     let globals: Array2<f32> = array(file, "globals");
     let [wdl, raw, searched] = ["wdl", "raw", "searched"].map(|name| array::<f32, ndarray::Ix2>(file, name));
-    let [offset, moves_left] = [array::<i64, _>(file, "policy_offset"), array::<f32, _>(file, "moves_left").mapv(|left| left as i64)];
+    let [offset, moves_left] =
+        [array::<i64, _>(file, "policy_offset"), array::<f32, _>(file, "moves_left").mapv(|left| left as i64)];
     let (index, weight): (Array1<i32>, Array1<f32>) = (array(file, "policy_index"), array(file, "policy_weight"));
     let (played, playouts): (Array1<i32>, Array1<u32>) = (array(file, "played"), array(file, "playouts"));
     let (trains, number): (Array1<u8>, Array1<u64>) = (array(file, "trains"), array(file, "game"));
@@ -65,15 +66,17 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
         assert_eq!(raw.row(row).to_vec(), triple(record.raw));
         assert_eq!(searched.row(row).to_vec(), triple(record.searched));
         assert_eq!(moves_left[row], (game.plies.len() - at) as i64);
-        let entries: Vec<_> =
-            (offset[row] as usize..offset[row + 1] as usize).map(|entry| (index[entry] as usize, weight[entry])).collect();
+        let entries: Vec<_> = (offset[row] as usize..offset[row + 1] as usize)
+            .map(|entry| (index[entry] as usize, weight[entry]))
+            .collect();
         let expected: Vec<_> =
             record.policy.iter().map(|&(mv, weight)| (PolicyIndex::of(mv, size).flat(size), weight)).collect();
         assert_eq!(entries, expected);
         assert_eq!(played[row] as usize, PolicyIndex::of(record.mv, size).flat(size));
         assert_eq!((playouts[row], trains[row]), (record.playouts, u8::from(record.trains)));
         assert_eq!((number[row], ply[row]), (game.game, at as u32));
-        let ended = game.outcome.map_or(9, |end| Reason::ALL.iter().position(|&known| known == end.reason()).expect("known"));
+        let ended =
+            game.outcome.map_or(9, |end| Reason::ALL.iter().position(|&known| known == end.reason()).expect("known"));
         assert_eq!(usize::from(reason[row]), ended);
         position.play_unchecked(record.mv);
     }
@@ -156,7 +159,8 @@ fn a_line_of_json_holds_the_whole_game() {
     assert_eq!((&line["status"], &line["reason"]), (&json!("draw"), &json!("ply_cap")));
     assert_eq!(line["would_have_resigned"], json!("defenders"));
     for (index, ply) in game.plies.iter().enumerate() {
-        let policy: Vec<_> = ply.policy.iter().map(|(mv, weight)| json!([mv.text(BoardSize::Eleven), weight])).collect();
+        let policy: Vec<_> =
+            ply.policy.iter().map(|(mv, weight)| json!([mv.text(BoardSize::Eleven), weight])).collect();
         assert_eq!(line["policy"][index], json!(policy));
         assert_eq!((&line["playouts"][index], &line["trains"][index]), (&json!(ply.playouts), &json!(ply.trains)));
     }

@@ -137,7 +137,8 @@ fn every_exported_game_is_accepted_with_the_same_captures_and_end() {
     let games = games::mixed_games();
     let mut lines = Vec::new();
     write_jsonl(games.clone(), &mut lines).expect("the games are sound");
-    let exported: Vec<Value> = lines.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let exported: Vec<Value> =
+        lines.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let found = answers(&lines);
     assert_eq!((found.len(), exported.len()), (games.len(), games.len()));
     for ((game, line), answer) in games.iter().zip(&exported).zip(&found) {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use hnefi_engine::{Rules, Side};
 use hnefi_selfplay::players::Player;
 
-use crate::session::{Occupant, Session};
 use crate::PlayError;
+use crate::session::{Occupant, Session};
 
 /// Who moves one side's pieces.
 pub enum Seat {
@@ -46,6 +46,12 @@ pub struct Table {
 }
 
 impl Table {
+    /// A game from the standard start, without an adviser, saved to the present folder, at three moves in two seconds.
+    pub fn new(rules: Rules, seats: [Seat; 2]) -> Table {
+        let pace = Duration::from_millis(667);
+        Table { rules, start: None, seats, adviser: None, seed: 0, folder: PathBuf::from("."), pace }
+    }
+
     /// The game at its start.
     ///
     /// # Errors

@@ -114,10 +114,9 @@ fn think(
             }
         }
         if let Some((stamp, position)) = newest {
-            let choice = player.choose(&position, &mut rng).map_err(|error| PlayError::Player {
-                name: player.name().to_owned(),
-                problem: error.to_string(),
-            });
+            let choice = player
+                .choose(&position, &mut rng)
+                .map_err(|error| PlayError::Player { name: player.name().to_owned(), problem: error.to_string() });
             if answers.send((stamp, choice)).is_err() {
                 return;
             }

@@ -39,7 +39,9 @@ pub fn ending(ending: Ending, rules: &Rules) -> String {
     };
     let how = match (outcome.reason(), outcome.winner()) {
         (Reason::KingCaptured, _) => "The king is captured.".to_owned(),
-        (Reason::KingEscaped, _) if rules.escape == Escape::Corner => "The king reaches a corner and is free.".to_owned(),
+        (Reason::KingEscaped, _) if rules.escape == Escape::Corner => {
+            "The king reaches a corner and is free.".to_owned()
+        }
         (Reason::KingEscaped, _) => "The king reaches the edge and is free.".to_owned(),
         (Reason::ExitFort, _) => "The king holds a fort at the edge that nobody can break.".to_owned(),
         (Reason::Encirclement, _) => "The ring is closed: no defender can reach the edge any more.".to_owned(),
@@ -47,7 +49,9 @@ pub fn ending(ending: Ending, rules: &Rules) -> String {
             format!("The position has been repeated too often, which the rules lay to the {}.", winner.opponent())
         }
         (Reason::Repetition, None) => "The position has been repeated too often.".to_owned(),
-        (Reason::DrawFort, _) => "The defenders' formation has stood too often behind its walls, which loses for them.".to_owned(),
+        (Reason::DrawFort, _) => {
+            "The defenders' formation has stood too often behind its walls, which loses for them.".to_owned()
+        }
         (Reason::NoMoves, Some(winner)) => format!("The {} have no legal move left.", winner.opponent()),
         (Reason::NoMoves, None) => "The side to move has no legal move.".to_owned(),
         (Reason::NoCapture, _) => format!("{} plies have passed without a capture.", rules.no_capture_draw_plies),

@@ -69,7 +69,8 @@ impl Command {
 fn parse_move(line: &str, size: BoardSize) -> Result<Move, String> {
     let squeezed: String = line.split_whitespace().collect();
     Move::parse(&squeezed, size).map_err(|error| {
-        let starts_as_move = line.starts_with(|c: char| c.is_ascii_alphabetic()) && line.contains(|c: char| c.is_ascii_digit());
+        let starts_as_move =
+            line.starts_with(|c: char| c.is_ascii_alphabetic()) && line.contains(|c: char| c.is_ascii_digit());
         if starts_as_move { format!("{error}.") } else { format!("Unknown command {line:?}; `help` lists them.") }
     })
 }

@@ -64,7 +64,11 @@ impl<R: BufRead, W: Write> Plain<R, W> {
                 None => Next::Quit,
             };
             if next == Next::Quit {
-                return if self.is_stuck() { self.stuck.take().map_or(Ok(()), |(_, error)| Err(error)) } else { Ok(()) };
+                return if self.is_stuck() {
+                    self.stuck.take().map_or(Ok(()), |(_, error)| Err(error))
+                } else {
+                    Ok(())
+                };
             }
         }
     }

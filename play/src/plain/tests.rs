@@ -102,7 +102,10 @@ fn mistakes_are_explained_and_the_game_goes_on() {
 #[test]
 fn undo_redo_moves_hint_and_help() {
     let found = talk(table(&["d5e5"]), "d2c2\nundo\nredo\nmoves\nhint\nhelp\n");
-    in_order(&found, &["Defenders play d5-e5", "attackers> \n 7", " 2 . . . A", "attackers> \n 7", " 2 . . A", "legal moves\n"]);
+    in_order(
+        &found,
+        &["Defenders play d5-e5", "attackers> \n 7", " 2 . . . A", "attackers> \n 7", " 2 . . A", "legal moves\n"],
+    );
     in_order(&found, &["d1: ", "(attackers 62 %, defenders 35 %, draw 3 %)", "save [FILE]"]);
 }
 
@@ -126,7 +129,15 @@ fn the_end_on_the_board_is_told() {
     let start = Some("7/7/5a1/7/7/7/1k5 d".to_owned());
     let seats = [Seat::Person, Seat::Person];
     let found = talk(Table { start, seats, ..table(&[]) }, "b1a1\nundo\nb1c1\n");
-    in_order(&found, &["defenders> ", "The king reaches a corner and is free. The defenders win.\ngame over> ", "defenders> ", "attackers> "]);
+    in_order(
+        &found,
+        &[
+            "defenders> ",
+            "The king reaches a corner and is free. The defenders win.\ngame over> ",
+            "defenders> ",
+            "attackers> ",
+        ],
+    );
 }
 
 #[test]
@@ -146,7 +157,12 @@ fn saving_names_the_file_or_says_what_is_wrong() {
     let found = talk(Table { folder: folder.path().to_owned(), ..table(&[]) }, &input);
     in_order(
         &found,
-        &[&format!("Saved as {path}."), "the game was not saved: writing", "expected a name ending in .pgn or .jsonl", "game-0001.pgn and"],
+        &[
+            &format!("Saved as {path}."),
+            "the game was not saved: writing",
+            "expected a name ending in .pgn or .jsonl",
+            "game-0001.pgn and",
+        ],
     );
 }
 

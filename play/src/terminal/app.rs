@@ -103,7 +103,8 @@ impl App {
     /// How long the player to move has been thinking, if one is.
     pub(super) fn thinking_for(&self, now: Instant) -> Option<Duration> {
         let thinker = self.players[self.session.side_to_move().index()].as_ref()?;
-        (thinker.thinking() == Some(self.session.stamp())).then(|| now.saturating_duration_since(self.since.unwrap_or(now)))
+        (thinker.thinking() == Some(self.session.stamp()))
+            .then(|| now.saturating_duration_since(self.since.unwrap_or(now)))
     }
 
     /// The hinted move, when one is wanted and known.
@@ -362,7 +363,9 @@ impl App {
         }
         let side = self.session.side_to_move();
         match self.session.occupant(side) {
-            Occupant::Person if self.selected.is_some() => "Where to? Enter puts the piece down, Esc lets go.".to_owned(),
+            Occupant::Person if self.selected.is_some() => {
+                "Where to? Enter puts the piece down, Esc lets go.".to_owned()
+            }
             Occupant::Person => format!("Your move, {side}."),
             Occupant::Player(_) if self.paused => "Paused. Press p to go on.".to_owned(),
             Occupant::Player(name) => format!("{name} thinks."),

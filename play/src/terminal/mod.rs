@@ -37,9 +37,11 @@ pub fn run(table: Table, theme: Theme) -> Result<(), PlayError> {
         app.tick(Instant::now());
         let draw = terminal.draw(|frame| geometry = screen::draw(frame, &app, &theme, Instant::now()));
         draw.map_err(PlayError::stream("drawing the board"))?;
-        let reading = PlayError::stream("reading the keyboard");
-        if event::poll(FRAME).map_err(&reading)? {
-            let action = match event::read().map_err(&reading)? {
+        // The mouse reports every motion: all that has come is taken before the next drawing.
+        let mut patience = FRAME;
+        while !app.quit && event::poll(patience).map_err(PlayError::stream("reading the keyboard"))? {
+            patience = Duration::ZERO;
+            let action = match event::read().map_err(PlayError::stream("reading the keyboard"))? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => input::key(key),
                 Event::Mouse(mouse) => input::mouse(mouse),
                 _ => None,

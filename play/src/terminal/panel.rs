@@ -82,9 +82,11 @@ fn bar(chances: Chances, theme: &Theme, width: u16) -> Line<'static> {
     let defenders = columns(chances.defenders).min(width - attackers);
     let parts = [attackers, width - attackers - defenders, defenders];
     let symbols = if theme.has_colours() { ["━", "━", "━"] } else { ["█", "▒", "░"] };
-    let spans = parts.iter().zip(symbols).zip(theme.bar()).map(|((&part, symbol), style)| {
-        Span::styled(symbol.repeat(part), style)
-    });
+    let spans = parts
+        .iter()
+        .zip(symbols)
+        .zip(theme.bar())
+        .map(|((&part, symbol), style)| Span::styled(symbol.repeat(part), style));
     Line::from_iter(spans)
 }
 

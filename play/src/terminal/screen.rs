@@ -86,7 +86,8 @@ fn too_small(frame: &mut Frame, app: &App) {
 }
 
 fn key_line(theme: &Theme) -> Line<'static> {
-    let keys = [("Enter", "move"), ("u", "undo"), ("r", "redo"), ("h", "hint"), ("f", "flip"), ("s", "save"), ("n", "new")];
+    let keys =
+        [("Enter", "move"), ("u", "undo"), ("r", "redo"), ("h", "hint"), ("f", "flip"), ("s", "save"), ("n", "new")];
     let mut spans = vec![Span::raw(" ")];
     for (key, what) in keys.into_iter().chain([("q", "quit"), ("?", "all keys")]) {
         spans.push(Span::styled(key, theme.strong()));

@@ -9,7 +9,9 @@ use hnefi_engine::{BoardSize, Preset, Side, Square};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::{
+    KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use ratatui::layout::{Position as Point, Rect};
 use ratatui::style::Color;
 
@@ -171,7 +173,11 @@ fn every_square_is_found_where_it_is_drawn() {
                     assert!(cell.positions().all(|point| geometry.square_at(point) == Some(square)));
                 }
                 let last = geometry.area();
-                for outside in [Point::new(last.x, last.y), Point::new(last.right(), last.y), Point::new(last.x + 4, last.bottom())] {
+                for outside in [
+                    Point::new(last.x, last.y),
+                    Point::new(last.right(), last.y),
+                    Point::new(last.x + 4, last.bottom()),
+                ] {
                     assert_eq!(geometry.square_at(outside), None);
                 }
             }
@@ -393,7 +399,14 @@ fn pieces_stand_out_from_every_ground_and_from_each_other() {
         f64::max(a / b, b / a)
     };
     let piece = [theme.attacker(), theme.defender(), theme.king()].map(|style| style.fg.expect("a colour"));
-    let grounds = [Ground::Selected, Ground::Hint, Ground::LastMove, Ground::Special, Ground::Plain { light: true }, Ground::Plain { light: false }];
+    let grounds = [
+        Ground::Selected,
+        Ground::Hint,
+        Ground::LastMove,
+        Ground::Special,
+        Ground::Plain { light: true },
+        Ground::Plain { light: false },
+    ];
     for ground in grounds {
         let behind = theme.ground(ground).bg.expect("a colour");
         for piece in piece {

@@ -148,7 +148,8 @@ impl Theme {
     pub(super) fn bar(&self) -> [Style; 3] {
         match self.palette {
             None => [Style::new(), Style::new(), Style::new()],
-            Some(palette) => [palette.attacker, palette.special, palette.defender].map(|colour| Style::new().fg(colour).bg(palette.dark)),
+            Some(palette) => [palette.attacker, palette.special, palette.defender]
+                .map(|colour| Style::new().fg(colour).bg(palette.dark)),
         }
     }
 
