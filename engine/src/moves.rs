@@ -22,10 +22,16 @@ impl Square {
         self.0 as usize
     }
 
+    /// File, 0 at the left, and rank, 0 at the bottom, on a board of this size.
+    #[inline]
+    pub const fn file_and_rank(self, size: BoardSize) -> (usize, usize) {
+        (self.index() % size.side(), self.index() / size.side())
+    }
+
     /// Name on a board of this size, such as `a4`.
     pub fn name(self, size: BoardSize) -> String {
-        let n = size.side();
-        format!("{}{}", (b'a' + (self.index() % n) as u8) as char, self.index() / n + 1)
+        let (file, rank) = self.file_and_rank(size);
+        format!("{}{}", (b'a' + file as u8) as char, rank + 1)
     }
 }
 
@@ -34,6 +40,9 @@ impl Square {
 pub struct Move(u16);
 
 impl Move {
+    /// Stands in a history for the move that did not lead to its first position.
+    pub(crate) const NONE: Move = Move(0);
+
     /// A move between two squares.
     #[inline]
     pub const fn new(from: Square, to: Square) -> Move {
@@ -63,14 +72,57 @@ impl Move {
         format!("{}{}", self.from().name(size), self.to().name(size))
     }
 
-    /// Reads `a4b4`, `a4-b4` or `a4-b4xc4`. Captures named in the text are not checked here.
+    /// Reads `a4b4`, `a4-b4` or `a4-b4xc4`. Captures named in the text are read but not returned, see
+    /// [`Move::parse_with_captures`].
     ///
     /// # Errors
-    /// When a square is missing or lies off a board of this size.
+    /// When a square is missing or lies off a board of this size, or the text goes on after the move.
     pub fn parse(text: &str, size: BoardSize) -> Result<Move, MoveTextError> {
-        let _ = (text, size);
-        todo!()
+        Move::parse_with_captures(text, size).map(|(mv, _)| mv)
     }
+
+    /// Reads a move and the captures its text names: `a4-b4xc4xd5` or `a4-b4xc4/d5`. Nothing is checked against a
+    /// position.
+    ///
+    /// # Errors
+    /// As [`Move::parse`].
+    pub fn parse_with_captures(text: &str, size: BoardSize) -> Result<(Move, Vec<Square>), MoveTextError> {
+        let mut rest = text.trim();
+        let mut read = || -> Result<(Move, Vec<Square>), String> {
+            let from = take_square(&mut rest, size)?;
+            rest = rest.strip_prefix('-').unwrap_or(rest);
+            let to = take_square(&mut rest, size)?;
+            let mut captures = Vec::new();
+            while let Some(after) = rest.strip_prefix('x').or_else(|| rest.strip_prefix('/')) {
+                rest = after;
+                captures.push(take_square(&mut rest, size)?);
+            }
+            if rest.is_empty() {
+                Ok((Move::new(from, to), captures))
+            } else {
+                Err(format!("{rest:?} follows the move"))
+            }
+        };
+        read().map_err(|problem| MoveTextError { text: text.to_owned(), problem })
+    }
+}
+
+/// Reads a square such as `k11` off the front of `text`.
+fn take_square(text: &mut &str, size: BoardSize) -> Result<Square, String> {
+    let letter = text.chars().next().ok_or("a square is missing at the end")?;
+    if !letter.is_ascii_lowercase() {
+        return Err(format!("{text:?} does not begin with a square"));
+    }
+    let digits = text[1..].bytes().take_while(u8::is_ascii_digit).count();
+    let (name, rest) = text.split_at(1 + digits);
+    let file = usize::from(letter as u8 - b'a');
+    let rank = name[1..].parse::<usize>().map_err(|_| format!("{name:?} is not a square"))?;
+    let n = size.side();
+    if file >= n || rank == 0 || rank > n {
+        return Err(format!("{name} lies off the {n}x{n} board"));
+    }
+    *text = rest;
+    Ok(Square::new((rank - 1) * n + file))
 }
 
 /// A text that is no move.
@@ -115,6 +167,19 @@ impl MoveList {
         self.len += 1;
     }
 
+    /// Keeps the moves that `keep` accepts, in their order.
+    pub fn retain(&mut self, mut keep: impl FnMut(Move) -> bool) {
+        let mut kept = 0;
+        for index in 0..self.len as usize {
+            let mv = self.moves[index];
+            if keep(mv) {
+                self.moves[kept] = mv;
+                kept += 1;
+            }
+        }
+        self.len = kept as u16;
+    }
+
     /// The moves.
     #[inline]
     pub fn as_slice(&self) -> &[Move] {
@@ -131,6 +196,7 @@ impl Default for MoveList {
 impl std::ops::Deref for MoveList {
     type Target = [Move];
 
+    #[inline]
     fn deref(&self) -> &[Move] {
         self.as_slice()
     }

@@ -1,215 +1,317 @@
 //! Positions: a board, the rules, the side to move and just the history the rules need.
 
-use crate::{Bitboard, BoardSize, Move, MoveList, Outcome, Piece, Rules, Side, Square, Symmetry};
-
-/// The pieces, without history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Board {
-    /// Attackers' men.
-    attackers: Bitboard,
-    /// Defenders' men without the king.
-    defenders: Bitboard,
-    /// The king's square; `None` once he is captured.
-    king: Option<Square>,
-    size: BoardSize,
-}
-
-impl Board {
-    /// Attackers' men.
-    pub fn attackers(&self) -> Bitboard {
-        self.attackers
-    }
-    /// Defenders' men, the king not among them.
-    pub fn defenders(&self) -> Bitboard {
-        self.defenders
-    }
-    /// The king's square, `None` once he is captured.
-    pub fn king(&self) -> Option<Square> {
-        self.king
-    }
-    /// The board's size.
-    pub fn size(&self) -> BoardSize {
-        self.size
-    }
-    /// What stands on a square.
-    pub fn piece_at(&self, square: Square) -> Option<Piece> {
-        let _ = square;
-        todo!()
-    }
-}
-
-/// A FEN that cannot stand on the board.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("FEN {fen:?}: {problem}")]
-pub struct FenError {
-    /// What was read.
-    pub fen: String,
-    /// What is wrong with it and what was expected.
-    pub problem: String,
-}
-
-/// A move the rules forbid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("illegal move {mv}: {problem}")]
-pub struct IllegalMove {
-    /// The move, as `a4b4`.
-    pub mv: String,
-    /// Which rule forbids it.
-    pub problem: String,
-}
+use crate::fen;
+use crate::history::{History, Recent};
+use crate::legality::{Fault, check};
+use crate::make::make;
+use crate::movegen;
+use crate::ruleset::{Kernel, with_ruleset};
+use crate::state::{State, goals, repetition_key};
+use crate::tables::{DEFENDER, KING, ZOBRIST, mix};
+use crate::{
+    Bitboard, Board, BoardSize, FenError, IllegalMove, Move, MoveList, NoLegalMove, Outcome, Reason, Rules, Side,
+    Symmetry,
+};
 
 /// What [`Position::play_unchecked`] changed; give it to [`Position::undo`] to take the move back.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
+    before: State,
     captured: Bitboard,
 }
 
 impl Undo {
     /// Every square the move emptied by capture, the captured king's too.
+    #[inline]
     pub fn captured(&self) -> Bitboard {
         self.captured
     }
 }
 
-/// Where one side could capture at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CaptureThreats {
-    /// Squares that a man of the side can reach in one move and where arriving captures custodially.
-    pub landings: Bitboard,
-    /// Enemy men (not the king) that fall to such a move.
-    pub victims: Bitboard,
+/// A position of a game under given rules.
+///
+/// `clone_from` reuses memory: resetting a scratch position to a root does not allocate once it has held as long a
+/// game.
+#[derive(Debug)]
+pub struct Position {
+    pub(crate) rules: Rules,
+    pub(crate) kernel: Kernel,
+    pub(crate) state: State,
+    pub(crate) history: History,
 }
 
-/// A position of a game under given rules.
-#[derive(Clone, Debug)]
-pub struct Position {
-    rules: Rules,
-    board: Board,
+impl Clone for Position {
+    fn clone(&self) -> Position {
+        Position { rules: self.rules, kernel: self.kernel, state: self.state, history: self.history.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Position) {
+        self.rules = source.rules;
+        self.kernel = source.kernel;
+        self.state = source.state;
+        self.history.clone_from(&source.history);
+    }
 }
 
 impl Position {
     /// The start position of the rules' standard layout.
     pub fn start(rules: &Rules) -> Position {
-        let _ = rules;
-        todo!()
+        let side = if rules.first == Side::Attackers { 'a' } else { 'd' };
+        let fen = format!("{} {side}", fen::standard_layout(rules.size));
+        Position::from_fen(rules, &fen).expect("standard layouts stand under all rules")
     }
+
     /// Reads a FEN such as `3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a`: rows from the top, then the side to move.
+    ///
+    /// The game begins here: clocks are at zero and the position counts as occurred once. It is over at once only if
+    /// the king stands on his goal or the side to move cannot move.
     ///
     /// # Errors
     /// When the text is no FEN or the position cannot stand on the board.
     pub fn from_fen(rules: &Rules, fen: &str) -> Result<Position, FenError> {
-        let _ = (rules, fen);
-        todo!()
+        let (board, side_to_move) = fen::read(rules, fen)?;
+        let mut position = Position {
+            rules: *rules,
+            kernel: Kernel::of(rules),
+            state: State::root(rules, board, side_to_move),
+            history: History::default(),
+        };
+        let state = &position.state;
+        position.history.push(state.key(rules), state.defenders_hash, Move::NONE);
+        let won = !(board.king & position.king_goals()).is_empty();
+        position.state.outcome = if won {
+            Some(Outcome::Win { side: Side::Defenders, reason: Reason::KingEscaped })
+        } else if position.count_legal_moves() == 0 {
+            Some(match rules.no_legal_move {
+                NoLegalMove::Loss => Outcome::Win { side: side_to_move.opponent(), reason: Reason::NoMoves },
+                NoLegalMove::Draw => Outcome::Draw { reason: Reason::NoMoves },
+            })
+        } else {
+            None
+        };
+        Ok(position)
     }
+
     /// The board and the side to move as FEN.
     pub fn fen(&self) -> String {
-        todo!()
+        fen::write(&self.state.board, self.state.side_to_move)
     }
+
+    /// The board as lines of text with coordinates, and who is to move.
+    pub fn diagram(&self) -> String {
+        format!("{}{} to move\n", self.state.board.diagram(), self.state.side_to_move)
+    }
+
     /// The rules in force.
+    #[inline]
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
+
     /// The pieces.
+    #[inline]
     pub fn board(&self) -> &Board {
-        &self.board
+        &self.state.board
     }
+
     /// The board's size.
+    #[inline]
     pub fn size(&self) -> BoardSize {
-        self.board.size
+        self.state.board.size
     }
+
     /// Who moves next (also after the game's end).
+    #[inline]
     pub fn side_to_move(&self) -> Side {
-        todo!()
+        self.state.side_to_move
     }
+
     /// Plies played since the position the game began from.
+    #[inline]
     pub fn ply(&self) -> u32 {
-        todo!()
+        self.state.ply
     }
+
     /// Plies played since the last capture (or the start).
+    #[inline]
     pub fn plies_since_capture(&self) -> u32 {
-        todo!()
+        self.state.since_capture
     }
+
     /// How often the present position has occurred by the rules' comparison, itself included: 1 when it is new.
+    #[inline]
     pub fn occurrences(&self) -> u32 {
-        todo!()
+        self.state.occurrences
     }
+
     /// The move that led here, if any was played.
+    #[inline]
     pub fn last_move(&self) -> Option<Move> {
-        todo!()
+        self.state.last_move
     }
+
     /// How the game ended, `None` while it goes on.
+    #[inline]
     pub fn outcome(&self) -> Option<Outcome> {
-        todo!()
+        self.state.outcome
     }
-    /// Hash of board and side to move, kept incrementally.
+
+    /// Hash of board and side to move, kept incrementally. The same on every machine.
+    #[inline]
     pub fn hash(&self) -> u64 {
-        todo!()
+        self.state.hash()
     }
-    /// Hash of everything that legality, outcomes and the network's input read: board, side, rules, clocks, last move and,
-    /// where repetition matters, the positions since the last capture. Equal keys may share an evaluation.
+
+    /// Hash of everything that legality, outcomes and the network's input read: board, side, rules, clocks, last move
+    /// and, where repetition matters, the positions since the last capture. Equal keys may share an evaluation.
     pub fn state_key(&self) -> u64 {
-        todo!()
+        let state = &self.state;
+        let last_move = state.last_move.map_or(u64::MAX, |mv| u64::from(mv.bits()));
+        let clocks = u64::from(state.ply) << 32 | u64::from(state.since_capture);
+        [last_move, clocks, state.keys_sum, state.configurations_sum, self.rules.fingerprint()]
+            .into_iter()
+            .fold(state.hash(), |key, part| mix(key ^ part).wrapping_add(part))
     }
-    /// Fills `moves` with the legal moves in generation order; empty when the game is over.
+
+    /// Fills `moves` with the legal moves in generation order, which is by origin and then by destination, both
+    /// rising; empty when the game is over.
     pub fn legal_moves(&self, moves: &mut MoveList) {
-        let _ = moves;
-        todo!()
+        moves.clear();
+        if self.state.outcome.is_none() {
+            with_ruleset!(self.kernel, R => movegen::list::<R>(&self.rules, self.recent(), &self.state, moves));
+        }
     }
-    /// How many legal moves there are.
+
+    /// How many legal moves there are; none when the game is over.
     pub fn count_legal_moves(&self) -> usize {
-        todo!()
+        if self.state.outcome.is_some() {
+            return 0;
+        }
+        with_ruleset!(self.kernel, R => movegen::count::<R>(&self.rules, self.recent(), &self.state))
     }
+
+    /// A legal move, each equally likely if `pick` is uniform: it is given their number and returns an index below
+    /// it. The indices do not follow generation order. `None` when the game is over.
+    pub fn random_move(&self, pick: impl FnOnce(usize) -> usize) -> Option<Move> {
+        if self.state.outcome.is_some() {
+            return None;
+        }
+        with_ruleset!(self.kernel, R => movegen::choose::<R>(&self.rules, self.recent(), &self.state, pick))
+    }
+
     /// Whether the move is legal here.
     pub fn is_legal(&self, mv: Move) -> bool {
-        let _ = mv;
-        todo!()
+        self.fault(mv).is_none()
     }
+
     /// Plays a move after checking it and returns the squares it emptied by capture.
     ///
     /// # Errors
     /// When the move is illegal; the position is unchanged then.
     pub fn play(&mut self, mv: Move) -> Result<Bitboard, IllegalMove> {
-        let _ = mv;
-        todo!()
+        match self.fault(mv) {
+            Some(fault) => Err(fault.explain(mv, self.size())),
+            None => Ok(self.play_unchecked(mv).captured),
+        }
     }
+
     /// Plays a legal move. Anything else gives a wrong position or panics.
+    #[inline]
     pub fn play_unchecked(&mut self, mv: Move) -> Undo {
-        let _ = mv;
-        todo!()
+        let before = self.state;
+        let (after, captured) = with_ruleset!(self.kernel, R => make::<R>(&self.rules, self.recent(), &before, mv));
+        self.history.push(after.key(&self.rules), after.defenders_hash, mv);
+        self.state = after;
+        Undo { before, captured }
     }
+
     /// Takes back the latest move; `undo` must be what playing it returned.
+    #[inline]
     pub fn undo(&mut self, undo: Undo) {
-        let _ = undo;
-        todo!()
+        self.history.pop();
+        self.state = undo.before;
     }
-    /// How the game would end at once by this legal move, `None` if it would go on. The position is not changed.
-    pub fn outcome_after(&mut self, mv: Move) -> Option<Outcome> {
-        let undo = self.play_unchecked(mv);
-        let outcome = self.outcome();
-        self.undo(undo);
-        outcome
+
+    /// How the game would end at once by this legal move, `None` if it would go on.
+    #[inline]
+    pub fn outcome_after(&self, mv: Move) -> Option<Outcome> {
+        with_ruleset!(self.kernel, R => make::<R>(&self.rules, self.recent(), &self.state, mv)).0.outcome
     }
-    /// The same game as seen through a symmetry, history included.
+
+    /// The same game as seen through a symmetry, history included. Moves played before it cannot be taken back.
     pub fn transformed(&self, symmetry: Symmetry) -> Position {
-        let _ = symmetry;
-        todo!()
+        let size = self.size();
+        let Board { attackers, defenders, king, .. } = self.state.board;
+        let board = Board {
+            attackers: symmetry.bitboard(attackers, size),
+            defenders: symmetry.bitboard(defenders, size),
+            king: symmetry.bitboard(king, size),
+            size,
+        };
+        let mut state = State {
+            way_out: symmetry.bitboard(Bitboard(self.state.way_out), size).0,
+            ply: self.state.ply,
+            since_capture: self.state.since_capture,
+            occurrences: self.state.occurrences,
+            last_move: self.state.last_move.map(|mv| symmetry.mv(mv, size)),
+            outcome: self.state.outcome,
+            ..State::root(&self.rules, board, self.state.side_to_move)
+        };
+        let history = self.transformed_history(symmetry, &mut state);
+        Position { rules: self.rules, kernel: self.kernel, state, history }
     }
-    /// Squares the king could go to in one move from any of `origins`, the pieces standing as they do (the king lifted).
-    pub fn king_destinations(&self, origins: Bitboard) -> Bitboard {
-        let _ = origins;
-        todo!()
+
+    /// The positions since the last capture through a symmetry, by taking the moves back one by one from `present`,
+    /// whose sums are brought up to date on the way.
+    fn transformed_history(&self, symmetry: Symmetry, present: &mut State) -> History {
+        let rules = &self.rules;
+        let mut history = History::default();
+        let mut side_to_move = present.side_to_move;
+        let mut king = present.board.king;
+        let (mut attackers_hash, mut defenders_hash) = (present.attackers_hash, present.defenders_hash);
+        let mut ply = present.ply;
+        (present.keys_sum, present.configurations_sum) = (0, 0);
+        let mut moves = self.history.moves_back(present.since_capture as usize + 1);
+        loop {
+            let mv = moves.next().map_or(Move::NONE, |mv| if ply == 0 { mv } else { symmetry.mv(mv, self.size()) });
+            let key = repetition_key(rules, attackers_hash ^ defenders_hash, side_to_move);
+            history.push(key, defenders_hash, mv);
+            present.keys_sum = present.keys_sum.wrapping_add(key);
+            if ply > 0 && side_to_move == Side::Attackers && rules.draw_fort_occurrence != 0 {
+                present.configurations_sum = present.configurations_sum.wrapping_add(defenders_hash);
+            }
+            if present.ply - ply == present.since_capture {
+                break;
+            }
+            let (from, to) = (mv.from().index(), mv.to().index());
+            side_to_move = side_to_move.opponent();
+            match side_to_move {
+                Side::Attackers => attackers_hash ^= ZOBRIST[0][from] ^ ZOBRIST[0][to],
+                Side::Defenders if king == Bitboard::of(mv.to()) => {
+                    king = Bitboard::of(mv.from());
+                    defenders_hash ^= ZOBRIST[KING][from] ^ ZOBRIST[KING][to];
+                }
+                Side::Defenders => defenders_hash ^= ZOBRIST[DEFENDER][from] ^ ZOBRIST[DEFENDER][to],
+            }
+            ply -= 1;
+        }
+        history.reverse();
+        history
     }
+
     /// Squares on which the king wins by arriving: corners, or edge squares where the edge is his goal.
+    #[inline]
     pub fn king_goals(&self) -> Bitboard {
-        todo!()
+        Bitboard(with_ruleset!(self.kernel, R => goals::<R>(&self.rules)))
     }
-    /// Squares reached from the edge by orthogonal steps through squares without attackers.
-    pub fn edge_flood(&self) -> Bitboard {
-        todo!()
+
+    fn fault(&self, mv: Move) -> Option<Fault> {
+        with_ruleset!(self.kernel, R => check::<R>(&self.rules, self.recent(), &self.state, mv)).err()
     }
-    /// Where `side` could capture men at once, if it were to move.
-    pub fn capture_threats(&self, side: Side) -> CaptureThreats {
-        let _ = side;
-        todo!()
+
+    /// The positions since the last capture, the present one last.
+    #[inline(always)]
+    pub(crate) fn recent(&self) -> Recent<'_> {
+        self.history.recent(self.state.since_capture as usize + 1)
     }
 }

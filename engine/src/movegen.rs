@@ -1,0 +1,159 @@
+//! Move generation: listing, counting, choosing one at random, and the ban on repetition.
+//!
+//! Generation order is by origin, then by destination, both rising.
+
+use crate::capture;
+use crate::history::Recent;
+use crate::ruleset::Ruleset;
+use crate::slide::{king_reach, king_slides_like_men, men_may_cross, men_may_stop, reach, slides};
+use crate::state::{State, repetition_key};
+use crate::tables::{DEFENDER, DOWN, KING, LEFT, RIGHT, UP, ZOBRIST};
+use crate::{Bitboard, Move, MoveList, Repetition, Rules, Side, Square};
+
+/// Fills `moves` with the legal moves. The game must go on.
+#[inline(always)]
+pub(crate) fn list<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State, moves: &mut MoveList) {
+    list_slides::<R>(rules, state, moves);
+    if bound(rules, recent, state) {
+        moves.retain(|mv| !repeats::<R>(rules, recent, state, mv));
+    }
+}
+
+#[inline(always)]
+fn list_slides<R: Ruleset>(rules: &Rules, state: &State, moves: &mut MoveList) {
+    moves.clear();
+    let (men, king) = state.movers();
+    let occupied = state.board.occupied().0;
+    let blockers = R::TABLES.board & !men_may_cross::<R>(rules, occupied);
+    let stops = men_may_stop::<R>(rules);
+    for from in Bitboard(men | king) {
+        let destinations = if king == R::TABLES.bit[from.index() & 127] {
+            king_reach::<R>(rules, from.index(), occupied & !king)
+        } else {
+            reach(R::TABLES, from.index(), blockers) & stops
+        };
+        for to in Bitboard(destinations) {
+            moves.push(Move::new(from, to));
+        }
+    }
+}
+
+/// How many legal moves there are. The game must go on.
+#[inline(always)]
+pub(crate) fn count<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State) -> usize {
+    if bound(rules, recent, state) {
+        let mut moves = MoveList::new();
+        list::<R>(rules, recent, state, &mut moves);
+        return moves.len();
+    }
+    let (men, king) = state.movers();
+    count_slides::<R>(rules, men, king, state.board.occupied().0)
+}
+
+/// How many moves `men` and `king` (either may be empty) have, repetition apart.
+#[inline(always)]
+pub(crate) fn count_slides<R: Ruleset>(rules: &Rules, men: u128, king: u128, occupied: u128) -> usize {
+    let (by_direction, extra) = slides_and_extra::<R>(rules, men, king, occupied);
+    by_direction.iter().map(|set| set.count_ones() as usize).sum::<usize>() + extra.count_ones() as usize
+}
+
+/// Every slide by direction, and the king's moves that are not among them.
+#[inline(always)]
+fn slides_and_extra<R: Ruleset>(rules: &Rules, men: u128, king: u128, occupied: u128) -> ([u128; 4], u128) {
+    let open = men_may_cross::<R>(rules, occupied);
+    let stops = men_may_stop::<R>(rules);
+    let together = king_slides_like_men::<R>(rules);
+    let own = if together { men | king } else { men };
+    let by_direction = slides::<R>(own, open).map(|set| set & stops);
+    let mut extra = 0;
+    if king != 0 {
+        let square = king.trailing_zeros() as usize & 127;
+        if !together {
+            extra = king_reach::<R>(rules, square, occupied & !king);
+        } else if R::TABLES.special_in_line[square] & !stops != 0 {
+            extra = king_reach::<R>(rules, square, occupied & !king) & !stops;
+        }
+    }
+    (by_direction, extra)
+}
+
+/// The legal move that `pick` chooses: it is given their number and returns an index below it. The order of the
+/// indices is not the generation order.
+#[inline(always)]
+pub(crate) fn choose<R: Ruleset>(
+    rules: &Rules,
+    recent: Recent<'_>,
+    state: &State,
+    pick: impl FnOnce(usize) -> usize,
+) -> Option<Move> {
+    if bound(rules, recent, state) {
+        let mut moves = MoveList::new();
+        list::<R>(rules, recent, state, &mut moves);
+        return if moves.is_empty() { None } else { Some(moves[pick(moves.len())]) };
+    }
+    let (men, king) = state.movers();
+    let occupied = state.board.occupied().0;
+    let (by_direction, extra) = slides_and_extra::<R>(rules, men, king, occupied);
+    let total = by_direction.iter().map(|set| set.count_ones()).sum::<u32>() + extra.count_ones();
+    if total == 0 {
+        return None;
+    }
+    let mut index = pick(total as usize);
+    for (set, back) in by_direction.into_iter().zip([LEFT, DOWN, RIGHT, UP]) {
+        let here = set.count_ones() as usize;
+        if index < here {
+            let to = Bitboard(set).nth_square(index);
+            // The piece that came this way is the first one met on the way back.
+            let behind = R::TABLES.rays[to.index() & 127][back] & occupied;
+            let from = match back {
+                LEFT | DOWN => 127 - behind.leading_zeros() as usize,
+                _ => behind.trailing_zeros() as usize,
+            };
+            return Some(Move::new(Square::new(from), to));
+        }
+        index -= here;
+    }
+    let from = Square::new(king.trailing_zeros() as usize);
+    Some(Move::new(from, Bitboard(extra).nth_square(index)))
+}
+
+/// Whether the ban on repetition may forbid one of the moves here: it is in force, and the attackers stand as they
+/// stood once before.
+#[inline(always)]
+pub(crate) fn bound(rules: &Rules, recent: Recent<'_>, state: &State) -> bool {
+    rules.repetition == Repetition::DefendersMayNot
+        && state.side_to_move == Side::Defenders
+        && state.since_capture > 2
+        && recent.attackers_stood(state.attackers_hash)
+}
+
+/// Whether a defenders' move would make the forbidden occurrence. A capture never does.
+///
+/// Here and below `recent` may end with `state` or just before it: no move of the defenders leads back to the board
+/// they move from, nor to one a single ply older.
+pub(crate) fn repeats<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State, mv: Move) -> bool {
+    let (from, to) = (mv.from().index() & 127, mv.to().index() & 127);
+    let mut men = state.board.men();
+    let king_moved = men.king == R::TABLES.bit[from];
+    if king_moved {
+        men.king = R::TABLES.bit[to];
+    } else {
+        men.defenders ^= R::TABLES.bit[from] | R::TABLES.bit[to];
+    }
+    if capture::by_defender::<R>(rules, men, to, king_moved) != 0 {
+        return false;
+    }
+    let piece = if king_moved { KING } else { DEFENDER };
+    let defenders_hash = state.defenders_hash ^ ZOBRIST[piece][from] ^ ZOBRIST[piece][to];
+    let key = repetition_key(rules, state.attackers_hash ^ defenders_hash, Side::Attackers);
+    recent.count_anywhere(key) + 1 >= usize::from(rules.repetition_occurrence)
+}
+
+/// Whether the defenders, to move in `state`, have nothing but moves that repeat.
+#[cold]
+#[inline(never)]
+pub(crate) fn every_move_repeats<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State) -> bool {
+    let mut moves = MoveList::new();
+    list_slides::<R>(rules, state, &mut moves);
+    moves.iter().all(|&mv| repeats::<R>(rules, recent, state, mv))
+}
