@@ -1,16 +1,29 @@
 //! Checkpoints: weights in safetensors and a readable card beside them.
+//!
+//! A checkpoint is a folder with `model.safetensors` and `card.json`. It appears complete or not at all, and is never
+//! changed afterwards. Everything the card claims about the weights is checked when they are loaded.
 
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use burn::module::Module;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
-use crate::{Network, NetworkConfig};
+use crate::weights::identity;
+use crate::{ENCODING_VERSION, Network, NetworkConfig};
+
+/// Layout version of the card that this program writes.
+pub const CARD_FORMAT: u32 = 1;
+
+const CARD_FILE: &str = "card.json";
+const WEIGHTS_FILE: &str = "model.safetensors";
 
 /// What a checkpoint is, readable by people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Card {
-    /// Layout version of the card itself.
+    /// Layout version of the card itself, [`CARD_FORMAT`] when written.
     pub format: u32,
     /// [`crate::ENCODING_VERSION`] the network was trained with.
     pub encoding: u32,
@@ -24,7 +37,7 @@ pub struct Card {
     pub steps: u64,
     /// Samples seen in training.
     pub samples: u64,
-    /// Identity of the weights: a hash of the weights file, in hex.
+    /// Identity of the weights: the SHA-256 of `model.safetensors`, in hex.
     pub id: String,
     /// `id` of the checkpoint it was trained from, if any.
     pub parent: Option<String>,
@@ -46,6 +59,12 @@ pub struct Checkpoint {
 /// Why a checkpoint could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
+    /// A folder or a file is not there.
+    #[error("checkpoint {path}: not found; a checkpoint is a folder with {CARD_FILE} and {WEIGHTS_FILE}")]
+    Missing {
+        /// What was looked for.
+        path: PathBuf,
+    },
     /// The file system refused.
     #[error("checkpoint {path}: {problem}")]
     Io {
@@ -54,24 +73,220 @@ pub enum CheckpointError {
         /// What went wrong.
         problem: String,
     },
+    /// The card is no JSON, or lacks a key, or has a value of the wrong kind.
+    #[error("checkpoint card {path}: {problem}")]
+    Card {
+        /// The card.
+        path: PathBuf,
+        /// What was found and what was expected, with line and column where known.
+        problem: String,
+    },
+    /// The card was written by a later version of the program.
+    #[error("checkpoint card {path}: format {found}, but this program knows formats up to {CARD_FORMAT}; use a newer one")]
+    Newer {
+        /// The card.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+    },
+    /// The network was trained with another encoding.
+    #[error("checkpoint card {path}: encoding {found}, but this program encodes positions by version {ENCODING_VERSION}")]
+    Encoding {
+        /// The card.
+        path: PathBuf,
+        /// Its encoding version.
+        found: u32,
+    },
+    /// The weights file is cut short or no safetensors file.
+    #[error("checkpoint weights {path}: damaged or cut short at {length} bytes: {problem}")]
+    Damaged {
+        /// The weights file.
+        path: PathBuf,
+        /// Its length in bytes.
+        length: usize,
+        /// What the reader said.
+        problem: String,
+    },
+    /// The weights belong to another network than the card describes.
+    #[error("checkpoint weights {path}: they do not fit the network of the card ({network:?}): {problem}")]
+    Mismatch {
+        /// The weights file.
+        path: PathBuf,
+        /// The network of the card.
+        network: NetworkConfig,
+        /// Which tensors differ.
+        problem: String,
+    },
+    /// The weights are not those the card was written for.
+    #[error("checkpoint weights {path}: their SHA-256 is {found}, but the card says {expected}")]
+    Identity {
+        /// The weights file.
+        path: PathBuf,
+        /// Hash of the file.
+        found: String,
+        /// Hash according to the card.
+        expected: String,
+    },
+    /// The weights could not be read back from the device.
+    #[error("writing the weights of a network: {problem}")]
+    Unwritable {
+        /// What went wrong.
+        problem: String,
+    },
+}
+
+impl Card {
+    /// The card of an untrained network; fill in its history. The id is set by [`Checkpoint::new`].
+    pub fn new(network: NetworkConfig) -> Card {
+        Card {
+            format: CARD_FORMAT,
+            encoding: ENCODING_VERSION,
+            network,
+            rulesets: Vec::new(),
+            generation: 0,
+            steps: 0,
+            samples: 0,
+            id: String::new(),
+            parent: None,
+            seed: 0,
+            program: format!("hnefi {}", env!("CARGO_PKG_VERSION")),
+        }
+    }
+
+    /// The card as indented JSON.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a card holds only numbers and texts");
+        text.push('\n');
+        text
+    }
+
+    /// Reads a card. `source` names it in messages.
+    ///
+    /// # Errors
+    /// When it is no JSON, lacks a key, or was written for another encoding or by a later version.
+    pub fn from_json(text: &[u8], source: &Path) -> Result<Card, CheckpointError> {
+        let refused = |error: serde_json::Error| CheckpointError::Card {
+            path: source.to_owned(),
+            problem: error.to_string(),
+        };
+        // The format comes first: a later card may lack keys that this version insists on.
+        let value: serde_json::Value = serde_json::from_slice(text).map_err(refused)?;
+        if let Some(found) = value.get("format").and_then(serde_json::Value::as_u64)
+            && found > u64::from(CARD_FORMAT)
+        {
+            return Err(CheckpointError::Newer { path: source.to_owned(), found });
+        }
+        let card: Card = serde_json::from_value(value).map_err(refused)?;
+        if card.encoding != ENCODING_VERSION {
+            return Err(CheckpointError::Encoding { path: source.to_owned(), found: card.encoding });
+        }
+        Ok(card)
+    }
 }
 
 impl Checkpoint {
+    /// Joins a network, as it now is, with its card, whose id, format and encoding are set here.
+    ///
+    /// # Errors
+    /// When the weights cannot be read back from the device.
+    pub fn new(card: Card, network: &Network) -> Result<Checkpoint, CheckpointError> {
+        let network = network.valid();
+        let id = identity(&network.weights_bytes()?);
+        Ok(Checkpoint { card: Card { format: CARD_FORMAT, encoding: ENCODING_VERSION, id, ..card }, network })
+    }
+
+    /// Reads the card of the checkpoint in `folder` and leaves the weights alone.
+    ///
+    /// # Errors
+    /// When the card is missing or damaged, or was made with another encoding.
+    pub fn load_card(folder: &Path) -> Result<Card, CheckpointError> {
+        if !folder.is_dir() {
+            return Err(if folder.exists() {
+                let problem = format!("is a file; expected a folder with {CARD_FILE} and {WEIGHTS_FILE}");
+                CheckpointError::Io { path: folder.to_owned(), problem }
+            } else {
+                CheckpointError::Missing { path: folder.to_owned() }
+            });
+        }
+        let path = folder.join(CARD_FILE);
+        Card::from_json(&read(&path)?, &path)
+    }
+
     /// Loads `folder/card.json` and `folder/model.safetensors` onto `device`.
     ///
     /// # Errors
     /// When a file is missing or damaged, or was made with another encoding or architecture.
     pub fn load(folder: &Path, device: &Device) -> Result<Checkpoint, CheckpointError> {
-        let _ = (folder, device);
-        todo!()
+        let card = Checkpoint::load_card(folder)?;
+        let path = folder.join(WEIGHTS_FILE);
+        Checkpoint::from_parts(card, &read(&path)?, &path, device)
+    }
+
+    /// Joins a card and the bytes of a weights file, which must belong together. `source` names the weights in messages.
+    ///
+    /// # Errors
+    /// When the weights are damaged or not those of the card.
+    pub fn from_parts(
+        card: Card,
+        weights: &[u8],
+        source: &Path,
+        device: &Device,
+    ) -> Result<Checkpoint, CheckpointError> {
+        // Structure before identity: "cut short" says more than "another hash".
+        let network = card.network.load_weights(weights, source, device)?;
+        let found = identity(weights);
+        if found != card.id {
+            return Err(CheckpointError::Identity { path: source.to_owned(), found, expected: card.id });
+        }
+        Ok(Checkpoint { card, network })
     }
 
     /// Writes the checkpoint as a new folder: complete or not at all.
     ///
     /// # Errors
-    /// When the file system refuses.
+    /// When the folder exists already or the file system refuses; nothing is left behind then.
     pub fn save(&self, folder: &Path) -> Result<(), CheckpointError> {
-        let _ = folder;
-        todo!()
+        let weights = self.network.weights_bytes()?;
+        let failed = |error: io::Error| CheckpointError::Io { path: folder.to_owned(), problem: error.to_string() };
+        if folder.exists() {
+            return Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, "exists already; nothing was written")));
+        }
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = parent.join(format!(".{name}.{}.tmp", std::process::id()));
+        let written = write_folder(parent, &temporary, &weights, &self.card.to_json())
+            .and_then(|()| fs::rename(&temporary, folder))
+            .and_then(|()| sync_folder(parent));
+        if written.is_err() {
+            // The first error is the one worth telling; a folder that cannot be removed either is only litter.
+            let _ = fs::remove_dir_all(&temporary);
+        }
+        written.map_err(failed)
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CheckpointError> {
+    fs::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => CheckpointError::Missing { path: path.to_owned() },
+        _ => CheckpointError::Io { path: path.to_owned(), problem: error.to_string() },
+    })
+}
+
+fn write_folder(parent: &Path, folder: &Path, weights: &[u8], card: &str) -> io::Result<()> {
+    fs::create_dir_all(parent)?;
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir(folder)?;
+    for (name, bytes) in [(WEIGHTS_FILE, weights), (CARD_FILE, card.as_bytes())] {
+        let mut file = File::create(folder.join(name))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+    }
+    sync_folder(folder)
+}
+
+/// Makes the names in a folder durable, where the system has such a thing.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -1,9 +1,35 @@
 //! A position as the network sees it: sixteen binary planes and a global vector.
 //!
 //! Planes are absolute (attackers and defenders, not own and enemy): the two sides play different games, and the side to
-//! move is in the global vector and picks the heads.
+//! move is in the global vector and picks the heads. Beside the pieces they hold what a 3x3 convolution sees only after
+//! many layers: where the king can slide to, where each side can capture, how far the edge reaches inwards.
+//!
+//! | plane | squares |
+//! |---|---|
+//! | 0 | attackers |
+//! | 1 | defending men |
+//! | 2 | the king |
+//! | 3 | the throne |
+//! | 4 | the king's goals |
+//! | 5 | every square of the board, which tells it from the padding around it |
+//! | 6 | where the king can go in one move |
+//! | 7 | where he can go in two moves and not in one |
+//! | 8 | open lines: where he would stand one move from a goal |
+//! | 9 | where an attacker could go and capture at once |
+//! | 10 | where a defender could go and capture at once |
+//! | 11 | the edge flood: reached from the edge without crossing an attacker |
+//! | 12 | where the last move began |
+//! | 13 | where the last move ended |
+//! | 14 | attackers that could be captured at once |
+//! | 15 | defending men that could be captured at once |
+//!
+//! Planes 9, 10, 14 and 15 are drawn for both sides, whoever is to move. The global vector is described in [`global`].
 
-use hnefi_engine::{Bitboard, Position};
+pub mod global;
+
+use hnefi_engine::{Bitboard, BoardSize, Position, Side, Square, Symmetry};
+
+pub use global::GLOBALS;
 
 /// Version of the encoding; a checkpoint made with another one is refused.
 pub const ENCODING_VERSION: u32 = 1;
@@ -11,8 +37,41 @@ pub const ENCODING_VERSION: u32 = 1;
 /// Binary input planes.
 pub const PLANES: usize = 16;
 
-/// Length of the global vector.
-pub const GLOBALS: usize = 48;
+/// Indices of the planes.
+pub mod plane {
+    /// Attackers.
+    pub const ATTACKERS: usize = 0;
+    /// Defending men without the king.
+    pub const DEFENDERS: usize = 1;
+    /// The king.
+    pub const KING: usize = 2;
+    /// The throne.
+    pub const THRONE: usize = 3;
+    /// The king's goals.
+    pub const GOALS: usize = 4;
+    /// Every square of the board.
+    pub const BOARD: usize = 5;
+    /// Where the king can go in one move.
+    pub const KING_ONE_MOVE: usize = 6;
+    /// Where the king can go in two moves and not in one.
+    pub const KING_TWO_MOVES: usize = 7;
+    /// Where the king would stand one move from a goal.
+    pub const OPEN_LINES: usize = 8;
+    /// Where an attacker could go and capture at once.
+    pub const ATTACKERS_LANDINGS: usize = 9;
+    /// Where a defender could go and capture at once.
+    pub const DEFENDERS_LANDINGS: usize = 10;
+    /// Reached from the edge without crossing an attacker.
+    pub const EDGE_FLOOD: usize = 11;
+    /// Where the last move began.
+    pub const LAST_FROM: usize = 12;
+    /// Where the last move ended.
+    pub const LAST_TO: usize = 13;
+    /// Attackers that could be captured at once.
+    pub const ATTACKERS_AT_RISK: usize = 14;
+    /// Defending men that could be captured at once.
+    pub const DEFENDERS_AT_RISK: usize = 15;
+}
 
 /// What the network reads of one position.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,18 +83,98 @@ pub struct Features {
 }
 
 impl Features {
-    /// Encodes a position.
+    /// Encodes a position. Positions with equal [`Position::state_key`] have equal features.
     pub fn of(position: &Position) -> Features {
-        let _ = position;
-        todo!()
+        let board = position.board();
+        let king = single(board.king());
+        let (attackers, defenders) = (board.attackers(), board.defenders());
+        let goals = position.king_goals();
+        let king_reach = KingReach::of(position, king, goals);
+        let by_attackers = position.capture_threats(Side::Attackers);
+        let by_defenders = position.capture_threats(Side::Defenders);
+        let last = position.last_move();
+
+        let mut planes = [Bitboard::EMPTY; PLANES];
+        planes[plane::ATTACKERS] = attackers;
+        planes[plane::DEFENDERS] = defenders;
+        planes[plane::KING] = king;
+        planes[plane::THRONE] = throne(position.size());
+        planes[plane::GOALS] = goals;
+        planes[plane::BOARD] = whole_board(position.size());
+        planes[plane::KING_ONE_MOVE] = king_reach.one_move;
+        planes[plane::KING_TWO_MOVES] = king_reach.two_moves;
+        planes[plane::OPEN_LINES] = king_reach.open_lines;
+        planes[plane::ATTACKERS_LANDINGS] = by_attackers.landings;
+        planes[plane::DEFENDERS_LANDINGS] = by_defenders.landings;
+        planes[plane::EDGE_FLOOD] = position.edge_flood();
+        planes[plane::LAST_FROM] = single(last.map(|mv| mv.from()));
+        planes[plane::LAST_TO] = single(last.map(|mv| mv.to()));
+        planes[plane::ATTACKERS_AT_RISK] = by_defenders.victims;
+        planes[plane::DEFENDERS_AT_RISK] = by_attackers.victims;
+
+        Features { planes, globals: global::encode(position) }
     }
 
-    /// Writes the planes as `[PLANES, N, N]` in row-major order.
+    /// The features of the same position seen through a symmetry.
+    #[must_use]
+    pub fn transformed(&self, symmetry: Symmetry, size: BoardSize) -> Features {
+        Features { planes: self.planes.map(|plane| symmetry.bitboard(plane, size)), globals: self.globals }
+    }
+
+    /// Writes the planes as `[PLANES, N, N]` in row-major order, rank 0 first.
     ///
     /// # Panics
-    /// When `out` is not `PLANES * N * N` long.
+    /// When `out` is not `PLANES * squares` long.
     pub fn write_planes(&self, squares: usize, out: &mut [f32]) {
-        let _ = (squares, out);
-        todo!()
+        assert_eq!(out.len(), PLANES * squares, "room for {PLANES} planes of {squares} squares");
+        out.fill(0.0);
+        for (plane, values) in self.planes.iter().zip(out.chunks_exact_mut(squares)) {
+            for square in *plane {
+                values[square.index()] = 1.0;
+            }
+        }
     }
+}
+
+/// Where the king can get to; empty sets once he is captured.
+struct KingReach {
+    one_move: Bitboard,
+    two_moves: Bitboard,
+    open_lines: Bitboard,
+}
+
+impl KingReach {
+    fn of(position: &Position, king: Bitboard, goals: Bitboard) -> KingReach {
+        let board = position.board();
+        let one_move = position.king_destinations(king);
+        // A king on a goal has won: he goes no further from there.
+        let two_moves = without(position.king_destinations(without(one_move, goals)), union(one_move, king));
+        // Sliding is reversible, so the squares with an open line to a goal are those a king would reach from one. The
+        // throne is the exception (he may stand where nobody may stop), hence the separate look at where he stands.
+        let free_goals = without(goals, union(board.attackers(), board.defenders()));
+        let towards_goals = without(position.king_destinations(free_goals), goals);
+        let standing = if Bitboard(one_move.0 & goals.0).is_empty() { Bitboard::EMPTY } else { king };
+        KingReach { one_move, two_moves, open_lines: union(towards_goals, standing) }
+    }
+}
+
+/// The central square.
+fn throne(size: BoardSize) -> Bitboard {
+    Bitboard(1 << (size.squares() / 2))
+}
+
+fn whole_board(size: BoardSize) -> Bitboard {
+    Bitboard((1 << size.squares()) - 1)
+}
+
+fn single(square: Option<Square>) -> Bitboard {
+    Bitboard(square.map_or(0, |square| 1 << square.index()))
+}
+
+fn union(a: Bitboard, b: Bitboard) -> Bitboard {
+    Bitboard(a.0 | b.0)
+}
+
+fn without(a: Bitboard, b: Bitboard) -> Bitboard {
+    Bitboard(a.0 & !b.0)
 }

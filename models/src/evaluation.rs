@@ -35,6 +35,14 @@ impl Wdl {
         Wdl { win: self.loss, draw: self.draw, loss: self.win }
     }
 
+    /// Chances from a network's win, draw and loss logits.
+    pub fn from_logits(logits: [f32; 3]) -> Wdl {
+        let mut chances = logits;
+        softmax(&mut chances);
+        let [win, draw, loss] = chances;
+        Wdl { win, draw, loss }
+    }
+
     /// An absolute outcome as `viewer` sees it.
     pub fn of_outcome(outcome: Outcome, viewer: Side) -> Wdl {
         match outcome.winner() {
@@ -123,8 +131,14 @@ impl Evaluations {
     }
 }
 
+/// Plies to the end from the network's `ln(1 + plies)`; what an untrained network makes up stays within a long game.
+pub(crate) fn plies_left(log: f32) -> f32 {
+    const LONGEST: f32 = 1000.0;
+    log.exp_m1().clamp(0.0, LONGEST)
+}
+
 /// Softmax in place, stable for large logits.
-fn softmax(values: &mut [f32]) {
+pub(crate) fn softmax(values: &mut [f32]) {
     let max = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let mut sum = 0.0;
     for value in values.iter_mut() {
@@ -147,6 +161,20 @@ pub enum EvalError {
         /// Where it ran.
         device: String,
         /// What went wrong.
+        problem: String,
+    },
+    /// A name that is no device.
+    #[error("device {found:?}: expected cpu, flex, cuda:N or vulkan:N, N counting from 0")]
+    UnknownDevice {
+        /// What was read.
+        found: String,
+    },
+    /// A device that this build or this machine does not have.
+    #[error("device {device}: {problem}")]
+    Unavailable {
+        /// Which device was asked for.
+        device: String,
+        /// Why it cannot be used, and what would help.
         problem: String,
     },
 }

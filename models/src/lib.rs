@@ -4,14 +4,28 @@
 //! win/draw/loss, priors over the legal moves and, on request, auxiliary predictions. The burn [`Network`] is the oracle;
 //! faster evaluators take their weights from it.
 
+mod burn_evaluator;
 mod checkpoint;
-mod encoding;
+mod device;
+pub mod encoding;
 mod evaluation;
+pub mod fused;
+mod hashing;
+mod mixing;
 mod network;
+mod parameters;
 mod policy;
+mod pretrained;
+mod uniform;
+mod weights;
 
-pub use checkpoint::{Card, Checkpoint, CheckpointError};
+pub use burn_evaluator::BurnEvaluator;
+pub use checkpoint::{CARD_FORMAT, Card, Checkpoint, CheckpointError};
+pub use device::{DeviceChoice, DeviceReport, evaluator};
 pub use encoding::{ENCODING_VERSION, Features, GLOBALS, PLANES};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl};
+pub use hashing::HashEvaluator;
 pub use network::{Heads, Network, NetworkConfig};
 pub use policy::{POLICY_PLANES, PolicyIndex};
+pub use pretrained::{pretrained, pretrained_names};
+pub use uniform::UniformEvaluator;

@@ -1,9 +1,12 @@
 //! Where a move stands in the policy output: 40 planes (4 directions by 10 distances) at the origin square.
 
-use hnefi_engine::{BoardSize, Move};
+use hnefi_engine::{BoardSize, Move, Square};
 
 /// Planes of the policy head: directions up, right, down, left, each with distances 1 to 10.
 pub const POLICY_PLANES: usize = 40;
+
+/// Distances a direction has planes for: a man crosses the largest board in one move of ten.
+const DISTANCES: usize = 10;
 
 /// A move's place in the policy output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,12 +30,32 @@ impl PolicyIndex {
         } else {
             (2, rank_from - rank_to)
         };
-        PolicyIndex { plane: direction * 10 + distance - 1, square: from }
+        PolicyIndex { plane: direction * DISTANCES + distance - 1, square: from }
     }
 
     /// Index into a `[POLICY_PLANES, N, N]` array in row-major order.
     #[inline]
     pub fn flat(self, size: BoardSize) -> usize {
         self.plane * size.squares() + self.square
+    }
+
+    /// The place at an index of a `[POLICY_PLANES, N, N]` array in row-major order.
+    #[inline]
+    pub fn from_flat(index: usize, size: BoardSize) -> PolicyIndex {
+        PolicyIndex { plane: index / size.squares(), square: index % size.squares() }
+    }
+
+    /// The move at this place, `None` where it would leave the board.
+    pub fn to_move(self, size: BoardSize) -> Option<Move> {
+        let n = size.side();
+        let (rank, file) = (self.square / n, self.square % n);
+        let distance = self.plane % DISTANCES + 1;
+        let to = match self.plane / DISTANCES {
+            0 => (rank + distance < n).then_some(self.square + distance * n),
+            1 => (file + distance < n).then_some(self.square + distance),
+            2 => (rank >= distance).then(|| self.square - distance * n),
+            _ => (file >= distance).then(|| self.square - distance),
+        }?;
+        Some(Move::new(Square::new(self.square), Square::new(to)))
     }
 }

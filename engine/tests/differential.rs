@@ -1,0 +1,247 @@
+//! The engine against the slow reference: random play over all presets and random mixtures of options, comparing
+//! legal moves, captures, outcomes, clocks and occurrences after every ply.
+//!
+//! `HNEFI_ROUNDS=20` plays twenty times as many games.
+
+mod reference;
+
+use std::collections::BTreeMap;
+
+use hnefi_engine::{
+    Bitboard, BoardSize, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Move, MoveList, NoLegalMove,
+    Outcome, Position, Preset, Repetition, RepetitionCompares, Rules, Side, Square, ThroneHostileToAttackers,
+    ThroneHostileToDefenders, ThronePass, ThroneStop,
+};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus as Rng;
+use reference::{Place, Reference};
+
+/// How often each outcome was seen, by status and reason.
+type Seen = BTreeMap<(&'static str, &'static str), usize>;
+
+#[test]
+fn presets_agree_with_the_reference_from_the_start() {
+    let mut rng = Rng::seed_from_u64(1);
+    let mut seen = Seen::new();
+    for preset in Preset::ALL {
+        for _ in 0..2 * rounds() {
+            let start = Position::start(&preset.rules());
+            compare_game(start, 200, &mut rng, &mut seen);
+        }
+    }
+}
+
+#[test]
+fn presets_agree_with_the_reference_from_random_boards() {
+    let mut rng = Rng::seed_from_u64(2);
+    let mut seen = Seen::new();
+    for round in 0..500 * rounds() {
+        let rules = Preset::ALL[round % 8].rules();
+        compare_game(random_board(&rules, &mut rng), 60, &mut rng, &mut seen);
+    }
+    for reason in ["king_captured", "king_escaped", "exit_fort", "encirclement", "repetition", "no_moves"] {
+        assert!(seen.keys().any(|&(_, found)| found == reason), "{reason} never happened: {seen:?}");
+    }
+}
+
+#[test]
+fn mixtures_of_options_agree_with_the_reference() {
+    let mut rng = Rng::seed_from_u64(3);
+    let mut seen = Seen::new();
+    for _ in 0..700 * rounds() {
+        let rules = random_rules(&mut rng);
+        compare_game(random_board(&rules, &mut rng), 60, &mut rng, &mut seen);
+    }
+    for reason in hnefi_engine::Reason::ALL {
+        assert!(
+            seen.keys().any(|&(_, found)| found == reason.as_str()),
+            "{} never happened: {seen:?}",
+            reason.as_str()
+        );
+    }
+}
+
+fn rounds() -> usize {
+    std::env::var("HNEFI_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
+/// Plays one game on both engines. The players shuffle back and forth often, so that positions repeat.
+fn compare_game(mut position: Position, plies: u32, rng: &mut Rng, seen: &mut Seen) {
+    let size = position.size();
+    let mut reference = Reference::new(position.rules(), &position.fen());
+    let start = position.fen();
+    let mut played: Vec<Move> = Vec::new();
+    let mut moves = MoveList::new();
+    loop {
+        let context = || {
+            let line: Vec<String> = played.iter().map(|mv| mv.text(size)).collect();
+            format!("{start}\n{}\n{}\n{:?}", line.join(" "), position.diagram(), position.rules())
+        };
+        assert_eq!(position.outcome(), reference.outcome, "outcome\n{}", context());
+        assert_eq!(position.occurrences() as usize, reference.occurrences(), "occurrences\n{}", context());
+        assert_eq!(position.ply(), reference.ply);
+        assert_eq!(position.plies_since_capture(), reference.since_capture(), "clock\n{}", context());
+        position.legal_moves(&mut moves);
+        let expected: Vec<Move> = reference.legal_moves().into_iter().map(|mv| engine_move(mv, size)).collect();
+        assert_eq!(moves.as_slice(), expected, "legal moves\n{}", context());
+        if position.outcome().is_some() || position.ply() == plies {
+            break;
+        }
+        let back = played.len().checked_sub(2).map(|index| Move::new(played[index].to(), played[index].from()));
+        let mv = match back {
+            Some(back) if rng.random_bool(0.35) && moves.contains(&back) => back,
+            _ => moves[rng.random_range(0..moves.len())],
+        };
+        let captured = position.play(mv).unwrap();
+        let expected: Bitboard =
+            reference.play(reference_move(mv, size)).into_iter().map(|place| engine_square(place, size)).collect();
+        played.push(mv);
+        assert_eq!(captured, expected, "captures\n{start}\n{}\n{:?}", position.diagram(), position.rules());
+    }
+    let ended =
+        position.outcome().map_or(("ongoing", ""), |outcome: Outcome| (outcome.status(), outcome.reason().as_str()));
+    *seen.entry(ended).or_default() += 1;
+}
+
+fn engine_square((x, y): Place, size: BoardSize) -> Square {
+    Square::new(y as usize * size.side() + x as usize)
+}
+
+fn engine_move((from, to): (Place, Place), size: BoardSize) -> Move {
+    Move::new(engine_square(from, size), engine_square(to, size))
+}
+
+fn reference_move(mv: Move, size: BoardSize) -> (Place, Place) {
+    let place =
+        |square: Square| (square.index() as i32 % size.side() as i32, square.index() as i32 / size.side() as i32);
+    (place(mv.from()), place(mv.to()))
+}
+
+/// A random board on which the game is not over.
+fn random_board(rules: &Rules, rng: &mut Rng) -> Position {
+    let n = rules.size.side();
+    loop {
+        let mut cells = vec!['.'; n * n];
+        let king = if rng.random_bool(0.3) { ring(n, &mut cells, rng) } else { scatter(n, &mut cells, rng) };
+        for corner in [0, n - 1, n * (n - 1), n * n - 1] {
+            if rules.corners {
+                cells[corner] = '.';
+            }
+        }
+        cells[n / 2 * n + n / 2] = '.';
+        cells[king] = 'k';
+        let rows: Vec<String> = cells.chunks(n).rev().map(|row| spell(&row.iter().collect::<String>())).collect();
+        let fen = format!("{} {}", rows.join("/"), if rng.random_bool(0.5) { 'a' } else { 'd' });
+        let position = Position::from_fen(rules, &fen).unwrap();
+        if position.outcome().is_none() {
+            return position;
+        }
+    }
+}
+
+/// A ring of attackers with a gap or two around the king and some men; returns the king's square.
+fn ring(n: usize, cells: &mut [char], rng: &mut Rng) -> usize {
+    let (left, right) = (rng.random_range(1..n / 2), rng.random_range(n / 2 + 1..n - 1));
+    let (low, high) = (rng.random_range(1..n / 2), rng.random_range(n / 2 + 1..n - 1));
+    for y in low..=high {
+        for x in left..=right {
+            let (side, end) = (x == left || x == right, y == low || y == high);
+            let letter = match (side, end) {
+                (true, true) => '.',
+                (false, false) if rng.random_bool(0.2) => 'd',
+                (false, false) => '.',
+                _ if rng.random_bool(0.9) => 'a',
+                _ => '.',
+            };
+            cells[y * n + x] = letter;
+        }
+    }
+    for _ in 0..3 {
+        let (x, y) = (rng.random_range(0..n), one_of(rng, &[0, n - 1]));
+        cells[y * n + x] = 'a';
+    }
+    rng.random_range(low + 1..high) * n + rng.random_range(left + 1..right)
+}
+
+/// Men anywhere, the king often near an edge and in company, where forts and shieldwalls are; returns his square.
+fn scatter(n: usize, cells: &mut [char], rng: &mut Rng) -> usize {
+    let density = rng.random_range(0.03..0.25);
+    let attackers = rng.random_range(0.3..0.8);
+    for cell in cells.iter_mut() {
+        if rng.random_bool(density) {
+            *cell = if rng.random_bool(attackers) { 'a' } else { 'd' };
+        }
+    }
+    let file = rng.random_range(0..n);
+    let rank = if rng.random_bool(0.6) { one_of(rng, &[0, 1, n - 2]) } else { rng.random_range(0..n) };
+    if rng.random_bool(0.5) {
+        for (dx, dy) in [(-2, 0), (-1, 1), (0, 2), (1, 1), (2, 0), (-1, 2), (1, 2), (0, 1)] {
+            let (x, y) = (file as i32 + dx, rank as i32 + dy);
+            if (0..n as i32).contains(&x) && (0..n as i32).contains(&y) && rng.random_bool(0.7) {
+                cells[y as usize * n + x as usize] = 'd';
+            }
+        }
+    }
+    rank * n + file
+}
+
+/// Dots as numbers.
+fn spell(row: &str) -> String {
+    let mut text = String::new();
+    for part in row.split_inclusive(|letter| letter != '.') {
+        let empty = part.chars().filter(|&letter| letter == '.').count();
+        if empty > 0 {
+            text += &empty.to_string();
+        }
+        text += part.trim_start_matches('.');
+    }
+    text
+}
+
+fn one_of<T: Copy>(rng: &mut Rng, values: &[T]) -> T {
+    values[rng.random_range(0..values.len())]
+}
+
+fn random_rules(rng: &mut Rng) -> Rules {
+    use KingArmed::{AnvilOnly, Armed, HammerOnly, Unarmed};
+    Rules {
+        size: one_of(rng, &BoardSize::ALL),
+        first: one_of(rng, &Side::BOTH),
+        king_capture: one_of(rng, &[KingCapture::Strong, KingCapture::StrongNearThrone, KingCapture::Weak]),
+        king_on_edge: one_of(rng, &[KingOnEdge::Safe, KingOnEdge::CapturedByThree]),
+        king_armed: one_of(rng, &[Armed, HammerOnly, AnvilOnly, Unarmed]),
+        throne_stop: one_of(rng, &[ThroneStop::King, ThroneStop::Nobody]),
+        throne_pass: one_of(rng, &[ThronePass::All, ThronePass::King, ThronePass::Nobody]),
+        throne_hostile_to_attackers: one_of(
+            rng,
+            &[ThroneHostileToAttackers::Always, ThroneHostileToAttackers::WhenEmpty, ThroneHostileToAttackers::Never],
+        ),
+        throne_hostile_to_defenders: one_of(
+            rng,
+            &[ThroneHostileToDefenders::WhenEmpty, ThroneHostileToDefenders::Never],
+        ),
+        linnaean_capture: rng.random_bool(0.5),
+        corners: rng.random_bool(0.5),
+        corner_hostile_to_king: rng.random_bool(0.5),
+        escape: one_of(rng, &[Escape::Corner, Escape::Corner, Escape::Edge]),
+        shieldwall: rng.random_bool(0.5),
+        exit_fort: rng.random_bool(0.5),
+        encirclement: one_of(rng, &[Encirclement::Off, Encirclement::AnyPocket, Encirclement::SingleRegion]),
+        no_legal_move: one_of(rng, &[NoLegalMove::Loss, NoLegalMove::Draw]),
+        repetition: one_of(
+            rng,
+            &[
+                Repetition::Ignore,
+                Repetition::Draw,
+                Repetition::DefendersLose,
+                Repetition::MoverLoses,
+                Repetition::DefendersMayNot,
+            ],
+        ),
+        repetition_occurrence: rng.random_range(2..5),
+        repetition_compares: one_of(rng, &[RepetitionCompares::BoardAndSide, RepetitionCompares::BoardAlone]),
+        no_capture_draw_plies: one_of(rng, &[0, 0, 10, 30]),
+        draw_fort_occurrence: one_of(rng, &[0, 0, 2, 3, 4]),
+        ply_cap: one_of(rng, &[0, 0, 25, 50]),
+    }
+}

@@ -1,0 +1,101 @@
+//! Recorded human games, found through the environment variable `HNEFI_GAMES` (a folder; the games are not ours to
+//! distribute). Every move must be legal, capture what the record says and end the game only on the last ply, with
+//! the recorded winner.
+
+use std::path::{Path, PathBuf};
+
+use hnefi_engine::{Move, Position, Preset, Repetition, Rules, Side, Square};
+
+/// What a folder of games came to.
+#[derive(Debug, Default, PartialEq)]
+struct Totals {
+    games: usize,
+    plies: usize,
+    /// Games that ended on the board.
+    ended: usize,
+}
+
+#[test]
+fn recorded_games_on_11x11_replay() {
+    let Some(folder) = games_folder() else { return };
+    let rules = without_draws(Preset::Copenhagen);
+    let mut totals = Totals::default();
+    for file in ["games.csv", "games_test.csv"] {
+        replay_file(&rules, &folder.join(file), &mut totals);
+    }
+    assert_eq!(totals, Totals { games: 1752, plies: 87_274, ended: 372 });
+}
+
+#[test]
+fn recorded_games_on_7x7_replay() {
+    let Some(folder) = games_folder() else { return };
+    let rules = without_draws(Preset::Brandubh);
+    let mut totals = Totals::default();
+    for file in ["games_brandubh.csv", "games_brandubh_test.csv"] {
+        replay_file(&rules, &folder.join(file), &mut totals);
+    }
+    assert_eq!((totals.games, totals.plies), (525, 11_226));
+    assert!(totals.ended > 100, "{totals:?}");
+}
+
+fn games_folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("HNEFI_GAMES").map(PathBuf::from);
+    if folder.is_none() {
+        println!("skipped: recorded games; set HNEFI_GAMES to the folder that holds games.csv and its siblings");
+    }
+    folder
+}
+
+/// People played on where these rules would have ended the game.
+fn without_draws(preset: Preset) -> Rules {
+    Rules { repetition: Repetition::Ignore, draw_fort_occurrence: 0, no_capture_draw_plies: 0, ..preset.rules() }
+}
+
+fn replay_file(rules: &Rules, path: &Path, totals: &mut Totals) {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("game,moves,captures_by_attackers,captures_by_defenders,result"), "{path:?}");
+    for line in lines {
+        let columns: Vec<&str> = line.split(',').collect();
+        let [game, moves, by_attackers, by_defenders, result] = columns[..] else {
+            panic!("{}: {line:?}: expected five columns", path.display());
+        };
+        let context = format!("{}, game {game}", path.display());
+        let counts = [by_attackers, by_defenders].map(|count| count.parse().unwrap());
+        replay_game(rules, moves, counts, result, &context, totals);
+    }
+}
+
+fn replay_game(rules: &Rules, moves: &str, captures: [usize; 2], result: &str, context: &str, totals: &mut Totals) {
+    let mut position = Position::start(rules);
+    let mut counted = [0; 2];
+    for text in moves.split_whitespace().filter(|&text| text != "timeout") {
+        let context = format!("{context}, ply {} ({text})", position.ply() + 1);
+        assert_eq!(position.outcome(), None, "{context}: the game was over");
+        let side = position.side_to_move();
+        let king = position.board().king();
+        let (mv, recorded) = Move::parse_with_captures(text, rules.size).unwrap();
+        let captured = position.play(mv).unwrap_or_else(|error| panic!("{context}: {error}\n{}", position.diagram()));
+        // Records do not mark the capture of the king.
+        let mut men: Vec<Square> = captured.filter(|&square| side == Side::Defenders || Some(square) != king).collect();
+        let mut recorded = recorded;
+        // A man taken both custodially and by a shieldwall is named, and counted, twice.
+        counted[side.index()] += recorded.len();
+        recorded.sort();
+        recorded.dedup();
+        men.sort();
+        assert_eq!(men, recorded, "{context}: captures\n{}", position.diagram());
+        totals.plies += 1;
+    }
+    totals.games += 1;
+    assert_eq!(counted, captures, "{context}: captures by each side");
+    if let Some(outcome) = position.outcome() {
+        totals.ended += 1;
+        let winner = match result {
+            "White" => Some(Side::Defenders),
+            "Black" => Some(Side::Attackers),
+            _ => None,
+        };
+        assert_eq!(outcome.winner(), winner, "{context}: recorded as {result:?}, {outcome:?}\n{}", position.diagram());
+    }
+}

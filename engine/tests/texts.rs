@@ -1,0 +1,179 @@
+//! FENs, moves and the words of their errors.
+
+use hnefi_engine::{Move, Position, Preset, Repetition, Rules, Square};
+
+fn fen_problem(preset: Preset, fen: &str) -> String {
+    Position::from_fen(&preset.rules(), fen).expect_err(fen).to_string()
+}
+
+#[test]
+fn start_positions_write_their_fen() {
+    let fen = |preset: Preset| Position::start(&preset.rules()).fen();
+    assert_eq!(fen(Preset::Copenhagen), "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3ddd3a/a4d4a/11/5a5/3aaaaa3 a");
+    assert_eq!(fen(Preset::Tablut), "3aaa3/4a4/4d4/a3d3a/aaddkddaa/a3d3a/4d4/4a4/3aaa3 a");
+    assert_eq!(fen(Preset::Brandubh), "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a");
+}
+
+#[test]
+fn a_wrong_fen_is_told_apart() {
+    use Preset::{Brandubh, Tablut};
+    for (preset, fen, expected) in [
+        (Brandubh, "", "it is empty; expected rows and the side to move"),
+        (Brandubh, "3k3/7/7/7/7/7/7", "the side to move is missing; expected a or d after the rows"),
+        (Brandubh, "3k3/7/7/7/7/7/7 w", "side to move \"w\"; expected a or d"),
+        (Brandubh, "3k3/7/7/7/7/7/7 a 1", "\"1\" follows the side to move; expected nothing more"),
+        (Brandubh, "3k3/7/7/7/7/7 a", "6 rows; expected 7"),
+        (Brandubh, "3k3/7/7/7/7/7/7/7 a", "8 rows; expected 7"),
+        (Brandubh, "3k3/8/7/7/7/7/7 a", "the row of rank 6 is 8 squares wide; expected 7"),
+        (Brandubh, "3k3/7/7/7/7/7/6 a", "the row of rank 1 is 6 squares wide; expected 7"),
+        (Brandubh, "3k3/7/7//7/7/7 a", "the row of rank 4 is 0 squares wide; expected 7"),
+        (Brandubh, "3k3/7/99999999999999999999999/7/7/7/7 a", "the row of rank 5 is 8 squares wide; expected 7"),
+        (Brandubh, "3k3/3x3/7/7/7/7/7 a", "unknown letter \"x\" in the row of rank 6; expected a, d, k"),
+        (Brandubh, "3k3/3ü3/7/7/7/7/7 a", "unknown letter \"ü\" in the row of rank 6; expected a, d, k"),
+        (Brandubh, "3a3/7/7/7/7/7/7 a", "no king; expected one"),
+        (Brandubh, "2k1k2/7/7/7/7/7/7 a", "2 kings; expected one"),
+        (Brandubh, "a2k3/7/7/7/7/7/7 a", "a man on the corner a7; only the king may stand there"),
+        (Brandubh, "3k3/7/7/3d3/7/7/7 a", "a man on the throne d4; only the king may stand there"),
+        (Tablut, "3k5/9/9/9/4a4/9/9/9/9 a", "a man on the throne e5; only the king may stand there"),
+    ] {
+        assert_eq!(fen_problem(preset, fen), format!("FEN {fen:?}: {expected}"));
+    }
+}
+
+#[test]
+fn without_royal_corners_men_may_stand_there() {
+    assert!(Position::from_fen(&Preset::Tablut.rules(), "a7a/9/4k4/9/9/9/9/9/d7d a").is_ok());
+}
+
+#[test]
+fn moves_are_read_in_all_their_forms() {
+    let size = Preset::Copenhagen.rules().size;
+    let square = |name: &str| Move::parse(&format!("{name}a1"), size).unwrap().from();
+    let expected = Move::new(square("a4"), square("b4"));
+    for text in ["a4b4", "a4-b4", "a4-b4xc4", "a4b4xc4", "a4-b4xc4xd5", "a4-b4xc4/d5", " a4b4 "] {
+        assert_eq!(Move::parse(text, size).unwrap(), expected, "{text}");
+    }
+    let (mv, captures) = Move::parse_with_captures("d10-d11xe11xf11/g11", size).unwrap();
+    assert_eq!(mv.text(size), "d10d11");
+    assert_eq!(captures, ["e11", "f11", "g11"].map(square));
+    assert_eq!(square("k11"), Square::new(120));
+}
+
+#[test]
+fn a_wrong_move_text_says_what_is_wrong() {
+    let size = Preset::Brandubh.rules().size;
+    for (text, expected) in [
+        ("", "a square is missing at the end"),
+        ("a4", "a square is missing at the end"),
+        ("a4-", "a square is missing at the end"),
+        ("a4b4x", "a square is missing at the end"),
+        ("a4h4", "h4 lies off the 7x7 board"),
+        ("a8a4", "a8 lies off the 7x7 board"),
+        ("a0a4", "a0 lies off the 7x7 board"),
+        ("aa4", "\"a\" is not a square"),
+        ("a99999999999999999999b4", "\"a99999999999999999999\" is not a square"),
+        ("A4B4", "\"A4B4\" does not begin with a square"),
+        ("ä4b4", "\"ä4b4\" does not begin with a square"),
+        ("a4b4#", "\"#\" follows the move"),
+    ] {
+        let error = Move::parse(text, size).expect_err(text).to_string();
+        assert_eq!(error, format!("move {text:?}: {expected}; expected two squares such as a4b4"));
+    }
+}
+
+fn refusal(rules: &Rules, fen: &str, mv: &str) -> String {
+    let mut position = Position::from_fen(rules, fen).unwrap();
+    let error = position.play(Move::parse(mv, rules.size).unwrap()).expect_err(mv).to_string();
+    assert_eq!(position.fen(), fen, "a refused move changed the position");
+    error
+}
+
+#[test]
+fn a_refused_move_says_which_rule_forbids_it() {
+    let brandubh = Preset::Brandubh.rules();
+    let start = "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a";
+    for (fen, mv, expected) in [
+        (start, "a1a2", "no piece stands on a1"),
+        (start, "d3c3", "the piece on d3 is the enemy's; the attackers are to move"),
+        (start, "d1e2", "e2 is not in line with d1; pieces move along ranks and files"),
+        (start, "d1d1", "d1 is not in line with d1; pieces move along ranks and files"),
+        (start, "d1d7", "the way is blocked at d2"),
+        (start, "d7d1", "the way is blocked at d6"),
+        (start, "g4a4", "the way is blocked at f4"),
+        (start, "d1a1", "the corner a1 is the king's alone"),
+    ] {
+        assert_eq!(refusal(&brandubh, fen, mv), format!("illegal move {mv}: {expected}"));
+    }
+    let open = "7/5k1/7/a5d/7/7/7";
+    assert_eq!(
+        refusal(&brandubh, &format!("{open} a"), "a4d4"),
+        "illegal move a4d4: the throne d4 is the king's alone"
+    );
+    let blocked = Rules { throne_pass: hnefi_engine::ThronePass::King, ..brandubh };
+    assert_eq!(
+        refusal(&blocked, &format!("{open} a"), "a4f4"),
+        "illegal move a4f4: the piece on a4 may not pass the throne"
+    );
+    let linnaeus = Preset::TablutLinnaeus.rules();
+    assert_eq!(
+        refusal(&linnaeus, "9/9/9/9/9/4k4/9/9/a8 d", "e4e5"),
+        "illegal move e4e5: nobody may stop on the empty throne e5"
+    );
+    assert_eq!(
+        refusal(&brandubh, "k6/7/3a3/7/7/7/7 a", "d5d6"),
+        "illegal move d5d6: the game is over (defenders, king_escaped)"
+    );
+}
+
+#[test]
+fn a_move_off_the_board_is_refused() {
+    let mut position = Position::start(&Preset::Brandubh.rules());
+    let error = position.play(Move::new(Square::new(3), Square::new(100))).unwrap_err();
+    assert!(error.to_string().ends_with("it leaves the 7x7 board"), "{error}");
+}
+
+#[test]
+fn a_forbidden_repetition_is_refused_by_name() {
+    let rules = Preset::CopenhagenHnefataflOrg.rules();
+    assert_eq!(rules.repetition, Repetition::DefendersMayNot);
+    let mut position = Position::start(&rules);
+    for text in ["f2f3", "f4g4", "f3f2"] {
+        position.play(Move::parse(text, rules.size).unwrap()).unwrap();
+    }
+    let error = position.play(Move::parse("g4f4", rules.size).unwrap()).unwrap_err();
+    assert_eq!(error.to_string(), "illegal move g4f4: the defenders may not make a position occur 2 times");
+}
+
+#[test]
+fn diagrams_show_the_board_with_coordinates() {
+    let position = Position::from_fen(&Preset::Brandubh.rules(), "3a3/7/7/7/k6/7/4d2 d").unwrap();
+    let expected = [
+        " 7 + . . A . . +",
+        " 6 . . . . . . .",
+        " 5 . . . . . . .",
+        " 4 . . . + . . .",
+        " 3 K . . . . . .",
+        " 2 . . . . . . .",
+        " 1 + . . . D . +",
+        "   a b c d e f g",
+        "defenders to move",
+        "",
+    ];
+    assert_eq!(position.diagram(), expected.join("\n"));
+}
+
+#[test]
+fn presets_are_named_in_files_as_on_the_command_line() {
+    for preset in Preset::ALL {
+        assert_eq!(serde_json::to_string(&preset).unwrap(), format!("{:?}", preset.name()));
+        assert_eq!(Preset::from_name(preset.name()), Some(preset));
+        assert_eq!(preset.rules().preset(), Some(preset));
+        let capped = Rules { ply_cap: 512, ..preset.rules() };
+        assert_eq!(capped.preset(), Some(preset), "a ply cap makes no other ruleset");
+        let text = serde_json::to_string(&preset.rules()).unwrap();
+        assert_eq!(serde_json::from_str::<Rules>(&text).unwrap(), preset.rules());
+    }
+    let text = serde_json::to_string(&Preset::Brandubh.rules()).unwrap();
+    assert!(text.contains(r#""size":7"#) && text.contains(r#""king_capture":"strong_near_throne""#), "{text}");
+    assert_eq!(Preset::from_name("chess"), None);
+}

@@ -1,0 +1,181 @@
+//! Which device evaluates: named in configs and on the command line, opened at run time.
+//!
+//! `cpu` and `flex` are in every build. `cuda` and `vulkan` are Cargo features of this crate, because their drivers' crates
+//! take long to build; a build without them still knows the names and says what is missing.
+
+use std::fmt;
+use std::str::FromStr;
+
+use burn::tensor::Device;
+use serde::{Deserialize, Serialize};
+
+use crate::{BurnEvaluator, EvalError, Evaluator, Network};
+
+/// A device by name: `cpu`, `flex`, `cuda:0`, `vulkan:0`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum DeviceChoice {
+    /// This program's own kernels on the CPU, for evaluation; tensors live on [`DeviceChoice::Flex`].
+    #[default]
+    Cpu,
+    /// burn's CPU backend.
+    Flex,
+    /// An NVIDIA GPU, counted from 0.
+    Cuda(usize),
+    /// A GPU (or a software driver) through Vulkan, counted from 0.
+    Vulkan(usize),
+}
+
+/// One device, and whether it can be used here.
+#[derive(Clone, Debug)]
+pub struct DeviceReport {
+    /// The device.
+    pub choice: DeviceChoice,
+    /// What it is, or why it cannot be used.
+    pub state: Result<String, String>,
+}
+
+/// An evaluator of this network on that device. Every thread needs one of its own.
+///
+/// # Errors
+/// When the device is not in this build or the machine does not have it.
+pub fn evaluator(network: &Network, choice: DeviceChoice) -> Result<Box<dyn Evaluator>, EvalError> {
+    match choice {
+        // The CPU kernels join here; burn's CPU backend gives the same answers.
+        DeviceChoice::Cpu => evaluator(network, DeviceChoice::Flex),
+        _ => Ok(Box::new(BurnEvaluator::new(network.clone(), choice.open()?))),
+    }
+}
+
+impl DeviceChoice {
+    /// The burn device, after a small calculation on it.
+    ///
+    /// # Errors
+    /// When it is not in this build, or its driver or the device itself is missing.
+    pub fn open(self) -> Result<Device, EvalError> {
+        let unavailable = |problem| EvalError::Unavailable { device: self.to_string(), problem };
+        let (found, index) = match self {
+            DeviceChoice::Cpu | DeviceChoice::Flex => return Ok(Device::flex()),
+            DeviceChoice::Cuda(index) => (gpu::cuda(), index),
+            DeviceChoice::Vulkan(index) => (gpu::vulkan(), index),
+        };
+        let mut found = found.map_err(unavailable)?;
+        if index >= found.len() {
+            return Err(unavailable(format!("this machine has {} such devices, counted from 0", found.len())));
+        }
+        let device = found.swap_remove(index);
+        gpu::try_out(&device).map_err(unavailable)?;
+        Ok(device)
+    }
+
+    /// Every device this build knows of, for `doctor`.
+    pub fn survey() -> Vec<DeviceReport> {
+        let mut reports = vec![
+            DeviceReport { choice: DeviceChoice::Cpu, state: Ok("kernels of this program".to_owned()) },
+            DeviceReport { choice: DeviceChoice::Flex, state: Ok("burn's CPU backend".to_owned()) },
+        ];
+        let kinds: [(fn(usize) -> DeviceChoice, _); 2] =
+            [(DeviceChoice::Cuda, gpu::cuda()), (DeviceChoice::Vulkan, gpu::vulkan())];
+        for (choice, found) in kinds {
+            match found {
+                Ok(found) if found.is_empty() => {
+                    reports.push(DeviceReport { choice: choice(0), state: Err("no such device found".to_owned()) });
+                }
+                Ok(found) => reports.extend(found.iter().enumerate().map(|(index, device)| DeviceReport {
+                    choice: choice(index),
+                    state: gpu::try_out(device).map(|()| format!("{device:?}")),
+                })),
+                Err(problem) => reports.push(DeviceReport { choice: choice(0), state: Err(problem) }),
+            }
+        }
+        reports
+    }
+}
+
+impl FromStr for DeviceChoice {
+    type Err = EvalError;
+
+    fn from_str(text: &str) -> Result<DeviceChoice, EvalError> {
+        let index = |digits: &str| digits.parse::<usize>().ok();
+        match text.split_once(':') {
+            None if text == "cpu" => Some(DeviceChoice::Cpu),
+            None if text == "flex" => Some(DeviceChoice::Flex),
+            Some(("cuda", digits)) => index(digits).map(DeviceChoice::Cuda),
+            Some(("vulkan", digits)) => index(digits).map(DeviceChoice::Vulkan),
+            _ => None,
+        }
+        .ok_or_else(|| EvalError::UnknownDevice { found: text.to_owned() })
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceChoice::Cpu => f.write_str("cpu"),
+            DeviceChoice::Flex => f.write_str("flex"),
+            DeviceChoice::Cuda(index) => write!(f, "cuda:{index}"),
+            DeviceChoice::Vulkan(index) => write!(f, "vulkan:{index}"),
+        }
+    }
+}
+
+impl TryFrom<String> for DeviceChoice {
+    type Error = EvalError;
+
+    fn try_from(text: String) -> Result<DeviceChoice, EvalError> {
+        text.parse()
+    }
+}
+
+impl From<DeviceChoice> for String {
+    fn from(choice: DeviceChoice) -> String {
+        choice.to_string()
+    }
+}
+
+/// Looking for GPUs. burn's drivers panic where a library or a device is missing, so every first contact is guarded.
+mod gpu {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use burn::tensor::{Device, Tensor};
+
+    #[cfg(feature = "cuda")]
+    pub(super) fn cuda() -> Result<Vec<Device>, String> {
+        guarded(|| Device::enumerate(burn::tensor::DeviceType::Cuda).into_iter().collect())
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    pub(super) fn cuda() -> Result<Vec<Device>, String> {
+        Err(not_built("cuda"))
+    }
+
+    #[cfg(feature = "vulkan")]
+    pub(super) fn vulkan() -> Result<Vec<Device>, String> {
+        guarded(|| Device::enumerate(burn::tensor::DeviceType::Vulkan).into_iter().collect())
+    }
+
+    #[cfg(not(feature = "vulkan"))]
+    pub(super) fn vulkan() -> Result<Vec<Device>, String> {
+        Err(not_built("vulkan"))
+    }
+
+    #[cfg(not(all(feature = "cuda", feature = "vulkan")))]
+    fn not_built(feature: &str) -> String {
+        format!("not in this build; build with `--features {feature}`")
+    }
+
+    /// One small sum on the device: drivers are often found and then fail.
+    pub(super) fn try_out(device: &Device) -> Result<(), String> {
+        let sum = guarded(|| Tensor::<1>::ones([4], device).sum().into_scalar::<f32>())?;
+        if sum == 4.0 { Ok(()) } else { Err(format!("found, but it adds four ones to {sum}")) }
+    }
+
+    /// A panic of `contact` as an error.
+    fn guarded<T>(contact: impl FnOnce() -> T) -> Result<T, String> {
+        catch_unwind(AssertUnwindSafe(contact)).map_err(|payload| {
+            let said = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let said = said.or_else(|| payload.downcast_ref::<String>().cloned());
+            format!("its driver failed: {}", said.unwrap_or_else(|| "no reason given".to_owned()))
+        })
+    }
+}

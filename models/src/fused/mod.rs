@@ -1,0 +1,12 @@
+//! Training at the processor's speed: one convolution layer with its normalisation, skip, bias and ReLU as one operation
+//! inside burn's autodiff.
+//!
+//! burn's own convolution converts layouts and copies patches; on small boards a direct kernel is several times faster
+//! (`cargo bench -p hnefi-models`). Modules, parameters and optimiser stay burn's, and burn's own operations are the oracle
+//! that the gradient tests compare with.
+
+mod kernels;
+mod op;
+mod passes;
+
+pub use op::{ConvNormInputs, conv_norm, serves};

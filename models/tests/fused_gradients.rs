@@ -1,0 +1,126 @@
+//! The fused training layer against burn's own operations: outputs, statistics and every gradient.
+
+use burn::tensor::activation::relu;
+use burn::tensor::module::{batch_norm_train, conv2d};
+use burn::tensor::ops::ConvOptions;
+use burn::tensor::{Device, Distribution, Tensor};
+use hnefi_models::fused::{ConvNormInputs, conv_norm, serves};
+
+const EPSILON: f64 = 1e-5;
+
+struct Inputs {
+    x: Tensor<4>,
+    weights: Tensor<4>,
+    gamma: Tensor<1>,
+    beta: Tensor<1>,
+    skip: Option<Tensor<4>>,
+    bias: Option<Tensor<2>>,
+}
+
+fn random<const D: usize>(shape: [usize; D], device: &Device) -> Tensor<D> {
+    Tensor::random(shape, Distribution::Normal(0.0, 1.0), device).require_grad()
+}
+
+fn with_burn(inputs: &Inputs) -> (Tensor<4>, Tensor<1>, Tensor<1>) {
+    let options = ConvOptions::new([1, 1], [1, 1], [1, 1], 1);
+    let convolved = conv2d(inputs.x.clone().permute([0, 3, 1, 2]), inputs.weights.clone(), None, options);
+    let normed = batch_norm_train(convolved, inputs.gamma.clone(), inputs.beta.clone(), EPSILON);
+    let mut out = normed.output.permute([0, 2, 3, 1]);
+    if let Some(skip) = &inputs.skip {
+        out = out + skip.clone();
+    }
+    if let Some(bias) = &inputs.bias {
+        let [batch, channels] = bias.dims();
+        out = out + bias.clone().reshape([batch, 1, 1, channels]);
+    }
+    (relu(out), normed.mean, normed.variance)
+}
+
+fn with_fused(inputs: &Inputs) -> (Tensor<4>, Tensor<1>, Tensor<1>) {
+    let (out, statistics) = conv_norm(ConvNormInputs {
+        x: inputs.x.clone(),
+        weights: inputs.weights.clone(),
+        gamma: inputs.gamma.clone(),
+        beta: inputs.beta.clone(),
+        skip: inputs.skip.clone(),
+        bias: inputs.bias.clone(),
+        epsilon: EPSILON,
+    });
+    let [_, channels] = statistics.dims();
+    let row = |index| statistics.clone().narrow(0, index, 1).reshape([channels]);
+    (out, row(0), row(1))
+}
+
+fn assert_close<const D: usize>(name: &str, expected: Tensor<D>, found: Tensor<D>) {
+    assert_eq!(expected.dims(), found.dims(), "{name}");
+    let largest: f32 = expected.clone().abs().max().into_scalar();
+    let difference: f32 = (expected - found).abs().max().into_scalar();
+    assert!(difference <= 2e-5 * largest.max(1e-3), "{name}: differs by {difference}, largest value {largest}");
+}
+
+fn compare(side: usize, cin: usize, cout: usize, extras: bool) {
+    let device = Device::flex().autodiff();
+    device.seed((side * 1000 + cin * 10 + cout) as u64);
+    assert!(serves(&device, side, cin, cout));
+    // Nine boards: the last chunk of eight is not full.
+    let batch = 9;
+    let inputs = Inputs {
+        x: random([batch, side, side, cin], &device),
+        weights: random([cout, cin, 3, 3], &device),
+        gamma: random([cout], &device),
+        beta: random([cout], &device),
+        skip: extras.then(|| random([batch, side, side, cout], &device)),
+        bias: extras.then(|| random([batch, cout], &device)),
+    };
+    let weighting = Tensor::<4>::random([batch, side, side, cout], Distribution::Normal(0.0, 1.0), &device);
+    let (expected, expected_mean, expected_variance) = with_burn(&inputs);
+    let (found, mean, variance) = with_fused(&inputs);
+    let name = |what: &str| format!("{what} at side {side}, {cin} to {cout} channels");
+    assert_close(&name("activations"), expected.clone().inner(), found.clone().inner());
+    assert_close(&name("mean"), expected_mean.inner(), mean.inner());
+    assert_close(&name("variance"), expected_variance.inner(), variance.inner());
+
+    let expected = (expected * weighting.clone()).sum().backward();
+    let found = (found * weighting).sum().backward();
+    macro_rules! check {
+        ($what:literal, $tensor:expr) => {
+            assert_close(
+                &name($what),
+                $tensor.grad(&expected).expect("burn has a gradient"),
+                $tensor.grad(&found).expect("the fused layer has a gradient"),
+            )
+        };
+    }
+    check!("gradient of x", inputs.x);
+    check!("gradient of weights", inputs.weights);
+    check!("gradient of gamma", inputs.gamma);
+    check!("gradient of beta", inputs.beta);
+    if let (Some(skip), Some(bias)) = (&inputs.skip, &inputs.bias) {
+        check!("gradient of skip", skip);
+        check!("gradient of bias", bias);
+    }
+}
+
+#[test]
+fn agrees_with_burn_on_every_board() {
+    for side in [7, 9, 11] {
+        compare(side, 32, 32, true);
+        compare(side, 16, 32, false);
+    }
+}
+
+#[test]
+fn agrees_with_burn_for_every_channel_count() {
+    for channels in [16, 32, 48, 64, 96, 128] {
+        compare(7, channels, channels, true);
+        compare(7, 16, channels, false);
+    }
+}
+
+#[test]
+fn says_no_to_what_it_cannot_do() {
+    let device = Device::flex();
+    assert!(!serves(&device, 8, 32, 32));
+    assert!(!serves(&device, 7, 32, 40));
+    assert!(!serves(&device, 7, 64, 32));
+}

@@ -1,0 +1,116 @@
+//! The binary from outside: what it prints for good input and how it refuses bad input.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn hnefi() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_hnefi"))
+}
+
+fn run(args: &[&str]) -> Output {
+    hnefi().args(args).output().expect("the binary starts")
+}
+
+/// Runs and expects failure; returns what was printed on standard error.
+fn refused(args: &[&str]) -> String {
+    let output = run(args);
+    assert!(!output.status.success(), "{args:?} succeeded: {}", String::from_utf8_lossy(&output.stdout));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!message.contains("panicked"), "{args:?} panicked: {message}");
+    message
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn assert_names(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is missing in: {message}");
+    }
+}
+
+#[test]
+fn perft_prints_the_known_counts() {
+    assert_eq!(stdout(&run(&["perft", "--rules", "brandubh", "--depth", "3"])), "nodes 39512\n");
+    assert_eq!(stdout(&run(&["perft", "--rules", "copenhagen", "--depth", "3"])), "nodes 806344\n");
+    let fen = "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3ddd3a/a4d4a/11/5a5/3aaaaa3 a";
+    assert_eq!(stdout(&run(&["perft", "--rules", "fetlar", "--fen", fen, "--depth", "2"])), "nodes 6788\n");
+}
+
+#[test]
+fn replay_answers_every_line() {
+    let mut child = hnefi().arg("replay").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+    let lines = concat!(
+        r#"{"rules": "brandubh", "fen": null, "moves": ["d6f6", "d5f5", "g4g5"]}"#,
+        "\n",
+        r#"{"rules": "copenhagen", "fen": null, "moves": ["a4b4", "a4b4"]}"#,
+        "\n",
+        "not json\n",
+    );
+    child.stdin.take().expect("piped").write_all(lines.as_bytes()).expect("written");
+    let answers = stdout(&child.wait_with_output().expect("ends"));
+    let answers: Vec<serde_json::Value> =
+        answers.lines().map(|line| serde_json::from_str(line).expect("each answer is JSON")).collect();
+    assert_eq!(answers.len(), 3);
+    assert_eq!(answers[0]["plies"].as_array().map(Vec::len), Some(3));
+    assert_eq!(answers[0]["plies"][2]["captures"], serde_json::json!([]));
+    assert_eq!(answers[0]["plies"][2]["status"], "ongoing");
+    assert_eq!(answers[0]["error"], serde_json::Value::Null);
+    assert_eq!(answers[1]["plies"].as_array().map(Vec::len), Some(1));
+    assert!(answers[1]["error"].as_str().expect("an error").contains('2'), "{}", answers[1]);
+    assert_eq!(answers[2]["plies"], serde_json::json!([]));
+    assert!(answers[2]["error"].is_string());
+}
+
+#[test]
+fn bad_input_is_refused_by_name() {
+    let two_kings = "3a3/3a3/3k3/aadkdaa/3d3/3a3/3a3 a";
+    assert_names(&refused(&["perft", "--rules", "brandubh", "--fen", two_kings, "--depth", "1"]), &["two kings"]);
+    assert_names(
+        &refused(&["perft", "--rules", "viking", "--depth", "1"]),
+        &["viking", "copenhagen", "tablut-linnaeus"],
+    );
+    assert_names(&refused(&["match", "random", "stockfish", "--games", "2"]), &["stockfish", "alphabeta:"]);
+    assert_names(&refused(&["match", "random", "alphabeta:0", "--games", "2"]), &["alphabeta", "0"]);
+    let message = refused(&["match", "random", "model:no/such/folder", "--games", "2"]);
+    assert_names(&message, &["no/such/folder"]);
+    assert_names(&refused(&["export", "no/such/run", "--format", "jsonl"]), &["no/such/run"]);
+    assert_names(&refused(&["train", "--config", "no-such-config"]), &["no-such-config", "quick"]);
+}
+
+#[test]
+fn config_faults_are_reported_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("bad.toml");
+    let quick = include_str!("../configs/quick.toml");
+    let broken = quick
+        .replacen("channels = ", "channels = -", 1)
+        .replacen("blocks = ", "blocks = \"many\" # ", 1)
+        .replacen("[network]", "[network]\nlayers = 3", 1);
+    std::fs::write(&file, broken).expect("written");
+    let run = folder.path().join("run");
+    let message = refused(&["train", "--config", file.to_str().expect("utf-8"), "--run", run.to_str().expect("utf-8")]);
+    assert_names(&message, &["network.channels", "network.blocks", "many", "network.layers"]);
+    assert!(!run.exists(), "a refused config must not leave a run directory");
+
+    std::fs::write(&file, "seed = [1, ").expect("written");
+    assert_names(&refused(&["train", "--config", file.to_str().expect("utf-8")]), &["bad.toml"]);
+}
+
+#[test]
+fn match_ends_with_one_line_of_json() {
+    let text = stdout(&run(&["match", "alphabeta:1", "random", "--games", "8", "--seed", "3", "--json"]));
+    let line = text.lines().last().expect("a last line");
+    let result: serde_json::Value = serde_json::from_str(line).expect("the last line is JSON");
+    assert_eq!(result["games"], 8);
+    let score = result["score"].as_f64().expect("a score");
+    assert!((0.5..=1.0).contains(&score), "alphabeta:1 scored {score} against random");
+}
+
+#[test]
+fn doctor_names_cores_and_devices() {
+    let text = stdout(&run(&["doctor"]));
+    assert_names(&text, &["cores", "memory", "flex", "cpu"]);
+}
