@@ -1,0 +1,327 @@
+//! The Gumbel search of Danihelka et al., "Policy improvement by planning with Gumbel" (ICLR 2022).
+//!
+//! At the root: the moves with the largest Gumbel + logit are a sample without replacement from the prior; sequential
+//! halving shares the playouts among them. Below the root and in the policy target: the improved policy
+//! softmax(logits + sigma(completed Q)), equation 11. Scores are in 0..=1 and never rescaled.
+//!
+//! One thing is our own: a move that certainly loses takes no part. It gives its place among the considered moves to the
+//! next one, which the solver makes cheap.
+
+use hnefi_models::Wdl;
+
+use super::config::SearchConfig;
+use super::tree::{Edge, NodeId, Tree};
+
+/// How many visits the root move to be taken next should have, playout by playout: the considered moves get one visit after
+/// the other, then the better half of them, and so on down to two (sequential halving, section 2 and figure 1).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Schedule {
+    /// Visits that the move taken by the n-th playout has had before.
+    targets: Vec<u32>,
+    /// For each playout, whether the considered moves are halved before it.
+    halves: Vec<bool>,
+}
+
+impl Schedule {
+    /// Sets the schedule for `playouts` playouts and `considered` moves, at least one.
+    pub(super) fn set(&mut self, considered: u32, playouts: u32) {
+        self.targets.clear();
+        self.halves.clear();
+        self.extend(considered, playouts);
+    }
+
+    /// Goes on for `playouts` more. After a finished schedule the last two moves go on in turns.
+    pub(super) fn extend(&mut self, considered: u32, playouts: u32) {
+        let end = self.targets.len() + playouts as usize;
+        if considered <= 1 {
+            self.targets.extend(self.targets.len() as u32..end as u32);
+            self.halves.resize(end, false);
+            return;
+        }
+        let phases = considered.next_power_of_two().ilog2();
+        let (mut remaining, mut visits) = match self.targets.last() {
+            None => (considered, 0),
+            Some(&last) => (2, last + 1),
+        };
+        let mut halved = false;
+        while self.targets.len() < end {
+            self.halves.push(halved);
+            let each = (playouts / (phases * remaining)).max(1);
+            for _ in 0..each {
+                self.targets.extend((0..remaining).map(|_| visits));
+                visits += 1;
+            }
+            self.halves.resize(self.targets.len(), false);
+            halved = remaining > 2;
+            remaining = (remaining / 2).max(2);
+        }
+        self.targets.truncate(end);
+        self.halves.truncate(end);
+    }
+
+    /// The visits that the move for playout `index` should have had.
+    fn target(&self, index: u32) -> u32 {
+        self.targets[index as usize]
+    }
+
+    /// Whether playout `index` compares moves by their scores anew, for which all earlier playouts must have ended.
+    pub(super) fn halves_before(&self, index: u32) -> bool {
+        self.halves[index as usize]
+    }
+}
+
+/// sigma(q), the weight of a score in logits (equation 8).
+fn sigma(config: &SearchConfig, most_visits: u32, score: f32) -> f32 {
+    (config.c_visit + most_visits as f32) * config.c_scale * score
+}
+
+/// The value that moves without a visit are taken to have (appendix D, equation 33): the evaluator's value and the visited
+/// moves' mean under the prior, mixed by visits. Lost moves are left out.
+pub(super) fn mixed_value(tree: &Tree, id: NodeId) -> Wdl {
+    let (mut visits, mut mass) = (0.0, 0.0);
+    let mut sum = Wdl { win: 0.0, draw: 0.0, loss: 0.0 };
+    for edge in tree.edges(id).iter().filter(|edge| edge.visits > 0 && !edge.is_lost()) {
+        if let Some(value) = tree.edge_value(edge) {
+            visits += edge.visits as f32;
+            mass += edge.prior;
+            sum.win += edge.prior * value.win;
+            sum.draw += edge.prior * value.draw;
+            sum.loss += edge.prior * value.loss;
+        }
+    }
+    let raw = tree.node(id).raw;
+    if mass <= 0.0 {
+        return raw;
+    }
+    let mix = |raw: f32, sum: f32| (raw + visits * sum / mass) / (1.0 + visits);
+    Wdl { win: mix(raw.win, sum.win), draw: mix(raw.draw, sum.draw), loss: mix(raw.loss, sum.loss) }
+}
+
+/// The value of a move, completed by `mixed` where nothing is known of it.
+fn completed(tree: &Tree, edge: &Edge, mixed: Wdl) -> Wdl {
+    tree.edge_value(edge).unwrap_or(mixed)
+}
+
+/// The improved policy: softmax(logits + sigma(completed Q)) over the moves that are not lost, zero for the others.
+///
+/// Written as prior * exp(sigma), because most moves share one value: a playout then takes an exponential per visited move
+/// and no logarithm.
+pub(super) fn improved_policy(config: &SearchConfig, tree: &Tree, id: NodeId, out: &mut Vec<f32>) {
+    let edges = tree.edges(id);
+    let mixed = mixed_value(tree, id);
+    let most = most_visits(edges);
+    let best = edges
+        .iter()
+        .filter(|edge| !edge.is_lost())
+        .map(|edge| completed(tree, edge, mixed).score())
+        .fold(0.0, f32::max);
+    let weight = |score: f32| sigma(config, most, score - best).exp();
+    let unknown = weight(mixed.score());
+    out.clear();
+    out.extend(edges.iter().map(|edge| {
+        if edge.is_lost() {
+            return 0.0;
+        }
+        // The floor keeps the sum above zero when the best move's prior has underflowed.
+        edge.prior.max(1e-12) * tree.edge_value(edge).map_or(unknown, |value| weight(value.score()))
+    }));
+    let sum: f32 = out.iter().sum();
+    for weight in out.iter_mut().filter(|_| sum > 0.0) {
+        *weight /= sum;
+    }
+}
+
+/// The chances under the improved policy `policy`.
+pub(super) fn improved_value(tree: &Tree, id: NodeId, policy: &[f32]) -> Wdl {
+    let mixed = mixed_value(tree, id);
+    let mut sum = Wdl { win: 0.0, draw: 0.0, loss: 0.0 };
+    for (edge, weight) in tree.edges(id).iter().zip(policy) {
+        let value = completed(tree, edge, mixed);
+        sum.win += weight * value.win;
+        sum.draw += weight * value.draw;
+        sum.loss += weight * value.loss;
+    }
+    sum
+}
+
+/// Below the root: the open move whose share of the visits lags most behind the improved policy (equation 14); `None`
+/// while all wait for evaluations. `scratch` is overwritten.
+pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, scratch: &mut Vec<f32>) -> Option<usize> {
+    improved_policy(config, tree, id, scratch);
+    let node = tree.node(id);
+    let total = 1.0 + (node.playouts() + u32::from(node.pending)) as f32;
+    let mut best: Option<(usize, f32)> = None;
+    for (index, edge) in tree.edges(id).iter().enumerate().filter(|(_, edge)| tree.is_open(edge)) {
+        let lag = scratch[index] - (edge.visits + tree.edge_pending(edge)) as f32 / total;
+        if best.is_none_or(|(_, best)| lag > best) {
+            best = Some((index, lag));
+        }
+    }
+    best.map(|(index, _)| index)
+}
+
+/// At the root: the open move for playout `index` of the schedule; `None` while all wait for evaluations. `noise` holds the
+/// Gumbel variables, or nothing for deterministic play.
+///
+/// Among moves with the visits that the schedule asks for, the best by Gumbel + logit + sigma. Where none has them, because
+/// a considered move turned out lost, the next in line is the one with most visits below.
+pub(super) fn choose_at_root(
+    config: &SearchConfig,
+    tree: &Tree,
+    noise: &[f32],
+    schedule: &Schedule,
+    index: u32,
+) -> Option<usize> {
+    let target = i64::from(schedule.target(index));
+    let nearness = |edge: &Edge| {
+        let visits = i64::from(edge.visits + tree.edge_pending(edge));
+        if visits <= target { visits } else { -visits }
+    };
+    best_at_root(config, tree, noise, |edge| tree.is_open(edge), nearness)
+}
+
+/// The root's move with the highest `rank`, the score Gumbel + logit + sigma(completed Q) deciding among equals.
+pub(super) fn best_at_root(
+    config: &SearchConfig,
+    tree: &Tree,
+    noise: &[f32],
+    admits: impl Fn(&Edge) -> bool,
+    rank: impl Fn(&Edge) -> i64,
+) -> Option<usize> {
+    let edges = tree.edges(NodeId::ROOT);
+    let mixed = mixed_value(tree, NodeId::ROOT);
+    let most = most_visits(edges);
+    let mut best: Option<(usize, i64, f32)> = None;
+    for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| admits(edge)) {
+        let gumbel = noise.get(index).copied().unwrap_or(0.0);
+        let score = gumbel + edge.prior.max(1e-12).ln() + sigma(config, most, completed(tree, edge, mixed).score());
+        let rank = rank(edge);
+        if best.is_none_or(|(_, best_rank, best_score)| (rank, score) > (best_rank, best_score)) {
+            best = Some((index, rank, score));
+        }
+    }
+    best.map(|(index, ..)| index)
+}
+
+fn most_visits(edges: &[Edge]) -> u32 {
+    edges.iter().map(|edge| edge.visits).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::solver::{Proven, Verdict};
+    use super::*;
+
+    fn schedule(considered: u32, playouts: u32) -> Vec<u32> {
+        let mut schedule = Schedule::default();
+        schedule.set(considered, playouts);
+        schedule.targets
+    }
+
+    #[test]
+    fn schedules_written_out() {
+        assert!(schedule(1, 0).is_empty());
+        assert_eq!(schedule(1, 1), [0]);
+        assert_eq!(schedule(1, 4), [0, 1, 2, 3]);
+        assert_eq!(schedule(2, 5), [0, 0, 1, 1, 2]);
+        // 4 moves, 2 phases: 8/(2*4) = 1 visit each, then 8/(2*2) = 2 visits for the better two.
+        assert_eq!(schedule(4, 8), [0, 0, 0, 0, 1, 1, 2, 2]);
+        // What is left over goes to the last two.
+        assert_eq!(schedule(4, 11), [0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4]);
+        // Odd numbers: 5 moves have 3 phases; 5, then 2, then 2.
+        assert_eq!(schedule(5, 10), [0, 0, 0, 0, 0, 1, 1, 2, 2, 3]);
+        assert_eq!(schedule(6, 12), [0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 3]);
+        assert_eq!(schedule(8, 16), [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3]);
+        // Fewer playouts than moves: the schedule is cut off.
+        assert_eq!(schedule(8, 3), [0, 0, 0]);
+        #[rustfmt::skip]
+        assert_eq!(schedule(16, 64), [
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // 16 moves, 64/(4*16) = 1 visit
+            1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, // 8 moves, 2 visits
+            3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, // 4 moves, 4 visits
+            7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, // 2 moves, 8 visits
+        ]);
+    }
+
+    #[test]
+    fn a_schedule_is_halved_where_the_considered_moves_are() {
+        let mut schedule = Schedule::default();
+        schedule.set(8, 16);
+        let halves: Vec<u32> = (0..16).filter(|&index| schedule.halves_before(index)).collect();
+        assert_eq!(halves, [8, 12]);
+        schedule.extend(8, 4);
+        assert_eq!(schedule.targets[16..], [4, 4, 5, 5]);
+    }
+
+    const fn wdl(win: f32, draw: f32, loss: f32) -> Wdl {
+        Wdl { win, draw, loss }
+    }
+
+    /// Two visited moves, an unvisited one and a lost one.
+    fn example() -> Tree {
+        let lost = Some(Proven { verdict: Verdict::Loss, plies: 2 });
+        Tree::by_hand(
+            wdl(0.5, 0.2, 0.3),
+            &[
+                (0.4, 3, Some(wdl(0.75, 0.0, 0.25)), None),
+                (0.1, 1, Some(wdl(0.25, 0.5, 0.25)), None),
+                (0.3, 0, None, None),
+                (0.2, 0, None, lost),
+            ],
+        )
+    }
+
+    fn config() -> SearchConfig {
+        SearchConfig { c_visit: 7.0, c_scale: 0.1, ..SearchConfig::default() }
+    }
+
+    #[test]
+    fn mixed_value_by_hand() {
+        // Visited mean under the prior: win (0.4*0.75 + 0.1*0.25)/0.5 = 0.65, draw 0.05/0.5 = 0.1, loss 0.25.
+        // With 4 visits: win (0.5 + 4*0.65)/5 = 0.62, draw (0.2 + 0.4)/5 = 0.12, loss (0.3 + 1)/5 = 0.26.
+        let mixed = mixed_value(&example(), NodeId::ROOT);
+        for (found, expected) in [(mixed.win, 0.62), (mixed.draw, 0.12), (mixed.loss, 0.26)] {
+            assert!((found - expected).abs() < 1e-6, "{mixed:?}");
+        }
+    }
+
+    #[test]
+    fn improved_policy_by_hand() {
+        // sigma(q) = (7 + 3) * 0.1 * q = q. Scores 0.75, 0.5 and, mixed, 0.62 + 0.06 = 0.68.
+        // Weights 0.4 e^0.75 = 0.846800, 0.1 e^0.5 = 0.164872, 0.3 e^0.68 = 0.592163; sum 1.603835.
+        let mut policy = Vec::new();
+        improved_policy(&config(), &example(), NodeId::ROOT, &mut policy);
+        for (found, expected) in policy.iter().zip([0.527_984, 0.102_799, 0.369_217, 0.0]) {
+            assert!((found - expected).abs() < 1e-5, "{policy:?}");
+        }
+        // Its score: 0.527984*0.75 + 0.102799*0.5 + 0.369217*0.68 = 0.698455.
+        let value = improved_value(&example(), NodeId::ROOT, &policy);
+        assert!((value.score() - 0.698_455).abs() < 1e-5, "{value:?}");
+        assert!((value.win + value.draw + value.loss - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn below_the_root_the_lagging_move_is_chosen() {
+        // Shares 3/5, 1/5 and 0 against 0.53, 0.10 and 0.37: the third lags most.
+        assert_eq!(choose(&config(), &example(), NodeId::ROOT, &mut Vec::new()), Some(2));
+    }
+
+    #[test]
+    fn the_root_follows_schedule_and_scores() {
+        let mut schedule = Schedule::default();
+        schedule.set(2, 8);
+        let at = |noise: &[f32], index| choose_at_root(&config(), &example(), noise, &schedule, index);
+        // Target 3: only the first move has 3 visits.
+        assert_eq!(at(&[], 6), Some(0));
+        // Target 1: the second. Target 0: the third, the fourth being lost whatever its noise.
+        assert_eq!(at(&[], 2), Some(1));
+        assert_eq!(at(&[0.0, 0.0, 0.0, 100.0], 0), Some(2));
+        // Target 2: nobody; next below is the second.
+        assert_eq!(at(&[], 4), Some(1));
+        // Gumbel + logit + sigma: -0.9163 + 0.75 = -0.1663 and -2.3026 + 0.5 + 1.7 = -0.1026.
+        let rank = |_: &Edge| 0;
+        let not_third = |edge: &Edge| edge.visits > 0;
+        assert_eq!(best_at_root(&config(), &example(), &[0.0, 1.6], not_third, rank), Some(0));
+        assert_eq!(best_at_root(&config(), &example(), &[0.0, 1.7], not_third, rank), Some(1));
+    }
+}

@@ -1,0 +1,54 @@
+//! PUCT: the move with the best sum of score and exploration bonus (Silver et al. 2017; the growing constant is from the
+//! AlphaZero paper of 2018).
+
+use super::config::SearchConfig;
+use super::tree::{NodeId, Tree};
+
+/// The open move of `node` that PUCT likes best, or `None` while all of them wait for evaluations. `noise` is Dirichlet
+/// noise over the moves, at the root of a self-play search.
+pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, noise: &[f32]) -> Option<usize> {
+    let node = tree.node(id);
+    let edges = tree.edges(id);
+    let visited_mass: f32 = edges.iter().filter(|edge| edge.visits > 0 && !edge.is_lost()).map(|edge| edge.prior).sum();
+    let first_play = (node.value.score() - config.fpu_reduction * visited_mass.sqrt()).max(0.0);
+    let total = (node.playouts() + u32::from(node.pending)) as f32;
+    let exploration = exploration(config, total);
+    let mut best: Option<(usize, f32)> = None;
+    for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| tree.is_open(edge)) {
+        let virtual_visits = (tree.edge_pending(edge) * config.virtual_loss) as f32;
+        let visits = edge.visits as f32;
+        let score = match tree.edge_value(edge) {
+            // Virtual visits are lost ones: they score nothing.
+            Some(value) => value.score() * visits.max(1.0) / (visits.max(1.0) + virtual_visits),
+            None => first_play,
+        };
+        let prior = match noise.get(index) {
+            Some(noise) => edge.prior + config.dirichlet_fraction * (noise - edge.prior),
+            None => edge.prior,
+        };
+        let sum = score + exploration * prior / (1.0 + visits + virtual_visits);
+        if best.is_none_or(|(_, best)| sum > best) {
+            best = Some((index, sum));
+        }
+    }
+    best.map(|(index, _)| index)
+}
+
+/// The factor of a move's `prior / (1 + visits)` at a node with `total` playouts through it. Counting from 1 lets the
+/// priors decide the first playout.
+fn exploration(config: &SearchConfig, total: f32) -> f32 {
+    let growth = ((total + config.c_puct_base + 1.0) / config.c_puct_base).ln();
+    (config.c_puct + config.c_puct_factor * growth) * (total + 1.0).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exploration_by_hand() {
+        // (1.5 + 0.5 ln((15 + 4 + 1) / 4)) * sqrt(16) = (1.5 + 0.5 * 1.609438) * 4
+        let config = SearchConfig { c_puct: 1.5, c_puct_base: 4.0, c_puct_factor: 0.5, ..SearchConfig::default() };
+        assert!((exploration(&config, 15.0) - 9.218_876).abs() < 1e-5);
+    }
+}

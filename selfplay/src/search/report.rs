@@ -1,0 +1,196 @@
+//! What a search found: the move to play, the root's value, the policy target and the line it expects.
+
+use hnefi_engine::{Move, MoveList, Position};
+use hnefi_models::Wdl;
+
+use super::config::RootKind;
+use super::solver::{Proven, Verdict};
+use super::tree::{Edge, NodeId};
+use super::{Search, gumbel};
+
+/// One legal move of the root, from the view of the side to move.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RootMove {
+    /// The move.
+    pub mv: Move,
+    /// The network's prior, without noise.
+    pub prior: f32,
+    /// Playouts through the move, those of a subtree kept by [`Search::advance`] included.
+    pub visits: u32,
+    /// Score of `wdl`, in 0..=1.
+    pub score: Option<f32>,
+    /// Chances after the move, `None` when nothing is known of it.
+    pub wdl: Option<Wdl>,
+    /// The move's certain result; a move that wins at once wins in 1 ply.
+    pub proven: Option<Proven>,
+}
+
+/// The result of a search, from the view of the root's side to move.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchReport {
+    /// The move to play: a certain result if there is one to the mover's liking, else the most visited move, ties going to
+    /// Gumbel + logit + sigma (Gumbel) or to score and prior (PUCT).
+    pub best: Move,
+    /// Chances at the root: certain, or under the improved policy (Gumbel), or the mean of the playouts (PUCT).
+    pub wdl: Wdl,
+    /// What the evaluator said of the root; the certain result if the root needed no evaluation.
+    pub raw: Wdl,
+    /// All legal moves in generation order.
+    pub moves: Vec<RootMove>,
+    /// What the policy should be: a weight for each legal move in generation order, summing to 1. The improved policy
+    /// (Gumbel) or the shares of the visits (PUCT), without moves that certainly lose. When the root's result is certain,
+    /// the best moves share all weight alike: the fastest wins, the draws, or the slowest losses.
+    pub policy_target: Vec<(Move, f32)>,
+    /// Playouts counted since `begin` or `advance`.
+    pub playouts: u32,
+    /// Evaluations taken since then.
+    pub evaluations: u64,
+    /// Nodes in the tree.
+    pub nodes: u32,
+    /// The line that the search expects, beginning with `best`.
+    pub pv: Vec<Move>,
+    /// Plies from the root to the deepest position evaluated since `begin` or `advance`.
+    pub max_depth: u32,
+    /// The root's certain result.
+    pub proven: Option<Proven>,
+}
+
+impl Search {
+    /// What the search has found so far. Before the root's evaluation priors are even and an unknown value is that of a
+    /// draw.
+    ///
+    /// # Panics
+    /// When no search has begun.
+    pub fn report(&self) -> SearchReport {
+        let best = self.best_index();
+        let root = *self.tree.node(NodeId::ROOT);
+        let unevaluated = root.proven.filter(|_| !root.is_evaluated());
+        let policy = self.policy_weights();
+        let wdl = match (root.proven, self.config.root) {
+            (Some(proven), _) => proven.wdl(),
+            (None, RootKind::Gumbel) => gumbel::improved_value(&self.tree, NodeId::ROOT, &policy),
+            (None, RootKind::Puct) => root.value,
+        };
+        let edges = self.tree.edges(NodeId::ROOT);
+        let moves = edges.iter().map(|edge| {
+            let wdl = self.tree.edge_value(edge);
+            RootMove {
+                mv: edge.mv,
+                prior: edge.prior,
+                visits: edge.visits,
+                score: wdl.map(Wdl::score),
+                wdl,
+                proven: edge.proven,
+            }
+        });
+        SearchReport {
+            best: edges[best].mv,
+            wdl,
+            raw: unevaluated.map_or(root.raw, Proven::wdl),
+            moves: moves.collect(),
+            policy_target: edges.iter().map(|edge| edge.mv).zip(policy).collect(),
+            playouts: self.counted,
+            evaluations: self.evaluations,
+            nodes: self.tree.len() as u32,
+            pv: self.principal_variation(best),
+            max_depth: self.max_depth,
+            proven: root.proven,
+        }
+    }
+
+    /// Place of the move to play among the root's moves.
+    fn best_index(&self) -> usize {
+        let edges = self.tree.edges(NodeId::ROOT);
+        let certain = self.tree.node(NodeId::ROOT).proven;
+        let admits = |edge: &Edge| match certain {
+            Some(_) => is_best_proven(edges, edge),
+            None => !edge.is_lost(),
+        };
+        let best = match self.config.root {
+            RootKind::Gumbel => {
+                gumbel::best_at_root(&self.config, &self.tree, &self.noise, admits, |edge| i64::from(edge.visits))
+            }
+            RootKind::Puct => self.most_visited(NodeId::ROOT, admits),
+        };
+        best.expect("a root has legal moves, and one of them is not lost or all are proven")
+    }
+
+    /// The most visited of the admitted moves; ties go to the higher score, then to the higher prior.
+    fn most_visited(&self, id: NodeId, admits: impl Fn(&Edge) -> bool) -> Option<usize> {
+        let mut best: Option<(usize, (u32, f32, f32))> = None;
+        for (index, edge) in self.tree.edges(id).iter().enumerate().filter(|(_, edge)| admits(edge)) {
+            let key = (edge.visits, self.tree.edge_value(edge).map_or(-1.0, Wdl::score), edge.prior);
+            if best.is_none_or(|(_, best)| key > best) {
+                best = Some((index, key));
+            }
+        }
+        best.map(|(index, _)| index)
+    }
+
+    /// Weights of the policy target in generation order.
+    fn policy_weights(&self) -> Vec<f32> {
+        let edges = self.tree.edges(NodeId::ROOT);
+        let shares: Vec<f32> = if self.tree.node(NodeId::ROOT).proven.is_some() {
+            edges.iter().map(|edge| f32::from(is_best_proven(edges, edge))).collect()
+        } else if self.config.root == RootKind::Gumbel {
+            let mut weights = Vec::with_capacity(edges.len());
+            gumbel::improved_policy(&self.config, &self.tree, NodeId::ROOT, &mut weights);
+            return weights;
+        } else {
+            let open = |edge: &&Edge| !edge.is_lost();
+            let visited = edges.iter().filter(open).any(|edge| edge.visits > 0);
+            let share = |edge: &Edge| match (edge.is_lost(), visited) {
+                (true, _) => 0.0,
+                (false, true) => edge.visits as f32,
+                (false, false) => edge.prior.max(1e-12),
+            };
+            edges.iter().map(share).collect()
+        };
+        let sum: f32 = shares.iter().sum();
+        shares.into_iter().map(|share| share / sum).collect()
+    }
+
+    /// The expected line: `first`, then each position's best certain move or its most visited one, while anything is known.
+    /// A win in one, which the tree leaves out, is added at the end.
+    fn principal_variation(&self, first: usize) -> Vec<Move> {
+        let mut line = Vec::new();
+        let Some(root) = &self.root else { return line };
+        let mut position = root.clone();
+        let (mut id, mut index) = (NodeId::ROOT, first);
+        loop {
+            let edge = &self.tree.edges(id)[index];
+            line.push(edge.mv);
+            position.play_unchecked(edge.mv);
+            let Some(child) = edge.child else {
+                let unseen_win = edge.proven.is_some_and(|proven| proven.verdict == Verdict::Loss && proven.plies == 2);
+                line.extend(unseen_win.then(|| winning_move(&mut position)).flatten());
+                return line;
+            };
+            let edges = self.tree.edges(child);
+            let certain = self.tree.node(child).proven.is_some();
+            let next = self.most_visited(child, |edge| match certain {
+                true => is_best_proven(edges, edge),
+                false => edge.visits > 0 && !edge.is_lost(),
+            });
+            match next {
+                Some(next) => (id, index) = (child, next),
+                None => return line,
+            }
+        }
+    }
+}
+
+/// Whether no move of the node has a certain result that its mover likes better.
+fn is_best_proven(edges: &[Edge], edge: &Edge) -> bool {
+    let best = edges.iter().filter_map(|edge| edge.proven).map(Proven::preference).max();
+    edge.proven.is_some_and(|proven| Some(proven.preference()) == best)
+}
+
+/// A move that wins at once.
+fn winning_move(position: &mut Position) -> Option<Move> {
+    let mut moves = MoveList::new();
+    position.legal_moves(&mut moves);
+    let mover = position.side_to_move();
+    let wins = |mv: &&Move| position.outcome_after(**mv).and_then(|outcome| outcome.winner()) == Some(mover);
+    moves.as_slice().iter().find(wins).copied()
+}

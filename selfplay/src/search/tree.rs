@@ -1,0 +1,308 @@
+//! The tree: nodes and their moves in two flat arrays that are reused from search to search.
+//!
+//! A node is a position some evaluation was asked for; its moves are a run of edges in generation order. A move that ends
+//! the game, or that the opponent answers with an immediate win, is known for certain and never gets a node.
+
+use hnefi_engine::{Move, MoveList, Position};
+use hnefi_models::Wdl;
+
+use super::solver::{Proven, Verdict, prove};
+
+/// Index of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NodeId(std::num::NonZeroU32);
+
+impl NodeId {
+    /// The first node of every tree.
+    pub(super) const ROOT: NodeId = NodeId(std::num::NonZeroU32::MIN);
+
+    fn new(index: usize) -> NodeId {
+        let id = u32::try_from(index + 1).ok().and_then(std::num::NonZeroU32::new);
+        NodeId(id.expect("max_nodes keeps the count of nodes far below 2^32"))
+    }
+
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// A move of a node, from the view of the side that makes it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    pub(super) mv: Move,
+    /// The move's certain result.
+    pub(super) proven: Option<Proven>,
+    /// The network's prior, without noise.
+    pub(super) prior: f32,
+    /// Playouts that went through the move and have been counted.
+    pub(super) visits: u32,
+    /// The position it leads to, once a playout went there.
+    pub(super) child: Option<NodeId>,
+}
+
+const _: () = assert!(size_of::<Edge>() == 16, "edges are most of the memory");
+
+impl Edge {
+    /// Whether the move certainly loses, so that no playout should follow it.
+    pub(super) fn is_lost(&self) -> bool {
+        matches!(self.proven, Some(Proven { verdict: Verdict::Loss, .. }))
+    }
+}
+
+/// A position, from the view of its side to move.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    first_edge: u32,
+    edge_count: u16,
+    /// Outstanding leaves below this node or at it.
+    pub(super) pending: u16,
+    /// 0 until evaluated; then 1 and one more for each playout that went on below.
+    pub(super) visits: u32,
+    /// What the evaluator said.
+    pub(super) raw: Wdl,
+    /// What the subtree says; see [`Tree::refresh`].
+    pub(super) value: Wdl,
+    /// The position's certain result.
+    pub(super) proven: Option<Proven>,
+}
+
+impl Node {
+    /// Whether the evaluator has answered.
+    pub(super) fn is_evaluated(&self) -> bool {
+        self.visits > 0
+    }
+
+    /// Playouts that went on below this node and were counted.
+    pub(super) fn playouts(&self) -> u32 {
+        self.visits.saturating_sub(1)
+    }
+}
+
+/// What [`Tree::grow`] made of a position.
+pub(super) enum Growth {
+    /// A node to be evaluated.
+    Open(NodeId),
+    /// The immediate ends of its moves settle the position, as its side to move sees it; there is no node.
+    Settled(Proven),
+}
+
+/// A search tree.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+}
+
+impl Tree {
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        self.edges.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    pub(super) fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.index()]
+    }
+
+    pub(super) fn edges(&self, id: NodeId) -> &[Edge] {
+        let node = &self.nodes[id.index()];
+        &self.edges[node.first_edge as usize..][..node.edge_count as usize]
+    }
+
+    pub(super) fn edges_mut(&mut self, id: NodeId) -> &mut [Edge] {
+        let node = &self.nodes[id.index()];
+        &mut self.edges[node.first_edge as usize..][..node.edge_count as usize]
+    }
+
+    /// Makes `position` the root of an empty tree. Every move is tested for an immediate end and kept, so that a report can
+    /// tell all winning moves.
+    pub(super) fn plant(&mut self, position: &mut Position, moves: &MoveList) {
+        self.clear();
+        let mover = position.side_to_move();
+        for &mv in moves.as_slice() {
+            let proven = position.outcome_after(mv).map(|outcome| Proven::ending(outcome, mover));
+            self.push_edge(mv, proven, moves.len());
+        }
+        self.push_node(0);
+        self.settle(NodeId::ROOT);
+    }
+
+    /// Adds a node for `position`, whose legal moves are `moves`, unless their immediate ends settle it: every move is
+    /// tested, up to the first that wins.
+    pub(super) fn grow(&mut self, position: &mut Position, moves: &MoveList) -> Growth {
+        let mover = position.side_to_move();
+        let first_edge = self.edges.len();
+        let mut settled = None;
+        for &mv in moves.as_slice() {
+            let proven = position.outcome_after(mv).map(|outcome| Proven::ending(outcome, mover));
+            if proven.is_some_and(|proven| proven.verdict == Verdict::Win) {
+                settled = proven;
+                break;
+            }
+            self.push_edge(mv, proven, moves.len());
+        }
+        match settled.or_else(|| prove(self.edges[first_edge..].iter().map(|edge| edge.proven))) {
+            Some(proven) => {
+                self.edges.truncate(first_edge);
+                Growth::Settled(proven)
+            }
+            None => Growth::Open(self.push_node(first_edge)),
+        }
+    }
+
+    fn push_edge(&mut self, mv: Move, proven: Option<Proven>, moves: usize) {
+        self.edges.push(Edge { mv, proven, prior: 1.0 / moves as f32, visits: 0, child: None });
+    }
+
+    /// Adds a node with the edges from `first_edge` on.
+    fn push_node(&mut self, first_edge: usize) -> NodeId {
+        self.nodes.push(Node {
+            first_edge: u32::try_from(first_edge).expect("8 million nodes of 480 moves stay below 2^32 edges"),
+            edge_count: (self.edges.len() - first_edge) as u16,
+            pending: 0,
+            visits: 0,
+            raw: Wdl::DRAW,
+            value: Wdl::DRAW,
+            proven: None,
+        });
+        NodeId::new(self.nodes.len() - 1)
+    }
+
+    /// What is known of a move's value, from the view of the side that makes it: its certain result, else the mean of the
+    /// playouts below it, else nothing.
+    pub(super) fn edge_value(&self, edge: &Edge) -> Option<Wdl> {
+        if let Some(proven) = edge.proven {
+            return Some(proven.wdl());
+        }
+        let child = self.node(edge.child?);
+        child.is_evaluated().then(|| child.value.flipped())
+    }
+
+    /// Playouts under way through a move.
+    pub(super) fn edge_pending(&self, edge: &Edge) -> u32 {
+        edge.child.map_or(0, |child| u32::from(self.node(child).pending))
+    }
+
+    /// Whether a playout may follow the move: it does not certainly lose, and no answer is awaited for its position.
+    pub(super) fn is_open(&self, edge: &Edge) -> bool {
+        let awaited = edge.child.is_some_and(|child| {
+            let child = self.node(child);
+            !child.is_evaluated() && child.pending > 0
+        });
+        !edge.is_lost() && !awaited
+    }
+
+    /// Computes a node's value from its evaluation and its moves: their mean, each move weighted by its visits. A move that
+    /// certainly loses weighs nothing, however often it was visited before that was known, because nobody would make it.
+    /// A proven node has its exact value.
+    pub(super) fn refresh(&mut self, id: NodeId) {
+        let node = self.node(id);
+        if node.proven.is_some() {
+            return;
+        }
+        let (mut sum, mut weight) = (node.raw, 1.0);
+        for edge in self.edges(id).iter().filter(|edge| edge.visits > 0 && !edge.is_lost()) {
+            if let Some(value) = self.edge_value(edge) {
+                let visits = edge.visits as f32;
+                sum.win += visits * value.win;
+                sum.draw += visits * value.draw;
+                sum.loss += visits * value.loss;
+                weight += visits;
+            }
+        }
+        self.node_mut(id).value = Wdl { win: sum.win / weight, draw: sum.draw / weight, loss: sum.loss / weight };
+    }
+
+    /// Proves a node from its moves if they allow it; gives the proof.
+    pub(super) fn settle(&mut self, id: NodeId) -> Option<Proven> {
+        let proven = prove(self.edges(id).iter().map(|edge| edge.proven));
+        if let Some(proven) = proven {
+            let node = self.node_mut(id);
+            node.proven = Some(proven);
+            node.value = proven.wdl();
+        }
+        proven
+    }
+
+    /// Fills `kept` with the subtree under `id`, which becomes its root.
+    pub(super) fn copy_subtree(&self, id: NodeId, kept: &mut Tree) {
+        kept.clear();
+        kept.nodes.push(*self.node(id));
+        // Breadth first: `next` runs behind the nodes being added. Until then a node names its edges in the old tree.
+        let mut next = 0;
+        while next < kept.nodes.len() {
+            let node = kept.nodes[next];
+            let first_edge = kept.edges.len();
+            kept.edges.extend_from_slice(&self.edges[node.first_edge as usize..][..node.edge_count as usize]);
+            kept.nodes[next].first_edge = first_edge as u32;
+            for edge in &mut kept.edges[first_edge..] {
+                if let Some(child) = edge.child {
+                    kept.nodes.push(*self.node(child));
+                    edge.child = Some(NodeId::new(kept.nodes.len() - 1));
+                }
+            }
+            next += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+impl Tree {
+    /// A root with the given evaluation and moves of the given prior, visits, mean value and certain result, for checking
+    /// formulae against figures worked out by hand.
+    pub(super) fn by_hand(raw: Wdl, moves: &[(f32, u32, Option<Wdl>, Option<Proven>)]) -> Tree {
+        use hnefi_engine::Square;
+        let visits = 1 + moves.iter().map(|&(_, visits, ..)| visits).sum::<u32>();
+        let node = |wdl, visits, edge_count| Node {
+            first_edge: 0,
+            edge_count,
+            pending: 0,
+            visits,
+            raw: wdl,
+            value: wdl,
+            proven: None,
+        };
+        let mut tree = Tree { nodes: vec![node(raw, visits, moves.len() as u16)], edges: Vec::new() };
+        for (index, &(prior, visits, wdl, proven)) in moves.iter().enumerate() {
+            let child = wdl.map(|wdl| {
+                tree.nodes.push(node(wdl.flipped(), visits, 0));
+                NodeId::new(tree.nodes.len() - 1)
+            });
+            let mv = Move::new(Square::new(0), Square::new(index + 1));
+            tree.edges.push(Edge { mv, proven, prior, visits, child });
+        }
+        tree
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_the_mean_over_visits_without_lost_moves() {
+        let lost = Some(Proven { verdict: Verdict::Loss, plies: 2 });
+        let drawn = Some(Proven { verdict: Verdict::Draw, plies: 1 });
+        let wdl = |win, draw, loss| Wdl { win, draw, loss };
+        let mut tree = Tree::by_hand(
+            wdl(0.5, 0.25, 0.25),
+            &[
+                (0.5, 2, Some(wdl(0.25, 0.5, 0.25)), None),
+                (0.3, 5, Some(wdl(1.0, 0.0, 0.0)), lost),
+                (0.1, 1, None, drawn),
+                (0.1, 0, None, None),
+            ],
+        );
+        tree.refresh(NodeId::ROOT);
+        // win (0.5 + 2 * 0.25 + 0) / 4, draw (0.25 + 2 * 0.5 + 1) / 4, loss (0.25 + 2 * 0.25 + 0) / 4
+        assert_eq!(tree.node(NodeId::ROOT).value, wdl(0.25, 0.5625, 0.1875));
+        assert_eq!(tree.settle(NodeId::ROOT), None);
+    }
+}
