@@ -77,9 +77,9 @@ fn nth_bit(word: u64, n: usize) -> usize {
     let bytes = (nibbles + (nibbles >> 4)) & 0x0F0F_0F0F_0F0F_0F0F;
     let running = bytes.wrapping_mul(LOW_BITS);
     // A byte keeps its high bit when the count up to it does not exceed n.
-    let passed = ((n as u64 * LOW_BITS | HIGH_BITS) - running) & HIGH_BITS;
+    let passed = (((n as u64 * LOW_BITS) | HIGH_BITS) - running) & HIGH_BITS;
     let start = 8 * passed.count_ones() as usize;
-    let before = (running << 8 >> start & 255) as usize;
+    let before = (((running << 8) >> start) & 255) as usize;
     start + usize::from(NTH_BIT_OF_BYTE[(word >> start & 255) as usize][(n - before) & 7])
 }
 

@@ -87,6 +87,9 @@ fn make_for<R: Ruleset, const ATTACKERS: bool>(
     };
 
     let mut way_out = before.way_out;
+    if !ATTACKERS {
+        way_out = enclosure::renewed_witness::<R>(rules, men, way_out);
+    }
     let outcome = 'judge: {
         if ATTACKERS {
             if king_captured {

@@ -1,5 +1,6 @@
 //! Positions: a board, the rules, the side to move and just the history the rules need.
 
+use crate::enclosure;
 use crate::fen;
 use crate::history::{History, Recent};
 use crate::legality::{Fault, check};
@@ -80,6 +81,8 @@ impl Position {
             state: State::root(rules, board, side_to_move),
             history: History::default(),
         };
+        position.state.way_out =
+            with_ruleset!(position.kernel, R => enclosure::renewed_witness::<R>(rules, board.men(), 0));
         let state = &position.state;
         position.history.push(state.key(rules), state.defenders_hash, Move::NONE);
         let won = !(board.king & position.king_goals()).is_empty();

@@ -19,7 +19,7 @@ const GAMES_PER_FILE: u64 = 1000;
 
 /// Plays the games; the same command goes on after an interruption.
 pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
-    let config = TrainConfig::named(&args.config)?;
+    let config = TrainConfig::load(&args.config)?;
     let device = args.device.unwrap_or(config.run.device);
     // Loading and initialising happens on the host, whatever device evaluates later.
     let host = DeviceChoice::Flex.open()?;
