@@ -48,9 +48,11 @@ mod tests {
     #[test]
     fn a_finished_game_is_an_error() {
         let position = Position::from_fen(&Preset::Brandubh.rules(), "K6/7/7/7/7/7/3a3 a").expect("a legal position");
-        assert!(position.outcome().is_none() || {
-            let error = RandomPlayer.choose(&position, &mut rng_for(&[1])).expect_err("the king is home");
-            error.to_string().contains("the game is over")
-        });
+        assert!(
+            position.outcome().is_none() || {
+                let error = RandomPlayer.choose(&position, &mut rng_for(&[1])).expect_err("the king is home");
+                error.to_string().contains("the game is over")
+            }
+        );
     }
 }
