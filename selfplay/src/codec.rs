@@ -16,7 +16,7 @@
 
 use std::io::Read;
 
-use bincode::config::{Configuration, LittleEndian, Varint};
+use bincode::error::DecodeError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -47,6 +47,8 @@ const LEVEL: i32 = 3;
 const MOST_EXPANSION: usize = 256;
 /// A payload may always unpack to this much, so that tiny files of like games pass.
 const ALWAYS_ALLOWED: usize = 1 << 26;
+/// No payload unpacks to more than this: four gigabytes are some 30 million plies.
+const MOST_DATA: usize = 1 << 32;
 
 /// Encodes finished games as one file.
 pub fn encode_games(games: &[GameRecord]) -> Vec<u8> {
@@ -63,7 +65,7 @@ pub fn decode_games(file: &str, bytes: &[u8]) -> Result<Vec<GameRecord>, RecordE
 
 /// Encodes a value in the envelope of its kind.
 pub(crate) fn encode<T: Serialize + ?Sized>(kind: Kind, value: &T) -> Vec<u8> {
-    let plain = bincode::serde::encode_to_vec(value, config::<{ usize::MAX }>())
+    let plain = bincode::serde::encode_to_vec(value, bincode::config::standard())
         .expect("records hold only types that bincode can write, and memory does not fail");
     let payload =
         zstd::bulk::compress(&plain, LEVEL).expect("zstd compresses any bytes into a buffer of its own choosing");
@@ -136,7 +138,7 @@ fn describe_start(start: &[u8]) -> String {
 /// Decompresses a payload, giving up where no honest file would still go on.
 fn unpack(kind: Kind, file: &str, payload: &[u8]) -> Result<Vec<u8>, RecordError> {
     let damaged = |problem| RecordError::Damaged { file: file.to_string(), what: kind.name, problem };
-    let most = payload.len().saturating_mul(MOST_EXPANSION).max(ALWAYS_ALLOWED);
+    let most = payload.len().saturating_mul(MOST_EXPANSION).clamp(ALWAYS_ALLOWED, MOST_DATA);
     let mut plain = Vec::new();
     zstd::stream::read::Decoder::with_buffer(payload)
         .and_then(|decoder| decoder.take(most as u64 + 1).read_to_end(&mut plain))
@@ -147,31 +149,34 @@ fn unpack(kind: Kind, file: &str, payload: &[u8]) -> Result<Vec<u8>, RecordError
     Ok(plain)
 }
 
-type Config<const LIMIT: usize> = Configuration<LittleEndian, Varint, bincode::config::Limit<LIMIT>>;
-
-fn config<const LIMIT: usize>() -> Config<LIMIT> {
-    bincode::config::standard().with_limit::<LIMIT>()
-}
-
-/// Parses with a limit near the data's own size: bincode reserves what a length field claims, up to the limit.
-fn parse<T: DeserializeOwned>(plain: &[u8]) -> Result<(T, usize), bincode::error::DecodeError> {
-    fn within<T: DeserializeOwned, const LIMIT: usize>(
-        plain: &[u8],
-    ) -> Result<(T, usize), bincode::error::DecodeError> {
-        bincode::serde::decode_from_slice(plain, config::<LIMIT>())
+/// Parses with a limit near the data's own size, because bincode reserves what the length of a text claims, up to its limit.
+/// It counts up to eight bytes for one that it reads, hence the factor between data and limit.
+fn parse<T: DeserializeOwned>(plain: &[u8]) -> Result<(T, usize), DecodeError> {
+    fn within<T: DeserializeOwned, const LIMIT: usize>(plain: &[u8]) -> Result<(T, usize), DecodeError> {
+        bincode::serde::decode_from_slice(plain, bincode::config::standard().with_limit::<LIMIT>())
     }
     match plain.len() {
-        0..=0xFFFF => within::<T, 0x1_0000>(plain),
-        0x1_0000..=0xF_FFFF => within::<T, 0x10_0000>(plain),
-        0x10_0000..=0xFF_FFFF => within::<T, 0x100_0000>(plain),
-        0x100_0000..=0xFFF_FFFF => within::<T, 0x1000_0000>(plain),
-        _ => within::<T, { usize::MAX }>(plain),
+        0..0x1_0000 => within::<T, 0x8_0000>(plain),
+        0x1_0000..0x10_0000 => within::<T, 0x80_0000>(plain),
+        0x10_0000..0x100_0000 => within::<T, 0x800_0000>(plain),
+        0x100_0000..0x1000_0000 => within::<T, 0x8000_0000>(plain),
+        _ => within::<T, { 8 * MOST_DATA }>(plain),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn data_of_every_size_passes_its_limit() {
+        // Short texts and lists are what bincode counts dearest.
+        for count in [10, 20_000, 70_000, 700_000] {
+            let value = vec![(String::new(), Vec::<u64>::new(), Some(1u64)); count];
+            let decoded: Vec<(String, Vec<u64>, Option<u64>)> = decode(NOTE, "a.note", &encode(NOTE, &value)).unwrap();
+            assert_eq!(decoded.len(), count);
+        }
+    }
 
     const NOTE: Kind = Kind { magic: *b"HNEFINOT", version: 2, name: "note" };
 

@@ -38,7 +38,7 @@ pub struct PlyRecord {
     pub mv: Move,
     /// Policy target over legal moves, weights summing to 1, sparse (moves under 0.1 % are left out); empty when the ply has none.
     pub policy: Vec<(Move, f32)>,
-    /// Playouts of the search; 0 for a move from the raw policy.
+    /// Playouts of the search; 0 for a move from the raw policy, and where the result was certain before the first one.
     pub playouts: u32,
     /// The network's value of the position, from the side to move.
     pub raw: Wdl,

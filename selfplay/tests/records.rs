@@ -7,7 +7,7 @@ use std::panic::catch_unwind;
 use hnefi_engine::{Move, Outcome, Position, Preset, Reason, Side, Square};
 use hnefi_models::Wdl;
 use hnefi_selfplay::store::{Store, games_key, read_games, read_run_games};
-use hnefi_selfplay::{GameRecord, RecordError, decode_games, encode_games, rng_for};
+use hnefi_selfplay::{GameRecord, PlyRecord, RecordError, decode_games, encode_games, rng_for};
 use played::{below, random_game};
 
 fn games(seed: u64, count: u64) -> Vec<GameRecord> {
@@ -30,6 +30,42 @@ fn version_1_stays_readable() {
     assert_eq!(decoded, expected);
     for game in &decoded {
         game.check().unwrap();
+    }
+}
+
+/// Games of several rulesets and endings, one that began from a FEN and was resigned among them.
+fn golden_games() -> Vec<GameRecord> {
+    let mut games = games(1, 6);
+    let rules = Preset::Brandubh.rules();
+    let start = "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d";
+    let mut position = Position::from_fen(&rules, start).unwrap();
+    let mut resigned = random_game(1, 6);
+    resigned.plies.truncate(4);
+    for ply in &mut resigned.plies {
+        ply.mv = position.random_move(|count| count / 3).unwrap();
+        ply.policy = if ply.trains { vec![(ply.mv, 1.0)] } else { Vec::new() };
+        position.play(ply.mv).unwrap();
+    }
+    games.push(GameRecord {
+        rules,
+        start: Some(start.to_string()),
+        outcome: None,
+        resigned: Some(Side::Attackers),
+        would_have_resigned: None,
+        ..resigned
+    });
+    games
+}
+
+/// For the next format version: raise the number, run this once, commit the files, and test them like those before.
+#[test]
+#[ignore = "writes the golden file of a format version, once"]
+fn write_the_golden_file() {
+    let path = |ending| format!("{}/tests/data/version_1.{ending}", env!("CARGO_MANIFEST_DIR"));
+    let games = golden_games();
+    for (ending, bytes) in [("hgames", encode_games(&games)), ("json", serde_json::to_vec(&games).unwrap())] {
+        let mut file = std::fs::File::create_new(path(ending)).unwrap();
+        std::io::Write::write_all(&mut file, &bytes).unwrap();
     }
 }
 
@@ -202,7 +238,7 @@ fn every_inconsistency_is_found() {
 fn moves_after_the_end_are_illegal() {
     let mut game = random_game(10, 2);
     let last = game.plies.last().unwrap().clone();
-    game.plies.push(last);
+    game.plies.push(PlyRecord { policy: vec![], trains: false, ..last });
     assert!(game.check().unwrap_err().to_string().contains("game is over"), "{}", game.check().unwrap_err());
 }
 

@@ -1,6 +1,7 @@
 //! `hnefi doctor`: what this machine can run and what would be chosen.
 
 use hnefi_models::DeviceChoice;
+use hnefi_train::TrainConfig;
 
 /// Prints cores, memory, instruction sets and devices.
 pub fn run() -> anyhow::Result<()> {
@@ -12,12 +13,16 @@ pub fn run() -> anyhow::Result<()> {
     println!("cores          {} (threads used by default)", cores());
     println!("memory         {:.1} GiB, {:.1} GiB available", gib(system.total_memory()), gib(system.available_memory()));
     println!("instructions   {}", instructions());
-    println!("kernels        {}", hnefi_models::cpu::kernel_name());
     println!("devices");
-    for probe in DeviceChoice::probe_all() {
-        println!("  {:<12} {}", probe.name, probe.verdict);
+    for report in DeviceChoice::survey() {
+        let state = match &report.state {
+            Ok(detail) => format!("available: {detail}"),
+            Err(problem) => format!("not available: {problem}"),
+        };
+        println!("  {:<12} {state}", report.choice.to_string());
     }
-    println!("chosen         {} for self-play, {} for training", DeviceChoice::default(), DeviceChoice::default_for_training());
+    let chosen = TrainConfig::default().run;
+    println!("chosen         {} for self-play and play, {} for training", chosen.device, chosen.train_device);
     let names = hnefi_models::pretrained_names();
     println!("checkpoints    {}", if names.is_empty() { "none embedded".to_string() } else { format!("embedded: {}", names.join(", ")) });
     Ok(())

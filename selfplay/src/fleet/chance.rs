@@ -20,6 +20,8 @@ pub(super) enum Purpose {
     Verification = 5,
     /// Whether a ply gets a fast search.
     FastSearch = 6,
+    /// Which move a PUCT search's visits choose.
+    SampledMove = 7,
 }
 
 /// The generator for one purpose at one ply of one game; things chosen once a game use ply 0.

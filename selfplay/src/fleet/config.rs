@@ -26,6 +26,8 @@ pub struct SelfPlayConfig {
     pub fast_share: f32,
     /// Playouts of a fast search.
     pub fast_playouts: u32,
+    /// With a PUCT root: plies from the start whose moves are drawn in proportion to their visits. A Gumbel root needs none.
+    pub puct_sampled_plies: u32,
     /// When a hopeless game is given up.
     pub resign: ResignConfig,
 }
@@ -80,6 +82,7 @@ impl Default for SelfPlayConfig {
             opening_temperature: 1.0,
             fast_share: 0.0,
             fast_playouts: 8,
+            puct_sampled_plies: 20,
             resign: ResignConfig::default(),
         }
     }
@@ -159,6 +162,8 @@ impl SelfPlayConfig {
         check("fast_share", self.fast_share.to_string(), (0.0..=0.95).contains(&self.fast_share), "0 to 0.95");
         let fast = self.fast_playouts;
         check("fast_playouts", fast.to_string(), (1..=100_000).contains(&fast), "1 to 100000 playouts");
+        let sampled = self.puct_sampled_plies;
+        check("puct_sampled_plies", sampled.to_string(), sampled <= 10_000, "0 to 10000 plies");
         let resign = &self.resign;
         let threshold = resign.threshold;
         check("resign.threshold", threshold.to_string(), (0.0..=0.5).contains(&threshold), "0 to 0.5 of a point");

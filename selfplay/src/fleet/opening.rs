@@ -16,7 +16,7 @@ pub(super) fn opening_plies(mean: f32, rng: &mut Rng) -> usize {
 }
 
 /// Whether the side to move has a move that wins at once.
-pub(super) fn wins_at_once(position: &mut Position, moves: &[Move]) -> bool {
+pub(super) fn wins_at_once(position: &Position, moves: &[Move]) -> bool {
     let mover = position.side_to_move();
     moves.iter().any(|&mv| position.outcome_after(mv).is_some_and(|outcome| outcome.winner() == Some(mover)))
 }
@@ -142,13 +142,13 @@ mod tests {
     #[test]
     fn a_win_at_once_is_seen() {
         let rules = Preset::Brandubh.rules();
-        let mut position = Position::from_fen(&rules, "3a3/3a3/3d3/aad1daa/7/3a3/k6 d").unwrap();
+        let position = Position::from_fen(&rules, "3a3/3a3/3d3/aad1daa/7/3a3/k6 d").unwrap();
         let mut moves = MoveList::new();
         position.legal_moves(&mut moves);
         assert_eq!(position.side_to_move(), Side::Defenders);
-        assert!(wins_at_once(&mut position, &moves) || position.outcome().is_some());
-        let mut position = Position::start(&rules);
+        assert!(wins_at_once(&position, &moves) || position.outcome().is_some());
+        let position = Position::start(&rules);
         position.legal_moves(&mut moves);
-        assert!(!wins_at_once(&mut position, &moves));
+        assert!(!wins_at_once(&position, &moves));
     }
 }

@@ -49,8 +49,8 @@ impl Verification {
         let verified = self.wrong.each_ref().map(|latest| latest.len() as u32);
         let wrong = self.wrong.each_ref().map(|latest| latest.iter().filter(|&&wrong| wrong).count() as u32);
         let active = std::array::from_fn(|side| {
-            let share = f64::from(wrong[side]) / f64::from(verified[side].max(1));
-            config.enabled && verified[side] >= config.min_verified && share < f64::from(config.max_wrong)
+            let share = wrong[side] as f32 / verified[side].max(1) as f32;
+            config.enabled && verified[side] >= config.min_verified && share < config.max_wrong
         });
         ResignSummary { verified, wrong, active }
     }
@@ -62,7 +62,7 @@ pub(super) fn is_hopeless(record: &GameRecord, config: &ResignConfig) -> bool {
     let own_turns = record.plies.iter().rev().step_by(2);
     let hopeless = own_turns
         .take(config.plies as usize)
-        .filter(|ply| ply.playouts > 0 && ply.searched.score() < config.threshold)
+        .filter(|ply| (ply.trains || ply.playouts > 0) && ply.searched.score() < config.threshold)
         .count();
     hopeless == config.plies as usize
 }
@@ -120,7 +120,7 @@ mod tests {
         assert!(!is_hopeless(&game(&[0.01, 0.9, 0.3, 0.9, 0.01]), &CONFIG), "hope in between");
         assert!(!is_hopeless(&game(&[0.01, 0.9, 0.05]), &CONFIG), "not below the threshold");
         let mut opening = game(&[0.01, 0.9, 0.01]);
-        opening.plies[0].playouts = 0;
+        (opening.plies[0].playouts, opening.plies[0].trains) = (0, false);
         assert!(!is_hopeless(&opening, &CONFIG), "an opening ply was not searched");
     }
 

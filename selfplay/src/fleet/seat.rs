@@ -4,7 +4,7 @@
 //! a time: one for a ply from the raw policy, one per leaf for a search. Until the turn ends the record does not
 //! change, so a turn can be abandoned at any moment.
 
-use hnefi_engine::{MoveList, Position};
+use hnefi_engine::{Move, MoveList, Position};
 use hnefi_models::{EvalRequest, Evaluation};
 
 use super::chance::{Purpose, generator, unit};
@@ -13,7 +13,7 @@ use super::opening::{choose_opening_move, opening_plies, wins_at_once};
 use super::resignation;
 use super::statistics::Counters;
 use crate::record::{GameRecord, PlyRecord, RecordError};
-use crate::search::{LeafId, Search, SearchConfig, SearchReport, Selection};
+use crate::search::{LeafId, RootKind, Search, SearchConfig, Selection};
 
 /// Policy weights below this are left out of the record.
 const SMALLEST_WEIGHT: f32 = 1e-3;
@@ -106,7 +106,7 @@ impl Seat {
         };
         if game.record.plies.len() < game.opening {
             game.position.legal_moves(&mut self.moves);
-            if !wins_at_once(&mut game.position, &self.moves) {
+            if !wins_at_once(&game.position, &self.moves) {
                 self.turn = Turn::Opening;
                 return;
             }
@@ -189,7 +189,7 @@ impl Seat {
         let ply = match std::mem::replace(&mut self.turn, Turn::Empty) {
             Turn::Empty | Turn::Opening => return None,
             Turn::Chosen(ply) => ply,
-            Turn::Searching { full } => ply_of_search(&self.search.report(), full, counters),
+            Turn::Searching { full } => self.ply_of_search(full, table, counters),
         };
         let game = self.game.as_mut()?;
         counters.plies += 1;
@@ -205,6 +205,46 @@ impl Seat {
         game.record.players = [table.checkpoint.to_string(), table.checkpoint.to_string()];
         self.game.take().map(|game| game.record)
     }
+
+    /// The ply that a finished search chose.
+    fn ply_of_search(&self, full: bool, table: &Table<'_>, counters: &mut Counters) -> PlyRecord {
+        let report = self.search.report();
+        counters.playouts += u64::from(report.playouts);
+        let mut policy = Vec::new();
+        if full {
+            // Without an evaluation of the root there is no prior that the search could differ from.
+            if report.evaluations > 0 {
+                counters.compare(&report.policy_target, report.moves.iter().map(|root| root.prior));
+            }
+            policy.extend(report.policy_target.iter().copied().filter(|&(_, weight)| weight >= SMALLEST_WEIGHT));
+            let sum: f32 = policy.iter().map(|&(_, weight)| weight).sum();
+            policy.iter_mut().for_each(|(_, weight)| *weight /= sum);
+        }
+        PlyRecord {
+            mv: self.sampled_move(&policy, table).unwrap_or(report.best),
+            policy,
+            playouts: report.playouts,
+            raw: report.raw,
+            searched: report.wdl,
+            trains: full,
+        }
+    }
+
+    /// A move drawn in proportion to its visits, in the first plies of a game with a PUCT root: its noise alone would play
+    /// much the same games again and again. The Gumbel root draws its moves itself.
+    fn sampled_move(&self, policy: &[(Move, f32)], table: &Table<'_>) -> Option<Move> {
+        let record = self.record()?;
+        let (number, ply) = (record.game, record.plies.len());
+        if self.search.config().root != RootKind::Puct || ply >= table.config.puct_sampled_plies as usize {
+            return None;
+        }
+        let mut left = unit(&mut generator(table.seed, number, ply, Purpose::SampledMove)) as f32;
+        let drawn = policy.iter().find(|&&(_, weight)| {
+            left -= weight;
+            left < 0.0
+        });
+        drawn.or(policy.last()).map(|&(mv, _)| mv)
+    }
 }
 
 impl Game {
@@ -216,24 +256,5 @@ impl Game {
             record,
             position,
         }
-    }
-}
-
-fn ply_of_search(report: &SearchReport, full: bool, counters: &mut Counters) -> PlyRecord {
-    counters.playouts += u64::from(report.playouts);
-    let mut policy = Vec::new();
-    if full {
-        counters.compare(&report.policy_target, report.moves.iter().map(|root| root.prior));
-        policy.extend(report.policy_target.iter().copied().filter(|&(_, weight)| weight >= SMALLEST_WEIGHT));
-        let sum: f32 = policy.iter().map(|&(_, weight)| weight).sum();
-        policy.iter_mut().for_each(|(_, weight)| *weight /= sum);
-    }
-    PlyRecord {
-        mv: report.best,
-        policy,
-        playouts: report.playouts,
-        raw: report.raw,
-        searched: report.wdl,
-        trains: full,
     }
 }

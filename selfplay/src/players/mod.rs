@@ -1,1 +1,105 @@
 //! Players that matches and boards can seat.
+//!
+//! A [`Player`] answers a position with a [`Choice`]. Players are named by a [`PlayerSpec`] such as `alphabeta:3`, which
+//! also builds them; those with a network share one [`ModelCache`]. Four are baselines that need no network, so that a
+//! network's strength means something: uniformly random moves, Monte Carlo playouts, and an alpha-beta search with a
+//! hand-made evaluation.
+//!
+//! A player that does not look at the clock chooses the same move whenever it is given the same games so far and the
+//! same random numbers: nothing carries over [`Player::new_game`].
+
+mod alphabeta;
+mod finish;
+mod model;
+mod model_cache;
+mod random;
+mod rollout;
+mod spec;
+
+use hnefi_engine::{Move, Position};
+use hnefi_models::{CheckpointError, EvalError, Wdl};
+
+pub use alphabeta::AlphaBeta;
+pub use finish::{immediate_finish, winning_move};
+pub use model::ModelPlayer;
+pub use model_cache::ModelCache;
+pub use random::RandomPlayer;
+pub use rollout::Rollout;
+pub use spec::{DEFAULT_PLAYOUTS, Limit, PlayerSpec};
+
+use crate::Rng;
+
+/// Somebody who chooses moves.
+pub trait Player: Send {
+    /// Its spec, such as `alphabeta:3`.
+    fn name(&self) -> &str;
+
+    /// Forgets everything about the game so far.
+    fn new_game(&mut self);
+
+    /// Chooses a legal move. Whatever the player leaves to chance it draws from `rng`.
+    ///
+    /// # Errors
+    /// When the game is over, or the player's network or program fails.
+    fn choose(&mut self, position: &Position, rng: &mut Rng) -> Result<Choice, PlayerError>;
+}
+
+/// A move and what the player thought of the position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// The move.
+    pub mv: Move,
+    /// Chances from the mover's view, where the player has an opinion on them.
+    pub wdl: Option<Wdl>,
+    /// Playouts made; 0 for players that make none.
+    pub playouts: u32,
+    /// Positions evaluated: by the network, or by the hand-made evaluation.
+    pub evaluations: u64,
+}
+
+/// Why a player could not be made or could not move.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayerError {
+    /// The spec names no known kind of player.
+    #[error("unknown player {found:?}: expected {}", spec::ACCEPTED)]
+    Unknown {
+        /// The spec.
+        found: String,
+    },
+    /// The spec is of a known kind but wrong in itself.
+    #[error("player {spec:?}: {problem}")]
+    Spec {
+        /// The spec.
+        spec: String,
+        /// What was found and what was expected.
+        problem: String,
+    },
+    /// No checkpoint there, and no shipped one of that name.
+    #[error("player model:{path}: {problem}")]
+    NoModel {
+        /// What was looked for.
+        path: String,
+        /// What was found instead.
+        problem: String,
+    },
+    /// A checkpoint that cannot be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The network or its device failed.
+    #[error(transparent)]
+    Evaluation(#[from] EvalError),
+    /// Asked for a move in a finished game.
+    #[error("player {player}: asked for a move, but the game is over ({fen})")]
+    GameOver {
+        /// The player.
+        player: String,
+        /// The final position.
+        fen: String,
+    },
+}
+
+impl PlayerError {
+    fn game_over(player: &str, position: &Position) -> PlayerError {
+        PlayerError::GameOver { player: player.to_owned(), fen: position.fen() }
+    }
+}

@@ -20,43 +20,43 @@ pub(super) struct Schedule {
     targets: Vec<u32>,
     /// For each playout, whether the considered moves are halved before it.
     halves: Vec<bool>,
+    /// Moves considered in the last phase.
+    last_considered: u32,
 }
 
 impl Schedule {
-    /// Sets the schedule for `playouts` playouts and `considered` moves, at least one.
+    /// Sets the schedule for `playouts` playouts that begin with `considered` moves, at least one.
     pub(super) fn set(&mut self, considered: u32, playouts: u32) {
         self.targets.clear();
         self.halves.clear();
-        self.extend(considered, playouts);
-    }
-
-    /// Goes on for `playouts` more. After a finished schedule the last two moves go on in turns.
-    pub(super) fn extend(&mut self, considered: u32, playouts: u32) {
-        let end = self.targets.len() + playouts as usize;
         if considered <= 1 {
-            self.targets.extend(self.targets.len() as u32..end as u32);
-            self.halves.resize(end, false);
+            self.last_considered = 1;
+            self.extend(playouts);
             return;
         }
+        let end = playouts as usize;
         let phases = considered.next_power_of_two().ilog2();
-        let (mut remaining, mut visits) = match self.targets.last() {
-            None => (considered, 0),
-            Some(&last) => (2, last + 1),
-        };
-        let mut halved = false;
+        let (mut remaining, mut visits) = (considered, 0);
         while self.targets.len() < end {
-            self.halves.push(halved);
-            let each = (playouts / (phases * remaining)).max(1);
-            for _ in 0..each {
+            self.halves.push(!self.targets.is_empty() && remaining != self.last_considered);
+            self.last_considered = remaining;
+            for _ in 0..(playouts / (phases * remaining)).max(1) {
                 self.targets.extend((0..remaining).map(|_| visits));
                 visits += 1;
             }
             self.halves.resize(self.targets.len(), false);
-            halved = remaining > 2;
             remaining = (remaining / 2).max(2);
         }
         self.targets.truncate(end);
         self.halves.truncate(end);
+    }
+
+    /// Goes on for `playouts` more, which the two most visited moves take in turns.
+    pub(super) fn extend(&mut self, playouts: u32) {
+        let considered = self.last_considered.min(2);
+        let begin = self.targets.last().map_or(0, |last| last + 1);
+        self.targets.extend((0..playouts).map(|index| begin + index / considered));
+        self.halves.resize(self.targets.len(), false);
     }
 
     /// The visits that the move for playout `index` should have had.
@@ -221,6 +221,7 @@ mod tests {
     #[test]
     fn schedules_written_out() {
         assert!(schedule(1, 0).is_empty());
+        assert!(schedule(4, 0).is_empty());
         assert_eq!(schedule(1, 1), [0]);
         assert_eq!(schedule(1, 4), [0, 1, 2, 3]);
         assert_eq!(schedule(2, 5), [0, 0, 1, 1, 2]);
@@ -249,7 +250,7 @@ mod tests {
         schedule.set(8, 16);
         let halves: Vec<u32> = (0..16).filter(|&index| schedule.halves_before(index)).collect();
         assert_eq!(halves, [8, 12]);
-        schedule.extend(8, 4);
+        schedule.extend(4);
         assert_eq!(schedule.targets[16..], [4, 4, 5, 5]);
     }
 

@@ -12,6 +12,8 @@
 
 mod config;
 mod gumbel;
+#[cfg(test)]
+mod invariants;
 mod leaf;
 mod noise;
 mod puct;
@@ -57,8 +59,6 @@ pub struct Search {
     /// Gumbel variables or Dirichlet noise over the root's moves; empty without noise.
     noise: Vec<f32>,
     schedule: Schedule,
-    /// Root moves that sequential halving begins with.
-    considered: u32,
     /// Playouts granted, begun (outstanding ones included) and counted, since `begin` or `advance`.
     budget: u32,
     begun: u32,
@@ -82,7 +82,6 @@ impl Search {
             leaves: Leaves::default(),
             noise: Vec::new(),
             schedule: Schedule::default(),
-            considered: 0,
             budget: 0,
             begun: 0,
             counted: 0,
@@ -128,10 +127,7 @@ impl Search {
             }
         }
         self.reset_counters();
-        self.budget = playouts;
-        let open = self.tree.edges(NodeId::ROOT).iter().filter(|edge| !edge.is_lost()).count() as u32;
-        self.considered = self.config.considered.min(playouts / 2).min(open).max(1);
-        self.schedule.set(self.considered, playouts);
+        self.extend(playouts);
     }
 
     /// Goes on from the position after `mv` and keeps what is known of it: counters begin anew, noise is gone, outstanding
@@ -154,12 +150,23 @@ impl Search {
         true
     }
 
-    /// Grants more playouts. With a Gumbel root they go to the two moves left over from the halving, in turns.
+    /// Grants more playouts. With a Gumbel root that was granted some before, they go to the two moves left over from the
+    /// halving, in turns.
     pub fn extend(&mut self, more_playouts: u32) {
-        self.budget += more_playouts;
         if self.config.root == RootKind::Gumbel {
-            self.schedule.extend(self.considered, more_playouts);
+            if self.budget == 0 {
+                self.schedule.set(self.considered(more_playouts), more_playouts);
+            } else {
+                self.schedule.extend(more_playouts);
+            }
         }
+        self.budget += more_playouts;
+    }
+
+    /// How many root moves a Gumbel search of so many playouts considers.
+    fn considered(&self, playouts: u32) -> u32 {
+        let open = self.tree.edges(NodeId::ROOT).iter().filter(|edge| !edge.is_lost()).count() as u32;
+        self.config.considered.min(playouts / 2).min(open).max(1)
     }
 
     /// Goes down the tree for the next playout.
@@ -226,7 +233,7 @@ impl Search {
             }
             let slot = self.leaves.slot_mut(leaf);
             slot.position.legal_moves(&mut slot.moves);
-            match self.tree.grow(&mut slot.position, &slot.moves) {
+            match self.tree.grow(&slot.position, &slot.moves) {
                 Growth::Open(child) => {
                     self.tree.edges_mut(id)[index].child = Some(child);
                     self.begun += 1;

@@ -123,7 +123,7 @@ impl Tree {
 
     /// Makes `position` the root of an empty tree. Every move is tested for an immediate end and kept, so that a report can
     /// tell all winning moves.
-    pub(super) fn plant(&mut self, position: &mut Position, moves: &MoveList) {
+    pub(super) fn plant(&mut self, position: &Position, moves: &MoveList) {
         self.clear();
         let mover = position.side_to_move();
         for &mv in moves.as_slice() {
@@ -136,7 +136,7 @@ impl Tree {
 
     /// Adds a node for `position`, whose legal moves are `moves`, unless their immediate ends settle it: every move is
     /// tested, up to the first that wins.
-    pub(super) fn grow(&mut self, position: &mut Position, moves: &MoveList) -> Growth {
+    pub(super) fn grow(&mut self, position: &Position, moves: &MoveList) -> Growth {
         let mover = position.side_to_move();
         let first_edge = self.edges.len();
         let mut settled = None;

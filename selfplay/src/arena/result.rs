@@ -1,0 +1,135 @@
+//! What a match found.
+
+use std::collections::BTreeMap;
+
+use hnefi_engine::{Outcome, Reason, Side};
+use serde::{Deserialize, Serialize};
+
+use super::score::{EloInterval, PairScores, Tally};
+use super::sprt::SprtReport;
+use crate::GameRecord;
+
+/// The result of a match from player A's point of view. Serialised it is the one line that `match --json` ends with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MatchResult {
+    /// Spec of player A.
+    pub a: String,
+    /// Spec of player B.
+    pub b: String,
+    /// Name of the ruleset, `custom` for rules of one's own.
+    pub rules: String,
+    /// Seed of openings and players.
+    pub seed: u64,
+    /// Games counted.
+    pub games: u32,
+    /// A's wins.
+    pub wins: u32,
+    /// Draws, those by the ply cap included.
+    pub draws: u32,
+    /// A's losses.
+    pub losses: u32,
+    /// A's points per game, 0..1.
+    pub score: f64,
+    /// A's results with the attackers.
+    pub as_attackers: Tally,
+    /// A's results with the defenders.
+    pub as_defenders: Tally,
+    /// By how much A is stronger, over both sides; the interval comes from the pairs.
+    pub elo: EloInterval,
+    /// A's attackers against B's defenders, the rules' balance included.
+    pub elo_as_attackers: EloInterval,
+    /// A's defenders against B's attackers, the rules' balance included.
+    pub elo_as_defenders: EloInterval,
+    /// Score of the attackers over all games, whoever led them, 0..1.
+    pub attackers_score: f64,
+    /// Pairs that brought A 0, ½, 1, 1½ and 2 points.
+    pub pairs: PairScores,
+    /// Games by the way they ended, such as `attackers king_captured` or `draw ply_cap`.
+    pub ends: BTreeMap<String, u32>,
+    /// Mean length of a game in plies, the opening included.
+    pub mean_plies: f64,
+    /// The sequential test, if there was one.
+    pub sprt: Option<SprtReport>,
+    /// Whether the match was stopped from outside before its end.
+    pub interrupted: bool,
+}
+
+impl MatchResult {
+    /// Draws by the technical ply cap rather than by a rule.
+    pub fn ply_cap_draws(&self) -> u32 {
+        self.ends.get(&end_name(Outcome::Draw { reason: Reason::PlyCap })).copied().unwrap_or(0)
+    }
+}
+
+/// `attackers king_captured`, `draw no_capture`, ...
+fn end_name(outcome: Outcome) -> String {
+    format!("{} {}", outcome.status(), outcome.reason().as_str())
+}
+
+/// Games counted so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Score {
+    as_attackers: Tally,
+    as_defenders: Tally,
+    pairs: PairScores,
+    /// The first game of a pair whose second is still to come, in A's half points.
+    half_pair: Option<usize>,
+    ends: BTreeMap<String, u32>,
+    plies: u64,
+}
+
+impl Score {
+    /// Counts a finished game in which A had `side`. Games must come in order: the two of a pair one after the other.
+    pub fn add(&mut self, record: &GameRecord, side: Side) {
+        let half_points = match record.winner() {
+            None => 1,
+            Some(winner) if winner == side => 2,
+            Some(_) => 0,
+        };
+        match side {
+            Side::Attackers => self.as_attackers.add(half_points),
+            Side::Defenders => self.as_defenders.add(half_points),
+        }
+        match self.half_pair.take() {
+            None => self.half_pair = Some(half_points),
+            Some(first) => self.pairs.add(first + half_points),
+        }
+        if let Some(outcome) = record.outcome {
+            *self.ends.entry(end_name(outcome)).or_insert(0) += 1;
+        }
+        self.plies += record.plies.len() as u64;
+    }
+
+    /// The pairs, if the latest game completed one.
+    pub fn complete_pairs(&self) -> Option<PairScores> {
+        self.half_pair.is_none().then_some(self.pairs)
+    }
+
+    /// The result so far. `names` are A's and B's.
+    pub fn result(&self, names: [&str; 2], rules: &str, seed: u64, sprt: Option<SprtReport>) -> MatchResult {
+        let all = self.as_attackers + self.as_defenders;
+        let attackers = self.as_attackers + self.as_defenders.flipped();
+        MatchResult {
+            a: names[0].to_owned(),
+            b: names[1].to_owned(),
+            rules: rules.to_owned(),
+            seed,
+            games: all.games(),
+            wins: all.wins,
+            draws: all.draws,
+            losses: all.losses,
+            score: all.score(),
+            as_attackers: self.as_attackers,
+            as_defenders: self.as_defenders,
+            elo: self.pairs.elo(),
+            elo_as_attackers: self.as_attackers.elo(),
+            elo_as_defenders: self.as_defenders.elo(),
+            attackers_score: attackers.score(),
+            pairs: self.pairs,
+            ends: self.ends.clone(),
+            mean_plies: if all.games() == 0 { 0.0 } else { self.plies as f64 / f64::from(all.games()) },
+            sprt,
+            interrupted: false,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Checkpoints by path or name, each loaded once however many players use it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use hnefi_models::{Checkpoint, DeviceChoice, Evaluator, evaluator, pretrained, pretrained_names};
+
+use super::PlayerError;
+use crate::search::SearchConfig;
+
+/// The file that makes a folder a checkpoint.
+const CARD_FILE: &str = "card.json";
+
+/// The folder of a run that holds its checkpoints, numbered by generation.
+const CHECKPOINTS: &str = "checkpoints";
+
+/// Loaded checkpoints, and how the players built from them evaluate and search.
+#[derive(Debug)]
+pub struct ModelCache {
+    device: DeviceChoice,
+    search: SearchConfig,
+    loaded: HashMap<PathBuf, Checkpoint>,
+}
+
+impl ModelCache {
+    /// An empty cache. Players evaluate on `device` and search by `search`, whose root kind the players' limits decide.
+    pub fn new(device: DeviceChoice, search: SearchConfig) -> ModelCache {
+        ModelCache { device, search, loaded: HashMap::new() }
+    }
+
+    /// How players search.
+    pub fn search(&self) -> &SearchConfig {
+        &self.search
+    }
+
+    /// The checkpoint that `path` means: a checkpoint folder, a run folder (its newest checkpoint at the time of the first
+    /// call), or else the name of a shipped checkpoint.
+    ///
+    /// # Errors
+    /// When there is none, or it is damaged or of another encoding, or the device is not there.
+    pub fn checkpoint(&mut self, path: &Path) -> Result<&Checkpoint, PlayerError> {
+        if !self.loaded.contains_key(path) {
+            let checkpoint = self.load(path)?;
+            self.loaded.insert(path.to_owned(), checkpoint);
+        }
+        Ok(&self.loaded[path])
+    }
+
+    /// A new evaluator of the checkpoint that `path` means.
+    ///
+    /// # Errors
+    /// As [`ModelCache::checkpoint`].
+    pub fn evaluator(&mut self, path: &Path) -> Result<Box<dyn Evaluator>, PlayerError> {
+        let device = self.device;
+        Ok(evaluator(&self.checkpoint(path)?.network, device)?)
+    }
+
+    fn load(&self, path: &Path) -> Result<Checkpoint, PlayerError> {
+        let device = self.device.open()?;
+        if path.join(CARD_FILE).is_file() {
+            return Ok(Checkpoint::load(path, &device)?);
+        }
+        let missing = |problem| PlayerError::NoModel { path: path.display().to_string(), problem };
+        if path.join(CHECKPOINTS).is_dir() {
+            let newest = newest_checkpoint(&path.join(CHECKPOINTS))
+                .ok_or_else(|| missing("the run has no checkpoint yet".to_owned()))?;
+            return Ok(Checkpoint::load(&newest, &device)?);
+        }
+        if let Some(shipped) = path.to_str().and_then(pretrained) {
+            return Ok(shipped?);
+        }
+        let found = if path.exists() {
+            format!("it has neither {CARD_FILE} (a checkpoint) nor {CHECKPOINTS} (a run)")
+        } else {
+            "there is no such folder".to_owned()
+        };
+        let names = pretrained_names();
+        let shipped = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        Err(missing(format!("{found}, and no shipped checkpoint of that name; shipped: {shipped}")))
+    }
+}
+
+/// The complete checkpoint with the highest number in a run's `checkpoints` folder.
+fn newest_checkpoint(folder: &Path) -> Option<PathBuf> {
+    let numbered = std::fs::read_dir(folder).ok()?.filter_map(|entry| {
+        let entry = entry.ok()?;
+        let generation: u64 = entry.file_name().to_str()?.parse().ok()?;
+        entry.path().join(CARD_FILE).is_file().then_some((generation, entry.path()))
+    });
+    numbered.max().map(|(_, path)| path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::players::{Limit, PlayerSpec};
+
+    fn refusal(path: &Path) -> String {
+        let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
+        let spec = PlayerSpec::Model { path: path.to_owned(), limit: Limit::Playouts(8) };
+        match spec.build(&mut models) {
+            Ok(player) => panic!("built {}", player.name()),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_missing_folder_is_named_and_the_shipped_ones_are_listed() {
+        let found = refusal(Path::new("no/such/run"));
+        assert!(found.starts_with("player model:no/such/run: there is no such folder, and no shipped"), "{found}");
+        assert!(found.contains("shipped: "), "{found}");
+    }
+
+    #[test]
+    fn a_folder_that_is_no_checkpoint_says_what_it_lacks() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let found = refusal(folder.path());
+        assert!(found.contains("it has neither card.json (a checkpoint) nor checkpoints (a run)"), "{found}");
+    }
+
+    #[test]
+    fn a_run_without_checkpoints_says_so() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::create_dir_all(folder.path().join(CHECKPOINTS).join("000001")).expect("a new folder");
+        let found = refusal(folder.path());
+        assert!(found.contains("the run has no checkpoint yet"), "{found}");
+    }
+
+    #[test]
+    fn the_newest_complete_checkpoint_of_a_run_is_taken() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (name, complete) in [("000002", true), ("000010", true), ("000011", false), ("notes", true)] {
+            let checkpoint = folder.path().join(name);
+            std::fs::create_dir_all(&checkpoint).expect("a new folder");
+            if complete {
+                std::fs::write(checkpoint.join(CARD_FILE), "{}").expect("a new file");
+            }
+        }
+        assert_eq!(newest_checkpoint(folder.path()), Some(folder.path().join("000010")));
+    }
+}

@@ -1,0 +1,257 @@
+//! Players by name: what a person writes on the command line and a config holds.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AlphaBeta, ModelCache, ModelPlayer, Player, PlayerError, RandomPlayer, Rollout};
+
+/// What error messages say is accepted.
+pub(super) const ACCEPTED: &str = "random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S]";
+
+/// Playouts of a model whose spec sets no limit.
+pub const DEFAULT_PLAYOUTS: u32 = 64;
+
+const DEPTHS: (u32, u32) = (1, 20);
+const COUNTS: (u32, u32) = (1, 1_000_000);
+const SECONDS: (f64, f64) = (0.001, 3600.0);
+
+/// A player's kind and settings. Reads from and displays as text such as `alphabeta:3` or `model:runs/a,time=0.5`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum PlayerSpec {
+    /// Uniformly random legal moves.
+    Random,
+    /// Alpha-beta search with a hand-made evaluation.
+    AlphaBeta {
+        /// Plies searched, 1 to 20.
+        depth: u32,
+    },
+    /// Monte Carlo tree search with random playouts.
+    Rollout {
+        /// Playouts a move.
+        count: u32,
+    },
+    /// A network under a tree search.
+    Model {
+        /// A checkpoint folder, a run folder (its newest checkpoint plays), or the name of a shipped checkpoint.
+        path: PathBuf,
+        /// How long it thinks.
+        limit: Limit,
+    },
+}
+
+/// How long a model thinks about a move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// This many playouts with a Gumbel root, a fresh tree each move.
+    Playouts(u32),
+    /// This much wall-clock time with a PUCT root, the tree kept from move to move.
+    Time(Duration),
+}
+
+impl PlayerSpec {
+    /// Makes the player, with an evaluator of its own if it needs one.
+    ///
+    /// # Errors
+    /// When a model's checkpoint is missing, damaged or of another encoding, or its device is not there.
+    pub fn build(&self, models: &mut ModelCache) -> Result<Box<dyn Player>, PlayerError> {
+        Ok(match self {
+            PlayerSpec::Random => Box::new(RandomPlayer),
+            PlayerSpec::AlphaBeta { depth } => Box::new(AlphaBeta::new(*depth)),
+            PlayerSpec::Rollout { count } => Box::new(Rollout::new(*count)),
+            PlayerSpec::Model { path, limit } => {
+                let evaluator = models.evaluator(path)?;
+                Box::new(ModelPlayer::new(self.to_string(), evaluator, models.search(), *limit))
+            }
+        })
+    }
+
+    /// Whether the player's moves depend on the clock, so that its games cannot be repeated exactly.
+    pub fn uses_clock(&self) -> bool {
+        matches!(self, PlayerSpec::Model { limit: Limit::Time(_), .. })
+    }
+}
+
+impl FromStr for PlayerSpec {
+    type Err = PlayerError;
+
+    fn from_str(text: &str) -> Result<PlayerSpec, PlayerError> {
+        let (kind, rest) = match text.split_once(':') {
+            Some((kind, rest)) => (kind, Some(rest)),
+            None => (text, None),
+        };
+        let fault = |problem: String| PlayerError::Spec { spec: text.to_owned(), problem };
+        match (kind, rest) {
+            ("random", None) => Ok(PlayerSpec::Random),
+            ("random", Some(_)) => Err(fault("random takes no setting".to_owned())),
+            ("alphabeta", rest) => {
+                let depth = whole(rest, "depth", "alphabeta:3", DEPTHS).map_err(fault)?;
+                Ok(PlayerSpec::AlphaBeta { depth })
+            }
+            ("rollout", rest) => {
+                let count = whole(rest, "number of playouts", "rollout:200", COUNTS).map_err(fault)?;
+                Ok(PlayerSpec::Rollout { count })
+            }
+            ("model", rest) => {
+                let (path, limit) = model(rest.unwrap_or_default()).map_err(fault)?;
+                Ok(PlayerSpec::Model { path: PathBuf::from(path), limit })
+            }
+            _ => Err(PlayerError::Unknown { found: text.to_owned() }),
+        }
+    }
+}
+
+/// A whole number within `(low, high)`, or what is wrong with it.
+fn whole(text: Option<&str>, what: &str, example: &str, (low, high): (u32, u32)) -> Result<u32, String> {
+    match text {
+        None | Some("") => Err(format!("the {what} is missing; expected {low} to {high}, as in {example}")),
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|value| (low..=high).contains(value))
+            .ok_or_else(|| format!("{what} {text:?}: expected a whole number from {low} to {high}")),
+    }
+}
+
+/// Path and limit of `PATH[,playouts=N|,time=S]`. A path may hold commas, but no `=` after its last one.
+fn model(text: &str) -> Result<(&str, Limit), String> {
+    let (path, setting) = match text.rsplit_once(',') {
+        Some((path, setting)) if setting.contains('=') => (path, Some(setting)),
+        _ => (text, None),
+    };
+    if path.is_empty() {
+        return Err("the path is missing; expected a checkpoint, a run or the name of a shipped one, \
+                    as in model:runs/first"
+            .to_owned());
+    }
+    if setting.is_some() && path.rsplit_once(',').is_some_and(|(_, last)| last.contains('=')) {
+        return Err("more than one setting; expected playouts=N or time=S, not both".to_owned());
+    }
+    let limit = match setting.and_then(|setting| setting.split_once('=')) {
+        None => Limit::Playouts(DEFAULT_PLAYOUTS),
+        Some(("playouts", value)) => Limit::Playouts(whole(Some(value), "playouts", "playouts=64", COUNTS)?),
+        Some(("time", value)) => Limit::Time(seconds(value)?),
+        Some((key, _)) => return Err(format!("unknown setting {key:?}; expected playouts=N or time=S")),
+    };
+    Ok((path, limit))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let (low, high) = SECONDS;
+    text.parse::<f64>()
+        .ok()
+        .filter(|value| (low..=high).contains(value))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| format!("time {text:?}: expected seconds from {low} to {high}"))
+}
+
+impl fmt::Display for PlayerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlayerSpec::Random => f.write_str("random"),
+            PlayerSpec::AlphaBeta { depth } => write!(f, "alphabeta:{depth}"),
+            PlayerSpec::Rollout { count } => write!(f, "rollout:{count}"),
+            PlayerSpec::Model { path, limit } => write!(f, "model:{},{limit}", path.display()),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Playouts(count) => write!(f, "playouts={count}"),
+            Limit::Time(duration) => write!(f, "time={}", duration.as_secs_f64()),
+        }
+    }
+}
+
+impl TryFrom<String> for PlayerSpec {
+    type Error = PlayerError;
+
+    fn try_from(text: String) -> Result<PlayerSpec, PlayerError> {
+        text.parse()
+    }
+}
+
+impl From<PlayerSpec> for String {
+    fn from(spec: PlayerSpec) -> String {
+        spec.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(text: &str) -> PlayerSpec {
+        text.parse().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn refusal(text: &str) -> String {
+        text.parse::<PlayerSpec>().expect_err(text).to_string()
+    }
+
+    #[test]
+    fn specs_round_trip() {
+        for text in ["random", "alphabeta:3", "rollout:200", "model:runs/a b,playouts=16", "model:x,time=0.1"] {
+            assert_eq!(spec(text).to_string(), text);
+        }
+        let json = serde_json::to_string(&spec("alphabeta:3")).expect("a text");
+        assert_eq!(json, "\"alphabeta:3\"");
+        assert_eq!(serde_json::from_str::<PlayerSpec>(&json).expect("a spec"), spec("alphabeta:3"));
+    }
+
+    #[test]
+    fn a_model_without_a_limit_plays_by_64_playouts() {
+        let path = PathBuf::from("runs/first");
+        assert_eq!(spec("model:runs/first"), PlayerSpec::Model { path, limit: Limit::Playouts(64) });
+    }
+
+    #[test]
+    fn a_path_may_hold_commas_and_colons() {
+        let path = PathBuf::from("C:/a,b/c");
+        let limit = Limit::Time(Duration::from_millis(250));
+        assert_eq!(spec("model:C:/a,b/c,time=0.25"), PlayerSpec::Model { path, limit });
+    }
+
+    #[test]
+    fn refusals_name_what_was_found_and_what_is_expected() {
+        for (text, message) in [
+            (
+                "foo",
+                "unknown player \"foo\": expected random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S]",
+            ),
+            ("", "unknown player \"\": expected random"),
+            ("Random", "unknown player \"Random\""),
+            ("random:3", "player \"random:3\": random takes no setting"),
+            ("alphabeta", "player \"alphabeta\": the depth is missing; expected 1 to 20, as in alphabeta:3"),
+            ("alphabeta:", "the depth is missing"),
+            ("alphabeta:0", "player \"alphabeta:0\": depth \"0\": expected a whole number from 1 to 20"),
+            ("alphabeta:two", "depth \"two\": expected a whole number from 1 to 20"),
+            ("alphabeta:-1", "depth \"-1\""),
+            ("rollout:1e3", "number of playouts \"1e3\": expected a whole number from 1 to 1000000"),
+            ("rollout:99999999999", "number of playouts \"99999999999\""),
+            ("model", "player \"model\": the path is missing; expected a checkpoint, a run"),
+            ("model:", "the path is missing"),
+            ("model:,playouts=3", "the path is missing"),
+            ("model:x,playouts=0", "playouts \"0\": expected a whole number from 1 to 1000000"),
+            ("model:x,time=0", "time \"0\": expected seconds from 0.001 to 3600"),
+            ("model:x,time=NaN", "time \"NaN\": expected seconds"),
+            ("model:x,depth=3", "unknown setting \"depth\"; expected playouts=N or time=S"),
+            ("model:x,playouts=3,time=1", "more than one setting; expected playouts=N or time=S, not both"),
+        ] {
+            let found = refusal(text);
+            assert!(found.contains(message), "{text:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn only_a_time_limit_needs_the_clock() {
+        assert!(spec("model:x,time=1").uses_clock());
+        assert!(!spec("model:x").uses_clock() && !spec("alphabeta:2").uses_clock());
+    }
+}
