@@ -80,3 +80,96 @@ fn huber(distance: Tensor<2>) -> Tensor<2> {
     let near = distance.clone().clamp_max(1.0);
     near.clone() * (distance - near * 0.5)
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::tensor::Device;
+    use hnefi_engine::BoardSize;
+    use hnefi_models::{GLOBALS, PLANES, POLICY_PLANES};
+
+    use super::*;
+    use crate::batch::{Batch, Row};
+
+    const WEIGHTS: LossWeights = LossWeights { policy: 1.0, value: 2.0, moves_left: 4.0, occupancy: 8.0 };
+
+    /// A row with two legal moves, at places 3 and 7 of the policy output, that was drawn with one ply left.
+    fn row(policy: [f32; 2]) -> Row {
+        let squares = BoardSize::Seven.squares();
+        Row {
+            planes: vec![0.0; PLANES * squares],
+            globals: [0.0; GLOBALS],
+            policy: vec![(3, policy[0]), (7, policy[1])],
+            policy_weight: 1.0,
+            value: [0.0, 1.0, 0.0],
+            moves_left: 2_f32.ln(),
+            occupancy: vec![2; squares],
+            end_weight: 1.0,
+        }
+    }
+
+    /// All logits 0 but the policy's, and moves left as given.
+    fn heads(rows: usize, policy: &[(usize, f32)], moves_left: f32) -> Heads {
+        let device = Device::flex();
+        let mut logits = vec![0.0; POLICY_PLANES * 49];
+        for &(place, logit) in policy {
+            logits[place] = logit;
+        }
+        Heads {
+            policy: Tensor::<1>::from_floats(logits.repeat(rows).as_slice(), &device)
+                .reshape([rows, POLICY_PLANES, 7, 7]),
+            wdl: Tensor::zeros([rows, 3], &device),
+            moves_left: Tensor::full([rows, 1], moves_left, &device),
+            occupancy: Tensor::zeros([rows, 4, 7, 7], &device),
+        }
+    }
+
+    fn losses(rows: &[Row], heads: Heads) -> [f32; 5] {
+        let targets = Batch::new(BoardSize::Seven, rows).to_device(&Device::flex());
+        let losses = Losses::of(heads, &targets, &WEIGHTS);
+        [losses.total, losses.policy, losses.value, losses.moves_left, losses.occupancy]
+            .map(|loss| loss.into_data().try_to_vec::<f32>().unwrap()[0])
+    }
+
+    fn near(found: f32, expected: f32) {
+        assert!((found - expected).abs() < 1e-5, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn every_part_by_hand() {
+        // Legal logits ln 2 and 0: probabilities 2/3 and 1/3. The illegal move at place 4 has the highest logit of all.
+        let heads = heads(1, &[(3, 2_f32.ln()), (4, 50.0)], 2_f32.ln() + 2.0);
+        let [total, policy, value, moves_left, occupancy] = losses(&[row([0.75, 0.25])], heads);
+        near(policy, 0.75 * 1.5_f32.ln() + 0.25 * 3_f32.ln());
+        near(value, 3_f32.ln());
+        near(moves_left, 1.5); // off by 2, beyond delta: 2 - 1/2
+        near(occupancy, 4_f32.ln());
+        near(total, policy + 2.0 * value + 4.0 * moves_left + 8.0 * occupancy);
+    }
+
+    #[test]
+    fn near_misses_are_squared() {
+        let [.., moves_left, _] = losses(&[row([1.0, 0.0])], heads(1, &[], 2_f32.ln() - 0.5));
+        near(moves_left, 0.125);
+    }
+
+    #[test]
+    fn weightless_rows_pull_nothing() {
+        let still = Row { policy_weight: 0.0, end_weight: 0.0, ..row([0.0, 0.0]) };
+        let [_, policy, value, moves_left, occupancy] = losses(&[row([0.5, 0.5]), still], heads(2, &[], 5.0));
+        let [_, whole_policy, whole_value, whole_moves_left, whole_occupancy] =
+            losses(&[row([0.5, 0.5])], heads(1, &[], 5.0));
+        near(policy, whole_policy / 2.0);
+        near(value, whole_value);
+        near(moves_left, whole_moves_left / 2.0);
+        near(occupancy, whole_occupancy / 2.0);
+    }
+
+    #[test]
+    fn rows_with_fewer_moves_are_padded_without_effect() {
+        let long = Row { policy: (0..40).map(|place| (place, 1.0 / 40.0)).collect(), ..row([0.0, 0.0]) };
+        let heads = heads(2, &[(3, 1.0), (7, 1.0)], 0.0);
+        let [_, policy, ..] = losses(&[row([0.5, 0.5]), long], heads);
+        let long_loss = (38.0 + 2.0 * 1_f32.exp()).ln() - 2.0 / 40.0;
+        near(policy, (2_f32.ln() + long_loss) / 2.0);
+    }
+}

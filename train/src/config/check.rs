@@ -142,11 +142,10 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
         train.rate_end.to_string(),
         format!("no more than train.rate, which is {}", train.rate),
     );
-    for fault in config.search.validate() {
-        check(false, &format!("search.{}", fault.key), fault.value, fault.allowed.to_owned());
-    }
-    for fault in config.selfplay.faults() {
-        check(false, &format!("selfplay.{}", fault.key), fault.value, fault.allowed);
+    let search = config.search.validate().into_iter().map(|fault| ("search", fault));
+    let selfplay = config.selfplay.validate().into_iter().map(|fault| ("selfplay", fault));
+    for (section, fault) in search.chain(selfplay) {
+        check(false, &format!("{section}.{}", fault.key), fault.value, fault.allowed.to_owned());
     }
     faults
 }

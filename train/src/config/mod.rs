@@ -180,7 +180,7 @@ impl Default for TrainSection {
             batch: 256,
             shards: 2,
             reuse: 2.0,
-            rate: 1e-3,
+            rate: 2e-3,
             rate_end: 1e-4,
             rate_decay: Decay::Cosine,
             warmup_steps: 100,
@@ -191,7 +191,7 @@ impl Default for TrainSection {
             window_base: 20_000,
             window_exponent: 0.75,
             window_scale: 0.4,
-            window_generations: 16,
+            window_generations: 4,
             value_search_mix: 0.0,
             policy_weight: 1.0,
             value_weight: 1.0,
@@ -290,7 +290,8 @@ impl TrainConfig {
         if !faults.is_empty() {
             return refuse(faults);
         }
-        let mut whole = TrainConfig::default().to_table();
+        // TOML has no absent values and no numbers beyond 2^63; the defaults use neither.
+        let mut whole = toml::Table::try_from(TrainConfig::default()).expect("the defaults can be written as TOML");
         fill(&mut whole, table);
         let config: TrainConfig = match whole.try_into() {
             Ok(config) => config,
@@ -305,20 +306,16 @@ impl TrainConfig {
 
     /// Every fault of the values, for a configuration made or changed by a program; empty when it can be used.
     pub fn validate(&self) -> Vec<Fault> {
-        let mut faults = check::table(&self.to_table());
+        let mut faults = match toml::Table::try_from(self) {
+            Ok(table) => check::table(&table),
+            Err(error) => vec![Fault::of_whole(&error.to_string())],
+        };
         for fault in check::relations(self) {
             if faults.iter().all(|known| known.key != fault.key) {
                 faults.push(fault);
             }
         }
         faults
-    }
-
-    /// Every key with its value.
-    fn to_table(&self) -> toml::Table {
-        // TOML cannot hold a number beyond 2^63 - 1 nor an absent value; `seed` is the only number that could be one, and
-        // nothing is optional.
-        toml::Table::try_from(self).expect("a configuration can be written as TOML")
     }
 }
 

@@ -64,3 +64,59 @@ pub(super) fn add<M: Module>(module: &M, gradients: &mut GradientsParams, other:
     }
     module.visit(&mut Add { gradients, other });
 }
+
+#[cfg(test)]
+mod tests {
+    use burn::nn::{Linear, LinearConfig};
+    use burn::tensor::Device;
+
+    use super::*;
+
+    /// Two layers and the gradients of `3 a1 + 4 a2 + 12 b1`, where `a` and `b` are their weights.
+    fn gradients() -> ([Linear; 2], GradientsParams) {
+        let device = Device::flex().autodiff();
+        let layers = [2, 1].map(|inputs| LinearConfig::new(inputs, 1).with_bias(false).init(&device));
+        let input = |values: &[f32]| Tensor::<1>::from_floats(values, &device).reshape([1, values.len()]);
+        let loss = layers[0].forward(input(&[3.0, 4.0])).sum() + layers[1].forward(input(&[12.0])).sum();
+        let gradients = GradientsParams::from_grads(loss.backward(), &layers.to_vec());
+        (layers, gradients)
+    }
+
+    fn values(layer: &Linear, gradients: &GradientsParams) -> Vec<f32> {
+        gradients.get::<2>(layer.weight.id).unwrap().into_data().try_to_vec().unwrap()
+    }
+
+    #[test]
+    fn the_norm_is_over_all_tensors() {
+        let (layers, gradients) = gradients();
+        let squared = squared_norm(&layers.to_vec(), &gradients).unwrap();
+        // 3^2 + 4^2 + 12^2 = 13^2
+        assert_eq!(squared.into_data().try_to_vec::<f32>().unwrap(), [169.0]);
+    }
+
+    #[test]
+    fn scaling_keeps_the_direction() {
+        let (layers, mut gradients) = gradients();
+        scale(&layers.to_vec(), &mut gradients, 0.5);
+        assert_eq!(values(&layers[0], &gradients), [1.5, 2.0]);
+        assert_eq!(values(&layers[1], &gradients), [6.0]);
+    }
+
+    #[test]
+    fn adding_twice_the_same() {
+        let (layers, mut first) = gradients();
+        let module = layers.to_vec();
+        let device = Device::flex().autodiff();
+        let loss = layers[0].forward(Tensor::<2>::ones([1, 2], &device)).sum();
+        let second = GradientsParams::from_grads(loss.backward(), &module);
+        add(&module, &mut first, second);
+        assert_eq!(values(&layers[0], &first), [4.0, 5.0]);
+        assert_eq!(values(&layers[1], &first), [12.0], "a tensor without a second gradient stays");
+    }
+
+    #[test]
+    fn no_gradient_no_norm() {
+        let (layers, _) = gradients();
+        assert!(squared_norm(&layers.to_vec(), &GradientsParams::new()).is_none());
+    }
+}
