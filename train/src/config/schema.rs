@@ -119,6 +119,7 @@ pub(super) const KEYS: &[Key] = &[
     key("selfplay.opening_temperature", Kind::Real(0.1, 10.0), "temperature"),
     key("selfplay.fast_share", Kind::Real(0.0, 0.95), "share of the plies, 0 is off"),
     key("selfplay.fast_playouts", Kind::Whole(1, 100_000), "playouts"),
+    key("selfplay.puct_sampled_plies", Kind::Whole(0, 10_000), "plies, 0 is off"),
     key("selfplay.ply_caps.seven", Kind::Whole(10, 10_000), "plies"),
     key("selfplay.ply_caps.nine", Kind::Whole(10, 10_000), "plies"),
     key("selfplay.ply_caps.eleven", Kind::Whole(10, 10_000), "plies"),
