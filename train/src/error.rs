@@ -39,7 +39,9 @@ pub enum TrainError {
         faults: Vec<Fault>,
     },
     /// The run directory belongs to another run.
-    #[error("run directory {dir} holds another run: {differences}; expected the same configuration or another directory")]
+    #[error(
+        "run directory {dir} holds another run: {differences}; expected the same configuration or another directory"
+    )]
     OtherRun {
         /// The directory.
         dir: PathBuf,
@@ -77,7 +79,9 @@ pub enum TrainError {
         problem: String,
     },
     /// A run has generations but no state to go on from.
-    #[error("run directory {dir}: no readable training state for any generation ({problems}); expected at least one under state/")]
+    #[error(
+        "run directory {dir}: no readable training state for any generation ({problems}); expected at least one under state/"
+    )]
     NoState {
         /// The directory.
         dir: PathBuf,

@@ -115,8 +115,12 @@ mod tests {
             logits[place] = logit;
         }
         Heads {
-            policy: Tensor::<1>::from_floats(logits.repeat(rows).as_slice(), &device)
-                .reshape([rows, POLICY_PLANES, 7, 7]),
+            policy: Tensor::<1>::from_floats(logits.repeat(rows).as_slice(), &device).reshape([
+                rows,
+                POLICY_PLANES,
+                7,
+                7,
+            ]),
             wdl: Tensor::zeros([rows, 3], &device),
             moves_left: Tensor::full([rows, 1], moves_left, &device),
             occupancy: Tensor::zeros([rows, 4, 7, 7], &device),

@@ -165,9 +165,10 @@ impl GenerationMetrics {
             ("run/elapsed_minutes", self.elapsed_seconds / 60.0),
             ("run/progress", self.progress),
         ];
-        let ends = selfplay.ends.iter().map(|(end, &games)| {
-            (format!("ends/{}", end.replace(' ', "_")), share(games, selfplay.games))
-        });
+        let ends = selfplay
+            .ends
+            .iter()
+            .map(|(end, &games)| (format!("ends/{}", end.replace(' ', "_")), share(games, selfplay.games)));
         fixed.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(ends).collect()
     }
 }
@@ -286,10 +287,8 @@ mod tests {
 
     #[test]
     fn scalars_name_the_ends() {
-        let metrics = GenerationMetrics {
-            selfplay: SelfPlayMetrics::new(&stats(), 16, 10.0),
-            ..GenerationMetrics::default()
-        };
+        let metrics =
+            GenerationMetrics { selfplay: SelfPlayMetrics::new(&stats(), 16, 10.0), ..GenerationMetrics::default() };
         let scalars: BTreeMap<String, f64> = metrics.scalars().into_iter().collect();
         assert_eq!(scalars["ends/defenders_king_escaped"], 0.625);
         assert_eq!(scalars["games/draws"], 0.125);

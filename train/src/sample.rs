@@ -145,11 +145,7 @@ fn value(game: &GameRecord, position: &Position, ply: &PlyRecord, mix: f32) -> [
         (None, None) => Wdl::DRAW,
     };
     let blend = |result: f32, searched: f32| (1.0 - mix) * result + mix * searched;
-    [
-        blend(result.win, ply.searched.win),
-        blend(result.draw, ply.searched.draw),
-        blend(result.loss, ply.searched.loss),
-    ]
+    [blend(result.win, ply.searched.win), blend(result.draw, ply.searched.draw), blend(result.loss, ply.searched.loss)]
 }
 
 /// What stands on each square in the end: 0 nothing, 1 an attacker, 2 a defender, 3 the king.

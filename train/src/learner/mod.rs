@@ -213,8 +213,7 @@ impl Learner {
         let run = |batch: &Batch| run_shard(network, batch, weights, &device);
         std::thread::scope(|scope| {
             let (first, others) = (&self.pools[0], self.pools[1..].iter().zip(&shards[1..]));
-            let others: Vec<_> =
-                others.map(|(pool, batch)| scope.spawn(move || pool.install(|| run(batch)))).collect();
+            let others: Vec<_> = others.map(|(pool, batch)| scope.spawn(move || pool.install(|| run(batch)))).collect();
             let mut results = vec![first.install(|| run(&shards[0]))];
             for other in others {
                 match other.join() {

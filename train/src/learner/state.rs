@@ -56,7 +56,8 @@ impl Learner {
             problem: format!("the {part} cannot be read: {error}; expected what training wrote for {config:?}"),
         };
         let network = |part, bytes| {
-            let record = ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|error| damaged(part, error))?;
+            let record =
+                ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|error| damaged(part, error))?;
             config.init(device).try_load_record(record).map_err(|error| damaged(part, error))
         };
         let weights = network("weights", state.weights)?;

@@ -37,8 +37,7 @@ impl Run<'_> {
             state: Mutex::new(DeskState { save: self.save, due: Instant::now(), out_of_time: false, failed: None }),
         };
         desk.state().due += desk.every;
-        let outcome =
-            self.fleet.run(Quota::Plies(self.quota()), playouts, &self.checkpoint_id, &evaluator, &desk);
+        let outcome = self.fleet.run(Quota::Plies(self.quota()), playouts, &self.checkpoint_id, &evaluator, &desk);
         let finished = match outcome {
             Ok(finished) => finished,
             // Only the last generation ends by the clock. Its games in flight are not needed any more.
@@ -56,11 +55,8 @@ impl Run<'_> {
         // First the games in flight, which already are the next generation's, then the finished ones: an interruption
         // between the two is seen by the missing file of games, and this generation's own saves are still there.
         let next = (generation + 1, 0);
-        let clock = InFlight {
-            elapsed_seconds: self.clock.elapsed(),
-            selfplay_seconds: 0.0,
-            finished: Some(played.clone()),
-        };
+        let clock =
+            InFlight { elapsed_seconds: self.clock.elapsed(), selfplay_seconds: 0.0, finished: Some(played.clone()) };
         saved::write_inflight(&self.store, next, &clock, &self.fleet.snapshot().encode())?;
         self.store.create(&games_key(generation), &encode_games(&finished.games))?;
         saved::remove_inflight_before(&self.store, next)?;
@@ -155,11 +151,8 @@ impl FleetObserver for Desk<'_> {
     }
 
     fn save(&self, snapshot: FleetSnapshot) {
-        let clock = InFlight {
-            elapsed_seconds: self.clock.elapsed(),
-            selfplay_seconds: self.seconds(),
-            finished: None,
-        };
+        let clock =
+            InFlight { elapsed_seconds: self.clock.elapsed(), selfplay_seconds: self.seconds(), finished: None };
         let mut state = self.state();
         let number = (self.generation, state.save + 1);
         let saved = saved::write_inflight(self.store, number, &clock, &snapshot.encode())

@@ -83,7 +83,8 @@ impl<'a> Run<'a> {
     /// Removes what an interruption left over: checkpoints that were not finished, saves and states that are superseded.
     fn tidy(&mut self) -> Result<(), TrainError> {
         let folder = self.store.path("checkpoints");
-        let entries = std::fs::read_dir(&folder).map(|entries| entries.flatten().collect()).unwrap_or_else(|_| Vec::new());
+        let entries =
+            std::fs::read_dir(&folder).map(|entries| entries.flatten().collect()).unwrap_or_else(|_| Vec::new());
         for entry in entries {
             let name = entry.file_name();
             if name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp")) {
