@@ -256,6 +256,30 @@ fn damaged_files_are_named_and_left_out() {
 }
 
 #[test]
+fn two_generations_are_trained_again_when_a_state_is_lost_late() {
+    let whole = tempfile::tempdir().unwrap();
+    finished(whole.path());
+    let mut longer = config();
+    longer.budget.generations = 4;
+    let expected = copied(whole.path());
+    run(&longer, expected.path(), &Silent).unwrap();
+
+    // As if the process had died in the training of generation 4 and the state of generation 3 had been damaged since.
+    let dir = copied(expected.path());
+    std::fs::remove_dir_all(dir.path().join("state")).unwrap();
+    std::fs::rename(copied(whole.path()).path().join("state"), dir.path().join("state")).unwrap();
+    cut(dir.path().join("state/000003/weights.bpk"));
+    std::fs::remove_dir_all(dir.path().join("checkpoints/000004")).unwrap();
+    std::fs::remove_file(dir.path().join("metrics/000004.json")).unwrap();
+    let watch = Watch::default();
+    run(&longer, dir.path(), &watch).unwrap();
+    assert_eq!(*watch.began_at.lock().unwrap(), [2]);
+    assert_eq!(watch.warnings().len(), 1, "{:?}", watch.warnings());
+    assert_eq!(watch.generations.lock().unwrap().len(), 2);
+    assert!(essence(dir.path()) == essence(expected.path()), "the same games and weights");
+}
+
+#[test]
 fn a_directory_of_another_run() {
     let dir = tempfile::tempdir().unwrap();
     let watch = Watch::stopping_at(1);
