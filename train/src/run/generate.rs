@@ -8,20 +8,27 @@ use hnefi_selfplay::fleet::{FleetError, FleetObserver, FleetProgress, FleetSnaps
 use hnefi_selfplay::store::{Store, games_key};
 
 use super::clock::Clock;
-use super::open::training_plies;
 use super::saved::{self, FinishedSelfPlay, InFlight};
 use super::{Run, TrainObserver};
 use crate::TrainError;
 use crate::schedule::playouts_at;
 
 impl Run<'_> {
-    /// Plays until enough games of the next generation have ended and puts them on the disk; `None` when the observer
-    /// stopped it, with everything saved.
+    /// Sees to it that the games of the next generation are on the disk and says how they were played; `None` when the
+    /// observer stopped it, with everything saved.
     pub(super) fn generate(&mut self) -> Result<Option<FinishedSelfPlay>, TrainError> {
-        if let Some(played) = self.played.take() {
-            return Ok(Some(played));
-        }
         let generation = self.complete() + 1;
+        if generation > self.played_until && !self.play(generation)? {
+            return Ok(None);
+        }
+        let games = self.games.get(&generation).map_or(&[][..], Vec::as_slice);
+        self.counters.plies.push(games.iter().map(|game| game.training_plies() as u64).sum());
+        let known = generation == self.played_until;
+        Ok(Some(if known { std::mem::take(&mut self.finished) } else { FinishedSelfPlay::default() }))
+    }
+
+    /// Plays this generation and puts its games on the disk; false when the observer stopped it.
+    fn play(&mut self, generation: u32) -> Result<bool, TrainError> {
         let playouts = playouts_at(&self.config.budget.playouts, self.clock.progress(self.complete(), 0.0));
         let (network, device) = (self.learner.average().clone(), self.config.run.device);
         let evaluator = || hnefi_models::evaluator(&network, device);
@@ -45,7 +52,7 @@ impl Run<'_> {
             Err(error) => {
                 desk.save(self.fleet.snapshot());
                 desk.finish()?;
-                return if matches!(error, FleetError::Stopped) { Ok(None) } else { Err(error.into()) };
+                return if matches!(error, FleetError::Stopped) { Ok(false) } else { Err(error.into()) };
             }
         };
         let seconds = desk.seconds();
@@ -62,9 +69,10 @@ impl Run<'_> {
         saved::remove_inflight_before(&self.store, next)?;
         self.save = 0;
         self.selfplay_seconds = 0.0;
-        self.counters.plies.push(training_plies(&finished.games));
         self.games.insert(generation, finished.games);
-        Ok(Some(played))
+        self.played_until = generation;
+        self.finished = played;
+        Ok(true)
     }
 
     /// Training plies to play in this generation. Where time is the limit, the last generation takes what is left of it

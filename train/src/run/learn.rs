@@ -19,7 +19,9 @@ impl Run<'_> {
         let train = &self.config.train;
         let window = train.window().range(&self.counters.plies);
         self.games.retain(|&generation, _| generation as usize > window.start);
-        let sampler = Sampler::new(self.games.values().flatten(), self.config.run.seed, train.value_search_mix);
+        // Later games may be there after a state was lost; this training did not know them the first time either.
+        let games = self.games.range(..=generation).flat_map(|(_, games)| games);
+        let sampler = Sampler::new(games, self.config.run.seed, train.value_search_mix);
         let new_plies = self.counters.plies.last().copied().unwrap_or(0);
         let steps = steps(new_plies, sampler.plies(), train.reuse, train.batch);
 

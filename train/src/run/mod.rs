@@ -83,10 +83,12 @@ struct Run<'a> {
     learner: Learner,
     fleet: Fleet,
     counters: Counters,
-    /// Games by generation, as far back as the replay window may reach.
+    /// Games by generation, from as far back as the replay window may reach up to those still to be trained on.
     games: BTreeMap<u32, Vec<GameRecord>>,
-    /// Self-play of the next generation, when its games are there already.
-    played: Option<FinishedSelfPlay>,
+    /// The newest generation whose games are there; those after the last complete one are still to be trained on.
+    played_until: u32,
+    /// What the self-play of that generation did, as far as it is known.
+    finished: FinishedSelfPlay,
     /// Seconds of self-play spent on the next generation before this process.
     selfplay_seconds: f64,
     /// Number of the newest save of the games in flight.

@@ -6,12 +6,12 @@ use std::path::Path;
 use burn::tensor::Device;
 use hnefi_models::{Card, Checkpoint};
 use hnefi_selfplay::fleet::{Fleet, FleetSnapshot};
-use hnefi_selfplay::store::{Store, checkpoint_key, games_key, inflight_key};
+use hnefi_selfplay::store::{Store, checkpoint_key, games_key, games_number, inflight_key};
 use hnefi_selfplay::{GameRecord, decode_games};
 
 use super::clock::Clock;
 use super::observer::{Beginning, TrainObserver};
-use super::saved::{self, Counters, FinishedSelfPlay, InFlight};
+use super::saved::{self, Counters, InFlight};
 use super::{Run, settings};
 use crate::TrainError;
 use crate::config::TrainConfig;
@@ -31,22 +31,15 @@ impl<'a> Run<'a> {
         let device = config.run.train_device.open()?;
         let store = Store::open_or_create(dir)?;
         settings::settle(&store, config)?;
-        let (mut counters, learner) = open_learner(config, &store, &device, observer)?;
-        let next = counters.generation + 1;
-
+        let (counters, learner) = open_learner(config, &store, &device, observer)?;
+        let complete = counters.generation;
+        // Games may be there that were not trained on yet: of one generation as a rule, of more when a state was lost.
+        let played_until = newest_games(&store)?.max(complete);
         let mut games = load_window(config, &store, &counters, observer)?;
-        let already_played = store.exists(&games_key(next));
-        if already_played && let Some(found) = load_games(&store, next, observer)? {
-            games.insert(next, found);
+        for generation in complete + 1..=played_until {
+            games.insert(generation, load_games(&store, generation, observer)?.unwrap_or_default());
         }
-        // Once the games of a generation are on the disk, the games in flight belong to the one after it.
-        let playing = if already_played { next + 1 } else { next };
-        let (fleet, save, clock) = open_fleet(config, &store, playing, &games, observer)?;
-        let played = already_played.then(|| clock.finished.clone().unwrap_or_else(FinishedSelfPlay::default));
-        if already_played {
-            let plies = games.get(&next).map_or(0, |games| training_plies(games));
-            counters.plies.push(plies);
-        }
+        let (fleet, save, clock) = open_fleet(config, &store, played_until + 1, &games, observer)?;
 
         let checkpoint = Checkpoint::new(Card::new(config.network), learner.average())?;
         let elapsed = counters.elapsed_seconds.max(clock.elapsed_seconds);
@@ -59,8 +52,9 @@ impl<'a> Run<'a> {
             fleet,
             counters,
             games,
-            played,
-            selfplay_seconds: if already_played { 0.0 } else { clock.selfplay_seconds },
+            played_until,
+            finished: clock.finished.unwrap_or_default(),
+            selfplay_seconds: clock.selfplay_seconds,
             save,
             checkpoint_id: checkpoint.card.id,
         };
@@ -92,8 +86,7 @@ impl<'a> Run<'a> {
                 let _ = std::fs::remove_dir_all(entry.path());
             }
         }
-        let playing = self.complete() + if self.played.is_some() { 2 } else { 1 };
-        saved::remove_inflight_before(&self.store, (playing, self.save))
+        saved::remove_inflight_before(&self.store, (self.played_until + 1, self.save))
     }
 }
 
@@ -126,6 +119,11 @@ fn open_learner(
     }
     let network = config.network.init_seeded(config.run.seed, &Device::flex());
     Ok((Counters::fresh(), Learner::new(&network, device, params)?))
+}
+
+/// The newest generation whose games are in the directory; 0 when there are none.
+fn newest_games(store: &Store) -> Result<u32, TrainError> {
+    Ok(store.list("games/")?.iter().filter_map(|key| games_number(key)).max().unwrap_or(0))
 }
 
 /// The games of all generations that the next training may draw from.
@@ -212,9 +210,4 @@ fn with_threads(fleet: Fleet, config: &TrainConfig) -> Fleet {
         0 => fleet,
         threads => fleet.with_threads(threads),
     }
-}
-
-/// Training plies of finished games.
-pub(super) fn training_plies(games: &[GameRecord]) -> u64 {
-    games.iter().map(|game| game.training_plies() as u64).sum()
 }

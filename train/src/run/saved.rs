@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(read_learner, learner);
         assert_eq!(states(&store).unwrap(), [2]);
         remove_state(&store, 2).unwrap();
-        assert_eq!(states(&store).unwrap(), []);
+        assert!(states(&store).unwrap().is_empty());
     }
 
     #[test]
@@ -256,7 +256,7 @@ mod tests {
         let (counters, learner) = state();
         write_state(&store, &counters, &learner).unwrap();
         let path = dir.path().join("state/000002/optimiser.bpk");
-        let mut message = |bytes: &[u8]| {
+        let message = |bytes: &[u8]| {
             std::fs::write(&path, bytes).unwrap();
             read_state(&store, 2).unwrap_err().to_string()
         };
