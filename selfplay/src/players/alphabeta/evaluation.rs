@@ -274,8 +274,8 @@ mod tests {
         let without =
             value(Preset::Copenhagen, "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3d1d3a/a4d4a/11/5a5/3aaaaa3 d");
         assert!(with > without + 50, "{with} {without}");
-        let home = value(Preset::Brandubh, "7/3a3/3a3/aa1d1aa/3d1k1/3a3/3a3 d");
-        let shut = value(Preset::Brandubh, "7/3a1a1/3a3/aa1d2a/3d1k1/3a3/3a3 d");
-        assert!(home > shut, "{home} {shut}");
+        let home = value(Preset::Brandubh, "7/3a3/3a3/aa3aa/3d1k1/3a3/3a3 d");
+        let shut = value(Preset::Brandubh, "7/7/3a3/aa3aa/3d1k1/6a/3a1a1 d");
+        assert!(home > shut + 50, "{home} {shut}");
     }
 }
