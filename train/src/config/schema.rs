@@ -158,6 +158,7 @@ pub(super) const KEYS: &[Key] = &[
     key("train.window_scale", Kind::Real(0.01, 1.0), "slope"),
     key("train.window_generations", Kind::Whole(1, 1_000_000), "generations"),
     key("train.value_search_mix", Kind::Real(0.0, 1.0), "share of the target"),
+    key("train.value_horizon", Kind::Real(0.0, 1e6), "plies, 0 is no fading"),
     key("train.policy_weight", Kind::Real(0.0, 100.0), "weight"),
     key("train.value_weight", Kind::Real(0.0, 100.0), "weight"),
     key("train.moves_left_weight", Kind::Real(0.0, 100.0), "weight"),
