@@ -4,7 +4,7 @@
 //! a time: one for a ply from the raw policy, one per leaf for a search. Until the turn ends the record does not
 //! change, so a turn can be abandoned at any moment.
 
-use hnefi_engine::{Move, MoveList, Position};
+use hnefi_engine::{Move, MoveList, Position, Side};
 use hnefi_models::{EvalRequest, Evaluation};
 
 use super::chance::{Purpose, generator, unit};
@@ -22,18 +22,47 @@ const SMALLEST_WEIGHT: f32 = 1e-3;
 struct Game {
     record: GameRecord,
     position: Position,
-    /// Plies that come from the raw policy.
-    opening: usize,
+    /// How the game begins.
+    opening: Opening,
     /// Whether it is played on when a side would resign.
     verifies: bool,
+}
+
+/// How a game begins, before both sides search.
+#[derive(Clone, Copy, Debug)]
+enum Opening {
+    /// So many plies come from the raw policy.
+    Policy(usize),
+    /// So many plies of one side are random; the other side searches.
+    Handicap(Side, usize),
+}
+
+impl Opening {
+    /// Where the ply to be played comes from, when `ply` were played and `mover` is to move.
+    fn at(self, ply: usize, mover: Side) -> Option<Source> {
+        match self {
+            Opening::Policy(plies) => (ply < plies).then_some(Source::Policy),
+            // The sides move in turns, so each has played half of the plies.
+            Opening::Handicap(side, moves) => (side == mover && ply / 2 < moves).then_some(Source::Chance),
+        }
+    }
+}
+
+/// Where a ply without a search comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// The network's policy.
+    Policy,
+    /// All safe moves alike.
+    Chance,
 }
 
 /// What the seat is doing.
 enum Turn {
     /// Nothing: there is no game.
     Empty,
-    /// Drawing a move of the opening from the raw policy.
-    Opening,
+    /// Drawing a move of the opening.
+    Opening(Source),
     /// Searching; `full` searches train the network.
     Searching { full: bool },
     /// Waiting for the other seats with this ply.
@@ -104,10 +133,10 @@ impl Seat {
             self.turn = Turn::Empty;
             return;
         };
-        if game.record.plies.len() < game.opening {
+        if let Some(source) = game.opening.at(game.record.plies.len(), game.position.side_to_move()) {
             game.position.legal_moves(&mut self.moves);
             if !wins_at_once(&game.position, &self.moves) {
-                self.turn = Turn::Opening;
+                self.turn = Turn::Opening(source);
                 return;
             }
         }
@@ -133,7 +162,7 @@ impl Seat {
     pub(super) fn think(&mut self) -> Option<Ask> {
         match self.turn {
             Turn::Empty | Turn::Chosen(_) => None,
-            Turn::Opening => Some(Ask::Root),
+            Turn::Opening(_) => Some(Ask::Root),
             Turn::Searching { .. } => loop {
                 match self.search.select_leaf() {
                     Selection::Leaf(leaf) => return Some(Ask::Leaf(leaf)),
@@ -164,7 +193,10 @@ impl Seat {
         };
         let Some(game) = &mut self.game else { return };
         let mut rng = generator(table.seed, game.record.game, game.record.plies.len(), Purpose::OpeningMove);
-        let temperature = table.config.opening_temperature;
+        let temperature = match self.turn {
+            Turn::Opening(Source::Chance) => f32::INFINITY,
+            _ => table.config.opening_temperature,
+        };
         let chosen =
             choose_opening_move(&mut game.position, &self.moves, priors, temperature, &mut rng, &mut self.replies);
         match chosen {
@@ -187,7 +219,7 @@ impl Seat {
     /// Ends the turn: the ply enters the record. Returns the game if it is over; the seat is empty then.
     pub(super) fn end_turn(&mut self, table: &Table<'_>, counters: &mut Counters) -> Option<GameRecord> {
         let ply = match std::mem::replace(&mut self.turn, Turn::Empty) {
-            Turn::Empty | Turn::Opening => return None,
+            Turn::Empty | Turn::Opening(_) => return None,
             Turn::Chosen(ply) => ply,
             Turn::Searching { full } => self.ply_of_search(full, table, counters),
         };
@@ -250,8 +282,18 @@ impl Seat {
 impl Game {
     fn new(record: GameRecord, position: Position, table: &Table<'_>) -> Game {
         let draw = |purpose| generator(table.seed, record.game, 0, purpose);
+        let opening = match table.config.handicapped_at(unit(&mut draw(Purpose::Handicap))) {
+            Some(side) => {
+                let mean = table.config.handicap_mean_moves;
+                Opening::Handicap(side, opening_plies(mean, &mut draw(Purpose::HandicapLength)))
+            }
+            None => {
+                let mean = table.config.opening_mean_plies;
+                Opening::Policy(opening_plies(mean, &mut draw(Purpose::OpeningLength)))
+            }
+        };
         Game {
-            opening: opening_plies(table.config.opening_mean_plies, &mut draw(Purpose::OpeningLength)),
+            opening,
             verifies: unit(&mut draw(Purpose::Verification)) < f64::from(table.config.resign.verify_share),
             record,
             position,
