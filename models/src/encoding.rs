@@ -148,19 +148,19 @@ impl KingReach {
         let board = position.board();
         let one_move = position.king_destinations(king);
         // A king on a goal has won: he goes no further from there.
-        let two_moves = without(position.king_destinations(without(one_move, goals)), union(one_move, king));
+        let two_moves = position.king_destinations(one_move.without(goals)).without(one_move | king);
         // Sliding is reversible, so the squares with an open line to a goal are those a king would reach from one. The
         // throne is the exception (he may stand where nobody may stop), hence the separate look at where he stands.
-        let free_goals = without(goals, union(board.attackers(), board.defenders()));
-        let towards_goals = without(position.king_destinations(free_goals), goals);
-        let standing = if Bitboard(one_move.0 & goals.0).is_empty() { Bitboard::EMPTY } else { king };
-        KingReach { one_move, two_moves, open_lines: union(towards_goals, standing) }
+        let free_goals = goals.without(board.attackers() | board.defenders());
+        let towards_goals = position.king_destinations(free_goals).without(goals);
+        let standing = if (one_move & goals).is_empty() { Bitboard::EMPTY } else { king };
+        KingReach { one_move, two_moves, open_lines: towards_goals | standing }
     }
 }
 
 /// The central square.
 fn throne(size: BoardSize) -> Bitboard {
-    Bitboard(1 << (size.squares() / 2))
+    Bitboard::of(Square::new(size.squares() / 2))
 }
 
 fn whole_board(size: BoardSize) -> Bitboard {
@@ -168,13 +168,5 @@ fn whole_board(size: BoardSize) -> Bitboard {
 }
 
 fn single(square: Option<Square>) -> Bitboard {
-    Bitboard(square.map_or(0, |square| 1 << square.index()))
-}
-
-fn union(a: Bitboard, b: Bitboard) -> Bitboard {
-    Bitboard(a.0 | b.0)
-}
-
-fn without(a: Bitboard, b: Bitboard) -> Bitboard {
-    Bitboard(a.0 & !b.0)
+    square.map_or(Bitboard::EMPTY, Bitboard::of)
 }

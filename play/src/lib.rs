@@ -1,1 +1,73 @@
-//! Placeholder story.
+//! How people and programs meet a checkpoint.
+//!
+//! A [`Table`] says what is played and who sits at it. [`terminal::run`] plays it on a board drawn in the terminal,
+//! [`plain::run`] line by line over any reader and writer. Both drive a [`Session`], which knows the game, its moves back
+//! and forth and how it ended, and nothing about screens; players think in threads of their own, the [`Thinker`]s.
+
+pub mod plain;
+mod save;
+#[cfg(test)]
+mod scripted;
+mod session;
+mod table;
+pub mod terminal;
+mod thinker;
+pub mod words;
+
+pub use save::{save, save_numbered};
+pub use session::{Chances, Ending, Occupant, Played, Session};
+pub use table::{Seat, Table};
+pub use thinker::{Thinker, Thought};
+
+use std::path::PathBuf;
+
+/// Why a game could not be begun, continued or saved.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError {
+    /// The start position does not stand under these rules.
+    #[error("the start position: {0}")]
+    Start(#[from] hnefi_engine::FenError),
+    /// A player failed to choose a move.
+    #[error("{name} could not choose a move: {problem}")]
+    Player {
+        /// The player's name.
+        name: String,
+        /// What it said.
+        problem: String,
+    },
+    /// A player chose a move the rules forbid.
+    #[error("{name} chose an {illegal}")]
+    PlayerCheats {
+        /// The player's name.
+        name: String,
+        /// The move and the rule against it.
+        illegal: hnefi_engine::IllegalMove,
+    },
+    /// Resigning needs a person whose turn it is or whose game it is.
+    #[error("nobody here can resign: {0}")]
+    NoResignation(&'static str),
+    /// A file name that does not say how to save.
+    #[error("cannot save as {path}: expected a name ending in .pgn or .jsonl")]
+    SaveName {
+        /// The name given.
+        path: PathBuf,
+    },
+    /// The game could not be written.
+    #[error("the game was not saved: {0}")]
+    Save(#[from] hnefi_data::DataError),
+    /// The terminal or the streams failed.
+    #[error("{doing}: {source}")]
+    Stream {
+        /// What was being done.
+        doing: &'static str,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+}
+
+impl PlayError {
+    /// For `map_err` on the streams of a board.
+    fn stream(doing: &'static str) -> impl Fn(std::io::Error) -> PlayError {
+        move |source| PlayError::Stream { doing, source }
+    }
+}

@@ -1,0 +1,79 @@
+//! One game as one line of JSON. Every line is also a request that [`crate::replay()`] accepts.
+
+use hnefi_engine::{BoardSize, Move, Side};
+use hnefi_models::Wdl;
+use hnefi_selfplay::GameRecord;
+use serde::Serialize;
+
+use crate::DataError;
+use crate::rules_text::RulesText;
+use crate::steps::walk;
+
+/// The fields of a line; lists have one entry per ply.
+#[derive(Serialize)]
+struct GameLine<'a> {
+    game: u64,
+    seed: u64,
+    rules: RulesText,
+    ply_cap: u16,
+    fen: Option<&'a str>,
+    attackers: &'a str,
+    defenders: &'a str,
+    moves: Vec<String>,
+    captures: Vec<Vec<String>>,
+    policy: Vec<Vec<(String, f32)>>,
+    playouts: Vec<u32>,
+    raw: Vec<[f32; 3]>,
+    searched: Vec<[f32; 3]>,
+    trains: Vec<bool>,
+    status: &'static str,
+    reason: &'static str,
+    would_have_resigned: Option<Side>,
+}
+
+/// The game as a line without its line break.
+pub(crate) fn line(game: &GameRecord) -> Result<String, DataError> {
+    let size = game.rules.size;
+    let mut captures = Vec::with_capacity(game.plies.len());
+    walk(game, |step| captures.push(step.captured.map(|square| square.name(size)).collect()))?;
+    let plies = &game.plies;
+    let (status, reason) = end(game);
+    let line = GameLine {
+        game: game.game,
+        seed: game.seed,
+        rules: RulesText::of(&game.rules),
+        ply_cap: game.rules.ply_cap,
+        fen: game.start.as_deref(),
+        attackers: &game.players[Side::Attackers.index()],
+        defenders: &game.players[Side::Defenders.index()],
+        moves: plies.iter().map(|ply| ply.mv.text(size)).collect(),
+        captures,
+        policy: plies.iter().map(|ply| policy(&ply.policy, size)).collect(),
+        playouts: plies.iter().map(|ply| ply.playouts).collect(),
+        raw: plies.iter().map(|ply| triple(ply.raw)).collect(),
+        searched: plies.iter().map(|ply| triple(ply.searched)).collect(),
+        trains: plies.iter().map(|ply| ply.trains).collect(),
+        status,
+        reason,
+        would_have_resigned: game.would_have_resigned,
+    };
+    serde_json::to_string(&line)
+        .map_err(|error| DataError::BadGame { game: game.game, problem: format!("as JSON: {error}") })
+}
+
+/// How a game ended, in the words of the datasets: `resignation` joins the reasons of the rules.
+pub(crate) fn end(game: &GameRecord) -> (&'static str, &'static str) {
+    match (game.resigned, game.outcome) {
+        (Some(side), _) => (side.opponent().as_str(), "resignation"),
+        (None, Some(outcome)) => (outcome.status(), outcome.reason().as_str()),
+        (None, None) => ("ongoing", ""),
+    }
+}
+
+fn policy(policy: &[(Move, f32)], size: BoardSize) -> Vec<(String, f32)> {
+    policy.iter().map(|&(mv, weight)| (mv.text(size), weight)).collect()
+}
+
+fn triple(wdl: Wdl) -> [f32; 3] {
+    [wdl.win, wdl.draw, wdl.loss]
+}

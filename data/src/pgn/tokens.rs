@@ -1,0 +1,127 @@
+//! Cutting a stream of lines into games, and a game into tags and words.
+
+use std::io::BufRead;
+
+use crate::DataError;
+
+/// One game as it stands in the text.
+#[derive(Debug, Default)]
+pub(super) struct RawGame {
+    /// Name, value and line of each tag.
+    pub(super) tags: Vec<(String, String, usize)>,
+    /// Each word of the move text with its line: moves and the result; numbers, comments and annotations are gone.
+    pub(super) words: Vec<(String, usize)>,
+    /// Line the game begins at.
+    pub(super) line: usize,
+}
+
+impl RawGame {
+    /// The value of a tag and its line.
+    pub(super) fn tag(&self, name: &str) -> Option<(&str, usize)> {
+        self.tags.iter().find(|(known, _, _)| known == name).map(|(_, value, line)| (value.as_str(), *line))
+    }
+}
+
+/// Reads the games of a text one after the other.
+pub(super) struct RawGames<R> {
+    input: R,
+    line: usize,
+    /// The first tag of the next game, met while the present one was read.
+    ahead: Option<(String, String, usize)>,
+}
+
+impl<R: BufRead> RawGames<R> {
+    pub(super) fn new(input: R) -> RawGames<R> {
+        RawGames { input, line: 0, ahead: None }
+    }
+
+    /// The next game, `None` at the end of the text. After an error the next call goes on with the next game.
+    pub(super) fn next_game(&mut self) -> Result<Option<RawGame>, DataError> {
+        let mut game = RawGame::default();
+        if let Some(tag) = self.ahead.take() {
+            game.line = tag.2;
+            game.tags.push(tag);
+        }
+        let mut in_comment = false;
+        let mut problem = None;
+        let mut line = String::new();
+        loop {
+            line.clear();
+            self.line += 1;
+            let read = |source| DataError::Stream { doing: "reading games", source };
+            if self.input.read_line(&mut line).map_err(read)? == 0 {
+                break;
+            }
+            let text = line.trim();
+            if !in_comment && text.starts_with('[') {
+                match tag(text) {
+                    Some((name, value)) if !game.words.is_empty() => {
+                        self.ahead = Some((name, value, self.line));
+                        break;
+                    }
+                    Some((name, value)) => game.tags.push((name, value, self.line)),
+                    None => {
+                        let found = format!("{text:?} is no tag; expected [Name \"value\"]");
+                        problem.get_or_insert(DataError::BadText { line: self.line, problem: found });
+                    }
+                }
+            } else {
+                words(text, self.line, &mut in_comment, &mut game.words);
+            }
+            if game.line == 0 && !text.is_empty() {
+                game.line = self.line;
+            }
+        }
+        match problem {
+            Some(problem) => Err(problem),
+            None if game.tags.is_empty() && game.words.is_empty() => Ok(None),
+            None => Ok(Some(game)),
+        }
+    }
+}
+
+/// `[Name "value"]`, with `\"` and `\\` in the value.
+fn tag(text: &str) -> Option<(String, String)> {
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    let (name, rest) = inner.split_once(char::is_whitespace)?;
+    let quoted = rest.trim().strip_prefix('"')?.strip_suffix('"')?;
+    let mut value = String::new();
+    let mut chars = quoted.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => value.push(chars.next()?),
+            '"' => return None,
+            _ => value.push(c),
+        }
+    }
+    Some((name.to_owned(), value))
+}
+
+/// Adds the words of one line of move text. Comments in braces may go on over lines; `;` comments end with the line.
+fn words(text: &str, line: usize, in_comment: &mut bool, out: &mut Vec<(String, usize)>) {
+    let mut word = String::new();
+    let mut flush = |word: &mut String| {
+        let bare = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        // `12.` and `12...` may stand before a move without a space; a result such as 1-0 has no dot.
+        let kept = if bare.starts_with('.') { bare.trim_start_matches('.') } else { word.as_str() };
+        if !kept.is_empty() && !kept.starts_with('$') {
+            out.push((kept.to_owned(), line));
+        }
+        word.clear();
+    };
+    for c in text.chars() {
+        if *in_comment {
+            *in_comment = c != '}';
+        } else if c == '{' {
+            flush(&mut word);
+            *in_comment = true;
+        } else if c == ';' {
+            break;
+        } else if c.is_whitespace() {
+            flush(&mut word);
+        } else {
+            word.push(c);
+        }
+    }
+    flush(&mut word);
+}

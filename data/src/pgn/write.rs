@@ -1,0 +1,101 @@
+//! Writing a game as text.
+
+use std::fmt::Write;
+
+use hnefi_engine::Side;
+use hnefi_selfplay::GameRecord;
+
+use super::result_text;
+use crate::DataError;
+use crate::jsonl::end;
+use crate::rules_text::RulesText;
+use crate::steps::walk;
+
+/// Columns a line of moves may fill.
+const WIDTH: usize = 100;
+
+/// The game's tags, an empty line, its moves and result, an empty line.
+pub(crate) fn text(game: &GameRecord) -> Result<String, DataError> {
+    let mut out = tags(game)?;
+    out.push('\n');
+    let mut column = 0;
+    for word in words(game)? {
+        if column > 0 && column + 1 + word.len() > WIDTH {
+            out.push('\n');
+            column = 0;
+        }
+        if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(&word);
+        column += word.len();
+    }
+    out.push_str("\n\n");
+    Ok(out)
+}
+
+fn tags(game: &GameRecord) -> Result<String, DataError> {
+    let mut out = String::new();
+    let mut tag = |name: &str, value: &str| {
+        let value = value.replace('\\', r"\\").replace('"', "\\\"").replace(char::is_control, " ");
+        writeln!(out, "[{name} \"{value}\"]").expect("writing to a string cannot fail");
+    };
+    tag("Game", &game.game.to_string());
+    tag("Seed", &game.seed.to_string());
+    match RulesText::of(&game.rules) {
+        RulesText::Name(name) => tag("Rules", &name),
+        RulesText::Options(rules) => {
+            let options = serde_json::to_string(&rules)
+                .map_err(|error| DataError::BadGame { game: game.game, problem: format!("its rules: {error}") })?;
+            tag("Rules", "own");
+            tag("Options", &options);
+        }
+    }
+    if game.rules.ply_cap > 0 {
+        tag("PlyCap", &game.rules.ply_cap.to_string());
+    }
+    if let Some(fen) = &game.start {
+        tag("FEN", fen);
+    }
+    tag("Attackers", &game.players[Side::Attackers.index()]);
+    tag("Defenders", &game.players[Side::Defenders.index()]);
+    tag("Result", result(game));
+    if game.is_finished() {
+        tag("Termination", end(game).1);
+    }
+    if let Some(side) = game.would_have_resigned {
+        tag("WouldHaveResigned", side.as_str());
+    }
+    Ok(out)
+}
+
+/// Move numbers, moves and the result. A game that begins with the defenders says so, as chess does: `1... d4-d2`.
+fn words(game: &GameRecord) -> Result<Vec<String>, DataError> {
+    let size = game.rules.size;
+    let mut words = Vec::with_capacity(game.plies.len() * 3 / 2 + 1);
+    let mut number = 1;
+    walk(game, |step| {
+        let mover = step.before.side_to_move();
+        if mover == Side::Attackers {
+            words.push(format!("{number}."));
+        } else if words.is_empty() {
+            words.push(format!("{number}..."));
+        }
+        if mover == Side::Defenders {
+            number += 1;
+        }
+        let mut word = format!("{}-{}", step.ply.mv.from().name(size), step.ply.mv.to().name(size));
+        for square in step.captured {
+            word.push('x');
+            word.push_str(&square.name(size));
+        }
+        words.push(word);
+    })?;
+    words.push(result(game).to_owned());
+    Ok(words)
+}
+
+fn result(game: &GameRecord) -> &'static str {
+    if game.is_finished() { result_text(game.winner()) } else { "*" }
+}

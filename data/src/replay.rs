@@ -1,0 +1,142 @@
+//! Plays games given as lines of JSON and answers, line by line, what every move did.
+//!
+//! The input may come from anywhere, so nothing in it ends the process: a line that is no request gets an answer whose
+//! `error` says what is wrong.
+
+use std::io::{BufRead, Read, Write};
+
+use hnefi_engine::{Bitboard, BoardSize, Move, Outcome, Position};
+use serde::{Deserialize, Serialize};
+
+use crate::DataError;
+use crate::rules_text::RulesText;
+
+/// The longest line that is read, in bytes; a game of 10,000 plies with its policies fits.
+const LONGEST_LINE: u64 = 64 << 20;
+
+/// What a line asks for. Other fields are ignored, so that exported games are requests too.
+#[derive(Deserialize)]
+struct Request {
+    rules: RulesText,
+    #[serde(default)]
+    fen: Option<String>,
+    #[serde(default)]
+    ply_cap: Option<u16>,
+    moves: Vec<String>,
+}
+
+/// The answer to one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReplayAnswer {
+    /// The plies before the first illegal one, all of them in a legal game.
+    pub plies: Vec<ReplayPly>,
+    /// What is wrong, naming the ply (from 1) for a move; `None` for a legal game.
+    pub error: Option<String>,
+}
+
+/// What one move did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReplayPly {
+    /// The move as `a4b4`.
+    #[serde(rename = "move")]
+    pub mv: String,
+    /// Every square it emptied by capture, the captured king's too, in order of rank and file.
+    pub captures: Vec<String>,
+    /// `ongoing`, `attackers`, `defenders` or `draw` after the move.
+    pub status: &'static str,
+    /// Why the game ended; empty while it goes on.
+    pub reason: &'static str,
+}
+
+/// What a whole stream held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplaySummary {
+    /// Lines answered.
+    pub games: u64,
+    /// Answers with an error.
+    pub errors: u64,
+}
+
+/// Answers every line of `input` with a line on `output`, at once, so that a program may hold a conversation. Blank lines
+/// are passed over.
+///
+/// # Errors
+/// Only when a stream fails; bad lines are answered.
+pub fn replay(mut input: impl BufRead, mut output: impl Write) -> Result<ReplaySummary, DataError> {
+    let mut summary = ReplaySummary::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = |source| DataError::Stream { doing: "reading games to replay", source };
+        if input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(read)? == 0 {
+            return Ok(summary);
+        }
+        let answer = if line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
+            input.skip_until(b'\n').map_err(read)?;
+            ReplayAnswer::refusal(format!("the line is longer than {LONGEST_LINE} bytes"))
+        } else {
+            match std::str::from_utf8(&line) {
+                Ok(text) if text.trim().is_empty() => continue,
+                Ok(text) => replay_line(text),
+                Err(error) => ReplayAnswer::refusal(format!("the line is no UTF-8 text: {error}")),
+            }
+        };
+        summary.games += 1;
+        summary.errors += u64::from(answer.error.is_some());
+        let written = serde_json::to_writer(&mut output, &answer)
+            .map_err(std::io::Error::from)
+            .and_then(|()| output.write_all(b"\n"))
+            .and_then(|()| output.flush());
+        written.map_err(|source| DataError::Stream { doing: "answering a replayed game", source })?;
+    }
+}
+
+/// Answers one request, such as `{"rules": "brandubh", "fen": null, "moves": ["d6c6"]}`.
+pub fn replay_line(line: &str) -> ReplayAnswer {
+    let request: Request = match serde_json::from_str(line) {
+        Ok(request) => request,
+        Err(error) => {
+            let shape = r#"expected {"rules": "brandubh", "fen": null, "moves": ["a4b4"]}"#;
+            return ReplayAnswer::refusal(format!("the line is no request: {error}; {shape}"));
+        }
+    };
+    let start = request.rules.resolve(request.ply_cap).and_then(|rules| match &request.fen {
+        None => Ok(Position::start(&rules)),
+        Some(fen) => Position::from_fen(&rules, fen).map_err(|error| error.to_string()),
+    });
+    match start {
+        Ok(position) => play_all(position, &request.moves),
+        Err(problem) => ReplayAnswer::refusal(problem),
+    }
+}
+
+fn play_all(mut position: Position, moves: &[String]) -> ReplayAnswer {
+    let size = position.size();
+    let mut plies = Vec::with_capacity(moves.len());
+    for (index, text) in moves.iter().enumerate() {
+        let played = Move::parse(text, size)
+            .map_err(|error| error.to_string())
+            .and_then(|mv| position.play(mv).map(|captured| (mv, captured)).map_err(|error| error.to_string()));
+        match played {
+            Ok((mv, captured)) => plies.push(ply(mv, captured, position.outcome(), size)),
+            Err(problem) => return ReplayAnswer { plies, error: Some(format!("ply {}: {problem}", index + 1)) },
+        }
+    }
+    ReplayAnswer { plies, error: None }
+}
+
+fn ply(mv: Move, captured: Bitboard, outcome: Option<Outcome>, size: BoardSize) -> ReplayPly {
+    ReplayPly {
+        mv: mv.text(size),
+        captures: captured.map(|square| square.name(size)).collect(),
+        status: outcome.map_or("ongoing", Outcome::status),
+        reason: outcome.map_or("", |outcome| outcome.reason().as_str()),
+    }
+}
+
+impl ReplayAnswer {
+    /// An answer without plies.
+    fn refusal(problem: String) -> ReplayAnswer {
+        ReplayAnswer { plies: Vec::new(), error: Some(problem) }
+    }
+}

@@ -1,0 +1,224 @@
+//! Exported files: every array against the games it came from, shards, and what happens when something is in the way.
+
+mod games;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use hnefi_data::{DataError, ExportParams, Format, export};
+use hnefi_engine::{BoardSize, Position, Preset, Reason, Side};
+use hnefi_models::{Features, GLOBALS, PolicyIndex, Wdl};
+use hnefi_selfplay::GameRecord;
+use ndarray::{Array, Array1, Array2, Array4, Dimension, Ix0};
+use ndarray_npy::{NpzReader, ReadableElement};
+use serde_json::{Value, json};
+
+fn array<T: ReadableElement, D: Dimension>(file: &Path, name: &str) -> Array<T, D> {
+    let mut reader = NpzReader::new(File::open(file).expect("the file")).expect("an npz file");
+    let found = reader.by_name(&format!("{name}.npy"));
+    found.unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<_> = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    files
+}
+
+fn triple(wdl: Wdl) -> [f32; 3] {
+    [wdl.win, wdl.draw, wdl.loss]
+}
+
+/// Checks the rows of one game from row `first` on.
+fn check_rows(file: &Path, game: &GameRecord, first: usize) {
+    let size = game.rules.size;
+    let n = size.side();
+    let planes: Array4<u8> = array(file, "planes");
+    let globals: Array2<f32> = array(file, "globals");
+    let [wdl, raw, searched] = ["wdl", "raw", "searched"].map(|name| array::<f32, ndarray::Ix2>(file, name));
+    let [offset, moves_left] =
+        [array::<i64, _>(file, "policy_offset"), array::<f32, _>(file, "moves_left").mapv(|left| left as i64)];
+    let (index, weight): (Array1<i32>, Array1<f32>) = (array(file, "policy_index"), array(file, "policy_weight"));
+    let (played, playouts): (Array1<i32>, Array1<u32>) = (array(file, "played"), array(file, "playouts"));
+    let (trains, number): (Array1<u8>, Array1<u64>) = (array(file, "trains"), array(file, "game"));
+    let (ply, reason): (Array1<u32>, Array1<u8>) = (array(file, "ply"), array(file, "reason"));
+    let mut position = match &game.start {
+        None => Position::start(&game.rules),
+        Some(fen) => Position::from_fen(&game.rules, fen).expect("a sound start"),
+    };
+    for (at, record) in game.plies.iter().enumerate() {
+        let row = first + at;
+        let features = Features::of(&position);
+        for (plane, bits) in features.planes.iter().enumerate() {
+            for square in 0..size.squares() {
+                let expected = u8::from(bits.contains(hnefi_engine::Square::new(square)));
+                assert_eq!(planes[[row, plane, square / n, square % n]], expected, "plane {plane} square {square}");
+            }
+        }
+        assert_eq!(globals.row(row).to_vec(), features.globals);
+        assert_eq!(globals.ncols(), GLOBALS);
+        let expected = match game.winner() {
+            None => [0.0, 1.0, 0.0],
+            Some(winner) if winner == position.side_to_move() => [1.0, 0.0, 0.0],
+            Some(_) => [0.0, 0.0, 1.0],
+        };
+        assert_eq!(wdl.row(row).to_vec(), expected);
+        assert_eq!(raw.row(row).to_vec(), triple(record.raw));
+        assert_eq!(searched.row(row).to_vec(), triple(record.searched));
+        assert_eq!(moves_left[row], (game.plies.len() - at) as i64);
+        let entries: Vec<_> = (offset[row] as usize..offset[row + 1] as usize)
+            .map(|entry| (index[entry] as usize, weight[entry]))
+            .collect();
+        let expected: Vec<_> =
+            record.policy.iter().map(|&(mv, weight)| (PolicyIndex::of(mv, size).flat(size), weight)).collect();
+        assert_eq!(entries, expected);
+        assert_eq!(played[row] as usize, PolicyIndex::of(record.mv, size).flat(size));
+        assert_eq!((playouts[row], trains[row]), (record.playouts, u8::from(record.trains)));
+        assert_eq!((number[row], ply[row]), (game.game, at as u32));
+        let ended =
+            game.outcome.map_or(9, |end| Reason::ALL.iter().position(|&known| known == end.reason()).expect("known"));
+        assert_eq!(usize::from(reason[row]), ended);
+        position.play_unchecked(record.mv);
+    }
+}
+
+#[test]
+fn arrays_hold_the_positions_of_the_games() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("dataset");
+    let games = games::mixed_games();
+    let summary = export(games.clone(), &ExportParams::new(Format::Npz), &out).expect("an export");
+    assert_eq!(summary.games, games.len() as u64);
+    assert_eq!(summary.files, 3, "a file per board size");
+    for size in BoardSize::ALL {
+        let n = size.side();
+        let file = out.join(format!("positions-{n}x{n}-0001.npz"));
+        let mut row = 0;
+        for game in games.iter().filter(|game| game.rules.size == size) {
+            check_rows(&file, game, row);
+            row += game.plies.len();
+        }
+        assert_eq!(array::<u8, ndarray::Ix4>(&file, "planes").dim(), (row, 16, n, n));
+        assert_eq!(array::<u32, Ix0>(&file, "encoding").into_scalar(), hnefi_models::ENCODING_VERSION);
+        let rules: Array1<u8> = array(&file, "rules");
+        assert!(rules.iter().all(|&rules| rules == 8 || Preset::ALL[usize::from(rules)].rules().size == size));
+        assert_eq!(rules.iter().any(|&rules| rules == 8), size == BoardSize::Seven, "one game has rules of its own");
+    }
+}
+
+#[test]
+fn shards_hold_whole_games_and_dense_policies_say_what_sparse_ones_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let games: Vec<_> = (0..12).map(|number| games::random_game(Preset::Brandubh.rules(), number, 50)).collect();
+    let (sparse, dense) = (folder.path().join("sparse"), folder.path().join("dense"));
+    export(games.clone(), &ExportParams::new(Format::Npz), &sparse).expect("an export");
+    let params = ExportParams { dense_policy: true, shard_positions: Some(100), ..ExportParams::new(Format::Npz) };
+    let summary = export(games.clone(), &params, &dense).expect("an export");
+    let shards = files(&dense);
+    assert_eq!(summary.files, shards.len() as u64);
+    assert!(shards.len() > 2);
+    let whole = files(&sparse).remove(0);
+    let offset: Array1<i64> = array(&whole, "policy_offset");
+    let (index, weight): (Array1<i32>, Array1<f32>) = (array(&whole, "policy_index"), array(&whole, "policy_weight"));
+    let mut row = 0;
+    for shard in &shards {
+        let policy: Array4<f32> = array(shard, "policy");
+        assert_eq!((policy.dim().1, policy.dim().2, policy.dim().3), (40, 7, 7));
+        assert!(policy.dim().0 < 100 + 50, "a shard is full once it has its rows");
+        for position in policy.outer_iter() {
+            let flat = position.flatten();
+            let entries = offset[row] as usize..offset[row + 1] as usize;
+            let sum: f32 = flat.sum();
+            assert!((sum - if entries.is_empty() { 0.0 } else { 1.0 }).abs() < 1e-6);
+            for entry in entries {
+                assert_eq!(flat[index[entry] as usize], weight[entry]);
+            }
+            row += 1;
+        }
+    }
+    assert_eq!(row, games.iter().map(|game| game.plies.len()).sum::<usize>());
+}
+
+#[test]
+fn a_line_of_json_holds_the_whole_game() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("new/games.jsonl");
+    let mut game = games::random_game(Preset::Fetlar.rules(), 3, 12);
+    export([game.clone()], &ExportParams::new(Format::Jsonl), &out).expect("an export");
+    let text = std::fs::read_to_string(&out).expect("the file");
+    let line: Value = serde_json::from_str(text.trim_end()).expect("JSON");
+    assert_eq!(text.lines().count(), 1);
+    let ply = &game.plies[0];
+    assert_eq!(line["rules"], json!("fetlar"));
+    assert_eq!((&line["ply_cap"], &line["fen"]), (&json!(12), &json!(null)));
+    assert_eq!((&line["game"], &line["seed"]), (&json!(3), &json!(77)));
+    assert_eq!(line["attackers"], json!(game.players[0]));
+    assert_eq!(line["moves"][0], json!(ply.mv.text(BoardSize::Eleven)));
+    assert_eq!(line["raw"][0], json!(triple(ply.raw)));
+    assert_eq!(line["searched"][0], json!(triple(ply.searched)));
+    assert_eq!((&line["status"], &line["reason"]), (&json!("draw"), &json!("ply_cap")));
+    assert_eq!(line["would_have_resigned"], json!("defenders"));
+    for (index, ply) in game.plies.iter().enumerate() {
+        let policy: Vec<_> =
+            ply.policy.iter().map(|(mv, weight)| json!([mv.text(BoardSize::Eleven), weight])).collect();
+        assert_eq!(line["policy"][index], json!(policy));
+        assert_eq!((&line["playouts"][index], &line["trains"][index]), (&json!(ply.playouts), &json!(ply.trains)));
+    }
+    game.outcome = None;
+    game.resigned = Some(Side::Attackers);
+    let out = folder.path().join("resigned.jsonl");
+    export([game], &ExportParams::new(Format::Jsonl), &out).expect("an export");
+    let line: Value = serde_json::from_str(&std::fs::read_to_string(&out).expect("the file")).expect("JSON");
+    assert_eq!((&line["status"], &line["reason"]), (&json!("defenders"), &json!("resignation")));
+}
+
+#[test]
+fn nothing_is_overwritten_and_a_bad_game_leaves_nothing_behind() {
+    let good = games::random_game(Preset::Brandubh.rules(), 0, 30);
+    let mut bad = games::random_game(Preset::Brandubh.rules(), 1, 30);
+    bad.plies[4].mv = bad.plies[3].mv;
+    for format in Format::ALL {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("out");
+        let params = ExportParams::new(format);
+        let error = export([good.clone(), bad.clone()], &params, &out).expect_err("game 1 is broken").to_string();
+        assert!(error.contains("game 1: ply 5"), "{error}");
+        assert!(files(folder.path()).is_empty(), "{format} left something behind");
+        export([good.clone()], &params, &out).expect("an export");
+        let before = std::fs::metadata(&out).expect("it is there").modified().expect("a time");
+        let error = export([good.clone()], &params, &out).expect_err("it exists");
+        assert!(matches!(&error, DataError::Write { path, .. } if *path == out), "{error}");
+        assert_eq!(std::fs::metadata(&out).expect("still there").modified().expect("a time"), before);
+        assert_eq!(files(folder.path()), [out]);
+    }
+}
+
+#[test]
+fn a_record_that_claims_another_end_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut game = games::random_game(Preset::Brandubh.rules(), 5, 10);
+    game.plies.pop();
+    let out = folder.path().join("games.pgn");
+    let error = export([game], &ExportParams::new(Format::Pgn), &out).expect_err("one ply is missing").to_string();
+    assert!(error.contains("game 5") && error.contains("unfinished"), "{error}");
+}
+
+#[test]
+fn unfinished_games_have_no_targets_and_are_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut game = games::random_game(Preset::Brandubh.rules(), 5, 10);
+    game.plies.pop();
+    game.outcome = None;
+    let out = folder.path().join("dataset");
+    let summary = export([game], &ExportParams::new(Format::Npz), &out).expect("an export");
+    assert_eq!((summary.games, summary.unfinished, summary.files), (0, 1, 0));
+}
+
+#[test]
+fn unknown_formats_are_refused_by_name() {
+    let error = "parquet".parse::<Format>().expect_err("not ours").to_string();
+    assert_eq!(error, "unknown export format \"parquet\": expected jsonl, npz or pgn");
+    for format in Format::ALL {
+        assert_eq!(format.to_string().parse::<Format>().expect("ours"), format);
+    }
+}

@@ -1,0 +1,127 @@
+//! Game texts: what is written is read back, what people write is read, and what is wrong is named by its line.
+
+mod games;
+
+use hnefi_data::{DataError, PgnReader, write_pgn};
+use hnefi_engine::{Outcome, Reason, Side};
+use hnefi_selfplay::GameRecord;
+
+fn read(text: &str) -> Vec<Result<GameRecord, DataError>> {
+    PgnReader::new(text.as_bytes()).collect()
+}
+
+fn read_one(text: &str) -> GameRecord {
+    let mut found = read(text);
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn error_of(text: &str) -> String {
+    let error = read(text).into_iter().find_map(Result::err);
+    error.unwrap_or_else(|| panic!("accepted: {text}")).to_string()
+}
+
+#[test]
+fn written_games_are_read_back() {
+    let games = games::mixed_games();
+    let mut text = Vec::new();
+    let summary = write_pgn(games.clone(), &mut text).expect("the games are sound");
+    assert_eq!(summary.games, games.len() as u64);
+    let text = String::from_utf8(text).expect("text");
+    assert!(text.lines().filter(|line| !line.starts_with('[')).all(|line| line.len() <= 100), "lines stay short");
+    let found = read(&text);
+    assert_eq!(found.len(), games.len());
+    for (game, found) in games.into_iter().zip(found) {
+        let found = found.unwrap_or_else(|error| panic!("game {}: {error}", game.game));
+        let moves = |game: &GameRecord| game.plies.iter().map(|ply| ply.mv).collect::<Vec<_>>();
+        assert_eq!(moves(&found), moves(&game));
+        // Policies and values are not in the text; all else is.
+        assert_eq!(GameRecord { plies: Vec::new(), ..found }, GameRecord { plies: Vec::new(), ..game });
+    }
+}
+
+#[test]
+fn a_game_looks_as_documented() {
+    let game = read_one("[Rules \"brandubh\"]\n\nd2c2 d5e5 d6c6 e5e6 1-0");
+    assert_eq!((game.resigned, game.winner()), (Some(Side::Defenders), Some(Side::Attackers)));
+    let mut text = Vec::new();
+    write_pgn([game], &mut text).expect("the game is sound");
+    let expected = r#"[Game "0"]
+[Seed "0"]
+[Rules "brandubh"]
+[Attackers "?"]
+[Defenders "?"]
+[Result "1-0"]
+[Termination "resignation"]
+
+1. d2-c2 d5-e5 2. d6-c6 e5-e6 1-0
+
+"#;
+    assert_eq!(String::from_utf8(text).expect("text"), expected);
+}
+
+#[test]
+fn comments_numbers_and_annotations_are_passed_over() {
+    let text = "[Rules \"brandubh\"]\n[Attackers \"Ivar\"]\n\n1.d2-c2 {a comment\n[over] lines} d5e5 $1\n2... d6-c6 ; 9. a1a2\n*\n";
+    let game = read_one(text);
+    assert_eq!(game.plies.len(), 3);
+    assert_eq!(game.players, ["Ivar", "?"]);
+    assert!(!game.is_finished());
+}
+
+#[test]
+fn named_captures_must_be_the_captures_made_but_the_king_may_be_left_out() {
+    let capture = "[Rules \"brandubh\"]\n[FEN \"7/3k3/7/1da4/7/7/3a3 a\"]\n\n";
+    assert_eq!(read_one(&format!("{capture}d1a1 *")).plies.len(), 1);
+    let error = error_of(&format!("{capture}1. d1-d3xb4 *"));
+    assert!(error.contains("line 4") && error.contains("captures nothing"), "{error}");
+    let king = "[Rules \"brandubh\"]\n[FEN \"7/7/3k3/2a4/7/3a3/3a3 a\"]\n\n";
+    assert_eq!(read_one(&format!("{king}d2d4 *")).plies.len(), 1);
+}
+
+#[test]
+fn the_board_has_the_last_word_on_the_end() {
+    let escape = "[Rules \"brandubh\"]\n[FEN \"7/7/5a1/7/7/7/1k5 d\"]\n\n1... b1-a1";
+    let won = Some(Outcome::Win { side: Side::Defenders, reason: Reason::KingEscaped });
+    assert_eq!(read_one(escape).outcome, won);
+    assert_eq!(read_one(&format!("{escape} 0-1")).outcome, won);
+    let error = error_of(&format!("{escape} 1-0"));
+    assert!(error.contains("the result is 1-0, the board says 0-1"), "{error}");
+    let error = error_of(&format!("[Termination \"king_captured\"]\n{escape} 0-1"));
+    assert!(error.contains("the board says king_escaped"), "{error}");
+}
+
+#[test]
+fn an_error_names_its_line_and_the_next_game_is_read() {
+    let good = "[Rules \"tablut\"]\n\n*\n";
+    for (bad, words) in [
+        ("1. a1a2 *\n", &["line 1", "Rules"][..]),
+        ("[Rules \"chess\"]\n*\n", &["line 1", "unknown rules \"chess\"", "fetlar"]),
+        ("[Rules \"brandubh\"]\n[FEN \"9/9 a\"]\n*\n", &["line 2", "FEN"]),
+        ("[Rules \"brandubh\"]\n[PlyCap \"many\"]\n*\n", &["line 2", "PlyCap", "whole number"]),
+        ("[Rules \"brandubh\"]\n[PlyCap \"70000\"]\n*\n", &["70000", "65535"]),
+        ("[Rules \"brandubh\"]\n[WouldHaveResigned \"white\"]\n*\n", &["line 2", "attackers or defenders"]),
+        ("[Rules brandubh]\n*\n", &["line 1", "is no tag"]),
+        ("[Rules \"own\"]\n[Options \"{}\"]\n*\n", &["line 2", "Options"]),
+        ("[Rules \"brandubh\"]\n\nd2c2\nd2c2 *\n", &["line 4", "ply 2", "d2c2"]),
+        ("[Rules \"brandubh\"]\n\nd2c2 hello *\n", &["line 3", "ply 2", "hello"]),
+        ("[Rules \"brandubh\"]\n\nd2c2 * d5e5\n", &["line 3", "follows the result"]),
+    ] {
+        let found = read(&format!("{bad}{good}"));
+        assert_eq!(found.len(), 2, "{bad}: {found:?}");
+        let error = found[0].as_ref().expect_err(bad).to_string();
+        for word in words {
+            assert!(error.contains(word), "{bad}: {error:?} does not say {word:?}");
+        }
+        assert!(found[1].is_ok(), "{bad}: {found:?}");
+    }
+    assert!(read("").is_empty());
+    assert!(read("\n\n").is_empty());
+}
+
+#[test]
+fn damaged_bytes_end_the_reading_with_an_error() {
+    let mut games = PgnReader::new(&b"[Rules \"brandubh\"]\n\xff\n"[..]);
+    assert!(matches!(games.next(), Some(Err(DataError::Stream { .. }))));
+    assert!(games.next().is_none());
+}

@@ -1,0 +1,41 @@
+//! A player for tests: it plays what it is told.
+
+use std::collections::VecDeque;
+
+use hnefi_engine::{Move, MoveList, Position};
+use hnefi_models::Wdl;
+use hnefi_selfplay::Rng;
+use hnefi_selfplay::players::{Choice, Player, PlayerError};
+
+/// Plays its script, a move a question; without one the first legal move.
+pub(crate) struct Scripted {
+    name: &'static str,
+    script: VecDeque<&'static str>,
+    wdl: Option<Wdl>,
+}
+
+impl Scripted {
+    pub(crate) fn boxed(name: &'static str, script: &[&'static str]) -> Box<dyn Player> {
+        let wdl = Wdl { win: 0.62, draw: 0.03, loss: 0.35 };
+        Box::new(Scripted { name, script: script.iter().copied().collect(), wdl: Some(wdl) })
+    }
+}
+
+impl Player for Scripted {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn new_game(&mut self) {}
+
+    fn choose(&mut self, position: &Position, _: &mut Rng) -> Result<Choice, PlayerError> {
+        let mut moves = MoveList::new();
+        position.legal_moves(&mut moves);
+        let mv = match self.script.pop_front() {
+            Some("panic") => panic!("the script says so"),
+            Some(text) => Move::parse(text, position.size()).expect("scripts hold moves"),
+            None => moves[0],
+        };
+        Ok(Choice { mv, wdl: self.wdl, playouts: 64, evaluations: 64 })
+    }
+}
