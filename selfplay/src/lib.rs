@@ -4,7 +4,6 @@ pub mod arena;
 mod codec;
 pub mod fleet;
 pub mod players;
-
 mod record;
 mod rng;
 pub mod search;

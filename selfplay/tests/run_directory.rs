@@ -7,7 +7,11 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
+use hnefi_models::{EvalError, Evaluator, HashEvaluator};
+use hnefi_selfplay::fleet::{BatchParams, BatchSummary, FleetError, PlyCaps, SelfPlayConfig, Unobserved, record_games};
+use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::Store;
 
 /// Names the run directory in the process that a test started.
@@ -36,7 +40,7 @@ fn hold_the_lock_until_killed() {
     store.create("games/000001.hgames", b"whole").unwrap();
     println!("\nlocked");
     std::io::stdout().flush().unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(60));
+    std::thread::sleep(Duration::from_secs(60));
 }
 
 fn wait_for_line(child: &mut Child, wanted: &str) {
@@ -90,4 +94,45 @@ fn a_full_disk_harms_nothing() {
     assert_eq!(store.list("").unwrap(), ["games/000001.hgames", "games/000002.hgames"]);
     let names = std::fs::read_dir(dir.path().join("games")).unwrap();
     assert_eq!(names.count(), 2, "no unfinished file stays");
+}
+
+/// Twenty short games into a run directory.
+fn play_games(dir: &Path) -> Result<BatchSummary, FleetError> {
+    let caps = PlyCaps { seven: 30, nine: 30, eleven: 30 };
+    let config = SelfPlayConfig { games_in_flight: 32, ply_caps: caps, ..SelfPlayConfig::default() };
+    let params = BatchParams {
+        games: 20,
+        seed: 5,
+        playouts: 4,
+        checkpoint_id: "none",
+        games_per_file: 10,
+        save_every: Duration::from_secs(3600),
+        threads: 1,
+    };
+    let opinions = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(HashEvaluator { seed: 1 })) };
+    let store = Store::open_or_create(dir)?;
+    record_games(&store, &config, &SearchConfig::default(), &params, &opinions, &Unobserved)
+}
+
+#[test]
+#[ignore = "played by a process that another test starts"]
+fn play_more_than_fits() {
+    let Some(dir) = directory() else { return };
+    let message = play_games(&dir).unwrap_err().to_string();
+    assert!(message.starts_with("games/000001.hgames in run directory"), "{message}");
+    assert!(message.contains("everything written earlier is unharmed"), "{message}");
+}
+
+#[test]
+fn self_play_goes_on_after_a_full_disk() {
+    let (straight, filled) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    play_games(straight.path()).unwrap();
+    let output = again("play_more_than_fits", "trap '' XFSZ; ulimit -f 8;", filled.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(Store::open_to_read(filled.path()).unwrap().list("").unwrap(), ["run.json"]);
+    play_games(filled.path()).unwrap();
+    for key in ["games/000001.hgames", "games/000002.hgames"] {
+        let bytes = |dir: &Path| Store::open_to_read(dir).unwrap().get(key).unwrap();
+        assert!(bytes(straight.path()) == bytes(filled.path()), "{key}");
+    }
 }

@@ -42,12 +42,8 @@ fn record_files(run: &Path) -> anyhow::Result<Vec<PathBuf>> {
         bail!("{}: neither a run directory nor a record file", run.display());
     }
     let store = Store::open_to_read(run)?;
-    let files: Vec<PathBuf> = store
-        .list("games/")?
-        .iter()
-        .filter(|key| games_number(key).is_some())
-        .map(|key| store.path(key))
-        .collect();
+    let files: Vec<PathBuf> =
+        store.list("games/")?.iter().filter(|key| games_number(key).is_some()).map(|key| store.path(key)).collect();
     if files.is_empty() {
         bail!("{}: no games/*.hgames in it; expected a run directory with recorded games", run.display());
     }
@@ -83,4 +79,3 @@ fn report(summary: &ExportSummary, damaged: usize, files: usize) {
     }
     eprintln!("{text}");
 }
-

@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use hnefi_models::DeviceChoice;
-use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::arena::{EloInterval, MatchObserver, MatchParams, MatchResult, SprtParams, Tally, play_match};
-use hnefi_selfplay::codec::encode_games;
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
+use hnefi_selfplay::{GameRecord, encode_games};
 use indicatif::ProgressBar;
 
 use crate::cli::MatchArgs;
@@ -32,7 +31,8 @@ pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     let result = play_match(&args.a, &args.b, &params, &mut models, &mut watcher)?;
     watcher.bar.finish_and_clear();
     if let (Some(path), Some(records)) = (&args.save, &watcher.records) {
-        std::fs::write(path, encode_games(records)).with_context(|| format!("saving the games to {}", path.display()))?;
+        std::fs::write(path, encode_games(records))
+            .with_context(|| format!("saving the games to {}", path.display()))?;
     }
     print(&result);
     if args.json {
@@ -66,7 +66,9 @@ fn sprt(text: &str) -> anyhow::Result<SprtParams> {
     let expected = "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA such as 0,20 or 0,20,0.05,0.05";
     let numbers: Vec<f64> = text
         .split(',')
-        .map(|part| part.trim().parse().ok().with_context(|| format!("sprt {text:?}: {part:?} is no number; {expected}")))
+        .map(|part| {
+            part.trim().parse().ok().with_context(|| format!("sprt {text:?}: {part:?} is no number; {expected}"))
+        })
         .collect::<Result<_, _>>()?;
     match numbers[..] {
         [elo0, elo1] => Ok(SprtParams { elo0, elo1, alpha: 0.05, beta: 0.05 }),
@@ -100,6 +102,7 @@ fn print(result: &MatchResult) {
 
 /// `+120 [+80, +170]`; an unbounded end is written as such.
 fn interval(elo: EloInterval) -> String {
-    let text = |value: Option<f64>, unbounded: &str| value.map_or(unbounded.to_string(), |value| format!("{value:+.0}"));
+    let text =
+        |value: Option<f64>, unbounded: &str| value.map_or(unbounded.to_string(), |value| format!("{value:+.0}"));
     format!("{} [{}, {}]", text(elo.elo, "unbounded"), text(elo.low, "-inf"), text(elo.high, "+inf"))
 }

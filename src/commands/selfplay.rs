@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use hnefi_engine::Side;
 use hnefi_models::{Checkpoint, DeviceChoice, evaluator};
-use hnefi_selfplay::fleet::{BatchParams, FleetObserver, FleetProgress, record_games};
+use hnefi_selfplay::fleet::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games};
 use hnefi_selfplay::store::Store;
 use hnefi_train::TrainConfig;
 use indicatif::ProgressBar;
@@ -50,9 +51,22 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     watcher.bar.finish_and_clear();
     println!("{} games in {}", summary.games, args.out.display());
     for (file, stats) in &summary.files {
-        println!("{file}: {stats}");
+        println!("{file}: {}", describe(stats));
     }
     Ok(())
+}
+
+fn describe(stats: &GenerationStats) -> String {
+    let share = |count: u64| 100.0 * count as f64 / stats.games.max(1) as f64;
+    format!(
+        "{} games, {:.0} plies each; attackers {:.0}%, defenders {:.0}%, draws {:.0}%; {} evaluations",
+        stats.games,
+        stats.mean_plies,
+        share(stats.wins(Side::Attackers)),
+        share(stats.wins(Side::Defenders)),
+        share(stats.draws()),
+        stats.evaluations
+    )
 }
 
 struct Watcher {
@@ -63,7 +77,8 @@ struct Watcher {
 impl FleetObserver for Watcher {
     fn progress(&self, progress: &FleetProgress) {
         self.bar.set_position((progress.done * 1000.0) as u64);
-        self.bar.set_message(format!("{} games, {} plies, {} playouts", progress.games, progress.plies, progress.playouts));
+        self.bar
+            .set_message(format!("{} games, {} plies, {} playouts", progress.games, progress.plies, progress.playouts));
     }
 
     fn should_stop(&self) -> bool {

@@ -26,8 +26,7 @@ pub fn play(config: &TrainConfig, checkpoint: &Path, stop: &AtomicBool) -> anyho
     let begun = Instant::now();
     let section = &config.evaluate;
     let limit = (section.seconds > 0).then(|| Duration::from_secs(u64::from(section.seconds)));
-    let model =
-        PlayerSpec::Model { path: checkpoint.to_owned(), limit: Limit::Playouts(section.playouts) };
+    let model = PlayerSpec::Model { path: checkpoint.to_owned(), limit: Limit::Playouts(section.playouts) };
     let mut models = ModelCache::new(config.run.device, config.search.clone());
     let mut table = Table { playouts: section.playouts, seconds: 0.0, results: Vec::new(), skipped: Vec::new() };
     let rules = config.selfplay.rulesets.first().map_or(Preset::Brandubh, |share| share.rules).rules();
@@ -66,7 +65,11 @@ impl MatchObserver for Watcher<'_> {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "score of the network at {} playouts a move, won + drawn/2 ({:.0} s)", self.playouts, self.seconds)?;
+        writeln!(
+            f,
+            "score of the network at {} playouts a move, won + drawn/2 ({:.0} s)",
+            self.playouts, self.seconds
+        )?;
         writeln!(f, "{:<14} {:>22} {:>22} {:>9}", "against", "as attackers", "as defenders", "overall")?;
         let cell = |tally: Tally| {
             format!("{:.1}% (+{} ={} -{})", 100.0 * tally.score(), tally.wins, tally.draws, tally.losses)

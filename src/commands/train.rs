@@ -129,7 +129,19 @@ impl TrainObserver for Watcher {
 fn header() -> String {
     format!(
         "{:>4} {:>6} {:>6} {:>6} {:>4} {:>4} {:>5} {:>6} {:>6} {:>6} {:>7} {:>7} {:>8}",
-        "gen", "time", "games", "plies", "att%", "def%", "draw%", "policy", "value", "ply 8", "evals/s", "smpl/s", "window"
+        "gen",
+        "time",
+        "games",
+        "plies",
+        "att%",
+        "def%",
+        "draw%",
+        "policy",
+        "value",
+        "ply 8",
+        "evals/s",
+        "smpl/s",
+        "window"
     )
 }
 
@@ -152,4 +164,3 @@ fn row(metrics: &GenerationMetrics) -> String {
         trained.window_plies
     )
 }
-

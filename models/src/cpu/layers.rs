@@ -104,7 +104,7 @@ impl Convolution {
 
     /// Writes board `index` of what [`Convolution::run`] left in `tiles`: `relu(outputs + bias)`, with the old values
     /// added before if `add`.
-    #[allow(clippy::too_many_arguments, reason = "a kernel's operands")]
+    #[expect(clippy::too_many_arguments, reason = "a kernel's operands")]
     pub fn finish(
         kernels: &Kernels,
         grid: Grid,

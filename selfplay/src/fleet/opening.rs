@@ -53,7 +53,7 @@ fn draw(weights: &[f64], rng: &mut Rng) -> Option<usize> {
         left < 0.0
     });
     // Rounding may carry the point past the end: the last one then.
-    drawn.or_else(|| positive().last()).map(|(index, _)| index)
+    drawn.or_else(|| positive().next_back()).map(|(index, _)| index)
 }
 
 /// Whether the game goes on after `mv` and the opponent cannot win at once.

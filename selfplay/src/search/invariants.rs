@@ -88,9 +88,17 @@ fn the_tree_is_consistent_after_anything() {
             }
             assert!(search.is_finished());
             assert_eq!(check(&search, NodeId::ROOT, &position), search.tree.len(), "every node hangs in the tree");
+            // Leaves that nobody answers before the game goes on leave no trace.
+            search.extend(6);
+            for _ in 0..below(7) {
+                search.select_leaf();
+            }
             let mv = search.report().best;
             begun = search.advance(mv);
             position.play_unchecked(mv);
+            if begun {
+                check(&search, NodeId::ROOT, &position);
+            }
             if position.ply() > 80 {
                 break;
             }

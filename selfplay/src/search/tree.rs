@@ -231,10 +231,10 @@ impl Tree {
         proven
     }
 
-    /// Fills `kept` with the subtree under `id`, which becomes its root.
+    /// Fills `kept` with the subtree under `id`, which becomes its root. No leaf is outstanding in it.
     pub(super) fn copy_subtree(&self, id: NodeId, kept: &mut Tree) {
         kept.clear();
-        kept.nodes.push(*self.node(id));
+        kept.nodes.push(Node { pending: 0, ..*self.node(id) });
         // Breadth first: `next` runs behind the nodes being added. Until then a node names its edges in the old tree.
         let mut next = 0;
         while next < kept.nodes.len() {
@@ -244,7 +244,7 @@ impl Tree {
             kept.nodes[next].first_edge = first_edge as u32;
             for edge in &mut kept.edges[first_edge..] {
                 if let Some(child) = edge.child {
-                    kept.nodes.push(*self.node(child));
+                    kept.nodes.push(Node { pending: 0, ..*self.node(child) });
                     edge.child = Some(NodeId::new(kept.nodes.len() - 1));
                 }
             }

@@ -38,7 +38,7 @@ pub fn random_game(seed: u64, number: u64) -> GameRecord {
         plies,
         outcome: position.outcome(),
         resigned: None,
-        would_have_resigned: (number % 5 == 0).then_some(Side::BOTH[number as usize / 5 % 2]),
+        would_have_resigned: number.is_multiple_of(5).then_some(Side::BOTH[number as usize / 5 % 2]),
     }
 }
 

@@ -145,6 +145,24 @@ fn advancing_keeps_every_count() {
 }
 
 #[test]
+fn advancing_makes_outstanding_leaves_void() {
+    let start = Position::start(&Preset::Brandubh.rules());
+    let mut search = Search::new(config(RootKind::Puct));
+    let (mut evaluator, mut buffer) = (HashEvaluator::new(12), Evaluations::new());
+    search.begin(&start, 100, None);
+    run_to_end(&mut search, &mut evaluator, &mut buffer).expect("never fails");
+    search.extend(20);
+    for _ in 0..20 {
+        assert!(matches!(search.select_leaf(), Selection::Leaf(_)));
+    }
+    let best = search.report().best;
+    assert!(search.advance(best));
+    search.extend(300);
+    run_to_end(&mut search, &mut evaluator, &mut buffer).expect("never fails");
+    assert_eq!(search.report().playouts, 300, "positions once handed out can be asked for again");
+}
+
+#[test]
 fn advancing_into_the_unknown_asks_for_a_new_beginning() {
     let start = Position::start(&Preset::Brandubh.rules());
     let (mut evaluator, mut buffer) = (HashEvaluator::new(9), Evaluations::new());

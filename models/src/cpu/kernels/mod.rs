@@ -24,6 +24,7 @@ pub(crate) const PANEL: usize = 16;
 
 /// The kernels of one instruction set.
 #[derive(Debug)]
+#[expect(clippy::type_complexity, reason = "the kernels' signatures, each used once")]
 pub(crate) struct Kernels {
     /// What they are called, for people.
     pub name: &'static str,

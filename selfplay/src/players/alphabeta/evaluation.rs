@@ -201,8 +201,10 @@ const fn corner_bars(size: BoardSize) -> [Bitboard; 4] {
     }
 }
 
-const QUARTERS: [[Bitboard; 4]; 3] = [corner_regions(7, 3, 3, false), corner_regions(9, 4, 4, false), corner_regions(11, 5, 5, false)];
-const BARS: [[Bitboard; 4]; 3] = [corner_regions(7, 2, 1, true), corner_regions(9, 3, 2, true), corner_regions(11, 3, 2, true)];
+const QUARTERS: [[Bitboard; 4]; 3] =
+    [corner_regions(7, 3, 3, false), corner_regions(9, 4, 4, false), corner_regions(11, 5, 5, false)];
+const BARS: [[Bitboard; 4]; 3] =
+    [corner_regions(7, 2, 1, true), corner_regions(9, 3, 2, true), corner_regions(11, 3, 2, true)];
 
 /// One region at each corner of an `n` by `n` board: the squares within `width` of both edges, or of those only the ones
 /// on the diagonal at `distance` from the corner.
@@ -269,10 +271,11 @@ mod tests {
     #[test]
     fn a_defending_man_and_an_open_line_are_worth_something() {
         let with = value(Preset::Copenhagen, "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3ddd3a/a4d4a/11/5a5/3aaaaa3 d");
-        let without = value(Preset::Copenhagen, "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3d1d3a/a4d4a/11/5a5/3aaaaa3 d");
+        let without =
+            value(Preset::Copenhagen, "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3d1d3a/a4d4a/11/5a5/3aaaaa3 d");
         assert!(with > without + 50, "{with} {without}");
-        let home = value(Preset::Brandubh, "7/3a3/3a3/aa1d1aa/3d1k1/3a3/3a3 d");
-        let shut = value(Preset::Brandubh, "7/3a1a1/3a3/aa1d2a/3d1k1/3a3/3a3 d");
-        assert!(home > shut, "{home} {shut}");
+        let home = value(Preset::Brandubh, "7/3a3/3a3/aa3aa/3d1k1/3a3/3a3 d");
+        let shut = value(Preset::Brandubh, "7/7/3a3/aa3aa/3d1k1/6a/3a1a1 d");
+        assert!(home > shut + 50, "{home} {shut}");
     }
 }

@@ -107,11 +107,7 @@ struct Search {
 impl Search {
     fn new(depth: u32) -> Search {
         // Room for the nodes of a search of that depth, within reason: 16 kB to 16 MB.
-        Search {
-            table: Table::new((6 + 2 * depth).clamp(10, 20)),
-            ordering: Ordering::default(),
-            evaluations: 0,
-        }
+        Search { table: Table::new((6 + 2 * depth).clamp(10, 20)), ordering: Ordering::default(), evaluations: 0 }
     }
 
     /// The best move and its value, every candidate searched to `depth` plies.
