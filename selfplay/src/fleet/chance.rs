@@ -22,10 +22,6 @@ pub(super) enum Purpose {
     FastSearch = 6,
     /// Which move a PUCT search's visits choose.
     SampledMove = 7,
-    /// Whether a side begins a game with random moves.
-    Handicap = 8,
-    /// How many random moves it makes.
-    HandicapLength = 9,
 }
 
 /// The generator for one purpose at one ply of one game; things chosen once a game use ply 0.

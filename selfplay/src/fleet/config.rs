@@ -1,6 +1,6 @@
 //! What a fleet plays: rulesets, openings, ply caps, fast searches and resignation. Read from a configuration file.
 
-use hnefi_engine::{BoardSize, Preset, Rules, Side};
+use hnefi_engine::{BoardSize, Preset, Rules};
 use serde::{Deserialize, Serialize};
 
 use crate::search::ConfigFault;
@@ -22,14 +22,9 @@ pub struct SelfPlayConfig {
     pub opening_mean_plies: f32,
     /// Temperature of the raw policy in those plies; above 1 is flatter.
     pub opening_temperature: f32,
-    /// Shares of the games in which the attackers and the defenders begin with random moves of theirs while the other side
-    /// already searches; such games have no raw-policy opening. Where one side wins nearly always, this is how both learn what
-    /// winning as the other looks like. The two shares sum to 1 at most.
-    pub handicap_attackers: f32,
-    /// See `handicap_attackers`.
-    pub handicap_defenders: f32,
-    /// Mean number of those random moves, drawn from an exponential distribution.
-    pub handicap_mean_moves: f32,
+    /// The most doublings of the playouts of the side that mostly loses, adapted generation by generation so that games come out
+    /// even; 0 is off. Only in training: games by one checkpoint on their own are played with equal playouts.
+    pub balance_doublings: f32,
     /// Share of the plies searched with `fast_playouts` and without a policy target (KataGo's playout cap randomisation); 0 is off.
     pub fast_share: f32,
     /// Playouts of a fast search.
@@ -88,9 +83,7 @@ impl Default for SelfPlayConfig {
             ply_caps: PlyCaps::default(),
             opening_mean_plies: 4.0,
             opening_temperature: 1.0,
-            handicap_attackers: 0.0,
-            handicap_defenders: 0.0,
-            handicap_mean_moves: 3.0,
+            balance_doublings: 0.0,
             fast_share: 0.0,
             fast_playouts: 8,
             puct_sampled_plies: 20,
@@ -143,16 +136,6 @@ impl SelfPlayConfig {
         Rules { ply_cap: self.ply_caps.of(rules.size), ..rules }
     }
 
-    /// The side that begins with random moves when `point` in 0..1 was drawn, if any does.
-    pub(super) fn handicapped_at(&self, point: f64) -> Option<Side> {
-        let (attackers, defenders) = (f64::from(self.handicap_attackers), f64::from(self.handicap_defenders));
-        match point {
-            point if point < attackers => Some(Side::Attackers),
-            point if point < attackers + defenders => Some(Side::Defenders),
-            _ => None,
-        }
-    }
-
     /// Every fault of the values, all at once; empty when the config can be used.
     pub fn validate(&self) -> Vec<ConfigFault> {
         let mut faults = Vec::new();
@@ -180,16 +163,8 @@ impl SelfPlayConfig {
         check("opening_mean_plies", mean.to_string(), (0.0..=40.0).contains(&mean), "0 to 40 plies");
         let temperature = self.opening_temperature;
         check("opening_temperature", temperature.to_string(), (0.1..=10.0).contains(&temperature), "0.1 to 10");
-        let handicaps = [self.handicap_attackers, self.handicap_defenders];
-        let fit = handicaps.iter().all(|share| (0.0..=1.0).contains(share)) && handicaps.iter().sum::<f32>() <= 1.0;
-        check(
-            "handicap_attackers",
-            format!("{handicaps:?} with handicap_defenders"),
-            fit,
-            "two shares that sum to 1 at most",
-        );
-        let mean = self.handicap_mean_moves;
-        check("handicap_mean_moves", mean.to_string(), (0.0..=40.0).contains(&mean), "0 to 40 moves");
+        let balance = self.balance_doublings;
+        check("balance_doublings", balance.to_string(), (0.0..=8.0).contains(&balance), "0 to 8 doublings");
         check("fast_share", self.fast_share.to_string(), (0.0..=0.95).contains(&self.fast_share), "0 to 0.95");
         let fast = self.fast_playouts;
         check("fast_playouts", fast.to_string(), (1..=100_000).contains(&fast), "1 to 100000 playouts");
@@ -231,15 +206,6 @@ mod tests {
         let keys: Vec<&str> = config.validate().into_iter().map(|fault| fault.key).collect();
         assert_eq!(keys, ["games_in_flight", "rulesets", "opening_mean_plies", "resign.verify_share"]);
         assert_eq!(config.validate()[0].allowed, "a multiple of 32 from 32 to 65536");
-    }
-
-    #[test]
-    fn handicaps_are_drawn_by_share() {
-        let config = SelfPlayConfig { handicap_attackers: 0.25, handicap_defenders: 0.5, ..SelfPlayConfig::default() };
-        let drawn = [0.0, 0.2499, 0.25, 0.7499, 0.75, 0.9999].map(|point| config.handicapped_at(point));
-        let (attackers, defenders) = (Some(Side::Attackers), Some(Side::Defenders));
-        assert_eq!(drawn, [attackers, attackers, defenders, defenders, None, None]);
-        assert_eq!(SelfPlayConfig { handicap_attackers: 0.6, ..config }.validate()[0].key, "handicap_attackers");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(super) fn wins_at_once(position: &Position, moves: &[Move]) -> bool {
     moves.iter().any(|&mv| position.outcome_after(mv).is_some_and(|outcome| outcome.winner() == Some(mover)))
 }
 
-/// Draws an opening move in proportion to `prior^(1/temperature)` among the safe ones (an infinite temperature makes all alike); `None` when no move is safe.
+/// Draws an opening move in proportion to `prior^(1/temperature)` among the safe ones; `None` when no move is safe.
 /// `position` is unchanged afterwards; `replies` is scratch.
 pub(super) fn choose_opening_move(
     position: &mut Position,

@@ -4,7 +4,7 @@
 //! a time: one for a ply from the raw policy, one per leaf for a search. Until the turn ends the record does not
 //! change, so a turn can be abandoned at any moment.
 
-use hnefi_engine::{Move, MoveList, Position, Side};
+use hnefi_engine::{Move, MoveList, Position};
 use hnefi_models::{EvalRequest, Evaluation};
 
 use super::chance::{Purpose, generator, unit};
@@ -22,47 +22,18 @@ const SMALLEST_WEIGHT: f32 = 1e-3;
 struct Game {
     record: GameRecord,
     position: Position,
-    /// How the game begins.
-    opening: Opening,
+    /// Plies that come from the raw policy.
+    opening: usize,
     /// Whether it is played on when a side would resign.
     verifies: bool,
-}
-
-/// How a game begins, before both sides search.
-#[derive(Clone, Copy, Debug)]
-enum Opening {
-    /// So many plies come from the raw policy.
-    Policy(usize),
-    /// So many plies of one side are random; the other side searches.
-    Handicap(Side, usize),
-}
-
-impl Opening {
-    /// Where the ply to be played comes from, when `ply` were played and `mover` is to move.
-    fn at(self, ply: usize, mover: Side) -> Option<Source> {
-        match self {
-            Opening::Policy(plies) => (ply < plies).then_some(Source::Policy),
-            // The sides move in turns, so each has played half of the plies.
-            Opening::Handicap(side, moves) => (side == mover && ply / 2 < moves).then_some(Source::Chance),
-        }
-    }
-}
-
-/// Where a ply without a search comes from.
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    /// The network's policy.
-    Policy,
-    /// All safe moves alike.
-    Chance,
 }
 
 /// What the seat is doing.
 enum Turn {
     /// Nothing: there is no game.
     Empty,
-    /// Drawing a move of the opening.
-    Opening(Source),
+    /// Drawing a move of the opening from the raw policy.
+    Opening,
     /// Searching; `full` searches train the network.
     Searching { full: bool },
     /// Waiting for the other seats with this ply.
@@ -133,10 +104,10 @@ impl Seat {
             self.turn = Turn::Empty;
             return;
         };
-        if let Some(source) = game.opening.at(game.record.plies.len(), game.position.side_to_move()) {
+        if game.record.plies.len() < game.opening {
             game.position.legal_moves(&mut self.moves);
             if !wins_at_once(&game.position, &self.moves) {
-                self.turn = Turn::Opening(source);
+                self.turn = Turn::Opening;
                 return;
             }
         }
@@ -150,7 +121,8 @@ impl Seat {
         let full = table.config.fast_share <= 0.0
             || unit(&mut draw(Purpose::FastSearch)) >= f64::from(table.config.fast_share);
         if full {
-            self.search.begin(&game.position, table.playouts, Some(&mut draw(Purpose::SearchNoise)));
+            let playouts = table.playouts[game.position.side_to_move().index()];
+            self.search.begin(&game.position, playouts, Some(&mut draw(Purpose::SearchNoise)));
         } else {
             // A fast search moves the game along as well as it can; exploring is for the searches that train.
             self.search.begin(&game.position, table.config.fast_playouts, None);
@@ -162,7 +134,7 @@ impl Seat {
     pub(super) fn think(&mut self) -> Option<Ask> {
         match self.turn {
             Turn::Empty | Turn::Chosen(_) => None,
-            Turn::Opening(_) => Some(Ask::Root),
+            Turn::Opening => Some(Ask::Root),
             Turn::Searching { .. } => loop {
                 match self.search.select_leaf() {
                     Selection::Leaf(leaf) => return Some(Ask::Leaf(leaf)),
@@ -193,10 +165,7 @@ impl Seat {
         };
         let Some(game) = &mut self.game else { return };
         let mut rng = generator(table.seed, game.record.game, game.record.plies.len(), Purpose::OpeningMove);
-        let temperature = match self.turn {
-            Turn::Opening(Source::Chance) => f32::INFINITY,
-            _ => table.config.opening_temperature,
-        };
+        let temperature = table.config.opening_temperature;
         let chosen =
             choose_opening_move(&mut game.position, &self.moves, priors, temperature, &mut rng, &mut self.replies);
         match chosen {
@@ -219,7 +188,7 @@ impl Seat {
     /// Ends the turn: the ply enters the record. Returns the game if it is over; the seat is empty then.
     pub(super) fn end_turn(&mut self, table: &Table<'_>, counters: &mut Counters) -> Option<GameRecord> {
         let ply = match std::mem::replace(&mut self.turn, Turn::Empty) {
-            Turn::Empty | Turn::Opening(_) => return None,
+            Turn::Empty | Turn::Opening => return None,
             Turn::Chosen(ply) => ply,
             Turn::Searching { full } => self.ply_of_search(full, table, counters),
         };
@@ -282,18 +251,8 @@ impl Seat {
 impl Game {
     fn new(record: GameRecord, position: Position, table: &Table<'_>) -> Game {
         let draw = |purpose| generator(table.seed, record.game, 0, purpose);
-        let opening = match table.config.handicapped_at(unit(&mut draw(Purpose::Handicap))) {
-            Some(side) => {
-                let mean = table.config.handicap_mean_moves;
-                Opening::Handicap(side, opening_plies(mean, &mut draw(Purpose::HandicapLength)))
-            }
-            None => {
-                let mean = table.config.opening_mean_plies;
-                Opening::Policy(opening_plies(mean, &mut draw(Purpose::OpeningLength)))
-            }
-        };
         Game {
-            opening,
+            opening: opening_plies(table.config.opening_mean_plies, &mut draw(Purpose::OpeningLength)),
             verifies: unit(&mut draw(Purpose::Verification)) < f64::from(table.config.resign.verify_share),
             record,
             position,

@@ -64,14 +64,8 @@ const SEVEN: Weights = Weights {
     capture: 45,
 };
 
-const NINE: Weights = Weights {
-    attacker: 50,
-    first_gate: 60,
-    king_enclosed: 150,
-    man_enclosed: 6,
-    quarter: 15,
-    ..SEVEN
-};
+const NINE: Weights =
+    Weights { attacker: 50, first_gate: 60, king_enclosed: 150, man_enclosed: 6, quarter: 15, ..SEVEN };
 
 const ELEVEN: Weights = Weights {
     attacker: 55,
