@@ -2,7 +2,7 @@
 //! inside burn's autodiff.
 //!
 //! burn's own convolution converts layouts and copies patches; on small boards a direct kernel is several times faster
-//! (`cargo bench -p hnefi-models`). Modules, parameters and optimiser stay burn's, and burn's own operations are the oracle
+//! (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's own operations are the oracle
 //! that the gradient tests compare with.
 
 mod kernels;

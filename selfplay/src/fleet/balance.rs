@@ -1,9 +1,9 @@
-//! Evening out lopsided games: the side that loses most thinks longer.
+//! Evening out lopsided games: the side that loses most thinks longer, the other one shorter.
 //!
 //! Where one side wins nearly every game, as the defenders do on the small boards at first, all results are the same and
-//! nothing can be learned from them; it is the loser who has something to learn. So after a generation the playouts of the
-//! side that scored less grow by up to [`STEP`] doublings, and shrink again when it catches up. The other side keeps the
-//! configured playouts. The state moves at the end of a generation only, so threads do not matter.
+//! nothing can be learned from them. So after a generation the ratio of the sides' playouts moves by up to [`STEP`] doublings in
+//! favour of the side that scored less, and back when it catches up; the geometric mean stays what is configured. The state
+//! moves at the end of a generation only, so threads do not matter.
 
 use hnefi_engine::Side;
 use serde::{Deserialize, Serialize};
@@ -13,10 +13,13 @@ use crate::record::GameRecord;
 /// The most that one generation changes, in doublings: at a score of 0 or 1.
 const STEP: f32 = 0.5;
 
-/// How much longer one side thinks.
+/// The fewest playouts of a search that is to teach something.
+const FEWEST: u32 = 2;
+
+/// How much longer one side thinks than the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Balance {
-    /// Doublings of the attackers' playouts; below 0 of the defenders'.
+    /// Doublings of the attackers' playouts over the defenders'.
     doublings: f32,
 }
 
@@ -40,8 +43,8 @@ impl Balance {
 
     /// Playouts of a full search of attackers and defenders.
     pub(super) fn playouts(self, base: u32) -> [u32; 2] {
-        let longer = (base as f32 * self.doublings.abs().exp2()).round() as u32;
-        if self.doublings >= 0.0 { [longer, base] } else { [base, longer] }
+        let playouts = |doublings: f32| ((base as f32 * doublings.exp2()).round() as u32).max(FEWEST.min(base));
+        [playouts(self.doublings / 2.0), playouts(-self.doublings / 2.0)]
     }
 }
 
@@ -71,19 +74,21 @@ mod tests {
     fn the_loser_thinks_longer_up_to_the_limit() {
         let mut balance = Balance::default();
         assert_eq!(balance.playouts(16), [16, 16]);
-        balance.observe(&games(0, 4), 3.0);
-        balance.observe(&games(0, 4), 3.0);
-        assert_eq!(balance.playouts(16), [32, 16]);
+        for _ in 0..4 {
+            balance.observe(&games(0, 4), 4.0);
+        }
+        assert_eq!(balance.playouts(16), [32, 8]);
         for _ in 0..20 {
-            balance.observe(&games(0, 4), 3.0);
+            balance.observe(&games(0, 4), 4.0);
         }
-        assert_eq!(balance.playouts(16), [128, 16]);
-        balance.observe(&games(2, 2), 3.0);
-        assert_eq!(balance.playouts(16), [128, 16]);
-        for _ in 0..8 {
-            balance.observe(&games(4, 0), 3.0);
+        assert_eq!(balance.playouts(16), [64, 4]);
+        assert_eq!(balance.playouts(4), [16, 2]);
+        balance.observe(&games(2, 2), 4.0);
+        assert_eq!(balance.playouts(16), [64, 4]);
+        for _ in 0..12 {
+            balance.observe(&games(4, 0), 4.0);
         }
-        assert_eq!(balance.playouts(16), [16, 32]);
+        assert_eq!(balance.playouts(16), [8, 32]);
     }
 
     #[test]

@@ -22,8 +22,8 @@ pub struct SelfPlayConfig {
     pub opening_mean_plies: f32,
     /// Temperature of the raw policy in those plies; above 1 is flatter.
     pub opening_temperature: f32,
-    /// The most doublings of the playouts of the side that mostly loses, adapted generation by generation so that games come out
-    /// even; 0 is off. Only in training: games by one checkpoint on their own are played with equal playouts.
+    /// The most doublings of the losing side's playouts over the winning side's, adapted generation by generation so that games
+    /// come out even; 0 is off. Only in training: games by one checkpoint on their own are played with equal playouts.
     pub balance_doublings: f32,
     /// Share of the plies searched with `fast_playouts` and without a policy target (KataGo's playout cap randomisation); 0 is off.
     pub fast_share: f32,

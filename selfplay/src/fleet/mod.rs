@@ -172,7 +172,7 @@ impl Fleet {
     /// Plays until the quota is reached and returns the games that ended; unfinished ones stay for the next call, which
     /// may bring another network. After an interruption, call it again with the same arguments to go on.
     ///
-    /// `playouts` is the budget of a full search (the side that mostly loses may get more, see `balance_doublings`), `checkpoint_id` what the records name as the player, and
+    /// `playouts` is the budget of a full search (`balance_doublings` may shift it between the sides), `checkpoint_id` what the records name as the player, and
     /// `make_evaluator` is called once on each thread.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Samples per second of a training step on random boards, by board, network and number of shards, and the time to make
 //! a batch.
 //!
-//! `cargo bench -p hnefi-train` (stop other work first: the shards want a core each).
+//! `cargo bench -p hnefi-benches --bench learner` (stop other work first: the shards want a core each).
 
 use std::hint::black_box;
 use std::time::Duration;
