@@ -15,15 +15,15 @@
 //! | 6 | where the king can go in one move |
 //! | 7 | where he can go in two moves and not in one |
 //! | 8 | open lines: where he would stand one move from a goal |
-//! | 9 | where an attacker could go and capture at once |
-//! | 10 | where a defender could go and capture at once |
+//! | 9 | where an attacker could go and capture a man at once |
+//! | 10 | where a defending man could go and capture at once |
 //! | 11 | the edge flood: reached from the edge without crossing an attacker |
 //! | 12 | where the last move began |
 //! | 13 | where the last move ended |
-//! | 14 | attackers that could be captured at once |
-//! | 15 | defending men that could be captured at once |
+//! | 14 | attackers that a defending man could capture at once |
+//! | 15 | defending men that an attacker could capture at once |
 //!
-//! Planes 9, 10, 14 and 15 are drawn for both sides, whoever is to move. The global vector is described in [`global`].
+//! Planes 9, 10, 14 and 15 are drawn whoever is to move; captures by and of the king are not in them. The global vector is described in [`global`].
 
 pub mod global;
 
@@ -57,9 +57,9 @@ pub mod plane {
     pub const KING_TWO_MOVES: usize = 7;
     /// Where the king would stand one move from a goal.
     pub const OPEN_LINES: usize = 8;
-    /// Where an attacker could go and capture at once.
+    /// Where an attacker could go and capture a man at once.
     pub const ATTACKERS_LANDINGS: usize = 9;
-    /// Where a defender could go and capture at once.
+    /// Where a defending man could go and capture at once.
     pub const DEFENDERS_LANDINGS: usize = 10;
     /// Reached from the edge without crossing an attacker.
     pub const EDGE_FLOOD: usize = 11;
@@ -67,9 +67,9 @@ pub mod plane {
     pub const LAST_FROM: usize = 12;
     /// Where the last move ended.
     pub const LAST_TO: usize = 13;
-    /// Attackers that could be captured at once.
+    /// Attackers that a defending man could capture at once.
     pub const ATTACKERS_AT_RISK: usize = 14;
-    /// Defending men that could be captured at once.
+    /// Defending men that an attacker could capture at once.
     pub const DEFENDERS_AT_RISK: usize = 15;
 }
 

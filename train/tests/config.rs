@@ -34,9 +34,13 @@ fn built_in_configurations_have_no_faults() {
 }
 
 #[test]
-fn quick_is_the_default() {
+fn quick_says_what_is_left_out() {
     assert_eq!(TrainConfig::named("quick").unwrap(), TrainConfig::default());
     assert_eq!(TrainConfig::parse("", "empty").unwrap(), TrainConfig::default());
+    let changed = TrainConfig::parse("[selfplay.ply_caps]\nseven = 60", "one key").unwrap();
+    let mut expected = TrainConfig::default();
+    expected.selfplay.ply_caps.seven = 60;
+    assert_eq!(changed, expected);
 }
 
 /// Calls `check` with the line number, the section, the key and the comment above it, for every key of a file.

@@ -10,7 +10,7 @@ use hnefi_train::TrainError;
 use hnefi_train::batch::Batch;
 use hnefi_train::learner::{Learner, LearnerParams};
 use hnefi_train::loss::LossWeights;
-use hnefi_train::sample::Sampler;
+use hnefi_train::sample::{Sampler, ValueTarget};
 
 use support::random_game;
 
@@ -36,7 +36,7 @@ fn games() -> Vec<GameRecord> {
 
 fn batches(count: u64, rows: usize, shards: usize) -> Vec<Vec<Batch>> {
     let games = games();
-    let sampler = Sampler::new(&games, 3, 0.0);
+    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.0, fade: 0.0 });
     (0..count).map(|step| sampler.batch(step, rows, shards).unwrap()).collect()
 }
 
