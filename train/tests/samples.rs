@@ -126,7 +126,7 @@ fn boards_are_drawn_by_their_share_and_never_mixed() {
     let mut games: Vec<GameRecord> = (30..36).map(|number| random_game(Preset::Brandubh, number)).collect();
     games.extend((36..39).map(|number| random_game(Preset::Copenhagen, number)));
     let sampler = Sampler::new(&games, 9, mixed(0.0));
-    let small: usize = Sampler::new(&games[..6], 9, 0.0).plies();
+    let small: usize = Sampler::new(&games[..6], 9, mixed(0.0)).plies();
     let share = small as f64 / sampler.plies() as f64;
     let steps = 400;
     let drawn = (0..steps)
