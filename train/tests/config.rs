@@ -34,52 +34,54 @@ fn built_in_configurations_have_no_faults() {
 }
 
 #[test]
-fn quick_is_the_default() {
+fn quick_says_what_is_left_out() {
     assert_eq!(TrainConfig::named("quick").unwrap(), TrainConfig::default());
     assert_eq!(TrainConfig::parse("", "empty").unwrap(), TrainConfig::default());
+    let changed = TrainConfig::parse("[selfplay.ply_caps]\nseven = 60", "one key").unwrap();
+    let mut expected = TrainConfig::default();
+    expected.selfplay.ply_caps.seven = 60;
+    assert_eq!(changed, expected);
 }
 
-/// Every key stands in every file, under a comment of at least two lines of which the last says what is allowed.
-#[test]
-fn every_key_is_there_and_explained() {
-    let every = toml::Table::try_from(TrainConfig::default()).unwrap();
-    let count = |table: &toml::Table| -> usize {
-        fn keys(table: &toml::Table) -> usize {
-            table.values().map(|value| value.as_table().map_or(1, keys)).sum()
-        }
-        keys(table)
-    };
-    for (name, text) in FILES {
-        assert_eq!(count(&text.parse().unwrap()), count(&every), "{name} lacks a key");
-        let lines: Vec<&str> = text.lines().collect();
-        for (number, line) in lines.iter().enumerate() {
-            assert!(line.len() <= 240, "{name}:{}: a long line", number + 1);
-            if line.contains('=') && !line.starts_with('#') {
-                let comment = |back: usize| lines[number - back].starts_with("# ");
-                assert!(comment(1) && comment(2), "{name}:{}: {line} needs a story and a range", number + 1);
-                assert!(lines[number - 1].ends_with(").") || lines[number - 1].ends_with(','), "{name}: {line}");
-            }
+/// Calls `check` with the line number, the section, the key and the comment above it, for every key of a file.
+fn each_key(text: &str, mut check: impl FnMut(usize, &str, &str, &str)) {
+    let (mut section, mut comment) = (String::new(), String::new());
+    for (number, line) in text.lines().enumerate() {
+        assert!(line.len() <= 120, "line {}: longer than 120", number + 1);
+        if let Some(header) = line.strip_prefix('[') {
+            section = header.trim_end_matches(']').to_owned();
+        } else if let Some(words) = line.strip_prefix("# ") {
+            comment = format!("{comment} {words}");
+        } else if let Some((key, _)) = line.split_once(" = ") {
+            check(number + 1, &section, key, &std::mem::take(&mut comment));
+        } else {
+            comment.clear();
         }
     }
 }
 
-/// The range in a file's comment is the one that is enforced: it stands in the message for a wrong value, word for word.
+/// Every key stands in every file, under a comment that tells its story and then what is enforced, word for word as in the
+/// message for a wrong value.
 #[test]
-fn comments_say_the_enforced_range() {
+fn every_key_is_there_and_explained() {
+    fn keys(table: &toml::Table) -> usize {
+        table.values().map(|value| value.as_table().map_or(1, keys)).sum()
+    }
+    let every = keys(&toml::Table::try_from(TrainConfig::default()).unwrap());
     for (name, text) in FILES {
-        let (mut section, mut last_comment) = (String::new(), String::new());
-        for line in text.lines() {
-            if let Some(header) = line.strip_prefix('[') {
-                section = header.trim_end_matches(']').to_owned();
-            } else if let Some(comment) = line.strip_prefix("# ") {
-                last_comment = comment.trim_end_matches('.').to_lowercase();
-            } else if let Some((key, _)) = line.split_once(" = ") {
-                // No key may be a date.
-                let message = fault(&format!("[{section}]\n{key} = 1979-05-27"));
-                let (_, allowed) = message.split_once("expected ").unwrap();
-                assert_eq!(allowed.to_lowercase(), last_comment, "{name}: {section}.{key}");
-            }
-        }
+        let mut count = 0;
+        each_key(text, |line, section, key, comment| {
+            count += 1;
+            // No key may be a date.
+            let message = fault(&format!("[{section}]\n{key} = 1979-05-27")).to_lowercase();
+            let (_, allowed) = message.split_once("expected ").unwrap();
+            let comment = comment.trim_end_matches('.').to_lowercase();
+            let story = comment.strip_suffix(allowed).unwrap_or_else(|| {
+                panic!("{name}.toml:{line}: {key} is explained as {comment:?}, which does not end with {allowed:?}")
+            });
+            assert!(story.trim().len() > 5 && story.trim().ends_with('.'), "{name}.toml:{line}: {key} has no story");
+        });
+        assert_eq!(count, every, "{name}.toml lacks a key");
     }
 }
 

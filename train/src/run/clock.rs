@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn clock(before: f64, minutes: f64, generations: u32) -> Clock {
-        Clock::starting_from(before, &BudgetSection { minutes, generations, ..BudgetSection::default() })
+        Clock::starting_from(before, &BudgetSection { minutes, generations, playouts: vec![16] })
     }
 
     #[test]
