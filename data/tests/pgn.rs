@@ -71,12 +71,20 @@ fn comments_numbers_and_annotations_are_passed_over() {
 
 #[test]
 fn named_captures_must_be_the_captures_made_but_the_king_may_be_left_out() {
-    let capture = "[Rules \"brandubh\"]\n[FEN \"7/3k3/7/1da4/7/7/3a3 a\"]\n\n";
-    assert_eq!(read_one(&format!("{capture}d1a1 *")).plies.len(), 1);
-    let error = error_of(&format!("{capture}1. d1-d3xb4 *"));
-    assert!(error.contains("line 4") && error.contains("captures nothing"), "{error}");
-    let king = "[Rules \"brandubh\"]\n[FEN \"7/7/3k3/2a4/7/3a3/3a3 a\"]\n\n";
-    assert_eq!(read_one(&format!("{king}d2d4 *")).plies.len(), 1);
+    let from = |fen: &str, word: &str| format!("[Rules \"brandubh\"]\n[FEN \"{fen}\"]\n\n1. {word} *");
+    let man = "7/3k3/a6/1da4/7/7/7 a";
+    for word in ["a5a4", "a5-a4", "a5-a4xb4"] {
+        assert_eq!(read_one(&from(man, word)).plies.len(), 1);
+    }
+    let error = error_of(&from(man, "a5-a4xc4"));
+    assert!(error.contains("line 4: ply 1") && error.contains("it captures b4"), "{error}");
+    let error = error_of(&from(man, "a5-a6xb4"));
+    assert!(error.contains("captures nothing"), "{error}");
+    let king_and_man = "3a3/4ka1/3d3/7/7/3a3/1a5 a";
+    for word in ["d7-d6xd5", "d7-d6xd5xe6", "d7-d6xe6/d5"] {
+        assert_eq!(read_one(&from(king_and_man, word)).winner(), Some(Side::Attackers));
+    }
+    assert!(error_of(&from(king_and_man, "d7-d6xe6")).contains("it captures d5 e6"));
 }
 
 #[test]

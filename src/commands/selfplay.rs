@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hnefi_engine::Side;
-use hnefi_models::{Checkpoint, DeviceChoice, evaluator};
+use hnefi_models::{Checkpoint, DeviceChoice, evaluators};
 use hnefi_selfplay::fleet::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games};
 use hnefi_selfplay::store::Store;
 use hnefi_train::TrainConfig;
@@ -46,7 +46,8 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     };
     let watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
     watcher.bar.set_prefix("self-play");
-    let make = || evaluator(&network, device);
+    let evaluators = evaluators(&network, device)?;
+    let make = || Ok(evaluators());
     let summary = record_games(&store, &config.selfplay, &config.search, &params, &make, &watcher)?;
     watcher.bar.finish_and_clear();
     println!("{} games in {}", summary.games, args.out.display());

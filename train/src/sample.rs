@@ -7,7 +7,7 @@
 //! | target | from |
 //! |---|---|
 //! | policy | the search's weights over the legal moves |
-//! | value | the game's result for the side to move, mixed with the searched value when the config says so; a resignation counts as a win |
+//! | value | the game's result for the side to move, faded by its distance and mixed with the searched value when the config says so; a resignation counts as a win |
 //! | moves left | `ln(1 + plies left)`; not in resigned games, whose true length nobody knows |
 //! | occupancy | the last position's pieces; not in resigned games, which ended before their end |
 //!
@@ -31,12 +31,24 @@ pub struct Sampler<'a> {
     /// One per board size that occurs: the size and (game, ply) pairs.
     pools: Vec<(BoardSize, Vec<(u32, u32)>)>,
     seed: u64,
-    value_search_mix: f32,
+    value: ValueTarget,
+}
+
+/// What the value target is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ValueTarget {
+    /// Share of the searched value; the rest is the game's result.
+    pub search_mix: f32,
+    /// How much nearer to a draw the result is taken per ply that it lies ahead: a result `n` plies away counts `exp(-fade * n)`.
+    ///
+    /// Where one side wins nearly every game, as the defenders do on the small boards at first, the plain result says the
+    /// same of every position and nothing is learned. A fading one tells a long defence from a short one.
+    pub fade: f32,
 }
 
 impl<'a> Sampler<'a> {
     /// All training plies of the finished games.
-    pub fn new(games: impl IntoIterator<Item = &'a GameRecord>, seed: u64, value_search_mix: f32) -> Sampler<'a> {
+    pub fn new(games: impl IntoIterator<Item = &'a GameRecord>, seed: u64, value: ValueTarget) -> Sampler<'a> {
         let games: Vec<&GameRecord> = games.into_iter().filter(|game| game.is_finished()).collect();
         let mut pools: Vec<_> = BoardSize::ALL.map(|size| (size, Vec::new())).into();
         for (number, game) in games.iter().enumerate() {
@@ -45,7 +57,7 @@ impl<'a> Sampler<'a> {
             pools[place].1.extend(trains.map(|(ply, _)| (number as u32, ply as u32)));
         }
         pools.retain(|(_, plies)| !plies.is_empty());
-        Sampler { games, pools, seed, value_search_mix }
+        Sampler { games, pools, seed, value }
     }
 
     /// Number of training plies.
@@ -69,7 +81,7 @@ impl<'a> Sampler<'a> {
                     .map(|_| {
                         let (game, ply) = plies[below(&mut rng, plies.len())];
                         let symmetry = Symmetry::ALL[below(&mut rng, Symmetry::ALL.len())];
-                        row(self.games[game as usize], ply as usize, symmetry, self.value_search_mix)
+                        row(self.games[game as usize], ply as usize, symmetry, self.value)
                     })
                     .collect();
                 Ok(Batch::new(size, &rows?))
@@ -99,7 +111,7 @@ fn below(rng: &mut Rng, bound: usize) -> usize {
 ///
 /// # Errors
 /// When the start position or a move is impossible.
-pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, value_search_mix: f32) -> Result<Row, RecordError> {
+pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, target: ValueTarget) -> Result<Row, RecordError> {
     let size = game.rules.size;
     let mut replay = game.replay()?;
     for _ in 0..index {
@@ -119,7 +131,7 @@ pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, value_search_mix
         globals: features.globals,
         policy_weight: if ply.policy.is_empty() { 0.0 } else { 1.0 },
         policy,
-        value: value(game, &position, ply, value_search_mix),
+        value: value(game, &position, index, target),
         moves_left: ((game.plies.len() - index) as f32).ln_1p(),
         occupancy: occupancy(replay.position(), symmetry),
         end_weight: if resigned { 0.0 } else { 1.0 },
@@ -135,8 +147,8 @@ fn policy(position: &Position, ply: &PlyRecord, symmetry: Symmetry) -> Vec<(usiz
     legal.iter().map(|&mv| (PolicyIndex::of(symmetry.mv(mv, size), size).flat(size), weight(mv))).collect()
 }
 
-/// Win, draw and loss as the side to move has them in the end, mixed with what the search thought.
-fn value(game: &GameRecord, position: &Position, ply: &PlyRecord, mix: f32) -> [f32; 3] {
+/// Win, draw and loss as the side to move has them in the end, faded by distance and mixed with what the search thought.
+fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarget) -> [f32; 3] {
     let side = position.side_to_move();
     let result = match (game.resigned, game.outcome) {
         (Some(loser), _) if loser == side => Wdl::LOSS,
@@ -144,8 +156,15 @@ fn value(game: &GameRecord, position: &Position, ply: &PlyRecord, mix: f32) -> [
         (None, Some(outcome)) => Wdl::of_outcome(outcome, side),
         (None, None) => Wdl::DRAW,
     };
-    let blend = |result: f32, searched: f32| (1.0 - mix) * result + mix * searched;
-    [blend(result.win, ply.searched.win), blend(result.draw, ply.searched.draw), blend(result.loss, ply.searched.loss)]
+    let certainty = (-target.fade * (game.plies.len() - index) as f32).exp();
+    let faded = |result: f32, drawn: f32| certainty * result + (1.0 - certainty) * drawn;
+    let blend = |result: f32, searched: f32| (1.0 - target.search_mix) * result + target.search_mix * searched;
+    let searched = game.plies[index].searched;
+    [
+        blend(faded(result.win, 0.0), searched.win),
+        blend(faded(result.draw, 1.0), searched.draw),
+        blend(faded(result.loss, 0.0), searched.loss),
+    ]
 }
 
 /// What stands on each square in the end: 0 nothing, 1 an attacker, 2 a defender, 3 the king.

@@ -6,7 +6,7 @@ use hnefi_engine::{Outcome, Preset, Reason, Side, Symmetry};
 use hnefi_models::Wdl;
 use hnefi_selfplay::GameRecord;
 use hnefi_train::batch::Row;
-use hnefi_train::sample::{Sampler, row};
+use hnefi_train::sample::{Sampler, ValueTarget, row};
 
 use support::random_game;
 
@@ -30,6 +30,11 @@ fn sorted(mut row: Row) -> Row {
     row
 }
 
+/// A value target without fading.
+fn mixed(search_mix: f32) -> ValueTarget {
+    ValueTarget { search_mix, fade: 0.0 }
+}
+
 #[test]
 fn a_symmetry_turns_inputs_and_targets_alike() {
     for (preset, number) in [(Preset::Brandubh, 1), (Preset::Tablut, 2), (Preset::Copenhagen, 3)] {
@@ -37,8 +42,8 @@ fn a_symmetry_turns_inputs_and_targets_alike() {
         for symmetry in Symmetry::ALL {
             let turned = turned(&game, symmetry);
             for index in (0..game.plies.len()).step_by(7) {
-                let seen = row(&game, index, symmetry, 0.25).unwrap();
-                let played = row(&turned, index, Symmetry::IDENTITY, 0.25).unwrap();
+                let seen = row(&game, index, symmetry, mixed(0.25)).unwrap();
+                let played = row(&turned, index, Symmetry::IDENTITY, mixed(0.25)).unwrap();
                 assert_eq!(sorted(seen), sorted(played), "{} ply {index} through {symmetry:?}", preset.name());
             }
         }
@@ -51,7 +56,7 @@ fn targets_say_what_the_game_shows() {
     let last = game.final_position().unwrap();
     let men = |content| move |row: &Row| row.occupancy.iter().filter(|&&found| found == content).count();
     for index in 0..game.plies.len() {
-        let row = row(&game, index, Symmetry::ALL[index % 8], 0.0).unwrap();
+        let row = row(&game, index, Symmetry::ALL[index % 8], mixed(0.0)).unwrap();
         assert_eq!(row.moves_left, ((game.plies.len() - index) as f32 + 1.0).ln(), "ply {index}");
         assert_eq!(men(1)(&row), last.board().attackers().len());
         assert_eq!(men(2)(&row), last.board().defenders().len());
@@ -66,7 +71,7 @@ fn targets_say_what_the_game_shows() {
 fn values_are_from_the_side_to_move() {
     let mut game = random_game(Preset::Brandubh, 5);
     game.outcome = Some(Outcome::Win { side: Side::Attackers, reason: Reason::KingCaptured });
-    let value = |game: &GameRecord, index, mix| row(game, index, Symmetry::IDENTITY, mix).unwrap().value;
+    let value = |game: &GameRecord, index, mix| row(game, index, Symmetry::IDENTITY, mixed(mix)).unwrap().value;
     // The attackers move first.
     assert_eq!(value(&game, 0, 0.0), [1.0, 0.0, 0.0]);
     assert_eq!(value(&game, 1, 0.0), [0.0, 0.0, 1.0]);
@@ -81,18 +86,18 @@ fn a_resignation_is_a_win_whose_end_nobody_saw() {
     let mut game = random_game(Preset::Brandubh, 6);
     game.plies.truncate(9);
     (game.outcome, game.resigned) = (None, Some(Side::Attackers));
-    let seen = |index| row(&game, index, Symmetry::IDENTITY, 0.0).unwrap();
+    let seen = |index| row(&game, index, Symmetry::IDENTITY, mixed(0.0)).unwrap();
     assert_eq!(seen(1).value, [1.0, 0.0, 0.0], "the defenders to move");
     assert_eq!(seen(2).value, [0.0, 0.0, 1.0], "the attackers to move");
     assert_eq!(seen(2).end_weight, 0.0);
-    assert_eq!(row(&random_game(Preset::Brandubh, 6), 2, Symmetry::IDENTITY, 0.0).unwrap().end_weight, 1.0);
+    assert_eq!(row(&random_game(Preset::Brandubh, 6), 2, Symmetry::IDENTITY, mixed(0.0)).unwrap().end_weight, 1.0);
 }
 
 #[test]
 fn only_training_plies_of_finished_games_are_drawn() {
     let mut games: Vec<GameRecord> = (10..14).map(|number| random_game(Preset::Brandubh, number)).collect();
     games[3].outcome = None;
-    let sampler = Sampler::new(&games, 7, 0.0);
+    let sampler = Sampler::new(&games, 7, mixed(0.0));
     let expected: usize = games[..3].iter().map(|game| game.plies.iter().filter(|ply| ply.trains).count()).sum();
     assert_eq!(sampler.plies(), expected);
     for step in 0..20 {
@@ -104,9 +109,9 @@ fn only_training_plies_of_finished_games_are_drawn() {
 #[test]
 fn a_step_names_its_batch() {
     let games: Vec<GameRecord> = (20..24).map(|number| random_game(Preset::Brandubh, number)).collect();
-    let sampler = Sampler::new(&games, 7, 0.0);
-    let same = Sampler::new(&games, 7, 0.0);
-    let other = Sampler::new(&games, 8, 0.0);
+    let sampler = Sampler::new(&games, 7, mixed(0.0));
+    let same = Sampler::new(&games, 7, mixed(0.0));
+    let other = Sampler::new(&games, 8, mixed(0.0));
     assert_eq!(sampler.batch(3, 16, 2).unwrap(), same.batch(3, 16, 2).unwrap());
     assert_ne!(sampler.batch(3, 16, 2).unwrap(), sampler.batch(4, 16, 2).unwrap());
     assert_ne!(sampler.batch(3, 16, 2).unwrap(), other.batch(3, 16, 2).unwrap());
@@ -119,7 +124,7 @@ fn a_step_names_its_batch() {
 fn boards_are_drawn_by_their_share_and_never_mixed() {
     let mut games: Vec<GameRecord> = (30..36).map(|number| random_game(Preset::Brandubh, number)).collect();
     games.extend((36..39).map(|number| random_game(Preset::Copenhagen, number)));
-    let sampler = Sampler::new(&games, 9, 0.0);
+    let sampler = Sampler::new(&games, 9, mixed(0.0));
     let small: usize = Sampler::new(&games[..6], 9, 0.0).plies();
     let share = small as f64 / sampler.plies() as f64;
     let steps = 400;
@@ -133,4 +138,18 @@ fn boards_are_drawn_by_their_share_and_never_mixed() {
     // Four standard deviations of the binomial distribution.
     let bound = 4.0 * (share * (1.0 - share) / steps as f64).sqrt();
     assert!((drawn as f64 / steps as f64 - share).abs() < bound, "{drawn} of {steps}, expected a share of {share}");
+}
+
+#[test]
+fn a_far_result_fades_towards_a_draw() {
+    let game = random_game(Preset::Brandubh, 6);
+    let fade = 0.02;
+    let target = ValueTarget { search_mix: 0.0, fade };
+    for index in 0..game.plies.len() {
+        let [win, draw, loss] = row(&game, index, Symmetry::IDENTITY, target).unwrap().value;
+        let certainty = (-fade * (game.plies.len() - index) as f32).exp();
+        let decided = if game.outcome.unwrap().winner().is_some() { certainty } else { 0.0 };
+        assert!((win + loss - decided).abs() < 1e-6 && (win + draw + loss - 1.0).abs() < 1e-6);
+        assert_eq!(win.min(loss), 0.0);
+    }
 }

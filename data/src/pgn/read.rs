@@ -126,8 +126,8 @@ fn agree_on_reason(raw: &RawGame, outcome: Outcome) -> Result<(), DataError> {
     Ok(())
 }
 
-/// Plays one word such as `a4-b4xc4`. The squares it names must be those that were captured; the king's may be left out,
-/// as many game texts do.
+/// Plays one word such as `a4-b4xc4`. Where it names captures they must be those made; the king's may be left out, as many
+/// game texts do.
 fn play(position: &mut Position, word: &str) -> Result<Move, String> {
     let size = position.size();
     let (mv, mut named) = Move::parse_with_captures(word, size).map_err(|error| error.to_string())?;
@@ -138,7 +138,7 @@ fn play(position: &mut Position, word: &str) -> Result<Move, String> {
     if named != found {
         found.retain(|&square| Some(square) != king);
     }
-    if named != found {
+    if !named.is_empty() && named != found {
         let names = captured.map(|square| square.name(size)).collect::<Vec<_>>().join(" ");
         let names = if names.is_empty() { "nothing".to_owned() } else { names };
         return Err(format!("move {word} names other captures than it makes: it captures {names}"));

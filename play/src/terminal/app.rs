@@ -93,9 +93,13 @@ impl App {
     /// Takes what the players have thought and asks the next question.
     pub(super) fn tick(&mut self, now: Instant) {
         self.since.get_or_insert(now);
-        if let Err(error) = self.collect_move(now).and_then(|()| self.collect_advice()) {
+        if let Err(error) = self.collect_move(now) {
             self.paused = true;
             self.notice = Some(format!("{error}. Press p to try again."));
+        }
+        if let Err(error) = self.collect_advice() {
+            self.adviser = None;
+            self.notice = Some(format!("{error}. There are no more hints."));
         }
         self.ask(now);
     }

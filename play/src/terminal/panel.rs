@@ -18,6 +18,9 @@ use crate::words;
 /// Signs that turn while a player thinks, ten a second.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
+/// The widest bar, in columns.
+const BAR: u16 = 40;
+
 /// Draws the panel.
 pub(super) fn draw(frame: &mut Frame, area: Rect, app: &App, theme: &Theme, now: Instant) {
     let [head, bar, moves, status] = Layout::vertical([
@@ -29,7 +32,7 @@ pub(super) fn draw(frame: &mut Frame, area: Rect, app: &App, theme: &Theme, now:
     .areas(area);
     frame.render_widget(Text::from(heading(app, theme)), head);
     frame.render_widget(Text::from(view(app, theme, bar.width)), bar);
-    frame.render_widget(Text::from(move_list(app, theme, moves.height)), moves);
+    frame.render_widget(Text::from(move_list(app, theme, moves)), moves);
     frame.render_widget(Paragraph::new(saying(app, theme, now)).wrap(Wrap { trim: true }), status);
 }
 
@@ -58,25 +61,30 @@ fn heading<'a>(app: &'a App, theme: &Theme) -> Vec<Line<'a>> {
         lines.push(Line::from(vec![
             Span::styled(if turn { "▶ " } else { "  " }, style),
             Span::styled(format!("{} {} ", sign(piece), words::side(side)), style),
-            Span::styled(format!("{men:>2}  "), theme.quiet()),
+            Span::styled(format!("{men:>2} "), theme.quiet()),
             Span::styled(words::occupant(session.occupant(side)), style),
         ]));
     }
     lines
 }
 
-/// The bar and what it says in numbers.
+/// The bar and what it says in numbers, each below its part.
 fn view(app: &App, theme: &Theme, width: u16) -> Vec<Line<'static>> {
     let Some((chances, present)) = app.session.view() else {
-        return vec![Line::styled("Nobody has judged the position yet.", theme.quiet())];
+        return vec![Line::styled("No view of the position yet.", theme.quiet())];
     };
     let style = if present { Style::new() } else { theme.quiet() };
-    vec![bar(chances, theme, width), Line::styled(capitalised(&words::chances(chances)), style)]
+    let percent = |chance: f32| format!("{} %", (100.0 * chance).round());
+    let left = format!("{} {}", sign(Piece::Attacker), percent(chances.attackers));
+    let middle = format!("draw {}", percent(chances.draw));
+    let right = format!("{} {}", percent(chances.defenders), sign(Piece::Defender));
+    let width = usize::from(width.min(BAR));
+    let between = width.saturating_sub(left.chars().count() + right.chars().count());
+    vec![bar(chances, theme, width), Line::styled(format!("{left}{middle:^between$}{right}"), style)]
 }
 
 /// Attackers from the left, defenders from the right, draws between them.
-fn bar(chances: Chances, theme: &Theme, width: u16) -> Line<'static> {
-    let width = usize::from(width.min(40));
+fn bar(chances: Chances, theme: &Theme, width: usize) -> Line<'static> {
     let columns = |chance: f32| ((chance * width as f32).round() as usize).min(width);
     let attackers = columns(chances.attackers);
     let defenders = columns(chances.defenders).min(width - attackers);
@@ -91,17 +99,18 @@ fn bar(chances: Chances, theme: &Theme, width: u16) -> Line<'static> {
 }
 
 /// Two plies a line, those taken back in dim; the latest move stays in sight.
-fn move_list(app: &App, theme: &Theme, height: u16) -> Vec<Line<'static>> {
+fn move_list(app: &App, theme: &Theme, area: Rect) -> Vec<Line<'static>> {
     let session = &app.session;
     let played = session.played().len();
     let all: Vec<&Played> = session.played().iter().chain(session.taken_back()).collect();
     let mut lines: Vec<Line> = Vec::new();
     let mut latest = 0;
+    let column = (usize::from(area.width).saturating_sub(5) / 2).min(15);
     for (index, ply) in all.iter().enumerate() {
         if ply.side == Side::Attackers || lines.is_empty() {
             lines.push(Line::styled(format!("{:>3}. ", lines.len() + 1), theme.quiet()));
             if ply.side == Side::Defenders {
-                lines[0].push_span(Span::styled(format!("{:<15}", "..."), theme.quiet()));
+                lines[0].push_span(Span::styled(format!("{:<column$}", "..."), theme.quiet()));
             }
         }
         let style = match index + 1 {
@@ -110,17 +119,18 @@ fn move_list(app: &App, theme: &Theme, height: u16) -> Vec<Line<'static>> {
             _ => Style::new(),
         };
         let row = lines.len() - 1;
-        lines[row].push_span(Span::styled(format!("{:<15}", words::played(ply, session.rules())), style));
+        lines[row].push_span(Span::styled(format!("{:<column$}", words::played(ply, session.rules())), style));
         if index < played {
             latest = row;
         }
     }
-    let height = usize::from(height);
+    let height = usize::from(area.height);
     let first = (latest + 2).saturating_sub(height).min(lines.len().saturating_sub(height));
     lines.into_iter().skip(first).take(height).collect()
 }
 
-fn saying(app: &App, theme: &Theme, now: Instant) -> Vec<Line<'static>> {
+/// What goes on, a question or a hint, and the answer to the latest action, in this order.
+pub(super) fn saying(app: &App, theme: &Theme, now: Instant) -> Vec<Line<'static>> {
     if let Front::Question(question) = app.front {
         let text = match question {
             Question::Resign => "Resign this game?",
@@ -145,9 +155,4 @@ fn saying(app: &App, theme: &Theme, now: Instant) -> Vec<Line<'static>> {
     }
     lines.extend(app.notice.clone().map(Line::from));
     lines
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

@@ -34,8 +34,9 @@ pub(super) fn draw(frame: &mut Frame, app: &App, theme: &Theme, now: Instant) ->
         None => {
             // Without room for the panel the board stands alone, above a line of what goes on.
             let [body, status] = Layout::vertical([Constraint::Min(0), Constraint::Length(1)]).areas(body);
-            let text = app.notice.clone().unwrap_or_else(|| app.status());
-            frame.render_widget(Line::styled(text, theme.strong()), status);
+            let mut said = panel::saying(app, theme, now);
+            // What was said last is the answer to what the person did last.
+            frame.render_widget(said.pop().unwrap_or_default(), status);
             Geometry::fit(body, size, app.flipped)
         }
     };

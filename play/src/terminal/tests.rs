@@ -136,14 +136,18 @@ fn screens_of_a_game() {
 
 #[test]
 fn captures_and_the_end_are_shown() {
-    let mut table = table(Preset::Brandubh, &[]);
-    table.start = Some("7/7/5a1/3a3/d1ak3/3a3/7 a".to_owned());
-    let mut app = app(table);
-    play(&mut app, "f5", "f3");
-    wait(&mut app, |app| plies(app) == 2 || app.session.ending().is_some());
+    let start = |fen: &str| Table { start: Some(fen.to_owned()), ..table(Preset::Brandubh, &["d4d1"]) };
+    let mut app = app(start("7/4a2/2ad3/3k3/7/7/1a5 a"));
+    play(&mut app, "e6", "e5");
+    check("captured", &app, &Theme::TRUE_COLOUR, 100, 30);
+    wait(&mut app, |app| plies(app) == 2);
     press(&mut app, "f");
-    play(&mut app, "f3", "e3");
+    check("flipped", &app, &Theme::TRUE_COLOUR, 100, 30);
+    let mut app = super::tests::app(start("3a3/4ka1/7/7/3d3/3a3/1a5 a"));
+    play(&mut app, "d7", "d6");
     check("king-captured", &app, &Theme::TRUE_COLOUR, 100, 30);
+    play(&mut app, "f6", "f5");
+    assert_eq!(app.notice.as_deref(), Some("The game is over: n begins another, u takes back."));
 }
 
 #[test]
@@ -190,7 +194,7 @@ fn the_mouse_clicks_and_drags() {
     let mut app = app(table(Preset::Brandubh, &["d5e5"]));
     let (_, geometry) = draw(&app, &Theme::TRUE_COLOUR, 100, 30);
     let geometry = geometry.expect("a board");
-    let mut mouse = |app: &mut App, kind, name: &str| {
+    let mouse = |app: &mut App, kind, name: &str| {
         let cell = geometry.cell(square(name, BoardSize::Seven));
         let event = MouseEvent { kind, column: cell.x + 1, row: cell.y, modifiers: KeyModifiers::NONE };
         app.apply(input::mouse(event).expect("an action"), Some(&geometry));
@@ -306,7 +310,9 @@ fn a_hint_comes_from_the_adviser_and_goes_with_the_position() {
 
 #[test]
 fn a_game_in_progress_is_not_left_by_one_key() {
-    let mut app = begun();
+    let mut app = app(table(Preset::Brandubh, &["d5e5", "d2c2"]));
+    play(&mut app, "d2", "c2");
+    wait(&mut app, |app| plies(app) == 2);
     press(&mut app, "q");
     assert!(matches!(app.front, Front::Question(_)) && !app.quit);
     press(&mut app, "n");
@@ -341,6 +347,16 @@ fn a_player_that_cheats_or_breaks_is_shown_and_the_game_stays() {
         press(&mut app, "u");
         assert_eq!(plies(&app), 0);
     }
+}
+
+#[test]
+fn an_adviser_that_breaks_does_not_disturb_the_game() {
+    let adviser = Scripted::boxed("adviser", &["panic"]);
+    let mut app = app(Table { adviser: Some(adviser), ..table(Preset::Brandubh, &["d5e5"]) });
+    wait(&mut app, |app| app.notice.is_some());
+    assert!(app.notice.clone().unwrap_or_default().contains("no more hints"), "{:?}", app.notice);
+    play(&mut app, "d2", "c2");
+    wait(&mut app, |app| plies(app) == 2);
 }
 
 #[test]

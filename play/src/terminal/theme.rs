@@ -107,7 +107,11 @@ impl Theme {
 
     pub(super) fn ground(&self, ground: Ground) -> Style {
         match self.palette {
-            None => Style::new(),
+            None => Style::new().add_modifier(match ground {
+                Ground::Selected => Modifier::REVERSED,
+                Ground::Hint | Ground::LastMove => Modifier::UNDERLINED,
+                Ground::Target | Ground::Special | Ground::Plain { .. } => Modifier::empty(),
+            }),
             Some(palette) => Style::new().bg(match ground {
                 Ground::Selected => palette.selected,
                 Ground::Target => palette.target,
@@ -144,7 +148,7 @@ impl Theme {
         self.foreground(|palette| palette.cursor).add_modifier(Modifier::BOLD)
     }
 
-    /// The attackers' part of the bar.
+    /// The parts of the bar: attackers, draws, defenders.
     pub(super) fn bar(&self) -> [Style; 3] {
         match self.palette {
             None => [Style::new(), Style::new(), Style::new()],

@@ -22,6 +22,9 @@ pub struct SelfPlayConfig {
     pub opening_mean_plies: f32,
     /// Temperature of the raw policy in those plies; above 1 is flatter.
     pub opening_temperature: f32,
+    /// The most doublings of the playouts of the side that mostly loses, adapted generation by generation so that games come out
+    /// even; 0 is off. Only in training: games by one checkpoint on their own are played with equal playouts.
+    pub balance_doublings: f32,
     /// Share of the plies searched with `fast_playouts` and without a policy target (KataGo's playout cap randomisation); 0 is off.
     pub fast_share: f32,
     /// Playouts of a fast search.
@@ -80,6 +83,7 @@ impl Default for SelfPlayConfig {
             ply_caps: PlyCaps::default(),
             opening_mean_plies: 4.0,
             opening_temperature: 1.0,
+            balance_doublings: 0.0,
             fast_share: 0.0,
             fast_playouts: 8,
             puct_sampled_plies: 20,
@@ -159,6 +163,8 @@ impl SelfPlayConfig {
         check("opening_mean_plies", mean.to_string(), (0.0..=40.0).contains(&mean), "0 to 40 plies");
         let temperature = self.opening_temperature;
         check("opening_temperature", temperature.to_string(), (0.1..=10.0).contains(&temperature), "0.1 to 10");
+        let balance = self.balance_doublings;
+        check("balance_doublings", balance.to_string(), (0.0..=8.0).contains(&balance), "0 to 8 doublings");
         check("fast_share", self.fast_share.to_string(), (0.0..=0.95).contains(&self.fast_share), "0 to 0.95");
         let fast = self.fast_playouts;
         check("fast_playouts", fast.to_string(), (1..=100_000).contains(&fast), "1 to 100000 playouts");

@@ -22,7 +22,8 @@ use crate::search::SearchConfig;
 pub(super) struct Table<'a> {
     pub(super) config: &'a SelfPlayConfig,
     pub(super) seed: u64,
-    pub(super) playouts: u32,
+    /// Playouts of a full search, by side.
+    pub(super) playouts: [u32; 2],
     pub(super) quota: Quota,
     /// Who plays: the checkpoint's id.
     pub(super) checkpoint: &'a str,

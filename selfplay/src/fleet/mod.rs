@@ -9,6 +9,7 @@
 //! Games are never cut off at the end of a generation, which would keep only short ones: they go on with the next
 //! network. Searches are fresh at every move, trees are not kept between moves.
 
+mod balance;
 mod batches;
 mod chance;
 mod config;
@@ -30,6 +31,7 @@ pub use resignation::ResignSummary;
 pub use snapshot::FleetSnapshot;
 pub use statistics::{EndCount, GenerationStats};
 
+use balance::Balance;
 use lane::{Lane, Table};
 use resignation::Verification;
 use snapshot::LaneState;
@@ -101,6 +103,7 @@ pub struct Fleet {
     seed: u64,
     lanes: Vec<Lane>,
     verification: Verification,
+    balance: Balance,
     threads: usize,
 }
 
@@ -118,6 +121,7 @@ impl Fleet {
             seed,
             lanes: (0..lanes).map(|index| Lane::new(index, lanes, first, search)).collect(),
             verification: Verification::default(),
+            balance: Balance::default(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
@@ -140,10 +144,11 @@ impl Fleet {
             return Err(mismatch("number of lanes", snapshot.lanes.len(), fleet.lanes.len()));
         }
         fleet.verification = snapshot.verification;
+        fleet.balance = snapshot.balance;
         let table = Table {
             config: &fleet.config,
             seed,
-            playouts: 0,
+            playouts: [0; 2],
             quota: Quota::Games(0),
             checkpoint: "",
             resign_active: [false; 2],
@@ -167,7 +172,7 @@ impl Fleet {
     /// Plays until the quota is reached and returns the games that ended; unfinished ones stay for the next call, which
     /// may bring another network. After an interruption, call it again with the same arguments to go on.
     ///
-    /// `playouts` is the budget of a full search, `checkpoint_id` what the records name as the player, and
+    /// `playouts` is the budget of a full search (the side that mostly loses may get more, see `balance_doublings`), `checkpoint_id` what the records name as the player, and
     /// `make_evaluator` is called once on each thread.
     ///
     /// # Errors
@@ -183,14 +188,14 @@ impl Fleet {
         let table = Table {
             config: &self.config,
             seed: self.seed,
-            playouts,
+            playouts: self.balance.playouts(playouts),
             quota,
             checkpoint: checkpoint_id,
             resign_active: self.verification.summary(&self.config.resign).active,
         };
-        let (seed, verification) = (self.seed, &self.verification);
+        let (seed, verification, balance) = (self.seed, &self.verification, self.balance);
         let mut save = |lanes: Vec<LaneState>| {
-            observer.save(FleetSnapshot { seed, verification: verification.clone(), lanes });
+            observer.save(FleetSnapshot { seed, verification: verification.clone(), balance, lanes });
         };
         crew::play(&mut self.lanes, &table, self.threads, make_evaluator, observer, &mut save)?;
         Ok(self.end_generation())
@@ -207,6 +212,7 @@ impl Fleet {
         }
         games.sort_unstable_by_key(|record| record.game);
         self.verification.observe(&games, &self.config.resign);
+        self.balance.observe(&games, self.config.balance_doublings);
         let resign = self.verification.summary(&self.config.resign);
         let stats = GenerationStats::new(&games, &Counters::total(counters.iter()), resign);
         Generation { games, stats }
@@ -217,6 +223,7 @@ impl Fleet {
         FleetSnapshot {
             seed: self.seed,
             verification: self.verification.clone(),
+            balance: self.balance,
             lanes: self.lanes.iter().map(Lane::state).collect(),
         }
     }

@@ -121,7 +121,8 @@ impl Seat {
         let full = table.config.fast_share <= 0.0
             || unit(&mut draw(Purpose::FastSearch)) >= f64::from(table.config.fast_share);
         if full {
-            self.search.begin(&game.position, table.playouts, Some(&mut draw(Purpose::SearchNoise)));
+            let playouts = table.playouts[game.position.side_to_move().index()];
+            self.search.begin(&game.position, playouts, Some(&mut draw(Purpose::SearchNoise)));
         } else {
             // A fast search moves the game along as well as it can; exploring is for the searches that train.
             self.search.begin(&game.position, table.config.fast_playouts, None);

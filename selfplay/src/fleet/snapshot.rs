@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::balance::Balance;
 use super::resignation::Verification;
 use super::statistics::Counters;
 use crate::codec::{self, SNAPSHOT};
@@ -28,6 +29,7 @@ pub(super) struct LaneState {
 pub struct FleetSnapshot {
     pub(super) seed: u64,
     pub(super) verification: Verification,
+    pub(super) balance: Balance,
     pub(super) lanes: Vec<LaneState>,
 }
 

@@ -18,6 +18,7 @@ pub use check::Fault;
 
 use crate::TrainError;
 use crate::loss::LossWeights;
+use crate::sample::ValueTarget;
 use crate::schedule::{Decay, RateSchedule};
 use crate::window::WindowParams;
 
@@ -103,6 +104,9 @@ pub struct TrainSection {
     pub window_generations: usize,
     /// Share of the searched value in the value target; the rest is the game's result.
     pub value_search_mix: f32,
+    /// Plies after which a result counts 1/e in the value target at the run's beginning; the fading vanishes evenly towards its
+    /// end; 0 is none.
+    pub value_horizon: f32,
     /// Weight of the policy loss.
     pub policy_weight: f32,
     /// Weight of the value loss.
@@ -193,6 +197,7 @@ impl Default for TrainSection {
             window_scale: 0.4,
             window_generations: 4,
             value_search_mix: 0.0,
+            value_horizon: 0.0,
             policy_weight: 1.0,
             value_weight: 1.0,
             moves_left_weight: 0.1,
@@ -232,6 +237,12 @@ impl TrainSection {
             scale: self.window_scale,
             generations: self.window_generations,
         }
+    }
+
+    /// What the value target is made of when this part of the run, 0 to 1, is over.
+    pub fn value_target(&self, progress: f64) -> ValueTarget {
+        let fade = if self.value_horizon > 0.0 { (1.0 - progress) as f32 / self.value_horizon } else { 0.0 };
+        ValueTarget { search_mix: self.value_search_mix, fade }
     }
 
     /// How much each part of the loss counts.

@@ -14,21 +14,19 @@ struct Weights {
     defender: i32,
     /// An attacking man; there are twice as many.
     attacker: i32,
-    /// The king can move to a goal at once, with the attackers to move, who have to stop him.
-    one_move: i32,
-    /// More than one goal at once: they can hardly stop him.
-    two_goals: i32,
-    /// He is two moves away by at least one gate (a square one move from him and one move from a goal).
-    two_moves: i32,
-    /// Each gate, up to six.
+    /// A gate: a square one move from the king and one move from a goal. The first, and each one up to four.
+    first_gate: i32,
     gate: i32,
-    /// A gate with two goals in reach.
+    /// A gate with two goals in reach, which can hardly be parried; with the defenders to move, that much more.
     double_gate: i32,
-    /// He is three moves away.
-    three_moves: i32,
+    double_gate_to_move: i32,
+    /// Each gate at two moves from the king, up to six.
+    far_gate: i32,
+    /// Each direction in which the king can slide to the edge.
+    open_way: i32,
     /// Each square the king can go to, up to ten.
     king_mobility: i32,
-    /// Each free step of a man.
+    /// Each free step of a defending man; half of it for an attacking one.
     mobility: i32,
     /// One, two, three attackers beside the king.
     pressure: [i32; 4],
@@ -49,12 +47,12 @@ struct Weights {
 const SEVEN: Weights = Weights {
     defender: 100,
     attacker: 60,
-    one_move: 120,
-    two_goals: 500,
-    two_moves: 40,
+    first_gate: 40,
     gate: 12,
     double_gate: 40,
-    three_moves: 20,
+    double_gate_to_move: 150,
+    far_gate: 8,
+    open_way: 10,
     king_mobility: 5,
     mobility: 2,
     pressure: [0, 15, 50, 120],
@@ -66,23 +64,14 @@ const SEVEN: Weights = Weights {
     capture: 45,
 };
 
-const NINE: Weights = Weights {
-    attacker: 50,
-    two_moves: 60,
-    gate: 12,
-    three_moves: 25,
-    king_enclosed: 150,
-    man_enclosed: 6,
-    quarter: 15,
-    ..SEVEN
-};
+const NINE: Weights =
+    Weights { attacker: 50, first_gate: 60, king_enclosed: 150, man_enclosed: 6, quarter: 15, ..SEVEN };
 
 const ELEVEN: Weights = Weights {
     attacker: 55,
-    two_moves: 80,
+    first_gate: 80,
     gate: 15,
     double_gate: 60,
-    three_moves: 40,
     king_mobility: 4,
     mobility: 1,
     pressure: [0, 10, 35, 110],
@@ -111,6 +100,15 @@ pub(super) fn evaluate(position: &Position) -> i32 {
     value + if can_capture { weights.capture } else { 0 }
 }
 
+/// Whether the attackers are to move and the king stands on an open line to a goal.
+pub(super) fn king_threatens(position: &Position) -> bool {
+    position.side_to_move() == Side::Attackers
+        && position
+            .board()
+            .king()
+            .is_some_and(|king| !(position.king_destinations(Bitboard::of(king)) & position.king_goals()).is_empty())
+}
+
 fn material(position: &Position, weights: &Weights) -> i32 {
     let board = position.board();
     board.defenders().len() as i32 * weights.defender - board.attackers().len() as i32 * weights.attacker
@@ -121,23 +119,21 @@ fn king_paths(position: &Position, weights: &Weights) -> i32 {
     let Some(king) = position.board().king() else { return 0 };
     let goals = position.king_goals();
     let reach = position.king_destinations(Bitboard::of(king));
-    let mobility = weights.king_mobility * (reach.len() as i32).min(10);
     // The king slides both ways alike, so what he reaches from the goals is where he reaches them from.
     let lines = position.king_destinations(goals);
     let gates = lines & reach;
-    let path = if lines.contains(king) {
-        let two = (reach & goals).len() > 1;
-        weights.one_move + if two { weights.two_goals } else { 0 }
-    } else if !gates.is_empty() {
-        let double = gates.into_iter().any(|gate| (position.king_destinations(Bitboard::of(gate)) & goals).len() > 1);
-        let ways = (gates.len() as i32).min(6);
-        weights.two_moves + weights.gate * ways + if double { weights.double_gate } else { 0 }
-    } else if !(position.king_destinations(lines) & reach).is_empty() {
-        weights.three_moves
-    } else {
-        0
-    };
-    mobility + path
+    let mut value = weights.king_mobility * (reach.len() as i32).min(10);
+    value += weights.open_way * (reach & edge(position.size())).len() as i32;
+    if !gates.is_empty() {
+        value += weights.first_gate + weights.gate * (gates.len() as i32).min(4);
+        let mut gates = gates;
+        if gates.any(|gate| (position.king_destinations(Bitboard::of(gate)) & goals).len() > 1) {
+            let to_move = position.side_to_move() == Side::Defenders;
+            value += weights.double_gate + if to_move { weights.double_gate_to_move } else { 0 };
+        }
+    }
+    let far_gates = (position.king_destinations(lines) & reach).without(gates);
+    value + weights.far_gate * (far_gates.len() as i32).min(6)
 }
 
 /// Free steps of the defenders' men less those of the attackers, who have twice the men.
@@ -145,7 +141,7 @@ fn mobility(position: &Position, weights: &Weights) -> i32 {
     let board = position.board();
     let side = position.size().side();
     let free = |men: Bitboard| beside(men, side).without(board.occupied()).len() as i32;
-    weights.mobility * (2 * free(board.defenders()) - free(board.attackers()))
+    weights.mobility * (2 * free(board.defenders()) - free(board.attackers())) / 2
 }
 
 /// Attackers beside the king. A king who is captured like a man fears them sooner.
@@ -191,6 +187,14 @@ const fn quarters(size: BoardSize) -> [Bitboard; 4] {
         BoardSize::Nine => QUARTERS[1],
         BoardSize::Eleven => QUARTERS[2],
     }
+}
+
+/// The squares along the edge of a board.
+fn edge(size: BoardSize) -> Bitboard {
+    let side = size.side();
+    let board = Bitboard((1 << size.squares()) - 1);
+    let inner = (1..side - 1).flat_map(|rank| (1..side - 1).map(move |file| Square::new(rank * side + file)));
+    board.without(inner.collect())
 }
 
 const fn corner_bars(size: BoardSize) -> [Bitboard; 4] {
