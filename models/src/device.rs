@@ -90,21 +90,27 @@ impl DeviceChoice {
             DeviceReport { choice: DeviceChoice::Cpu, state: Ok("kernels of this program".to_owned()) },
             DeviceReport { choice: DeviceChoice::Flex, state: Ok("burn's CPU backend".to_owned()) },
         ];
-        let kinds: [(fn(usize) -> DeviceChoice, _); 2] =
-            [(DeviceChoice::Cuda, gpu::cuda()), (DeviceChoice::Vulkan, gpu::vulkan())];
-        for (choice, found) in kinds {
-            match found {
-                Ok(found) if found.is_empty() => {
-                    reports.push(DeviceReport { choice: choice(0), state: Err("no such device found".to_owned()) });
-                }
-                Ok(found) => reports.extend(found.iter().enumerate().map(|(index, device)| DeviceReport {
+        reports.extend(DeviceReport::of_kind(DeviceChoice::Cuda, gpu::cuda()));
+        reports.extend(DeviceReport::of_kind(DeviceChoice::Vulkan, gpu::vulkan()));
+        reports
+    }
+}
+
+impl DeviceReport {
+    /// A report on each device found of one kind, or one on why there is none.
+    fn of_kind(choice: impl Fn(usize) -> DeviceChoice, found: Result<Vec<Device>, String>) -> Vec<DeviceReport> {
+        let none = |problem: String| vec![DeviceReport { choice: choice(0), state: Err(problem) }];
+        match found {
+            Err(problem) => none(problem),
+            Ok(found) if found.is_empty() => none("no such device found".to_owned()),
+            Ok(found) => {
+                let report = |(index, device): (usize, &Device)| DeviceReport {
                     choice: choice(index),
                     state: gpu::try_out(device).map(|()| format!("{device:?}")),
-                })),
-                Err(problem) => reports.push(DeviceReport { choice: choice(0), state: Err(problem) }),
+                };
+                found.iter().enumerate().map(report).collect()
             }
         }
-        reports
     }
 }
 
@@ -157,7 +163,7 @@ mod gpu {
 
     #[cfg(feature = "cuda")]
     pub(super) fn cuda() -> Result<Vec<Device>, String> {
-        guarded(|| Device::enumerate(burn::tensor::DeviceType::Cuda).into_iter().collect())
+        guarded(|| Device::enumerate(burn::tensor::DeviceType::Cuda).into_vec())
     }
 
     #[cfg(not(feature = "cuda"))]
@@ -167,7 +173,7 @@ mod gpu {
 
     #[cfg(feature = "vulkan")]
     pub(super) fn vulkan() -> Result<Vec<Device>, String> {
-        guarded(|| Device::enumerate(burn::tensor::DeviceType::Vulkan).into_iter().collect())
+        guarded(|| Device::enumerate(burn::tensor::DeviceType::Vulkan).into_vec())
     }
 
     #[cfg(not(feature = "vulkan"))]

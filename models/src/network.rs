@@ -34,7 +34,7 @@ pub struct NetworkConfig {
 impl NetworkConfig {
     /// Whether block `index` (from 0) has global pooling.
     pub fn block_pools(&self, index: usize) -> bool {
-        self.pool_every > 0 && (index + 1) % self.pool_every == 0
+        self.pool_every > 0 && (index + 1).is_multiple_of(self.pool_every)
     }
 
     /// The layers on `device` without weights worth using: burn draws them when they are first read, unless they were

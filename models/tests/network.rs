@@ -1,7 +1,7 @@
 //! The network: that it learns, that it is fair before it has learnt, and that each role gets its own heads.
 
 use burn::module::Module;
-use burn::optim::{AdamWConfig, GradientsParams, Optimizer};
+use burn::optim::{AdamWConfig, GradientsParams};
 use burn::tensor::activation::{log_softmax, softmax};
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_models::{GLOBALS, Network, NetworkConfig, PLANES, POLICY_PLANES};

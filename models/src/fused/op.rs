@@ -65,7 +65,6 @@ pub fn conv_norm(inputs: ConvNormInputs) -> (Tensor<4>, Tensor<2>) {
 #[backend_extension(Flex, Autodiff)]
 pub trait ConvNormOps: Backend {
     /// See [`conv_norm`].
-    #[expect(clippy::too_many_arguments, reason = "one layer has that many inputs")]
     fn conv_norm(
         x: FloatTensor<Self>,
         weights: FloatTensor<Self>,
