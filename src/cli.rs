@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hnefi_data::Format;
 use hnefi_engine::{Preset, Rules};
 use hnefi_models::DeviceChoice;
 use hnefi_selfplay::players::PlayerSpec;
@@ -166,23 +167,15 @@ pub struct MatchArgs {
 pub struct ExportArgs {
     /// Run directory (or one record file).
     pub run: PathBuf,
-    /// Output format.
-    #[arg(long, value_enum)]
-    pub format: ExportFormat,
+    /// jsonl (a game per line), npz (NumPy arrays, a row per position) or pgn (game texts).
+    #[arg(long)]
+    pub format: Format,
+    /// npz: policies as dense arrays instead of indices and weights.
+    #[arg(long)]
+    pub dense_policy: bool,
     /// File to write (a folder for npz) [default: standard output; for npz RUN-npz].
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
-}
-
-/// Formats of `export`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
-    /// One game per line.
-    Jsonl,
-    /// NumPy arrays, one row a position.
-    Npz,
-    /// Game texts.
-    Pgn,
 }
 
 /// Arguments of `perft`.

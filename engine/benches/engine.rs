@@ -87,7 +87,7 @@ fn sample(preset: Preset) -> Vec<Position> {
         let mut position = Position::start(&preset.rules());
         while let Some(mv) = position.random_move(|count| rng.random_range(0..count)) {
             position.play_unchecked(mv);
-            if position.ply() % 7 == 0 && position.outcome().is_none() {
+            if position.ply().is_multiple_of(7) && position.outcome().is_none() {
                 sample.push(position.clone());
             }
         }

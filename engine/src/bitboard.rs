@@ -60,22 +60,46 @@ impl Bitboard {
     /// When the set has no more than `n` squares.
     pub fn nth_square(self, n: usize) -> Square {
         assert!(n < self.len(), "square {n} of a set of {}", self.len());
-        let (low, low_len) = (self.0 as u64, (self.0 as u64).count_ones() as usize);
-        let (mut half, mut n, mut base) =
-            if n < low_len { (low, n, 0) } else { ((self.0 >> 64) as u64, n - low_len, 64) };
-        let mut width = 32;
-        while width > 0 {
-            let below = (half & ((1 << width) - 1)).count_ones() as usize;
-            if n >= below {
-                n -= below;
-                half >>= width;
-                base += width;
-            }
-            width /= 2;
-        }
-        Square::new(base)
+        let low = self.0 as u64;
+        let low_len = low.count_ones() as usize;
+        Square::new(if n < low_len { nth_bit(low, n) } else { 64 + nth_bit((self.0 >> 64) as u64, n - low_len) })
     }
 }
+
+/// The place of the `n`-th set bit, which must exist. Finds the byte by comparing the running counts of all eight
+/// bytes at once, then the bit in a table (Vigna 2008, "Broadword implementation of rank/select queries").
+#[inline]
+fn nth_bit(word: u64, n: usize) -> usize {
+    const LOW_BITS: u64 = 0x0101_0101_0101_0101;
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
+    let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+    let bytes = (nibbles + (nibbles >> 4)) & 0x0F0F_0F0F_0F0F_0F0F;
+    let running = bytes.wrapping_mul(LOW_BITS);
+    // A byte keeps its high bit when the count up to it does not exceed n.
+    let passed = (((n as u64 * LOW_BITS) | HIGH_BITS) - running) & HIGH_BITS;
+    let start = 8 * passed.count_ones() as usize;
+    let before = (((running << 8) >> start) & 255) as usize;
+    start + usize::from(NTH_BIT_OF_BYTE[(word >> start & 255) as usize][(n - before) & 7])
+}
+
+/// The place of each set bit in each byte.
+static NTH_BIT_OF_BYTE: [[u8; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut found) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][found] = bit as u8;
+                found += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
 
 impl BitAnd for Bitboard {
     type Output = Bitboard;
@@ -136,3 +160,21 @@ impl Iterator for Bitboard {
 }
 
 impl ExactSizeIterator for Bitboard {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nth_square_is_the_one_iteration_meets_nth() {
+        let mut word = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C834_u128;
+        for round in 0..500 {
+            let set = Bitboard(word >> 7 & word.rotate_left(round % 128) >> 7);
+            for (n, square) in set.enumerate() {
+                assert_eq!(set.nth_square(n), square);
+            }
+            word = word.wrapping_mul(0xDA94_2042_E4DD_58B5).rotate_left(29).wrapping_add(1);
+        }
+        assert_eq!(Bitboard(u128::MAX >> 7).nth_square(120), Square::new(120));
+    }
+}

@@ -143,15 +143,14 @@ pub(crate) fn custodial_threats<R: Ruleset>(arrivals: u128, victims: u128, hosti
     ((right >> 1) | (left << 1) | (up >> n) | (down << n), right | left | up | down)
 }
 
-/// A cheap necessary condition: the piece stands on the edge with an enemy beside it on the edge. Only the king can
-/// arrive on a royal corner, and there the wall was closed before he came.
+/// A cheap necessary condition: the piece stands on the edge with an enemy beside it on the edge.
 #[inline(always)]
 fn may_close_shieldwall<R: Ruleset>(to: usize, enemies: u128) -> bool {
-    let t = R::TABLES;
-    t.bit[to & 127] & t.edge != 0 && t.adjacent[to & 127] & t.edge & enemies != 0
+    R::TABLES.adjacent_on_edge[to & 127] & enemies != 0
 }
 
-/// The enemy rows that the piece on `to` closes as a bracket, on every edge it stands on.
+/// The enemy rows that the piece on `to` closes as a bracket, on every edge it stands on. Only the king can arrive on
+/// a royal corner, and there the wall was closed before he came.
 #[cold]
 #[inline(never)]
 fn shieldwall<R: Ruleset>(rules: &Rules, to: usize, own: u128, enemies: u128) -> u128 {

@@ -53,6 +53,17 @@ pub(crate) fn encircled<R: Ruleset>(rules: &Rules, men: Men, witness: &mut u128)
     }
 }
 
+/// The witness for [`encircled`] after a move of the defenders, who may have left the old one: found anew now, it
+/// serves for every reply.
+#[inline(always)]
+pub(crate) fn renewed_witness<R: Ruleset>(rules: &Rules, men: Men, witness: u128) -> u128 {
+    let inside = men.defenders | men.king;
+    if R::options(rules).encirclement == Encirclement::Off || witness & inside != 0 {
+        return witness;
+    }
+    path_to_edge::<R>(men.attackers, inside).unwrap_or(0)
+}
+
 /// A connected set of squares without attackers from one of `inside` to the edge, `None` when there is no way out.
 #[cold]
 #[inline(never)]

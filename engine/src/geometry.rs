@@ -1,4 +1,4 @@
-//! Board sizes and the tables that depend on them.
+//! The three board sizes.
 
 use serde::{Deserialize, Serialize};
 

@@ -10,57 +10,59 @@ use crate::Move;
 pub(crate) struct History {
     /// What repetition compares: the hash of the board, with the side to move where the rules say so.
     keys: Vec<u64>,
+    /// What else is remembered, apart so that keys lie side by side for counting.
+    rest: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
     /// The hash of the defenders and the king.
-    defenders: Vec<u64>,
-    /// The move that led to each position; nothing meaningful for the first.
-    moves: Vec<Move>,
+    defenders: u64,
+    /// The move that led to the position; nothing meaningful for the first.
+    mv: Move,
 }
 
 impl History {
     #[inline(always)]
     pub(crate) fn push(&mut self, key: u64, defenders: u64, mv: Move) {
         self.keys.push(key);
-        self.defenders.push(defenders);
-        self.moves.push(mv);
+        self.rest.push(Entry { defenders, mv });
     }
 
     #[inline(always)]
     pub(crate) fn pop(&mut self) {
         self.keys.pop();
-        self.defenders.pop();
-        self.moves.pop();
+        self.rest.pop();
     }
 
     /// The last `plies` entries: those since the last capture, as their user has counted them.
     #[inline(always)]
     pub(crate) fn recent(&self, plies: usize) -> Recent<'_> {
         let start = self.keys.len() - plies;
-        Recent { keys: &self.keys[start..], defenders: &self.defenders[start..] }
+        Recent { keys: &self.keys[start..], rest: &self.rest[start..] }
     }
 
     /// The moves that led to the last `plies` entries, latest first.
     pub(crate) fn moves_back(&self, plies: usize) -> impl Iterator<Item = Move> + '_ {
-        self.moves[self.moves.len() - plies..].iter().rev().copied()
+        self.rest[self.rest.len() - plies..].iter().rev().map(|entry| entry.mv)
     }
 
     /// Puts the entries into the opposite order; for building a history from the present backwards.
     pub(crate) fn reverse(&mut self) {
         self.keys.reverse();
-        self.defenders.reverse();
-        self.moves.reverse();
+        self.rest.reverse();
     }
 }
 
 impl Clone for History {
     fn clone(&self) -> History {
-        History { keys: self.keys.clone(), defenders: self.defenders.clone(), moves: self.moves.clone() }
+        History { keys: self.keys.clone(), rest: self.rest.clone() }
     }
 
     /// Reuses the memory that is there.
     fn clone_from(&mut self, source: &History) {
         self.keys.clone_from(&source.keys);
-        self.defenders.clone_from(&source.defenders);
-        self.moves.clone_from(&source.moves);
+        self.rest.clone_from(&source.rest);
     }
 }
 
@@ -68,7 +70,7 @@ impl Clone for History {
 #[derive(Clone, Copy)]
 pub(crate) struct Recent<'a> {
     keys: &'a [u64],
-    defenders: &'a [u64],
+    rest: &'a [Entry],
 }
 
 impl Recent<'_> {
@@ -84,8 +86,11 @@ impl Recent<'_> {
     /// belongs to a position that follows the last entry by a move of theirs.
     #[inline(always)]
     pub(crate) fn count_defenders(self, plies: usize, defenders: u64) -> usize {
-        let after_theirs = self.defenders.iter().rev().take(plies).skip(1).step_by(2);
-        after_theirs.filter(|&&entry| entry == defenders).count()
+        // The last entry follows a move of the attackers, the one before it one of the defenders, and so on.
+        let end = self.rest.len().saturating_sub(1);
+        let start = self.rest.len().saturating_sub(plies).min(end);
+        let pairs = self.rest[start..end].rchunks(2);
+        pairs.map(|pair| usize::from(pair[pair.len() - 1].defenders == defenders)).sum()
     }
 
     /// How often `key` stands here at all.
@@ -99,6 +104,6 @@ impl Recent<'_> {
     #[inline(always)]
     pub(crate) fn attackers_stood(self, attackers: u64) -> bool {
         let earlier = self.keys.len().saturating_sub(1);
-        self.keys[..earlier].iter().zip(self.defenders).any(|(key, defenders)| key ^ defenders == attackers)
+        self.keys[..earlier].iter().zip(self.rest).any(|(key, entry)| key ^ entry.defenders == attackers)
     }
 }

@@ -5,12 +5,14 @@ use crate::enclosure;
 use crate::history::Recent;
 use crate::movegen;
 use crate::ruleset::Ruleset;
-use crate::slide::{men_may_cross, men_may_stop, neighbours};
+use crate::slide::{men_may_cross, men_may_stop};
 use crate::state::{State, goals, repetition_key};
 use crate::tables::{ATTACKER, DEFENDER, KING, ZOBRIST};
 use crate::{Bitboard, Board, Move, NoLegalMove, Outcome, Reason, Repetition, Rules, Side};
 
 /// The state after a legal move, and the squares it emptied by capture. `recent` ends with `before`.
+///
+/// Inlined everywhere: whoever wants the outcome alone does not pay for the rest.
 #[inline(always)]
 pub(crate) fn make<R: Ruleset>(rules: &Rules, recent: Recent<'_>, before: &State, mv: Move) -> (State, Bitboard) {
     match before.side_to_move {
@@ -85,6 +87,9 @@ fn make_for<R: Ruleset, const ATTACKERS: bool>(
     };
 
     let mut way_out = before.way_out;
+    if !ATTACKERS {
+        way_out = enclosure::renewed_witness::<R>(rules, men, way_out);
+    }
     let outcome = 'judge: {
         if ATTACKERS {
             if king_captured {
@@ -109,7 +114,9 @@ fn make_for<R: Ruleset, const ATTACKERS: bool>(
                 Repetition::MoverLoses => break 'judge Some(win(side_to_move, Reason::Repetition)),
             }
         }
-        if draw_fort_counts && men.defenders.count_ones() >= 4 && captured == 0 {
+        // Coming back takes the defenders two moves, which are four plies.
+        let soonest = 4 * (u32::from(rules.draw_fort_occurrence).saturating_sub(1));
+        if draw_fort_counts && since_capture >= soonest && men.defenders.count_ones() >= 4 {
             // The position the game began from is no position after a defenders' move.
             if recent.count_defenders(before.ply as usize, defenders_hash) + 1
                 >= usize::from(rules.draw_fort_occurrence)
@@ -158,8 +165,12 @@ fn late_outcome<R: Ruleset, const ATTACKERS: bool>(
     recent: Recent<'_>,
     after: &State,
 ) -> Option<Outcome> {
-    if ATTACKERS && movegen::bound(rules, recent, after) && movegen::every_move_repeats::<R>(rules, recent, after) {
-        return Some(win(Side::Attackers, Reason::NoMoves));
+    if ATTACKERS && movegen::bound(rules, recent, after) {
+        // A call wants the state in memory; given a copy of its own, it leaves the other in registers.
+        let in_memory = *after;
+        if movegen::every_move_repeats::<R>(rules, recent, &in_memory) {
+            return Some(win(Side::Attackers, Reason::NoMoves));
+        }
     }
     if rules.no_capture_draw_plies != 0 && after.since_capture >= u32::from(rules.no_capture_draw_plies) {
         return Some(draw(Reason::NoCapture));
@@ -170,13 +181,14 @@ fn late_outcome<R: Ruleset, const ATTACKERS: bool>(
     None
 }
 
-/// Whether the side to move can move at all, repetition apart; `ATTACKERS` have just moved.
+/// Whether the side to move can move at all, repetition apart; `ATTACKERS` have just moved. A man free to step along
+/// his file decides nearly every position.
 #[inline(always)]
 fn has_slide<R: Ruleset, const ATTACKERS: bool>(rules: &Rules, men: Men) -> bool {
     let (own, king) = if ATTACKERS { (men.defenders, men.king) } else { (men.attackers, 0) };
     let occupied = men.attackers | men.defenders | men.king;
     let free = men_may_cross::<R>(rules, occupied) & men_may_stop::<R>(rules);
-    neighbours::<R>(own) & free != 0 || movegen::count_slides::<R>(rules, own, king, occupied) != 0
+    ((own << R::N) | (own >> R::N)) & free != 0 || movegen::count_slides::<R>(rules, own, king, occupied) != 0
 }
 
 const fn win(side: Side, reason: Reason) -> Outcome {

@@ -5,9 +5,9 @@
 use crate::capture;
 use crate::history::Recent;
 use crate::ruleset::Ruleset;
-use crate::slide::{king_reach, king_slides_like_men, men_may_cross, men_may_stop, reach, slides};
+use crate::slide::{king_reach, king_slides_like_men, men_may_cross, men_may_stop, reach_by_ray, slides};
 use crate::state::{State, repetition_key};
-use crate::tables::{DEFENDER, DOWN, KING, LEFT, RIGHT, UP, ZOBRIST};
+use crate::tables::{DEFENDER, KING, RIGHT, UP, ZOBRIST};
 use crate::{Bitboard, Move, MoveList, Repetition, Rules, Side, Square};
 
 /// Fills `moves` with the legal moves. The game must go on.
@@ -27,14 +27,26 @@ fn list_slides<R: Ruleset>(rules: &Rules, state: &State, moves: &mut MoveList) {
     let blockers = R::TABLES.board & !men_may_cross::<R>(rules, occupied);
     let stops = men_may_stop::<R>(rules);
     for from in Bitboard(men | king) {
-        let destinations = if king == R::TABLES.bit[from.index() & 127] {
-            king_reach::<R>(rules, from.index(), occupied & !king)
-        } else {
-            reach(R::TABLES, from.index(), blockers) & stops
-        };
-        for to in Bitboard(destinations) {
-            moves.push(Move::new(from, to));
+        if king == R::TABLES.bit[from.index() & 127] {
+            for to in Bitboard(king_reach::<R>(rules, from.index(), occupied & !king)) {
+                moves.push(Move::new(from, to));
+            }
+            continue;
         }
+        let rays = reach_by_ray(R::TABLES, from.index(), blockers);
+        if R::TABLES.special_in_line[from.index() & 127] & R::TABLES.throne & !blockers != 0 {
+            // The throne may leave a hole in a ray.
+            for to in Bitboard((rays[0] | rays[1] | rays[2] | rays[3]) & stops) {
+                moves.push(Move::new(from, to));
+            }
+            continue;
+        }
+        let [right, up, left, down] = rays.map(|ray| (ray & stops).count_ones() as usize);
+        let square = from.index();
+        moves.push_run(from, square - down * R::N, R::N, down);
+        moves.push_run(from, square - left, 1, left);
+        moves.push_run(from, square + 1, 1, right);
+        moves.push_run(from, square + R::N, R::N, up);
     }
 }
 
@@ -94,27 +106,28 @@ pub(crate) fn choose<R: Ruleset>(
     let (men, king) = state.movers();
     let occupied = state.board.occupied().0;
     let (by_direction, extra) = slides_and_extra::<R>(rules, men, king, occupied);
-    let total = by_direction.iter().map(|set| set.count_ones()).sum::<u32>() + extra.count_ones();
+    // Which direction comes up is unpredictable, so nothing below branches on it.
+    let mut before = [0; 5];
+    for direction in 0..4 {
+        before[direction + 1] = before[direction] + by_direction[direction].count_ones() as usize;
+    }
+    let slides = before[4];
+    let total = slides + extra.count_ones() as usize;
     if total == 0 {
         return None;
     }
-    let mut index = pick(total as usize);
-    for (set, back) in by_direction.into_iter().zip([LEFT, DOWN, RIGHT, UP]) {
-        let here = set.count_ones() as usize;
-        if index < here {
-            let to = Bitboard(set).nth_square(index);
-            // The piece that came this way is the first one met on the way back.
-            let behind = R::TABLES.rays[to.index() & 127][back] & occupied;
-            let from = match back {
-                LEFT | DOWN => 127 - behind.leading_zeros() as usize,
-                _ => behind.trailing_zeros() as usize,
-            };
-            return Some(Move::new(Square::new(from), to));
-        }
-        index -= here;
+    let index = pick(total);
+    if index >= slides {
+        let from = Square::new(king.trailing_zeros() as usize);
+        return Some(Move::new(from, Bitboard(extra).nth_square(index - slides)));
     }
-    let from = Square::new(king.trailing_zeros() as usize);
-    Some(Move::new(from, Bitboard(extra).nth_square(index)))
+    let direction = before[1..4].iter().map(|&start| usize::from(index >= start)).sum::<usize>() & 3;
+    let to = Bitboard(by_direction[direction]).nth_square(index - before[direction]);
+    // The piece that came this way is the first one met on the way back, the opposite direction.
+    let behind = R::TABLES.rays[to.index() & 127][direction ^ 2] & occupied;
+    let (lowest, highest) = (behind.trailing_zeros() as usize, 127 - behind.leading_zeros() as usize);
+    let rising = direction == RIGHT || direction == UP;
+    Some(Move::new(Square::new(if rising { highest } else { lowest }), to))
 }
 
 /// Whether the ban on repetition may forbid one of the moves here: it is in force, and the attackers stand as they

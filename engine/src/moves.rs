@@ -141,17 +141,23 @@ pub struct MoveTextError {
 #[derive(Clone)]
 pub struct MoveList {
     len: u16,
-    moves: [Move; MoveList::CAPACITY],
+    moves: [Move; MoveList::PLACES],
 }
+
+/// The longest run of moves in one direction.
+const LONGEST_RUN: usize = 10;
 
 impl MoveList {
     /// The most moves any position can have.
     pub const CAPACITY: usize = 480;
 
+    /// With room for a run of full length after the last move, and a power of two.
+    const PLACES: usize = 512;
+
     /// An empty list.
     #[inline]
     pub const fn new() -> MoveList {
-        MoveList { len: 0, moves: [Move(0); MoveList::CAPACITY] }
+        MoveList { len: 0, moves: [Move(0); MoveList::PLACES] }
     }
 
     /// Removes all moves.
@@ -165,6 +171,20 @@ impl MoveList {
     pub fn push(&mut self, mv: Move) {
         self.moves[self.len as usize] = mv;
         self.len += 1;
+    }
+
+    /// Adds `count` moves from one square to `first`, `first + stride` and so on.
+    ///
+    /// A full run is written whatever the count: that is a few vector stores, where a loop of unpredictable length
+    /// would cost more in branches missed.
+    #[inline(always)]
+    pub(crate) fn push_run(&mut self, from: Square, first: usize, stride: usize, count: usize) {
+        let len = self.len as usize;
+        let run = &mut self.moves[len..len + LONGEST_RUN];
+        for (step, place) in run.iter_mut().enumerate() {
+            *place = Move(from.0 as u16 | ((first + step * stride) as u16) << 7);
+        }
+        self.len = (len + count) as u16;
     }
 
     /// Keeps the moves that `keep` accepts, in their order.

@@ -3,7 +3,7 @@
 use crate::make::make;
 use crate::movegen;
 use crate::ruleset::{Ruleset, with_ruleset};
-use crate::{MoveList, Position};
+use crate::{Move, MoveList, Position};
 
 /// Number of move sequences of exactly `depth` plies. The last ply is counted, not made; a finished game has no
 /// continuation.
@@ -29,17 +29,7 @@ fn sequences<R: Ruleset>(position: &mut Position, depth: u32) -> u64 {
     }
     let mut moves = MoveList::new();
     movegen::list::<R>(&position.rules, position.recent(), &position.state, &mut moves);
-    let before = position.state;
-    let mut nodes = 0;
-    for &mv in moves.iter() {
-        let (after, _) = make::<R>(&position.rules, position.recent(), &before, mv);
-        position.history.push(after.key(&position.rules), after.defenders_hash, mv);
-        position.state = after;
-        nodes += sequences::<R>(position, depth - 1);
-        position.history.pop();
-        position.state = before;
-    }
-    nodes
+    moves.iter().map(|&mv| below::<R>(position, mv, |position| sequences::<R>(position, depth - 1))).sum()
 }
 
 fn makes<R: Ruleset>(position: &mut Position, depth: u32) -> u64 {
@@ -48,20 +38,26 @@ fn makes<R: Ruleset>(position: &mut Position, depth: u32) -> u64 {
     }
     let mut moves = MoveList::new();
     movegen::list::<R>(&position.rules, position.recent(), &position.state, &mut moves);
-    let before = position.state;
-    let mut made = moves.len() as u64;
-    for &mv in moves.iter() {
-        let (after, _) = make::<R>(&position.rules, position.recent(), &before, mv);
-        if depth == 1 {
-            // The result is what is being measured: it must not be optimised away.
-            std::hint::black_box(after.outcome);
-            continue;
-        }
-        position.history.push(after.key(&position.rules), after.defenders_hash, mv);
-        position.state = after;
-        made += makes::<R>(position, depth - 1);
-        position.history.pop();
-        position.state = before;
+    if depth > 1 {
+        let below = |&mv| below::<R>(position, mv, |position| makes::<R>(position, depth - 1));
+        return moves.len() as u64 + moves.iter().map(below).sum::<u64>();
     }
-    made
+    for &mv in moves.iter() {
+        let (after, _) = make::<R>(&position.rules, position.recent(), &position.state, mv);
+        // The result is what is being measured: it must not be optimised away.
+        std::hint::black_box(after.outcome);
+    }
+    moves.len() as u64
+}
+
+/// What `count` finds after a move, which is taken back.
+fn below<R: Ruleset>(position: &mut Position, mv: Move, count: impl FnOnce(&mut Position) -> u64) -> u64 {
+    let before = position.state;
+    let recent = position.history.recent(before.since_capture as usize + 1);
+    position.state = make::<R>(&position.rules, recent, &before, mv).0;
+    position.history.push(position.state.key(&position.rules), position.state.defenders_hash, mv);
+    let found = count(position);
+    position.history.pop();
+    position.state = before;
+    found
 }

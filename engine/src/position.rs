@@ -1,5 +1,6 @@
 //! Positions: a board, the rules, the side to move and just the history the rules need.
 
+use crate::enclosure;
 use crate::fen;
 use crate::history::{History, Recent};
 use crate::legality::{Fault, check};
@@ -36,18 +37,21 @@ impl Undo {
 pub struct Position {
     pub(crate) rules: Rules,
     pub(crate) kernel: Kernel,
+    /// [`Rules::fingerprint`], since hashing the options takes longer than all else in a state key.
+    rules_key: u64,
     pub(crate) state: State,
     pub(crate) history: History,
 }
 
 impl Clone for Position {
     fn clone(&self) -> Position {
-        Position { rules: self.rules, kernel: self.kernel, state: self.state, history: self.history.clone() }
+        Position { history: self.history.clone(), ..*self }
     }
 
     fn clone_from(&mut self, source: &Position) {
         self.rules = source.rules;
         self.kernel = source.kernel;
+        self.rules_key = source.rules_key;
         self.state = source.state;
         self.history.clone_from(&source.history);
     }
@@ -73,9 +77,12 @@ impl Position {
         let mut position = Position {
             rules: *rules,
             kernel: Kernel::of(rules),
+            rules_key: rules.fingerprint(),
             state: State::root(rules, board, side_to_move),
             history: History::default(),
         };
+        position.state.way_out =
+            with_ruleset!(position.kernel, R => enclosure::renewed_witness::<R>(rules, board.men(), 0));
         let state = &position.state;
         position.history.push(state.key(rules), state.defenders_hash, Move::NONE);
         let won = !(board.king & position.king_goals()).is_empty();
@@ -168,7 +175,7 @@ impl Position {
         let state = &self.state;
         let last_move = state.last_move.map_or(u64::MAX, |mv| u64::from(mv.bits()));
         let clocks = u64::from(state.ply) << 32 | u64::from(state.since_capture);
-        [last_move, clocks, state.keys_sum, state.configurations_sum, self.rules.fingerprint()]
+        [last_move, clocks, state.keys_sum, state.configurations_sum, self.rules_key]
             .into_iter()
             .fold(state.hash(), |key, part| mix(key ^ part).wrapping_add(part))
     }
@@ -219,9 +226,13 @@ impl Position {
     #[inline]
     pub fn play_unchecked(&mut self, mv: Move) -> Undo {
         let before = self.state;
-        let (after, captured) = with_ruleset!(self.kernel, R => make::<R>(&self.rules, self.recent(), &before, mv));
-        self.history.push(after.key(&self.rules), after.defenders_hash, mv);
-        self.state = after;
+        let recent = self.history.recent(before.since_capture as usize + 1);
+        let captured = with_ruleset!(self.kernel, R => {
+            let (after, captured) = make::<R>(&self.rules, recent, &self.state, mv);
+            self.state = after;
+            captured
+        });
+        self.history.push(self.state.key(&self.rules), self.state.defenders_hash, mv);
         Undo { before, captured }
     }
 
@@ -235,7 +246,7 @@ impl Position {
     /// How the game would end at once by this legal move, `None` if it would go on.
     #[inline]
     pub fn outcome_after(&self, mv: Move) -> Option<Outcome> {
-        with_ruleset!(self.kernel, R => make::<R>(&self.rules, self.recent(), &self.state, mv)).0.outcome
+        with_ruleset!(self.kernel, R => make::<R>(&self.rules, self.recent(), &self.state, mv).0.outcome)
     }
 
     /// The same game as seen through a symmetry, history included. Moves played before it cannot be taken back.
@@ -258,7 +269,7 @@ impl Position {
             ..State::root(&self.rules, board, self.state.side_to_move)
         };
         let history = self.transformed_history(symmetry, &mut state);
-        Position { rules: self.rules, kernel: self.kernel, state, history }
+        Position { state, history, ..*self }
     }
 
     /// The positions since the last capture through a symmetry, by taking the moves back one by one from `present`,

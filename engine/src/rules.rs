@@ -19,7 +19,8 @@ pub enum KingCapture {
     Weak,
 }
 
-/// What happens to a king on the edge.
+/// What happens on the edge to a king who is captured like [`KingCapture::Strong`] says. One who is captured like a
+/// man gets no help from the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KingOnEdge {
@@ -29,7 +30,8 @@ pub enum KingOnEdge {
     CapturedByThree,
 }
 
-/// Whether the king takes part in captures.
+/// Whether the king takes part in captures. The far side of a shieldwall and the pieces in front of its row count as
+/// far sides, the moving piece as the moving one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KingArmed {
@@ -185,7 +187,7 @@ pub struct Rules {
     pub no_legal_move: NoLegalMove,
     /// Repetition of positions.
     pub repetition: Repetition,
-    /// The occurrence (the first one counts) at which `repetition` applies.
+    /// The occurrence (the first one counts) at which `repetition` applies; at least 2, see [`Rules::faults`].
     pub repetition_occurrence: u8,
     /// What is compared for repetition.
     pub repetition_compares: RepetitionCompares,
@@ -198,6 +200,22 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// What is impossible about these rules, one line a fault with the key, the value and what is allowed; empty for
+    /// rules that can be played. Positions do not check this: whoever reads rules from a file should.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let occurrence = self.repetition_occurrence;
+        if self.repetition != Repetition::Ignore && occurrence < 2 {
+            faults
+                .push(format!("repetition_occurrence = {occurrence}: expected 2 to 255, the first occurrence counts"));
+        }
+        if self.draw_fort_occurrence == 1 {
+            faults
+                .push("draw_fort_occurrence = 1: expected 0 (off) or 2 to 255, the first occurrence counts".to_owned());
+        }
+        faults
+    }
+
     /// A hash of all options. The same on every machine.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = Fingerprint(0);

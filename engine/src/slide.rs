@@ -82,7 +82,14 @@ fn run_down<R: Ruleset>(origins: u128, open: u128, stride: usize) -> u128 {
 /// The squares that a piece on `square` reaches before the first blocker in each direction.
 #[inline(always)]
 pub(crate) fn reach(t: &Tables, square: usize, blockers: u128) -> u128 {
-    let rays = &t.rays[square & 127];
+    let rays = reach_by_ray(t, square, blockers);
+    rays[RIGHT] | rays[UP] | rays[LEFT] | rays[DOWN]
+}
+
+/// The same by direction.
+#[inline(always)]
+pub(crate) fn reach_by_ray(t: &Tables, square: usize, blockers: u128) -> [u128; 4] {
+    let [right, up, left, down] = t.rays[square & 127];
     // Below the lowest blocker; all ones when there is none.
     let rising = |ray: u128| {
         let hit = ray & blockers;
@@ -90,7 +97,7 @@ pub(crate) fn reach(t: &Tables, square: usize, blockers: u128) -> u128 {
     };
     // Above the highest blocker. Squares end at bit 120, so the shift stays below 128.
     let falling = |ray: u128| ray & (!0 << (128 - (ray & blockers).leading_zeros()));
-    rising(rays[RIGHT]) | rising(rays[UP]) | falling(rays[LEFT]) | falling(rays[DOWN])
+    [rising(right), rising(up), falling(left), falling(down)]
 }
 
 /// The squares through which men may slide; they may not stop on all of them, see [`men_may_stop`].

@@ -19,6 +19,8 @@ pub(crate) struct Tables {
     pub bit: [u128; 128],
     /// Its two to four orthogonal neighbours.
     pub adjacent: [u128; 128],
+    /// The neighbours along the edge of a square on the edge; none for others.
+    pub adjacent_on_edge: [u128; 128],
     /// All squares from a square to the edge, by direction; right and up are the directions of rising index.
     pub rays: [[u128; 4]; 128],
     /// The throne and the corners that lie on a line with the square, the square itself excepted.
@@ -48,6 +50,7 @@ impl Tables {
         let mut t = Tables {
             bit: [0; 128],
             adjacent: [0; 128],
+            adjacent_on_edge: [0; 128],
             rays: [[0; 4]; 128],
             special_in_line: [0; 128],
             board: 0,
@@ -115,6 +118,9 @@ impl Tables {
         }
         let mut s = 0;
         while s < n * n {
+            if t.bit[s] & t.edge != 0 {
+                t.adjacent_on_edge[s] = t.adjacent[s] & t.edge;
+            }
             let r = t.rays[s];
             t.special_in_line[s] = (r[0] | r[1] | r[2] | r[3]) & (t.corners | t.throne);
             s += 1;

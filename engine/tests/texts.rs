@@ -177,3 +177,13 @@ fn presets_are_named_in_files_as_on_the_command_line() {
     assert!(text.contains(r#""size":7"#) && text.contains(r#""king_capture":"strong_near_throne""#), "{text}");
     assert_eq!(Preset::from_name("chess"), None);
 }
+
+#[test]
+fn impossible_rules_are_named_with_key_value_and_range() {
+    assert!(Preset::ALL.iter().all(|preset| preset.rules().faults().is_empty()));
+    let rules = Rules { repetition_occurrence: 1, draw_fort_occurrence: 1, ..Preset::Copenhagen.rules() };
+    let faults = rules.faults();
+    assert_eq!(faults.len(), 2, "{faults:?}");
+    assert!(faults[0].starts_with("repetition_occurrence = 1: expected 2 to 255"), "{faults:?}");
+    assert!(faults[1].starts_with("draw_fort_occurrence = 1: expected 0 (off) or 2 to 255"), "{faults:?}");
+}

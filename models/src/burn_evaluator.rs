@@ -151,3 +151,52 @@ fn push(request: &EvalRequest<'_>, row: &[f32], out: &mut Evaluations) {
         logits.extend(request.moves.iter().map(|mv| policy[PolicyIndex::of(*mv, size).flat(size)]));
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::{MoveList, Position, Preset};
+
+    use super::*;
+    use crate::NetworkConfig;
+
+    #[test]
+    fn padding_a_batch_changes_no_answer() {
+        let config = NetworkConfig {
+            blocks: 1,
+            channels: 8,
+            pool_every: 1,
+            head_channels: 8,
+            value_hidden: 8,
+            role_heads: true,
+        };
+        let network = config.init(&Device::flex());
+        let positions: Vec<(Position, MoveList)> =
+            [Preset::Brandubh, Preset::Tablut, Preset::Brandubh, Preset::Brandubh]
+                .iter()
+                .map(|preset| {
+                    let position = Position::start(&preset.rules());
+                    let mut moves = MoveList::new();
+                    position.legal_moves(&mut moves);
+                    (position, moves)
+                })
+                .collect();
+        let requests: Vec<EvalRequest<'_>> =
+            positions.iter().map(|(position, moves)| EvalRequest { position, moves, auxiliary: true }).collect();
+
+        let answers = |pads: bool| {
+            let mut evaluator = BurnEvaluator::new(network.clone(), Device::flex());
+            evaluator.pads = pads;
+            let mut out = Evaluations::new();
+            evaluator.evaluate(&requests, &mut out).unwrap();
+            out
+        };
+        let (plain, padded) = (answers(false), answers(true));
+        assert_eq!(padded.len(), requests.len());
+        for index in 0..requests.len() {
+            assert!((plain.get(index).wdl.win - padded.get(index).wdl.win).abs() < 1e-6);
+            for (a, b) in plain.priors(index).iter().zip(padded.priors(index)) {
+                assert!((a - b).abs() < 1e-6);
+            }
+        }
+    }
+}

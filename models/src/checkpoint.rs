@@ -82,7 +82,9 @@ pub enum CheckpointError {
         problem: String,
     },
     /// The card was written by a later version of the program.
-    #[error("checkpoint card {path}: format {found}, but this program knows formats up to {CARD_FORMAT}; use a newer one")]
+    #[error(
+        "checkpoint card {path}: format {found}, but this program knows formats up to {CARD_FORMAT}; use a newer one"
+    )]
     Newer {
         /// The card.
         path: PathBuf,
@@ -90,7 +92,9 @@ pub enum CheckpointError {
         found: u64,
     },
     /// The network was trained with another encoding.
-    #[error("checkpoint card {path}: encoding {found}, but this program encodes positions by version {ENCODING_VERSION}")]
+    #[error(
+        "checkpoint card {path}: encoding {found}, but this program encodes positions by version {ENCODING_VERSION}"
+    )]
     Encoding {
         /// The card.
         path: PathBuf,
@@ -165,10 +169,8 @@ impl Card {
     /// # Errors
     /// When it is no JSON, lacks a key, or was written for another encoding or by a later version.
     pub fn from_json(text: &[u8], source: &Path) -> Result<Card, CheckpointError> {
-        let refused = |error: serde_json::Error| CheckpointError::Card {
-            path: source.to_owned(),
-            problem: error.to_string(),
-        };
+        let refused =
+            |error: serde_json::Error| CheckpointError::Card { path: source.to_owned(), problem: error.to_string() };
         // The format comes first: a later card may lack keys that this version insists on.
         let value: serde_json::Value = serde_json::from_slice(text).map_err(refused)?;
         if let Some(found) = value.get("format").and_then(serde_json::Value::as_u64)

@@ -5,11 +5,12 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
-use crate::{BurnEvaluator, EvalError, Evaluator, Network};
+use crate::{BurnEvaluator, CpuEvaluator, CpuNetwork, CpuNetworkError, EvalError, Evaluator, Network};
 
 /// A device by name: `cpu`, `flex`, `cuda:0`, `vulkan:0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -38,13 +39,28 @@ pub struct DeviceReport {
 /// An evaluator of this network on that device. Every thread needs one of its own.
 ///
 /// # Errors
-/// When the device is not in this build or the machine does not have it.
+/// When the device is not in this build or the machine does not have it, or the weights are damaged.
 pub fn evaluator(network: &Network, choice: DeviceChoice) -> Result<Box<dyn Evaluator>, EvalError> {
-    match choice {
-        // The CPU kernels join here; burn's CPU backend gives the same answers.
-        DeviceChoice::Cpu => evaluator(network, DeviceChoice::Flex),
-        _ => Ok(Box::new(BurnEvaluator::new(network.clone(), choice.open()?))),
+    Ok(evaluators(network, choice)?())
+}
+
+/// Makes as many evaluators of this network on that device as there are threads. On [`DeviceChoice::Cpu`] they share the
+/// packed weights, which so stay in the cache that the cores share.
+///
+/// # Errors
+/// When the device is not in this build or the machine does not have it, or the weights are damaged.
+pub fn evaluators(
+    network: &Network,
+    choice: DeviceChoice,
+) -> Result<Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>, EvalError> {
+    if choice == DeviceChoice::Cpu {
+        let unavailable =
+            |error: CpuNetworkError| EvalError::Unavailable { device: choice.to_string(), problem: error.to_string() };
+        let packed = Arc::new(CpuNetwork::new(network).map_err(unavailable)?);
+        return Ok(Box::new(move || Box::new(CpuEvaluator::new(packed.clone()))));
     }
+    let (network, device) = (network.clone(), choice.open()?);
+    Ok(Box::new(move || Box::new(BurnEvaluator::new(network.clone(), device.clone()))))
 }
 
 impl DeviceChoice {

@@ -15,15 +15,15 @@
 //! | 6 | where the king can go in one move |
 //! | 7 | where he can go in two moves and not in one |
 //! | 8 | open lines: where he would stand one move from a goal |
-//! | 9 | where an attacker could go and capture at once |
-//! | 10 | where a defender could go and capture at once |
+//! | 9 | where an attacker could go and capture a man at once |
+//! | 10 | where a defending man could go and capture at once |
 //! | 11 | the edge flood: reached from the edge without crossing an attacker |
 //! | 12 | where the last move began |
 //! | 13 | where the last move ended |
-//! | 14 | attackers that could be captured at once |
-//! | 15 | defending men that could be captured at once |
+//! | 14 | attackers that a defending man could capture at once |
+//! | 15 | defending men that an attacker could capture at once |
 //!
-//! Planes 9, 10, 14 and 15 are drawn for both sides, whoever is to move. The global vector is described in [`global`].
+//! Planes 9, 10, 14 and 15 are drawn whoever is to move; captures by and of the king are not in them. The global vector is described in [`global`].
 
 pub mod global;
 
@@ -57,9 +57,9 @@ pub mod plane {
     pub const KING_TWO_MOVES: usize = 7;
     /// Where the king would stand one move from a goal.
     pub const OPEN_LINES: usize = 8;
-    /// Where an attacker could go and capture at once.
+    /// Where an attacker could go and capture a man at once.
     pub const ATTACKERS_LANDINGS: usize = 9;
-    /// Where a defender could go and capture at once.
+    /// Where a defending man could go and capture at once.
     pub const DEFENDERS_LANDINGS: usize = 10;
     /// Reached from the edge without crossing an attacker.
     pub const EDGE_FLOOD: usize = 11;
@@ -67,9 +67,9 @@ pub mod plane {
     pub const LAST_FROM: usize = 12;
     /// Where the last move ended.
     pub const LAST_TO: usize = 13;
-    /// Attackers that could be captured at once.
+    /// Attackers that a defending man could capture at once.
     pub const ATTACKERS_AT_RISK: usize = 14;
-    /// Defending men that could be captured at once.
+    /// Defending men that an attacker could capture at once.
     pub const DEFENDERS_AT_RISK: usize = 15;
 }
 
@@ -148,19 +148,19 @@ impl KingReach {
         let board = position.board();
         let one_move = position.king_destinations(king);
         // A king on a goal has won: he goes no further from there.
-        let two_moves = without(position.king_destinations(without(one_move, goals)), union(one_move, king));
+        let two_moves = position.king_destinations(one_move.without(goals)).without(one_move | king);
         // Sliding is reversible, so the squares with an open line to a goal are those a king would reach from one. The
         // throne is the exception (he may stand where nobody may stop), hence the separate look at where he stands.
-        let free_goals = without(goals, union(board.attackers(), board.defenders()));
-        let towards_goals = without(position.king_destinations(free_goals), goals);
-        let standing = if Bitboard(one_move.0 & goals.0).is_empty() { Bitboard::EMPTY } else { king };
-        KingReach { one_move, two_moves, open_lines: union(towards_goals, standing) }
+        let free_goals = goals.without(board.attackers() | board.defenders());
+        let towards_goals = position.king_destinations(free_goals).without(goals);
+        let standing = if (one_move & goals).is_empty() { Bitboard::EMPTY } else { king };
+        KingReach { one_move, two_moves, open_lines: towards_goals | standing }
     }
 }
 
 /// The central square.
 fn throne(size: BoardSize) -> Bitboard {
-    Bitboard(1 << (size.squares() / 2))
+    Bitboard::of(Square::new(size.squares() / 2))
 }
 
 fn whole_board(size: BoardSize) -> Bitboard {
@@ -168,13 +168,5 @@ fn whole_board(size: BoardSize) -> Bitboard {
 }
 
 fn single(square: Option<Square>) -> Bitboard {
-    Bitboard(square.map_or(0, |square| 1 << square.index()))
-}
-
-fn union(a: Bitboard, b: Bitboard) -> Bitboard {
-    Bitboard(a.0 | b.0)
-}
-
-fn without(a: Bitboard, b: Bitboard) -> Bitboard {
-    Bitboard(a.0 & !b.0)
+    square.map_or(Bitboard::EMPTY, Bitboard::of)
 }

@@ -6,6 +6,7 @@
 
 mod burn_evaluator;
 mod checkpoint;
+mod cpu;
 mod device;
 pub mod encoding;
 mod evaluation;
@@ -21,7 +22,8 @@ mod weights;
 
 pub use burn_evaluator::BurnEvaluator;
 pub use checkpoint::{CARD_FORMAT, Card, Checkpoint, CheckpointError};
-pub use device::{DeviceChoice, DeviceReport, evaluator};
+pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError};
+pub use device::{DeviceChoice, DeviceReport, evaluator, evaluators};
 pub use encoding::{ENCODING_VERSION, Features, GLOBALS, PLANES};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl};
 pub use hashing::HashEvaluator;

@@ -10,7 +10,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::fused::{self, ConvNormInputs};
+use crate::fused;
 use crate::{GLOBALS, PLANES, POLICY_PLANES};
 
 /// Shape of a network. Two checkpoints with the same config can load each other's weights.
@@ -74,29 +74,6 @@ impl ConvNorm {
     fn forward(&self, x: Tensor<4>) -> Tensor<4> {
         self.norm.forward(self.conv.forward(x))
     }
-
-    /// `relu(norm(conv(x)) + skip + bias)` in training mode as one fused operation on channels-last `x` `[B, N, N, C]`; moves
-    /// the running statistics as [`BatchNorm`] does.
-    fn forward_fused(&self, x: Tensor<4>, skip: Option<Tensor<4>>, bias: Option<Tensor<2>>) -> Tensor<4> {
-        let (out, statistics) = fused::conv_norm(ConvNormInputs {
-            x,
-            weights: self.conv.weight.val(),
-            gamma: self.norm.gamma.val(),
-            beta: self.norm.beta.val(),
-            skip,
-            bias,
-            epsilon: self.norm.epsilon,
-        });
-        let device = out.device();
-        let [_, channels] = statistics.dims();
-        for (row, running) in [&self.norm.running_mean, &self.norm.running_var].into_iter().enumerate() {
-            let batch = statistics.clone().narrow(0, row, 1).reshape([channels]).detach();
-            let old = running.value_sync().to_device(&device);
-            let moved = old.mul_scalar(1.0 - self.norm.momentum).add(batch.mul_scalar(self.norm.momentum));
-            running.update(moved.detach());
-        }
-        out
-    }
 }
 
 /// A residual block: `relu(x + norm2(conv2(y)) + pool(y))` with `y = relu(norm1(conv1(x)))`; the pooled term, a bias per
@@ -128,13 +105,6 @@ impl Block {
             sum = sum + bias;
         }
         relu(sum)
-    }
-
-    /// The same on channels-last `x`, with fused layers.
-    fn forward_fused(&self, x: Tensor<4>) -> Tensor<4> {
-        let y = self.first.forward_fused(x.clone(), None, None);
-        let bias = self.pool.as_ref().map(|pool| pool.forward(global_pool_last(y.clone())));
-        self.second.forward_fused(y, Some(x), bias)
     }
 }
 
@@ -210,24 +180,18 @@ impl Network {
     /// Evaluates a batch. `planes` is `[B, PLANES, N, N]`; `globals` is `[B, GLOBALS]`, whose first entry is 1 where the
     /// attackers are to move and 0 where the defenders are, which picks the heads.
     pub fn forward(&self, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
-        let bias = self.globals.forward(globals.clone());
-        let x = if self.trains_fused(&planes) {
-            let planes = planes.permute([0, 2, 3, 1]);
-            let stem = self.stem.forward_fused(planes, None, Some(bias));
-            self.blocks.iter().fold(stem, |x, block| block.forward_fused(x)).permute([0, 3, 1, 2])
-        } else {
-            let stem = relu(self.stem.forward(planes) + per_channel(bias));
-            self.blocks.iter().fold(stem, |x, block| block.forward(x))
-        };
-        self.heads(x, globals)
+        if fused::serves_network(self, &planes) {
+            return fused::forward(self, planes, globals);
+        }
+        self.forward_unfused(planes, globals)
     }
 
-    /// Whether the tower's fused training layers serve this input: on flex, with gradients, and for sizes that have kernels.
-    fn trains_fused(&self, planes: &Tensor<4>) -> bool {
-        let [_, inputs, side, _] = planes.dims();
-        let [channels] = self.stem.norm.gamma.dims();
-        let device = planes.device();
-        device.is_autodiff() && fused::serves(&device, side, inputs, channels)
+    /// [`Network::forward`] by burn's own layers on every device: the oracle of the faster ways.
+    pub fn forward_unfused(&self, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
+        let bias = self.globals.forward(globals.clone());
+        let stem = relu(self.stem.forward(planes) + per_channel(bias));
+        let x = self.blocks.iter().fold(stem, |x, block| block.forward(x));
+        self.heads(x, globals)
     }
 
     /// The heads on the tower's output `[B, C, N, N]`.
@@ -257,16 +221,6 @@ fn global_pool(x: Tensor<4>) -> Tensor<2> {
     let flat = x.reshape([batch, channels, side * side]);
     let mean = flat.clone().mean_dim(2).reshape([batch, channels]);
     let max = flat.max_dim(2).reshape([batch, channels]);
-    let scaled = mean.clone().mul_scalar((side as f32 - 9.0) / 2.0);
-    Tensor::cat(vec![mean, scaled, max], 1)
-}
-
-/// [`global_pool`] of channels-last `[B, N, N, C]`.
-fn global_pool_last(x: Tensor<4>) -> Tensor<2> {
-    let [batch, side, _, channels] = x.dims();
-    let flat = x.reshape([batch, side * side, channels]);
-    let mean = flat.clone().mean_dim(1).reshape([batch, channels]);
-    let max = flat.max_dim(1).reshape([batch, channels]);
     let scaled = mean.clone().mul_scalar((side as f32 - 9.0) / 2.0);
     Tensor::cat(vec![mean, scaled, max], 1)
 }

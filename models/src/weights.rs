@@ -66,10 +66,8 @@ fn describe(shape: &[usize], dtype: DType) -> String {
 
 /// What is wrong with the tensors found, in words; the first few of each kind.
 fn differences(expected: &BTreeMap<String, String>, found: &BTreeMap<String, String>) -> Vec<String> {
-    let missing: Vec<&str> =
-        expected.keys().filter(|name| !found.contains_key(*name)).map(String::as_str).collect();
-    let unknown: Vec<&str> =
-        found.keys().filter(|name| !expected.contains_key(*name)).map(String::as_str).collect();
+    let missing: Vec<&str> = expected.keys().filter(|name| !found.contains_key(*name)).map(String::as_str).collect();
+    let unknown: Vec<&str> = found.keys().filter(|name| !expected.contains_key(*name)).map(String::as_str).collect();
     let mut differences = Vec::new();
     if !missing.is_empty() {
         differences.push(format!("{} tensors are missing ({})", missing.len(), abridged(&missing)));

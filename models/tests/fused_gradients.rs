@@ -5,6 +5,7 @@ use burn::tensor::module::{batch_norm_train, conv2d};
 use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Device, Distribution, Tensor};
 use hnefi_models::fused::{ConvNormInputs, conv_norm, serves};
+use hnefi_models::{GLOBALS, Heads, NetworkConfig, PLANES};
 
 const EPSILON: f64 = 1e-5;
 
@@ -123,4 +124,40 @@ fn says_no_to_what_it_cannot_do() {
     assert!(!serves(&device, 8, 32, 32));
     assert!(!serves(&device, 7, 32, 40));
     assert!(!serves(&device, 7, 64, 32));
+}
+
+/// The whole network in training mode: the fused pass on flex against burn's own layers, which a network with a channel
+/// count without kernels would use. Both read the same weights through the batch's own statistics.
+#[test]
+fn the_network_agrees_with_its_unfused_self() {
+    let device = Device::flex().autodiff();
+    device.seed(3);
+    let config =
+        NetworkConfig { blocks: 3, channels: 32, pool_every: 3, head_channels: 16, value_hidden: 24, role_heads: true };
+    let network = config.init(&device);
+    for side in [7, 9, 11] {
+        let planes = Tensor::<4>::random([6, PLANES, side, side], Distribution::Bernoulli(0.3), &device);
+        let globals = Tensor::<2>::random([6, GLOBALS], Distribution::Bernoulli(0.5), &device);
+        let fused = network.forward(planes.clone(), globals.clone());
+        let plain = network.forward_unfused(planes, globals);
+        let flat = |heads: Heads| -> Tensor<1> {
+            let small: Tensor<1> = Tensor::cat(vec![heads.wdl, heads.moves_left], 1).flatten(0, 1);
+            Tensor::cat(vec![heads.policy.flatten(0, 3), heads.occupancy.flatten(0, 3), small], 0)
+        };
+        let (fused, plain) = (flat(fused), flat(plain));
+        assert_close(&format!("heads at side {side}"), plain.clone().inner(), fused.clone().inner());
+        let weighting = Tensor::<1>::random(fused.dims(), Distribution::Normal(0.0, 1.0), &device);
+        let plain = (plain * weighting.clone()).sum().backward();
+        let fused = (fused * weighting).sum().backward();
+        for weights in
+            [&network.blocks[1].first.conv.weight, &network.stem.conv.weight, &network.roles[0].policy_conv.weight]
+        {
+            let weights = weights.val();
+            let (expected, found) =
+                (weights.grad(&plain).expect("a gradient"), weights.grad(&fused).expect("a gradient"));
+            let largest: f32 = expected.clone().abs().max().into_scalar();
+            let difference: f32 = (expected - found).abs().max().into_scalar();
+            assert!(difference <= 1e-3 * largest, "gradient at side {side}: differs by {difference} of {largest}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Everything that plays without a person: search, players, the fleet of self-play games, matches, records and their store.
 
 pub mod arena;
+mod codec;
 pub mod fleet;
 pub mod players;
 mod record;
@@ -8,5 +9,6 @@ mod rng;
 pub mod search;
 pub mod store;
 
-pub use record::{GameRecord, PlyRecord};
+pub use codec::{decode_games, encode_games};
+pub use record::{GameRecord, PlyRecord, RecordError, Replay};
 pub use rng::{Rng, rng_for};

@@ -1,7 +1,10 @@
 //! The record of one game: moves, policy targets and values, never tensors, so that encodings may change and old games
 //! stay readable.
+//!
+//! Records are the only thing self-play hands to training and to other tools. The types here are also the file format
+//! (`docs/RECORDS.md`), so a change of a field is a new format version: the golden file in the tests says so at once.
 
-use hnefi_engine::{Move, Outcome, Rules, Side};
+use hnefi_engine::{Move, Outcome, Position, Rules, Side};
 use hnefi_models::Wdl;
 use serde::{Deserialize, Serialize};
 
@@ -35,14 +38,104 @@ pub struct PlyRecord {
     pub mv: Move,
     /// Policy target over legal moves, weights summing to 1, sparse (moves under 0.1 % are left out); empty when the ply has none.
     pub policy: Vec<(Move, f32)>,
-    /// Playouts of the search; 0 for a move from the raw policy.
+    /// Playouts of the search; 0 for a move from the raw policy, and where the result was certain before the first one.
     pub playouts: u32,
     /// The network's value of the position, from the side to move.
     pub raw: Wdl,
     /// The search's value of the position, from the side to move.
     pub searched: Wdl,
-    /// Whether the ply trains the network.
+    /// Whether the ply is a training sample: it was searched in full. Plies of the opening and of fast searches are not;
+    /// they have no policy target, and their value, followed by random moves or found by a shallow search, is left out too.
     pub trains: bool,
+}
+
+/// Why a record could not be read or does not hold together.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file system refused.
+    #[error("{file}: reading failed: {source}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// What the file system said.
+        source: std::io::Error,
+    },
+    /// The file is something else.
+    #[error("{file}: {found}; expected a {what}")]
+    Foreign {
+        /// The file.
+        file: String,
+        /// What was expected.
+        what: &'static str,
+        /// What it is or begins with.
+        found: String,
+    },
+    /// The file comes from another version of the program.
+    #[error("{file}: {what} of version {found}; this program reads versions 1 to {newest}")]
+    Version {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: &'static str,
+        /// Its version.
+        found: u32,
+        /// The newest version known.
+        newest: u32,
+    },
+    /// The end of the file is missing.
+    #[error("{file}: {found} bytes of a {what}; expected {expected}, the file was cut off")]
+    Truncated {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: &'static str,
+        /// Size in bytes.
+        found: u64,
+        /// Size it should have (at least).
+        expected: u64,
+    },
+    /// Something was added to the file.
+    #[error("{file}: {extra} bytes follow the end of the {what}; expected none")]
+    Trailing {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: &'static str,
+        /// How many bytes.
+        extra: u64,
+    },
+    /// The contents changed after they were written.
+    #[error("{file}: checksum of the {what} is {found:08x}, expected {expected:08x}; the file is damaged")]
+    Checksum {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: &'static str,
+        /// Checksum of the bytes.
+        found: u32,
+        /// Checksum in the header.
+        expected: u32,
+    },
+    /// The envelope is whole but its contents make no sense.
+    #[error("{file}: damaged {what}: {problem}")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// What it is.
+        what: &'static str,
+        /// What makes no sense.
+        problem: String,
+    },
+    /// A game does not follow the rules or contradicts itself.
+    #[error("game {game}, {place}: {problem}")]
+    Inconsistent {
+        /// Number of the game within its run.
+        game: u64,
+        /// `start`, `ply 12` or `end`.
+        place: String,
+        /// What was found and what was expected.
+        problem: String,
+    },
 }
 
 impl GameRecord {
@@ -55,4 +148,151 @@ impl GameRecord {
     pub fn is_finished(&self) -> bool {
         self.outcome.is_some() || self.resigned.is_some()
     }
+
+    /// Plies that are training samples.
+    pub fn training_plies(&self) -> usize {
+        self.plies.iter().filter(|ply| ply.trains).count()
+    }
+
+    /// The position the game began from.
+    ///
+    /// # Errors
+    /// When the FEN cannot stand under the rules.
+    pub fn start_position(&self) -> Result<Position, RecordError> {
+        match &self.start {
+            None => Ok(Position::start(&self.rules)),
+            Some(fen) => Position::from_fen(&self.rules, fen)
+                .map_err(|error| self.inconsistent("start".to_string(), error.to_string())),
+        }
+    }
+
+    /// Plays the game through: every position with the ply that was played from it, then the last position with `None`.
+    /// Each step checks the move; the walk ends at the first one that is illegal.
+    ///
+    /// # Errors
+    /// When the start position cannot stand under the rules.
+    pub fn replay(&self) -> Result<Replay<'_>, RecordError> {
+        Ok(Replay { record: self, position: self.start_position()?, next: 0 })
+    }
+
+    /// The last position of the game.
+    ///
+    /// # Errors
+    /// When the start cannot stand or a move is illegal.
+    pub fn final_position(&self) -> Result<Position, RecordError> {
+        let mut replay = self.replay()?;
+        while replay.step()?.is_some() {}
+        Ok(replay.position)
+    }
+
+    /// Checks that every move is legal, that policy targets lie on legal moves and sum to 1, that values are chances, and
+    /// that the ending recorded is the one on the board.
+    ///
+    /// # Errors
+    /// When anything is not so; the message names the game and the ply.
+    pub fn check(&self) -> Result<(), RecordError> {
+        let mut replay = self.replay()?;
+        let mut legal = hnefi_engine::MoveList::new();
+        while let Some(ply) = self.plies.get(replay.next) {
+            replay.position.legal_moves(&mut legal);
+            let place = || format!("ply {}", replay.next);
+            check_ply(ply, &legal).map_err(|problem| self.inconsistent(place(), problem))?;
+            replay.step()?;
+        }
+        self.check_end(replay.position.outcome()).map_err(|problem| self.inconsistent("end".to_string(), problem))
+    }
+
+    fn check_end(&self, on_board: Option<Outcome>) -> Result<(), String> {
+        let text = |outcome: Option<Outcome>| match outcome {
+            None => "no end".to_string(),
+            Some(outcome) => format!("{} by {}", outcome.status(), outcome.reason().as_str()),
+        };
+        if self.outcome != on_board {
+            return Err(format!("recorded is {}, on the board it is {}", text(self.outcome), text(on_board)));
+        }
+        if let (Some(side), Some(outcome)) = (self.resigned, on_board) {
+            return Err(format!("{side} resigned a game that had ended: {}", text(Some(outcome))));
+        }
+        Ok(())
+    }
+
+    fn inconsistent(&self, place: String, problem: String) -> RecordError {
+        RecordError::Inconsistent { game: self.game, place, problem }
+    }
+}
+
+/// A walk through a game; see [`GameRecord::replay`].
+#[derive(Clone, Debug)]
+pub struct Replay<'a> {
+    record: &'a GameRecord,
+    position: Position,
+    next: usize,
+}
+
+impl<'a> Replay<'a> {
+    /// The position reached.
+    pub fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// The ply played from this position; `None` at the end of the record.
+    pub fn ply(&self) -> Option<&'a PlyRecord> {
+        self.record.plies.get(self.next)
+    }
+
+    /// Plays the next ply and returns it; `None` at the end of the record.
+    ///
+    /// # Errors
+    /// When the move is illegal; the walk stays where it is.
+    pub fn step(&mut self) -> Result<Option<&'a PlyRecord>, RecordError> {
+        let Some(ply) = self.ply() else { return Ok(None) };
+        let played = on_board(ply.mv, &self.position)
+            .and_then(|()| self.position.play(ply.mv).map_err(|illegal| illegal.to_string()));
+        match played {
+            Ok(_) => {
+                self.next += 1;
+                Ok(Some(ply))
+            }
+            Err(problem) => Err(self.record.inconsistent(format!("ply {}", self.next), problem)),
+        }
+    }
+}
+
+/// Whether both squares exist; the rules are asked only then, since damaged bytes can name any square.
+fn on_board(mv: Move, position: &Position) -> Result<(), String> {
+    let squares = position.size().squares();
+    if mv.from().index() < squares && mv.to().index() < squares {
+        Ok(())
+    } else {
+        let (from, to) = (mv.from().index(), mv.to().index());
+        Err(format!("move from square {from} to {to}; expected squares 0 to {}", squares - 1))
+    }
+}
+
+/// Policy weights are stored as 32-bit floats and rounded; sums may differ from 1 by this much.
+const SUM_TOLERANCE: f32 = 1e-3;
+
+fn check_ply(ply: &PlyRecord, legal: &[Move]) -> Result<(), String> {
+    if ply.trains && ply.policy.is_empty() {
+        return Err("a training ply has no policy target".to_string());
+    }
+    if let Some((mv, _)) = ply.policy.iter().find(|(mv, _)| !legal.contains(mv)) {
+        return Err(format!("the policy target holds an illegal move (bits {})", mv.bits()));
+    }
+    let sum: f32 = ply.policy.iter().map(|&(_, weight)| weight).sum();
+    if ply.policy.iter().any(|&(_, weight)| weight.is_nan() || weight < 0.0) {
+        return Err("a policy weight is below 0 or no number".to_string());
+    }
+    if !ply.policy.is_empty() && (sum - 1.0).abs() > SUM_TOLERANCE {
+        return Err(format!("policy weights sum to {sum}; expected 1"));
+    }
+    for (name, wdl) in [("raw", ply.raw), ("searched", ply.searched)] {
+        let sum = wdl.win + wdl.draw + wdl.loss;
+        let within = |chance: f32| (-SUM_TOLERANCE..=1.0 + SUM_TOLERANCE).contains(&chance);
+        if ![wdl.win, wdl.draw, wdl.loss].into_iter().all(within) || (sum - 1.0).abs() > SUM_TOLERANCE {
+            let Wdl { win, draw, loss } = wdl;
+            return Err(format!("{name} value is {win}, {draw}, {loss}; expected chances that sum to 1"));
+        }
+    }
+    Ok(())
 }

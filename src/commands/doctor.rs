@@ -1,25 +1,40 @@
 //! `hnefi doctor`: what this machine can run and what would be chosen.
 
+use anyhow::Context;
 use hnefi_models::DeviceChoice;
+use hnefi_train::TrainConfig;
+use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 /// Prints cores, memory, instruction sets and devices.
 pub fn run() -> anyhow::Result<()> {
-    let system =
-        sysinfo::System::new_with_specifics(sysinfo::RefreshKind::nothing().with_memory(sysinfo::MemoryRefreshKind::everything()));
+    let wanted =
+        RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()).with_cpu(CpuRefreshKind::nothing());
+    let system = System::new_with_specifics(wanted).context("asking the system for its memory and processors")?;
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     println!("hnefi {}", env!("CARGO_PKG_VERSION"));
-    println!("processor      {}", processor());
+    println!("processor      {}", processor(&system));
     println!("cores          {} (threads used by default)", cores());
-    println!("memory         {:.1} GiB, {:.1} GiB available", gib(system.total_memory()), gib(system.available_memory()));
+    println!(
+        "memory         {:.1} GiB, {:.1} GiB available",
+        gib(system.total_memory()),
+        gib(system.available_memory())
+    );
     println!("instructions   {}", instructions());
-    println!("kernels        {}", hnefi_models::cpu::kernel_name());
     println!("devices");
-    for probe in DeviceChoice::probe_all() {
-        println!("  {:<12} {}", probe.name, probe.verdict);
+    for report in DeviceChoice::survey() {
+        let state = match &report.state {
+            Ok(detail) => format!("available: {detail}"),
+            Err(problem) => format!("not available: {problem}"),
+        };
+        println!("  {:<12} {state}", report.choice.to_string());
     }
-    println!("chosen         {} for self-play, {} for training", DeviceChoice::default(), DeviceChoice::default_for_training());
+    let chosen = TrainConfig::default().run;
+    println!("chosen         {} for self-play and play, {} for training", chosen.device, chosen.train_device);
     let names = hnefi_models::pretrained_names();
-    println!("checkpoints    {}", if names.is_empty() { "none embedded".to_string() } else { format!("embedded: {}", names.join(", ")) });
+    println!(
+        "checkpoints    {}",
+        if names.is_empty() { "none embedded".to_string() } else { format!("embedded: {}", names.join(", ")) }
+    );
     Ok(())
 }
 
@@ -28,10 +43,8 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-fn processor() -> String {
-    let mut system = sysinfo::System::new();
-    system.refresh_cpu_all();
-    system.cpus().first().map_or_else(|| std::env::consts::ARCH.to_string(), |cpu| cpu.brand().trim().to_string())
+fn processor(system: &System) -> &str {
+    system.cpus().first().map_or(std::env::consts::ARCH, |cpu| cpu.brand().trim())
 }
 
 /// The instruction sets that matter to the kernels, with those present marked.

@@ -7,4 +7,5 @@ pub mod perft;
 pub mod play;
 pub mod replay;
 pub mod selfplay;
+mod table;
 pub mod train;

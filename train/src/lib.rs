@@ -1,1 +1,32 @@
-//! Placeholder story.
+//! The training loop: from random weights to a strong network, by self-play.
+//!
+//! [`run::run`] reads like its story: generate games with the newest network, train on the replay window, publish
+//! a checkpoint, again until the budget is used up. Everything is said in a [`TrainConfig`]; everything is written to one run
+//! directory, from which the same call goes on after any interruption.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`config`] | the configuration, with every fault reported at once |
+//! | [`run`] | the loop, resuming, and who watches it |
+//! | [`window`] | how much of what was played is trained on |
+//! | [`sample`], [`batch`] | from game records to tensors |
+//! | [`loss`], [`learner`] | from tensors to better weights |
+//! | [`schedule`] | what changes as the run goes on |
+//! | [`metrics`], [`tensorboard`] | what is reported |
+
+pub mod batch;
+pub mod config;
+mod error;
+pub mod learner;
+pub mod loss;
+pub mod metrics;
+pub mod run;
+pub mod sample;
+pub mod schedule;
+pub mod tensorboard;
+pub mod window;
+
+pub use config::{Fault, TrainConfig};
+pub use error::TrainError;
+pub use metrics::GenerationMetrics;
+pub use run::{Summary, TrainObserver, run};

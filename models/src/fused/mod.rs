@@ -6,7 +6,9 @@
 //! that the gradient tests compare with.
 
 mod kernels;
+mod network;
 mod op;
 mod passes;
 
+pub(crate) use network::{forward, serves_network};
 pub use op::{ConvNormInputs, conv_norm, serves};

@@ -52,14 +52,19 @@ impl MatchParams {
     fn check(&self) -> Result<(), MatchError> {
         let fault = |problem| Err(MatchError::Params { problem });
         if self.games == 0 || !self.games.is_multiple_of(2) {
-            return fault(format!("{} games: expected an even number above 0, each opening is played twice", self.games));
+            return fault(format!(
+                "{} games: expected an even number above 0, each opening is played twice",
+                self.games
+            ));
         }
         if self.threads == 0 {
             return fault("0 threads: expected at least 1".to_owned());
         }
         if self.ply_cap > 0 && u32::from(self.ply_cap) <= self.opening_plies {
             let (cap, opening) = (self.ply_cap, self.opening_plies);
-            return fault(format!("a ply cap of {cap}: expected more than the opening's {opening} plies, or 0 for none"));
+            return fault(format!(
+                "a ply cap of {cap}: expected more than the opening's {opening} plies, or 0 for none"
+            ));
         }
         match self.sprt.and_then(|sprt| sprt.fault()) {
             Some(problem) => fault(format!("sprt: {problem}")),

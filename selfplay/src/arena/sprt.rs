@@ -152,8 +152,7 @@ mod tests {
         let pairs = PairScores([500, 2500, 5000, 2700, 540]);
         let n = f64::from(pairs.pairs());
         let mean = pairs.mean();
-        let variance =
-            (0..5).map(|i| f64::from(pairs.0[i]) * (i as f64 / 4.0 - mean).powi(2)).sum::<f64>() / n;
+        let variance = (0..5).map(|i| f64::from(pairs.0[i]) * (i as f64 / 4.0 - mean).powi(2)).sum::<f64>() / n;
         let (s0, s1) = (score_of_elo(0.0), score_of_elo(10.0));
         let normal = n * (s1 - s0) * (2.0 * mean - s0 - s1) / (2.0 * variance);
         let exact = log_likelihood_ratio(pairs, s0, s1);

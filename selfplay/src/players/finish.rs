@@ -38,10 +38,7 @@ pub fn winning_move(position: &Position) -> Option<Move> {
     let mut moves = MoveList::new();
     position.legal_moves(&mut moves);
     let side = position.side_to_move();
-    moves
-        .iter()
-        .copied()
-        .find(|&mv| position.outcome_after(mv).is_some_and(|outcome| outcome.winner() == Some(side)))
+    moves.iter().copied().find(|&mv| position.outcome_after(mv).is_some_and(|outcome| outcome.winner() == Some(side)))
 }
 
 /// Squares that may take part in capturing the king: attackers, the empty throne, corners.
@@ -68,9 +65,7 @@ pub(super) fn beside(set: Bitboard, side: usize) -> Bitboard {
     let first_file = (0..side).fold(0_u128, |files, rank| files | 1 << (rank * side));
     let last_file = first_file << (side - 1);
     let set = set.0;
-    Bitboard(
-        (set << side | set >> side | (set & !last_file) << 1 | (set & !first_file) >> 1) & board,
-    )
+    Bitboard((set << side | set >> side | (set & !last_file) << 1 | (set & !first_file) >> 1) & board)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ impl Player for RandomPlayer {
 
 #[cfg(test)]
 mod tests {
-    use hnefi_engine::{Position, Preset};
+    use hnefi_engine::{Move, Position, Preset};
 
     use super::*;
     use crate::rng_for;
@@ -47,10 +47,10 @@ mod tests {
 
     #[test]
     fn a_finished_game_is_an_error() {
-        let position = Position::from_fen(&Preset::Brandubh.rules(), "K6/7/7/7/7/7/3a3 a").expect("a legal position");
-        assert!(position.outcome().is_none() || {
-            let error = RandomPlayer.choose(&position, &mut rng_for(&[1])).expect_err("the king is home");
-            error.to_string().contains("the game is over")
-        });
+        let fen = "7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d";
+        let mut position = Position::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position");
+        position.play(Move::parse("g3g1", position.size()).expect("a move")).expect("the king goes home");
+        let error = RandomPlayer.choose(&position, &mut rng_for(&[1])).expect_err("the game is over").to_string();
+        assert!(error.starts_with("player random: asked for a move, but the game is over"), "{error}");
     }
 }

@@ -39,7 +39,8 @@ pub struct SearchReport {
     pub moves: Vec<RootMove>,
     /// What the policy should be: a weight for each legal move in generation order, summing to 1. The improved policy
     /// (Gumbel) or the shares of the visits (PUCT), without moves that certainly lose. When the root's result is certain,
-    /// the best moves share all weight alike: the fastest wins, the draws, or the slowest losses.
+    /// the best moves have all the weight: the fastest wins in equal parts, the draws or the slowest losses in proportion to
+    /// their priors, because the search knows nothing to tell them apart by.
     pub policy_target: Vec<(Move, f32)>,
     /// Playouts counted since `begin` or `advance`.
     pub playouts: u32,
@@ -130,22 +131,22 @@ impl Search {
     /// Weights of the policy target in generation order.
     fn policy_weights(&self) -> Vec<f32> {
         let edges = self.tree.edges(NodeId::ROOT);
-        let shares: Vec<f32> = if self.tree.node(NodeId::ROOT).proven.is_some() {
-            edges.iter().map(|edge| f32::from(is_best_proven(edges, edge))).collect()
-        } else if self.config.root == RootKind::Gumbel {
+        let prior = |edge: &Edge| edge.prior.max(1e-12);
+        let visited = edges.iter().any(|edge| edge.visits > 0 && !edge.is_lost());
+        let share = |edge: &Edge| match self.tree.node(NodeId::ROOT).proven {
+            Some(_) if !is_best_proven(edges, edge) => 0.0,
+            Some(proven) if proven.verdict == Verdict::Win => 1.0,
+            Some(_) => prior(edge),
+            None if edge.is_lost() => 0.0,
+            None if visited => edge.visits as f32,
+            None => prior(edge),
+        };
+        if self.config.root == RootKind::Gumbel && self.tree.node(NodeId::ROOT).proven.is_none() {
             let mut weights = Vec::with_capacity(edges.len());
             gumbel::improved_policy(&self.config, &self.tree, NodeId::ROOT, &mut weights);
             return weights;
-        } else {
-            let open = |edge: &&Edge| !edge.is_lost();
-            let visited = edges.iter().filter(open).any(|edge| edge.visits > 0);
-            let share = |edge: &Edge| match (edge.is_lost(), visited) {
-                (true, _) => 0.0,
-                (false, true) => edge.visits as f32,
-                (false, false) => edge.prior.max(1e-12),
-            };
-            edges.iter().map(share).collect()
-        };
+        }
+        let shares: Vec<f32> = edges.iter().map(share).collect();
         let sum: f32 = shares.iter().sum();
         shares.into_iter().map(|share| share / sum).collect()
     }
@@ -163,7 +164,7 @@ impl Search {
             position.play_unchecked(edge.mv);
             let Some(child) = edge.child else {
                 let unseen_win = edge.proven.is_some_and(|proven| proven.verdict == Verdict::Loss && proven.plies == 2);
-                line.extend(unseen_win.then(|| winning_move(&mut position)).flatten());
+                line.extend(unseen_win.then(|| winning_move(&position)).flatten());
                 return line;
             };
             let edges = self.tree.edges(child);
@@ -187,7 +188,7 @@ fn is_best_proven(edges: &[Edge], edge: &Edge) -> bool {
 }
 
 /// A move that wins at once.
-fn winning_move(position: &mut Position) -> Option<Move> {
+fn winning_move(position: &Position) -> Option<Move> {
     let mut moves = MoveList::new();
     position.legal_moves(&mut moves);
     let mover = position.side_to_move();

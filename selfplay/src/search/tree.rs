@@ -123,7 +123,7 @@ impl Tree {
 
     /// Makes `position` the root of an empty tree. Every move is tested for an immediate end and kept, so that a report can
     /// tell all winning moves.
-    pub(super) fn plant(&mut self, position: &mut Position, moves: &MoveList) {
+    pub(super) fn plant(&mut self, position: &Position, moves: &MoveList) {
         self.clear();
         let mover = position.side_to_move();
         for &mv in moves.as_slice() {
@@ -136,7 +136,7 @@ impl Tree {
 
     /// Adds a node for `position`, whose legal moves are `moves`, unless their immediate ends settle it: every move is
     /// tested, up to the first that wins.
-    pub(super) fn grow(&mut self, position: &mut Position, moves: &MoveList) -> Growth {
+    pub(super) fn grow(&mut self, position: &Position, moves: &MoveList) -> Growth {
         let mover = position.side_to_move();
         let first_edge = self.edges.len();
         let mut settled = None;
@@ -231,10 +231,10 @@ impl Tree {
         proven
     }
 
-    /// Fills `kept` with the subtree under `id`, which becomes its root.
+    /// Fills `kept` with the subtree under `id`, which becomes its root. No leaf is outstanding in it.
     pub(super) fn copy_subtree(&self, id: NodeId, kept: &mut Tree) {
         kept.clear();
-        kept.nodes.push(*self.node(id));
+        kept.nodes.push(Node { pending: 0, ..*self.node(id) });
         // Breadth first: `next` runs behind the nodes being added. Until then a node names its edges in the old tree.
         let mut next = 0;
         while next < kept.nodes.len() {
@@ -244,7 +244,7 @@ impl Tree {
             kept.nodes[next].first_edge = first_edge as u32;
             for edge in &mut kept.edges[first_edge..] {
                 if let Some(child) = edge.child {
-                    kept.nodes.push(*self.node(child));
+                    kept.nodes.push(Node { pending: 0, ..*self.node(child) });
                     edge.child = Some(NodeId::new(kept.nodes.len() - 1));
                 }
             }

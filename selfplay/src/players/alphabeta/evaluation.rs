@@ -14,21 +14,19 @@ struct Weights {
     defender: i32,
     /// An attacking man; there are twice as many.
     attacker: i32,
-    /// The king can move to a goal at once, with the attackers to move, who have to stop him.
-    one_move: i32,
-    /// More than one goal at once: they can hardly stop him.
-    two_goals: i32,
-    /// He is two moves away by at least one gate (a square one move from him and one move from a goal).
-    two_moves: i32,
-    /// Each gate, up to six.
+    /// A gate: a square one move from the king and one move from a goal. The first, and each one up to four.
+    first_gate: i32,
     gate: i32,
-    /// A gate with two goals in reach.
+    /// A gate with two goals in reach, which can hardly be parried; with the defenders to move, that much more.
     double_gate: i32,
-    /// He is three moves away.
-    three_moves: i32,
+    double_gate_to_move: i32,
+    /// Each gate at two moves from the king, up to six.
+    far_gate: i32,
+    /// Each direction in which the king can slide to the edge.
+    open_way: i32,
     /// Each square the king can go to, up to ten.
     king_mobility: i32,
-    /// Each free step of a man.
+    /// Each free step of a defending man; half of it for an attacking one.
     mobility: i32,
     /// One, two, three attackers beside the king.
     pressure: [i32; 4],
@@ -49,12 +47,12 @@ struct Weights {
 const SEVEN: Weights = Weights {
     defender: 100,
     attacker: 60,
-    one_move: 120,
-    two_goals: 500,
-    two_moves: 40,
+    first_gate: 40,
     gate: 12,
     double_gate: 40,
-    three_moves: 20,
+    double_gate_to_move: 150,
+    far_gate: 8,
+    open_way: 10,
     king_mobility: 5,
     mobility: 2,
     pressure: [0, 15, 50, 120],
@@ -68,9 +66,7 @@ const SEVEN: Weights = Weights {
 
 const NINE: Weights = Weights {
     attacker: 50,
-    two_moves: 60,
-    gate: 12,
-    three_moves: 25,
+    first_gate: 60,
     king_enclosed: 150,
     man_enclosed: 6,
     quarter: 15,
@@ -79,10 +75,9 @@ const NINE: Weights = Weights {
 
 const ELEVEN: Weights = Weights {
     attacker: 55,
-    two_moves: 80,
+    first_gate: 80,
     gate: 15,
     double_gate: 60,
-    three_moves: 40,
     king_mobility: 4,
     mobility: 1,
     pressure: [0, 10, 35, 110],
@@ -111,6 +106,15 @@ pub(super) fn evaluate(position: &Position) -> i32 {
     value + if can_capture { weights.capture } else { 0 }
 }
 
+/// Whether the attackers are to move and the king stands on an open line to a goal.
+pub(super) fn king_threatens(position: &Position) -> bool {
+    position.side_to_move() == Side::Attackers
+        && position
+            .board()
+            .king()
+            .is_some_and(|king| !(position.king_destinations(Bitboard::of(king)) & position.king_goals()).is_empty())
+}
+
 fn material(position: &Position, weights: &Weights) -> i32 {
     let board = position.board();
     board.defenders().len() as i32 * weights.defender - board.attackers().len() as i32 * weights.attacker
@@ -121,23 +125,21 @@ fn king_paths(position: &Position, weights: &Weights) -> i32 {
     let Some(king) = position.board().king() else { return 0 };
     let goals = position.king_goals();
     let reach = position.king_destinations(Bitboard::of(king));
-    let mobility = weights.king_mobility * (reach.len() as i32).min(10);
     // The king slides both ways alike, so what he reaches from the goals is where he reaches them from.
     let lines = position.king_destinations(goals);
     let gates = lines & reach;
-    let path = if lines.contains(king) {
-        let two = (reach & goals).len() > 1;
-        weights.one_move + if two { weights.two_goals } else { 0 }
-    } else if !gates.is_empty() {
-        let double = gates.into_iter().any(|gate| (position.king_destinations(Bitboard::of(gate)) & goals).len() > 1);
-        let ways = (gates.len() as i32).min(6);
-        weights.two_moves + weights.gate * ways + if double { weights.double_gate } else { 0 }
-    } else if !(position.king_destinations(lines) & reach).is_empty() {
-        weights.three_moves
-    } else {
-        0
-    };
-    mobility + path
+    let mut value = weights.king_mobility * (reach.len() as i32).min(10);
+    value += weights.open_way * (reach & edge(position.size())).len() as i32;
+    if !gates.is_empty() {
+        value += weights.first_gate + weights.gate * (gates.len() as i32).min(4);
+        let mut gates = gates;
+        if gates.any(|gate| (position.king_destinations(Bitboard::of(gate)) & goals).len() > 1) {
+            let to_move = position.side_to_move() == Side::Defenders;
+            value += weights.double_gate + if to_move { weights.double_gate_to_move } else { 0 };
+        }
+    }
+    let far_gates = (position.king_destinations(lines) & reach).without(gates);
+    value + weights.far_gate * (far_gates.len() as i32).min(6)
 }
 
 /// Free steps of the defenders' men less those of the attackers, who have twice the men.
@@ -145,7 +147,7 @@ fn mobility(position: &Position, weights: &Weights) -> i32 {
     let board = position.board();
     let side = position.size().side();
     let free = |men: Bitboard| beside(men, side).without(board.occupied()).len() as i32;
-    weights.mobility * (2 * free(board.defenders()) - free(board.attackers()))
+    weights.mobility * (2 * free(board.defenders()) - free(board.attackers())) / 2
 }
 
 /// Attackers beside the king. A king who is captured like a man fears them sooner.
@@ -193,6 +195,14 @@ const fn quarters(size: BoardSize) -> [Bitboard; 4] {
     }
 }
 
+/// The squares along the edge of a board.
+fn edge(size: BoardSize) -> Bitboard {
+    let side = size.side();
+    let board = Bitboard((1 << size.squares()) - 1);
+    let inner = (1..side - 1).flat_map(|rank| (1..side - 1).map(move |file| Square::new(rank * side + file)));
+    board.without(inner.collect())
+}
+
 const fn corner_bars(size: BoardSize) -> [Bitboard; 4] {
     match size {
         BoardSize::Seven => BARS[0],
@@ -201,8 +211,10 @@ const fn corner_bars(size: BoardSize) -> [Bitboard; 4] {
     }
 }
 
-const QUARTERS: [[Bitboard; 4]; 3] = [corner_regions(7, 3, 3, false), corner_regions(9, 4, 4, false), corner_regions(11, 5, 5, false)];
-const BARS: [[Bitboard; 4]; 3] = [corner_regions(7, 2, 1, true), corner_regions(9, 3, 2, true), corner_regions(11, 3, 2, true)];
+const QUARTERS: [[Bitboard; 4]; 3] =
+    [corner_regions(7, 3, 3, false), corner_regions(9, 4, 4, false), corner_regions(11, 5, 5, false)];
+const BARS: [[Bitboard; 4]; 3] =
+    [corner_regions(7, 2, 1, true), corner_regions(9, 3, 2, true), corner_regions(11, 3, 2, true)];
 
 /// One region at each corner of an `n` by `n` board: the squares within `width` of both edges, or of those only the ones
 /// on the diagonal at `distance` from the corner.
@@ -269,10 +281,11 @@ mod tests {
     #[test]
     fn a_defending_man_and_an_open_line_are_worth_something() {
         let with = value(Preset::Copenhagen, "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3ddd3a/a4d4a/11/5a5/3aaaaa3 d");
-        let without = value(Preset::Copenhagen, "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3d1d3a/a4d4a/11/5a5/3aaaaa3 d");
+        let without =
+            value(Preset::Copenhagen, "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3d1d3a/a4d4a/11/5a5/3aaaaa3 d");
         assert!(with > without + 50, "{with} {without}");
-        let home = value(Preset::Brandubh, "7/3a3/3a3/aa1d1aa/3d1k1/3a3/3a3 d");
-        let shut = value(Preset::Brandubh, "7/3a1a1/3a3/aa1d2a/3d1k1/3a3/3a3 d");
-        assert!(home > shut, "{home} {shut}");
+        let home = value(Preset::Brandubh, "7/3a3/3a3/aa3aa/3d1k1/3a3/3a3 d");
+        let shut = value(Preset::Brandubh, "7/7/3a3/aa3aa/3d1k1/6a/3a1a1 d");
+        assert!(home > shut + 50, "{home} {shut}");
     }
 }

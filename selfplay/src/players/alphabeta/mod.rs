@@ -107,11 +107,7 @@ struct Search {
 impl Search {
     fn new(depth: u32) -> Search {
         // Room for the nodes of a search of that depth, within reason: 16 kB to 16 MB.
-        Search {
-            table: Table::new((6 + 2 * depth).clamp(10, 20)),
-            ordering: Ordering::default(),
-            evaluations: 0,
-        }
+        Search { table: Table::new((6 + 2 * depth).clamp(10, 20)), ordering: Ordering::default(), evaluations: 0 }
     }
 
     /// The best move and its value, every candidate searched to `depth` plies.
@@ -140,7 +136,7 @@ impl Search {
         if immediate_finish(position, &mut moves).is_some() {
             return WIN - ply - 1;
         }
-        if depth == 0 {
+        if depth == 0 && !evaluation::king_threatens(position) {
             self.evaluations += 1;
             return evaluation::evaluate(position);
         }
@@ -165,7 +161,7 @@ impl Search {
         let (mut best, mut best_move, full_alpha) = (-WIN, moves[0], alpha);
         while let Some(mv) = ranked.next_best() {
             let undo = position.play_unchecked(mv);
-            let value = -self.node(position, depth - 1, -beta, -alpha, ply + 1);
+            let value = -self.node(position, depth.saturating_sub(1), -beta, -alpha, ply + 1);
             position.undo(undo);
             if value > best {
                 (best, best_move) = (value, mv);

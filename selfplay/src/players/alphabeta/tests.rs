@@ -68,18 +68,10 @@ const NO_MOVE: Move = Move::new(hnefi_engine::Square::new(0), hnefi_engine::Squa
 
 #[test]
 fn takes_a_win_in_one_for_both_sides() {
-    for (fen, winner) in [
-        ("7/3a3/3d3/aa1d1aa/3d1k1/3a3/3a3 d", Side::Defenders),
-        ("7/7/1aka3/2d4/7/7/a1a1a2 a", Side::Attackers),
-    ] {
+    for (fen, winner) in
+        [("7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d", Side::Defenders), ("7/1ak4/7/2d4/7/7/3a3 a", Side::Attackers)]
+    {
         let mut position = Position::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position");
-        if position.side_to_move() == Side::Defenders {
-            // Bring the king to an open line first: the attackers pass the time.
-            let mut moves = MoveList::new();
-            if immediate_finish(&position, &mut moves).is_none() {
-                continue;
-            }
-        }
         let choice = play(&position, 1);
         assert_eq!(choice.wdl, Some(Wdl::WIN));
         position.play(choice.mv).expect("a legal move");

@@ -1,0 +1,164 @@
+//! The arithmetic of the fast evaluator, written once and compiled for each instruction set.
+//!
+//! [`Kernels`] is a table of entry points, chosen when the program runs by what the CPU has. Its methods check every length
+//! and are safe; all `unsafe` of the library stands in this folder. A further precision or instruction set is a further
+//! [`vector::Vector`] or a further table, and changes nothing outside.
+
+mod floats;
+mod packed;
+mod product;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod tiles;
+mod vector;
+
+pub(crate) use floats::Floats;
+pub(crate) use packed::Packed;
+pub(crate) use product::Product;
+pub(crate) use rows::Pool;
+pub(crate) use tiles::{Grid, POINTS, transform_kernel};
+
+/// Channels are padded to multiples of this, and weights packed by so many columns: two registers of AVX2.
+pub(crate) const PANEL: usize = 16;
+
+/// The kernels of one instruction set.
+#[derive(Debug)]
+#[expect(clippy::type_complexity, reason = "the kernels' signatures, each used once")]
+pub(crate) struct Kernels {
+    /// What they are called, for people.
+    pub name: &'static str,
+    multiply: unsafe fn(&Product, &[f32], &Packed, Option<&[f32]>, &mut [f32]),
+    scatter: unsafe fn(Grid, &[f32], &mut [f32], usize),
+    gather: unsafe fn(Grid, &[f32], usize, &[f32], bool, &mut [f32]),
+    sum: unsafe fn(&[f32], &[u16], &[f32], &mut [f32]),
+    pool: unsafe fn(&Pool, &[f32], &mut [f32]),
+}
+
+/// Makes the table of one instruction set: every kernel in a function of its own that enables the features.
+macro_rules! kernels {
+    ($module:ident, $name:literal, $vector:ty, $registers:literal $(, $features:literal)?) => {
+        mod $module {
+            use super::*;
+
+            pub(super) static KERNELS: Kernels = Kernels { name: $name, multiply, scatter, gather, sum, pool };
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn multiply(
+                product: &Product,
+                left: &[f32],
+                right: &Packed,
+                bias: Option<&[f32]>,
+                out: &mut [f32],
+            ) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { product::multiply::<$vector, $registers>(product, left, right, bias, out) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn scatter(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { tiles::scatter::<$vector>(grid, board, out, step) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn gather(grid: Grid, sums: &[f32], step: usize, bias: &[f32], add: bool, board: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { tiles::gather::<$vector>(grid, sums, step, bias, add, board) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn sum(table: &[f32], picked: &[u16], bias: &[f32], out: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { rows::sum::<$vector>(table, picked, bias, out) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn pool(pool: &Pool, squares: &[f32], out: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { rows::pool::<$vector>(pool, squares, out) }
+            }
+        }
+    };
+}
+
+kernels!(portable, "portable", vector::Portable, 2);
+#[cfg(target_arch = "x86_64")]
+kernels!(avx2, "AVX2", vector::Avx2, 2, "avx2,fma");
+
+impl Kernels {
+    /// Every table that this CPU can run, fastest first.
+    pub fn available() -> impl Iterator<Item = &'static Kernels> {
+        #[cfg(target_arch = "x86_64")]
+        let vectors = (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(&avx2::KERNELS);
+        #[cfg(not(target_arch = "x86_64"))]
+        let vectors = None;
+        vectors.into_iter().chain([&portable::KERNELS])
+    }
+
+    /// The fastest table that this CPU can run.
+    pub fn best() -> &'static Kernels {
+        Kernels::available().next().unwrap_or(&portable::KERNELS)
+    }
+
+    /// Matrix products `left x right`, plus `bias` on every row.
+    ///
+    /// # Panics
+    /// When a slice is too short for the shape.
+    pub fn multiply(&self, product: &Product, left: &[f32], right: &Packed, bias: Option<&[f32]>, out: &mut [f32]) {
+        assert!(product.fits(left, right, out), "product {product:?} does not fit its operands");
+        assert!(bias.is_none_or(|bias| bias.len() == right.columns), "bias must have a value per column");
+        // SAFETY: the operands fit, and a table is only handed out where the CPU has its features.
+        unsafe { (self.multiply)(product, left, right, bias, out) }
+    }
+
+    /// A dense layer: one row of inputs by a matrix, plus a bias.
+    pub fn dense(&self, input: &[f32], right: &Packed, bias: &[f32], relu: bool, out: &mut [f32]) {
+        let product = Product { matrices: 1, rows: 1, left_step: 0, out_step: 0, relu };
+        self.multiply(&product, input, right, Some(bias), out);
+    }
+
+    /// Transforms the tiles of a board to `[POINTS][tiles][channels]`, points `step` floats apart.
+    ///
+    /// # Panics
+    /// When a slice is too short or the channels are no multiple of [`PANEL`].
+    pub fn scatter(&self, grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+        assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.len() && grid.fits(out, step));
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.scatter)(grid, board, out, step) }
+    }
+
+    /// Makes a board of `[POINTS][tiles][channels]` sums: `relu(outputs + bias)`, with the board's old values added
+    /// before if `add`. The border is left alone.
+    ///
+    /// # Panics
+    /// When a slice is too short or the channels are no multiple of [`PANEL`].
+    pub fn gather(&self, grid: Grid, sums: &[f32], step: usize, bias: &[f32], add: bool, board: &mut [f32]) {
+        assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.len() && grid.fits(sums, step));
+        assert!(bias.len() == grid.channels, "bias must have a value per channel");
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.gather)(grid, sums, step, bias, add, board) }
+    }
+
+    /// `relu(bias + sum of the picked rows of table)`.
+    ///
+    /// # Panics
+    /// When a picked row is not in the table, or the lengths do not match.
+    pub fn sum(&self, table: &[f32], picked: &[u16], bias: &[f32], out: &mut [f32]) {
+        let rows = table.len() / bias.len();
+        assert!(bias.len().is_multiple_of(PANEL) && out.len() == bias.len());
+        assert!(picked.iter().all(|&row| usize::from(row) < rows), "picked a row beyond {rows}");
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.sum)(table, picked, bias, out) }
+    }
+
+    /// Mean, mean scaled by the board's size, and maximum over squares: `[3][channels]`.
+    ///
+    /// # Panics
+    /// When a slice is too short or the channels are no multiple of [`PANEL`].
+    pub fn pool(&self, pool: &Pool, squares: &[f32], out: &mut [f32]) {
+        assert!(pool.channels.is_multiple_of(PANEL) && pool.fits(squares, out), "{pool:?} does not fit");
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.pool)(pool, squares, out) }
+    }
+}

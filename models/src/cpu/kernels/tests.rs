@@ -1,0 +1,189 @@
+//! Each kernel of each instruction set against its definition in double precision.
+
+use super::*;
+
+/// Numbers in -1..1 without a pattern that a kernel could be right on by luck.
+fn values(seed: u64) -> impl Iterator<Item = f32> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    })
+}
+
+fn filled(len: usize, seed: u64) -> Floats {
+    let mut floats = Floats::zeros(len);
+    for (place, value) in floats.iter_mut().zip(values(seed)) {
+        *place = value;
+    }
+    floats
+}
+
+fn assert_near(found: f32, expected: f64, scale: f64, what: &str) {
+    let difference = (f64::from(found) - expected).abs();
+    assert!(difference <= 2e-6 * scale, "{what}: found {found}, expected {expected}");
+}
+
+#[test]
+fn buffers_begin_on_a_cache_line() {
+    for len in [0, 1, 17, 5000] {
+        let floats = Floats::zeros(len);
+        assert_eq!((floats.as_ptr() as usize % 64, floats.len()), (0, len));
+    }
+}
+
+#[test]
+fn products_are_sums_of_products() {
+    for kernels in Kernels::available() {
+        for (rows, depth, columns) in [(1, 48, 16), (4, 16, 32), (9, 32, 16), (11, 5, 48), (13, 64, 64)] {
+            let (matrices, gap) = (3, 7);
+            let (left_step, out_step) = (rows * depth + gap, rows * columns + gap);
+            let left = filled(matrices * left_step, 1);
+            let weights: Vec<f32> = values(2).take(matrices * depth * columns).collect();
+            let mut right = Packed::zeros(matrices, depth, columns);
+            for (at, &weight) in weights.iter().enumerate() {
+                right.set(at / columns / depth, at / columns % depth, at % columns, weight);
+            }
+            let bias = filled(columns, 3);
+            let mut out = filled(matrices * out_step, 4);
+            let before = out.to_vec();
+            let product = Product { matrices, rows, left_step, out_step, relu: true };
+            kernels.multiply(&product, &left, &right, Some(&bias), &mut out);
+            for matrix in 0..matrices {
+                for row in 0..rows {
+                    for column in 0..columns {
+                        let term = |k: usize| {
+                            let weight = weights[(matrix * depth + k) * columns + column];
+                            f64::from(left[matrix * left_step + row * depth + k]) * f64::from(weight)
+                        };
+                        let expected = (0..depth).map(term).sum::<f64>() + f64::from(bias[column]);
+                        let found = out[matrix * out_step + row * columns + column];
+                        assert_near(found, expected.max(0.0), depth as f64, kernels.name);
+                    }
+                }
+                let gap = matrix * out_step + rows * columns..(matrix + 1) * out_step;
+                assert_eq!(out[gap.clone()], before[gap], "nothing is written between results");
+            }
+        }
+    }
+}
+
+#[test]
+fn tiles_make_a_convolution() {
+    for kernels in Kernels::available() {
+        for side in [7, 9, 11] {
+            for add in [false, true] {
+                convolve_and_compare(kernels, Grid { side, channels: 32 }, add);
+            }
+        }
+    }
+}
+
+fn convolve_and_compare(kernels: &Kernels, grid: Grid, add: bool) {
+    let Grid { side, channels } = grid;
+    let weights: Vec<f32> = values(5).take(channels * channels * 9).collect();
+    let kernel = |input: usize, output: usize, tap: usize| f64::from(weights[(output * channels + input) * 9 + tap]);
+    let mut packed = Packed::zeros(POINTS, channels, channels);
+    for input in 0..channels {
+        for output in 0..channels {
+            let taps = std::array::from_fn(|tap| kernel(input, output, tap));
+            for (point, value) in transform_kernel(&taps).into_iter().enumerate() {
+                packed.set(point, input, output, value as f32);
+            }
+        }
+    }
+    let mut board = Floats::zeros(grid.len());
+    let mut old = Floats::zeros(grid.len());
+    for square in 0..side * side {
+        let begin = grid.square(square);
+        board[begin..begin + channels].copy_from_slice(&filled(channels, square as u64));
+        old[begin..begin + channels].copy_from_slice(&filled(channels, square as u64 + 1000));
+    }
+    let bias = filled(channels, 6);
+    let step = grid.tiles() * channels + PANEL;
+    let (mut transformed, mut sums) = (Floats::zeros(POINTS * step), Floats::zeros(POINTS * step));
+    kernels.scatter(grid, &board, &mut transformed, step);
+    let product = Product { matrices: POINTS, rows: grid.tiles(), left_step: step, out_step: step, relu: false };
+    kernels.multiply(&product, &transformed, &packed, None, &mut sums);
+    let mut out = Floats::zeros(grid.len());
+    out.copy_from_slice(&old);
+    kernels.gather(grid, &sums, step, &bias, add, &mut out);
+
+    let mut written = vec![false; grid.len()];
+    for square in 0..side * side {
+        for output in 0..channels {
+            let mut expected = f64::from(bias[output]);
+            for tap in 0..9 {
+                let (row, column) = (square / side + tap / 3, square % side + tap % 3);
+                if (1..=side).contains(&row) && (1..=side).contains(&column) {
+                    let from = grid.square((row - 1) * side + column - 1);
+                    expected += (0..channels)
+                        .map(|input| f64::from(board[from + input]) * kernel(input, output, tap))
+                        .sum::<f64>();
+                }
+            }
+            let at = grid.square(square) + output;
+            if add {
+                expected += f64::from(old[at]);
+            }
+            assert_near(out[at], expected.max(0.0), 9.0 * channels as f64, kernels.name);
+            written[at] = true;
+        }
+    }
+    let border = (0..grid.len()).filter(|&at| !written[at]).all(|at| out[at] == 0.0);
+    assert!(border, "the border stays zero");
+}
+
+#[test]
+fn picked_rows_are_summed() {
+    for kernels in Kernels::available() {
+        for channels in [16, 32, 48, 64, 112] {
+            let (table, bias) = (filled(40 * channels, 7), filled(channels, 8));
+            let picked = [3, 39, 0, 11, 11];
+            let mut out = filled(channels, 9);
+            kernels.sum(&table, &picked, &bias, &mut out);
+            for channel in 0..channels {
+                let row = |&row: &u16| f64::from(table[usize::from(row) * channels + channel]);
+                let expected = f64::from(bias[channel]) + picked.iter().map(row).sum::<f64>();
+                assert_near(out[channel], expected.max(0.0), 6.0, kernels.name);
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "beyond 40")]
+fn a_row_beyond_the_table_is_refused() {
+    let mut out = Floats::zeros(16);
+    Kernels::best().sum(&filled(40 * 16, 1), &[40], &filled(16, 2), &mut out);
+}
+
+#[test]
+#[should_panic(expected = "does not fit")]
+fn a_product_beyond_its_operands_is_refused() {
+    let product = Product { matrices: 2, rows: 3, left_step: 12, out_step: 48, relu: false };
+    let (left, right, mut out) = (filled(23, 1), Packed::zeros(1, 4, 16), Floats::zeros(96));
+    Kernels::best().multiply(&product, &left, &right, None, &mut out);
+}
+
+#[test]
+fn pooling_is_over_the_squares_alone() {
+    for kernels in Kernels::available() {
+        for (side, scale) in [(7, -1.0), (9, 0.0), (11, 1.0)] {
+            let (channels, row_step) = (16, (side + 2) * 16);
+            let squares = filled(side * row_step, 10);
+            let mut out = filled(3 * channels, 11);
+            kernels.pool(&Pool { side, row_step, channels }, &squares, &mut out);
+            for channel in 0..channels {
+                let of = |at: usize| f64::from(squares[at / side * row_step + at % side * channels + channel]);
+                let mean = (0..side * side).map(of).sum::<f64>() / (side * side) as f64;
+                let max = (0..side * side).map(of).fold(f64::NEG_INFINITY, f64::max);
+                assert_near(out[channel], mean, 1.0, kernels.name);
+                assert_near(out[channels + channel], mean * scale, 1.0, kernels.name);
+                assert_near(out[2 * channels + channel], max, 0.0, kernels.name);
+            }
+        }
+    }
+}

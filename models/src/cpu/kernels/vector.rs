@@ -1,0 +1,149 @@
+//! The few vector operations that the kernels are written in, once per instruction set.
+//!
+//! Kernels are generic over [`Vector`] and inlined into an entry point that enables the instruction set, so there is one
+//! text of each kernel and the instruction sets differ only here.
+
+/// A register of floats.
+///
+/// # Safety
+/// Every method may only be called where the CPU has the instruction set of the implementation, and inlined into a
+/// function that enables it. Loads and stores touch `LANES` floats from the pointer on and need no alignment.
+pub(super) unsafe trait Vector: Copy {
+    /// Floats in a register; divides [`super::PANEL`].
+    const LANES: usize;
+
+    unsafe fn load(from: *const f32) -> Self;
+    unsafe fn store(self, to: *mut f32);
+    unsafe fn splat(value: f32) -> Self;
+    unsafe fn add(self, other: Self) -> Self;
+    unsafe fn sub(self, other: Self) -> Self;
+    unsafe fn mul(self, other: Self) -> Self;
+    unsafe fn max(self, other: Self) -> Self;
+    /// `self * factor + sum`, rounded once or twice as the instruction set has it.
+    unsafe fn mul_add(self, factor: Self, sum: Self) -> Self;
+}
+
+/// Eight floats in an array, which the compiler vectorises with what the target has.
+#[derive(Clone, Copy)]
+pub(super) struct Portable([f32; 8]);
+
+impl Portable {
+    #[inline(always)]
+    fn zip(self, other: Portable, operation: impl Fn(f32, f32) -> f32) -> Portable {
+        Portable(std::array::from_fn(|lane| operation(self.0[lane], other.0[lane])))
+    }
+}
+
+// SAFETY: plain Rust, which every CPU that runs this program executes.
+unsafe impl Vector for Portable {
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Portable {
+        // SAFETY: the caller vouches for eight floats at `from`.
+        Portable(unsafe { from.cast::<[f32; 8]>().read_unaligned() })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        // SAFETY: the caller vouches for room for eight floats at `to`.
+        unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Portable {
+        Portable([value; 8])
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, other: Portable) -> Portable {
+        self.zip(other, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    unsafe fn sub(self, other: Portable) -> Portable {
+        self.zip(other, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    unsafe fn mul(self, other: Portable) -> Portable {
+        self.zip(other, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    unsafe fn max(self, other: Portable) -> Portable {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    unsafe fn mul_add(self, factor: Portable, sum: Portable) -> Portable {
+        Portable(std::array::from_fn(|lane| {
+            // Without an instruction for it, a fused multiply-add is a slow call into the maths library.
+            if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
+                self.0[lane].mul_add(factor.0[lane], sum.0[lane])
+            } else {
+                self.0[lane] * factor.0[lane] + sum.0[lane]
+            }
+        }))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx2::Avx2;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    use super::Vector;
+
+    /// Eight floats in a `ymm` register; needs AVX2 and FMA.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Avx2(__m256);
+
+    // SAFETY: each method is one or two instructions of AVX and FMA, which the caller vouches for, and touches eight floats.
+    #[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
+    unsafe impl Vector for Avx2 {
+        const LANES: usize = 8;
+
+        #[inline(always)]
+        unsafe fn load(from: *const f32) -> Avx2 {
+            Avx2(unsafe { _mm256_loadu_ps(from) })
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f32) {
+            unsafe { _mm256_storeu_ps(to, self.0) }
+        }
+
+        #[inline(always)]
+        unsafe fn splat(value: f32) -> Avx2 {
+            Avx2(unsafe { _mm256_set1_ps(value) })
+        }
+
+        #[inline(always)]
+        unsafe fn add(self, other: Avx2) -> Avx2 {
+            Avx2(unsafe { _mm256_add_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn sub(self, other: Avx2) -> Avx2 {
+            Avx2(unsafe { _mm256_sub_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn mul(self, other: Avx2) -> Avx2 {
+            Avx2(unsafe { _mm256_mul_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn max(self, other: Avx2) -> Avx2 {
+            Avx2(unsafe { _mm256_max_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn mul_add(self, factor: Avx2, sum: Avx2) -> Avx2 {
+            Avx2(unsafe { _mm256_fmadd_ps(self.0, factor.0, sum.0) })
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The fast evaluator against burn's own forward pass.
+
+use burn::module::Param;
+use burn::tensor::{Device, Tensor, TensorData};
+use hnefi_engine::{Bitboard, BoardSize, Side};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::kernels::Kernels;
+use super::{CpuNetwork, CpuNetworkError};
+use crate::network::ConvNorm;
+use crate::{Features, GLOBALS, Network, NetworkConfig, PLANES, POLICY_PLANES, PolicyIndex};
+
+/// Largest difference allowed on a logit.
+const TOLERANCE: f32 = 1e-4;
+
+type Rng = Xoshiro256PlusPlus;
+
+/// Everything the heads say of one position, as logits.
+#[derive(Debug, PartialEq)]
+struct Logits {
+    policy: Vec<f32>,
+    value: Vec<f32>,
+    occupancy: Vec<f32>,
+}
+
+impl Logits {
+    fn difference(&self, other: &Logits) -> f32 {
+        let pairs = |a: &[f32], b: &[f32]| {
+            assert_eq!(a.len(), b.len());
+            a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+        };
+        pairs(&self.policy, &other.policy)
+            .max(pairs(&self.value, &other.value))
+            .max(pairs(&self.occupancy, &other.occupancy))
+    }
+}
+
+fn config(channels: usize, pool_every: usize, role_heads: bool) -> NetworkConfig {
+    NetworkConfig { blocks: 3, channels, pool_every, head_channels: 24, value_hidden: 40, role_heads }
+}
+
+/// A network with random weights, whose norms have statistics as after some training.
+fn random_network(config: NetworkConfig, rng: &mut Rng) -> Network {
+    let device = Device::flex();
+    device.seed(rng.random());
+    let mut network = config.init(&device);
+    unsettle(&mut network.stem, rng);
+    for block in &mut network.blocks {
+        unsettle(&mut block.first, rng);
+        unsettle(&mut block.second, rng);
+    }
+    network
+}
+
+fn unsettle(conv: &mut ConvNorm, rng: &mut Rng) {
+    let device = Device::flex();
+    let channels = conv.norm.gamma.dims()[0];
+    let mut draw = |low: f32, high: f32| {
+        let values: Vec<f32> = (0..channels).map(|_| rng.random_range(low..high)).collect();
+        Tensor::<1>::from_data(TensorData::new(values, [channels]), &device)
+    };
+    conv.norm.gamma = Param::from_tensor(draw(-1.5, 2.0));
+    conv.norm.beta = Param::from_tensor(draw(-0.5, 0.5));
+    conv.norm.running_mean.update(draw(-0.3, 0.3));
+    conv.norm.running_var.update(draw(0.05, 2.0));
+}
+
+fn random_features(size: BoardSize, side: Side, rng: &mut Rng) -> Features {
+    let planes = std::array::from_fn(|_| {
+        let density = rng.random_range(0.0..0.6);
+        let squares = (0..size.squares()).filter(|_| rng.random_bool(density));
+        Bitboard(squares.fold(0, |set, square| set | 1 << square))
+    });
+    let mut globals: [f32; GLOBALS] = std::array::from_fn(|_| rng.random());
+    globals[0] = if side == Side::Attackers { 1.0 } else { 0.0 };
+    Features { planes, globals }
+}
+
+/// Every logit by burn, in the order of [`by_kernels`].
+fn by_burn(network: &Network, features: &Features, size: BoardSize) -> Logits {
+    let device = Device::flex();
+    let side = size.side();
+    let mut planes = vec![0.0; PLANES * size.squares()];
+    for (plane, values) in features.planes.iter().zip(planes.chunks_exact_mut(size.squares())) {
+        plane.for_each(|square| values[square.index()] = 1.0);
+    }
+    let planes = Tensor::<4>::from_data(TensorData::new(planes, [1, PLANES, side, side]), &device);
+    let globals = Tensor::<2>::from_data(TensorData::new(features.globals.to_vec(), [1, GLOBALS]), &device);
+    let heads = network.forward(planes, globals);
+    let value = Tensor::cat(vec![heads.wdl, heads.moves_left], 1);
+    Logits {
+        policy: heads.policy.into_data().try_to_vec().unwrap(),
+        value: value.into_data().try_to_vec().unwrap(),
+        occupancy: heads.occupancy.permute([0, 2, 3, 1]).into_data().try_to_vec().unwrap(),
+    }
+}
+
+/// Every logit of some positions that go through the tower together.
+fn by_kernels(network: &CpuNetwork, positions: &[Features], size: BoardSize) -> Vec<Logits> {
+    let mut scratch = network.scratch();
+    // Leftovers of another size must not matter.
+    network.lay_out(BoardSize::Eleven, &mut scratch);
+    network.enter(0, &positions[0], &mut scratch);
+    network.run_tower(1, &mut scratch);
+    network.lay_out(size, &mut scratch);
+    for (index, features) in positions.iter().enumerate() {
+        network.enter(index, features, &mut scratch);
+    }
+    network.run_tower(positions.len(), &mut scratch);
+    let places =
+        (0..POLICY_PLANES).flat_map(|plane| (0..size.squares()).map(move |square| PolicyIndex { plane, square }));
+    let answer = |(index, features): (usize, &Features)| {
+        let side = if features.globals[0] == 1.0 { Side::Attackers } else { Side::Defenders };
+        let mut policy = Vec::new();
+        network.policy(index, side, places.clone(), &mut scratch, &mut policy);
+        Logits {
+            policy,
+            value: network.value(index, side, &mut scratch).to_vec(),
+            occupancy: network.occupancy(index, &mut scratch).into_iter().flatten().collect(),
+        }
+    };
+    positions.iter().enumerate().map(answer).collect()
+}
+
+#[test]
+fn logits_are_those_of_burn() {
+    let mut rng = Rng::seed_from_u64(1);
+    for channels in [16, 24, 32, 48, 64] {
+        for (pool_every, role_heads) in [(0, false), (2, true)] {
+            let network = random_network(config(channels, pool_every, role_heads), &mut rng);
+            for kernels in Kernels::available() {
+                let packed = CpuNetwork::with_kernels(&network, kernels).unwrap();
+                for size in BoardSize::ALL {
+                    for side in Side::BOTH {
+                        let features = random_features(size, side, &mut rng);
+                        let expected = by_burn(&network, &features, size);
+                        let found = &by_kernels(&packed, &[features], size)[0];
+                        let difference = found.difference(&expected);
+                        assert!(
+                            difference <= TOLERANCE,
+                            "{} on {size:?} with {channels} channels, pooling {pool_every}: {difference:e} apart",
+                            packed.kernels(),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_deep_tower_loses_no_precision() {
+    let mut rng = Rng::seed_from_u64(2);
+    let config = NetworkConfig { blocks: 12, head_channels: 32, value_hidden: 64, ..config(64, 3, true) };
+    let network = random_network(config, &mut rng);
+    let packed = CpuNetwork::new(&network).unwrap();
+    for size in BoardSize::ALL {
+        let features = random_features(size, Side::Attackers, &mut rng);
+        let expected = by_burn(&network, &features, size);
+        let largest = expected.policy.iter().fold(0.0, |max: f32, logit| max.max(logit.abs()));
+        let difference = by_kernels(&packed, &[features], size)[0].difference(&expected);
+        assert!(difference <= TOLERANCE * largest.max(1.0), "{size:?}: {difference:e} apart, largest {largest}");
+    }
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_group() {
+    let mut rng = Rng::seed_from_u64(3);
+    let network = random_network(config(32, 2, true), &mut rng);
+    for kernels in Kernels::available() {
+        let alone = CpuNetwork::with_kernels(&network, kernels).unwrap();
+        let together = CpuNetwork::with_kernels(&network, kernels).unwrap().with_group(5);
+        for size in BoardSize::ALL {
+            let positions: Vec<Features> =
+                (0..5).map(|index| random_features(size, Side::BOTH[index % 2], &mut rng)).collect();
+            let found = by_kernels(&together, &positions, size);
+            for (features, found) in positions.iter().zip(found) {
+                let expected = &by_kernels(&alone, std::slice::from_ref(features), size)[0];
+                assert_eq!(found, *expected, "bit by bit, {} on {size:?}", kernels.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_that_are_not_finite_are_refused_by_name() {
+    let mut rng = Rng::seed_from_u64(4);
+    let mut network = random_network(config(16, 0, false), &mut rng);
+    let values = TensorData::new(vec![f32::NAN; 16], [16]);
+    network.blocks[1].second.norm.beta = Param::from_tensor(Tensor::from_data(values, &Device::flex()));
+    let error = CpuNetwork::new(&network).unwrap_err();
+    assert!(matches!(error, CpuNetworkError::NotFinite { .. }));
+    assert_eq!(error.to_string(), "network weights block 1 second beta: found NaN, expected finite numbers");
+}
+
+#[test]
+fn weights_of_another_shape_are_refused_by_name() {
+    let mut rng = Rng::seed_from_u64(5);
+    let mut network = random_network(config(16, 0, false), &mut rng);
+    network.blocks[0] = random_network(config(32, 0, false), &mut rng).blocks[0].clone();
+    assert_eq!(
+        CpuNetwork::new(&network).unwrap_err().to_string(),
+        "network weights block 0 first: found shape [32, 32, 3, 3], expected [16, 16, 3, 3]"
+    );
+}

@@ -1,0 +1,263 @@
+//! What a fleet plays: rulesets, openings, ply caps, fast searches and resignation. Read from a configuration file.
+
+use hnefi_engine::{BoardSize, Preset, Rules, Side};
+use serde::{Deserialize, Serialize};
+
+use crate::search::ConfigFault;
+
+/// Games of one lane: advanced in lock step, evaluated in one batch.
+pub const LANE_GAMES: usize = 32;
+
+/// Self-play, apart from its search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SelfPlayConfig {
+    /// Games played at once, a multiple of [`LANE_GAMES`]. Threads take whole lanes, so at least one lane per core.
+    pub games_in_flight: usize,
+    /// Rulesets with their shares of the games.
+    pub rulesets: Vec<RulesetShare>,
+    /// Plies after which a game is a draw of its own kind.
+    pub ply_caps: PlyCaps,
+    /// Mean number of plies that each game begins with from the raw policy, drawn from an exponential distribution; 0 is off.
+    pub opening_mean_plies: f32,
+    /// Temperature of the raw policy in those plies; above 1 is flatter.
+    pub opening_temperature: f32,
+    /// Shares of the games in which the attackers and the defenders begin with random moves of theirs while the other side
+    /// already searches; such games have no raw-policy opening. Where one side wins nearly always, this is how both learn what
+    /// winning as the other looks like. The two shares sum to 1 at most.
+    pub handicap_attackers: f32,
+    /// See `handicap_attackers`.
+    pub handicap_defenders: f32,
+    /// Mean number of those random moves, drawn from an exponential distribution.
+    pub handicap_mean_moves: f32,
+    /// Share of the plies searched with `fast_playouts` and without a policy target (KataGo's playout cap randomisation); 0 is off.
+    pub fast_share: f32,
+    /// Playouts of a fast search.
+    pub fast_playouts: u32,
+    /// With a PUCT root: plies from the start whose moves are drawn in proportion to their visits. A Gumbel root needs none.
+    pub puct_sampled_plies: u32,
+    /// When a hopeless game is given up.
+    pub resign: ResignConfig,
+}
+
+/// A ruleset and how much of the games it gets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RulesetShare {
+    /// The ruleset.
+    pub rules: Preset,
+    /// Its weight; shares need not sum to 1.
+    pub share: f32,
+}
+
+/// The self-play ply cap of each board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlyCaps {
+    /// On 7x7.
+    pub seven: u16,
+    /// On 9x9.
+    pub nine: u16,
+    /// On 11x11.
+    pub eleven: u16,
+}
+
+/// When a side resigns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ResignConfig {
+    /// Whether games may end by resignation at all. The rule is checked against played-out games either way.
+    pub enabled: bool,
+    /// A side is hopeless while its searched score (1 a win, 0.5 a draw) is below this.
+    pub threshold: f32,
+    /// It resigns after this many hopeless turns of its own in a row.
+    pub plies: u32,
+    /// Share of the games that are played on all the same, to verify the rule.
+    pub verify_share: f32,
+    /// Games in which a side would have resigned that are needed before it may.
+    pub min_verified: u32,
+    /// It may while less than this share of the latest `min_verified` were not lost in the end.
+    pub max_wrong: f32,
+}
+
+impl Default for SelfPlayConfig {
+    fn default() -> Self {
+        SelfPlayConfig {
+            games_in_flight: 128,
+            rulesets: vec![RulesetShare { rules: Preset::Brandubh, share: 1.0 }],
+            ply_caps: PlyCaps::default(),
+            opening_mean_plies: 4.0,
+            opening_temperature: 1.0,
+            handicap_attackers: 0.0,
+            handicap_defenders: 0.0,
+            handicap_mean_moves: 3.0,
+            fast_share: 0.0,
+            fast_playouts: 8,
+            puct_sampled_plies: 20,
+            resign: ResignConfig::default(),
+        }
+    }
+}
+
+impl Default for PlyCaps {
+    fn default() -> Self {
+        PlyCaps { seven: 150, nine: 200, eleven: 400 }
+    }
+}
+
+impl Default for ResignConfig {
+    fn default() -> Self {
+        ResignConfig { enabled: true, threshold: 0.05, plies: 3, verify_share: 0.1, min_verified: 200, max_wrong: 0.05 }
+    }
+}
+
+impl PlyCaps {
+    /// The cap of a board.
+    pub fn of(&self, size: BoardSize) -> u16 {
+        match size {
+            BoardSize::Seven => self.seven,
+            BoardSize::Nine => self.nine,
+            BoardSize::Eleven => self.eleven,
+        }
+    }
+}
+
+impl SelfPlayConfig {
+    /// Number of lanes.
+    pub fn lanes(&self) -> usize {
+        self.games_in_flight / LANE_GAMES
+    }
+
+    /// Rules of the ruleset at `point` of the shares laid end to end, `point` in 0..1, with the self-play ply cap.
+    pub(super) fn rules_at(&self, point: f64) -> Rules {
+        let total: f64 = self.rulesets.iter().map(|ruleset| f64::from(ruleset.share)).sum();
+        let mut left = point * total;
+        let chosen = self.rulesets.iter().find(|ruleset| {
+            left -= f64::from(ruleset.share);
+            left < 0.0
+        });
+        // Rounding may leave the point just past the end: the last ruleset with a share then.
+        let last = || self.rulesets.iter().rev().find(|ruleset| ruleset.share > 0.0);
+        let preset = chosen.or_else(last).map_or(Preset::Brandubh, |ruleset| ruleset.rules);
+        let rules = preset.rules();
+        Rules { ply_cap: self.ply_caps.of(rules.size), ..rules }
+    }
+
+    /// The side that begins with random moves when `point` in 0..1 was drawn, if any does.
+    pub(super) fn handicapped_at(&self, point: f64) -> Option<Side> {
+        let (attackers, defenders) = (f64::from(self.handicap_attackers), f64::from(self.handicap_defenders));
+        match point {
+            point if point < attackers => Some(Side::Attackers),
+            point if point < attackers + defenders => Some(Side::Defenders),
+            _ => None,
+        }
+    }
+
+    /// Every fault of the values, all at once; empty when the config can be used.
+    pub fn validate(&self) -> Vec<ConfigFault> {
+        let mut faults = Vec::new();
+        let mut check = |key, value: String, fits: bool, allowed| {
+            if !fits {
+                faults.push(ConfigFault { key, value, allowed });
+            }
+        };
+        let games = self.games_in_flight;
+        let whole_lanes = games > 0 && games.is_multiple_of(LANE_GAMES) && games <= 65_536;
+        check("games_in_flight", games.to_string(), whole_lanes, "a multiple of 32 from 32 to 65536");
+        let shares: Vec<f32> = self.rulesets.iter().map(|ruleset| ruleset.share).collect();
+        let usable = shares.iter().all(|share| (0.0..=1e6).contains(share)) && shares.iter().any(|&share| share > 0.0);
+        check(
+            "rulesets",
+            format!("shares {shares:?}"),
+            usable,
+            "at least one ruleset, shares 0 or more and one above 0",
+        );
+        let PlyCaps { seven, nine, eleven } = self.ply_caps;
+        for (key, cap) in [("ply_caps.seven", seven), ("ply_caps.nine", nine), ("ply_caps.eleven", eleven)] {
+            check(key, cap.to_string(), (10..=10_000).contains(&cap), "10 to 10000 plies");
+        }
+        let mean = self.opening_mean_plies;
+        check("opening_mean_plies", mean.to_string(), (0.0..=40.0).contains(&mean), "0 to 40 plies");
+        let temperature = self.opening_temperature;
+        check("opening_temperature", temperature.to_string(), (0.1..=10.0).contains(&temperature), "0.1 to 10");
+        let handicaps = [self.handicap_attackers, self.handicap_defenders];
+        let fit = handicaps.iter().all(|share| (0.0..=1.0).contains(share)) && handicaps.iter().sum::<f32>() <= 1.0;
+        check(
+            "handicap_attackers",
+            format!("{handicaps:?} with handicap_defenders"),
+            fit,
+            "two shares that sum to 1 at most",
+        );
+        let mean = self.handicap_mean_moves;
+        check("handicap_mean_moves", mean.to_string(), (0.0..=40.0).contains(&mean), "0 to 40 moves");
+        check("fast_share", self.fast_share.to_string(), (0.0..=0.95).contains(&self.fast_share), "0 to 0.95");
+        let fast = self.fast_playouts;
+        check("fast_playouts", fast.to_string(), (1..=100_000).contains(&fast), "1 to 100000 playouts");
+        let sampled = self.puct_sampled_plies;
+        check("puct_sampled_plies", sampled.to_string(), sampled <= 10_000, "0 to 10000 plies");
+        let resign = &self.resign;
+        let threshold = resign.threshold;
+        check("resign.threshold", threshold.to_string(), (0.0..=0.5).contains(&threshold), "0 to 0.5 of a point");
+        check("resign.plies", resign.plies.to_string(), (1..=100).contains(&resign.plies), "1 to 100 turns");
+        let share = resign.verify_share;
+        // Without a verified share the rule could never be found wrong again.
+        check("resign.verify_share", share.to_string(), (0.01..=1.0).contains(&share), "0.01 to 1");
+        let verified = resign.min_verified;
+        check("resign.min_verified", verified.to_string(), (1..=100_000).contains(&verified), "1 to 100000 games");
+        let wrong = resign.max_wrong;
+        check("resign.max_wrong", wrong.to_string(), (0.0..=0.5).contains(&wrong), "0 to 0.5");
+        faults
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_valid() {
+        assert_eq!(SelfPlayConfig::default().validate(), []);
+    }
+
+    #[test]
+    fn every_fault_is_reported_at_once() {
+        let config = SelfPlayConfig {
+            games_in_flight: 33,
+            rulesets: vec![],
+            opening_mean_plies: f32::NAN,
+            resign: ResignConfig { verify_share: 0.0, ..ResignConfig::default() },
+            ..SelfPlayConfig::default()
+        };
+        let keys: Vec<&str> = config.validate().into_iter().map(|fault| fault.key).collect();
+        assert_eq!(keys, ["games_in_flight", "rulesets", "opening_mean_plies", "resign.verify_share"]);
+        assert_eq!(config.validate()[0].allowed, "a multiple of 32 from 32 to 65536");
+    }
+
+    #[test]
+    fn handicaps_are_drawn_by_share() {
+        let config = SelfPlayConfig { handicap_attackers: 0.25, handicap_defenders: 0.5, ..SelfPlayConfig::default() };
+        let drawn = [0.0, 0.2499, 0.25, 0.7499, 0.75, 0.9999].map(|point| config.handicapped_at(point));
+        let (attackers, defenders) = (Some(Side::Attackers), Some(Side::Defenders));
+        assert_eq!(drawn, [attackers, attackers, defenders, defenders, None, None]);
+        assert_eq!(SelfPlayConfig { handicap_attackers: 0.6, ..config }.validate()[0].key, "handicap_attackers");
+    }
+
+    #[test]
+    fn rulesets_are_chosen_by_share_and_get_the_cap() {
+        let share = |rules, share| RulesetShare { rules, share };
+        let config = SelfPlayConfig {
+            rulesets: vec![share(Preset::Brandubh, 1.0), share(Preset::Fetlar, 0.0), share(Preset::Tablut, 3.0)],
+            ..SelfPlayConfig::default()
+        };
+        for (point, preset, cap) in [
+            (0.0, Preset::Brandubh, 150),
+            (0.2499, Preset::Brandubh, 150),
+            (0.25, Preset::Tablut, 200),
+            (0.9999, Preset::Tablut, 200),
+            (1.0, Preset::Tablut, 200),
+        ] {
+            let rules = config.rules_at(point);
+            assert_eq!((rules.preset(), rules.ply_cap), (Some(preset), cap), "{point}");
+        }
+    }
+}

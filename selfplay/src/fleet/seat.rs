@@ -1,0 +1,322 @@
+//! One place of a lane: a game in flight and the search that thinks for it.
+//!
+//! A turn begins with a position and ends with a ply added to the record. In between the seat asks for evaluations one at
+//! a time: one for a ply from the raw policy, one per leaf for a search. Until the turn ends the record does not
+//! change, so a turn can be abandoned at any moment.
+
+use hnefi_engine::{Move, MoveList, Position, Side};
+use hnefi_models::{EvalRequest, Evaluation};
+
+use super::chance::{Purpose, generator, unit};
+use super::lane::Table;
+use super::opening::{choose_opening_move, opening_plies, wins_at_once};
+use super::resignation;
+use super::statistics::Counters;
+use crate::record::{GameRecord, PlyRecord, RecordError};
+use crate::search::{LeafId, RootKind, Search, SearchConfig, Selection};
+
+/// Policy weights below this are left out of the record.
+const SMALLEST_WEIGHT: f32 = 1e-3;
+
+/// A game with what follows from its record and the seed.
+struct Game {
+    record: GameRecord,
+    position: Position,
+    /// How the game begins.
+    opening: Opening,
+    /// Whether it is played on when a side would resign.
+    verifies: bool,
+}
+
+/// How a game begins, before both sides search.
+#[derive(Clone, Copy, Debug)]
+enum Opening {
+    /// So many plies come from the raw policy.
+    Policy(usize),
+    /// So many plies of one side are random; the other side searches.
+    Handicap(Side, usize),
+}
+
+impl Opening {
+    /// Where the ply to be played comes from, when `ply` were played and `mover` is to move.
+    fn at(self, ply: usize, mover: Side) -> Option<Source> {
+        match self {
+            Opening::Policy(plies) => (ply < plies).then_some(Source::Policy),
+            // The sides move in turns, so each has played half of the plies.
+            Opening::Handicap(side, moves) => (side == mover && ply / 2 < moves).then_some(Source::Chance),
+        }
+    }
+}
+
+/// Where a ply without a search comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// The network's policy.
+    Policy,
+    /// All safe moves alike.
+    Chance,
+}
+
+/// What the seat is doing.
+enum Turn {
+    /// Nothing: there is no game.
+    Empty,
+    /// Drawing a move of the opening.
+    Opening(Source),
+    /// Searching; `full` searches train the network.
+    Searching { full: bool },
+    /// Waiting for the other seats with this ply.
+    Chosen(PlyRecord),
+}
+
+/// What the seat wants evaluated.
+pub(super) enum Ask {
+    /// The position it stands at.
+    Root,
+    /// A leaf of its search.
+    Leaf(LeafId),
+}
+
+/// One place of a lane.
+pub(super) struct Seat {
+    game: Option<Game>,
+    search: Search,
+    turn: Turn,
+    /// Legal moves of the position, for opening plies.
+    moves: MoveList,
+    replies: MoveList,
+}
+
+impl Seat {
+    pub(super) fn new(search: &SearchConfig) -> Seat {
+        Seat {
+            game: None,
+            search: Search::new(search.clone()),
+            turn: Turn::Empty,
+            moves: MoveList::new(),
+            replies: MoveList::new(),
+        }
+    }
+
+    /// The game in flight.
+    pub(super) fn record(&self) -> Option<&GameRecord> {
+        self.game.as_ref().map(|game| &game.record)
+    }
+
+    /// Begins game number `number`.
+    pub(super) fn begin_game(&mut self, number: u64, table: &Table<'_>) {
+        let rules = table.config.rules_at(unit(&mut generator(table.seed, number, 0, Purpose::Ruleset)));
+        let record = GameRecord {
+            game: number,
+            seed: table.seed,
+            rules,
+            start: None,
+            players: [String::new(), String::new()],
+            plies: Vec::new(),
+            outcome: None,
+            resigned: None,
+            would_have_resigned: None,
+        };
+        self.game = Some(Game::new(record, Position::start(&rules), table));
+    }
+
+    /// Takes up a game from a snapshot.
+    pub(super) fn resume_game(&mut self, record: GameRecord, table: &Table<'_>) -> Result<(), RecordError> {
+        let position = record.final_position()?;
+        self.game = Some(Game::new(record, position, table));
+        Ok(())
+    }
+
+    /// Begins the turn of the side to move.
+    pub(super) fn begin_turn(&mut self, table: &Table<'_>) {
+        let Some(game) = &mut self.game else {
+            self.turn = Turn::Empty;
+            return;
+        };
+        if let Some(source) = game.opening.at(game.record.plies.len(), game.position.side_to_move()) {
+            game.position.legal_moves(&mut self.moves);
+            if !wins_at_once(&game.position, &self.moves) {
+                self.turn = Turn::Opening(source);
+                return;
+            }
+        }
+        self.begin_search(table);
+    }
+
+    fn begin_search(&mut self, table: &Table<'_>) {
+        let Some(game) = &self.game else { return };
+        let (number, ply) = (game.record.game, game.record.plies.len());
+        let draw = |purpose| generator(table.seed, number, ply, purpose);
+        let full = table.config.fast_share <= 0.0
+            || unit(&mut draw(Purpose::FastSearch)) >= f64::from(table.config.fast_share);
+        if full {
+            self.search.begin(&game.position, table.playouts, Some(&mut draw(Purpose::SearchNoise)));
+        } else {
+            // A fast search moves the game along as well as it can; exploring is for the searches that train.
+            self.search.begin(&game.position, table.config.fast_playouts, None);
+        }
+        self.turn = Turn::Searching { full };
+    }
+
+    /// Thinks until an evaluation is needed; `None` when the turn needs no more.
+    pub(super) fn think(&mut self) -> Option<Ask> {
+        match self.turn {
+            Turn::Empty | Turn::Chosen(_) => None,
+            Turn::Opening(_) => Some(Ask::Root),
+            Turn::Searching { .. } => loop {
+                match self.search.select_leaf() {
+                    Selection::Leaf(leaf) => return Some(Ask::Leaf(leaf)),
+                    Selection::Settled => {}
+                    // With no leaf outstanding nothing can block.
+                    Selection::Finished | Selection::Blocked => return None,
+                }
+            },
+        }
+    }
+
+    /// The request behind what [`Seat::think`] asked.
+    pub(super) fn request(&self, ask: &Ask) -> EvalRequest<'_> {
+        match (ask, &self.game) {
+            (Ask::Leaf(leaf), _) => self.search.request(*leaf),
+            (Ask::Root, Some(game)) => EvalRequest { position: &game.position, moves: &self.moves, auxiliary: false },
+            (Ask::Root, None) => unreachable!("only a seat with a game asks"),
+        }
+    }
+
+    /// Takes the answer to what [`Seat::think`] asked.
+    pub(super) fn answer(&mut self, ask: &Ask, evaluation: &Evaluation, priors: &[f32], table: &Table<'_>) {
+        let Ask::Root = ask else {
+            if let Ask::Leaf(leaf) = ask {
+                self.search.expand(*leaf, evaluation, priors);
+            }
+            return;
+        };
+        let Some(game) = &mut self.game else { return };
+        let mut rng = generator(table.seed, game.record.game, game.record.plies.len(), Purpose::OpeningMove);
+        let temperature = match self.turn {
+            Turn::Opening(Source::Chance) => f32::INFINITY,
+            _ => table.config.opening_temperature,
+        };
+        let chosen =
+            choose_opening_move(&mut game.position, &self.moves, priors, temperature, &mut rng, &mut self.replies);
+        match chosen {
+            Some(mv) => {
+                let wdl = evaluation.wdl;
+                self.turn = Turn::Chosen(PlyRecord {
+                    mv,
+                    policy: Vec::new(),
+                    playouts: 0,
+                    raw: wdl,
+                    searched: wdl,
+                    trains: false,
+                });
+            }
+            // Every move loses at once: let the search find the one that holds out.
+            None => self.begin_search(table),
+        }
+    }
+
+    /// Ends the turn: the ply enters the record. Returns the game if it is over; the seat is empty then.
+    pub(super) fn end_turn(&mut self, table: &Table<'_>, counters: &mut Counters) -> Option<GameRecord> {
+        let ply = match std::mem::replace(&mut self.turn, Turn::Empty) {
+            Turn::Empty | Turn::Opening(_) => return None,
+            Turn::Chosen(ply) => ply,
+            Turn::Searching { full } => self.ply_of_search(full, table, counters),
+        };
+        let game = self.game.as_mut()?;
+        counters.plies += 1;
+        let mover = game.position.side_to_move();
+        game.position.play_unchecked(ply.mv);
+        game.record.plies.push(ply);
+        game.record.outcome = game.position.outcome();
+        let active = table.resign_active[mover.index()];
+        resignation::apply(&mut game.record, mover, active, game.verifies, &table.config.resign);
+        if !game.record.is_finished() {
+            return None;
+        }
+        game.record.players = [table.checkpoint.to_string(), table.checkpoint.to_string()];
+        self.game.take().map(|game| game.record)
+    }
+
+    /// The ply that a finished search chose.
+    fn ply_of_search(&self, full: bool, table: &Table<'_>, counters: &mut Counters) -> PlyRecord {
+        let report = self.search.report();
+        counters.playouts += u64::from(report.playouts);
+        let mut policy = Vec::new();
+        if full {
+            // Without an evaluation of the root there is no prior that the search could differ from.
+            if report.evaluations > 0 {
+                counters.compare(&report.policy_target, report.moves.iter().map(|root| root.prior));
+            }
+            policy.extend(report.policy_target.iter().copied().filter(|&(_, weight)| weight >= SMALLEST_WEIGHT));
+            let sum: f32 = policy.iter().map(|&(_, weight)| weight).sum();
+            policy.iter_mut().for_each(|(_, weight)| *weight = short(*weight / sum));
+        }
+        PlyRecord {
+            mv: self.sampled_move(&policy, table).unwrap_or(report.best),
+            policy,
+            playouts: report.playouts,
+            raw: report.raw,
+            searched: report.wdl,
+            trains: full,
+        }
+    }
+
+    /// A move drawn in proportion to its visits, in the first plies of a game with a PUCT root: its noise alone would play
+    /// much the same games again and again. The Gumbel root draws its moves itself.
+    fn sampled_move(&self, policy: &[(Move, f32)], table: &Table<'_>) -> Option<Move> {
+        let record = self.record()?;
+        let (number, ply) = (record.game, record.plies.len());
+        if self.search.config().root != RootKind::Puct || ply >= table.config.puct_sampled_plies as usize {
+            return None;
+        }
+        let mut left = unit(&mut generator(table.seed, number, ply, Purpose::SampledMove)) as f32;
+        let drawn = policy.iter().find(|&&(_, weight)| {
+            left -= weight;
+            left < 0.0
+        });
+        drawn.or(policy.last()).map(|&(mv, _)| mv)
+    }
+}
+
+impl Game {
+    fn new(record: GameRecord, position: Position, table: &Table<'_>) -> Game {
+        let draw = |purpose| generator(table.seed, record.game, 0, purpose);
+        let opening = match table.config.handicapped_at(unit(&mut draw(Purpose::Handicap))) {
+            Some(side) => {
+                let mean = table.config.handicap_mean_moves;
+                Opening::Handicap(side, opening_plies(mean, &mut draw(Purpose::HandicapLength)))
+            }
+            None => {
+                let mean = table.config.opening_mean_plies;
+                Opening::Policy(opening_plies(mean, &mut draw(Purpose::OpeningLength)))
+            }
+        };
+        Game {
+            opening,
+            verifies: unit(&mut draw(Purpose::Verification)) < f64::from(table.config.resign.verify_share),
+            record,
+            position,
+        }
+    }
+}
+
+/// Rounds to 12 significant bits: far finer than a search is sure of, and a fifth off the size of record files.
+fn short(weight: f32) -> f32 {
+    const DROPPED: u32 = 12;
+    f32::from_bits((weight.to_bits() + (1 << (DROPPED - 1))) & !((1 << DROPPED) - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn short_weights_are_near() {
+        for weight in [1.0, 0.5, 0.75, 0.0, 1.0 / 3.0, 0.001, 0.999_99] {
+            assert!((short(weight) - weight).abs() <= weight / 4096.0, "{weight}");
+            assert_eq!(short(short(weight)), short(weight));
+        }
+        assert_eq!([short(1.0), short(0.5), short(0.0)], [1.0, 0.5, 0.0]);
+    }
+}

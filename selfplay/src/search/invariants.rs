@@ -1,0 +1,107 @@
+//! What holds of the tree after any sequence of calls, checked by walking all of it.
+
+use hnefi_engine::{MoveList, Position, Preset};
+use hnefi_models::{Evaluations, Evaluator, HashEvaluator};
+use rand_xoshiro::rand_core::Rng as _;
+
+use super::solver::prove;
+use super::tree::NodeId;
+use super::{RootKind, Search, SearchConfig, Selection};
+use crate::rng_for;
+
+/// Checks the subtree under `id`, which is `position`, and gives its number of nodes.
+fn check(search: &Search, id: NodeId, position: &Position) -> usize {
+    let node = search.tree.node(id);
+    let edges = search.tree.edges(id);
+    let mut moves = MoveList::new();
+    position.legal_moves(&mut moves);
+    assert!(edges.iter().map(|edge| edge.mv).eq(moves.as_slice().iter().copied()), "the legal moves in order");
+    assert_eq!(node.pending, 0, "nothing is outstanding");
+    assert_eq!(node.playouts(), edges.iter().map(|edge| edge.visits).sum::<u32>());
+    assert_eq!(node.proven, prove(edges.iter().map(|edge| edge.proven)), "proven exactly if the moves prove it");
+
+    let mut refreshed = search.tree.clone();
+    refreshed.refresh(id);
+    if node.is_evaluated() {
+        assert_eq!(refreshed.node(id).value, node.value, "the value is up to date");
+    }
+    let mut nodes = 1;
+    for edge in edges {
+        let mut after = position.clone();
+        after.play(edge.mv).expect("a legal move");
+        if after.outcome().is_some() {
+            assert_eq!(edge.proven.map(|proven| proven.plies), Some(1), "every end of the game is known");
+            assert!(edge.child.is_none());
+        }
+        match edge.child {
+            Some(child) => {
+                let child_node = search.tree.node(child);
+                assert_eq!(edge.visits, child_node.visits);
+                assert_eq!(edge.proven, child_node.proven.map(|proven| proven.for_move_before()));
+                nodes += check(search, child, &after);
+            }
+            None => assert!(edge.visits == 0 || edge.proven.is_some()),
+        }
+    }
+    nodes
+}
+
+#[test]
+fn the_tree_is_consistent_after_anything() {
+    for seed in 0..60_u64 {
+        let mut rng = rng_for(&[81, seed]);
+        let mut below = |n: usize| (rng.next_u64() % n as u64) as usize;
+        let root = if seed % 2 == 0 { RootKind::Gumbel } else { RootKind::Puct };
+        let mut search = Search::new(SearchConfig { root, max_nodes: 90, ..SearchConfig::default() });
+        let (mut evaluator, mut buffer) = (HashEvaluator::new(seed), Evaluations::new());
+        let mut position = Position::start(&Preset::Brandubh.rules());
+        for _ in 0..below(40) {
+            match position.random_move(&mut below) {
+                Some(mv) => position.play_unchecked(mv),
+                None => break,
+            };
+        }
+        let mut begun = false;
+        while position.outcome().is_none() {
+            if !begun {
+                search.begin(&position, 0, None);
+            }
+            search.extend(below(60) as u32);
+            let (width, mut outstanding) = (1 + below(6), Vec::new());
+            loop {
+                let selection = search.select_leaf();
+                if let Selection::Leaf(leaf) = selection {
+                    outstanding.push(leaf);
+                }
+                if outstanding.len() >= width || matches!(selection, Selection::Blocked | Selection::Finished) {
+                    if outstanding.is_empty() {
+                        break;
+                    }
+                    let leaf = outstanding.swap_remove(below(outstanding.len()));
+                    if below(8) == 0 {
+                        search.cancel(leaf);
+                    } else {
+                        evaluator.evaluate(&[search.request(leaf)], &mut buffer).expect("never fails");
+                        search.expand(leaf, buffer.get(0), buffer.priors(0));
+                    }
+                }
+            }
+            assert!(search.is_finished());
+            assert_eq!(check(&search, NodeId::ROOT, &position), search.tree.len(), "every node hangs in the tree");
+            // Leaves that nobody answers before the game goes on leave no trace.
+            search.extend(6);
+            for _ in 0..below(7) {
+                search.select_leaf();
+            }
+            let mv = search.report().best;
+            begun = search.advance(mv);
+            position.play_unchecked(mv);
+            if begun {
+                check(&search, NodeId::ROOT, &position);
+            }
+            if position.ply() > 80 {
+                break;
+            }
+        }
+    }
+}

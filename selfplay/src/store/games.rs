@@ -1,0 +1,48 @@
+//! Reading recorded games back: one file, or all of a run with damaged files skipped by name.
+
+use std::path::Path;
+
+use super::{Store, StoreError, games_number};
+use crate::codec::decode_games;
+use crate::record::{GameRecord, RecordError};
+
+/// A file that could not be used, with the reason.
+#[derive(Debug, thiserror::Error)]
+#[error("skipped {problem}")]
+pub struct DamagedFile {
+    /// Key of the file in its run.
+    pub key: String,
+    /// What is wrong with it; names the file itself.
+    pub problem: RecordError,
+}
+
+/// Reads one file of games.
+///
+/// # Errors
+/// When the file cannot be read, is no record file, or is damaged.
+pub fn read_games(path: &Path) -> Result<Vec<GameRecord>, RecordError> {
+    let file = path.display().to_string();
+    match std::fs::read(path) {
+        Ok(bytes) => decode_games(&file, &bytes),
+        Err(source) => Err(RecordError::Unreadable { file, source }),
+    }
+}
+
+/// The games of a run with their generations, oldest first, and the files that had to be skipped.
+pub type RunGames = (Vec<(u32, Vec<GameRecord>)>, Vec<DamagedFile>);
+
+/// Reads all games of a run, skipping damaged files.
+///
+/// # Errors
+/// When the run directory itself cannot be read.
+pub fn read_run_games(store: &Store) -> Result<RunGames, StoreError> {
+    let (mut read, mut skipped) = (Vec::new(), Vec::new());
+    for key in store.list("games/")? {
+        let Some(generation) = games_number(&key) else { continue };
+        match read_games(&store.path(&key)) {
+            Ok(games) => read.push((generation, games)),
+            Err(problem) => skipped.push(DamagedFile { key, problem }),
+        }
+    }
+    Ok((read, skipped))
+}

@@ -1,0 +1,73 @@
+//! One writer at a time.
+//!
+//! The lock belongs to the open file, not to the file's presence, so the operating system releases it when the process
+//! ends, after `kill -9` too, and a lock file that was left behind blocks nobody.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use super::StoreError;
+
+/// The lock file's name, which is no key.
+const NAME: &str = ".lock";
+
+/// The right to write to a run directory, given back when dropped.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock of `dir` or says who has it.
+    pub(super) fn take(dir: &Path) -> Result<Lock, StoreError> {
+        let path = dir.join(NAME);
+        let failed = |source| StoreError::Directory { dir: path.clone(), source };
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked { dir: dir.to_path_buf(), holder: holder(&mut file) });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        // For the message above only; the lock holds without it, so a full disk is no reason to refuse.
+        let _ = file
+            .set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| write!(file, "{}", std::process::id()))
+            .and_then(|()| file.flush());
+        Ok(Lock { _file: file })
+    }
+}
+
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    let pid = file.take(20).read_to_string(&mut text).ok().and_then(|_| text.trim().parse::<u32>().ok());
+    pid.map_or_else(|| "another process".to_string(), |pid| format!("process {pid}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn a_second_writer_is_told_who_the_first_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Store::open_or_create(dir.path()).unwrap();
+        let message = Store::open_or_create(dir.path()).unwrap_err().to_string();
+        assert!(message.contains(&format!("in use by process {}", std::process::id())), "{message}");
+        drop(first);
+        Store::open_or_create(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn a_lock_file_alone_blocks_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(NAME), "999999999 and more").unwrap();
+        Store::open_or_create(dir.path()).unwrap();
+        assert_eq!(std::fs::read_to_string(dir.path().join(NAME)).unwrap(), std::process::id().to_string());
+    }
+}

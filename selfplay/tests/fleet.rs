@@ -1,0 +1,388 @@
+//! The fleet: the same games on any number of threads and through any interruption, by the rules it states.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hnefi_engine::{MoveList, Outcome, Preset, Reason, Side};
+use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
+use hnefi_selfplay::fleet::{
+    Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, Generation, PlyCaps, Quota, ResignConfig,
+    RulesetShare, SelfPlayConfig, Unobserved,
+};
+use hnefi_selfplay::search::{RootKind, SearchConfig};
+use hnefi_selfplay::{GameRecord, encode_games};
+
+const SEED: u64 = 11;
+const PLAYOUTS: u32 = 6;
+
+/// Two lanes of short games.
+fn config() -> SelfPlayConfig {
+    SelfPlayConfig {
+        games_in_flight: 64,
+        ply_caps: PlyCaps { seven: 40, nine: 40, eleven: 40 },
+        ..SelfPlayConfig::default()
+    }
+}
+
+fn fleet(config: &SelfPlayConfig) -> Fleet {
+    Fleet::new(config, &SearchConfig::default(), SEED)
+}
+
+fn opinions() -> Result<Box<dyn Evaluator>, EvalError> {
+    Ok(Box::new(HashEvaluator { seed: 3 }))
+}
+
+fn play(fleet: &mut Fleet, quota: Quota) -> Generation {
+    fleet.run(quota, PLAYOUTS, "first", &opinions, &Unobserved).unwrap()
+}
+
+/// Answers like another evaluator until it has been asked often enough, then fails.
+struct Failing {
+    inner: HashEvaluator,
+    batches_left: Arc<AtomicI64>,
+}
+
+impl Evaluator for Failing {
+    fn evaluate(&mut self, requests: &[EvalRequest<'_>], out: &mut Evaluations) -> Result<(), EvalError> {
+        if self.batches_left.fetch_sub(1, Ordering::Relaxed) <= 0 {
+            let problem = "unplugged".to_string();
+            return Err(EvalError::Device { count: requests.len(), device: "test".to_string(), problem });
+        }
+        self.inner.evaluate(requests, out)
+    }
+}
+
+#[test]
+fn every_number_of_threads_plays_the_same_games() {
+    let play = |threads| {
+        let mut fleet = fleet(&config()).with_threads(threads);
+        let first = play(&mut fleet, Quota::Plies(2000));
+        let second = fleet.run(Quota::Plies(2000), 4, "second", &opinions, &Unobserved).unwrap();
+        (first, second)
+    };
+    let alone = play(1);
+    assert_eq!(alone, play(2));
+    assert_eq!(alone, play(5));
+    for game in alone.0.games.iter().chain(&alone.1.games) {
+        game.check().unwrap();
+        assert!(game.is_finished());
+    }
+}
+
+#[test]
+fn a_fleet_interrupted_anywhere_plays_the_same_games() {
+    let config = config();
+    let mut straight = fleet(&config);
+    let expected: Vec<Generation> = (0..3).map(|_| play(&mut straight, Quota::Plies(1000))).collect();
+    for stride in [20, 61, 163] {
+        let mut generations = Vec::new();
+        let mut fleet = fleet(&config).with_threads(2);
+        while generations.len() < expected.len() {
+            let batches_left = Arc::new(AtomicI64::new(stride));
+            let failing = || -> Result<Box<dyn Evaluator>, EvalError> {
+                Ok(Box::new(Failing { inner: HashEvaluator { seed: 3 }, batches_left: batches_left.clone() }))
+            };
+            match fleet.run(Quota::Plies(1000), PLAYOUTS, "first", &failing, &Unobserved) {
+                Ok(generation) => generations.push(generation),
+                Err(FleetError::Evaluation { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
+            let bytes = fleet.snapshot().encode();
+            let snapshot = FleetSnapshot::decode("a snapshot", &bytes).unwrap();
+            fleet = Fleet::resume(&config, &SearchConfig::default(), SEED, snapshot).unwrap().with_threads(2);
+        }
+        for (generation, expected) in generations.iter().zip(&expected) {
+            assert!(encode_games(&generation.games) == encode_games(&expected.games), "stride {stride}");
+            assert_eq!(generation.stats, expected.stats, "stride {stride}");
+        }
+    }
+}
+
+#[test]
+fn a_failing_evaluator_is_named_and_loses_nothing() {
+    let batches_left = Arc::new(AtomicI64::new(100));
+    let failing = || -> Result<Box<dyn Evaluator>, EvalError> {
+        Ok(Box::new(Failing { inner: HashEvaluator { seed: 3 }, batches_left: batches_left.clone() }))
+    };
+    let mut fleet = fleet(&config());
+    let error = fleet.run(Quota::Plies(2000), PLAYOUTS, "first", &failing, &Unobserved).unwrap_err();
+    let message = error.to_string();
+    assert!(message.starts_with("self-play: evaluating") && message.ends_with("on test: unplugged"), "{message}");
+    assert!(fleet.snapshot().games_in_flight() > 0);
+    let refused = || -> Result<Box<dyn Evaluator>, EvalError> {
+        let problem = "no such device".to_string();
+        Err(EvalError::Device { count: 0, device: "test".to_string(), problem })
+    };
+    let error = fleet.run(Quota::Plies(2000), PLAYOUTS, "first", &refused, &Unobserved).unwrap_err();
+    assert!(error.to_string().contains("no such device"), "{error}");
+    assert!(!play(&mut fleet, Quota::Plies(2000)).games.is_empty());
+}
+
+/// Takes its time, so that there is time to stop and to save.
+struct Slow(HashEvaluator);
+
+impl Evaluator for Slow {
+    fn evaluate(&mut self, requests: &[EvalRequest<'_>], out: &mut Evaluations) -> Result<(), EvalError> {
+        std::thread::sleep(Duration::from_micros(1500));
+        self.0.evaluate(requests, out)
+    }
+}
+
+fn slow() -> Result<Box<dyn Evaluator>, EvalError> {
+    Ok(Box::new(Slow(HashEvaluator { seed: 3 })))
+}
+
+/// Saves as often as it can and stops after a number of saves.
+struct Watcher {
+    saves: Mutex<Vec<FleetSnapshot>>,
+    stop_after: usize,
+    last: Mutex<FleetProgress>,
+}
+
+impl FleetObserver for Watcher {
+    fn progress(&self, progress: &FleetProgress) {
+        let mut last = self.last.lock().unwrap();
+        assert!(progress.done >= last.done && progress.plies >= last.plies && progress.done <= 1.0);
+        *last = *progress;
+    }
+    fn should_stop(&self) -> bool {
+        self.saves.lock().unwrap().len() >= self.stop_after
+    }
+    fn save_due(&self) -> bool {
+        true
+    }
+    fn save(&self, snapshot: FleetSnapshot) {
+        self.saves.lock().unwrap().push(snapshot);
+    }
+}
+
+#[test]
+fn snapshots_taken_on_the_way_lead_to_the_same_games() {
+    let config = config();
+    let expected = play(&mut fleet(&config), Quota::Plies(600));
+    let watcher = Watcher { saves: Mutex::default(), stop_after: 3, last: Mutex::default() };
+    let mut stopped = fleet(&config).with_threads(2);
+    let error = stopped.run(Quota::Plies(600), PLAYOUTS, "first", &slow, &watcher).unwrap_err();
+    assert!(matches!(error, FleetError::Stopped), "{error}");
+    assert_eq!(play(&mut stopped, Quota::Plies(600)), expected, "going on after a stop");
+    let saves = watcher.saves.into_inner().unwrap();
+    assert!(saves.windows(2).all(|pair| pair[0] != pair[1]), "the games go on while they are saved");
+    for snapshot in saves {
+        let mut fleet = Fleet::resume(&config, &SearchConfig::default(), SEED, snapshot).unwrap();
+        assert_eq!(play(&mut fleet, Quota::Plies(600)), expected);
+    }
+}
+
+#[test]
+fn a_snapshot_of_another_fleet_is_refused() {
+    let snapshot = fleet(&config()).snapshot();
+    let search = SearchConfig::default();
+    let other_seed = Fleet::resume(&config(), &search, 12, snapshot.clone()).err().unwrap().to_string();
+    assert_eq!(other_seed, "fleet snapshot with seed 11; expected 12");
+    let larger = SelfPlayConfig { games_in_flight: 96, ..config() };
+    let other_size = Fleet::resume(&larger, &search, SEED, snapshot).err().unwrap().to_string();
+    assert_eq!(other_size, "fleet snapshot with number of lanes 2; expected 3");
+    let message = FleetSnapshot::decode("a.hfleet", &encode_games(&[])).unwrap_err().to_string();
+    assert_eq!(message, "a.hfleet: a game record file; expected a fleet snapshot");
+}
+
+#[test]
+fn a_number_of_games_is_played_to_the_last() {
+    for count in [1, 50, 130] {
+        let mut fleet = fleet(&config());
+        let generation = play(&mut fleet, Quota::Games(count));
+        let numbers: Vec<u64> = generation.games.iter().map(|game| game.game).collect();
+        assert_eq!(numbers, (0..count).collect::<Vec<_>>());
+        assert_eq!((fleet.snapshot().games_in_flight(), fleet.games_begun()), (0, count));
+        let more = play(&mut fleet, Quota::Games(count + 3));
+        assert_eq!(more.games.iter().map(|game| game.game).collect::<Vec<_>>(), [count, count + 1, count + 2]);
+    }
+}
+
+#[test]
+fn games_do_not_depend_on_the_others() {
+    let ten = play(&mut fleet(&config()), Quota::Games(10)).games;
+    let many = play(&mut fleet(&SelfPlayConfig { games_in_flight: 96, ..config() }), Quota::Games(100)).games;
+    assert_eq!(ten, many[..10]);
+    let later = Fleet::starting_at(90, &config(), &SearchConfig::default(), SEED)
+        .run(Quota::Games(100), PLAYOUTS, "first", &opinions, &Unobserved)
+        .unwrap();
+    assert_eq!(later.games, many[90..]);
+}
+
+#[test]
+fn games_in_flight_go_on_with_the_next_network() {
+    let mut fleet = fleet(&config());
+    let first = play(&mut fleet, Quota::Plies(500));
+    let in_flight = fleet.snapshot();
+    let others = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(HashEvaluator { seed: 4 })) };
+    let second = fleet.run(Quota::Plies(1500), PLAYOUTS, "second", &others, &Unobserved).unwrap();
+    assert!(first.stats.training_plies >= 500 && in_flight.games_in_flight() > 32);
+    let numbers: HashSet<u64> = first.games.iter().chain(&second.games).map(|game| game.game).collect();
+    assert_eq!(numbers.len(), first.games.len() + second.games.len());
+    assert!((0..64).all(|number| numbers.contains(&number)), "long games are not dropped");
+    assert!(first.games.iter().all(|game| game.players == ["first", "first"]));
+    assert!(second.games.iter().all(|game| game.players == ["second", "second"]));
+}
+
+#[test]
+fn openings_come_from_the_raw_policy_and_the_rest_from_the_search() {
+    let games = play(&mut fleet(&config()), Quota::Games(128)).games;
+    let mut lengths = Vec::new();
+    for game in &games {
+        let opening = game.plies.iter().take_while(|ply| !ply.trains).count();
+        let (raw, searched) = game.plies.split_at(opening);
+        assert!(raw.iter().all(|ply| ply.playouts == 0 && ply.policy.is_empty() && ply.raw == ply.searched));
+        assert!(searched.iter().all(|ply| ply.trains && ply.playouts <= PLAYOUTS));
+        lengths.push(opening);
+    }
+    let mean = lengths.iter().sum::<usize>() as f64 / lengths.len() as f64;
+    assert!((3.0..5.0).contains(&mean), "{mean}");
+    let without = SelfPlayConfig { opening_mean_plies: 0.0, ..config() };
+    let games = play(&mut fleet(&without), Quota::Games(32)).games;
+    assert!(games.iter().all(|game| game.plies[0].trains));
+}
+
+#[test]
+fn immediate_wins_are_taken_everywhere() {
+    for game in play(&mut fleet(&config()), Quota::Games(64)).games {
+        let mut replay = game.replay().unwrap();
+        let mut moves = MoveList::new();
+        while let Some(ply) = replay.ply() {
+            let position = replay.position();
+            position.legal_moves(&mut moves);
+            let mover = position.side_to_move();
+            let wins = |mv| position.outcome_after(mv).and_then(Outcome::winner) == Some(mover);
+            let winning: Vec<_> = moves.iter().copied().filter(|&mv| wins(mv)).collect();
+            assert!(winning.is_empty() || winning.contains(&ply.mv), "game {} ply {}", game.game, position.ply());
+            replay.step().unwrap();
+        }
+    }
+}
+
+#[test]
+fn fast_searches_do_not_train() {
+    let fast = SelfPlayConfig { fast_share: 0.75, fast_playouts: 2, opening_mean_plies: 0.0, ..config() };
+    let generation = play(&mut fleet(&fast), Quota::Games(64));
+    let plies: Vec<_> = generation.games.iter().flat_map(|game| &game.plies).collect();
+    let full = plies.iter().filter(|ply| ply.trains).count() as f64 / plies.len() as f64;
+    assert!((0.2..0.3).contains(&full), "{full}");
+    assert!(plies.iter().all(|ply| ply.trains || (ply.playouts <= 2 && ply.policy.is_empty())));
+    for game in &generation.games {
+        game.check().unwrap();
+    }
+}
+
+#[test]
+fn rulesets_share_the_games() {
+    let share = |rules, share| RulesetShare { rules, share };
+    let mixed = SelfPlayConfig {
+        rulesets: vec![share(Preset::Brandubh, 3.0), share(Preset::Tablut, 1.0)],
+        ply_caps: PlyCaps { seven: 12, nine: 14, eleven: 400 },
+        ..config()
+    };
+    let generation = play(&mut fleet(&mixed), Quota::Games(400));
+    let brandubh = generation.games.iter().filter(|game| game.rules.preset() == Some(Preset::Brandubh)).count();
+    assert!((270..330).contains(&brandubh), "{brandubh}");
+    let capped = |game: &&GameRecord| game.outcome.is_some_and(|outcome| outcome.reason() == Reason::PlyCap);
+    let lengths: HashSet<_> = generation.games.iter().filter(capped).map(|game| game.plies.len()).collect();
+    assert_eq!(lengths, HashSet::from([12, 14]));
+    let by_cap = generation.stats.ends.iter().find(|end| end.reason == "ply_cap").unwrap();
+    assert_eq!((by_cap.winner, by_cap.games), (None, generation.games.iter().filter(capped).count() as u64));
+}
+
+/// Thinks that the attackers are lost, whatever the position.
+struct Gloomy;
+
+impl Evaluator for Gloomy {
+    fn evaluate(&mut self, requests: &[EvalRequest<'_>], out: &mut Evaluations) -> Result<(), EvalError> {
+        out.clear();
+        for request in requests {
+            let attackers = Wdl { win: 0.01, draw: 0.0, loss: 0.99 };
+            let wdl = match request.position.side_to_move() {
+                Side::Attackers => attackers,
+                Side::Defenders => attackers.flipped(),
+            };
+            out.push(wdl, 10.0, None, |logits| logits.extend(request.moves.iter().map(|_| 0.0)));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn resignation_begins_once_it_is_verified() {
+    let gloomy = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(Gloomy)) };
+    let resign = ResignConfig { min_verified: 30, plies: 2, verify_share: 0.25, max_wrong: 1.0, ..Default::default() };
+    let config = SelfPlayConfig { resign, ..config() };
+    let mut fleet = fleet(&config);
+    let mut run = |games| fleet.run(Quota::Games(games), PLAYOUTS, "gloomy", &gloomy, &Unobserved).unwrap();
+    let first = run(100);
+    assert!(first.games.iter().all(|game| game.resigned.is_none()), "nothing is verified yet");
+    let noted = first.games.iter().filter(|game| game.would_have_resigned == Some(Side::Attackers)).count();
+    assert!(noted > 60, "{noted} of 100 games noted");
+    let summary = first.stats.resign;
+    assert_eq!((summary.verified, summary.active), ([30, 0], [true, false]));
+    let not_lost = |game: &&GameRecord| {
+        game.would_have_resigned == Some(Side::Attackers) && game.winner() != Some(Side::Defenders)
+    };
+    assert!(summary.wrong[0] as usize <= first.games.iter().filter(not_lost).count());
+    let second = run(300);
+    let resigned: Vec<_> = second.games.iter().filter(|game| game.resigned.is_some()).collect();
+    assert!(resigned.iter().all(|game| game.winner() == Some(Side::Defenders) && game.outcome.is_none()));
+    let played_on = second.games.iter().filter(|game| game.would_have_resigned.is_some()).count();
+    let share = played_on as f64 / (played_on + resigned.len()) as f64;
+    assert!((0.15..0.35).contains(&share), "{share} played on");
+    let end = second.stats.ends.iter().find(|end| end.reason == "resignation").unwrap();
+    assert_eq!((end.winner, end.games), (Some(Side::Defenders), resigned.len() as u64));
+    for game in &second.games {
+        game.check().unwrap();
+    }
+}
+
+#[test]
+fn statistics_agree_with_the_records() {
+    struct Counting(Arc<AtomicU64>);
+    impl Evaluator for Counting {
+        fn evaluate(&mut self, requests: &[EvalRequest<'_>], out: &mut Evaluations) -> Result<(), EvalError> {
+            self.0.fetch_add(requests.len() as u64, Ordering::Relaxed);
+            HashEvaluator { seed: 3 }.evaluate(requests, out)
+        }
+    }
+    let evaluated = Arc::new(AtomicU64::new(0));
+    let counting = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(Counting(evaluated.clone()))) };
+    let Generation { games, stats } =
+        fleet(&config()).run(Quota::Games(100), PLAYOUTS, "first", &counting, &Unobserved).unwrap();
+    let plies: Vec<_> = games.iter().flat_map(|game| &game.plies).collect();
+    assert_eq!((stats.games, stats.plies), (100, plies.len() as u64));
+    assert_eq!(stats.playouts, plies.iter().map(|ply| u64::from(ply.playouts)).sum::<u64>());
+    assert_eq!(stats.training_plies, plies.iter().filter(|ply| ply.trains).count() as u64);
+    assert_eq!(stats.evaluations, evaluated.load(Ordering::Relaxed));
+    assert!((stats.mean_plies - plies.len() as f64 / 100.0).abs() < 1e-9);
+    let wins = |side| games.iter().filter(|game| game.winner() == Some(side)).count() as u64;
+    assert_eq!(
+        (stats.wins(Side::Attackers), stats.wins(Side::Defenders)),
+        (wins(Side::Attackers), wins(Side::Defenders))
+    );
+    assert_eq!(stats.wins(Side::Attackers) + stats.wins(Side::Defenders) + stats.draws(), 100);
+    let openings: HashSet<Vec<_>> = games
+        .iter()
+        .filter(|game| game.plies.len() > 8)
+        .map(|game| game.plies[..8].iter().map(|ply| ply.mv).collect())
+        .collect();
+    assert!(stats.distinct_at_ply_8 <= openings.len() as u64 && stats.distinct_at_ply_8 > 50, "{stats:?}");
+    assert!(stats.search_surprise > 0.0 && (0.0..=1.0).contains(&stats.changed_minds), "{stats:?}");
+}
+
+#[test]
+fn a_puct_root_plays_varied_games() {
+    let search = SearchConfig { root: RootKind::Puct, ..SearchConfig::default() };
+    let config = SelfPlayConfig { opening_mean_plies: 0.0, ..config() };
+    let generation =
+        Fleet::new(&config, &search, SEED).run(Quota::Games(64), 12, "first", &opinions, &Unobserved).unwrap();
+    assert!(generation.stats.distinct_at_ply_8 > 50, "{:?}", generation.stats);
+    for game in &generation.games {
+        game.check().unwrap();
+    }
+}

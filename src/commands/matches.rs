@@ -1,0 +1,108 @@
+//! `hnefi match`: two players, many games, and what that says about their strength.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+use hnefi_models::DeviceChoice;
+use hnefi_selfplay::arena::{EloInterval, MatchObserver, MatchParams, MatchResult, SprtParams, Tally, play_match};
+use hnefi_selfplay::players::ModelCache;
+use hnefi_selfplay::search::SearchConfig;
+use hnefi_selfplay::{GameRecord, encode_games};
+use indicatif::ProgressBar;
+
+use crate::cli::MatchArgs;
+use crate::interrupt;
+use crate::progress;
+
+/// Plays the match and prints its result; with `--json` the last line is the result for programs.
+pub fn run(args: MatchArgs) -> anyhow::Result<()> {
+    let mut params = MatchParams::new(args.rules.rules(), args.games, args.seed);
+    params.opening_plies = args.opening_plies;
+    params.sprt = args.sprt.as_deref().map(sprt).transpose()?;
+    params.threads = args.threads.unwrap_or(params.threads);
+    params.ply_cap = args.ply_cap.unwrap_or(params.ply_cap);
+    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let mut watcher = Watcher {
+        bar: progress::games(u64::from(args.games)),
+        stop: interrupt::stop_flag()?,
+        records: args.save.is_some().then(Vec::new),
+    };
+    let result = play_match(&args.a, &args.b, &params, &mut models, &mut watcher)?;
+    watcher.bar.finish_and_clear();
+    if let (Some(path), Some(records)) = (&args.save, &watcher.records) {
+        std::fs::write(path, encode_games(records))
+            .with_context(|| format!("saving the games to {}", path.display()))?;
+    }
+    print(&result);
+    if args.json {
+        println!("{}", serde_json::to_string(&result)?);
+    }
+    Ok(())
+}
+
+struct Watcher {
+    bar: ProgressBar,
+    stop: Arc<AtomicBool>,
+    records: Option<Vec<GameRecord>>,
+}
+
+impl MatchObserver for Watcher {
+    fn game_finished(&mut self, game: &GameRecord, so_far: &MatchResult) {
+        self.bar.set_position(u64::from(so_far.games));
+        self.bar.set_message(format!("+{} ={} -{}", so_far.wins, so_far.draws, so_far.losses));
+        if let Some(records) = &mut self.records {
+            records.push(game.clone());
+        }
+    }
+
+    fn should_stop(&mut self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}
+
+/// Reads `ELO0,ELO1[,ALPHA,BETA]`.
+fn sprt(text: &str) -> anyhow::Result<SprtParams> {
+    let expected = "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA such as 0,20 or 0,20,0.05,0.05";
+    let numbers: Vec<f64> = text
+        .split(',')
+        .map(|part| {
+            part.trim().parse().ok().with_context(|| format!("sprt {text:?}: {part:?} is no number; {expected}"))
+        })
+        .collect::<Result<_, _>>()?;
+    match numbers[..] {
+        [elo0, elo1] => Ok(SprtParams { elo0, elo1, alpha: 0.05, beta: 0.05 }),
+        [elo0, elo1, alpha, beta] => Ok(SprtParams { elo0, elo1, alpha, beta }),
+        _ => anyhow::bail!("sprt {text:?}: {} numbers; {expected}", numbers.len()),
+    }
+}
+
+fn print(result: &MatchResult) {
+    println!("{} against {}, {}, seed {}", result.a, result.b, result.rules, result.seed);
+    println!("{:<14} {:>6} {:>6} {:>6} {:>8}   elo (95 %)", "", "wins", "draws", "losses", "score");
+    let row = |name: &str, tally: Tally, elo: EloInterval| {
+        let Tally { wins, draws, losses } = tally;
+        println!("{name:<14} {wins:>6} {draws:>6} {losses:>6} {:>7.1}%   {}", 100.0 * tally.score(), interval(elo));
+    };
+    row("as attackers", result.as_attackers, result.elo_as_attackers);
+    row("as defenders", result.as_defenders, result.elo_as_defenders);
+    row("both", Tally { wins: result.wins, draws: result.draws, losses: result.losses }, result.elo);
+    let ends: Vec<String> = result.ends.iter().map(|(end, count)| format!("{end} {count}")).collect();
+    println!("ends: {}; {:.0} plies a game", ends.join(", "), result.mean_plies);
+    if let Some(sprt) = &result.sprt {
+        println!(
+            "sprt elo0 {} elo1 {}: llr {:.2} in [{:.2}, {:.2}], {:?}",
+            sprt.params.elo0, sprt.params.elo1, sprt.llr, sprt.lower, sprt.upper, sprt.verdict
+        );
+    }
+    if result.interrupted {
+        println!("stopped after {} games", result.games);
+    }
+}
+
+/// `+120 [+80, +170]`; an unbounded end is written as such.
+fn interval(elo: EloInterval) -> String {
+    let text =
+        |value: Option<f64>, unbounded: &str| value.map_or(unbounded.to_string(), |value| format!("{value:+.0}"));
+    format!("{} [{}, {}]", text(elo.elo, "unbounded"), text(elo.low, "-inf"), text(elo.high, "+inf"))
+}

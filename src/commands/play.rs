@@ -1,0 +1,62 @@
+//! `hnefi play`: a board in the terminal.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use hnefi_engine::{Preset, Rules, Side};
+use hnefi_models::DeviceChoice;
+use hnefi_play::{Seat, Table};
+use hnefi_selfplay::players::{ModelCache, PlayerSpec};
+use hnefi_selfplay::search::SearchConfig;
+
+use crate::cli::{self, PlayArgs};
+
+/// Sets the table and plays until the person leaves.
+pub fn run(args: PlayArgs) -> anyhow::Result<()> {
+    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let rules = rules(&args, &mut models)?;
+    // Refuse a bad FEN before the screen changes.
+    cli::position(&rules, args.fen.as_deref())?;
+    let mut opponent = || anyhow::Ok(Seat::Player(args.opponent.build(&mut models)?));
+    let seats = match args.side {
+        cli::Seat::Attackers => [Seat::Person, opponent()?],
+        cli::Seat::Defenders => [opponent()?, Seat::Person],
+        cli::Seat::Both => [Seat::Person, Seat::Person],
+        cli::Seat::Watch => [opponent()?, opponent()?],
+    };
+    debug_assert_eq!(Side::Attackers.index(), 0);
+    let table = Table {
+        rules,
+        start: args.fen.clone(),
+        seats,
+        adviser: Some(args.opponent.build(&mut models)?),
+        seed: args.seed.unwrap_or_else(clock_seed),
+        folder: std::env::current_dir()?,
+        pace: Duration::from_millis(700),
+    };
+    let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if args.plain || !interactive {
+        hnefi_play::plain::run(table, std::io::stdin().lock(), std::io::stdout().lock())?;
+    } else {
+        hnefi_play::terminal::run(table, hnefi_play::terminal::Theme::from_environment())?;
+    }
+    Ok(())
+}
+
+/// The rules asked for, or those the opponent's checkpoint was trained on, or Brandubh.
+fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Rules> {
+    if let Some(preset) = args.rules {
+        return Ok(preset.rules());
+    }
+    let trained_on = match &args.opponent {
+        PlayerSpec::Model { path, .. } => {
+            models.checkpoint(path)?.card.rulesets.first().and_then(|name| Preset::from_name(name))
+        }
+        _ => None,
+    };
+    Ok(trained_on.unwrap_or(Preset::Brandubh).rules())
+}
+
+fn clock_seed() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_nanos() as u64)
+}

@@ -1,0 +1,88 @@
+//! `hnefi selfplay`: games by one checkpoint against itself, written as records.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use hnefi_engine::Side;
+use hnefi_models::{Checkpoint, DeviceChoice, evaluators};
+use hnefi_selfplay::fleet::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games};
+use hnefi_selfplay::store::Store;
+use hnefi_train::TrainConfig;
+use indicatif::ProgressBar;
+
+use super::doctor::cores;
+use crate::cli::SelfplayArgs;
+use crate::{interrupt, progress};
+
+/// Games in a record file.
+const GAMES_PER_FILE: u64 = 1000;
+
+/// Plays the games; the same command goes on after an interruption.
+pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
+    let config = TrainConfig::load(&args.config)?;
+    let device = args.device.unwrap_or(config.run.device);
+    // Loading and initialising happens on the host, whatever device evaluates later.
+    let host = DeviceChoice::Flex.open()?;
+    let (network, id) = match &args.model {
+        Some(path) => {
+            let checkpoint = Checkpoint::load(path, &host)?;
+            (checkpoint.network, checkpoint.card.id)
+        }
+        None => {
+            host.seed(args.seed);
+            (config.network.init(&host), format!("random-{}", args.seed))
+        }
+    };
+    let store = Store::open_or_create(&args.out)?;
+    let params = BatchParams {
+        games: args.games,
+        seed: args.seed,
+        playouts: args.playouts.unwrap_or_else(|| config.budget.playouts.last().copied().unwrap_or(32)),
+        checkpoint_id: &id,
+        games_per_file: GAMES_PER_FILE,
+        save_every: Duration::from_secs(u64::from(config.run.save_seconds)),
+        threads: args.threads.unwrap_or_else(cores),
+    };
+    let watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
+    watcher.bar.set_prefix("self-play");
+    let evaluators = evaluators(&network, device)?;
+    let make = || Ok(evaluators());
+    let summary = record_games(&store, &config.selfplay, &config.search, &params, &make, &watcher)?;
+    watcher.bar.finish_and_clear();
+    println!("{} games in {}", summary.games, args.out.display());
+    for (file, stats) in &summary.files {
+        println!("{file}: {}", describe(stats));
+    }
+    Ok(())
+}
+
+fn describe(stats: &GenerationStats) -> String {
+    let share = |count: u64| 100.0 * count as f64 / stats.games.max(1) as f64;
+    format!(
+        "{} games, {:.0} plies each; attackers {:.0}%, defenders {:.0}%, draws {:.0}%; {} evaluations",
+        stats.games,
+        stats.mean_plies,
+        share(stats.wins(Side::Attackers)),
+        share(stats.wins(Side::Defenders)),
+        share(stats.draws()),
+        stats.evaluations
+    )
+}
+
+struct Watcher {
+    bar: ProgressBar,
+    stop: Arc<AtomicBool>,
+}
+
+impl FleetObserver for Watcher {
+    fn progress(&self, progress: &FleetProgress) {
+        self.bar.set_position((progress.done * 1000.0) as u64);
+        self.bar
+            .set_message(format!("{} games, {} plies, {} playouts", progress.games, progress.plies, progress.playouts));
+    }
+
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}

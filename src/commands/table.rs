@@ -1,0 +1,93 @@
+//! The closing table of a run: the network's score against the baselines, per side.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use hnefi_engine::Preset;
+use hnefi_selfplay::arena::{MatchObserver, MatchParams, MatchResult, Tally, play_match};
+use hnefi_selfplay::players::{Limit, ModelCache, PlayerSpec};
+use hnefi_train::TrainConfig;
+
+use crate::progress;
+
+/// Results against each opponent.
+pub struct Table {
+    playouts: u32,
+    seconds: f64,
+    results: Vec<MatchResult>,
+    /// Opponents for whom no time was left.
+    skipped: Vec<String>,
+}
+
+/// Plays the matches that the config's `evaluate` section asks for.
+pub fn play(config: &TrainConfig, checkpoint: &Path, stop: &AtomicBool) -> anyhow::Result<Table> {
+    let begun = Instant::now();
+    let section = &config.evaluate;
+    let limit = (section.seconds > 0).then(|| Duration::from_secs(u64::from(section.seconds)));
+    let model = PlayerSpec::Model { path: checkpoint.to_owned(), limit: Limit::Playouts(section.playouts) };
+    let mut models = ModelCache::new(config.run.device, config.search.clone());
+    let mut table = Table { playouts: section.playouts, seconds: 0.0, results: Vec::new(), skipped: Vec::new() };
+    let rules = config.selfplay.rulesets.first().map_or(Preset::Brandubh, |share| share.rules).rules();
+    for opponent in &section.opponents {
+        let spec: PlayerSpec = opponent.parse()?;
+        let bar = progress::games(u64::from(2 * section.games));
+        let params = MatchParams::new(rules, 2 * section.games, config.run.seed);
+        let mut watcher = Watcher { bar, stop, until: limit.map(|limit| begun + limit) };
+        if watcher.should_stop() {
+            table.skipped.push(opponent.clone());
+            continue;
+        }
+        table.results.push(play_match(&model, &spec, &params, &mut models, &mut watcher)?);
+        watcher.bar.finish_and_clear();
+    }
+    table.seconds = begun.elapsed().as_secs_f64();
+    Ok(table)
+}
+
+struct Watcher<'a> {
+    bar: indicatif::ProgressBar,
+    stop: &'a AtomicBool,
+    until: Option<Instant>,
+}
+
+impl MatchObserver for Watcher<'_> {
+    fn game_finished(&mut self, _: &hnefi_selfplay::GameRecord, so_far: &MatchResult) {
+        self.bar.set_position(u64::from(so_far.games));
+        self.bar.set_message(format!("against {}", so_far.b));
+    }
+
+    fn should_stop(&mut self) -> bool {
+        self.stop.load(Ordering::SeqCst) || self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "score of the network at {} playouts a move, won + drawn/2 ({:.0} s)",
+            self.playouts, self.seconds
+        )?;
+        writeln!(f, "{:<14} {:>22} {:>22} {:>9}", "against", "as attackers", "as defenders", "overall")?;
+        let cell = |tally: Tally| {
+            format!("{:.1}% (+{} ={} -{})", 100.0 * tally.score(), tally.wins, tally.draws, tally.losses)
+        };
+        for result in &self.results {
+            writeln!(
+                f,
+                "{:<14} {:>22} {:>22} {:>8.1}%{}",
+                result.b,
+                cell(result.as_attackers),
+                cell(result.as_defenders),
+                100.0 * result.score,
+                if result.interrupted { "  (cut short)" } else { "" }
+            )?;
+        }
+        for opponent in &self.skipped {
+            writeln!(f, "{opponent:<14} no time left")?;
+        }
+        Ok(())
+    }
+}

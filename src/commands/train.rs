@@ -1,0 +1,166 @@
+//! `hnefi train`: the main job, from random weights to a checkpoint and a table of what it can do.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hnefi_selfplay::fleet::FleetProgress;
+use hnefi_train::run::{Beginning, TrainingProgress};
+use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver};
+use indicatif::ProgressBar;
+
+use super::table;
+use crate::cli::TrainArgs;
+use crate::{interrupt, progress};
+
+/// Trains until the budget is used up, then plays the closing table.
+pub fn run(args: TrainArgs) -> anyhow::Result<()> {
+    let mut config = TrainConfig::load(&args.config)?;
+    if let Some(seed) = args.seed {
+        config.run.seed = seed;
+    }
+    if let Some(device) = args.device {
+        config.run.device = device;
+    }
+    if let Some(threads) = args.threads {
+        config.run.threads = threads;
+    }
+    let dir = args.run.unwrap_or_else(|| default_run(&args.config, args.seed));
+    let stop = interrupt::stop_flag()?;
+    let watcher = Watcher { bar: progress::share(), stop: Arc::clone(&stop) };
+    let summary = hnefi_train::run(&config, &dir, &watcher)?;
+    watcher.bar.finish_and_clear();
+    if summary.stopped {
+        println!("stopped after generation {}; the same command goes on", summary.generations);
+        return Ok(());
+    }
+    println!(
+        "trained {} generations, {} steps, {} samples in {}",
+        summary.generations,
+        summary.steps,
+        summary.samples,
+        clock(summary.elapsed_seconds)
+    );
+    let table = if args.no_table { None } else { Some(table::play(&config, &summary.checkpoint, &stop)?) };
+    if let Some(table) = table {
+        print!("\n{table}");
+    }
+    println!("\ncheckpoint  {}", summary.checkpoint.display());
+    println!("play it     cargo run --release -- play model:{}", dir.display());
+    Ok(())
+}
+
+/// `runs/NAME`, and with a seed from the command line `runs/NAME-seedN`, so that seeds do not meet in one directory.
+fn default_run(config: &str, seed: Option<u64>) -> PathBuf {
+    let name = Path::new(config).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Path::new("runs").join(seed.map_or(name.clone(), |seed| format!("{name}-seed{seed}")))
+}
+
+/// `7:05`, minutes and seconds.
+fn clock(seconds: f64) -> String {
+    let seconds = seconds.round() as u64;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+/// Shows a run: a bar for the stage at work and a line per generation.
+struct Watcher {
+    bar: ProgressBar,
+    stop: Arc<AtomicBool>,
+}
+
+impl Watcher {
+    /// Prints a line above the bar, or plainly when no bar is drawn.
+    fn line(&self, text: &str) {
+        if self.bar.is_hidden() {
+            println!("{text}");
+        } else {
+            self.bar.println(text);
+        }
+    }
+}
+
+impl TrainObserver for Watcher {
+    fn begins(&self, beginning: &Beginning<'_>) {
+        let Beginning { dir, generations, elapsed_seconds, parameters, .. } = beginning;
+        let from = match generations {
+            0 => "random weights".to_string(),
+            done => format!("generation {done} after {}", clock(*elapsed_seconds)),
+        };
+        self.line(&format!("{}: {parameters} parameters, from {from}", dir.display()));
+        self.line(&header());
+    }
+
+    fn warning(&self, text: &str) {
+        self.line(&format!("warning: {text}"));
+    }
+
+    fn generating(&self, generation: u32, progress: &FleetProgress, run: f64) {
+        self.bar.set_prefix("self-play");
+        self.bar.set_position((progress.done * 1000.0) as u64);
+        self.bar.set_message(format!(
+            "generation {generation}: {} games, {} plies; {:.0}% of the run",
+            progress.games,
+            progress.plies,
+            run * 100.0
+        ));
+    }
+
+    fn training(&self, generation: u32, progress: &TrainingProgress, run: f64) {
+        self.bar.set_prefix("training");
+        self.bar.set_position(1000 * progress.step / progress.steps.max(1));
+        self.bar.set_message(format!(
+            "generation {generation}: step {}/{}, loss {:.3}; {:.0}% of the run",
+            progress.step,
+            progress.steps,
+            progress.losses.total,
+            run * 100.0
+        ));
+    }
+
+    fn generation(&self, metrics: &GenerationMetrics) {
+        self.line(&row(metrics));
+    }
+
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}
+
+fn header() -> String {
+    format!(
+        "{:>4} {:>6} {:>6} {:>6} {:>4} {:>4} {:>5} {:>6} {:>6} {:>6} {:>7} {:>7} {:>8}",
+        "gen",
+        "time",
+        "games",
+        "plies",
+        "att%",
+        "def%",
+        "draw%",
+        "policy",
+        "value",
+        "ply 8",
+        "evals/s",
+        "smpl/s",
+        "window"
+    )
+}
+
+fn row(metrics: &GenerationMetrics) -> String {
+    let (played, trained) = (&metrics.selfplay, &metrics.training);
+    format!(
+        "{:>4} {:>6} {:>6} {:>6.0} {:>4.0} {:>4.0} {:>5.0} {:>6.3} {:>6.3} {:>6} {:>7.0} {:>7.0} {:>8}",
+        metrics.generation,
+        clock(metrics.elapsed_seconds),
+        played.games,
+        played.mean_plies,
+        100.0 * played.attackers,
+        100.0 * played.defenders,
+        100.0 * played.draws,
+        trained.losses.policy,
+        trained.losses.value,
+        played.distinct_at_ply_8,
+        played.evaluations_per_second,
+        trained.samples_per_second,
+        trained.window_plies
+    )
+}

@@ -1,0 +1,165 @@
+//! A batch: what the learner is fed in one step, first as plain numbers and then as tensors.
+//!
+//! All rows of a batch have the same board size. [`Batch`] is built on the CPU, by any thread; [`BatchTensors`] is the one
+//! crossing to the device. The policy is sparse: a row carries its legal moves only (`[B, L]`, `L` the most moves of any
+//! row), so that the softmax of the loss runs over legal moves, as it does in play, and the illegal ones cost nothing.
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use hnefi_engine::BoardSize;
+use hnefi_models::{GLOBALS, PLANES, POLICY_PLANES};
+
+/// Added to the logit of a place that holds no legal move: low enough that its probability is exactly 0 in `f32`.
+pub(crate) const NO_MOVE: f32 = -1e9;
+
+/// The contents a square can have at the end of a game: empty, attacker, defender, king.
+pub const CONTENTS: usize = 4;
+
+/// One training example, already seen through its symmetry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// `[PLANES, N, N]`.
+    pub planes: Vec<f32>,
+    /// `[GLOBALS]`.
+    pub globals: [f32; GLOBALS],
+    /// Every legal move's place in the policy output `[POLICY_PLANES, N, N]`, and its target weight. The weights sum to 1,
+    /// or are all 0 where there is no policy target.
+    pub policy: Vec<(usize, f32)>,
+    /// 1 where the policy is trained, 0 where not.
+    pub policy_weight: f32,
+    /// Win, draw and loss of the side to move, summing to 1.
+    pub value: [f32; 3],
+    /// `ln(1 + plies left)`.
+    pub moves_left: f32,
+    /// Final content of every square as an index into empty, attacker, defender, king: `[N * N]`.
+    pub occupancy: Vec<u8>,
+    /// 1 where the end of the game was seen on the board, 0 where it was resigned: weighs moves left and occupancy.
+    pub end_weight: f32,
+}
+
+/// Rows of one board size side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// Board of all rows.
+    pub size: BoardSize,
+    /// Number of rows, B.
+    pub rows: usize,
+    /// Places per row in the policy arrays, L.
+    pub moves: usize,
+    /// `[B, PLANES, N, N]`.
+    pub planes: Vec<f32>,
+    /// `[B, GLOBALS]`.
+    pub globals: Vec<f32>,
+    /// `[B, L]`, indices into `[POLICY_PLANES * N * N]`.
+    pub policy_index: Vec<i32>,
+    /// `[B, L]`, 0 at a legal move and a very low number elsewhere.
+    pub policy_bar: Vec<f32>,
+    /// `[B, L]`, weights summing to 1 in a row (to 0 where the policy is not trained).
+    pub policy_target: Vec<f32>,
+    /// `[B]`.
+    pub policy_weight: Vec<f32>,
+    /// `[B, 3]`.
+    pub value: Vec<f32>,
+    /// `[B]`.
+    pub moves_left: Vec<f32>,
+    /// `[B, 4, N, N]`, one 1 per square.
+    pub occupancy: Vec<f32>,
+    /// `[B]`.
+    pub end_weight: Vec<f32>,
+}
+
+impl Batch {
+    /// Stacks rows.
+    ///
+    /// # Panics
+    /// When there is no row, or a row's planes or occupancy do not fit the board.
+    pub fn new(size: BoardSize, rows: &[Row]) -> Batch {
+        assert!(!rows.is_empty(), "a batch needs a row");
+        let squares = size.squares();
+        let moves = rows.iter().map(|row| row.policy.len()).max().unwrap_or(0).max(1);
+        let mut batch = Batch {
+            size,
+            rows: rows.len(),
+            moves,
+            planes: Vec::with_capacity(rows.len() * PLANES * squares),
+            globals: Vec::with_capacity(rows.len() * GLOBALS),
+            policy_index: vec![0; rows.len() * moves],
+            policy_bar: vec![NO_MOVE; rows.len() * moves],
+            policy_target: vec![0.0; rows.len() * moves],
+            policy_weight: rows.iter().map(|row| row.policy_weight).collect(),
+            value: rows.iter().flat_map(|row| row.value).collect(),
+            moves_left: rows.iter().map(|row| row.moves_left).collect(),
+            occupancy: vec![0.0; rows.len() * CONTENTS * squares],
+            end_weight: rows.iter().map(|row| row.end_weight).collect(),
+        };
+        for (index, row) in rows.iter().enumerate() {
+            assert_eq!(row.planes.len(), PLANES * squares, "planes of row {index}");
+            assert_eq!(row.occupancy.len(), squares, "occupancy of row {index}");
+            batch.planes.extend_from_slice(&row.planes);
+            batch.globals.extend_from_slice(&row.globals);
+            for (place, &(flat, weight)) in row.policy.iter().enumerate() {
+                let at = index * moves + place;
+                batch.policy_index[at] = flat as i32;
+                batch.policy_bar[at] = 0.0;
+                batch.policy_target[at] = weight;
+            }
+            for (square, &content) in row.occupancy.iter().enumerate() {
+                batch.occupancy[(index * CONTENTS + content as usize) * squares + square] = 1.0;
+            }
+        }
+        batch
+    }
+
+    /// Mean entropy of the policy targets in nats: the least the policy loss can be.
+    pub fn policy_entropy(&self) -> f32 {
+        let sum: f32 = self.policy_target.iter().filter(|&&p| p > 0.0).map(|&p| -p * p.ln()).sum();
+        sum / self.policy_weight.iter().sum::<f32>().max(1.0)
+    }
+
+    /// Copies the batch to a device.
+    pub fn to_device(&self, device: &Device) -> BatchTensors {
+        let (rows, side, moves) = (self.rows, self.size.side(), self.moves);
+        let float = |values: &Vec<f32>, shape: &[usize]| TensorData::new(values.clone(), shape.to_vec());
+        BatchTensors {
+            planes: Tensor::from_data(float(&self.planes, &[rows, PLANES, side, side]), device),
+            globals: Tensor::from_data(float(&self.globals, &[rows, GLOBALS]), device),
+            policy_index: Tensor::from_data(TensorData::new(self.policy_index.clone(), vec![rows, moves]), device),
+            policy_bar: Tensor::from_data(float(&self.policy_bar, &[rows, moves]), device),
+            policy_target: Tensor::from_data(float(&self.policy_target, &[rows, moves]), device),
+            policy_weight: Tensor::from_data(float(&self.policy_weight, &[rows, 1]), device),
+            value: Tensor::from_data(float(&self.value, &[rows, 3]), device),
+            moves_left: Tensor::from_data(float(&self.moves_left, &[rows, 1]), device),
+            occupancy: Tensor::from_data(float(&self.occupancy, &[rows, CONTENTS, side, side]), device),
+            end_weight: Tensor::from_data(float(&self.end_weight, &[rows, 1]), device),
+        }
+    }
+
+    /// Length of a row's policy output on this board.
+    pub fn policy_len(&self) -> usize {
+        POLICY_PLANES * self.size.squares()
+    }
+}
+
+/// A batch on a device.
+#[derive(Clone, Debug)]
+pub struct BatchTensors {
+    /// `[B, PLANES, N, N]`.
+    pub planes: Tensor<4>,
+    /// `[B, GLOBALS]`.
+    pub globals: Tensor<2>,
+    /// `[B, L]`.
+    pub policy_index: Tensor<2, Int>,
+    /// `[B, L]`, added to the logits.
+    pub policy_bar: Tensor<2>,
+    /// `[B, L]`.
+    pub policy_target: Tensor<2>,
+    /// `[B, 1]`.
+    pub policy_weight: Tensor<2>,
+    /// `[B, 3]`.
+    pub value: Tensor<2>,
+    /// `[B, 1]`.
+    pub moves_left: Tensor<2>,
+    /// `[B, 4, N, N]`.
+    pub occupancy: Tensor<4>,
+    /// `[B, 1]`.
+    pub end_weight: Tensor<2>,
+}

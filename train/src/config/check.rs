@@ -1,0 +1,151 @@
+//! Looking for faults: key by key against the schema, and then what values must be to one another.
+
+use std::fmt;
+
+use toml::{Table, Value};
+
+use super::TrainConfig;
+use super::schema::KEYS;
+
+/// One thing that is wrong with a configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Full path of the key, such as `train.batch`.
+    pub key: String,
+    /// What was found, as TOML would write it.
+    pub found: String,
+    /// What is allowed.
+    pub allowed: String,
+}
+
+impl Fault {
+    /// A fault that no key can be named for.
+    pub(super) fn of_whole(problem: &str) -> Fault {
+        Fault { key: "configuration".into(), found: problem.into(), allowed: "keys and values as documented".into() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}: expected {}", self.key, self.found, self.allowed)
+    }
+}
+
+/// Every unknown key, wrong type and value out of range.
+pub(super) fn table(table: &Table) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    walk("", table, &mut faults);
+    faults
+}
+
+fn walk(prefix: &str, table: &Table, faults: &mut Vec<Fault>) {
+    for (name, value) in table {
+        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        let within = format!("{path}.");
+        let allowed = if let Some(key) = KEYS.iter().find(|key| key.path == path) {
+            if key.kind.allows(value) {
+                continue;
+            }
+            format!("{} ({})", key.kind.allowed(), key.unit)
+        } else if KEYS.iter().any(|key| key.path.starts_with(&within)) {
+            match value.as_table() {
+                Some(table) => {
+                    walk(&path, table, faults);
+                    continue;
+                }
+                None => format!("a table with the keys {}", names_within(&within)),
+            }
+        } else {
+            unknown(prefix, &path)
+        };
+        faults.push(Fault { key: path, found: shown(value), allowed });
+    }
+}
+
+/// What to say about a key that does not exist: the one that was probably meant, and those there are.
+fn unknown(prefix: &str, path: &str) -> String {
+    let meant = KEYS.iter().map(|key| (distance(path, key.path), key.path)).min();
+    let hint = match meant {
+        Some((changes, meant)) if changes <= 3 => format!("no such key, perhaps {meant}; "),
+        _ => "no such key; ".to_owned(),
+    };
+    if prefix.is_empty() {
+        format!("{hint}the sections are {}", names_within(""))
+    } else {
+        format!("{hint}[{prefix}] has {}", names_within(&format!("{prefix}.")))
+    }
+}
+
+/// Names directly under a prefix that ends with a dot (or is empty), without repetition.
+fn names_within(prefix: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for key in KEYS {
+        if let Some(rest) = key.path.strip_prefix(prefix) {
+            let name = rest.split('.').next().unwrap_or(rest);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names.join(", ")
+}
+
+/// A value as TOML writes it, shortened when it is long.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((cut, _)) => format!("{}...", &text[..cut]),
+        None => text,
+    }
+}
+
+/// Levenshtein's distance: insertions, deletions and replacements that make one text of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, &to) in b.iter().enumerate() {
+            let replaced = corner + usize::from(from != to);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// What values must be to one another, and what the owners of the sections find.
+pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut check = |fine: bool, key: &str, found: String, allowed: String| {
+        if !fine {
+            faults.push(Fault { key: key.to_owned(), found, allowed });
+        }
+    };
+    let (train, budget) = (&config.train, &config.budget);
+    check(
+        budget.minutes > 0.0 || budget.generations > 0,
+        "budget.minutes",
+        format!("{} and budget.generations = {}", budget.minutes, budget.generations),
+        "one of the two above 0, or the run would never end".to_owned(),
+    );
+    check(
+        train.shards >= 1 && train.batch >= 2 * train.shards && train.batch % train.shards == 0,
+        "train.batch",
+        format!("{} with train.shards = {}", train.batch, train.shards),
+        "a multiple of train.shards, at least 2 samples a shard".to_owned(),
+    );
+    check(
+        train.rate_end <= train.rate,
+        "train.rate_end",
+        train.rate_end.to_string(),
+        format!("no more than train.rate, which is {}", train.rate),
+    );
+    let search = config.search.validate().into_iter().map(|fault| ("search", fault));
+    let selfplay = config.selfplay.validate().into_iter().map(|fault| ("selfplay", fault));
+    for (section, fault) in search.chain(selfplay) {
+        check(false, &format!("{section}.{}", fault.key), fault.value, fault.allowed.to_owned());
+    }
+    faults
+}

@@ -1,0 +1,343 @@
+//! The configuration of a run: a TOML file, or one of the four that are built in.
+//!
+//! A key that is left out has its default. Everything else that is not as it should be (unknown keys, wrong types,
+//! impossible values) is reported at once, each with its key, what was found and what is allowed; the ranges stand in one
+//! table, in `schema.rs`. What a run resolved its configuration to is written to its `run.json`.
+
+mod check;
+mod schema;
+
+use std::path::Path;
+
+use hnefi_models::{DeviceChoice, NetworkConfig};
+use hnefi_selfplay::fleet::SelfPlayConfig;
+use hnefi_selfplay::search::SearchConfig;
+use serde::{Deserialize, Serialize};
+
+pub use check::Fault;
+
+use crate::TrainError;
+use crate::loss::LossWeights;
+use crate::sample::ValueTarget;
+use crate::schedule::{Decay, RateSchedule};
+use crate::window::WindowParams;
+
+/// The configurations that are built in, by name.
+const BUILT_IN: [(&str, &str); 4] = [
+    ("quick", include_str!("../../../configs/quick.toml")),
+    ("brandubh", include_str!("../../../configs/brandubh.toml")),
+    ("copenhagen", include_str!("../../../configs/copenhagen.toml")),
+    ("copenhagen-gpu", include_str!("../../../configs/copenhagen-gpu.toml")),
+];
+
+/// Everything a run is determined by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainConfig {
+    /// The run as a whole.
+    pub run: RunSection,
+    /// Shape of the network.
+    pub network: NetworkConfig,
+    /// How games are played.
+    pub selfplay: SelfPlayConfig,
+    /// How a move is searched.
+    pub search: SearchConfig,
+    /// How the network learns from the games.
+    pub train: TrainSection,
+    /// How long the run goes on.
+    pub budget: BudgetSection,
+    /// What the finished network is measured against.
+    pub evaluate: EvaluateSection,
+}
+
+/// The run as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSection {
+    /// Names all randomness of the run.
+    pub seed: u64,
+    /// Threads of self-play; 0 is one per core.
+    pub threads: usize,
+    /// Where self-play evaluates.
+    pub device: DeviceChoice,
+    /// Where the network is trained.
+    pub train_device: DeviceChoice,
+    /// Seconds between two saves of the games in flight.
+    pub save_seconds: u32,
+}
+
+/// How the network learns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainSection {
+    /// Training plies played per generation.
+    pub plies_per_generation: u64,
+    /// Samples per step.
+    pub batch: usize,
+    /// Parts a batch is split into, each on a thread of its own; normalised part by part.
+    pub shards: usize,
+    /// How often each ply is trained on, on average.
+    pub reuse: f64,
+    /// Highest learning rate.
+    pub rate: f64,
+    /// Learning rate at the end of the run.
+    pub rate_end: f64,
+    /// How it falls.
+    pub rate_decay: Decay,
+    /// Steps over which it first rises.
+    pub warmup_steps: u64,
+    /// AdamW's decay of weights; biases and normalisation do not decay.
+    pub weight_decay: f32,
+    /// The most the norm over all gradients may be.
+    pub clip_norm: f32,
+    /// Steps over which the weights that play are averaged.
+    pub average_steps: u32,
+    /// Steps in a row without a finite loss and gradient after which the run stops.
+    pub bad_steps: u32,
+    /// Plies up to which everything is kept in the replay window.
+    pub window_base: u64,
+    /// Power by which the window grows beyond.
+    pub window_exponent: f64,
+    /// Slope of the window at its base.
+    pub window_scale: f64,
+    /// Generations the window never falls under.
+    pub window_generations: usize,
+    /// Share of the searched value in the value target; the rest is the game's result.
+    pub value_search_mix: f32,
+    /// Plies after which a result counts 1/e in the value target at the run's beginning; the fading vanishes evenly towards its
+    /// end; 0 is none.
+    pub value_horizon: f32,
+    /// Weight of the policy loss.
+    pub policy_weight: f32,
+    /// Weight of the value loss.
+    pub value_weight: f32,
+    /// Weight of the loss of moves left.
+    pub moves_left_weight: f32,
+    /// Weight of the loss of the final occupancy.
+    pub occupancy_weight: f32,
+}
+
+/// How long the run goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetSection {
+    /// Minutes of self-play and training, kept across resumes; 0 is no limit.
+    pub minutes: f64,
+    /// Generations; 0 is no limit.
+    pub generations: u32,
+    /// Playouts a move, stage by stage, each an equal part of the run.
+    pub playouts: Vec<u32>,
+}
+
+/// What the finished network is measured against.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluateSection {
+    /// Players, as on the command line.
+    pub opponents: Vec<String>,
+    /// Games as each side against each opponent.
+    pub games: u32,
+    /// Playouts a move of the network.
+    pub playouts: u32,
+    /// Seconds after which no further match is begun; 0 is no limit.
+    pub seconds: u32,
+}
+
+impl Default for TrainConfig {
+    /// The sections' defaults with a small network, those of a short run on 7x7.
+    fn default() -> Self {
+        TrainConfig {
+            run: RunSection::default(),
+            network: NetworkConfig {
+                blocks: 4,
+                channels: 32,
+                pool_every: 3,
+                head_channels: 32,
+                value_hidden: 64,
+                role_heads: true,
+            },
+            selfplay: SelfPlayConfig::default(),
+            search: SearchConfig::default(),
+            train: TrainSection::default(),
+            budget: BudgetSection::default(),
+            evaluate: EvaluateSection::default(),
+        }
+    }
+}
+
+impl Default for RunSection {
+    fn default() -> Self {
+        RunSection {
+            seed: 1,
+            threads: 0,
+            device: DeviceChoice::Cpu,
+            train_device: DeviceChoice::Flex,
+            save_seconds: 20,
+        }
+    }
+}
+
+impl Default for TrainSection {
+    fn default() -> Self {
+        TrainSection {
+            plies_per_generation: 8_192,
+            batch: 256,
+            shards: 2,
+            reuse: 2.0,
+            rate: 2e-3,
+            rate_end: 1e-4,
+            rate_decay: Decay::Cosine,
+            warmup_steps: 100,
+            weight_decay: 1e-4,
+            clip_norm: 1.0,
+            average_steps: 200,
+            bad_steps: 10,
+            window_base: 20_000,
+            window_exponent: 0.75,
+            window_scale: 0.4,
+            window_generations: 4,
+            value_search_mix: 0.0,
+            value_horizon: 0.0,
+            policy_weight: 1.0,
+            value_weight: 1.0,
+            moves_left_weight: 0.1,
+            occupancy_weight: 0.15,
+        }
+    }
+}
+
+impl Default for BudgetSection {
+    fn default() -> Self {
+        BudgetSection { minutes: 8.0, generations: 0, playouts: vec![16, 32, 64] }
+    }
+}
+
+impl Default for EvaluateSection {
+    fn default() -> Self {
+        EvaluateSection {
+            opponents: vec!["random".into(), "alphabeta:2".into()],
+            games: 100,
+            playouts: 64,
+            seconds: 90,
+        }
+    }
+}
+
+impl TrainSection {
+    /// The learning rate over the run.
+    pub fn rate_schedule(&self) -> RateSchedule {
+        RateSchedule { peak: self.rate, end: self.rate_end, decay: self.rate_decay, warmup_steps: self.warmup_steps }
+    }
+
+    /// The replay window.
+    pub fn window(&self) -> WindowParams {
+        WindowParams {
+            base: self.window_base,
+            exponent: self.window_exponent,
+            scale: self.window_scale,
+            generations: self.window_generations,
+        }
+    }
+
+    /// What the value target is made of when this part of the run, 0 to 1, is over.
+    pub fn value_target(&self, progress: f64) -> ValueTarget {
+        let fade = if self.value_horizon > 0.0 { (1.0 - progress) as f32 / self.value_horizon } else { 0.0 };
+        ValueTarget { search_mix: self.value_search_mix, fade }
+    }
+
+    /// How much each part of the loss counts.
+    pub fn loss_weights(&self) -> LossWeights {
+        LossWeights {
+            policy: self.policy_weight,
+            value: self.value_weight,
+            moves_left: self.moves_left_weight,
+            occupancy: self.occupancy_weight,
+        }
+    }
+}
+
+impl TrainConfig {
+    /// Names of the configurations that are built in.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|&(name, _)| name)
+    }
+
+    /// A configuration that is built in; `None` when there is none of that name.
+    pub fn named(name: &str) -> Option<TrainConfig> {
+        let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        // The tests read every one of them.
+        Some(TrainConfig::parse(text, name).expect("a built-in configuration has no faults"))
+    }
+
+    /// A configuration by the name of a built-in one or the path of a TOML file.
+    ///
+    /// # Errors
+    /// When there is neither, or the file has faults.
+    pub fn load(name_or_path: &str) -> Result<TrainConfig, TrainError> {
+        if let Some(config) = TrainConfig::named(name_or_path) {
+            return Ok(config);
+        }
+        match std::fs::read_to_string(Path::new(name_or_path)) {
+            Ok(text) => TrainConfig::parse(&text, name_or_path),
+            Err(source) => Err(TrainError::NoConfig {
+                name: name_or_path.to_owned(),
+                known: TrainConfig::names().collect::<Vec<_>>().join(", "),
+                source,
+            }),
+        }
+    }
+
+    /// Reads a configuration from TOML; `origin` names it in errors.
+    ///
+    /// # Errors
+    /// When the text is no TOML, or with every fault of its keys and values.
+    pub fn parse(text: &str, origin: &str) -> Result<TrainConfig, TrainError> {
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| TrainError::NotToml {
+            origin: origin.to_owned(),
+            problem: error.to_string().trim_end().to_owned(),
+        })?;
+        let refuse = |faults| Err(TrainError::Config { origin: origin.to_owned(), faults });
+        let faults = check::table(&table);
+        if !faults.is_empty() {
+            return refuse(faults);
+        }
+        // TOML has no absent values and no numbers beyond 2^63; the defaults use neither.
+        let mut whole = toml::Table::try_from(TrainConfig::default()).expect("the defaults can be written as TOML");
+        fill(&mut whole, table);
+        let config: TrainConfig = match whole.try_into() {
+            Ok(config) => config,
+            // Nothing that passes the schema is known to end here; if something does, it is still a fault with a name.
+            Err(error) => return refuse(vec![Fault::of_whole(error.message())]),
+        };
+        match config.validate() {
+            faults if faults.is_empty() => Ok(config),
+            faults => refuse(faults),
+        }
+    }
+
+    /// Every fault of the values, for a configuration made or changed by a program; empty when it can be used.
+    pub fn validate(&self) -> Vec<Fault> {
+        let mut faults = match toml::Table::try_from(self) {
+            Ok(table) => check::table(&table),
+            Err(error) => vec![Fault::of_whole(&error.to_string())],
+        };
+        for fault in check::relations(self) {
+            if faults.iter().all(|known| known.key != fault.key) {
+                faults.push(fault);
+            }
+        }
+        faults
+    }
+}
+
+/// Puts the values of `given` over those of `whole`, table by table.
+fn fill(whole: &mut toml::Table, given: toml::Table) {
+    for (name, value) in given {
+        match (whole.get_mut(&name), value) {
+            (Some(toml::Value::Table(inner)), toml::Value::Table(value)) => fill(inner, value),
+            (_, value) => {
+                whole.insert(name, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Why a run could not begin or go on.
+
+use std::path::PathBuf;
+
+use hnefi_models::{CheckpointError, EvalError};
+use hnefi_selfplay::RecordError;
+use hnefi_selfplay::fleet::FleetError;
+use hnefi_selfplay::store::StoreError;
+
+use crate::config::Fault;
+
+/// Why a run could not begin or go on. What was written before stays usable in every case.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// There is no configuration of that name.
+    #[error("configuration {name}: {source}; expected a TOML file or one of {known}")]
+    NoConfig {
+        /// What was asked for.
+        name: String,
+        /// Names of the built-in ones.
+        known: String,
+        /// What the file system said.
+        source: std::io::Error,
+    },
+    /// The file is no TOML.
+    #[error("configuration {origin} is not TOML: {problem}")]
+    NotToml {
+        /// The file, or the name of a built-in configuration.
+        origin: String,
+        /// What the parser said, with line and column.
+        problem: String,
+    },
+    /// Keys or values are wrong; all of them are listed.
+    #[error("configuration {origin}: {}", listed(faults))]
+    Config {
+        /// The file, or the name of a built-in configuration.
+        origin: String,
+        /// Every fault.
+        faults: Vec<Fault>,
+    },
+    /// The run directory belongs to another run.
+    #[error(
+        "run directory {dir} holds another run: {differences}; expected the same configuration or another directory"
+    )]
+    OtherRun {
+        /// The directory.
+        dir: PathBuf,
+        /// Keys that differ, with both values.
+        differences: String,
+    },
+    /// The run was written by a later version of the program.
+    #[error(
+        "run directory {dir} was written by {program} in format {found}; this program knows formats up to {known}, use a newer one"
+    )]
+    Newer {
+        /// The directory.
+        dir: PathBuf,
+        /// What wrote it.
+        program: String,
+        /// Its format.
+        found: u64,
+        /// The newest format known.
+        known: u64,
+    },
+    /// `run.json` cannot be understood.
+    #[error("{file}: {problem}; expected what `train` wrote when the run began")]
+    RunFile {
+        /// The file.
+        file: PathBuf,
+        /// What was found.
+        problem: String,
+    },
+    /// The learner's state of a generation is damaged.
+    #[error("{object}: {problem}")]
+    State {
+        /// The object within the run directory.
+        object: String,
+        /// What was found and what was expected.
+        problem: String,
+    },
+    /// A run has generations but no state to go on from.
+    #[error(
+        "run directory {dir}: no readable training state for any generation ({problems}); expected at least one under state/"
+    )]
+    NoState {
+        /// The directory.
+        dir: PathBuf,
+        /// What is wrong with those there are.
+        problems: String,
+    },
+    /// Loss or gradient were not finite several times in a row.
+    #[error(
+        "training stopped at step {step}: {count} steps in a row without a finite loss and gradient (loss {loss}, gradient norm {norm}); a lower train.rate may help"
+    )]
+    NotFinite {
+        /// The step.
+        step: u64,
+        /// Bad steps in a row.
+        count: u32,
+        /// Loss of the last one.
+        loss: f32,
+        /// Gradient norm of the last one.
+        norm: f32,
+    },
+    /// The device failed.
+    #[error("training on {device}: {problem}")]
+    Device {
+        /// Where it ran.
+        device: String,
+        /// What it said.
+        problem: String,
+    },
+    /// A network could not be evaluated, or a device not be opened.
+    #[error(transparent)]
+    Evaluation(#[from] EvalError),
+    /// Self-play failed.
+    #[error(transparent)]
+    SelfPlay(#[from] FleetError),
+    /// A checkpoint could not be written.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A record does not hold together.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The run directory refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn listed(faults: &[Fault]) -> String {
+    let noun = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
+    faults.iter().fold(noun, |text, fault| format!("{text}\n  {fault}"))
+}

@@ -1,0 +1,298 @@
+//! The learner: one network in training, its optimiser and the average of its weights that plays.
+//!
+//! A step takes a batch cut into equal shards, one thread each:
+//!
+//! 1. every shard runs its own copy of the network forward and backward, normalising over its own samples;
+//! 2. the gradients are averaged, in shard order, and clipped by their norm over all parameters;
+//! 3. AdamW moves the network; biases and the parameters of the normalisation do not decay;
+//! 4. the averaged weights move a little towards the new ones.
+//!
+//! Each shard computes in a rayon pool of one thread, so sums are made in one order whatever the machine: the same batches
+//! give the same weights, bit for bit, on one device. A step whose loss or gradient is not finite changes nothing.
+
+mod gradients;
+mod state;
+mod statistics;
+
+use burn::module::{Module, ParamGroup};
+use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
+use burn::tensor::{Device, Tensor};
+use hnefi_models::Network;
+use serde::{Deserialize, Serialize};
+
+pub use state::LearnerState;
+
+use crate::TrainError;
+use crate::batch::Batch;
+use crate::config::TrainSection;
+use crate::loss::{LossWeights, Losses};
+
+/// AdamW's epsilon; burn's default of 1e-5 would damp the small gradients of the heads.
+const EPSILON: f32 = 1e-8;
+
+/// The mean losses of a step over its samples; each part without its weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LossValues {
+    /// Weighted sum of the parts.
+    pub total: f32,
+    /// Cross-entropy of the policy, nats.
+    pub policy: f32,
+    /// Cross-entropy of win, draw and loss, nats.
+    pub value: f32,
+    /// Huber loss of `ln(1 + plies left)`.
+    pub moves_left: f32,
+    /// Cross-entropy of the final contents, nats a square.
+    pub occupancy: f32,
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepReport {
+    /// Losses before the step.
+    pub losses: LossValues,
+    /// Norm over all gradients before clipping.
+    pub gradient_norm: f32,
+    /// Whether loss and gradient were finite; if not, nothing was changed.
+    pub finite: bool,
+}
+
+/// What has been counted since the network was fresh.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepCounts {
+    /// Steps taken or skipped; the number of the next one.
+    pub steps: u64,
+    /// Samples in the steps taken.
+    pub samples: u64,
+    /// Steps skipped because something was not finite.
+    pub skipped: u64,
+    /// Of those, the latest in a row.
+    pub skipped_in_a_row: u32,
+}
+
+/// A network in training.
+pub struct Learner {
+    /// On the training device, without autodiff; never run itself.
+    network: Network,
+    average: Network,
+    optimiser: ModuleOptimizer,
+    counts: StepCounts,
+    params: LearnerParams,
+    device: Device,
+    /// One pool of one thread per shard.
+    pools: Vec<rayon::ThreadPool>,
+}
+
+/// How a learner learns; the part of the configuration that a step needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LearnerParams {
+    /// Parts of a batch.
+    pub shards: usize,
+    /// AdamW's weight decay.
+    pub weight_decay: f32,
+    /// The most the norm over all gradients may be.
+    pub clip_norm: f32,
+    /// Steps over which weights are averaged.
+    pub average_steps: u32,
+    /// Skipped steps in a row that end the run.
+    pub bad_steps: u32,
+    /// How much each part of the loss counts.
+    pub weights: LossWeights,
+}
+
+impl From<&TrainSection> for LearnerParams {
+    fn from(section: &TrainSection) -> LearnerParams {
+        LearnerParams {
+            shards: section.shards,
+            weight_decay: section.weight_decay,
+            clip_norm: section.clip_norm,
+            average_steps: section.average_steps,
+            bad_steps: section.bad_steps,
+            weights: section.loss_weights(),
+        }
+    }
+}
+
+/// What a shard found.
+struct ShardResult {
+    gradients: GradientsParams,
+    /// Total, policy, value, moves left and occupancy, `[5]`.
+    losses: Tensor<1>,
+    statistics: Vec<Tensor<1>>,
+}
+
+impl Learner {
+    /// A learner that begins with this network, on `device`.
+    ///
+    /// # Errors
+    /// When the operating system refuses a thread.
+    pub fn new(network: &Network, device: &Device, params: LearnerParams) -> Result<Learner, TrainError> {
+        let network = network.valid().to_device(device);
+        let average = network.valid();
+        Learner::assemble(network, average, optimiser(params.weight_decay), StepCounts::default(), device, params)
+    }
+
+    fn assemble(
+        network: Network,
+        average: Network,
+        optimiser: ModuleOptimizer,
+        counts: StepCounts,
+        device: &Device,
+        params: LearnerParams,
+    ) -> Result<Learner, TrainError> {
+        let pools = (0..params.shards.max(1))
+            .map(|shard| {
+                let name = move |_| format!("learner-{shard}");
+                rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(name).build()
+            })
+            .collect::<Result<_, _>>()
+            .map_err(|error| TrainError::Device { device: format!("{device:?}"), problem: error.to_string() })?;
+        Ok(Learner { network, average, optimiser, counts, params, device: device.clone(), pools })
+    }
+
+    /// The averaged weights, which play; without autodiff.
+    pub fn average(&self) -> &Network {
+        &self.average
+    }
+
+    /// The weights in training, without autodiff.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// What has been counted so far.
+    pub fn counts(&self) -> StepCounts {
+        self.counts
+    }
+
+    /// Takes one step at learning rate `rate` on a batch cut into as many shards as the learner has.
+    ///
+    /// # Errors
+    /// When too many steps in a row were not finite, or the device fails.
+    ///
+    /// # Panics
+    /// When the number of shards is another.
+    pub fn step(&mut self, shards: &[Batch], rate: f64) -> Result<StepReport, TrainError> {
+        assert_eq!(shards.len(), self.pools.len(), "shards of a batch");
+        let results = self.run_shards(shards);
+        let first = &self.pools[0];
+        let combined = first.install(|| combine(&self.network, results));
+        let read = combined.numbers.clone().try_into_data().map_err(|error| self.device_error(&error))?;
+        let read = read.try_to_vec::<f32>().map_err(|error| self.device_error(&error))?;
+        let [total, policy, value, moves_left, occupancy, squared] = read[..] else {
+            return Err(self.device_error(&format!("{} numbers came back, expected 6", read.len())));
+        };
+        let report = StepReport {
+            losses: LossValues { total, policy, value, moves_left, occupancy },
+            gradient_norm: squared.sqrt(),
+            finite: total.is_finite() && squared.is_finite(),
+        };
+        self.counts.steps += 1;
+        if report.finite {
+            self.counts.samples += shards.iter().map(|shard| shard.rows as u64).sum::<u64>();
+            self.counts.skipped_in_a_row = 0;
+            self.apply(combined, report.gradient_norm, rate);
+        } else {
+            self.counts.skipped += 1;
+            self.counts.skipped_in_a_row += 1;
+            if self.counts.skipped_in_a_row >= self.params.bad_steps {
+                return Err(TrainError::NotFinite {
+                    step: self.counts.steps - 1,
+                    count: self.counts.skipped_in_a_row,
+                    loss: total,
+                    norm: report.gradient_norm,
+                });
+            }
+        }
+        Ok(report)
+    }
+
+    /// Forward and backward, every shard on its own thread.
+    fn run_shards(&self, shards: &[Batch]) -> Vec<ShardResult> {
+        let device = self.device.clone().autodiff();
+        let (network, weights) = (&self.network, &self.params.weights);
+        let run = |batch: &Batch| run_shard(network, batch, weights, &device);
+        std::thread::scope(|scope| {
+            let (first, others) = (&self.pools[0], self.pools[1..].iter().zip(&shards[1..]));
+            let others: Vec<_> = others.map(|(pool, batch)| scope.spawn(move || pool.install(|| run(batch)))).collect();
+            let mut results = vec![first.install(|| run(&shards[0]))];
+            for other in others {
+                match other.join() {
+                    Ok(result) => results.push(result),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            results
+        })
+    }
+
+    /// Moves the network by the gradients, clipped, and the average after it.
+    fn apply(&mut self, combined: Combined, norm: f32, rate: f64) {
+        let Combined { mut gradients, statistics, .. } = combined;
+        let pool = &self.pools[0];
+        let (network, optimiser) = (&self.network, &mut self.optimiser);
+        let params = &self.params;
+        // The average begins as the plain mean of the first steps, so that it does not remember the random start.
+        let weight = 1.0 / (self.counts.steps.min(u64::from(params.average_steps))) as f32;
+        let average = &self.average;
+        (self.network, self.average) = pool.install(|| {
+            if norm > params.clip_norm {
+                gradients::scale(network, &mut gradients, params.clip_norm / norm);
+            }
+            let moved = optimiser.step(rate, network.clone().train(), gradients).valid();
+            let moved = statistics::replace(moved, statistics);
+            let average = average.average(&moved, weight);
+            (moved, average)
+        });
+    }
+
+    fn device_error(&self, problem: &dyn std::fmt::Display) -> TrainError {
+        TrainError::Device { device: format!("{:?}", self.device), problem: problem.to_string() }
+    }
+}
+
+/// AdamW whose decay reaches weights only.
+fn optimiser(weight_decay: f32) -> ModuleOptimizer {
+    let adamw = |decay| AdamWConfig::new().with_epsilon(EPSILON).with_weight_decay(decay).build();
+    let weights = ParamGroup::from_regex(r"(^|\.)weight$").expect("the pattern is a regular expression");
+    ModuleOptimizer::from(adamw(0.0)).with_group(weights, adamw(weight_decay), None)
+}
+
+/// One shard's forward and backward pass on a copy of the network.
+fn run_shard(network: &Network, batch: &Batch, weights: &LossWeights, device: &Device) -> ShardResult {
+    // `valid` gives the copy running statistics of its own; clones would share them.
+    let copy = network.valid().train();
+    let targets = batch.to_device(device);
+    let heads = copy.forward(targets.planes.clone(), targets.globals.clone());
+    let losses = Losses::of(heads, &targets, weights);
+    let gradients = GradientsParams::from_grads(losses.total.backward(), &copy);
+    let values = vec![losses.total, losses.policy, losses.value, losses.moves_left, losses.occupancy];
+    ShardResult { gradients, losses: Tensor::cat(values, 0).inner(), statistics: statistics::collect(&copy) }
+}
+
+/// All shards together.
+struct Combined {
+    gradients: GradientsParams,
+    /// The five losses and the squared gradient norm, `[6]`: one read for all.
+    numbers: Tensor<1>,
+    statistics: Vec<Tensor<1>>,
+}
+
+/// The mean of the shards' gradients, losses and statistics.
+fn combine(network: &Network, shards: Vec<ShardResult>) -> Combined {
+    let count = shards.len() as f32;
+    let mut shards = shards.into_iter();
+    let ShardResult { mut gradients, mut losses, statistics } =
+        shards.next().expect("a learner has at least one shard");
+    let mut statistics = vec![statistics];
+    for shard in shards {
+        gradients::add(network, &mut gradients, shard.gradients);
+        losses = losses + shard.losses;
+        statistics.push(shard.statistics);
+    }
+    if count > 1.0 {
+        gradients::scale(network, &mut gradients, 1.0 / count);
+        losses = losses / count;
+    }
+    let squared = gradients::squared_norm(network, &gradients).unwrap_or_else(|| losses.zeros_like().narrow(0, 0, 1));
+    Combined { gradients, numbers: Tensor::cat(vec![losses, squared], 0), statistics: statistics::mean(statistics) }
+}

@@ -1,0 +1,70 @@
+//! A learner put away as bytes, to go on later exactly where it was.
+//!
+//! Weights and their average are burnpack records, which keep each parameter's identity; the optimiser's moments are keyed
+//! by it. (Safetensors, in which checkpoints are published, forget it.)
+
+use burn::module::Module;
+use burn::store::ModuleRecord;
+use burn::tensor::{Bytes, Device};
+use hnefi_models::{Network, NetworkConfig};
+
+use super::{Learner, LearnerParams, StepCounts, optimiser};
+use crate::TrainError;
+
+/// A learner as bytes and counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LearnerState {
+    /// The weights in training, a burnpack record.
+    pub weights: Vec<u8>,
+    /// The averaged weights, a burnpack record.
+    pub average: Vec<u8>,
+    /// AdamW's moments, a burnpack record.
+    pub optimiser: Vec<u8>,
+    /// What has been counted.
+    pub counts: StepCounts,
+}
+
+impl Learner {
+    /// The learner's present state.
+    ///
+    /// # Errors
+    /// When a tensor cannot be read back from the device.
+    pub fn save(&self) -> Result<LearnerState, TrainError> {
+        let record = |network: &Network| network.valid().into_record().into_bytes();
+        let failed = |error: burn::store::RecordError| self.device_error(&error);
+        Ok(LearnerState {
+            weights: record(&self.network).map_err(failed)?.to_vec(),
+            average: record(&self.average).map_err(failed)?.to_vec(),
+            optimiser: self.optimiser.into_bytes().map_err(failed)?.to_vec(),
+            counts: self.counts,
+        })
+    }
+
+    /// The learner that [`Learner::save`] put away, with a network of shape `config`. `object` names the state in messages.
+    ///
+    /// # Errors
+    /// When a part is damaged or belongs to another network.
+    pub fn load(
+        state: LearnerState,
+        config: &NetworkConfig,
+        device: &Device,
+        params: LearnerParams,
+        object: &str,
+    ) -> Result<Learner, TrainError> {
+        let damaged = |part: &str, error: burn::store::RecordError| TrainError::State {
+            object: object.to_owned(),
+            problem: format!("the {part} cannot be read: {error}; expected what training wrote for {config:?}"),
+        };
+        let network = |part, bytes| {
+            let record =
+                ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|error| damaged(part, error))?;
+            config.init(device).try_load_record(record).map_err(|error| damaged(part, error))
+        };
+        let weights = network("weights", state.weights)?;
+        let average = network("averaged weights", state.average)?;
+        let optimiser = optimiser(params.weight_decay)
+            .from_bytes(Bytes::from_bytes_vec(state.optimiser))
+            .map_err(|error| damaged("optimiser", error))?;
+        Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, device, params)
+    }
+}

@@ -1,0 +1,85 @@
+//! The budget: time spent in self-play and training, over all processes that worked on the run, and generations.
+//!
+//! Only work whose result is on the disk counts. Time spent on something that an interruption destroyed is not charged.
+
+use std::time::Instant;
+
+use crate::config::BudgetSection;
+
+/// Where the run stands in its budget.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// Seconds that earlier processes spent.
+    before: f64,
+    since: Instant,
+    minutes: f64,
+    generations: u32,
+}
+
+impl Clock {
+    /// A clock that goes on from `before` seconds, now.
+    pub(super) fn starting_from(before: f64, budget: &BudgetSection) -> Clock {
+        Clock { before, since: Instant::now(), minutes: budget.minutes, generations: budget.generations }
+    }
+
+    /// Seconds spent.
+    pub(super) fn elapsed(&self) -> f64 {
+        self.before + self.since.elapsed().as_secs_f64()
+    }
+
+    /// Seconds left; infinite without a time limit.
+    pub(super) fn remaining(&self) -> f64 {
+        if self.minutes > 0.0 { self.minutes * 60.0 - self.elapsed() } else { f64::INFINITY }
+    }
+
+    /// Whether the budget has room for another generation after `complete` of them. The last 2 % of the time are too short
+    /// for one that would be worth its checkpoint.
+    pub(super) fn has_room(&self, complete: u32) -> bool {
+        let time = self.minutes <= 0.0 || self.remaining() > 0.02 * self.minutes * 60.0;
+        let count = self.generations == 0 || complete < self.generations;
+        time && count
+    }
+
+    /// Part of the budget used up, 0 to 1, when `fraction` of the generation after `complete` of them is done. With a limit
+    /// on generations alone it does not depend on time, so that a run can be repeated exactly.
+    pub(super) fn progress(&self, complete: u32, fraction: f64) -> f64 {
+        let time = if self.minutes > 0.0 { self.elapsed() / (self.minutes * 60.0) } else { 0.0 };
+        let count = match self.generations {
+            0 => 0.0,
+            generations => (f64::from(complete) + fraction) / f64::from(generations),
+        };
+        time.max(count).clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(before: f64, minutes: f64, generations: u32) -> Clock {
+        Clock::starting_from(before, &BudgetSection { minutes, generations, ..BudgetSection::default() })
+    }
+
+    #[test]
+    fn generations_alone_do_not_look_at_time() {
+        let clock = clock(1e6, 0.0, 4);
+        assert_eq!(clock.progress(1, 0.5), 0.375);
+        assert_eq!(clock.remaining(), f64::INFINITY);
+        assert!(clock.has_room(3) && !clock.has_room(4));
+    }
+
+    #[test]
+    fn the_tighter_limit_counts() {
+        let clock = clock(450.0, 10.0, 100);
+        assert!((clock.progress(1, 0.0) - 0.75).abs() < 1e-3);
+        assert!((clock.progress(90, 0.0) - 0.9).abs() < 1e-3);
+        assert!(clock.has_room(1) && !clock.has_room(100));
+    }
+
+    #[test]
+    fn time_runs_out_a_little_early() {
+        assert!(clock(580.0, 10.0, 0).has_room(5));
+        assert!(!clock(589.0, 10.0, 0).has_room(5));
+        assert_eq!(clock(700.0, 10.0, 0).progress(5, 0.0), 1.0);
+    }
+}

@@ -1,0 +1,176 @@
+//! Self-play of one generation, saved as it goes.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hnefi_selfplay::encode_games;
+use hnefi_selfplay::fleet::{FleetError, FleetObserver, FleetProgress, FleetSnapshot, Quota};
+use hnefi_selfplay::store::{Store, games_key};
+
+use super::clock::Clock;
+use super::saved::{self, FinishedSelfPlay, InFlight};
+use super::{Run, TrainObserver};
+use crate::TrainError;
+use crate::schedule::playouts_at;
+
+impl Run<'_> {
+    /// Sees to it that the games of the next generation are on the disk and says how they were played; `None` when the
+    /// observer stopped it, with everything saved.
+    pub(super) fn generate(&mut self) -> Result<Option<FinishedSelfPlay>, TrainError> {
+        let generation = self.complete() + 1;
+        if generation > self.played_until && !self.play(generation)? {
+            return Ok(None);
+        }
+        let games = self.games.get(&generation).map_or(&[][..], Vec::as_slice);
+        self.counters.plies.push(games.iter().map(|game| game.training_plies() as u64).sum());
+        let known = generation == self.played_until;
+        Ok(Some(if known { std::mem::take(&mut self.finished) } else { FinishedSelfPlay::default() }))
+    }
+
+    /// Plays this generation and puts its games on the disk; false when the observer stopped it.
+    fn play(&mut self, generation: u32) -> Result<bool, TrainError> {
+        let playouts = playouts_at(&self.config.budget.playouts, self.clock.progress(self.complete(), 0.0));
+        let (network, device) = (self.learner.average().clone(), self.config.run.device);
+        let evaluator = || hnefi_models::evaluator(&network, device);
+        let desk = Desk {
+            store: &self.store,
+            observer: self.observer,
+            clock: self.clock,
+            generation,
+            before: self.selfplay_seconds,
+            began: Instant::now(),
+            every: Duration::from_secs(u64::from(self.config.run.save_seconds)),
+            training_seconds_per_ply: self.training_seconds_per_ply(),
+            state: Mutex::new(DeskState { save: self.save, due: Instant::now(), out_of_time: false, failed: None }),
+        };
+        desk.state().due += desk.every;
+        let outcome = self.fleet.run(Quota::Plies(self.quota()), playouts, &self.checkpoint_id, &evaluator, &desk);
+        let finished = match outcome {
+            Ok(finished) => finished,
+            // Only the last generation ends by the clock. Its games in flight are not needed any more.
+            Err(FleetError::Stopped) if desk.state().out_of_time => self.fleet.end_generation(),
+            Err(error) => {
+                desk.save(self.fleet.snapshot());
+                desk.finish()?;
+                return if matches!(error, FleetError::Stopped) { Ok(false) } else { Err(error.into()) };
+            }
+        };
+        let seconds = desk.seconds();
+        desk.finish()?;
+        let played = FinishedSelfPlay { stats: finished.stats, playouts, seconds };
+
+        // First the games in flight, which already are the next generation's, then the finished ones: an interruption
+        // between the two is seen by the missing file of games, and this generation's own saves are still there.
+        let next = (generation + 1, 0);
+        let clock =
+            InFlight { elapsed_seconds: self.clock.elapsed(), selfplay_seconds: 0.0, finished: Some(played.clone()) };
+        saved::write_inflight(&self.store, next, &clock, &self.fleet.snapshot().encode())?;
+        self.store.create(&games_key(generation), &encode_games(&finished.games))?;
+        saved::remove_inflight_before(&self.store, next)?;
+        self.save = 0;
+        self.selfplay_seconds = 0.0;
+        self.games.insert(generation, finished.games);
+        self.played_until = generation;
+        self.finished = played;
+        Ok(true)
+    }
+
+    /// Training plies to play in this generation. Where time is the limit, the last generation takes what is left of it
+    /// instead of leaving a rest too short to use.
+    fn quota(&self) -> u64 {
+        let quota = self.config.train.plies_per_generation;
+        if self.clock.remaining() < 1.5 * self.counters.generation_seconds { 2 * quota } else { quota }
+    }
+
+    /// Seconds of training that a new ply will cost; `None` before the first training.
+    fn training_seconds_per_ply(&self) -> Option<f64> {
+        let speed = self.counters.samples_per_second;
+        (speed > 0.0).then(|| self.config.train.reuse / speed)
+    }
+}
+
+/// Watches the fleet on behalf of a run: saves on time, keeps to the budget, passes progress on.
+struct Desk<'a> {
+    store: &'a Store,
+    observer: &'a dyn TrainObserver,
+    clock: Clock,
+    generation: u32,
+    /// Seconds of self-play that earlier processes spent on this generation.
+    before: f64,
+    began: Instant,
+    every: Duration,
+    training_seconds_per_ply: Option<f64>,
+    state: Mutex<DeskState>,
+}
+
+struct DeskState {
+    /// Number of the newest save.
+    save: u32,
+    due: Instant,
+    out_of_time: bool,
+    failed: Option<TrainError>,
+}
+
+impl Desk<'_> {
+    fn state(&self) -> MutexGuard<'_, DeskState> {
+        // Nothing that panics happens while the lock is held.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Seconds of self-play in this generation.
+    fn seconds(&self) -> f64 {
+        self.before + self.began.elapsed().as_secs_f64()
+    }
+
+    /// Whether the time left is just what training on these plies will take. Before anything is known about training it is
+    /// taken to cost as much as the self-play did.
+    fn time_is_up(&self, plies: u64) -> bool {
+        let training = match self.training_seconds_per_ply {
+            Some(seconds) => seconds * plies as f64,
+            None => self.seconds(),
+        };
+        self.clock.remaining() <= training
+    }
+
+    /// Reports the first save that failed.
+    fn finish(self) -> Result<(), TrainError> {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        state.failed.map_or(Ok(()), Err)
+    }
+}
+
+impl FleetObserver for Desk<'_> {
+    fn progress(&self, progress: &FleetProgress) {
+        if self.time_is_up(progress.training_plies) {
+            self.state().out_of_time = true;
+        }
+        let run = self.clock.progress(self.generation - 1, 0.5 * progress.done);
+        self.observer.generating(self.generation, progress, run);
+    }
+
+    /// A disk that takes no save will not take the games either: stop then, rather than play for nothing.
+    fn should_stop(&self) -> bool {
+        let state = self.state();
+        state.out_of_time || state.failed.is_some() || self.observer.should_stop()
+    }
+
+    fn save_due(&self) -> bool {
+        Instant::now() >= self.state().due
+    }
+
+    fn save(&self, snapshot: FleetSnapshot) {
+        let clock =
+            InFlight { elapsed_seconds: self.clock.elapsed(), selfplay_seconds: self.seconds(), finished: None };
+        let mut state = self.state();
+        let number = (self.generation, state.save + 1);
+        let saved = saved::write_inflight(self.store, number, &clock, &snapshot.encode())
+            .and_then(|()| saved::remove_inflight_before(self.store, number));
+        match saved {
+            Ok(()) => state.save += 1,
+            Err(error) => {
+                state.failed.get_or_insert(error);
+            }
+        }
+        state.due = Instant::now() + self.every;
+    }
+}

@@ -1,0 +1,102 @@
+//! Training of one generation.
+
+use std::sync::mpsc::sync_channel;
+use std::time::Instant;
+
+use super::{Run, TrainingProgress};
+use crate::TrainError;
+use crate::metrics::{StepMeans, TrainingMetrics};
+use crate::sample::Sampler;
+
+/// Batches made ahead of the learner.
+const AHEAD: usize = 2;
+
+impl Run<'_> {
+    /// Trains on the replay window, as many samples as the new plies ask for; `None` when the observer stopped it, in which
+    /// case this training is done again from its beginning.
+    pub(super) fn learn(&mut self) -> Result<Option<TrainingMetrics>, TrainError> {
+        let generation = self.complete() + 1;
+        let train = &self.config.train;
+        let window = train.window().range(&self.counters.plies);
+        self.games.retain(|&generation, _| generation as usize > window.start);
+        // Later games may be there after a state was lost; this training did not know them the first time either.
+        let games = self.games.range(..=generation).flat_map(|(_, games)| games);
+        let value = train.value_target(self.clock.progress(generation - 1, 0.0));
+        let sampler = Sampler::new(games, self.config.run.seed, value);
+        let new_plies = self.counters.plies.last().copied().unwrap_or(0);
+        let steps = steps(new_plies, sampler.plies(), train.reuse, train.batch);
+
+        let schedule = train.rate_schedule();
+        let (learner, clock, observer) = (&mut self.learner, &self.clock, self.observer);
+        let first = learner.counts().steps;
+        let samples_before = learner.counts().samples;
+        let (mut means, mut rate) = (StepMeans::default(), 0.0);
+        let began = Instant::now();
+        let stopped = std::thread::scope(|scope| {
+            let (sender, batches) = sync_channel(AHEAD);
+            let sampler = &sampler;
+            scope.spawn(move || {
+                for step in first..first + steps {
+                    // The learner hangs up when it stops early.
+                    if sender.send(sampler.batch(step, train.batch, train.shards)).is_err() {
+                        return;
+                    }
+                }
+            });
+            for (step, batch) in batches.iter().enumerate() {
+                if observer.should_stop() {
+                    return Ok(true);
+                }
+                if clock.remaining() <= 0.0 {
+                    break;
+                }
+                let batch = batch?;
+                let run = clock.progress(generation - 1, step as f64 / steps as f64);
+                rate = schedule.rate(first + step as u64, run);
+                let report = learner.step(&batch, rate)?;
+                let entropy = batch.iter().map(|shard| shard.policy_entropy()).sum::<f32>() / batch.len() as f32;
+                means.add(&report, entropy, train.clip_norm);
+                let progress = TrainingProgress { step: step as u64 + 1, steps, losses: means.losses() };
+                observer.training(generation, &progress, run);
+            }
+            Ok::<bool, TrainError>(false)
+        })?;
+        if stopped {
+            return Ok(None);
+        }
+        let seconds = began.elapsed().as_secs_f64();
+        let counts = self.learner.counts();
+        let samples = counts.samples - samples_before;
+        let mut metrics = TrainingMetrics {
+            seconds,
+            steps: counts.steps,
+            samples: counts.samples,
+            samples_per_second: samples as f64 / seconds.max(1e-9),
+            reuse: samples as f64 / new_plies.max(1) as f64,
+            window_plies: sampler.plies() as u64,
+            window_generations: window.len() as u64,
+            rate,
+            ..TrainingMetrics::default()
+        };
+        means.write(&mut metrics);
+        Ok(Some(metrics))
+    }
+}
+
+/// Steps that train each of `new` plies `reuse` times on average, drawn from a window of `held` plies.
+fn steps(new: u64, held: usize, reuse: f64, batch: usize) -> u64 {
+    if held == 0 { 0 } else { (new as f64 * reuse / batch as f64).ceil() as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_by_hand() {
+        assert_eq!(steps(8_192, 50_000, 2.0, 256), 64);
+        assert_eq!(steps(8_193, 50_000, 2.0, 256), 65);
+        assert_eq!(steps(0, 50_000, 2.0, 256), 0);
+        assert_eq!(steps(8_192, 0, 2.0, 256), 0, "a window whose files were all lost");
+    }
+}

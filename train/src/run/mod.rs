@@ -1,0 +1,117 @@
+//! The loop: generate, train, publish, again until the budget is used up.
+//!
+//! A **generation** is self-play with the newest network until enough games have ended, training on the replay window, and
+//! a new checkpoint. Each stage leaves whole objects in the run directory, in this order:
+//!
+//! ```text
+//! inflight/000002-0000.*    games in flight at the end of generation 1's self-play
+//! games/000001.hgames       its finished games
+//! checkpoints/000001/       what plays next
+//! state/000001/             what the learner goes on from; with it the generation is complete
+//! metrics/000001.json       what was measured, and the same under tensorboard/
+//! ```
+//!
+//! So the same call goes on after any interruption: from the newest state that can be read, with the games that are
+//! already there, and with the games in flight as last saved. What was interrupted in between is done again, with the same
+//! result, since all randomness comes from the seed and from what is drawn for.
+
+mod clock;
+mod generate;
+mod learn;
+mod observer;
+mod open;
+mod publish;
+mod saved;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use hnefi_selfplay::GameRecord;
+use hnefi_selfplay::fleet::Fleet;
+use hnefi_selfplay::store::{Store, checkpoint_key};
+
+pub use observer::{Beginning, Silent, TrainObserver, TrainingProgress};
+
+use clock::Clock;
+use saved::{Counters, FinishedSelfPlay};
+
+use crate::TrainError;
+use crate::config::TrainConfig;
+use crate::learner::Learner;
+
+/// How a run ended, or where it stopped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Generations complete.
+    pub generations: u32,
+    /// Folder of the newest checkpoint.
+    pub checkpoint: PathBuf,
+    /// Its identity.
+    pub checkpoint_id: String,
+    /// Training steps.
+    pub steps: u64,
+    /// Training samples.
+    pub samples: u64,
+    /// Seconds of self-play and training.
+    pub elapsed_seconds: f64,
+    /// Whether the observer stopped the run before its budget was used up.
+    pub stopped: bool,
+}
+
+/// Trains in `dir` until the budget of `config` is used up, from random weights or from where an earlier call stopped.
+///
+/// # Errors
+/// When the configuration has faults, the directory holds another run or is in use, or a stage fails. What was written
+/// before stays usable, and the same call goes on from there.
+pub fn run(config: &TrainConfig, dir: &Path, observer: &dyn TrainObserver) -> Result<Summary, TrainError> {
+    let mut run = Run::open(config, dir, observer)?;
+    while run.clock.has_room(run.complete()) {
+        let Some(played) = run.generate()? else { return Ok(run.summary(true)) };
+        let Some(training) = run.learn()? else { return Ok(run.summary(true)) };
+        run.publish(&played, training)?;
+    }
+    Ok(run.summary(false))
+}
+
+/// A run at work.
+struct Run<'a> {
+    config: &'a TrainConfig,
+    observer: &'a dyn TrainObserver,
+    store: Store,
+    clock: Clock,
+    learner: Learner,
+    fleet: Fleet,
+    counters: Counters,
+    /// Games by generation, from as far back as the replay window may reach up to those still to be trained on.
+    games: BTreeMap<u32, Vec<GameRecord>>,
+    /// The newest generation whose games are there; those after the last complete one are still to be trained on.
+    played_until: u32,
+    /// What the self-play of that generation did, as far as it is known.
+    finished: FinishedSelfPlay,
+    /// Seconds of self-play spent on the next generation before this process.
+    selfplay_seconds: f64,
+    /// Number of the newest save of the games in flight.
+    save: u32,
+    /// Identity of the averaged weights.
+    checkpoint_id: String,
+}
+
+impl Run<'_> {
+    /// Generations complete.
+    fn complete(&self) -> u32 {
+        self.counters.generation
+    }
+
+    fn summary(&self, stopped: bool) -> Summary {
+        Summary {
+            generations: self.complete(),
+            checkpoint: self.store.path(&checkpoint_key(self.complete())),
+            checkpoint_id: self.checkpoint_id.clone(),
+            steps: self.counters.counts.steps,
+            samples: self.counters.counts.samples,
+            elapsed_seconds: self.clock.elapsed(),
+            stopped,
+        }
+    }
+}

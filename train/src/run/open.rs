@@ -1,0 +1,213 @@
+//! Opening a run directory: a new run, or what an earlier call left.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use burn::tensor::Device;
+use hnefi_models::{Card, Checkpoint};
+use hnefi_selfplay::fleet::{Fleet, FleetSnapshot};
+use hnefi_selfplay::store::{Store, checkpoint_key, games_key, games_number, inflight_key};
+use hnefi_selfplay::{GameRecord, decode_games};
+
+use super::clock::Clock;
+use super::observer::{Beginning, TrainObserver};
+use super::saved::{self, Counters, InFlight};
+use super::{Run, settings};
+use crate::TrainError;
+use crate::config::TrainConfig;
+use crate::learner::{Learner, LearnerParams};
+
+impl<'a> Run<'a> {
+    /// Opens the run in `dir`, or begins one.
+    pub(super) fn open(
+        config: &'a TrainConfig,
+        dir: &Path,
+        observer: &'a dyn TrainObserver,
+    ) -> Result<Run<'a>, TrainError> {
+        let faults = config.validate();
+        if !faults.is_empty() {
+            return Err(TrainError::Config { origin: "of this run".to_owned(), faults });
+        }
+        let device = config.run.train_device.open()?;
+        let store = Store::open_or_create(dir)?;
+        settings::settle(&store, config)?;
+        let (counters, learner) = open_learner(config, &store, &device, observer)?;
+        let complete = counters.generation;
+        // Games may be there that were not trained on yet: of one generation as a rule, of more when a state was lost.
+        let played_until = newest_games(&store)?.max(complete);
+        let mut games = load_window(config, &store, &counters, observer)?;
+        for generation in complete + 1..=played_until {
+            games.insert(generation, load_games(&store, generation, observer)?.unwrap_or_default());
+        }
+        let (fleet, save, clock) = open_fleet(config, &store, played_until + 1, &games, observer)?;
+
+        let checkpoint = Checkpoint::new(Card::new(config.network), learner.average())?;
+        let elapsed = counters.elapsed_seconds.max(clock.elapsed_seconds);
+        let mut run = Run {
+            config,
+            observer,
+            store,
+            clock: Clock::starting_from(elapsed, &config.budget),
+            learner,
+            fleet,
+            counters,
+            games,
+            played_until,
+            finished: clock.finished.unwrap_or_default(),
+            selfplay_seconds: clock.selfplay_seconds,
+            save,
+            checkpoint_id: checkpoint.card.id,
+        };
+        run.tidy()?;
+        if run.complete() == 0 {
+            run.publish_checkpoint(0, None)?;
+        }
+        observer.begins(&Beginning {
+            dir,
+            generations: run.complete(),
+            games_in_flight: run.fleet.snapshot().games_in_flight(),
+            elapsed_seconds: elapsed,
+            parameters: run.learner.average().parameter_count(),
+        });
+        // What came before, reading files above all, is not charged.
+        run.clock = Clock::starting_from(elapsed, &config.budget);
+        Ok(run)
+    }
+
+    /// Removes what an interruption left over: checkpoints that were not finished, saves and states that are superseded.
+    fn tidy(&mut self) -> Result<(), TrainError> {
+        let folder = self.store.path("checkpoints");
+        let entries =
+            std::fs::read_dir(&folder).map(|entries| entries.flatten().collect()).unwrap_or_else(|_| Vec::new());
+        for entry in entries {
+            let name = entry.file_name();
+            if name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp")) {
+                // A leftover that cannot be removed harms nothing.
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        saved::remove_inflight_before(&self.store, (self.played_until + 1, self.save))
+    }
+}
+
+/// The newest state that can be read with its learner, or a fresh learner for a run without generations.
+fn open_learner(
+    config: &TrainConfig,
+    store: &Store,
+    device: &Device,
+    observer: &dyn TrainObserver,
+) -> Result<(Counters, Learner), TrainError> {
+    let params = LearnerParams::from(&config.train);
+    let mut problems = Vec::new();
+    for generation in saved::states(store)? {
+        let object = format!("state/{generation:06}");
+        let read = saved::read_state(store, generation).and_then(|(counters, state)| {
+            Ok((counters, Learner::load(state, &config.network, device, params, &object)?))
+        });
+        match read {
+            Ok(found) => return Ok(found),
+            Err(error) => {
+                observer.warning(&format!("skipped {error}; going back one generation"));
+                problems.push(error.to_string());
+            }
+        }
+    }
+    // Without a state, the run can begin anew only if no generation was completed.
+    if store.exists(&checkpoint_key(1)) {
+        let problems = if problems.is_empty() { "none is there".to_owned() } else { problems.join("; ") };
+        return Err(TrainError::NoState { dir: store.dir().to_owned(), problems });
+    }
+    let network = config.network.init_seeded(config.run.seed, &Device::flex());
+    Ok((Counters::fresh(), Learner::new(&network, device, params)?))
+}
+
+/// The newest generation whose games are in the directory; 0 when there are none.
+fn newest_games(store: &Store) -> Result<u32, TrainError> {
+    Ok(store.list("games/")?.iter().filter_map(|key| games_number(key)).max().unwrap_or(0))
+}
+
+/// The games of all generations that the next training may draw from.
+fn load_window(
+    config: &TrainConfig,
+    store: &Store,
+    counters: &Counters,
+    observer: &dyn TrainObserver,
+) -> Result<BTreeMap<u32, Vec<GameRecord>>, TrainError> {
+    let mut games = BTreeMap::new();
+    // The window slides forward only, so what it holds now is all it will ever need of the past.
+    for index in config.train.window().range(&counters.plies) {
+        let generation = index as u32 + 1;
+        if let Some(found) = load_games(store, generation, observer)? {
+            games.insert(generation, found);
+        }
+    }
+    Ok(games)
+}
+
+/// The games of one generation; `None`, with a warning, when the file is missing or damaged. Games that contradict the rules
+/// are left out in the same way.
+fn load_games(
+    store: &Store,
+    generation: u32,
+    observer: &dyn TrainObserver,
+) -> Result<Option<Vec<GameRecord>>, TrainError> {
+    let key = games_key(generation);
+    if !store.exists(&key) {
+        observer.warning(&format!("skipped {key}: not found"));
+        return Ok(None);
+    }
+    match decode_games(&store.path(&key).display().to_string(), &store.get(&key)?) {
+        Ok(mut games) => {
+            games.retain(|game| match game.check() {
+                Ok(()) => true,
+                Err(error) => {
+                    observer.warning(&format!("{key}: skipped {error}"));
+                    false
+                }
+            });
+            Ok(Some(games))
+        }
+        Err(error) => {
+            observer.warning(&format!("skipped {error}"));
+            Ok(None)
+        }
+    }
+}
+
+/// The fleet as it was saved last while generation `playing` was played, with the number of the save and its clock; a fresh
+/// fleet when there is no save that can be read.
+fn open_fleet(
+    config: &TrainConfig,
+    store: &Store,
+    playing: u32,
+    games: &BTreeMap<u32, Vec<GameRecord>>,
+    observer: &dyn TrainObserver,
+) -> Result<(Fleet, u32, InFlight), TrainError> {
+    let (selfplay, search, seed) = (&config.selfplay, &config.search, config.run.seed);
+    let saves = saved::inflight_saves(store, playing)?;
+    let newest = saves.first().copied().unwrap_or(0);
+    for save in saves {
+        let key = inflight_key(playing, save);
+        let read = FleetSnapshot::decode(&store.path(&key).display().to_string(), &store.get(&key)?)
+            .map_err(TrainError::from)
+            .and_then(|snapshot| Ok(Fleet::resume(selfplay, search, seed, snapshot)?));
+        match read {
+            Ok(fleet) => {
+                let clock = saved::read_clock(store, playing, save).unwrap_or_default();
+                return Ok((with_threads(fleet, config), newest, clock));
+            }
+            Err(error) => observer.warning(&format!("skipped {error}; its games in flight are played again")),
+        }
+    }
+    let first = games.values().flatten().map(|game| game.game + 1).max().unwrap_or(0);
+    let fleet = Fleet::starting_at(first, selfplay, search, seed);
+    Ok((with_threads(fleet, config), newest, InFlight::default()))
+}
+
+/// The fleet with the configured number of threads; 0 leaves it one per core.
+fn with_threads(fleet: Fleet, config: &TrainConfig) -> Fleet {
+    match config.run.threads {
+        0 => fleet,
+        threads => fleet.with_threads(threads),
+    }
+}

@@ -1,0 +1,287 @@
+//! What a run keeps beside its games and checkpoints to go on exactly: the learner's state after each generation, and the
+//! clock beside each save of the games in flight.
+//!
+//! ```text
+//! state/000001/weights.bpk      weights in training
+//! state/000001/average.bpk      averaged weights
+//! state/000001/optimiser.bpk    AdamW's moments
+//! state/000001/counters.json    counts, and length and CRC-32C of the three; written last, so its presence means "whole"
+//! inflight/000002-0003.json     clock and self-play figures at that save
+//! ```
+
+use std::collections::BTreeMap;
+
+use hnefi_selfplay::fleet::GenerationStats;
+use hnefi_selfplay::store::{Store, inflight_key, inflight_number, state_key};
+use serde::{Deserialize, Serialize};
+
+use crate::TrainError;
+use crate::learner::{LearnerState, StepCounts};
+
+/// Layout version of a state.
+const FORMAT: u32 = 1;
+
+/// The binary objects of a state.
+const PARTS: [&str; 3] = ["weights.bpk", "average.bpk", "optimiser.bpk"];
+
+/// What `counters.json` holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Counters {
+    format: u32,
+    /// Generations complete.
+    pub(super) generation: u32,
+    /// Seconds of self-play and training.
+    pub(super) elapsed_seconds: f64,
+    /// Training plies of every generation from the first on.
+    pub(super) plies: Vec<u64>,
+    /// Steps and samples.
+    pub(super) counts: StepCounts,
+    /// Speed of the latest training, for planning the next generation; 0 when unknown.
+    pub(super) samples_per_second: f64,
+    /// Seconds the latest generation took; 0 when unknown.
+    pub(super) generation_seconds: f64,
+    parts: BTreeMap<String, Part>,
+}
+
+/// How to know that a part is whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Part {
+    bytes: u64,
+    crc32c: u32,
+}
+
+/// Clock and figures at a save of the games in flight.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct InFlight {
+    /// Seconds of self-play and training.
+    pub(super) elapsed_seconds: f64,
+    /// Seconds of self-play in the generation being played.
+    pub(super) selfplay_seconds: f64,
+    /// In the save that ends a generation: what that generation's self-play did.
+    pub(super) finished: Option<FinishedSelfPlay>,
+}
+
+/// What the self-play of a generation did, kept until its training is done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct FinishedSelfPlay {
+    pub(super) stats: GenerationStats,
+    pub(super) playouts: u32,
+    pub(super) seconds: f64,
+}
+
+impl Counters {
+    /// The counts of a run that has trained nothing yet.
+    pub(super) fn fresh() -> Counters {
+        Counters {
+            format: FORMAT,
+            generation: 0,
+            elapsed_seconds: 0.0,
+            plies: Vec::new(),
+            counts: StepCounts::default(),
+            samples_per_second: 0.0,
+            generation_seconds: 0.0,
+            parts: BTreeMap::new(),
+        }
+    }
+}
+
+fn part_key(generation: u32, part: &str) -> String {
+    format!("{}/{part}", state_key(generation))
+}
+
+/// Writes the state after a generation, in place of what may be there.
+pub(super) fn write_state(store: &Store, counters: &Counters, learner: &LearnerState) -> Result<(), TrainError> {
+    let generation = counters.generation;
+    // Something is there only when it was found damaged or cut off and the generation was trained again.
+    remove_state(store, generation)?;
+    let mut counters = counters.clone();
+    for (name, bytes) in PARTS.into_iter().zip([&learner.weights, &learner.average, &learner.optimiser]) {
+        store.create(&part_key(generation, name), bytes)?;
+        counters.parts.insert(name.to_owned(), Part { bytes: bytes.len() as u64, crc32c: crc32c::crc32c(bytes) });
+    }
+    let text = serde_json::to_string_pretty(&counters).expect("counters hold only numbers and texts");
+    Ok(store.create(&part_key(generation, "counters.json"), format!("{text}\n").as_bytes())?)
+}
+
+/// Removes the state of a generation, `counters.json` first, so that what is left over is never taken for whole.
+pub(super) fn remove_state(store: &Store, generation: u32) -> Result<(), TrainError> {
+    for name in ["counters.json"].into_iter().chain(PARTS) {
+        store.remove(&part_key(generation, name))?;
+    }
+    Ok(())
+}
+
+/// Generations whose state is in the directory, newest first.
+pub(super) fn states(store: &Store) -> Result<Vec<u32>, TrainError> {
+    let mut found: Vec<u32> = store
+        .list("state/")?
+        .iter()
+        .filter_map(|key| key.strip_prefix("state/")?.strip_suffix("/counters.json")?.parse().ok())
+        .collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(found)
+}
+
+/// Reads the state after a generation and checks every part of it.
+pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, LearnerState), TrainError> {
+    let fault = |name: &str, problem: String| TrainError::State { object: part_key(generation, name), problem };
+    let text = store.get(&part_key(generation, "counters.json"))?;
+    let counters: Counters =
+        serde_json::from_slice(&text).map_err(|error| fault("counters.json", format!("damaged: {error}")))?;
+    if counters.format > FORMAT {
+        let problem = format!("format {}; this program knows formats up to {FORMAT}", counters.format);
+        return Err(fault("counters.json", problem));
+    }
+    if counters.generation != generation || counters.plies.len() != generation as usize {
+        let problem = format!(
+            "generation {} with {} counts of plies; expected {generation}",
+            counters.generation,
+            counters.plies.len()
+        );
+        return Err(fault("counters.json", problem));
+    }
+    let part = |name: &str| {
+        let bytes = store.get(&part_key(generation, name))?;
+        let known = counters.parts.get(name).ok_or_else(|| fault("counters.json", format!("no entry for {name}")))?;
+        if bytes.len() as u64 != known.bytes {
+            return Err(fault(name, format!("{} bytes; expected {}, it was cut off", bytes.len(), known.bytes)));
+        }
+        let found = crc32c::crc32c(&bytes);
+        if found != known.crc32c {
+            return Err(fault(name, format!("checksum {found:08x}; expected {:08x}, it is damaged", known.crc32c)));
+        }
+        Ok(bytes)
+    };
+    let [weights, average, optimiser] = PARTS;
+    let learner = LearnerState {
+        weights: part(weights)?,
+        average: part(average)?,
+        optimiser: part(optimiser)?,
+        counts: counters.counts,
+    };
+    Ok((counters, learner))
+}
+
+fn clock_key(generation: u32, save: u32) -> String {
+    let key = inflight_key(generation, save);
+    format!("{}.json", key.strip_suffix(".hfleet").unwrap_or(&key))
+}
+
+fn clock_number(key: &str) -> Option<(u32, u32)> {
+    inflight_number(&format!("{}.hfleet", key.strip_suffix(".json")?))
+}
+
+/// Writes one save of the games in flight with its clock, in place of what may be there. The clock goes first: a fleet that
+/// can be read always has one.
+pub(super) fn write_inflight(
+    store: &Store,
+    (generation, save): (u32, u32),
+    clock: &InFlight,
+    fleet: &[u8],
+) -> Result<(), TrainError> {
+    let (fleet_key, clock_key) = (inflight_key(generation, save), clock_key(generation, save));
+    store.remove(&fleet_key)?;
+    store.remove(&clock_key)?;
+    let text = serde_json::to_string_pretty(clock).expect("the clock holds only numbers and texts");
+    store.create(&clock_key, format!("{text}\n").as_bytes())?;
+    Ok(store.create(&fleet_key, fleet)?)
+}
+
+/// Saves of the games in flight of this generation, newest first.
+pub(super) fn inflight_saves(store: &Store, generation: u32) -> Result<Vec<u32>, TrainError> {
+    let mut saves: Vec<u32> = store
+        .list("inflight/")?
+        .iter()
+        .filter_map(|key| inflight_number(key))
+        .filter(|&(of, _)| of == generation)
+        .map(|(_, save)| save)
+        .collect();
+    saves.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(saves)
+}
+
+/// The clock beside a save; `None` when it is missing or damaged.
+pub(super) fn read_clock(store: &Store, generation: u32, save: u32) -> Option<InFlight> {
+    serde_json::from_slice(&store.get(&clock_key(generation, save)).ok()?).ok()
+}
+
+/// Removes all saves before this one.
+pub(super) fn remove_inflight_before(store: &Store, newest: (u32, u32)) -> Result<(), TrainError> {
+    for key in store.list("inflight/")? {
+        if inflight_number(&key).or_else(|| clock_number(&key)).is_some_and(|number| number < newest) {
+            store.remove(&key)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state() -> (Counters, LearnerState) {
+        let counters = Counters { generation: 2, elapsed_seconds: 1.5, plies: vec![10, 20], ..Counters::fresh() };
+        let learner = LearnerState {
+            weights: vec![1; 100],
+            average: vec![2; 100],
+            optimiser: vec![3; 200],
+            counts: StepCounts { steps: 7, samples: 70, skipped: 0, skipped_in_a_row: 0 },
+        };
+        (Counters { counts: learner.counts, ..counters }, learner)
+    }
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(dir.path()).unwrap();
+        (dir, store)
+    }
+
+    #[test]
+    fn a_state_reads_back_and_can_be_written_again() {
+        let (_dir, store) = store();
+        let (counters, learner) = state();
+        write_state(&store, &counters, &learner).unwrap();
+        write_state(&store, &counters, &learner).unwrap();
+        let (read, read_learner) = read_state(&store, 2).unwrap();
+        assert_eq!((read.elapsed_seconds, read.plies), (1.5, vec![10, 20]));
+        assert_eq!(read_learner, learner);
+        assert_eq!(states(&store).unwrap(), [2]);
+        remove_state(&store, 2).unwrap();
+        assert!(states(&store).unwrap().is_empty());
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let (dir, store) = store();
+        let (counters, learner) = state();
+        write_state(&store, &counters, &learner).unwrap();
+        let path = dir.path().join("state/000002/optimiser.bpk");
+        let message = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            read_state(&store, 2).unwrap_err().to_string()
+        };
+        let cut = message(&[3; 150]);
+        assert_eq!(cut, "state/000002/optimiser.bpk: 150 bytes; expected 200, it was cut off");
+        let flipped: Vec<u8> = (0..200).map(|index| if index == 77 { 2 } else { 3 }).collect();
+        let damaged = message(&flipped);
+        assert!(damaged.starts_with("state/000002/optimiser.bpk: checksum "), "{damaged}");
+        std::fs::write(dir.path().join("state/000002/counters.json"), "{\"format\": 1").unwrap();
+        let torn = read_state(&store, 2).unwrap_err().to_string();
+        assert!(torn.starts_with("state/000002/counters.json: damaged: EOF"), "{torn}");
+    }
+
+    #[test]
+    fn saves_in_flight_and_their_clocks() {
+        let (_dir, store) = store();
+        let clock = |elapsed_seconds| InFlight { elapsed_seconds, ..InFlight::default() };
+        for (generation, save) in [(1, 0), (1, 1), (1, 2), (2, 0)] {
+            write_inflight(&store, (generation, save), &clock(f64::from(save)), b"fleet").unwrap();
+        }
+        assert_eq!(inflight_saves(&store, 1).unwrap(), [2, 1, 0]);
+        remove_inflight_before(&store, (1, 2)).unwrap();
+        assert_eq!(inflight_saves(&store, 1).unwrap(), [2]);
+        assert_eq!(read_clock(&store, 1, 2), Some(clock(2.0)));
+        assert_eq!(read_clock(&store, 1, 1), None);
+        assert_eq!(store.list("inflight/").unwrap().len(), 4, "two saves with their clocks");
+    }
+}

@@ -1,0 +1,130 @@
+//! `run.json`: what a run is, written before anything else and compared ever after.
+
+use serde_json::{Map, Value, json};
+
+use hnefi_selfplay::store::Store;
+
+use crate::TrainError;
+use crate::config::TrainConfig;
+
+/// The object's key.
+const KEY: &str = "run.json";
+
+/// Layout version of `run.json` and of the run directory.
+const FORMAT: u64 = 1;
+
+/// Keys that may change from one call to the next: where and how long a run computes does not make it another run.
+const FREE: [&str; 7] = [
+    "config.run.threads",
+    "config.run.device",
+    "config.run.train_device",
+    "config.run.save_seconds",
+    "config.budget.minutes",
+    "config.budget.generations",
+    "config.evaluate",
+];
+
+/// Writes the configuration into a new run directory, or checks that an old one belongs to the same run.
+pub(super) fn settle(store: &Store, config: &TrainConfig) -> Result<(), TrainError> {
+    let wanted = json!({
+        "format": FORMAT,
+        "kind": "train",
+        "program": format!("hnefi {}", env!("CARGO_PKG_VERSION")),
+        "config": config,
+    });
+    if !store.exists(KEY) {
+        return Ok(store.create(KEY, format!("{wanted:#}\n").as_bytes())?);
+    }
+    let unreadable = |problem: String| TrainError::RunFile { file: store.path(KEY), problem };
+    let found: Value = serde_json::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
+    let format = found.get("format").and_then(Value::as_u64).ok_or_else(|| unreadable("no format number".into()))?;
+    if format > FORMAT {
+        let program = found.get("program").and_then(Value::as_str).unwrap_or("an unnamed program").to_owned();
+        return Err(TrainError::Newer { dir: store.dir().to_owned(), program, found: format, known: FORMAT });
+    }
+    let mut differences = Vec::new();
+    compare("", &found, &wanted, &mut differences);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(TrainError::OtherRun { dir: store.dir().to_owned(), differences: differences.join(", ") })
+}
+
+/// Lists the keys on which two objects differ, with both values.
+fn compare(path: &str, found: &Value, wanted: &Value, differences: &mut Vec<String>) {
+    if path == "program" || FREE.contains(&path) {
+        return;
+    }
+    let (Value::Object(there), Value::Object(here)) = (found, wanted) else {
+        if found != wanted {
+            // People know the keys of the configuration without the envelope.
+            let key = path.strip_prefix("config.").unwrap_or(path);
+            differences.push(format!("{key} is {} there and {} here", shown(found), shown(wanted)));
+        }
+        return;
+    };
+    let value = |map: &Map<String, Value>, key: &str| map.get(key).cloned().unwrap_or(Value::Null);
+    let mut keys: Vec<&String> = there.keys().chain(here.keys()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for key in keys {
+        let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        compare(&inner, &value(there, key), &value(here, key), differences);
+    }
+}
+
+fn shown(value: &Value) -> String {
+    if value.is_null() { "absent".to_owned() } else { value.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(dir.path()).unwrap();
+        (dir, store)
+    }
+
+    #[test]
+    fn the_same_run_goes_on_with_other_threads_and_a_longer_budget() {
+        let (_dir, store) = store();
+        let mut config = TrainConfig::default();
+        settle(&store, &config).unwrap();
+        settle(&store, &config).unwrap();
+        config.run.threads += 3;
+        config.budget.minutes *= 2.0;
+        config.evaluate.games = 7;
+        settle(&store, &config).unwrap();
+    }
+
+    #[test]
+    fn another_run_is_named_by_what_differs() {
+        let (_dir, store) = store();
+        let mut config = TrainConfig::default();
+        settle(&store, &config).unwrap();
+        config.network.blocks = 9;
+        config.search.c_scale = 0.5;
+        let message = settle(&store, &config).unwrap_err().to_string();
+        assert!(message.contains("network.blocks is 4 there and 9 here"), "{message}");
+        assert!(message.contains("search.c_scale is "), "{message}");
+        assert!(!message.contains("train."), "{message}");
+    }
+
+    #[test]
+    fn runs_of_other_kinds_and_versions() {
+        let config = TrainConfig::default();
+        let message = |text: &str| {
+            let (_dir, store) = store();
+            store.create(KEY, text.as_bytes()).unwrap();
+            settle(&store, &config).unwrap_err().to_string()
+        };
+        let newer = message(r#"{"format": 7, "program": "hnefi 9.0.0"}"#);
+        assert!(newer.contains("written by hnefi 9.0.0 in format 7") && newer.contains("formats up to 1"), "{newer}");
+        let other = message(r#"{"format": 1, "kind": "selfplay"}"#);
+        assert!(other.contains(r#"kind is "selfplay" there and "train" here"#), "{other}");
+        assert!(message("{\"format\": 1, ").contains("run.json: EOF"), "truncated");
+        assert!(message("[]").contains("no format number"));
+    }
+}

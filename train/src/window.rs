@@ -1,0 +1,104 @@
+//! The replay window: how much of what was played is trained on.
+//!
+//! With `N` training plies played in the whole run, the window holds the newest
+//!
+//! ```text
+//! N_w = N                              for N <= c
+//! N_w = c (1 + b ((N/c)^a - 1) / a)    for N >  c
+//! ```
+//!
+//! (KataGo, arXiv 1902.10565, appendix C). Both branches meet at `N = c`, where the window begins to grow more slowly than
+//! the data: its slope there is `b`, and it falls as `b (N/c)^(a-1)` from then on. `c` is the size up to which everything is
+//! kept, `b` the share of new plies by which the window grows at that point, `a < 1` the power that lets old play fade.
+//!
+//! The window is cut between generations: the fewest newest ones that hold `N_w` plies, yet never fewer than a configured
+//! number of them and never more than there are. A run of few short generations is thus not left with the last one alone.
+
+use serde::{Deserialize, Serialize};
+
+/// The parameters of the power law.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WindowParams {
+    /// `c`, training plies.
+    pub base: u64,
+    /// `a`, the power, in (0, 1].
+    pub exponent: f64,
+    /// `b`, the slope at `c`, in (0, 1].
+    pub scale: f64,
+    /// Generations the window never falls under.
+    pub generations: usize,
+}
+
+impl WindowParams {
+    /// Wanted size `N_w` of the window, in training plies, after `total` of them.
+    pub fn plies(&self, total: u64) -> u64 {
+        if total <= self.base {
+            return total;
+        }
+        let base = self.base as f64;
+        let growth = ((total as f64 / base).powf(self.exponent) - 1.0) / self.exponent;
+        ((base * (1.0 + self.scale * growth)).round() as u64).min(total)
+    }
+
+    /// The generations in the window as indices into `played`, the training plies of every generation from the first on.
+    pub fn range(&self, played: &[u64]) -> std::ops::Range<usize> {
+        let wanted = self.plies(played.iter().sum());
+        let mut first = played.len();
+        let mut held = 0;
+        while first > 0 && (held < wanted || played.len() - first < self.generations) {
+            first -= 1;
+            held += played[first];
+        }
+        first..played.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARAMS: WindowParams = WindowParams { base: 20_000, exponent: 0.75, scale: 0.4, generations: 3 };
+
+    #[test]
+    fn sizes_worked_out_by_hand() {
+        // (N/c)^a for N/c = 16 and a = 3/4 is 8, for 81 it is 27, for 10 it is 5.623413...
+        assert_eq!(PARAMS.plies(0), 0);
+        assert_eq!(PARAMS.plies(7_000), 7_000);
+        assert_eq!(PARAMS.plies(20_000), 20_000);
+        assert_eq!(PARAMS.plies(320_000), 94_667); // 20000 (1 + 0.4 * 7 / 0.75)
+        assert_eq!(PARAMS.plies(1_620_000), 297_333); // 20000 (1 + 0.4 * 26 / 0.75)
+        assert_eq!(PARAMS.plies(200_000), 69_316); // 20000 (1 + 0.4 * 4.6234132 / 0.75)
+    }
+
+    #[test]
+    fn a_window_that_keeps_everything() {
+        let all = WindowParams { exponent: 1.0, scale: 1.0, ..PARAMS };
+        for total in [1, 19_999, 20_001, 5_000_000] {
+            assert_eq!(all.plies(total), total);
+        }
+    }
+
+    #[test]
+    fn grows_and_never_exceeds_what_there_is() {
+        let mut last = 0;
+        for total in (0..2_000_000).step_by(997) {
+            let plies = PARAMS.plies(total);
+            assert!(plies >= last && plies <= total, "{total}: {last} then {plies}");
+            last = plies;
+        }
+    }
+
+    #[test]
+    fn cut_between_generations() {
+        assert_eq!(PARAMS.range(&[]), 0..0);
+        assert_eq!(PARAMS.range(&[5_000]), 0..1);
+        // Four times 5000 are no more than c: everything stays.
+        assert_eq!(PARAMS.range(&[5_000; 4]), 0..4);
+        // 64 * 5000 = 320,000 plies: 94,667 wanted, which takes 19 generations.
+        assert_eq!(PARAMS.range(&[5_000; 64]), 45..64);
+        // A last generation larger than the window still has two before it.
+        assert_eq!(PARAMS.range(&[1_000, 1_000, 1_000, 1_000, 400_000]), 2..5);
+        // A generation whose file was lost counts as a generation without plies.
+        assert_eq!(PARAMS.range(&[100, 0, 100]), 0..3);
+    }
+}

@@ -1,0 +1,176 @@
+//! Configurations: the built-in ones, and every kind of fault with its message.
+
+use hnefi_train::{Fault, TrainConfig, TrainError};
+
+const FILES: [(&str, &str); 4] = [
+    ("quick", include_str!("../../configs/quick.toml")),
+    ("brandubh", include_str!("../../configs/brandubh.toml")),
+    ("copenhagen", include_str!("../../configs/copenhagen.toml")),
+    ("copenhagen-gpu", include_str!("../../configs/copenhagen-gpu.toml")),
+];
+
+fn faults(text: &str) -> Vec<Fault> {
+    match TrainConfig::parse(text, "test.toml") {
+        Ok(_) => Vec::new(),
+        Err(TrainError::Config { faults, .. }) => faults,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The only fault of a text, as people read it.
+fn fault(text: &str) -> String {
+    let faults = faults(text);
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    faults[0].to_string()
+}
+
+#[test]
+fn built_in_configurations_have_no_faults() {
+    assert_eq!(TrainConfig::names().collect::<Vec<_>>(), FILES.map(|(name, _)| name));
+    for (name, _) in FILES {
+        assert_eq!(TrainConfig::named(name).unwrap().validate(), []);
+    }
+    assert!(TrainConfig::named("nothing").is_none());
+}
+
+#[test]
+fn quick_is_the_default() {
+    assert_eq!(TrainConfig::named("quick").unwrap(), TrainConfig::default());
+    assert_eq!(TrainConfig::parse("", "empty").unwrap(), TrainConfig::default());
+}
+
+/// Every key stands in every file, under a comment of at least two lines of which the last says what is allowed.
+#[test]
+fn every_key_is_there_and_explained() {
+    let every = toml::Table::try_from(TrainConfig::default()).unwrap();
+    let count = |table: &toml::Table| -> usize {
+        fn keys(table: &toml::Table) -> usize {
+            table.values().map(|value| value.as_table().map_or(1, keys)).sum()
+        }
+        keys(table)
+    };
+    for (name, text) in FILES {
+        assert_eq!(count(&text.parse().unwrap()), count(&every), "{name} lacks a key");
+        let lines: Vec<&str> = text.lines().collect();
+        for (number, line) in lines.iter().enumerate() {
+            assert!(line.len() <= 240, "{name}:{}: a long line", number + 1);
+            if line.contains('=') && !line.starts_with('#') {
+                let comment = |back: usize| lines[number - back].starts_with("# ");
+                assert!(comment(1) && comment(2), "{name}:{}: {line} needs a story and a range", number + 1);
+                assert!(lines[number - 1].ends_with(").") || lines[number - 1].ends_with(','), "{name}: {line}");
+            }
+        }
+    }
+}
+
+/// The range in a file's comment is the one that is enforced: it stands in the message for a wrong value, word for word.
+#[test]
+fn comments_say_the_enforced_range() {
+    for (name, text) in FILES {
+        let (mut section, mut last_comment) = (String::new(), String::new());
+        for line in text.lines() {
+            if let Some(header) = line.strip_prefix('[') {
+                section = header.trim_end_matches(']').to_owned();
+            } else if let Some(comment) = line.strip_prefix("# ") {
+                last_comment = comment.trim_end_matches('.').to_lowercase();
+            } else if let Some((key, _)) = line.split_once(" = ") {
+                // No key may be a date.
+                let message = fault(&format!("[{section}]\n{key} = 1979-05-27"));
+                let (_, allowed) = message.split_once("expected ").unwrap();
+                assert_eq!(allowed.to_lowercase(), last_comment, "{name}: {section}.{key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn all_faults_at_once() {
+    let text = "
+        colour = 3
+        [run]
+        seed = -1
+        device = \"abacus\"
+        [network]
+        blocks = \"many\"
+        chanels = 32
+        [train]
+        batch = 100000
+        rate = true
+        [selfplay.resign]
+        threshold = 0.7
+        [search]
+        root = \"minimax\"
+    ";
+    let found: Vec<String> = faults(text).iter().map(Fault::to_string).collect();
+    for expected in [
+        "colour = 3: expected no such key; the sections are run, network, selfplay, search, train, budget, evaluate",
+        "run.seed = -1: expected whole number, 0 to 2^63 - 1 (names all randomness)",
+        "run.device = \"abacus\": expected \"cpu\", \"flex\", \"cuda:N\" or \"vulkan:N\" (device)",
+        "network.blocks = \"many\": expected whole number, 1 to 100 (residual blocks)",
+        "network.chanels = 32: expected no such key, perhaps network.channels; [network] has blocks, channels, \
+         pool_every, head_channels, value_hidden, role_heads",
+        "train.batch = 100000: expected whole number, 2 to 65536 (samples)",
+        "train.rate = true: expected number, 0.0000001 to 1 (learning rate)",
+        "selfplay.resign.threshold = 0.7: expected number, 0 to 0.5 (expected score)",
+        "search.root = \"minimax\": expected one of \"gumbel\", \"puct\" (kind of search)",
+    ] {
+        assert!(found.iter().any(|fault| fault == expected), "{expected:?} is not among {found:#?}");
+    }
+    assert_eq!(found.len(), 9);
+    let message = TrainConfig::parse(text, "mine.toml").unwrap_err().to_string();
+    assert!(message.starts_with("configuration mine.toml: 9 faults\n  "), "{message}");
+}
+
+#[test]
+fn values_that_do_not_go_together() {
+    assert_eq!(
+        fault("[budget]\nminutes = 0.0"),
+        "budget.minutes = 0 and budget.generations = 0: expected one of the two above 0, or the run would never end"
+    );
+    assert_eq!(
+        fault("[train]\nbatch = 100\nshards = 3"),
+        "train.batch = 100 with train.shards = 3: expected a multiple of train.shards, at least 2 samples a shard"
+    );
+    assert_eq!(
+        fault("[train]\nrate = 1e-5"),
+        "train.rate_end = 0.0001: expected no more than train.rate, which is 0.00001"
+    );
+}
+
+#[test]
+fn lists_and_tables() {
+    let rulesets = |value: &str| fault(&format!("[selfplay]\nrulesets = {value}"));
+    assert!(rulesets("[]").contains("expected list of { rules = \"NAME\", share = NUMBER }"));
+    assert!(rulesets("[{ rules = \"chess\", share = 1 }]").contains("NAME one of \"copenhagen\""));
+    assert!(rulesets("[{ rules = \"brandubh\", share = -1 }]").starts_with("selfplay.rulesets = [{ "));
+    assert!(rulesets("[{ rules = \"brandubh\", share = 0 }]").contains("one above 0"), "no share at all");
+    assert!(fault("[budget]\nplayouts = []").contains("list of whole numbers, each 2 to 100000"));
+    assert!(fault("selfplay = 3").contains("expected a table with the keys games_in_flight, "));
+    assert!(fault("[selfplay]\ngames_in_flight = 100").contains("multiple of 32, 32 to 65536"));
+    let whole = TrainConfig::parse("[train]\nreuse = 3", "a whole number where a real one is meant").unwrap();
+    assert_eq!(whole.train.reuse, 3.0);
+}
+
+#[test]
+fn what_is_no_toml_and_what_is_not_there() {
+    let message = TrainConfig::parse("[run\nseed = 1", "torn.toml").unwrap_err().to_string();
+    assert!(message.starts_with("configuration torn.toml is not TOML: "), "{message}");
+    assert!(message.contains("line 1"), "{message}");
+    let message = TrainConfig::load("no-such-config").unwrap_err().to_string();
+    assert!(message.contains("no-such-config"), "{message}");
+    assert!(message.contains("one of quick, brandubh, copenhagen, copenhagen-gpu"), "{message}");
+}
+
+#[test]
+fn a_changed_configuration_is_checked_too() {
+    let mut config = TrainConfig::default();
+    config.train.clip_norm = f32::NAN;
+    config.network.channels = 0;
+    config.run.seed = u64::MAX;
+    let keys: Vec<String> = config.validate().into_iter().map(|fault| fault.key).collect();
+    assert!(!keys.is_empty(), "{keys:?}");
+    config.run.seed = 1;
+    let mut keys: Vec<String> = config.validate().into_iter().map(|fault| fault.key).collect();
+    keys.sort();
+    assert_eq!(keys, ["network.channels", "train.clip_norm"]);
+}

@@ -1,0 +1,177 @@
+//! The learner: what a step does to the weights, and that a learner put away goes on exactly.
+
+mod support;
+
+use burn::tensor::Device;
+use hnefi_engine::Preset;
+use hnefi_models::{Network, NetworkConfig};
+use hnefi_selfplay::GameRecord;
+use hnefi_train::TrainError;
+use hnefi_train::batch::Batch;
+use hnefi_train::learner::{Learner, LearnerParams};
+use hnefi_train::loss::LossWeights;
+use hnefi_train::sample::Sampler;
+
+use support::random_game;
+
+const CONFIG: NetworkConfig =
+    NetworkConfig { blocks: 2, channels: 32, pool_every: 2, head_channels: 8, value_hidden: 16, role_heads: true };
+
+const PARAMS: LearnerParams = LearnerParams {
+    shards: 2,
+    weight_decay: 1e-4,
+    clip_norm: 1.0,
+    average_steps: 10,
+    bad_steps: 3,
+    weights: LossWeights { policy: 1.0, value: 1.0, moves_left: 0.1, occupancy: 0.1 },
+};
+
+fn learner(params: LearnerParams) -> Learner {
+    Learner::new(&CONFIG.init_seeded(5, &Device::flex()), &Device::flex(), params).unwrap()
+}
+
+fn games() -> Vec<GameRecord> {
+    (0..6).map(|number| random_game(Preset::Brandubh, number)).collect()
+}
+
+fn batches(count: u64, rows: usize, shards: usize) -> Vec<Vec<Batch>> {
+    let games = games();
+    let sampler = Sampler::new(&games, 3, 0.0);
+    (0..count).map(|step| sampler.batch(step, rows, shards).unwrap()).collect()
+}
+
+fn bytes(network: &Network) -> Vec<u8> {
+    network.weights_bytes().unwrap()
+}
+
+#[test]
+fn it_learns_a_batch_by_heart() {
+    let mut learner = learner(PARAMS);
+    let batch = &batches(1, 32, 2)[0];
+    let first = learner.step(batch, 3e-3).unwrap();
+    let last = (0..40).map(|_| learner.step(batch, 3e-3).unwrap()).last().unwrap();
+    let (first, last) = (first.losses, last.losses);
+    assert!(last.total < 0.6 * first.total, "{first:?} became {last:?}");
+    assert!(last.policy < first.policy && last.value < first.value && last.occupancy < first.occupancy);
+    assert_eq!((learner.counts().steps, learner.counts().samples), (41, 41 * 32));
+}
+
+#[test]
+fn resumed_is_uninterrupted_bit_for_bit() {
+    let batches = batches(9, 16, 2);
+    let mut whole = learner(PARAMS);
+    for batch in &batches {
+        whole.step(batch, 1e-3).unwrap();
+    }
+    let mut first = learner(PARAMS);
+    for batch in &batches[..4] {
+        first.step(batch, 1e-3).unwrap();
+    }
+    let state = first.save().unwrap();
+    let mut second = Learner::load(state.clone(), &CONFIG, &Device::flex(), PARAMS, "state").unwrap();
+    assert_eq!(second.save().unwrap().counts, state.counts);
+    for batch in &batches[4..] {
+        second.step(batch, 1e-3).unwrap();
+    }
+    assert_eq!(bytes(whole.network()), bytes(second.network()));
+    assert_eq!(bytes(whole.average()), bytes(second.average()));
+    assert_eq!(whole.counts(), second.counts());
+    assert_ne!(bytes(whole.network()), bytes(whole.average()));
+}
+
+#[test]
+fn a_run_repeats_itself() {
+    let batches = batches(5, 16, 2);
+    let trained = || {
+        let mut learner = learner(PARAMS);
+        for batch in &batches {
+            learner.step(batch, 1e-3).unwrap();
+        }
+        bytes(learner.network())
+    };
+    assert_eq!(trained(), trained());
+}
+
+#[test]
+fn two_equal_shards_are_one_batch() {
+    let half = batches(1, 16, 1).remove(0);
+    let mut one = learner(LearnerParams { shards: 1, ..PARAMS });
+    let mut two = learner(PARAMS);
+    let single = one.step(&half, 1e-3).unwrap();
+    let double = two.step(&[half[0].clone(), half[0].clone()], 1e-3).unwrap();
+    assert_eq!(single.losses, double.losses);
+    assert_eq!(single.gradient_norm, double.gradient_norm);
+    assert_eq!(bytes(one.network()), bytes(two.network()), "running statistics included");
+}
+
+#[test]
+fn only_weights_decay() {
+    // Without a loss all gradients are 0, so AdamW's step is the decay alone: 1 - rate * decay.
+    let nothing = LossWeights { policy: 0.0, value: 0.0, moves_left: 0.0, occupancy: 0.0 };
+    let mut learner = learner(LearnerParams { weight_decay: 0.5, weights: nothing, ..PARAMS });
+    let values = |network: &Network| {
+        let read = |tensor: burn::tensor::Tensor<1>| tensor.into_data().try_to_vec::<f32>().unwrap()[0];
+        let block = &network.blocks[1];
+        [
+            read(block.first.conv.weight.val().flatten(0, 3)),
+            read(block.first.norm.gamma.val()),
+            read(network.globals.weight.val().flatten(0, 1)),
+            read(network.roles[0].value_hidden.bias.as_ref().unwrap().val()),
+        ]
+    };
+    let before = values(learner.network());
+    learner.step(&batches(1, 16, 2)[0], 0.1).unwrap();
+    let after = values(learner.network());
+    assert!((after[0] / before[0] - 0.95).abs() < 1e-6, "convolution {} became {}", before[0], after[0]);
+    assert!((after[2] / before[2] - 0.95).abs() < 1e-6, "linear layer {} became {}", before[2], after[2]);
+    assert_eq!((after[1], after[3]), (before[1], before[3]), "gamma and bias stay");
+}
+
+#[test]
+fn a_step_that_is_not_finite_changes_nothing() {
+    let good = batches(1, 16, 2).remove(0);
+    let mut bad = good.clone();
+    bad[1].value[0] = f32::NAN;
+    let mut learner = learner(PARAMS);
+    learner.step(&good, 1e-3).unwrap();
+    let before = learner.save().unwrap();
+    for count in 1..=2 {
+        let report = learner.step(&bad, 1e-3).unwrap();
+        assert!(!report.finite);
+        assert_eq!((learner.counts().skipped, learner.counts().skipped_in_a_row), (count, count as u32));
+    }
+    let after = learner.save().unwrap();
+    assert_eq!(before.weights, after.weights, "weights and running statistics");
+    assert_eq!(before.average, after.average);
+    let error = learner.step(&bad, 1e-3).unwrap_err();
+    assert!(matches!(error, TrainError::NotFinite { count: 3, .. }));
+    assert!(error.to_string().contains("training stopped at step 3: 3 steps in a row"), "{error}");
+}
+
+#[test]
+fn a_good_step_ends_a_bad_row() {
+    let good = batches(1, 16, 2).remove(0);
+    let mut bad = good.clone();
+    bad[0].value[0] = f32::INFINITY;
+    let mut learner = learner(PARAMS);
+    for _ in 0..4 {
+        learner.step(&bad, 1e-3).unwrap();
+        learner.step(&bad, 1e-3).unwrap();
+        learner.step(&good, 1e-3).unwrap();
+    }
+    assert_eq!((learner.counts().skipped, learner.counts().skipped_in_a_row), (8, 0));
+}
+
+#[test]
+fn a_damaged_state_is_named() {
+    let state = learner(PARAMS).save().unwrap();
+    let load = |state, config: &NetworkConfig| {
+        Learner::load(state, config, &Device::flex(), PARAMS, "state/000003").err().unwrap().to_string()
+    };
+    let mut cut = state.clone();
+    cut.average.truncate(cut.average.len() / 2);
+    let message = load(cut, &CONFIG);
+    assert!(message.starts_with("state/000003: the averaged weights cannot be read"), "{message}");
+    let message = load(state, &NetworkConfig { blocks: 3, ..CONFIG });
+    assert!(message.starts_with("state/000003: the weights cannot be read"), "{message}");
+}

@@ -1,0 +1,315 @@
+//! The loop from end to end with a tiny network: repeated, interrupted, damaged and misused.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hnefi_models::Checkpoint;
+use hnefi_train::run::{Beginning, Silent, TrainingProgress};
+use hnefi_train::{GenerationMetrics, Summary, TrainConfig, TrainError, TrainObserver, run};
+
+/// Three generations of a few short games.
+fn config() -> TrainConfig {
+    let text = r#"
+        [run]
+        device = "flex"
+        threads = 2
+        save_seconds = 1
+        [network]
+        blocks = 1
+        channels = 16
+        pool_every = 1
+        head_channels = 4
+        value_hidden = 8
+        [selfplay]
+        games_in_flight = 32
+        ply_caps = { seven = 12 }
+        [train]
+        plies_per_generation = 150
+        batch = 32
+        reuse = 3.0
+        window_base = 200
+        window_generations = 1
+        warmup_steps = 4
+        average_steps = 5
+        [budget]
+        minutes = 0
+        generations = 3
+        playouts = [2, 4]
+    "#;
+    TrainConfig::parse(text, "tiny").unwrap()
+}
+
+/// Notes what it is told and stops at a given question, counted over self-play and training.
+#[derive(Default)]
+struct Watch {
+    asked: AtomicU32,
+    stop_at: u32,
+    warnings: Mutex<Vec<String>>,
+    generations: Mutex<Vec<GenerationMetrics>>,
+    began_at: Mutex<Vec<u32>>,
+    steps: AtomicU32,
+}
+
+impl TrainObserver for Watch {
+    fn begins(&self, beginning: &Beginning<'_>) {
+        self.began_at.lock().unwrap().push(beginning.generations);
+    }
+
+    fn warning(&self, text: &str) {
+        self.warnings.lock().unwrap().push(text.to_owned());
+    }
+
+    fn training(&self, _generation: u32, _progress: &TrainingProgress, _run: f64) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn generation(&self, metrics: &GenerationMetrics) {
+        self.generations.lock().unwrap().push(metrics.clone());
+    }
+
+    fn should_stop(&self) -> bool {
+        self.stop_at > 0 && self.asked.fetch_add(1, Ordering::Relaxed) + 1 >= self.stop_at
+    }
+}
+
+impl Watch {
+    fn stopping_at(stop_at: u32) -> Watch {
+        Watch { stop_at, ..Watch::default() }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap().clone()
+    }
+}
+
+/// Everything of a run that must not depend on interruptions: games byte by byte, and each checkpoint's identity.
+fn essence(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut essence = BTreeMap::new();
+    for entry in std::fs::read_dir(dir.join("games")).unwrap() {
+        let path = entry.unwrap().path();
+        essence.insert(path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap());
+    }
+    for entry in std::fs::read_dir(dir.join("checkpoints")).unwrap() {
+        let path = entry.unwrap().path();
+        let card = Checkpoint::load_card(&path).unwrap();
+        essence.insert(format!("checkpoint {}", card.generation), card.id.into_bytes());
+    }
+    essence
+}
+
+fn finished(dir: &Path) -> Summary {
+    let summary = run(&config(), dir, &Silent).unwrap();
+    assert!(!summary.stopped);
+    summary
+}
+
+fn copied(from: &Path) -> tempfile::TempDir {
+    fn copy(from: &Path, to: &Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let to = to.join(entry.file_name());
+            if entry.path().is_dir() {
+                copy(&entry.path(), &to);
+            } else {
+                std::fs::copy(entry.path(), to).unwrap();
+            }
+        }
+    }
+    let to = tempfile::tempdir().unwrap();
+    copy(from, to.path());
+    to
+}
+
+/// Cuts a file in the middle.
+fn cut(path: PathBuf) {
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+}
+
+#[test]
+fn an_interrupted_run_is_the_uninterrupted_one() {
+    let whole = tempfile::tempdir().unwrap();
+    let watch = Watch::default();
+    let summary = run(&config(), whole.path(), &watch).unwrap();
+    assert_eq!((summary.generations, summary.stopped), (3, false));
+    assert_eq!(watch.warnings(), Vec::<String>::new());
+    let expected = essence(whole.path());
+    assert_eq!(expected.len(), 3 + 4, "three files of games, four checkpoints with the random start");
+
+    // With one question at most per call it takes many calls; later ones get further.
+    for patience in [1, 3, 8] {
+        let pieces = tempfile::tempdir().unwrap();
+        let mut calls = 0;
+        loop {
+            let watch = Watch::stopping_at(patience + 6 * calls);
+            let summary = run(&config(), pieces.path(), &watch).unwrap();
+            assert_eq!(watch.warnings(), Vec::<String>::new());
+            calls += 1;
+            if !summary.stopped {
+                break;
+            }
+        }
+        assert!(calls > 2, "the run was not interrupted");
+        let found = essence(pieces.path());
+        for (name, bytes) in &expected {
+            assert!(found.get(name) == Some(bytes), "{name} differs after {calls} calls");
+        }
+        assert_eq!(found.len(), expected.len());
+    }
+}
+
+#[test]
+fn what_a_run_leaves() {
+    let dir = tempfile::tempdir().unwrap();
+    let watch = Watch::default();
+    let summary = run(&config(), dir.path(), &watch).unwrap();
+    assert_eq!(summary.checkpoint, dir.path().join("checkpoints/000003"));
+    let card = Checkpoint::load_card(&summary.checkpoint).unwrap();
+    assert_eq!((card.id, card.steps, card.samples), (summary.checkpoint_id, summary.steps, summary.samples));
+    assert_eq!(card.rulesets, ["brandubh"]);
+    let parent = Checkpoint::load_card(&dir.path().join("checkpoints/000002")).unwrap();
+    assert_eq!(card.parent, Some(parent.id));
+
+    let reported = watch.generations.lock().unwrap();
+    assert_eq!(reported.len(), 3);
+    for (index, metrics) in reported.iter().enumerate() {
+        let number = index + 1;
+        let line = std::fs::read_to_string(dir.path().join(format!("metrics/{number:06}.json"))).unwrap();
+        assert_eq!(serde_json::from_str::<GenerationMetrics>(&line).unwrap(), *metrics);
+        assert!(dir.path().join(format!("tensorboard/events.out.tfevents.{number:06}.hnefi")).exists());
+        assert!(metrics.selfplay.training_plies >= 150, "{metrics:?}");
+        let steps = (metrics.selfplay.training_plies as f64 * 3.0 / 32.0).ceil() as u64;
+        assert_eq!(metrics.training.generation_steps, steps);
+        assert!(metrics.training.losses.total > 0.0 && metrics.training.gradient_norm > 0.0);
+        assert_eq!(metrics.progress, number as f64 / 3.0);
+    }
+    // Two stages share three generations: the second begins in the middle of the second.
+    let playouts: Vec<u32> = reported.iter().map(|metrics| metrics.selfplay.playouts).collect();
+    assert_eq!(playouts, [2, 2, 4]);
+    assert!(dir.path().join("run.json").exists());
+    let states: Vec<_> = std::fs::read_dir(dir.path().join("state")).unwrap().collect();
+    assert_eq!(states.len(), 2, "the newest two");
+}
+
+#[test]
+fn a_finished_run_has_nothing_to_do_until_its_budget_grows() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = finished(dir.path());
+    let again = Watch::default();
+    let second = run(&config(), dir.path(), &again).unwrap();
+    assert_eq!(first.checkpoint_id, second.checkpoint_id);
+    assert_eq!(again.steps.load(Ordering::Relaxed), 0);
+    assert_eq!(*again.began_at.lock().unwrap(), [3]);
+    let mut longer = config();
+    longer.budget.generations = 4;
+    assert_eq!(run(&longer, dir.path(), &Silent).unwrap().generations, 4);
+}
+
+#[test]
+fn damaged_files_are_named_and_left_out() {
+    let whole = tempfile::tempdir().unwrap();
+    finished(whole.path());
+    let expected = essence(whole.path());
+    let mut longer = config();
+    longer.budget.generations = 4;
+    let resume = |dir: &Path| {
+        let watch = Watch::default();
+        let summary = run(&longer, dir, &watch).unwrap();
+        assert_eq!(summary.generations, 4);
+        (watch.warnings(), *watch.began_at.lock().unwrap().first().unwrap())
+    };
+
+    // The newest state: the generation is trained again from the one before, with the same result.
+    let dir = copied(whole.path());
+    cut(dir.path().join("state/000003/optimiser.bpk"));
+    let (warnings, began_at) = resume(dir.path());
+    assert_eq!(began_at, 2);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("skipped state/000003/optimiser.bpk: "), "{warnings:?}");
+    let found = essence(dir.path());
+    assert!(expected.iter().all(|(name, bytes)| found.get(name) == Some(bytes)), "nothing else has changed");
+
+    // A file of games.
+    let dir = copied(whole.path());
+    cut(dir.path().join("games/000003.hgames"));
+    let (warnings, began_at) = resume(dir.path());
+    assert_eq!(began_at, 3);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("skipped ") && warnings[0].contains("games/000003.hgames"), "{warnings:?}");
+
+    // The games in flight: they are played again.
+    let dir = copied(whole.path());
+    cut(dir.path().join("inflight/000004-0000.hfleet"));
+    let (warnings, _) = resume(dir.path());
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("inflight/000004-0000.hfleet"), "{warnings:?}");
+
+    // Every state there is.
+    let dir = copied(whole.path());
+    cut(dir.path().join("state/000002/counters.json"));
+    cut(dir.path().join("state/000003/counters.json"));
+    let message = run(&longer, dir.path(), &Silent).unwrap_err().to_string();
+    assert!(message.contains("no readable training state for any generation (state/000003"), "{message}");
+}
+
+#[test]
+fn two_generations_are_trained_again_when_a_state_is_lost_late() {
+    let whole = tempfile::tempdir().unwrap();
+    finished(whole.path());
+    let mut longer = config();
+    longer.budget.generations = 4;
+    let expected = copied(whole.path());
+    run(&longer, expected.path(), &Silent).unwrap();
+
+    // As if the process had died in the training of generation 4 and the state of generation 3 had been damaged since.
+    let dir = copied(expected.path());
+    std::fs::remove_dir_all(dir.path().join("state")).unwrap();
+    std::fs::rename(copied(whole.path()).path().join("state"), dir.path().join("state")).unwrap();
+    cut(dir.path().join("state/000003/weights.bpk"));
+    std::fs::remove_dir_all(dir.path().join("checkpoints/000004")).unwrap();
+    std::fs::remove_file(dir.path().join("metrics/000004.json")).unwrap();
+    let watch = Watch::default();
+    run(&longer, dir.path(), &watch).unwrap();
+    assert_eq!(*watch.began_at.lock().unwrap(), [2]);
+    assert_eq!(watch.warnings().len(), 1, "{:?}", watch.warnings());
+    assert_eq!(watch.generations.lock().unwrap().len(), 2);
+    assert!(essence(dir.path()) == essence(expected.path()), "the same games and weights");
+}
+
+#[test]
+fn a_directory_of_another_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let watch = Watch::stopping_at(1);
+    assert!(run(&config(), dir.path(), &watch).unwrap().stopped);
+    let mut other = config();
+    other.run.seed = 2;
+    other.train.reuse = 1.0;
+    let message = run(&other, dir.path(), &Silent).unwrap_err().to_string();
+    assert!(message.contains("run.seed is 1 there and 2 here, train.reuse is 3.0 there and 1.0 here"), "{message}");
+}
+
+#[test]
+fn faults_come_before_any_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut broken = config();
+    broken.train.batch = 1;
+    broken.budget.generations = 0;
+    let error = run(&broken, &dir.path().join("new"), &Silent).unwrap_err();
+    assert!(matches!(&error, TrainError::Config { faults, .. } if faults.len() == 2), "{error}");
+    assert!(!dir.path().join("new").exists());
+}
+
+#[test]
+fn time_ends_a_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut timed = config();
+    timed.budget.minutes = 0.02;
+    timed.budget.generations = 0;
+    let summary = run(&timed, dir.path(), &Silent).unwrap();
+    assert!(!summary.stopped);
+    assert!(summary.generations >= 1, "{summary:?}");
+    assert!(summary.elapsed_seconds > 1.0, "the budget was used: {summary:?}");
+}

@@ -1,0 +1,155 @@
+//! From records to samples: every target against what the game shows, and against the same game turned around.
+
+mod support;
+
+use hnefi_engine::{Outcome, Preset, Reason, Side, Symmetry};
+use hnefi_models::Wdl;
+use hnefi_selfplay::GameRecord;
+use hnefi_train::batch::Row;
+use hnefi_train::sample::{Sampler, ValueTarget, row};
+
+use support::random_game;
+
+/// The game as seen through a symmetry: the start positions look the same from all sides.
+fn turned(game: &GameRecord, symmetry: Symmetry) -> GameRecord {
+    let size = game.rules.size;
+    let mut turned = game.clone();
+    for ply in &mut turned.plies {
+        ply.mv = symmetry.mv(ply.mv, size);
+        for (mv, _) in &mut ply.policy {
+            *mv = symmetry.mv(*mv, size);
+        }
+    }
+    turned.check().expect("a turned game follows the rules");
+    turned
+}
+
+/// The row with its moves in the order of their places; turning changes the order in which moves are generated.
+fn sorted(mut row: Row) -> Row {
+    row.policy.sort_by_key(|&(place, _)| place);
+    row
+}
+
+/// A value target without fading.
+fn mixed(search_mix: f32) -> ValueTarget {
+    ValueTarget { search_mix, fade: 0.0 }
+}
+
+#[test]
+fn a_symmetry_turns_inputs_and_targets_alike() {
+    for (preset, number) in [(Preset::Brandubh, 1), (Preset::Tablut, 2), (Preset::Copenhagen, 3)] {
+        let game = random_game(preset, number);
+        for symmetry in Symmetry::ALL {
+            let turned = turned(&game, symmetry);
+            for index in (0..game.plies.len()).step_by(7) {
+                let seen = row(&game, index, symmetry, mixed(0.25)).unwrap();
+                let played = row(&turned, index, Symmetry::IDENTITY, mixed(0.25)).unwrap();
+                assert_eq!(sorted(seen), sorted(played), "{} ply {index} through {symmetry:?}", preset.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn targets_say_what_the_game_shows() {
+    let game = random_game(Preset::Brandubh, 4);
+    let last = game.final_position().unwrap();
+    let men = |content| move |row: &Row| row.occupancy.iter().filter(|&&found| found == content).count();
+    for index in 0..game.plies.len() {
+        let row = row(&game, index, Symmetry::ALL[index % 8], mixed(0.0)).unwrap();
+        assert_eq!(row.moves_left, ((game.plies.len() - index) as f32 + 1.0).ln(), "ply {index}");
+        assert_eq!(men(1)(&row), last.board().attackers().len());
+        assert_eq!(men(2)(&row), last.board().defenders().len());
+        assert_eq!(men(3)(&row), usize::from(last.board().king().is_some()));
+        let weights: f32 = row.policy.iter().map(|&(_, weight)| weight).sum();
+        assert_eq!(weights, if game.plies[index].trains { 1.0 } else { 0.0 });
+        assert_eq!(row.policy_weight, weights);
+    }
+}
+
+#[test]
+fn values_are_from_the_side_to_move() {
+    let mut game = random_game(Preset::Brandubh, 5);
+    game.outcome = Some(Outcome::Win { side: Side::Attackers, reason: Reason::KingCaptured });
+    let value = |game: &GameRecord, index, mix| row(game, index, Symmetry::IDENTITY, mixed(mix)).unwrap().value;
+    // The attackers move first.
+    assert_eq!(value(&game, 0, 0.0), [1.0, 0.0, 0.0]);
+    assert_eq!(value(&game, 1, 0.0), [0.0, 0.0, 1.0]);
+    game.plies[1].searched = Wdl { win: 0.25, draw: 0.25, loss: 0.5 };
+    assert_eq!(value(&game, 1, 0.5), [0.125, 0.125, 0.75]);
+    game.outcome = Some(Outcome::Draw { reason: Reason::PlyCap });
+    assert_eq!(value(&game, 0, 0.0), [0.0, 1.0, 0.0]);
+}
+
+#[test]
+fn a_resignation_is_a_win_whose_end_nobody_saw() {
+    let mut game = random_game(Preset::Brandubh, 6);
+    game.plies.truncate(9);
+    (game.outcome, game.resigned) = (None, Some(Side::Attackers));
+    let seen = |index| row(&game, index, Symmetry::IDENTITY, mixed(0.0)).unwrap();
+    assert_eq!(seen(1).value, [1.0, 0.0, 0.0], "the defenders to move");
+    assert_eq!(seen(2).value, [0.0, 0.0, 1.0], "the attackers to move");
+    assert_eq!(seen(2).end_weight, 0.0);
+    assert_eq!(row(&random_game(Preset::Brandubh, 6), 2, Symmetry::IDENTITY, mixed(0.0)).unwrap().end_weight, 1.0);
+}
+
+#[test]
+fn only_training_plies_of_finished_games_are_drawn() {
+    let mut games: Vec<GameRecord> = (10..14).map(|number| random_game(Preset::Brandubh, number)).collect();
+    games[3].outcome = None;
+    let sampler = Sampler::new(&games, 7, mixed(0.0));
+    let expected: usize = games[..3].iter().map(|game| game.plies.iter().filter(|ply| ply.trains).count()).sum();
+    assert_eq!(sampler.plies(), expected);
+    for step in 0..20 {
+        let batch = &sampler.batch(step, 32, 1).unwrap()[0];
+        assert!(batch.policy_weight.iter().all(|&weight| weight == 1.0), "every drawn ply has a policy target");
+    }
+}
+
+#[test]
+fn a_step_names_its_batch() {
+    let games: Vec<GameRecord> = (20..24).map(|number| random_game(Preset::Brandubh, number)).collect();
+    let sampler = Sampler::new(&games, 7, mixed(0.0));
+    let same = Sampler::new(&games, 7, mixed(0.0));
+    let other = Sampler::new(&games, 8, mixed(0.0));
+    assert_eq!(sampler.batch(3, 16, 2).unwrap(), same.batch(3, 16, 2).unwrap());
+    assert_ne!(sampler.batch(3, 16, 2).unwrap(), sampler.batch(4, 16, 2).unwrap());
+    assert_ne!(sampler.batch(3, 16, 2).unwrap(), other.batch(3, 16, 2).unwrap());
+    let shards = sampler.batch(3, 16, 2).unwrap();
+    assert_eq!([shards.len(), shards[0].rows, shards[1].rows], [2, 8, 8]);
+    assert_ne!(shards[0], shards[1]);
+}
+
+#[test]
+fn boards_are_drawn_by_their_share_and_never_mixed() {
+    let mut games: Vec<GameRecord> = (30..36).map(|number| random_game(Preset::Brandubh, number)).collect();
+    games.extend((36..39).map(|number| random_game(Preset::Copenhagen, number)));
+    let sampler = Sampler::new(&games, 9, mixed(0.0));
+    let small: usize = Sampler::new(&games[..6], 9, 0.0).plies();
+    let share = small as f64 / sampler.plies() as f64;
+    let steps = 400;
+    let drawn = (0..steps)
+        .filter(|&step| {
+            let shards = sampler.batch(step, 4, 2).unwrap();
+            assert_eq!(shards[0].size, shards[1].size);
+            shards[0].size == Preset::Brandubh.rules().size
+        })
+        .count();
+    // Four standard deviations of the binomial distribution.
+    let bound = 4.0 * (share * (1.0 - share) / steps as f64).sqrt();
+    assert!((drawn as f64 / steps as f64 - share).abs() < bound, "{drawn} of {steps}, expected a share of {share}");
+}
+
+#[test]
+fn a_far_result_fades_towards_a_draw() {
+    let game = random_game(Preset::Brandubh, 6);
+    let fade = 0.02;
+    let target = ValueTarget { search_mix: 0.0, fade };
+    for index in 0..game.plies.len() {
+        let [win, draw, loss] = row(&game, index, Symmetry::IDENTITY, target).unwrap().value;
+        let certainty = (-fade * (game.plies.len() - index) as f32).exp();
+        let decided = if game.outcome.unwrap().winner().is_some() { certainty } else { 0.0 };
+        assert!((win + loss - decided).abs() < 1e-6 && (win + draw + loss - 1.0).abs() < 1e-6);
+        assert_eq!(win.min(loss), 0.0);
+    }
+}
