@@ -57,8 +57,7 @@ pub(crate) fn line(game: &GameRecord) -> Result<String, DataError> {
         reason,
         would_have_resigned: game.would_have_resigned,
     };
-    serde_json::to_string(&line)
-        .map_err(|error| DataError::BadGame { game: game.game, problem: format!("as JSON: {error}") })
+    serde_json::to_string(&line).map_err(|source| DataError::Json { game: game.game, source })
 }
 
 /// How a game ended, in the words of the datasets: `resignation` joins the reasons of the rules.

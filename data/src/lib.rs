@@ -17,6 +17,8 @@ pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
 
 use std::path::{Path, PathBuf};
 
+use hnefi_selfplay::RecordError;
+
 /// Why a dataset could not be written or a text not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
@@ -42,13 +44,16 @@ pub enum DataError {
         /// What was asked for.
         found: String,
     },
-    /// A record does not replay under its own rules.
-    #[error("game {game}: {problem}")]
-    BadGame {
+    /// A record does not hold together under its own rules.
+    #[error(transparent)]
+    BadGame(#[from] RecordError),
+    /// A game cannot be put into JSON.
+    #[error("game {game} as JSON: {source}")]
+    Json {
         /// The game's number.
         game: u64,
-        /// What is wrong with it.
-        problem: String,
+        /// What JSON cannot say.
+        source: serde_json::Error,
     },
     /// A game text does not parse or does not replay.
     #[error("line {line}: {problem}")]

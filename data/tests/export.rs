@@ -168,6 +168,7 @@ fn a_line_of_json_holds_the_whole_game() {
         assert_eq!(line["policy"][index], json!(policy));
         assert_eq!((&line["playouts"][index], &line["trains"][index]), (&json!(ply.playouts), &json!(ply.trains)));
     }
+    game.plies.pop();
     game.outcome = None;
     game.resigned = Some(Side::Attackers);
     let out = folder.path().join("resigned.jsonl");
@@ -186,7 +187,7 @@ fn nothing_is_overwritten_and_a_bad_game_leaves_nothing_behind() {
         let out = folder.path().join("out");
         let params = ExportParams::new(format);
         let error = export([good.clone(), bad.clone()], &params, &out).expect_err("game 1 is broken").to_string();
-        assert!(error.contains("game 1: ply 5"), "{error}");
+        assert!(error.contains("game 1, ply 4"), "{error}");
         assert!(files(folder.path()).is_empty(), "{format} left something behind");
         export([good.clone()], &params, &out).expect("an export");
         let before = std::fs::metadata(&out).expect("it is there").modified().expect("a time");
@@ -204,7 +205,24 @@ fn a_record_that_claims_another_end_is_refused() {
     game.plies.pop();
     let out = folder.path().join("games.pgn");
     let error = export([game], &ExportParams::new(Format::Pgn), &out).expect_err("one ply is missing").to_string();
-    assert!(error.contains("game 5") && error.contains("unfinished"), "{error}");
+    assert!(error.contains("game 5, end: recorded is draw by ply_cap, on the board it is no end"), "{error}");
+}
+
+#[test]
+fn squares_off_the_board_are_an_error_and_no_panic() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let nowhere: hnefi_engine::Move = serde_json::from_value(json!(16_383)).expect("fourteen bits");
+    let sound = games::random_game(Preset::Brandubh.rules(), 5, 10);
+    let mut games = [sound.clone(), sound];
+    games[0].plies[2].mv = nowhere;
+    games[1].plies[2].policy = vec![(nowhere, 1.0)];
+    for game in games {
+        for format in Format::ALL {
+            let out = folder.path().join(format.as_str());
+            let error = export([game.clone()], &ExportParams::new(format), &out).expect_err("no such squares");
+            assert!(error.to_string().starts_with("game 5, ply 2: "), "{error}");
+        }
+    }
 }
 
 #[test]

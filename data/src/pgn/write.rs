@@ -46,8 +46,8 @@ fn tags(game: &GameRecord) -> Result<String, DataError> {
     match RulesText::of(&game.rules) {
         RulesText::Name(name) => tag("Rules", &name),
         RulesText::Options(rules) => {
-            let options = serde_json::to_string(&rules)
-                .map_err(|error| DataError::BadGame { game: game.game, problem: format!("its rules: {error}") })?;
+            let options =
+                serde_json::to_string(&rules).map_err(|source| DataError::Json { game: game.game, source })?;
             tag("Rules", "own");
             tag("Options", &options);
         }

@@ -156,8 +156,8 @@ fn no_screen_size_breaks_the_drawing() {
     press(&mut app, "?");
     for preset in [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen] {
         let other = super::tests::app(table(preset, &[]));
-        for width in (1..140).step_by(3) {
-            for height in 1..45 {
+        for width in (1..140).step_by(6) {
+            for height in (1..45).step_by(2) {
                 draw(&other, &Theme::INDEXED, width, height);
                 draw(&app, &Theme::MONOCHROME, width, height);
             }

@@ -70,10 +70,10 @@ impl Theme {
     pub const INDEXED: Theme = Theme {
         palette: Some(Palette {
             light: Color::Indexed(137),
-            dark: Color::Indexed(136),
-            special: Color::Indexed(94),
-            ornament: Color::Indexed(180),
-            last_move: Color::Indexed(101),
+            dark: Color::Indexed(101),
+            special: Color::Indexed(95),
+            ornament: Color::Indexed(223),
+            last_move: Color::Indexed(143),
             hint: Color::Indexed(67),
             target: Color::Indexed(107),
             selected: Color::Indexed(65),
