@@ -346,10 +346,10 @@ mod tests {
         let balance = [80.0, -150.0];
         let mut rng = rng_for(&[2026, 11]);
         let mut games = Vec::new();
-        for i in 0..5 {
-            for j in (0..5).filter(|&j| j != i) {
+        for (i, attack) in attack.iter().enumerate() {
+            for (j, defence) in defence.iter().enumerate().filter(|&(j, _)| j != i) {
                 for (ruleset, side) in balance.iter().enumerate() {
-                    let p = score_of_elo(attack[i] - defence[j] + side);
+                    let p = score_of_elo(attack - defence + side);
                     let mut tally = Tally::default();
                     (0..400).for_each(|_| tally.add(if rng.random_bool(p) { 2 } else { 0 }));
                     games.push(Encounter { attackers: i, defenders: j, ruleset, tally });
@@ -358,8 +358,8 @@ mod tests {
         }
         let ratings = Ratings::fit(5, 2, &games, RatingParams { prior_sd: 2000.0, anchor: Some(0) });
         let mut deviations = Vec::new();
-        for i in 0..5 {
-            for (rating, truth) in [(ratings.attackers(i), attack[i]), (ratings.defenders(i), defence[i])] {
+        for (i, (&attack, &defence)) in attack.iter().zip(&defence).enumerate() {
+            for (rating, truth) in [(ratings.attackers(i), attack), (ratings.defenders(i), defence)] {
                 assert!((rating.elo - truth).abs() < 60.0, "player {i}: {rating:?}, truth {truth}");
                 if i > 0 {
                     deviations.push(((rating.elo - truth) / rating.error * Z95).abs());
