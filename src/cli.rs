@@ -148,7 +148,7 @@ pub struct MatchArgs {
     /// Plies after which a game is a draw [default: 150, 200, 400 on 7x7, 9x9, 11x11].
     #[arg(long)]
     pub ply_cap: Option<u16>,
-    /// Stop early by a sequential test of A - B: ELO0,ELO1[,ALPHA,BETA].
+    /// Stop early by a sequential test of A - B: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.
     #[arg(long, value_name = "E0,E1[,A,B]")]
     pub sprt: Option<String>,
     /// Worker threads [default: all cores].
