@@ -7,6 +7,7 @@ use hnefi_data::Format;
 use hnefi_engine::{Preset, Rules};
 use hnefi_models::DeviceChoice;
 use hnefi_selfplay::players::PlayerSpec;
+use serde::Serialize;
 
 /// A self-play training toolkit for Hnefatafl (Viking chess).
 #[derive(Debug, Parser)]
@@ -34,6 +35,8 @@ pub enum Command {
     Replay,
     /// Count the move sequences of a given length.
     Perft(PerftArgs),
+    /// Measure how fast this machine runs each stage.
+    Bench(BenchArgs),
     /// Say what this machine can run and what would be chosen.
     Doctor,
 }
@@ -190,6 +193,46 @@ pub struct PerftArgs {
     /// Plies to count.
     #[arg(long)]
     pub depth: u32,
+}
+
+/// What `bench` measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// The rules.
+    Engine,
+    /// The network on the CPU.
+    Evaluate,
+    /// Games by search and network.
+    Selfplay,
+    /// Training steps.
+    Train,
+}
+
+/// Arguments of `bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// One stage [default: all].
+    #[arg(value_enum)]
+    pub stage: Option<Stage>,
+    /// A line of JSON per figure.
+    #[arg(long)]
+    pub json: bool,
+    /// Seconds of each repeat.
+    #[arg(long, default_value_t = 1.0, value_parser = seconds)]
+    pub seconds: f64,
+    /// Repeats of each figure, of which the median counts.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
+    pub repeats: u8,
+}
+
+/// Reads a duration.
+fn seconds(text: &str) -> Result<f64, String> {
+    let allowed = 0.01..=600.0;
+    match text.parse::<f64>() {
+        Ok(seconds) if allowed.contains(&seconds) => Ok(seconds),
+        _ => Err(format!("{text:?} is not a number of seconds from 0.01 to 600")),
+    }
 }
 
 /// Reads a preset's name.

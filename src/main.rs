@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(args),
         Command::Replay => commands::replay::run(),
         Command::Perft(args) => commands::perft::run(args),
+        Command::Bench(args) => commands::bench::run(args),
         Command::Doctor => commands::doctor::run(),
     };
     match outcome {

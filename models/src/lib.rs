@@ -22,7 +22,7 @@ mod weights;
 
 pub use burn_evaluator::BurnEvaluator;
 pub use checkpoint::{CARD_FORMAT, Card, Checkpoint, CheckpointError};
-pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError};
+pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError, spin_multiply_adds};
 pub use device::{DeviceChoice, DeviceReport, evaluator, evaluators};
 pub use encoding::{ENCODING_VERSION, Features, GLOBALS, PLANES};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl};

@@ -37,6 +37,18 @@ impl NetworkConfig {
         self.pool_every > 0 && (index + 1).is_multiple_of(self.pool_every)
     }
 
+    /// Multiply-adds of one evaluation on a board of so many squares, by the definition of the layers: what a direct
+    /// convolution takes. (Winograd's method takes fewer.) The auxiliary head, which play does not use, is left out.
+    pub fn multiply_adds(&self, squares: usize) -> usize {
+        let (channels, head) = (self.channels, self.head_channels);
+        let stem = PLANES * 9 * channels * squares + GLOBALS * channels;
+        let tower = self.blocks * 2 * 9 * channels * channels * squares;
+        let pools = (0..self.blocks).filter(|&index| self.block_pools(index)).count() * 3 * channels * channels;
+        let policy = squares * head * (channels + POLICY_PLANES) + 3 * channels * head;
+        let value = squares * channels * head + 3 * head * self.value_hidden + self.value_hidden * 4;
+        stem + tower + pools + policy + value
+    }
+
     /// The layers on `device` without weights worth using: burn draws them when they are first read, unless they were
     /// set before.
     pub(crate) fn skeleton(&self, device: &Device) -> Network {

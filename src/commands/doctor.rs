@@ -43,6 +43,13 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
+/// The processor's name for people.
+pub fn processor_name() -> String {
+    let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
+    System::new_with_specifics(wanted)
+        .map_or_else(|_| std::env::consts::ARCH.to_string(), |system| processor(&system).to_string())
+}
+
 fn processor(system: &System) -> &str {
     system.cpus().first().map_or(std::env::consts::ARCH, |cpu| cpu.brand().trim())
 }

@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub mod bench;
 pub mod doctor;
 pub mod export;
 pub mod matches;

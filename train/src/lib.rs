@@ -7,7 +7,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`config`] | the configuration, with every fault reported at once |
-//! | [`run`] | the loop, resuming, and who watches it |
+//! | [`mod@run`] | the loop, resuming, and who watches it |
 //! | [`window`] | how much of what was played is trained on |
 //! | [`sample`], [`batch`] | from game records to tensors |
 //! | [`loss`], [`learner`] | from tensors to better weights |

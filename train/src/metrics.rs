@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hnefi_engine::Side;
-use hnefi_selfplay::fleet::{GenerationStats, ResignSummary};
+use hnefi_selfplay::fleet::{GenerationStats, Handicap, ResignSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::learner::{LossValues, StepReport};
@@ -56,12 +56,16 @@ pub struct SelfPlayMetrics {
     pub playouts_per_second: f64,
     /// Positions evaluated per second.
     pub evaluations_per_second: f64,
+    /// Share of the evaluations asked for that were known from an earlier search.
+    pub cache_hits: f64,
     /// Mean divergence of the search's policy from the network's, nats.
     pub search_surprise: f64,
     /// Share of the searched plies where the search prefers another move than the network.
     pub changed_minds: f64,
     /// What is known about resignation.
     pub resign: ResignSummary,
+    /// The handicaps that evened the games out, by ruleset.
+    pub handicaps: BTreeMap<String, Handicap>,
 }
 
 /// What training measured.
@@ -118,9 +122,11 @@ impl SelfPlayMetrics {
             plies_per_second: rate(stats.plies),
             playouts_per_second: rate(stats.playouts),
             evaluations_per_second: rate(stats.evaluations),
+            cache_hits: stats.cache_hits as f64 / (stats.cache_hits + stats.evaluations).max(1) as f64,
             search_surprise: stats.search_surprise,
             changed_minds: stats.changed_minds,
             resign: stats.resign,
+            handicaps: stats.handicaps.iter().map(|(preset, handicap)| (preset.name().to_owned(), *handicap)).collect(),
         }
     }
 }
@@ -154,6 +160,7 @@ impl GenerationMetrics {
             ("speed/playouts", selfplay.playouts_per_second),
             ("speed/evaluations", selfplay.evaluations_per_second),
             ("speed/plies", selfplay.plies_per_second),
+            ("speed/cache_hits", selfplay.cache_hits),
             ("games/attackers", selfplay.attackers),
             ("games/defenders", selfplay.defenders),
             ("games/draws", selfplay.draws),
@@ -169,7 +176,13 @@ impl GenerationMetrics {
             .ends
             .iter()
             .map(|(end, &games)| (format!("ends/{}", end.replace(' ', "_")), share(games, selfplay.games)));
-        fixed.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(ends).collect()
+        let handicaps = selfplay.handicaps.iter().flat_map(|(rules, handicap)| {
+            [
+                (format!("balance/doublings_{rules}"), f64::from(handicap.doublings)),
+                (format!("balance/blunders_{rules}"), f64::from(handicap.blunders)),
+            ]
+        });
+        fixed.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(ends).chain(handicaps).collect()
     }
 }
 
@@ -244,6 +257,7 @@ mod tests {
             plies: 300,
             playouts: 4_800,
             evaluations: 4_000,
+            cache_hits: 1_000,
             ..GenerationStats::default()
         }
     }
@@ -253,7 +267,7 @@ mod tests {
         let metrics = SelfPlayMetrics::new(&stats(), 16, 10.0);
         assert_eq!([metrics.attackers, metrics.defenders, metrics.draws], [0.25, 0.625, 0.125]);
         assert_eq!([metrics.plies_per_second, metrics.playouts_per_second], [30.0, 480.0]);
-        assert_eq!(metrics.evaluations_per_second, 400.0);
+        assert_eq!((metrics.evaluations_per_second, metrics.cache_hits), (400.0, 0.2));
         assert_eq!(metrics.ends["draw ply_cap"], 1);
         assert_eq!(SelfPlayMetrics::new(&stats(), 16, 0.0).plies_per_second, 0.0);
     }

@@ -33,6 +33,13 @@ use crate::evaluation::{plies_left, softmax};
 use crate::{EvalError, EvalRequest, Evaluations, Evaluator, Features, PolicyIndex, Wdl};
 use network::Scratch;
 
+/// Keeps the multiply-add units of the calling thread's core as busy as this CPU's best kernels could at most, for `rounds`
+/// short rounds. Returns how many multiply-adds of single floats were done: over the time taken, the peak that
+/// evaluation and training are measured against.
+pub fn spin_multiply_adds(rounds: u64) -> u64 {
+    kernels::Kernels::best().spin(rounds)
+}
+
 /// Evaluates on the thread that asks, without any other. One per thread, all sharing the network.
 #[derive(Debug)]
 pub struct CpuEvaluator {

@@ -60,7 +60,7 @@ pub fn record_games(
     observer: &dyn FleetObserver,
 ) -> Result<BatchSummary, FleetError> {
     settle_settings(store, &settings(config, search, params))?;
-    let config = &SelfPlayConfig { balance_doublings: 0.0, ..config.clone() };
+    let config = &SelfPlayConfig { balance_doublings: 0.0, blunder_share: 0.0, ..config.clone() };
     let (mut file, mut fleet) = take_up(store, config, search, params)?;
     let mut summary = BatchSummary { games: file.first_game, files: Vec::new() };
     while summary.games < params.games {

@@ -22,6 +22,8 @@ pub(super) enum Purpose {
     FastSearch = 6,
     /// Which move a PUCT search's visits choose.
     SampledMove = 7,
+    /// Whether a move is random, and which one.
+    Blunder = 8,
 }
 
 /// The generator for one purpose at one ply of one game; things chosen once a game use ply 0.

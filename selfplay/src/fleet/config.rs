@@ -3,6 +3,7 @@
 use hnefi_engine::{BoardSize, Preset, Rules};
 use serde::{Deserialize, Serialize};
 
+use super::balance::Limits;
 use crate::search::ConfigFault;
 
 /// Games of one lane: advanced in lock step, evaluated in one batch.
@@ -25,6 +26,8 @@ pub struct SelfPlayConfig {
     /// The most doublings of the losing side's playouts over the winning side's, adapted generation by generation so that games
     /// come out even; 0 is off. Only in training: games by one checkpoint on their own are played with equal playouts.
     pub balance_doublings: f32,
+    /// The most of its moves that the winning side plays at random, adapted like the doublings; 0 is off. Only in training, too.
+    pub blunder_share: f32,
     /// Share of the plies searched with `fast_playouts` and without a policy target (KataGo's playout cap randomisation); 0 is off.
     pub fast_share: f32,
     /// Playouts of a fast search.
@@ -84,6 +87,7 @@ impl Default for SelfPlayConfig {
             opening_mean_plies: 4.0,
             opening_temperature: 1.0,
             balance_doublings: 0.0,
+            blunder_share: 0.0,
             fast_share: 0.0,
             fast_playouts: 8,
             puct_sampled_plies: 20,
@@ -136,6 +140,11 @@ impl SelfPlayConfig {
         Rules { ply_cap: self.ply_caps.of(rules.size), ..rules }
     }
 
+    /// The most that handicaps may come to.
+    pub(super) fn limits(&self) -> Limits {
+        Limits { doublings: self.balance_doublings, blunders: self.blunder_share }
+    }
+
     /// Every fault of the values, all at once; empty when the config can be used.
     pub fn validate(&self) -> Vec<ConfigFault> {
         let mut faults = Vec::new();
@@ -165,6 +174,8 @@ impl SelfPlayConfig {
         check("opening_temperature", temperature.to_string(), (0.1..=10.0).contains(&temperature), "0.1 to 10");
         let balance = self.balance_doublings;
         check("balance_doublings", balance.to_string(), (0.0..=8.0).contains(&balance), "0 to 8 doublings");
+        let blunders = self.blunder_share;
+        check("blunder_share", blunders.to_string(), (0.0..=0.9).contains(&blunders), "0 to 0.9");
         check("fast_share", self.fast_share.to_string(), (0.0..=0.95).contains(&self.fast_share), "0 to 0.95");
         let fast = self.fast_playouts;
         check("fast_playouts", fast.to_string(), (1..=100_000).contains(&fast), "1 to 100000 playouts");

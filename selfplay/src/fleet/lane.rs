@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hnefi_models::{EvalError, Evaluations, Evaluator};
 
 use super::Quota;
+use super::balance::Balance;
+use super::cache::EvaluationCache;
 use super::config::{LANE_GAMES, SelfPlayConfig};
 use super::observer::FleetProgress;
 use super::seat::{Ask, Seat};
@@ -22,14 +24,18 @@ use crate::search::SearchConfig;
 pub(super) struct Table<'a> {
     pub(super) config: &'a SelfPlayConfig,
     pub(super) seed: u64,
-    /// Playouts of a full search, by side.
-    pub(super) playouts: [u32; 2],
+    pub(super) balance: &'a Balance,
+    /// Playouts of a full search at even terms.
+    pub(super) playouts: u32,
     pub(super) quota: Quota,
     /// Who plays: the checkpoint's id.
     pub(super) checkpoint: &'a str,
     /// Per side: whether it may resign.
     pub(super) resign_active: [bool; 2],
 }
+
+/// Evaluations kept for each game: those of some searches of the usual sizes.
+const CACHED_PER_GAME: usize = 128;
 
 /// A lane of games.
 pub(super) struct Lane {
@@ -42,8 +48,9 @@ pub(super) struct Lane {
     finished_samples: u64,
     counters: Counters,
     evaluations: Evaluations,
-    /// What the seats ask in one step, kept for its memory.
-    asked: Vec<(usize, Ask)>,
+    /// What the seats ask in one step, each with the key of its position; kept for its memory.
+    asked: Vec<(usize, Ask, u64)>,
+    cache: EvaluationCache,
 }
 
 impl Lane {
@@ -59,6 +66,7 @@ impl Lane {
             counters: Counters::default(),
             evaluations: Evaluations::new(),
             asked: Vec::new(),
+            cache: EvaluationCache::new(CACHED_PER_GAME * LANE_GAMES),
         }
     }
 
@@ -171,26 +179,39 @@ impl Lane {
         for seat in &mut self.seats {
             seat.begin_turn(table);
         }
-        let mut evaluated = 0;
+        self.cache.serve(table.checkpoint);
+        let (mut evaluated, mut hits) = (0, 0);
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
             self.asked.clear();
-            let asks = self.seats.iter_mut().enumerate().filter_map(|(place, seat)| Some((place, seat.think()?)));
-            self.asked.extend(asks);
+            for (place, seat) in self.seats.iter_mut().enumerate() {
+                while let Some(ask) = seat.think() {
+                    let request = seat.request(&ask);
+                    let key = request.position.state_key();
+                    let Some((evaluation, priors)) = self.cache.get(key, request.moves.len()) else {
+                        self.asked.push((place, ask, key));
+                        break;
+                    };
+                    hits += 1;
+                    seat.answer(&ask, evaluation, priors, table);
+                }
+            }
             if self.asked.is_empty() {
                 break;
             }
-            let requests: Vec<_> = self.asked.iter().map(|(place, ask)| self.seats[*place].request(ask)).collect();
+            let requests: Vec<_> = self.asked.iter().map(|(place, ask, _)| self.seats[*place].request(ask)).collect();
             evaluator.evaluate(&requests, &mut self.evaluations)?;
             evaluated += self.asked.len() as u64;
-            for (number, (place, ask)) in self.asked.iter().enumerate() {
+            for (number, (place, ask, key)) in self.asked.iter().enumerate() {
                 let (evaluation, priors) = (self.evaluations.get(number), self.evaluations.priors(number));
+                self.cache.put(*key, evaluation, priors);
                 self.seats[*place].answer(ask, evaluation, priors, table);
             }
         }
         self.counters.evaluations += evaluated;
+        self.counters.cache_hits += hits;
         for seat in &mut self.seats {
             if let Some(game) = seat.end_turn(table, &mut self.counters) {
                 self.finished_samples += game.training_plies() as u64;

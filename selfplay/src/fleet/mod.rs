@@ -11,6 +11,7 @@
 
 mod balance;
 mod batches;
+mod cache;
 mod chance;
 mod config;
 mod crew;
@@ -24,6 +25,7 @@ mod statistics;
 
 use hnefi_models::{EvalError, Evaluator};
 
+pub use balance::Handicap;
 pub use batches::{BatchParams, BatchSummary, record_games};
 pub use config::{LANE_GAMES, PlyCaps, ResignConfig, RulesetShare, SelfPlayConfig};
 pub use observer::{FleetObserver, FleetProgress, Unobserved};
@@ -148,7 +150,8 @@ impl Fleet {
         let table = Table {
             config: &fleet.config,
             seed,
-            playouts: [0; 2],
+            balance: &fleet.balance,
+            playouts: 0,
             quota: Quota::Games(0),
             checkpoint: "",
             resign_active: [false; 2],
@@ -172,7 +175,8 @@ impl Fleet {
     /// Plays until the quota is reached and returns the games that ended; unfinished ones stay for the next call, which
     /// may bring another network. After an interruption, call it again with the same arguments to go on.
     ///
-    /// `playouts` is the budget of a full search (`balance_doublings` may shift it between the sides), `checkpoint_id` what the records name as the player, and
+    /// `playouts` is the budget of a full search (`balance_doublings` may shift it between
+    /// the sides), `checkpoint_id` what the records name as the player, and
     /// `make_evaluator` is called once on each thread.
     ///
     /// # Errors
@@ -188,14 +192,15 @@ impl Fleet {
         let table = Table {
             config: &self.config,
             seed: self.seed,
-            playouts: self.balance.playouts(playouts),
+            balance: &self.balance,
+            playouts,
             quota,
             checkpoint: checkpoint_id,
             resign_active: self.verification.summary(&self.config.resign).active,
         };
-        let (seed, verification, balance) = (self.seed, &self.verification, self.balance);
+        let (seed, verification, balance) = (self.seed, &self.verification, &self.balance);
         let mut save = |lanes: Vec<LaneState>| {
-            observer.save(FleetSnapshot { seed, verification: verification.clone(), balance, lanes });
+            observer.save(FleetSnapshot { seed, verification: verification.clone(), balance: balance.clone(), lanes });
         };
         crew::play(&mut self.lanes, &table, self.threads, make_evaluator, observer, &mut save)?;
         Ok(self.end_generation())
@@ -212,9 +217,11 @@ impl Fleet {
         }
         games.sort_unstable_by_key(|record| record.game);
         self.verification.observe(&games, &self.config.resign);
-        self.balance.observe(&games, self.config.balance_doublings);
         let resign = self.verification.summary(&self.config.resign);
-        let stats = GenerationStats::new(&games, &Counters::total(counters.iter()), resign);
+        let counters = Counters::total(counters.iter());
+        let stats =
+            GenerationStats { handicaps: self.balance.all(), ..GenerationStats::new(&games, &counters, resign) };
+        self.balance.observe(&games, self.config.limits());
         Generation { games, stats }
     }
 
@@ -223,7 +230,7 @@ impl Fleet {
         FleetSnapshot {
             seed: self.seed,
             verification: self.verification.clone(),
-            balance: self.balance,
+            balance: self.balance.clone(),
             lanes: self.lanes.iter().map(Lane::state).collect(),
         }
     }

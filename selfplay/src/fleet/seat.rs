@@ -13,7 +13,7 @@ use super::opening::{choose_opening_move, opening_plies, wins_at_once};
 use super::resignation;
 use super::statistics::Counters;
 use crate::record::{GameRecord, PlyRecord, RecordError};
-use crate::search::{LeafId, RootKind, Search, SearchConfig, Selection};
+use crate::search::{LeafId, RootKind, Search, SearchConfig, SearchReport, Selection, Verdict};
 
 /// Policy weights below this are left out of the record.
 const SMALLEST_WEIGHT: f32 = 1e-3;
@@ -121,7 +121,8 @@ impl Seat {
         let full = table.config.fast_share <= 0.0
             || unit(&mut draw(Purpose::FastSearch)) >= f64::from(table.config.fast_share);
         if full {
-            let playouts = table.playouts[game.position.side_to_move().index()];
+            let playouts = table.balance.of(&game.record.rules).playouts(table.playouts);
+            let playouts = playouts[game.position.side_to_move().index()];
             self.search.begin(&game.position, playouts, Some(&mut draw(Purpose::SearchNoise)));
         } else {
             // A fast search moves the game along as well as it can; exploring is for the searches that train.
@@ -222,13 +223,27 @@ impl Seat {
             policy.iter_mut().for_each(|(_, weight)| *weight = short(*weight / sum));
         }
         PlyRecord {
-            mv: self.sampled_move(&policy, table).unwrap_or(report.best),
+            mv: self.blunder(&report, table).or_else(|| self.sampled_move(&policy, table)).unwrap_or(report.best),
             policy,
             playouts: report.playouts,
             raw: report.raw,
             searched: report.wdl,
             trains: full,
         }
+    }
+
+    /// A random move instead of the best one, now and then, where the balance asks it of this side. A certain win is never
+    /// given away, so the results of decided positions stay what they are.
+    fn blunder(&self, report: &SearchReport, table: &Table<'_>) -> Option<Move> {
+        let record = self.record()?;
+        let side = self.game.as_ref()?.position.side_to_move();
+        let share = f64::from(table.balance.of(&record.rules).blunders(side));
+        let mut rng = generator(table.seed, record.game, record.plies.len(), Purpose::Blunder);
+        if unit(&mut rng) >= share || report.proven.is_some_and(|proven| proven.verdict == Verdict::Win) {
+            return None;
+        }
+        let index = (unit(&mut rng) * report.moves.len() as f64) as usize;
+        report.moves.get(index).map(|root| root.mv)
     }
 
     /// A move drawn in proportion to its visits, in the first plies of a game with a PUCT root: its noise alone would play

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use hnefi_engine::{Move, Outcome, Reason, Side};
+use hnefi_engine::{Move, Outcome, Preset, Reason, Side};
 use serde::{Deserialize, Serialize};
 
+use super::balance::Handicap;
 use super::resignation::ResignSummary;
 use crate::record::GameRecord;
 
@@ -18,6 +19,7 @@ pub(super) struct Counters {
     pub(super) searched_plies: u64,
     pub(super) playouts: u64,
     pub(super) evaluations: u64,
+    pub(super) cache_hits: u64,
     pub(super) surprise: f64,
     pub(super) changed_minds: u64,
 }
@@ -36,6 +38,7 @@ impl Counters {
         self.searched_plies += other.searched_plies;
         self.playouts += other.playouts;
         self.evaluations += other.evaluations;
+        self.cache_hits += other.cache_hits;
         self.surprise += other.surprise;
         self.changed_minds += other.changed_minds;
     }
@@ -99,6 +102,9 @@ pub struct GenerationStats {
     pub playouts: u64,
     /// Positions the network evaluated for them.
     pub evaluations: u64,
+    /// Positions whose evaluation was still known from an earlier search. Both together do not depend on interruptions, each
+    /// alone does: what is known is not saved.
+    pub cache_hits: u64,
     /// Mean Kullback-Leibler divergence of policy target from prior in nats, over fully searched plies: how much the search
     /// still teaches the network.
     pub search_surprise: f64,
@@ -106,6 +112,8 @@ pub struct GenerationStats {
     pub changed_minds: f64,
     /// What is known about resignation at the end of the generation.
     pub resign: ResignSummary,
+    /// The handicaps that the generation was played with, by ruleset.
+    pub handicaps: Vec<(Preset, Handicap)>,
 }
 
 impl GenerationStats {
@@ -123,9 +131,11 @@ impl GenerationStats {
             plies: counters.plies,
             playouts: counters.playouts,
             evaluations: counters.evaluations,
+            cache_hits: counters.cache_hits,
             search_surprise: mean(counters.surprise, counters.searched_plies),
             changed_minds: mean(counters.changed_minds as f64, counters.searched_plies),
             resign,
+            handicaps: Vec::new(),
         }
     }
 
@@ -189,9 +199,19 @@ mod tests {
 
     #[test]
     fn sums_do_not_depend_on_anything_but_order() {
-        let lane =
-            Counters { plies: 3, searched_plies: 2, playouts: 32, evaluations: 30, surprise: 0.5, changed_minds: 1 };
+        let lane = Counters {
+            plies: 3,
+            searched_plies: 2,
+            playouts: 32,
+            evaluations: 30,
+            cache_hits: 4,
+            surprise: 0.5,
+            changed_minds: 1,
+        };
         let total = Counters::total([lane, Counters::default(), lane].iter());
-        assert_eq!((total.plies, total.playouts, total.evaluations, total.surprise), (6, 64, 60, 1.0));
+        assert_eq!(
+            (total.plies, total.playouts, total.evaluations, total.cache_hits, total.surprise),
+            (6, 64, 60, 8, 1.0)
+        );
     }
 }

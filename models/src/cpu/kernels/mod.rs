@@ -6,6 +6,7 @@
 
 mod floats;
 mod packed;
+mod peak;
 mod product;
 mod rows;
 #[cfg(test)]
@@ -33,6 +34,9 @@ pub(crate) struct Kernels {
     gather: unsafe fn(Grid, &[f32], usize, &[f32], bool, &mut [f32]),
     sum: unsafe fn(&[f32], &[u16], &[f32], &mut [f32]),
     pool: unsafe fn(&Pool, &[f32], &mut [f32]),
+    spin: unsafe fn(u64) -> f32,
+    /// Floats in a register.
+    lanes: usize,
 }
 
 /// Makes the table of one instruction set: every kernel in a function of its own that enables the features.
@@ -41,7 +45,16 @@ macro_rules! kernels {
         mod $module {
             use super::*;
 
-            pub(super) static KERNELS: Kernels = Kernels { name: $name, multiply, scatter, gather, sum, pool };
+            pub(super) static KERNELS: Kernels = Kernels {
+                name: $name,
+                multiply,
+                scatter,
+                gather,
+                sum,
+                pool,
+                spin,
+                lanes: <$vector as vector::Vector>::LANES,
+            };
 
             $(#[target_feature(enable = $features)])?
             unsafe fn multiply(
@@ -77,6 +90,12 @@ macro_rules! kernels {
             unsafe fn pool(pool: &Pool, squares: &[f32], out: &mut [f32]) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
                 unsafe { rows::pool::<$vector>(pool, squares, out) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn spin(rounds: u64) -> f32 {
+                // SAFETY: the features are enabled here.
+                unsafe { peak::spin::<$vector>(rounds) }
             }
         }
     };
@@ -160,5 +179,12 @@ impl Kernels {
         assert!(pool.channels.is_multiple_of(PANEL) && pool.fits(squares, out), "{pool:?} does not fit");
         // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
         unsafe { (self.pool)(pool, squares, out) }
+    }
+    /// Keeps the multiply-add units as busy as they can be for `rounds` rounds; returns how many multiply-adds of single
+    /// floats that took.
+    pub fn spin(&self, rounds: u64) -> u64 {
+        // SAFETY: a table is only handed out where the CPU has its features.
+        std::hint::black_box(unsafe { (self.spin)(rounds) });
+        rounds * peak::multiply_adds(self.lanes) as u64
     }
 }

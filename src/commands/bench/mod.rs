@@ -1,0 +1,166 @@
+//! `hnefi bench`: how fast this machine runs each stage, beside what it could do at most.
+//!
+//! | module | what it measures | its peak |
+//! |---|---|---|
+//! | [`engine`] | moves made, positions counted, random games | moves without any rule |
+//! | [`evaluate`] | evaluations of distinct positions, encoding and softmax included | multiply-adds of the network |
+//! | [`selfplay`] | evaluations within self-play, and its memory | evaluations alone, times the threads |
+//! | [`train`] | samples of training steps | three times the multiply-adds of the network |
+//!
+//! Every figure is the median of several repeats, on one thread and on all. Nothing here passes or fails.
+
+mod engine;
+mod evaluate;
+mod measure;
+mod peak;
+mod sample;
+mod selfplay;
+mod train;
+
+use std::io::Write;
+
+use hnefi_engine::{BoardSize, Preset};
+use serde::Serialize;
+
+use super::doctor::{cores, processor_name};
+use crate::cli::{BenchArgs, Stage};
+use measure::Effort;
+
+/// One measured figure; with `--json` a line.
+#[derive(Clone, Debug, Serialize)]
+struct Figure {
+    stage: Stage,
+    name: String,
+    /// Such as `11x11`.
+    board: Option<String>,
+    /// Blocks by channels, and whether it has pooling.
+    net: Option<String>,
+    precision: Option<&'static str>,
+    threads: usize,
+    value: f64,
+    unit: &'static str,
+    /// The most that this machine could do, in the same unit.
+    peak: Option<f64>,
+}
+
+/// Runs the benches that are asked for and prints each figure when it is known.
+pub fn run(args: BenchArgs) -> anyhow::Result<()> {
+    let effort = Effort { seconds: args.seconds, repeats: usize::from(args.repeats) };
+    let mut report = Report { json: args.json, stage: None };
+    if !args.json {
+        println!("{}, {} threads; medians of {} repeats", processor_name(), cores(), args.repeats);
+    }
+    let peak = peak::measure(effort);
+    let stages = args
+        .stage
+        .map_or_else(|| vec![Stage::Engine, Stage::Evaluate, Stage::Selfplay, Stage::Train], |stage| vec![stage]);
+    for stage in stages {
+        match stage {
+            Stage::Engine => engine::run(effort, &mut report)?,
+            Stage::Evaluate => evaluate::run(effort, peak, &mut report)?,
+            Stage::Selfplay => selfplay::run(effort, &mut report)?,
+            Stage::Train => train::run(effort, peak, &mut report)?,
+        }
+    }
+    Ok(())
+}
+
+/// Where figures go.
+struct Report {
+    json: bool,
+    /// The stage of the table being printed.
+    stage: Option<Stage>,
+}
+
+impl Report {
+    fn add(&mut self, figure: Figure) -> anyhow::Result<()> {
+        let mut out = std::io::stdout().lock();
+        if self.json {
+            writeln!(out, "{}", serde_json::to_string(&figure)?)?;
+            return Ok(());
+        }
+        if self.stage != Some(figure.stage) {
+            self.stage = Some(figure.stage);
+            let title = format!("{:?}", figure.stage).to_lowercase();
+            writeln!(
+                out,
+                "\n{title:<30} {:>5} {:>12} {:>4} {:>3} {:>18} {:>14} {:>6}",
+                "board", "net", "prec", "thr", "figure", "peak", "share"
+            )?;
+        }
+        let none = "-".to_string();
+        writeln!(
+            out,
+            "{:<30} {:>5} {:>12} {:>4} {:>3} {:>18} {:>14} {:>6}",
+            figure.name,
+            figure.board.as_ref().unwrap_or(&none),
+            figure.net.as_ref().unwrap_or(&none),
+            figure.precision.unwrap_or("-"),
+            figure.threads,
+            format!("{} {}", rounded(figure.value), figure.unit),
+            figure.peak.map_or_else(|| none.clone(), rounded),
+            figure.peak.map_or_else(|| none.clone(), |peak| share(&figure, peak)),
+        )?;
+        Ok(())
+    }
+}
+
+/// The share of the peak that was reached; for durations less is more.
+fn share(figure: &Figure, peak: f64) -> String {
+    let share = if figure.unit == "ms" { peak / figure.value } else { figure.value / peak };
+    format!("{:.0}%", 100.0 * share)
+}
+
+/// A number of any size in a few characters: `12.3 M`, `5,970`, `34.1`.
+fn rounded(value: f64) -> String {
+    match value {
+        1e9.. => format!("{:.2} G", value / 1e9),
+        1e6.. => format!("{:.2} M", value / 1e6),
+        1e3.. => format!("{},{:03}", (value / 1e3) as u64, value as u64 % 1000),
+        100.0.. => format!("{value:.0}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// A board as figures name it.
+fn board(size: BoardSize) -> String {
+    format!("{0}x{0}", size.side())
+}
+
+/// The ruleset that stands for a board.
+fn preset(size: BoardSize) -> Preset {
+    match size {
+        BoardSize::Seven => Preset::Brandubh,
+        BoardSize::Nine => Preset::Tablut,
+        BoardSize::Eleven => Preset::Copenhagen,
+    }
+}
+
+/// One thread and all of them.
+fn thread_counts() -> Vec<usize> {
+    if cores() > 1 { vec![1, cores()] } else { vec![1] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_shares_turn_round_for_durations() {
+        let texts = [0.8123, 34.14, 340.4, 5_970.9, 52_300_000.0, 2.1e9].map(rounded);
+        assert_eq!(texts, ["0.81", "34.14", "340", "5,970", "52.30 M", "2.10 G"]);
+        let figure = |value, unit| Figure {
+            stage: Stage::Engine,
+            name: String::new(),
+            board: None,
+            net: None,
+            precision: None,
+            threads: 1,
+            value,
+            unit,
+            peak: None,
+        };
+        assert_eq!(share(&figure(50.0, "ms"), 10.0), "20%");
+        assert_eq!(share(&figure(50.0, "moves/s"), 200.0), "25%");
+    }
+}

@@ -1,0 +1,20 @@
+//! What the processor can do at most.
+
+use std::time::Instant;
+
+use hnefi_models::spin_multiply_adds;
+
+use super::measure::Effort;
+
+/// Rounds between two looks at the clock: some tens of microseconds.
+const ROUNDS: u64 = 10_000;
+
+/// Multiply-adds of single-precision floats per second on one core.
+pub(super) fn measure(effort: Effort) -> f64 {
+    // A processor that was idle takes a while to reach its speed.
+    let began = Instant::now();
+    while began.elapsed().as_secs_f64() < 0.2 {
+        spin_multiply_adds(ROUNDS);
+    }
+    effort.rate(|| spin_multiply_adds(ROUNDS))
+}

@@ -1,0 +1,133 @@
+//! Self-play: how much of the network's speed is left beside the search, and how much memory it takes.
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use anyhow::Context;
+use hnefi_engine::BoardSize;
+use hnefi_models::{DeviceChoice, NetworkConfig, evaluators};
+use hnefi_selfplay::fleet::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, RulesetShare, SelfPlayConfig};
+use hnefi_selfplay::search::SearchConfig;
+use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
+
+use super::measure::{Effort, median};
+use super::{Figure, Report, board, evaluate, preset, thread_counts};
+use crate::cli::Stage;
+
+/// Playouts a move.
+const PLAYOUTS: u32 = 64;
+
+/// Games in flight where memory is measured.
+const MANY_GAMES: usize = 512;
+
+/// Measures self-play on the smallest and the largest board.
+pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
+    let config = evaluate::network(4, 32, true);
+    let figure = |name: &str, size, threads, value, unit, peak| Figure {
+        stage: Stage::Selfplay,
+        name: name.to_string(),
+        board: Some(board(size)),
+        net: Some(evaluate::network_name(&config)),
+        precision: Some("f32"),
+        threads,
+        value,
+        unit,
+        peak,
+    };
+    // First, before anything else has left its memory with the process.
+    let (_, memory) = play(BoardSize::Eleven, &config, MANY_GAMES, effort.seconds.max(10.0), super::cores())?;
+    report.add(figure(
+        &format!("memory, {MANY_GAMES} games"),
+        BoardSize::Eleven,
+        super::cores(),
+        memory as f64 / f64::from(1 << 20),
+        "MiB",
+        None,
+    ))?;
+    for size in [BoardSize::Seven, BoardSize::Eleven] {
+        for threads in thread_counts() {
+            // One after the other and repeated, so that both see the same machine.
+            let (mut alone, mut within) = (Vec::new(), Vec::new());
+            for _ in 0..effort.repeats {
+                let once = Effort { repeats: 1, ..effort };
+                alone.push(threads as f64 * evaluate::evaluations(once, size, &config, 1)?);
+                within.push(play(size, &config, 64 * threads, 2.0 * effort.seconds, threads)?.0);
+            }
+            let shares = alone.iter().zip(&within).map(|(alone, within)| within / alone).collect();
+            let within = median(within);
+            let peak = within / median(shares);
+            report.add(figure("evaluations in self-play", size, threads, within, "evals/s", Some(peak)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Evaluations per second over that time, after a while of warming up, and the most memory seen, in bytes.
+fn play(
+    size: BoardSize,
+    network: &NetworkConfig,
+    games: usize,
+    seconds: f64,
+    threads: usize,
+) -> anyhow::Result<(f64, u64)> {
+    let selfplay = SelfPlayConfig {
+        games_in_flight: games,
+        rulesets: vec![RulesetShare { rules: preset(size), share: 1.0 }],
+        ..SelfPlayConfig::default()
+    };
+    let network = network.init_seeded(1, &DeviceChoice::Flex.open()?);
+    let evaluators = evaluators(&network, DeviceChoice::Cpu)?;
+    let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1).with_threads(threads);
+    let watch = Watch { seconds, state: Mutex::new(WatchState::default()) };
+    let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &|| Ok(evaluators()), &watch);
+    match played {
+        Err(FleetError::Stopped) | Ok(_) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let state = watch.state.into_inner().ok().context("a thread of self-play panicked")?;
+    let (first, last) = state.first.zip(state.last).context("self-play ended before it was measured")?;
+    let rate = (last.1 - first.1) as f64 / (last.0 - first.0).as_secs_f64();
+    Ok((rate, state.memory))
+}
+
+/// Counts evaluations between two moments and watches the process's memory.
+struct Watch {
+    seconds: f64,
+    state: Mutex<WatchState>,
+}
+
+#[derive(Default)]
+struct WatchState {
+    began: Option<Instant>,
+    first: Option<(Instant, u64)>,
+    last: Option<(Instant, u64)>,
+    memory: u64,
+}
+
+impl FleetObserver for Watch {
+    fn progress(&self, progress: &FleetProgress) {
+        let Ok(mut state) = self.state.lock() else { return };
+        let now = Instant::now();
+        let began = *state.began.get_or_insert(now);
+        state.memory = state.memory.max(resident_bytes());
+        // A tenth of the time lets the first moves pass, whose trees still grow.
+        if (now - began).as_secs_f64() < 0.1 * self.seconds || progress.evaluations == 0 {
+            return;
+        }
+        state.first.get_or_insert((now, progress.evaluations));
+        state.last = Some((now, progress.evaluations));
+    }
+
+    fn should_stop(&self) -> bool {
+        let Ok(state) = self.state.lock() else { return true };
+        state.first.is_some_and(|(first, _)| first.elapsed().as_secs_f64() >= self.seconds)
+    }
+}
+
+/// Memory of this process that is in use now.
+fn resident_bytes() -> u64 {
+    let (Ok(pid), Ok(mut system)) = (sysinfo::get_current_pid(), System::new()) else { return 0 };
+    let wanted = ProcessRefreshKind::nothing().with_memory();
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, wanted);
+    system.process(pid).map_or(0, sysinfo::Process::memory)
+}

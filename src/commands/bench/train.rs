@@ -1,0 +1,64 @@
+//! Training steps.
+
+use hnefi_engine::BoardSize;
+use hnefi_models::{DeviceChoice, NetworkConfig};
+use hnefi_train::TrainConfig;
+use hnefi_train::batch::Batch;
+use hnefi_train::learner::{Learner, LearnerParams};
+use hnefi_train::sample::{Sampler, ValueTarget};
+
+use super::measure::Effort;
+use super::{Figure, Report, board, evaluate, sample, thread_counts};
+use crate::cli::Stage;
+
+/// Samples of a step.
+const BATCH: usize = 256;
+
+/// Batches made beforehand, so that only steps are measured.
+const BATCHES: u64 = 4;
+
+/// Measures samples per second; a thread takes a shard of the batch.
+pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
+    for size in [BoardSize::Seven, BoardSize::Eleven] {
+        for (blocks, channels) in [(4, 32), (6, 64)] {
+            let config = evaluate::network(blocks, channels, true);
+            for threads in thread_counts() {
+                let value = samples(effort, size, &config, threads)?;
+                // Forward, and backward to the inputs and to the weights.
+                let work = 3 * config.multiply_adds(size.squares());
+                report.add(Figure {
+                    stage: Stage::Train,
+                    name: format!("training, batches of {BATCH}"),
+                    board: Some(board(size)),
+                    net: Some(evaluate::network_name(&config)),
+                    precision: Some("f32"),
+                    threads,
+                    value,
+                    unit: "samples/s",
+                    peak: Some(threads as f64 * multiply_adds / work as f64),
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn samples(effort: Effort, size: BoardSize, network: &NetworkConfig, shards: usize) -> anyhow::Result<f64> {
+    let games = sample::games(size, 32);
+    let sampler = Sampler::new(&games, 1, ValueTarget { search_mix: 0.0, fade: 0.0 });
+    let batches: Vec<Vec<Batch>> =
+        (0..BATCHES).map(|step| sampler.batch(step, BATCH, shards)).collect::<Result<_, _>>()?;
+    let params = LearnerParams { shards, ..LearnerParams::from(&TrainConfig::default().train) };
+    let device = DeviceChoice::Flex.open()?;
+    let mut learner = Learner::new(&network.init_seeded(1, &device), &device, params)?;
+    let mut batches = batches.iter().cycle();
+    let mut failed = None;
+    let rate = effort.rate(|| {
+        let batch = batches.next().expect("there are batches");
+        if let Err(error) = learner.step(batch, 1e-4) {
+            failed.get_or_insert(error);
+        }
+        (BATCH / shards * shards) as u64
+    });
+    failed.map_or(Ok(rate), |error| Err(error.into()))
+}
