@@ -15,13 +15,13 @@ fn minimax(position: &mut Position, depth: u32, ply: i32) -> i32 {
     if immediate_finish(position, &mut moves).is_some() {
         return WIN - ply - 1;
     }
-    if depth == 0 {
+    if depth == 0 && !evaluation::king_threatens(position) {
         return evaluation::evaluate(position);
     }
     position.legal_moves(&mut moves);
     let value = |&mv: &Move| {
         let undo = position.play_unchecked(mv);
-        let value = -minimax(position, depth - 1, ply + 1);
+        let value = -minimax(position, depth.saturating_sub(1), ply + 1);
         position.undo(undo);
         value
     };
