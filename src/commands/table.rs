@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use hnefi_engine::Preset;
 use hnefi_selfplay::arena::{MatchObserver, MatchParams, MatchResult, Tally, play_match};
 use hnefi_selfplay::players::{Limit, ModelCache, PlayerSpec};
+use hnefi_selfplay::search::SearchConfig;
 use hnefi_train::TrainConfig;
 
 use crate::progress;
@@ -27,7 +28,8 @@ pub fn play(config: &TrainConfig, checkpoint: &Path, stop: &AtomicBool) -> anyho
     let section = &config.evaluate;
     let limit = (section.seconds > 0).then(|| Duration::from_secs(u64::from(section.seconds)));
     let model = PlayerSpec::Model { path: checkpoint.to_owned(), limit: Limit::Playouts(section.playouts) };
-    let mut models = ModelCache::new(config.run.device, config.search.clone());
+    // Searched as `match` and `play` do it, whatever suited self-play.
+    let mut models = ModelCache::new(config.run.device, SearchConfig::default());
     let mut table = Table { playouts: section.playouts, seconds: 0.0, results: Vec::new(), skipped: Vec::new() };
     let rules = config.selfplay.rulesets.first().map_or(Preset::Brandubh, |share| share.rules).rules();
     for opponent in &section.opponents {

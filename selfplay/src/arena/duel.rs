@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use hnefi_engine::{BoardSize, Rules, Side};
+use hnefi_engine::{Rules, Side};
 
 use super::MatchError;
 use super::game::{GameParams, play_game};
@@ -17,6 +17,7 @@ use super::opening::random_opening;
 use super::result::{MatchResult, Score};
 use super::sprt::{SprtParams, Verdict};
 use crate::GameRecord;
+use crate::fleet::PlyCaps;
 use crate::players::{ModelCache, Player, PlayerSpec};
 
 /// How often the observer is asked whether to stop while no game ends.
@@ -42,11 +43,12 @@ pub struct MatchParams {
 }
 
 impl MatchParams {
-    /// A match of `games` games with the usual settings: all cores, four random plies, the usual ply cap of the board, all
-    /// games played.
+    /// A match of `games` games with the usual settings: all cores, four random plies, self-play's ply cap, all games
+    /// played.
     pub fn new(rules: Rules, games: u32, seed: u64) -> MatchParams {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        MatchParams { rules, games, seed, threads, opening_plies: 4, ply_cap: usual_ply_cap(rules.size), sprt: None }
+        let ply_cap = PlyCaps::default().of(rules.size);
+        MatchParams { rules, games, seed, threads, opening_plies: 4, ply_cap, sprt: None }
     }
 
     fn check(&self) -> Result<(), MatchError> {
@@ -70,15 +72,6 @@ impl MatchParams {
             Some(problem) => fault(format!("sprt: {problem}")),
             None => Ok(()),
         }
-    }
-}
-
-/// Plies after which a game between programs is given up as a draw: 150 on 7x7, 200 on 9x9, 400 on 11x11.
-pub fn usual_ply_cap(size: BoardSize) -> u16 {
-    match size {
-        BoardSize::Seven => 150,
-        BoardSize::Nine => 200,
-        BoardSize::Eleven => 400,
     }
 }
 

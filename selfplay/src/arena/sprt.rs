@@ -112,7 +112,7 @@ fn with_mean(shares: [f64; 5], mean: f64) -> [f64; 5] {
     // The slope below falls monotonically in t between the poles of the outermost scores.
     let slope = |t: f64| (0..5).map(|i| shares[i] * offset(i) / (1.0 + t * offset(i))).sum::<f64>();
     let (mut low, mut high) = (-1.0 / (1.0 - mean), 1.0 / mean);
-    for _ in 0..80 {
+    for _ in 0..60 {
         let middle = 0.5 * (low + high);
         if slope(middle) > 0.0 {
             low = middle;
@@ -200,15 +200,15 @@ mod tests {
     #[test]
     fn error_rates_keep_their_promise() {
         let params = SprtParams { elo0: 0.0, elo1: 40.0, alpha: 0.05, beta: 0.1 };
-        let matches = 400;
+        let matches = 300;
         let count = |truth: f64, verdict: Verdict| {
             (0..matches).filter(|&seed| simulate(params, truth, seed) == verdict).count() as f64 / matches as f64
         };
-        // Three standard errors above the nominal 5 % and 10 % of 400 matches.
+        // Three standard errors above the nominal 5 % and 10 % of 300 matches.
         let first_kind = count(0.0, Verdict::AcceptH1);
         let second_kind = count(40.0, Verdict::AcceptH0);
-        assert!(first_kind <= 0.083, "type I {first_kind}");
-        assert!(second_kind <= 0.145, "type II {second_kind}");
+        assert!(first_kind <= 0.088, "type I {first_kind}");
+        assert!(second_kind <= 0.152, "type II {second_kind}");
         assert!(count(100.0, Verdict::AcceptH1) > 0.995);
         assert!(count(-60.0, Verdict::AcceptH0) > 0.995);
     }

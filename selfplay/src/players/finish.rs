@@ -1,14 +1,16 @@
 //! Moves that end the game at once, found without trying every move.
 //!
 //! The two common ends show on the board before they happen: the king stands on an open line to a goal, or enough
-//! attackers stand around him and one more can arrive. Looking for just these costs a few set operations, so even a
-//! random playout can afford it at every ply. Encirclements, edge forts and stalemates are not looked for.
+//! attackers stand around him and one more can arrive. Looking for just these costs a few set operations, so a search
+//! can afford it at every node. Encirclements, edge forts and stalemates are not looked for.
 
 use hnefi_engine::{Bitboard, KingCapture, KingOnEdge, Move, MoveList, Position, Rules, Side, Square};
 
+use super::squares::beside;
+
 /// A move by which the side to move wins at once by the king's escape or capture; `None` if there is none.
 /// `scratch` is overwritten.
-pub fn immediate_finish(position: &Position, scratch: &mut MoveList) -> Option<Move> {
+pub(super) fn immediate_finish(position: &Position, scratch: &mut MoveList) -> Option<Move> {
     let king = position.board().king()?;
     match position.side_to_move() {
         Side::Defenders => {
@@ -18,7 +20,7 @@ pub fn immediate_finish(position: &Position, scratch: &mut MoveList) -> Option<M
             position.is_legal(mv).then_some(mv)
         }
         Side::Attackers => {
-            let beside = beside(Bitboard::of(king), position.size().side());
+            let beside = beside(Bitboard::of(king), position.size());
             let empty = beside.without(position.board().occupied());
             if empty.is_empty() || (beside & hostile_to_king(position)).len() < hostile_needed(position.rules()) {
                 return None;
@@ -34,7 +36,7 @@ pub fn immediate_finish(position: &Position, scratch: &mut MoveList) -> Option<M
 }
 
 /// A move by which the side to move wins at once in any way; `None` if there is none. Tries every legal move.
-pub fn winning_move(position: &Position) -> Option<Move> {
+pub(crate) fn winning_move(position: &Position) -> Option<Move> {
     let mut moves = MoveList::new();
     position.legal_moves(&mut moves);
     let side = position.side_to_move();
@@ -59,15 +61,6 @@ fn hostile_needed(rules: &Rules) -> usize {
     }
 }
 
-/// The squares orthogonally beside a set, on a board with `side` squares along its edge.
-pub(super) fn beside(set: Bitboard, side: usize) -> Bitboard {
-    let board = (1_u128 << (side * side)) - 1;
-    let first_file = (0..side).fold(0_u128, |files, rank| files | 1 << (rank * side));
-    let last_file = first_file << (side - 1);
-    let set = set.0;
-    Bitboard((set << side | set >> side | (set & !last_file) << 1 | (set & !first_file) >> 1) & board)
-}
-
 #[cfg(test)]
 mod tests {
     use hnefi_engine::Preset;
@@ -75,22 +68,6 @@ mod tests {
 
     use super::*;
     use crate::rng_for;
-
-    #[test]
-    fn beside_does_not_wrap_around_the_board() {
-        for side in [7, 9, 11] {
-            for index in 0..side * side {
-                let (rank, file) = ((index / side) as i32, (index % side) as i32);
-                let expected: Bitboard = [(0, 1), (1, 0), (0, -1), (-1, 0)]
-                    .iter()
-                    .map(|(dr, df)| (rank + dr, file + df))
-                    .filter(|(r, f)| (0..side as i32).contains(r) && (0..side as i32).contains(f))
-                    .map(|(r, f)| Square::new(r as usize * side + f as usize))
-                    .collect();
-                assert_eq!(beside(Bitboard::of(Square::new(index)), side), expected, "square {index} of {side}x{side}");
-            }
-        }
-    }
 
     /// The shortcut against trying every move, on random games under every ruleset.
     #[test]

@@ -15,12 +15,13 @@ mod model_cache;
 mod random;
 mod rollout;
 mod spec;
+mod squares;
 
 use hnefi_engine::{Move, Position};
 use hnefi_models::{CheckpointError, EvalError, Wdl};
 
 pub use alphabeta::AlphaBeta;
-pub use finish::{immediate_finish, winning_move};
+pub(crate) use finish::winning_move;
 pub use model::ModelPlayer;
 pub use model_cache::ModelCache;
 pub use random::RandomPlayer;

@@ -97,3 +97,79 @@ impl Player for ModelPlayer {
         Ok(Choice { mv, wdl, playouts: report.playouts, evaluations: report.evaluations })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::Preset;
+    use hnefi_models::{EvalError, EvalRequest, HashEvaluator};
+
+    use super::*;
+    use crate::rng_for;
+
+    fn player(limit: Limit) -> ModelPlayer {
+        ModelPlayer::new("model:test".to_owned(), Box::new(HashEvaluator::new(3)), &SearchConfig::default(), limit)
+    }
+
+    fn choose(player: &mut ModelPlayer, position: &Position) -> Choice {
+        player.choose(position, &mut rng_for(&[1])).expect("the game goes on")
+    }
+
+    #[test]
+    fn a_number_of_playouts_is_kept_and_gives_the_same_move_again() {
+        let start = Position::start(&Preset::Brandubh.rules());
+        let first = choose(&mut player(Limit::Playouts(24)), &start);
+        assert_eq!(first.playouts, 24);
+        assert!(start.is_legal(first.mv));
+        let mut again = player(Limit::Playouts(24));
+        let later = Position::from_fen(&Preset::Brandubh.rules(), "3a3/3a3/3d3/aadkdaa/3d3/3a3/2a4 d");
+        choose(&mut again, &later.expect("a legal position"));
+        assert_eq!(choose(&mut again, &start), first);
+    }
+
+    #[test]
+    fn with_a_clock_the_tree_is_kept_from_move_to_move_and_not_from_game_to_game() {
+        let mut player = player(Limit::Time(Duration::from_millis(5)));
+        let mut position = Position::start(&Preset::Brandubh.rules());
+        let mv = choose(&mut player, &position).mv;
+        position.play(mv).expect("a legal move");
+        let reply = player.search.report().best;
+        position.play(reply).expect("a legal move");
+        let left = player.left.clone();
+        assert!(player.follows(&position), "the expected reply was played");
+        player.left = left;
+        player.new_game();
+        assert!(!player.follows(&position), "a new game has begun");
+        assert!(position.is_legal(choose(&mut player, &position).mv));
+    }
+
+    #[test]
+    fn with_a_clock_another_game_is_not_mistaken_for_the_one_before() {
+        let mut player = player(Limit::Time(Duration::from_millis(5)));
+        let start = Position::start(&Preset::Brandubh.rules());
+        choose(&mut player, &start);
+        assert!(!player.follows(&start), "the same position again, for instance after an undo");
+        let other = Position::from_fen(&Preset::Brandubh.rules(), "7/1ak4/7/2d4/7/7/3a3 a").expect("a legal position");
+        let choice = choose(&mut player, &other);
+        assert_eq!((choice.mv.text(other.size()), choice.wdl), ("d1d6".to_owned(), Some(hnefi_models::Wdl::WIN)));
+    }
+
+    struct Broken;
+
+    impl Evaluator for Broken {
+        fn evaluate(&mut self, requests: &[EvalRequest<'_>], _: &mut Evaluations) -> Result<(), EvalError> {
+            let (count, device) = (requests.len(), "test".to_owned());
+            Err(EvalError::Device { count, device, problem: "unplugged".to_owned() })
+        }
+    }
+
+    #[test]
+    fn a_device_that_fails_is_reported() {
+        let start = Position::start(&Preset::Brandubh.rules());
+        for limit in [Limit::Playouts(8), Limit::Time(Duration::from_millis(5))] {
+            let config = SearchConfig::default();
+            let mut player = ModelPlayer::new("model:test".to_owned(), Box::new(Broken), &config, limit);
+            let error = player.choose(&start, &mut rng_for(&[1])).expect_err("unplugged").to_string();
+            assert!(error.contains("unplugged"), "{error}");
+        }
+    }
+}

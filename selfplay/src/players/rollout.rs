@@ -1,16 +1,18 @@
 //! A Monte Carlo baseline: upper confidence trees over random playouts.
 //!
 //! `rollout:N` makes N playouts for every move. A playout descends the tree by UCB1 (Kocsis and Szepesvári 2006), adds
-//! one level below a leaf met for the second time, and plays the game out: the king's escape or capture is taken whenever
-//! it can be done at once, all other moves are uniformly random. The most visited move is played. With a few hundred
-//! playouts and a hundred moves that is close to flat Monte Carlo, which is what a baseline of this kind is.
+//! one level below a leaf met for the second time, and plays the game out by uniformly random moves, which do not take
+//! a win when there is one. The most visited move is played, or a win in one if there is any. With a few hundred
+//! playouts and a hundred moves that is close to flat Monte Carlo, which is what a baseline of this kind is. (Playouts
+//! that take the king's escape or capture would make it much stronger on the small board: `alphabeta:2` scores 98 %
+//! against 200 playouts as they are, and 82 % against such.)
 
 use hnefi_engine::{Move, MoveList, Position, Side, Square};
 use hnefi_models::Wdl;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use super::{Choice, Player, PlayerError, immediate_finish, winning_move};
+use super::{Choice, Player, PlayerError, winning_move};
 use crate::Rng;
 
 /// Weight of the exploration term; sqrt(2) is UCB1's own.
@@ -69,7 +71,7 @@ impl Rollout {
         let mover = self.path.len() % 2;
         // The points of whoever moved into the last node of the path: the opponent of the side to move there.
         let last_mover = position.side_to_move().opponent();
-        let winner = finish_at_random(position, rng);
+        let winner = play_out(position, rng);
         for (depth, &node) in self.path.iter().enumerate() {
             let by_last_mover = (depth + 1) % 2 == mover;
             self.nodes[node].visits += 1;
@@ -140,17 +142,64 @@ impl Player for Rollout {
 }
 
 /// Plays `position` out and returns the winner, `None` for a draw.
-fn finish_at_random(position: &mut Position, rng: &mut Rng) -> Option<Side> {
-    let mut scratch = MoveList::new();
+fn play_out(position: &mut Position, rng: &mut Rng) -> Option<Side> {
     for _ in 0..PLIES_PER_SQUARE * position.size().squares() {
         if let Some(outcome) = position.outcome() {
             return outcome.winner();
-        }
-        if immediate_finish(position, &mut scratch).is_some() {
-            return Some(position.side_to_move());
         }
         let mv = position.random_move(|count| rng.random_range(0..count)).expect("the game goes on");
         position.play_unchecked(mv);
     }
     position.outcome().and_then(|outcome| outcome.winner())
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::Preset;
+
+    use super::*;
+    use crate::rng_for;
+
+    fn position(fen: &str) -> Position {
+        Position::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position")
+    }
+
+    fn choose(playouts: u32, position: &Position) -> Choice {
+        Rollout::new(playouts).choose(position, &mut rng_for(&[4])).expect("the game goes on")
+    }
+
+    #[test]
+    fn takes_a_win_in_one_without_playouts() {
+        for (fen, mv) in [("7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d", "g3g1"), ("7/1ak4/7/2d4/7/7/3a3 a", "d1d6")] {
+            let choice = choose(50, &position(fen));
+            assert_eq!((choice.mv.text(position(fen).size()), choice.wdl), (mv.to_owned(), Some(Wdl::WIN)));
+        }
+    }
+
+    #[test]
+    fn bars_the_way_of_a_king_who_is_about_to_go_home() {
+        // The king on g3 goes to g1 next; only a man on g1's file or rank can stop him, and one stands ready on f2.
+        let choice = choose(800, &position("3a3/7/1a5/a5a/3d2k/a4a1/3a3 a"));
+        assert_eq!(choice.mv.text(hnefi_engine::BoardSize::Seven), "f2g2");
+    }
+
+    #[test]
+    fn visits_add_up_and_points_are_shared() {
+        let start = Position::start(&Preset::Brandubh.rules());
+        let mut player = Rollout::new(300);
+        let choice = player.choose(&start, &mut rng_for(&[4])).expect("the game goes on");
+        assert_eq!((choice.playouts, player.nodes[0].visits), (300, 300));
+        let replies = &player.nodes[player.nodes[0].children.clone()];
+        assert_eq!(replies.len(), 40);
+        assert_eq!(replies.iter().map(|node| node.visits).sum::<u32>(), 300);
+        // The root's points are those of the side that is not to move.
+        let points: f64 = replies.iter().map(|node| node.points).sum();
+        assert!((points + player.nodes[0].points - 300.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_single_playout_is_enough_for_a_legal_move() {
+        let start = Position::start(&Preset::Copenhagen.rules());
+        assert!(start.is_legal(choose(1, &start).mv));
+    }
 }

@@ -51,7 +51,7 @@ impl Default for SearchConfig {
             root: RootKind::Gumbel,
             considered: 16,
             c_visit: 50.0,
-            c_scale: 0.3,
+            c_scale: 1.0,
             c_puct: 0.9,
             c_puct_base: 19_652.0,
             c_puct_factor: 0.5,

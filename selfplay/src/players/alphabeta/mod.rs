@@ -1,9 +1,10 @@
 //! An honest baseline: alpha-beta search with a hand-made evaluation.
 //!
 //! `alphabeta:D` deepens iteratively to `D` plies with negamax alpha-beta, a transposition table, and moves ordered by
-//! the table's move, captures, killers and history. At the horizon the evaluation of `evaluation.rs` speaks, unless the
-//! side to move can take or bring home the king at once, so wins are seen one ply further than `D`. There is no other
-//! quiescence search: a capture beyond the horizon is only estimated.
+//! the table's move, captures, killers and history. At the horizon the evaluation of `evaluation.rs` speaks, with two
+//! exceptions: if the side to move can take or bring home the king at once, it wins; and if the king threatens to go
+//! home, the attackers' answers are tried first. There is no other quiescence search: a capture beyond the horizon is
+//! only estimated.
 //!
 //! So that two games from one opening are not the same game, every move at the root is given a random bonus of up to
 //! [`JITTER`] hundredths of a man, which decides between moves of nearly equal value.
@@ -18,7 +19,8 @@ use rand::RngExt;
 
 use self::ordering::Ordering;
 use self::table::{Bound, Table};
-use super::{Choice, Player, PlayerError, immediate_finish};
+use super::finish::immediate_finish;
+use super::{Choice, Player, PlayerError};
 use crate::Rng;
 
 /// Value of a won game, less one for every ply it takes. Values are in hundredths of a defending man.

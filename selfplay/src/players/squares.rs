@@ -1,0 +1,130 @@
+//! Sets of squares that players look at and the rules do not: neighbours, the edge, and regions at the corners.
+
+use hnefi_engine::{Bitboard, BoardSize};
+
+/// What steps need to know of a board.
+struct Files {
+    board: u128,
+    first: u128,
+    last: u128,
+}
+
+const FILES: [Files; 3] = [Files::new(7), Files::new(9), Files::new(11)];
+
+impl Files {
+    const fn new(n: usize) -> Files {
+        let (mut first, mut rank) = (0, 0);
+        while rank < n {
+            first |= 1 << (rank * n);
+            rank += 1;
+        }
+        Files { board: (1 << (n * n)) - 1, first, last: first << (n - 1) }
+    }
+}
+
+/// Index into tables that have an entry per board, smallest first.
+const fn index(size: BoardSize) -> usize {
+    match size {
+        BoardSize::Seven => 0,
+        BoardSize::Nine => 1,
+        BoardSize::Eleven => 2,
+    }
+}
+
+/// The squares one step up, down, right and left of a set.
+#[inline]
+fn steps(set: Bitboard, size: BoardSize) -> [Bitboard; 4] {
+    let (files, n, set) = (&FILES[index(size)], size.side(), set.0);
+    [set << n & files.board, set >> n, (set & !files.last) << 1, (set & !files.first) >> 1].map(Bitboard)
+}
+
+/// The squares orthogonally beside a set.
+pub(super) fn beside(set: Bitboard, size: BoardSize) -> Bitboard {
+    let [up, down, right, left] = steps(set, size);
+    up | down | right | left
+}
+
+/// The squares along the edge.
+pub(super) fn edge(size: BoardSize) -> Bitboard {
+    let (files, n) = (&FILES[index(size)], size.side());
+    let rank = (1 << n) - 1;
+    Bitboard(files.first | files.last | rank | rank << (n * (n - 1)))
+}
+
+/// The four quarters of the board, the middle rank and file in none.
+pub(super) fn quarters(size: BoardSize) -> [Bitboard; 4] {
+    const QUARTERS: [[Bitboard; 4]; 3] = [at_corners(7, 3, None), at_corners(9, 4, None), at_corners(11, 5, None)];
+    QUARTERS[index(size)]
+}
+
+/// The short diagonals that bar the corners: `a2 b1` on 7x7, `a3 b2 c1` on the larger boards.
+pub(super) fn corner_bars(size: BoardSize) -> [Bitboard; 4] {
+    const BARS: [[Bitboard; 4]; 3] = [at_corners(7, 2, Some(1)), at_corners(9, 3, Some(2)), at_corners(11, 3, Some(2))];
+    BARS[index(size)]
+}
+
+/// One region at each corner of an `n` by `n` board: the squares within `width` of both edges, or of those only the ones on
+/// the diagonal that many steps from the corner.
+const fn at_corners(n: usize, width: usize, diagonal: Option<usize>) -> [Bitboard; 4] {
+    let mut regions = [Bitboard::EMPTY; 4];
+    let mut corner = 0;
+    while corner < 4 {
+        let mut i = 0;
+        while i < width * width {
+            let (up, right) = (i / width, i % width);
+            let wanted = match diagonal {
+                Some(distance) => up + right == distance,
+                None => true,
+            };
+            if wanted {
+                let rank = if corner & 1 == 0 { up } else { n - 1 - up };
+                let file = if corner & 2 == 0 { right } else { n - 1 - right };
+                regions[corner].0 |= 1 << (rank * n + file);
+            }
+            i += 1;
+        }
+        corner += 1;
+    }
+    regions
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::Square;
+
+    use super::*;
+
+    fn names(set: Bitboard, size: BoardSize) -> Vec<String> {
+        set.map(|square| square.name(size)).collect()
+    }
+
+    /// Every square with its rank and file.
+    fn squares(size: BoardSize) -> impl Iterator<Item = (Square, i32, i32)> {
+        let n = size.side();
+        (0..size.squares()).map(move |i| (Square::new(i), (i / n) as i32, (i % n) as i32))
+    }
+
+    #[test]
+    fn steps_do_not_wrap_around_the_board() {
+        for size in BoardSize::ALL {
+            for (square, rank, file) in squares(size) {
+                let expected: Bitboard = squares(size)
+                    .filter(|&(_, r, f)| (r - rank).abs() + (f - file).abs() == 1)
+                    .map(|(s, ..)| s)
+                    .collect();
+                assert_eq!(beside(Bitboard::of(square), size), expected, "{} of {size:?}", square.name(size));
+            }
+        }
+    }
+
+    #[test]
+    fn regions_lie_where_they_are_said_to() {
+        assert_eq!(names(corner_bars(BoardSize::Seven)[0], BoardSize::Seven), ["b1", "a2"]);
+        assert_eq!(names(corner_bars(BoardSize::Eleven)[3], BoardSize::Eleven), ["k9", "j10", "i11"]);
+        for size in BoardSize::ALL {
+            let n = size.side();
+            assert_eq!(edge(size).len(), 4 * (n - 1));
+            assert!(quarters(size).iter().all(|quarter| quarter.len() == (n / 2) * (n / 2)));
+        }
+    }
+}
