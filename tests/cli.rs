@@ -117,3 +117,32 @@ fn doctor_names_cores_and_devices() {
     let text = stdout(&run(&["doctor"]));
     assert_names(&text, &["cores", "memory", "flex", "cpu"]);
 }
+
+#[test]
+fn bench_prints_a_line_of_json_per_figure() {
+    let quickly = ["--seconds", "0.01", "--repeats", "1", "--json"];
+    let figures = |stage: &str| -> Vec<serde_json::Value> {
+        let args: Vec<&str> = ["bench", stage].into_iter().chain(quickly).collect();
+        stdout(&run(&args)).lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    };
+    for (stage, names) in [
+        ("engine", &["perft 3, all moves made", "perft 4, leaves counted", "random games"][..]),
+        ("evaluate", &["evaluations"][..]),
+    ] {
+        let figures = figures(stage);
+        for name in names {
+            assert!(figures.iter().any(|figure| figure["name"] == *name), "{stage} without {name}: {figures:?}");
+        }
+        for figure in &figures {
+            assert_eq!(figure["stage"], stage);
+            assert!(["board", "net", "precision"].iter().all(|key| figure.get(key).is_some()), "{figure}");
+            assert!(figure["threads"].as_u64().is_some_and(|threads| threads > 0), "{figure}");
+            assert!(
+                ["value", "peak"].iter().all(|key| figure[key].as_f64().is_some_and(|value| value > 0.0)),
+                "{figure}"
+            );
+            assert!(figure["unit"].is_string(), "{figure}");
+        }
+    }
+    assert_names(&refused(&["bench", "--seconds", "0"]), &["seconds", "0.01 to 600"]);
+}

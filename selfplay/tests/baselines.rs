@@ -1,5 +1,5 @@
 //! What the baselines are worth, measured. Long, so not part of the quick tests:
-//! `cargo test --release -p hnefi-selfplay -- --ignored baselines`.
+//! `cargo test --release -- --ignored baselines_`.
 
 use hnefi_engine::Preset;
 use hnefi_models::DeviceChoice;

@@ -42,7 +42,7 @@ pub(super) struct Balance(Vec<(Preset, Handicap)>);
 pub struct Handicap {
     /// Doublings of the playouts.
     pub doublings: f32,
-    /// Share of the other side's moves that are random, in the mean over games.
+    /// Share of the other side's moves that are random.
     pub blunders: f32,
 }
 
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { doublings: 4.0, blunders: 0.5 };
+    const LIMITS: Limits = Limits { doublings: 4.0, blunders: 0.75 };
 
     fn games(preset: Preset, attackers: usize, defenders: usize) -> Vec<GameRecord> {
         let game = |winner| GameRecord {

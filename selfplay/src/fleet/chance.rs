@@ -24,8 +24,6 @@ pub(super) enum Purpose {
     SampledMove = 7,
     /// Whether a move is random, and which one.
     Blunder = 8,
-    /// How many moves of a game are random.
-    GameBlunders = 9,
 }
 
 /// The generator for one purpose at one ply of one game; things chosen once a game use ply 0.

@@ -26,8 +26,7 @@ pub struct SelfPlayConfig {
     /// The most doublings of the losing side's playouts over the winning side's, adapted generation by generation so that games
     /// come out even; 0 is off. Only in training: games by one checkpoint on their own are played with equal playouts.
     pub balance_doublings: f32,
-    /// The most of its moves that the winning side plays at random, in the mean over games, adapted like the doublings; 0 is
-    /// off. Only in training, too.
+    /// The most of its moves that the winning side plays at random, adapted like the doublings; 0 is off. Only in training, too.
     pub blunder_share: f32,
     /// Share of the plies searched with `fast_playouts` and without a policy target (KataGo's playout cap randomisation); 0 is off.
     pub fast_share: f32,
@@ -176,7 +175,7 @@ impl SelfPlayConfig {
         let balance = self.balance_doublings;
         check("balance_doublings", balance.to_string(), (0.0..=8.0).contains(&balance), "0 to 8 doublings");
         let blunders = self.blunder_share;
-        check("blunder_share", blunders.to_string(), (0.0..=0.5).contains(&blunders), "0 to 0.5");
+        check("blunder_share", blunders.to_string(), (0.0..=0.9).contains(&blunders), "0 to 0.9");
         check("fast_share", self.fast_share.to_string(), (0.0..=0.95).contains(&self.fast_share), "0 to 0.95");
         let fast = self.fast_playouts;
         check("fast_playouts", fast.to_string(), (1..=100_000).contains(&fast), "1 to 100000 playouts");

@@ -237,9 +237,7 @@ impl Seat {
     fn blunder(&self, report: &SearchReport, table: &Table<'_>) -> Option<Move> {
         let record = self.record()?;
         let side = self.game.as_ref()?.position.side_to_move();
-        // Spread evenly over the games from none to twice the mean, so that games at even terms never cease.
-        let spread = 2.0 * unit(&mut generator(table.seed, record.game, 0, Purpose::GameBlunders));
-        let share = spread * f64::from(table.balance.of(&record.rules).blunders(side));
+        let share = f64::from(table.balance.of(&record.rules).blunders(side));
         let mut rng = generator(table.seed, record.game, record.plies.len(), Purpose::Blunder);
         if unit(&mut rng) >= share || report.proven.is_some_and(|proven| proven.verdict == Verdict::Win) {
             return None;

@@ -35,7 +35,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
         peak,
     };
     // First, before anything else has left its memory with the process.
-    let (_, memory) = play(BoardSize::Eleven, &config, MANY_GAMES, effort.seconds.max(10.0), super::cores())?;
+    let (_, memory) = play(BoardSize::Eleven, &config, MANY_GAMES, 10.0 * effort.seconds, super::cores())?;
     report.add(figure(
         &format!("memory, {MANY_GAMES} games"),
         BoardSize::Eleven,
