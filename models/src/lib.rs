@@ -12,6 +12,7 @@ pub mod encoding;
 mod evaluation;
 pub mod fused;
 mod hashing;
+mod kernels;
 mod mixing;
 mod network;
 mod parameters;

@@ -4,8 +4,8 @@ use burn::nn::conv::Conv2d;
 use hnefi_engine::BoardSize;
 
 use super::fold::{CpuNetworkError, Matrix};
-use super::kernels::{Floats, Grid, Kernels, PANEL, Pool, Product};
 use super::layers::{Dense, padded};
+use crate::kernels::{Floats, Grid, Kernels, PANEL, Pool, Product};
 use crate::network::RoleHeads;
 use crate::{POLICY_PLANES, PolicyIndex};
 

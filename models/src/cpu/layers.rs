@@ -1,7 +1,7 @@
 //! The layers of the fast network: weights packed for the kernels, channels padded to whole panels.
 
 use super::fold::{Folded, Matrix};
-use super::kernels::{Floats, Grid, Kernels, PANEL, POINTS, Packed, Product, transform_kernel};
+use crate::kernels::{Floats, Grid, Kernels, PANEL, POINTS, Packed, Product, filters};
 
 /// `len` rounded up to whole panels. Padded channels have no weights and are zero throughout.
 pub(super) fn padded(len: usize) -> usize {
@@ -82,7 +82,7 @@ impl Convolution {
         let mut weights = Packed::zeros(POINTS, padded(channels), channels);
         for input in 0..channels {
             for output in 0..channels {
-                let points = transform_kernel(folded.kernel(input, output));
+                let points = filters::transform_kernel(folded.kernel(input, output));
                 for (point, value) in points.into_iter().enumerate() {
                     weights.set(point, input, output, value as f32);
                 }

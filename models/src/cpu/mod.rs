@@ -11,13 +11,11 @@
 //! | `layers` | 3x3 convolutions and dense layers, packed |
 //! | `heads` | policy where moves start, value, occupancy |
 //! | `network` | the order of it all, and the scratch memory |
-//! | `kernels` | the arithmetic, for each instruction set |
 //!
-//! Boards lie channels last with a border of zeros. Nothing is allocated while evaluating, but for auxiliary answers.
+//! The arithmetic is in [`crate::kernels`]. Boards lie channels last with a border of zeros. Nothing is allocated while evaluating, but for auxiliary answers.
 
 mod fold;
 mod heads;
-mod kernels;
 mod layers;
 mod network;
 mod stem;
@@ -37,7 +35,7 @@ use network::Scratch;
 /// short rounds. Returns how many multiply-adds of single floats were done: over the time taken, the peak that
 /// evaluation and training are measured against.
 pub fn spin_multiply_adds(rounds: u64) -> u64 {
-    kernels::Kernels::best().spin(rounds)
+    crate::kernels::Kernels::best().spin(rounds)
 }
 
 /// Evaluates on the thread that asks, without any other. One per thread, all sharing the network.

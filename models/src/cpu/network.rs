@@ -2,9 +2,9 @@
 
 use super::fold::{CpuNetworkError, Folded, Matrix};
 use super::heads::{HeadScratch, Heads, Occupancy};
-use super::kernels::{Floats, Grid, Kernels, POINTS, Pool};
 use super::layers::{Convolution, Dense, Tiles, padded};
 use super::stem::Stem;
+use crate::kernels::{Floats, Grid, Kernels, POINTS, Pool};
 use crate::network::Block as BurnBlock;
 use crate::{Features, GLOBALS, Network, PLANES, PolicyIndex};
 use hnefi_engine::{BoardSize, Side};

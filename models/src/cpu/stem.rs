@@ -4,8 +4,8 @@
 //! multiplying by mostly zeros.
 
 use super::fold::{Folded, Matrix};
-use super::kernels::{Floats, Grid, Kernels};
 use super::layers::{Dense, padded};
+use crate::kernels::{Floats, Grid, Kernels};
 use crate::{Features, GLOBALS, PLANES};
 
 /// Taps of the kernel.

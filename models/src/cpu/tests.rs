@@ -6,8 +6,8 @@ use hnefi_engine::{Bitboard, BoardSize, Side};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::kernels::Kernels;
 use super::{CpuNetwork, CpuNetworkError};
+use crate::kernels::Kernels;
 use crate::network::ConvNorm;
 use crate::{Features, GLOBALS, Network, NetworkConfig, PLANES, POLICY_PLANES, PolicyIndex};
 

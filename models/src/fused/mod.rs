@@ -1,11 +1,11 @@
 //! Training at the processor's speed: one convolution layer with its normalisation, skip, bias and ReLU as one operation
 //! inside burn's autodiff.
 //!
-//! burn's own convolution converts layouts and copies patches; on small boards a direct kernel is several times faster
-//! (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's own operations are the oracle
+//! burn's own convolution converts layouts and copies patches; on small boards Winograd's method, forward and backward, is
+//! several times faster (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's own operations are the oracle
 //! that the gradient tests compare with.
 
-mod kernels;
+mod convolution;
 mod network;
 mod op;
 mod passes;

@@ -1,14 +1,20 @@
 //! Forward and backward passes of one fused layer over a batch: `relu(norm(conv(x)) + skip + bias)`.
 //!
-//! The batch is cut into chunks of a fixed number of boards; threads take whole chunks and partial sums are added in chunk
+//! The batch is cut into parts of a fixed number of boards; threads take whole parts and partial sums are added in their
 //! order, so results do not depend on the number of threads.
 
 use rayon::prelude::*;
 
-use super::kernels::{LANES, Row, add_weight_gradient, convolve, pack, pack_transposed, unpack};
+use super::convolution::Convolution;
 
-/// Boards a chunk.
-const CHUNK: usize = 8;
+/// Boards a part.
+const PART: usize = 64;
+
+/// Channels that the loops below take at a time, which the compiler makes registers of.
+const LANES: usize = 16;
+
+/// So many channels of one square, or a sum over squares.
+type Lanes = [f32; LANES];
 
 /// Sizes of one call.
 #[derive(Clone, Copy, Debug)]
@@ -24,19 +30,17 @@ pub struct Shape {
 }
 
 impl Shape {
-    fn input_len(self) -> usize {
+    pub(super) fn input_len(self) -> usize {
         self.side * self.side * self.cin
     }
 
-    fn output_len(self) -> usize {
+    pub(super) fn output_len(self) -> usize {
         self.side * self.side * self.cout
     }
 
-    /// Whether the kernels are compiled for these sizes.
+    /// Whether the passes serve these sizes.
     pub fn is_served(self) -> bool {
-        matches!(self.side, 7 | 9 | 11)
-            && matches!(self.cout, 16 | 32 | 48 | 64 | 96 | 128)
-            && (self.cin == self.cout || self.cin == 16)
+        self.side > 0 && [self.cin, self.cout].iter().all(|&channels| channels > 0 && channels.is_multiple_of(LANES))
     }
 }
 
@@ -69,61 +73,28 @@ pub struct Gradients {
     pub bias: Vec<f32>,
 }
 
-/// Calls a kernel compiled for the run-time sizes.
-macro_rules! sized {
-    ($side:expr, $cin:expr, $call:ident) => {
-        match ($side, $cin) {
-            (7, 16) => $call!(7, 16),
-            (7, 32) => $call!(7, 32),
-            (7, 48) => $call!(7, 48),
-            (7, 64) => $call!(7, 64),
-            (7, 96) => $call!(7, 96),
-            (7, 128) => $call!(7, 128),
-            (9, 16) => $call!(9, 16),
-            (9, 32) => $call!(9, 32),
-            (9, 48) => $call!(9, 48),
-            (9, 64) => $call!(9, 64),
-            (9, 96) => $call!(9, 96),
-            (9, 128) => $call!(9, 128),
-            (11, 16) => $call!(11, 16),
-            (11, 32) => $call!(11, 32),
-            (11, 48) => $call!(11, 48),
-            (11, 64) => $call!(11, 64),
-            (11, 96) => $call!(11, 96),
-            (11, 128) => $call!(11, 128),
-            other => unreachable!("no kernel for (side, channels) {other:?}: Shape::is_served was not asked"),
-        }
-    };
+/// A slice over channels as whole lanes.
+fn lanes(values: &[f32]) -> &[Lanes] {
+    values.as_chunks().0
 }
 
-fn convolve_sized(side: usize, cin: usize, input: &[f32], weights: &[Row], cout: usize, out: &mut [f32]) {
-    macro_rules! call {
-        ($n:literal, $c:literal) => {
-            convolve::<$n, $c>(input, weights, cout, out)
-        };
+fn lanes_mut(values: &mut [f32]) -> &mut [Lanes] {
+    values.as_chunks_mut().0
+}
+
+/// Adds one board's sums over a block of channels to the totals of all channels.
+fn add_to(total: &mut [f64], block: usize, sum: &Lanes) {
+    for (total, &value) in total[block * LANES..][..LANES].iter_mut().zip(sum) {
+        *total += f64::from(value);
     }
-    sized!(side, cin, call)
 }
 
-fn add_weight_gradient_sized(shape: Shape, x: &[f32], g: &[f32], sum: &mut [Row]) {
-    macro_rules! call {
-        ($n:literal, $c:literal) => {
-            if shape.cin == $c {
-                add_weight_gradient::<$n, $c, $c>(x, g, sum)
-            } else {
-                add_weight_gradient::<$n, 16, $c>(x, g, sum)
-            }
-        };
-    }
-    sized!(shape.side, shape.cout, call)
-}
-
-/// Adds up partial sums per channel in their order, in double precision.
-fn total(parts: &[Vec<f32>], channels: usize) -> Vec<f64> {
+/// Adds up partial sums per channel in their order.
+fn total<'a>(parts: impl Iterator<Item = &'a [f64]>, channels: usize) -> Vec<f64> {
     let mut sum = vec![0.0; channels];
     for part in parts {
         for (sum, value) in sum.iter_mut().zip(part) {
-            *sum += f64::from(*value);
+            *sum += value;
         }
     }
     sum
@@ -144,30 +115,22 @@ pub fn forward(
 ) -> (Vec<f32>, Saved) {
     let (input_len, output_len, cout) = (shape.input_len(), shape.output_len(), shape.cout);
     assert_eq!(x.len(), shape.batch * input_len);
-    let packed = pack(weights, shape.cin, cout);
+    let convolution = Convolution::forward(shape, weights);
     let mut convolved = vec![0.0; shape.batch * output_len];
-    let sums: Vec<(Vec<f32>, Vec<f32>)> = convolved
-        .par_chunks_mut(CHUNK * output_len)
-        .zip(x.par_chunks(CHUNK * input_len))
+    let moments: Vec<Moments> = convolved
+        .par_chunks_mut(PART * output_len)
+        .zip(x.par_chunks(PART * input_len))
         .map(|(out, x)| {
-            let (mut sum, mut squares) = (vec![0.0; cout], vec![0.0; cout]);
-            for (out, x) in out.chunks_exact_mut(output_len).zip(x.chunks_exact(input_len)) {
-                convolve_sized(shape.side, shape.cin, x, &packed, cout, out);
-                for position in out.chunks_exact(cout) {
-                    for ((sum, square), z) in sum.iter_mut().zip(&mut squares).zip(position) {
-                        *sum += z;
-                        *square += z * z;
-                    }
-                }
-            }
-            (sum, squares)
+            convolution.run(x, out);
+            Moments::of(out, output_len, cout)
         })
         .collect();
-    let (sums, squares): (Vec<_>, Vec<_>) = sums.into_iter().unzip();
     let count = (shape.batch * shape.side * shape.side) as f64;
-    let mean: Vec<f64> = total(&sums, cout).iter().map(|sum| sum / count).collect();
+    let sums = total(moments.iter().map(|part| &part.sums[..]), cout);
+    let squares = total(moments.iter().map(|part| &part.squares[..]), cout);
+    let mean: Vec<f64> = sums.iter().map(|sum| sum / count).collect();
     let variance: Vec<f64> =
-        total(&squares, cout).iter().zip(&mean).map(|(square, mean)| (square / count - mean * mean).max(0.0)).collect();
+        squares.iter().zip(&mean).map(|(square, mean)| (square / count - mean * mean).max(0.0)).collect();
     let saved = Saved {
         mean: mean.iter().map(|&v| v as f32).collect(),
         inverse: variance.iter().map(|&v| (1.0 / (v + epsilon).sqrt()) as f32).collect(),
@@ -180,27 +143,76 @@ pub fn forward(
 
     let mut out = vec![0.0; shape.batch * output_len];
     out.par_chunks_mut(output_len).enumerate().for_each(|(board, out)| {
-        let z = &saved.convolved[board * output_len..][..output_len];
+        let convolved = &saved.convolved[board * output_len..][..output_len];
+        let skip = skip.map(|skip| &skip[board * output_len..][..output_len]);
         let shift: Vec<f32> = match bias {
             Some(bias) => shift.iter().zip(&bias[board * cout..][..cout]).map(|(shift, bias)| shift + bias).collect(),
             None => shift.clone(),
         };
-        for (out, z) in out.chunks_exact_mut(cout).zip(z.chunks_exact(cout)) {
-            for c in 0..cout {
-                out[c] = z[c] * scale[c] + shift[c];
-            }
-        }
-        if let Some(skip) = skip {
-            for (out, skip) in out.iter_mut().zip(&skip[board * output_len..][..output_len]) {
-                *out += skip;
-            }
-        }
-        for out in out.iter_mut() {
-            // Not `max`, which would turn a NaN into 0 and hide it from the learner's check.
-            *out = if *out < 0.0 { 0.0 } else { *out };
-        }
+        activate(out, convolved, skip, &scale, &shift);
     });
     (out, saved)
+}
+
+/// Sums per channel over the squares of some boards.
+struct Moments {
+    sums: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Moments {
+    /// Sums over boards of `len` floats each.
+    fn of(boards: &[f32], len: usize, channels: usize) -> Moments {
+        let blocks = channels / LANES;
+        let mut moments = Moments { sums: vec![0.0; channels], squares: vec![0.0; channels] };
+        for board in boards.chunks_exact(len) {
+            let board = lanes(board);
+            for block in 0..blocks {
+                let (mut sum, mut squares) = ([0.0; LANES], [0.0; LANES]);
+                for square in board.chunks_exact(blocks) {
+                    let values = &square[block];
+                    for lane in 0..LANES {
+                        sum[lane] += values[lane];
+                        squares[lane] += values[lane] * values[lane];
+                    }
+                }
+                add_to(&mut moments.sums, block, &sum);
+                add_to(&mut moments.squares, block, &squares);
+            }
+        }
+        moments
+    }
+}
+
+/// `relu(convolved * scale + shift + skip)` of one board.
+fn activate(out: &mut [f32], convolved: &[f32], skip: Option<&[f32]>, scale: &[f32], shift: &[f32]) {
+    let (scale, shift) = (lanes(scale), lanes(shift));
+    let blocks = scale.len();
+    // Not `max`, which would turn a NaN into 0 and hide it from the learner's check.
+    let relu = |value: f32| if value < 0.0 { 0.0 } else { value };
+    let squares = lanes_mut(out).chunks_exact_mut(blocks).zip(lanes(convolved).chunks_exact(blocks));
+    match skip {
+        None => {
+            for (out, convolved) in squares {
+                for block in 0..blocks {
+                    let (out, z, scale, shift) = (&mut out[block], &convolved[block], &scale[block], &shift[block]);
+                    for lane in 0..LANES {
+                        out[lane] = relu(z[lane] * scale[lane] + shift[lane]);
+                    }
+                }
+            }
+        }
+        Some(skip) => {
+            for ((out, convolved), skip) in squares.zip(lanes(skip).chunks_exact(blocks)) {
+                for block in 0..blocks {
+                    let (out, z, scale, shift) = (&mut out[block], &convolved[block], &scale[block], &shift[block]);
+                    for lane in 0..LANES {
+                        out[lane] = relu(z[lane] * scale[lane] + shift[lane] + skip[block][lane]);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Backward pass: `out` is what [`forward`] returned and `g` its gradient. The gradient of `x` is only computed when wanted.
@@ -219,33 +231,27 @@ pub fn backward(
     // Through the ReLU, and the sums that the normalisation's gradient needs.
     let mut masked = vec![0.0; g.len()];
     let mut bias = vec![0.0; shape.batch * cout];
-    let products: Vec<Vec<f32>> = masked
-        .par_chunks_mut(CHUNK * output_len)
-        .zip(bias.par_chunks_mut(CHUNK * cout))
+    let products: Vec<Vec<f64>> = masked
+        .par_chunks_mut(PART * output_len)
+        .zip(bias.par_chunks_mut(PART * cout))
         .enumerate()
-        .map(|(chunk, (masked, bias))| {
-            let begin = chunk * CHUNK * output_len;
-            let (out, g) = (&out[begin..][..masked.len()], &g[begin..][..masked.len()]);
-            let z = &saved.convolved[begin..][..masked.len()];
-            for ((masked, out), g) in masked.iter_mut().zip(out).zip(g) {
-                *masked = if *out > 0.0 { *g } else { 0.0 };
+        .map(|(part, (masked, bias))| {
+            let mut products = vec![0.0; cout];
+            let boards = masked.chunks_exact_mut(output_len).zip(bias.chunks_exact_mut(cout));
+            for (index, (masked, bias)) in boards.enumerate() {
+                let begin = (part * PART + index) * output_len;
+                let here = begin..begin + output_len;
+                mask(lanes_mut(masked), lanes(&out[here.clone()]), lanes(&g[here.clone()]));
+                sum_gradients(lanes(masked), lanes(&saved.convolved[here]), &saved.mean, bias, &mut products);
             }
-            let mut product = vec![0.0; cout];
-            for ((masked, z), bias) in
-                masked.chunks_exact(output_len).zip(z.chunks_exact(output_len)).zip(bias.chunks_exact_mut(cout))
-            {
-                for (masked, z) in masked.chunks_exact(cout).zip(z.chunks_exact(cout)) {
-                    for c in 0..cout {
-                        bias[c] += masked[c];
-                        product[c] += masked[c] * (z[c] - saved.mean[c]);
-                    }
-                }
-            }
-            product
+            products
         })
         .collect();
-    let beta: Vec<f64> = total(&bias.chunks_exact(cout).map(<[f32]>::to_vec).collect::<Vec<_>>(), cout);
-    let gamma_gradient: Vec<f64> = total(&products, cout)
+    let beta = bias.chunks_exact(cout).fold(vec![0.0; cout], |mut sum, bias| {
+        sum.iter_mut().zip(bias).for_each(|(sum, &value)| *sum += f64::from(value));
+        sum
+    });
+    let gamma_gradient: Vec<f64> = total(products.iter().map(|part| &part[..]), cout)
         .iter()
         .zip(&saved.inverse)
         .map(|(product, inverse)| product * f64::from(*inverse))
@@ -262,54 +268,77 @@ pub fn backward(
         slope[c] = b as f32;
         offset[c] = (-a * beta[c] / count - b * f64::from(saved.mean[c])) as f32;
     }
-    let transposed = if wants_x { pack_transposed(weights, shape.cin, cout) } else { Vec::new() };
-    let chunks = shape.batch.div_ceil(CHUNK);
+    let convolution = Convolution::backward(shape, weights, wants_x);
     let mut x_gradient = vec![0.0; if wants_x { x.len() } else { 0 }];
     let x_parts: Vec<&mut [f32]> = if wants_x {
-        x_gradient.chunks_mut(CHUNK * input_len).collect()
+        x_gradient.chunks_mut(PART * input_len).collect()
     } else {
-        (0..chunks).map(|_| Default::default()).collect()
+        (0..shape.batch.div_ceil(PART)).map(|_| Default::default()).collect()
     };
-    let parts: Vec<Vec<Row>> = x_parts
+    let parts: Vec<Vec<f32>> = x_parts
         .into_par_iter()
+        .zip(x.par_chunks(PART * input_len))
         .enumerate()
-        .map(|(chunk, x_part)| {
-            let mut sum = vec![[0.0; LANES]; cout / LANES * 9 * shape.cin];
-            let mut gradient = vec![0.0; output_len];
-            for board in chunk * CHUNK..shape.batch.min((chunk + 1) * CHUNK) {
-                let masked = &masked[board * output_len..][..output_len];
-                let z = &saved.convolved[board * output_len..][..output_len];
-                for ((gradient, masked), z) in
-                    gradient.chunks_exact_mut(cout).zip(masked.chunks_exact(cout)).zip(z.chunks_exact(cout))
-                {
-                    for c in 0..cout {
-                        gradient[c] = scale[c] * masked[c] + slope[c] * z[c] + offset[c];
-                    }
-                }
-                add_weight_gradient_sized(shape, &x[board * input_len..][..input_len], &gradient, &mut sum);
-                if wants_x {
-                    let begin = (board - chunk * CHUNK) * input_len;
-                    let x_part = &mut x_part[begin..begin + input_len];
-                    convolve_sized(shape.side, cout, &gradient, &transposed, shape.cin, x_part);
-                }
-            }
-            sum
+        .map(|(part, (x_gradient, x))| {
+            let gradient_of = |board: usize, gradient: &mut [f32]| {
+                let begin = (part * PART + board) * output_len;
+                let (masked, convolved) = (&masked[begin..][..output_len], &saved.convolved[begin..][..output_len]);
+                before_norm(gradient, masked, convolved, [&scale, &slope, &offset]);
+            };
+            convolution.run_back(x, gradient_of, x_gradient)
         })
         .collect();
-    let mut sum = vec![[0.0; LANES]; cout / LANES * 9 * shape.cin];
-    for part in &parts {
-        for (sum, part) in sum.iter_mut().zip(part) {
-            for lane in 0..LANES {
-                sum[lane] += part[lane];
-            }
-        }
-    }
     Gradients {
         x: x_gradient,
-        weights: unpack(&sum, shape.cin, cout),
+        weights: convolution.weights_gradient(&parts),
         gamma: gamma_gradient.iter().map(|&v| v as f32).collect(),
         beta: beta.iter().map(|&v| v as f32).collect(),
         skip: masked,
         bias,
+    }
+}
+
+/// The gradient before the ReLU: that after it where it let something through.
+fn mask(masked: &mut [Lanes], out: &[Lanes], gradient: &[Lanes]) {
+    for ((masked, out), gradient) in masked.iter_mut().zip(out).zip(gradient) {
+        for lane in 0..LANES {
+            masked[lane] = if out[lane] > 0.0 { gradient[lane] } else { 0.0 };
+        }
+    }
+}
+
+/// One board's sums per channel: of the gradient into `bias`, and of it times the centred convolution onto `products`.
+fn sum_gradients(gradient: &[Lanes], convolved: &[Lanes], mean: &[f32], bias: &mut [f32], products: &mut [f64]) {
+    let (mean, bias) = (lanes(mean), lanes_mut(bias));
+    let blocks = mean.len();
+    for block in 0..blocks {
+        let (mut sum, mut product) = ([0.0; LANES], [0.0; LANES]);
+        let mean = &mean[block];
+        for (gradient, convolved) in gradient.chunks_exact(blocks).zip(convolved.chunks_exact(blocks)) {
+            let (gradient, convolved) = (&gradient[block], &convolved[block]);
+            for lane in 0..LANES {
+                sum[lane] += gradient[lane];
+                product[lane] += gradient[lane] * (convolved[lane] - mean[lane]);
+            }
+        }
+        bias[block] = sum;
+        add_to(products, block, &product);
+    }
+}
+
+/// `scale * masked + slope * convolved + offset` of one board.
+fn before_norm(gradient: &mut [f32], masked: &[f32], convolved: &[f32], [scale, slope, offset]: [&[f32]; 3]) {
+    let (scale, slope, offset) = (lanes(scale), lanes(slope), lanes(offset));
+    let blocks = scale.len();
+    let squares = lanes_mut(gradient).chunks_exact_mut(blocks);
+    let inputs = lanes(masked).chunks_exact(blocks).zip(lanes(convolved).chunks_exact(blocks));
+    for (gradient, (masked, convolved)) in squares.zip(inputs) {
+        for block in 0..blocks {
+            let (gradient, masked, convolved) = (&mut gradient[block], &masked[block], &convolved[block]);
+            let (scale, slope, offset) = (&scale[block], &slope[block], &offset[block]);
+            for lane in 0..LANES {
+                gradient[lane] = scale[lane] * masked[lane] + slope[lane] * convolved[lane] + offset[lane];
+            }
+        }
     }
 }

@@ -1,9 +1,10 @@
-//! The arithmetic of the fast evaluator, written once and compiled for each instruction set.
+//! The arithmetic of the fast evaluator and the fused training layers, written once and compiled for each instruction set.
 //!
 //! [`Kernels`] is a table of entry points, chosen when the program runs by what the CPU has. Its methods check every length
 //! and are safe; all `unsafe` of the library stands in this folder. A further precision or instruction set is a further
 //! [`vector::Vector`] or a further table, and changes nothing outside.
 
+pub(crate) mod filters;
 mod floats;
 mod packed;
 mod peak;
@@ -16,9 +17,9 @@ mod vector;
 
 pub(crate) use floats::Floats;
 pub(crate) use packed::Packed;
-pub(crate) use product::Product;
+pub(crate) use product::{Outer, Product};
 pub(crate) use rows::Pool;
-pub(crate) use tiles::{Grid, POINTS, transform_kernel};
+pub(crate) use tiles::{Grid, POINTS};
 
 /// Channels are padded to multiples of this, and weights packed by so many columns: two registers of AVX2.
 pub(crate) const PANEL: usize = 16;
@@ -32,6 +33,10 @@ pub(crate) struct Kernels {
     multiply: unsafe fn(&Product, &[f32], &Packed, Option<&[f32]>, &mut [f32]),
     scatter: unsafe fn(Grid, &[f32], &mut [f32], usize),
     gather: unsafe fn(Grid, &[f32], usize, &[f32], bool, &mut [f32]),
+    outputs: unsafe fn(Grid, &[f32], usize, &mut [f32]),
+    spread: unsafe fn(Grid, &[f32], &mut [f32], usize),
+    collect: unsafe fn(Grid, &[f32], usize, &mut [f32]),
+    add_outer: unsafe fn(&Outer, &[f32], &[f32], &mut [f32]),
     sum: unsafe fn(&[f32], &[u16], &[f32], &mut [f32]),
     pool: unsafe fn(&Pool, &[f32], &mut [f32]),
     spin: unsafe fn(u64) -> f32,
@@ -50,6 +55,10 @@ macro_rules! kernels {
                 multiply,
                 scatter,
                 gather,
+                outputs,
+                spread,
+                collect,
+                add_outer,
                 sum,
                 pool,
                 spin,
@@ -78,6 +87,30 @@ macro_rules! kernels {
             unsafe fn gather(grid: Grid, sums: &[f32], step: usize, bias: &[f32], add: bool, board: &mut [f32]) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
                 unsafe { tiles::gather::<$vector>(grid, sums, step, bias, add, board) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn outputs(grid: Grid, sums: &[f32], step: usize, board: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { tiles::outputs::<$vector>(grid, sums, step, board) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn spread(grid: Grid, board: &[f32], sums: &mut [f32], step: usize) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { tiles::spread::<$vector>(grid, board, sums, step) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn collect(grid: Grid, transformed: &[f32], step: usize, board: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { tiles::collect::<$vector>(grid, transformed, step, board) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn add_outer(product: &Outer, left: &[f32], right: &[f32], out: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { product::add_outer::<$vector, $registers>(product, left, right, out) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -157,6 +190,46 @@ impl Kernels {
         assert!(bias.len() == grid.channels, "bias must have a value per channel");
         // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
         unsafe { (self.gather)(grid, sums, step, bias, add, board) }
+    }
+
+    /// Makes a board without border of `[POINTS][tiles][channels]` sums.
+    ///
+    /// # Panics
+    /// When a slice has the wrong length or the channels are no multiple of [`PANEL`].
+    pub fn outputs(&self, grid: Grid, sums: &[f32], step: usize, board: &mut [f32]) {
+        assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.inner_len() && grid.fits(sums, step));
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.outputs)(grid, sums, step, board) }
+    }
+
+    /// [`Kernels::outputs`] transposed: the gradient of a board without border to that of its sums.
+    ///
+    /// # Panics
+    /// When a slice has the wrong length or the channels are no multiple of [`PANEL`].
+    pub fn spread(&self, grid: Grid, board: &[f32], sums: &mut [f32], step: usize) {
+        assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.inner_len() && grid.fits(sums, step));
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.spread)(grid, board, sums, step) }
+    }
+
+    /// [`Kernels::scatter`] transposed: adds the gradient of the transformed tiles to that of the board with its border.
+    ///
+    /// # Panics
+    /// When a slice has the wrong length or the channels are no multiple of [`PANEL`].
+    pub fn collect(&self, grid: Grid, transformed: &[f32], step: usize, board: &mut [f32]) {
+        assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.len() && grid.fits(transformed, step));
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.collect)(grid, transformed, step, board) }
+    }
+
+    /// Adds the products `leftᵀ x right` to `out`.
+    ///
+    /// # Panics
+    /// When a slice is too short for the shape.
+    pub fn add_outer(&self, product: &Outer, left: &[f32], right: &[f32], out: &mut [f32]) {
+        assert!(product.fits(left, right, out), "{product:?} does not fit its operands");
+        // SAFETY: the operands fit, and a table is only handed out where the CPU has its features.
+        unsafe { (self.add_outer)(product, left, right, out) }
     }
 
     /// `relu(bias + sum of the picked rows of table)`.

@@ -25,6 +25,12 @@ impl Packed {
         self.floats[matrix * self.depth * self.columns + index] = value;
     }
 
+    /// Sets the weights of one row in the panel that begins with column `first`.
+    pub fn set_row(&mut self, matrix: usize, row: usize, first: usize, values: &[f32; PANEL]) {
+        let index = matrix * self.depth * self.columns + first * self.depth + row * PANEL;
+        self.floats[index..index + PANEL].copy_from_slice(values);
+    }
+
     /// Whether there are weights for this many matrices. A single matrix serves any number.
     pub fn holds(&self, matrices: usize) -> bool {
         let size = self.depth * self.columns;

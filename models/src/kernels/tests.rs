@@ -89,7 +89,7 @@ fn convolve_and_compare(kernels: &Kernels, grid: Grid, add: bool) {
     for input in 0..channels {
         for output in 0..channels {
             let taps = std::array::from_fn(|tap| kernel(input, output, tap));
-            for (point, value) in transform_kernel(&taps).into_iter().enumerate() {
+            for (point, value) in filters::transform_kernel(&taps).into_iter().enumerate() {
                 packed.set(point, input, output, value as f32);
             }
         }
@@ -186,4 +186,132 @@ fn pooling_is_over_the_squares_alone() {
             }
         }
     }
+}
+
+/// Sum of products in double precision.
+fn inner(a: &[f32], b: &[f32]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
+}
+
+/// Of two linear maps, one is the other transposed when `<map(a), b> = <a, transposed(b)>` for all `a` and `b`.
+fn assert_transposed(forward: f64, backward: f64, terms: usize, what: &str) {
+    assert!((forward - backward).abs() < 1e-5 * (terms as f64).sqrt(), "{what}: {forward} and {backward}");
+}
+
+/// A board of `grid` with its border of zeros, and the same one without.
+fn boards(grid: Grid, seed: u64) -> (Floats, Vec<f32>) {
+    let (mut bordered, mut plain) = (Floats::zeros(grid.len()), Vec::new());
+    for square in 0..grid.side * grid.side {
+        let values = filled(grid.channels, seed + square as u64);
+        bordered[grid.square(square)..][..grid.channels].copy_from_slice(&values);
+        plain.extend_from_slice(&values);
+    }
+    (bordered, plain)
+}
+
+#[test]
+fn gradients_of_tiles_are_their_transposes() {
+    for kernels in Kernels::available() {
+        for side in [5, 7, 9, 11, 13] {
+            let grid = Grid { side, channels: 32 };
+            let step = grid.tiles() * grid.channels + PANEL;
+            let points = |seed| {
+                let mut values = filled(POINTS * step, seed);
+                for point in 0..POINTS {
+                    values[(point + 1) * step - PANEL..(point + 1) * step].fill(0.0);
+                }
+                values
+            };
+            let (bordered, plain) = boards(grid, 20);
+            let given = points(21);
+            let name = |what| format!("{what}, {} on side {side}", kernels.name);
+
+            let mut transformed = Floats::zeros(POINTS * step);
+            kernels.scatter(grid, &bordered, &mut transformed, step);
+            let mut collected = filled(grid.len(), 22);
+            let before = inner(&collected, &bordered);
+            kernels.collect(grid, &given, step, &mut collected);
+            let (forward, backward) = (inner(&transformed, &given), inner(&collected, &bordered) - before);
+            assert_transposed(forward, backward, given.len(), &name("collect"));
+
+            let mut outputs = vec![f32::NAN; grid.inner_len()];
+            kernels.outputs(grid, &given, step, &mut outputs);
+            let mut spread = Floats::zeros(POINTS * step);
+            kernels.spread(grid, &plain, &mut spread, step);
+            assert_transposed(inner(&outputs, &plain), inner(&given, &spread), given.len(), &name("spread"));
+        }
+    }
+}
+
+#[test]
+fn outputs_are_what_gather_writes() {
+    for kernels in Kernels::available() {
+        let grid = Grid { side: 9, channels: 16 };
+        let step = grid.tiles() * grid.channels + PANEL;
+        let sums = filled(POINTS * step, 30);
+        let mut plain = vec![f32::NAN; grid.inner_len()];
+        kernels.outputs(grid, &sums, step, &mut plain);
+        let mut bordered = Floats::zeros(grid.len());
+        kernels.gather(grid, &sums, step, &[0.0; 16], false, &mut bordered);
+        for (square, plain) in plain.chunks_exact(16).enumerate() {
+            let gathered = &bordered[grid.square(square)..][..16];
+            assert!(plain.iter().zip(gathered).all(|(plain, &gathered)| plain.max(0.0) == gathered), "square {square}");
+        }
+    }
+}
+
+#[test]
+fn outer_products_are_added() {
+    for kernels in Kernels::available() {
+        for (rows, left_columns, right_columns) in [(1, 16, 16), (4, 32, 16), (9, 5, 48), (17, 64, 32)] {
+            let (matrices, gap) = (3, 7);
+            let (left_step, right_step) = (rows * left_columns + gap, rows * right_columns + gap);
+            let (left, right) = (filled(matrices * left_step, 1), filled(matrices * right_step, 2));
+            let product = Outer { matrices, rows, left_columns, right_columns, left_step, right_step };
+            let before = filled(matrices * left_columns * right_columns, 3);
+            let mut out = before.to_vec();
+            kernels.add_outer(&product, &left, &right, &mut out);
+            for (at, (found, before)) in out.iter().zip(before.iter()).enumerate() {
+                let (matrix, column) = (at / right_columns / left_columns, at % right_columns);
+                let of_row = |row: usize| {
+                    let left = left[matrix * left_step + row * left_columns + at / right_columns % left_columns];
+                    f64::from(left) * f64::from(right[matrix * right_step + row * right_columns + column])
+                };
+                let expected = f64::from(*before) + (0..rows).map(of_row).sum::<f64>();
+                assert_near(*found, expected, 1.0 + rows as f64, kernels.name);
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "does not fit")]
+fn an_outer_product_beyond_its_operands_is_refused() {
+    let product = Outer { matrices: 2, rows: 3, left_columns: 4, right_columns: 16, left_step: 12, right_step: 48 };
+    Kernels::best().add_outer(&product, &filled(24, 1), &filled(95, 2), &mut filled(128, 3));
+}
+
+#[test]
+fn transformed_weights_and_their_gradient() {
+    let (cin, cout) = (16, 32);
+    let weights: Vec<f32> = values(40).take(cin * cout * 9).collect();
+    let (packed, exchanged) =
+        (filters::transform(&weights, cin, cout), filters::transform_transposed(&weights, cin, cout));
+    let given = filled(POINTS * cin * cout, 41);
+    let mut sum = 0.0;
+    for output in 0..cout {
+        for input in 0..cin {
+            let kernel = std::array::from_fn(|tap| f64::from(weights[(output * cin + input) * 9 + tap]));
+            for (point, expected) in filters::transform_kernel(&kernel).into_iter().enumerate() {
+                let panel =
+                    |row: usize, column: usize, depth: usize| (column / PANEL * depth + row) * PANEL + column % PANEL;
+                assert_near(packed.matrix(point)[panel(input, output, cin)], expected, 4.0, "transform");
+                assert_near(exchanged.matrix(point)[panel(output, input, cout)], expected, 4.0, "exchanged");
+                sum += expected * f64::from(given[(point * cin + input) * cout + output]);
+            }
+        }
+    }
+    let gradient = filters::gradient(&given, cin, cout);
+    assert_transposed(sum, inner(&gradient, &weights), given.len(), "gradient of the weights");
 }
