@@ -66,21 +66,22 @@ impl Convolution {
         Scratch { board: Floats::zeros(self.input.len()), inputs: points(self.input), sums: points(self.output) }
     }
 
-    /// Convolves boards `[N, N, cin]` to boards `[N, N, cout]`.
-    pub fn run(&self, x: &[f32], out: &mut [f32]) {
+    /// Convolves boards `[N, N, cin]` and hands each result `[N, N, cout]` on, in order.
+    pub fn run(&self, x: &[f32], mut finish: impl FnMut(&[f32])) {
         let weights = self.weights.as_ref().expect("packed for the forward direction");
         let mut scratch = self.scratch();
-        let groups = x.chunks(self.group * self.input.inner_len());
-        for (x, out) in groups.zip(out.chunks_mut(self.group * self.output.inner_len())) {
+        let mut board = vec![0.0; self.output.inner_len()];
+        for x in x.chunks(self.group * self.input.inner_len()) {
             let boards = x.len() / self.input.inner_len();
             let (left_step, out_step) = (Self::step(self.input, boards), Self::step(self.output, boards));
             self.scatter(x, left_step, &mut scratch);
             let rows = boards * self.input.tiles();
             let product = Product { matrices: POINTS, rows, left_step, out_step, relu: false };
             self.kernels.multiply(&product, &scratch.inputs, weights, None, &mut scratch.sums);
-            for (index, out) in out.chunks_exact_mut(self.output.inner_len()).enumerate() {
+            for index in 0..boards {
                 let sums = &scratch.sums[index * self.output.tiles() * self.output.channels..];
-                self.kernels.outputs(self.output, sums, out_step, out);
+                self.kernels.outputs(self.output, sums, out_step, &mut board);
+                finish(&board);
             }
         }
     }

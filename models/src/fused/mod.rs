@@ -1,14 +1,16 @@
 //! Training at the processor's speed: one convolution layer with its normalisation, skip, bias and ReLU as one operation
-//! inside burn's autodiff.
+//! inside burn's autodiff, and global pooling as another.
 //!
 //! burn's own convolution converts layouts and copies patches; on small boards Winograd's method, forward and backward, is
-//! several times faster (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's own operations are the oracle
-//! that the gradient tests compare with.
+//! several times faster (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's own
+//! operations are the oracle that the gradient tests compare with.
 
+mod conv_norm;
 mod convolution;
+mod global_pool;
 mod network;
-mod op;
 mod passes;
+mod tensors;
 
+pub use conv_norm::{ConvNormInputs, conv_norm, serves};
 pub(crate) use network::{forward, serves_network};
-pub use op::{ConvNormInputs, conv_norm, serves};

@@ -7,6 +7,7 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
+use super::global_pool::{self, serves_channels};
 use super::{ConvNormInputs, conv_norm, serves};
 use crate::network::{Block, ConvNorm, Heads, Network, RoleHeads};
 
@@ -50,18 +51,15 @@ fn layer(layer: &ConvNorm, x: Tensor<4>, skip: Option<Tensor<4>>, bias: Option<T
 
 fn block(x: Tensor<4>, block: &Block) -> Tensor<4> {
     let y = layer(&block.first, x.clone(), None, None);
-    let bias = block.pool.as_ref().map(|pool| {
-        let [batch, side, _, channels] = y.dims();
-        pool.forward(global_pool(y.clone().reshape([batch, side * side, channels]), side))
-    });
+    let bias = block.pool.as_ref().map(|pool| pool.forward(global_pool(y.clone())));
     layer(&block.second, y, Some(x), bias)
 }
 
 fn heads(network: &Network, trunk: Tensor<4>, globals: Tensor<2>) -> Heads {
     let [batch, side, _, channels] = trunk.dims();
     let squares = side * side;
+    let pooled = global_pool(trunk.clone());
     let trunk = trunk.reshape([batch, squares, channels]);
-    let pooled = global_pool(trunk.clone(), side);
     let (mut policy, mut value) = role(&network.roles[0], trunk.clone(), pooled.clone(), side);
     if let Some(defenders) = network.roles.get(1) {
         let (other_policy, other_value) = role(defenders, trunk.clone(), pooled, side);
@@ -90,7 +88,8 @@ fn role(heads: &RoleHeads, trunk: Tensor<3>, pooled: Tensor<2>, side: usize) -> 
     let [batch, channels] = bias.dims();
     let hidden = relu(pointwise(&heads.policy_conv, trunk.clone()) + bias.reshape([batch, 1, channels]));
     let policy = pointwise(&heads.policy_out, hidden);
-    let value = global_pool(relu(pointwise(&heads.value_conv, trunk)), side);
+    let value = relu(pointwise(&heads.value_conv, trunk));
+    let value = global_pool(value.reshape([batch as i32, side as i32, side as i32, -1]));
     let value = heads.value_out.forward(relu(heads.value_hidden.forward(value)));
     (policy, value)
 }
@@ -108,9 +107,13 @@ fn pointwise(conv: &Conv2d, x: Tensor<3>) -> Tensor<3> {
     product.reshape([batch, squares, outputs])
 }
 
-/// Mean, scaled mean and maximum over the squares of `[B, S, C]`, as in [`Network::forward`].
-fn global_pool(x: Tensor<3>, side: usize) -> Tensor<2> {
-    let [batch, _, channels] = x.dims();
+/// Mean, scaled mean and maximum over the squares of `[B, N, N, C]`, as in [`Network::forward`].
+fn global_pool(x: Tensor<4>) -> Tensor<2> {
+    let [batch, side, _, channels] = x.dims();
+    if serves_channels(channels) {
+        return global_pool::global_pool(x);
+    }
+    let x = x.reshape([batch, side * side, channels]);
     let mean = x.clone().mean_dim(1).reshape([batch, channels]);
     let max = x.max_dim(1).reshape([batch, channels]);
     let scaled = mean.clone().mul_scalar((side as f32 - 9.0) / 2.0);

@@ -6,6 +6,7 @@
 
 pub(crate) mod filters;
 mod floats;
+mod norm;
 mod packed;
 mod peak;
 mod product;
@@ -39,6 +40,11 @@ pub(crate) struct Kernels {
     add_outer: unsafe fn(&Outer, &[f32], &[f32], &mut [f32]),
     sum: unsafe fn(&[f32], &[u16], &[f32], &mut [f32]),
     pool: unsafe fn(&Pool, &[f32], &mut [f32]),
+    pool_back: unsafe fn(&Pool, &[f32], &[f32], &[f32], &mut [f32]),
+    moments: unsafe fn(&[f32], &mut [f32]),
+    activate: unsafe fn(&[f32], Option<&[f32]>, &[f32], &[f32], &mut [f32]),
+    mask: unsafe fn(&[f32], &[f32], &[f32], &mut [f32], &mut [f32]),
+    before_norm: unsafe fn(&[f32], &[f32], [&[f32]; 3], &mut [f32]),
     spin: unsafe fn(u64) -> f32,
     /// Floats in a register.
     lanes: usize,
@@ -61,6 +67,11 @@ macro_rules! kernels {
                 add_outer,
                 sum,
                 pool,
+                pool_back,
+                moments,
+                activate,
+                mask,
+                before_norm,
                 spin,
                 lanes: <$vector as vector::Vector>::LANES,
             };
@@ -123,6 +134,36 @@ macro_rules! kernels {
             unsafe fn pool(pool: &Pool, squares: &[f32], out: &mut [f32]) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
                 unsafe { rows::pool::<$vector>(pool, squares, out) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn pool_back(pool: &Pool, squares: &[f32], pooled: &[f32], gradient: &[f32], out: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { rows::pool_back::<$vector>(pool, squares, pooled, gradient, out) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn moments(board: &[f32], out: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { norm::moments::<$vector>(board, out) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn activate(board: &[f32], skip: Option<&[f32]>, scale: &[f32], shift: &[f32], out: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { norm::activate::<$vector>(board, skip, scale, shift, out) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn mask(board: &[f32], out: &[f32], mean: &[f32], gradient: &mut [f32], sums: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { norm::mask::<$vector>(board, out, mean, gradient, sums) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn before_norm(gradient: &[f32], board: &[f32], lines: [&[f32]; 3], out: &mut [f32]) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { norm::before_norm::<$vector>(gradient, board, lines, out) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -253,6 +294,62 @@ impl Kernels {
         // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
         unsafe { (self.pool)(pool, squares, out) }
     }
+
+    /// [`Kernels::pool`]'s gradient: from that of `pooled`, `[3][channels]`, to that of the squares.
+    ///
+    /// # Panics
+    /// When a slice has the wrong length or the channels are no multiple of [`PANEL`].
+    pub fn pool_back(&self, pool: &Pool, squares: &[f32], pooled: &[f32], gradient: &[f32], out: &mut [f32]) {
+        assert!(pool.channels.is_multiple_of(PANEL) && pool.fits(squares, pooled), "{pool:?} does not fit");
+        assert!(gradient.len() == pooled.len() && out.len() == squares.len(), "gradients of {pool:?}");
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.pool_back)(pool, squares, pooled, gradient, out) }
+    }
+
+    /// Sums per channel over the squares of a board `[squares][channels]`, and sums of squared values: `[2][channels]`.
+    ///
+    /// # Panics
+    /// When the lengths do not match or the channels are no multiple of [`PANEL`].
+    pub fn moments(&self, board: &[f32], out: &mut [f32]) {
+        assert!(holds_squares(board, out.len() / 2) && out.len().is_multiple_of(2));
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.moments)(board, out) }
+    }
+
+    /// `relu(board * scale + shift + skip)` of a board `[squares][channels]`, where not a number stays so.
+    ///
+    /// # Panics
+    /// When the lengths do not match or the channels are no multiple of [`PANEL`].
+    pub fn activate(&self, board: &[f32], skip: Option<&[f32]>, scale: &[f32], shift: &[f32], out: &mut [f32]) {
+        assert!(holds_squares(board, scale.len()) && scale.len() == shift.len());
+        assert!(out.len() == board.len() && skip.is_none_or(|skip| skip.len() == board.len()));
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.activate)(board, skip, scale, shift, out) }
+    }
+
+    /// Takes the gradient of [`Kernels::activate`]'s result `out` back through the ReLU, in place, and sums it per channel,
+    /// and times `board - mean`: `[2][channels]`.
+    ///
+    /// # Panics
+    /// When the lengths do not match or the channels are no multiple of [`PANEL`].
+    pub fn mask(&self, board: &[f32], out: &[f32], mean: &[f32], gradient: &mut [f32], sums: &mut [f32]) {
+        assert!(holds_squares(board, mean.len()) && sums.len() == 2 * mean.len());
+        assert!(out.len() == board.len() && gradient.len() == board.len());
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.mask)(board, out, mean, gradient, sums) }
+    }
+
+    /// `scale * gradient + slope * board + offset` of a board `[squares][channels]`; the lines are scale, slope and offset.
+    ///
+    /// # Panics
+    /// When the lengths do not match or the channels are no multiple of [`PANEL`].
+    pub fn before_norm(&self, gradient: &[f32], board: &[f32], lines: [&[f32]; 3], out: &mut [f32]) {
+        assert!(lines.iter().all(|line| holds_squares(board, line.len()) && line.len() == lines[0].len()));
+        assert!(out.len() == board.len() && gradient.len() == board.len());
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.before_norm)(gradient, board, lines, out) }
+    }
+
     /// Keeps the multiply-add units as busy as they can be for `rounds` rounds; returns how many multiply-adds of single
     /// floats that took.
     pub fn spin(&self, rounds: u64) -> u64 {
@@ -260,4 +357,9 @@ impl Kernels {
         std::hint::black_box(unsafe { (self.spin)(rounds) });
         rounds * peak::multiply_adds(self.lanes) as u64
     }
+}
+
+/// Whether `board` is made of whole squares with so many channels, and those of whole panels.
+fn holds_squares(board: &[f32], channels: usize) -> bool {
+    channels > 0 && channels.is_multiple_of(PANEL) && board.len().is_multiple_of(channels)
 }

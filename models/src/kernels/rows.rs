@@ -106,3 +106,40 @@ pub(super) unsafe fn pool<V: Vector>(pool: &Pool, squares: &[f32], out: &mut [f3
         }
     }
 }
+
+/// [`pool`]'s gradient: from that of the result, `[3][channels]`, to that of the squares, laid out as they are. The maximum's
+/// goes to the first square that has it.
+///
+/// # Safety
+/// As for [`pool`]; `pooled` and `gradient` are as long as its result, and `out` as `squares`.
+#[inline(always)]
+pub(super) unsafe fn pool_back<V: Vector>(
+    pool: &Pool,
+    squares: &[f32],
+    pooled: &[f32],
+    gradient: &[f32],
+    out: &mut [f32],
+) {
+    let (side, channels) = (pool.side, pool.channels);
+    let share = 1.0 / (side * side) as f32;
+    let size = (side as f32 - 9.0) / 2.0;
+    for channel in (0..channels).step_by(V::LANES) {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let gradient = gradient.as_ptr().add(channel);
+            let mean = V::load(gradient.add(channels)).mul_add(V::splat(size), V::load(gradient));
+            let mean = mean.mul(V::splat(share));
+            let max = V::load(pooled.as_ptr().add(channel + 2 * channels));
+            let zero = V::splat(0.0);
+            let mut left = V::load(gradient.add(2 * channels));
+            for row in 0..side {
+                for column in 0..side {
+                    let at = channel + row * pool.row_step + column * channels;
+                    let value = V::load(squares.as_ptr().add(at));
+                    mean.add(left.where_equal(value, max, zero)).store(out.as_mut_ptr().add(at));
+                    left = zero.where_equal(value, max, left);
+                }
+            }
+        }
+    }
+}

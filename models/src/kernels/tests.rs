@@ -315,3 +315,90 @@ fn transformed_weights_and_their_gradient() {
     let gradient = filters::gradient(&given, cin, cout);
     assert_transposed(sum, inner(&gradient, &weights), given.len(), "gradient of the weights");
 }
+
+#[test]
+fn the_pooled_gradient_goes_to_every_square_and_to_the_first_maximum() {
+    for kernels in Kernels::available() {
+        for (side, scale) in [(7, -1.0), (9, 0.0), (11, 1.0)] {
+            let channels = 32;
+            let pool = Pool { side, row_step: side * channels, channels };
+            let mut squares = filled(side * side * channels, 50);
+            // Ties, as a ReLU makes them.
+            for value in squares.iter_mut() {
+                *value = if *value < 0.9 { 0.0 } else { *value };
+            }
+            let (mut pooled, gradient) = (filled(3 * channels, 51), filled(3 * channels, 52));
+            kernels.pool(&pool, &squares, &mut pooled);
+            let mut out = vec![f32::NAN; squares.len()];
+            kernels.pool_back(&pool, &squares, &pooled, &gradient, &mut out);
+            for channel in 0..channels {
+                let of = |square: usize| squares[square * channels + channel];
+                let all = 0..side * side;
+                let max = all.clone().map(of).fold(f32::NEG_INFINITY, f32::max);
+                let first = all.clone().find(|&square| of(square) == max).unwrap();
+                let of = |part: usize| f64::from(gradient[part * channels + channel]);
+                for square in all {
+                    let mean = (of(0) + scale * of(1)) / (side * side) as f64;
+                    let expected = mean + if square == first { of(2) } else { 0.0 };
+                    assert_near(out[square * channels + channel], expected, 1.0, kernels.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn passes_over_a_board_by_their_definitions() {
+    let (squares, channels) = (49, 48);
+    let board = filled(squares * channels, 60);
+    let (skip, gradient) = (filled(board.len(), 61), filled(board.len(), 62));
+    let [scale, shift, mean] = [63, 64, 65].map(|seed| filled(channels, seed));
+    let line = |values: &[f32], at: usize| f64::from(values[at % channels]);
+    for kernels in Kernels::available() {
+        let mut sums = vec![f32::NAN; 2 * channels];
+        kernels.moments(&board, &mut sums);
+        for channel in 0..channels {
+            let of = (channel..board.len()).step_by(channels).map(|at| f64::from(board[at]));
+            assert_near(sums[channel], of.clone().sum(), squares as f64, kernels.name);
+            assert_near(sums[channels + channel], of.map(|v| v * v).sum(), squares as f64, kernels.name);
+        }
+
+        for skip in [None, Some(&skip[..])] {
+            let mut out = vec![f32::NAN; board.len()];
+            kernels.activate(&board, skip, &scale, &shift, &mut out);
+            for (at, &found) in out.iter().enumerate() {
+                let expected = f64::from(board[at]) * line(&scale, at) + line(&shift, at);
+                let expected = expected + skip.map_or(0.0, |skip| f64::from(skip[at]));
+                assert_near(found, expected.max(0.0), 3.0, kernels.name);
+            }
+            let (mut masked, mut sums) = (gradient.to_vec(), vec![f32::NAN; 2 * channels]);
+            kernels.mask(&board, &out, &mean, &mut masked, &mut sums);
+            let passes = |at: usize| if out[at] > 0.0 { f64::from(gradient[at]) } else { 0.0 };
+            assert!((0..board.len()).all(|at| f64::from(masked[at]) == passes(at)), "{}", kernels.name);
+            for channel in 0..channels {
+                let all = (channel..board.len()).step_by(channels);
+                let product = |at: usize| passes(at) * (f64::from(board[at]) - line(&mean, at));
+                assert_near(sums[channel], all.clone().map(passes).sum(), squares as f64, kernels.name);
+                assert_near(sums[channels + channel], all.map(product).sum(), squares as f64, kernels.name);
+            }
+        }
+
+        let mut out = vec![f32::NAN; board.len()];
+        kernels.before_norm(&gradient, &board, [&scale, &shift, &mean], &mut out);
+        for (at, &found) in out.iter().enumerate() {
+            let expected = line(&scale, at) * f64::from(gradient[at]) + line(&shift, at) * f64::from(board[at]);
+            assert_near(found, expected + line(&mean, at), 3.0, kernels.name);
+        }
+    }
+}
+
+#[test]
+fn what_is_not_a_number_stays_visible() {
+    for kernels in Kernels::available() {
+        let mut board = filled(16, 70);
+        board[3] = f32::NAN;
+        let mut out = vec![0.0; 16];
+        kernels.activate(&board, None, &[1.0; 16], &[0.0; 16], &mut out);
+        assert!(out[3].is_nan() && out.iter().filter(|value| value.is_nan()).count() == 1, "{}", kernels.name);
+    }
+}

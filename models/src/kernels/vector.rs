@@ -21,6 +21,10 @@ pub(super) unsafe trait Vector: Copy {
     unsafe fn max(self, other: Self) -> Self;
     /// `self * factor + sum`, rounded once or twice as the instruction set has it.
     unsafe fn mul_add(self, factor: Self, sum: Self) -> Self;
+    /// `self` where `gate` is positive, else 0.
+    unsafe fn where_positive(self, gate: Self) -> Self;
+    /// `self` where `a` and `b` are equal, else `other`.
+    unsafe fn where_equal(self, a: Self, b: Self, other: Self) -> Self;
 }
 
 /// Eight floats in an array, which the compiler vectorises with what the target has.
@@ -86,6 +90,16 @@ unsafe impl Vector for Portable {
             }
         }))
     }
+
+    #[inline(always)]
+    unsafe fn where_positive(self, gate: Portable) -> Portable {
+        self.zip(gate, |value, gate| if gate > 0.0 { value } else { 0.0 })
+    }
+
+    #[inline(always)]
+    unsafe fn where_equal(self, a: Portable, b: Portable, other: Portable) -> Portable {
+        Portable(std::array::from_fn(|lane| if a.0[lane] == b.0[lane] { self.0[lane] } else { other.0[lane] }))
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -144,6 +158,16 @@ mod avx2 {
         #[inline(always)]
         unsafe fn mul_add(self, factor: Avx2, sum: Avx2) -> Avx2 {
             Avx2(unsafe { _mm256_fmadd_ps(self.0, factor.0, sum.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn where_positive(self, gate: Avx2) -> Avx2 {
+            Avx2(unsafe { _mm256_and_ps(_mm256_cmp_ps::<_CMP_GT_OQ>(gate.0, _mm256_setzero_ps()), self.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn where_equal(self, a: Avx2, b: Avx2, other: Avx2) -> Avx2 {
+            Avx2(unsafe { _mm256_blendv_ps(other.0, self.0, _mm256_cmp_ps::<_CMP_EQ_OQ>(a.0, b.0)) })
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The operation as burn sees it: a backend extension for flex and its gradient.
+//! The layer as one operation of burn: a backend extension for flex and its gradient.
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
-use burn::backend::flex::{FlexTensor, Layout};
+use burn::backend::flex::FlexTensor;
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{
     Autodiff, AutodiffBackend, Backend, Dispatch, DispatchDevice, Flex, TensorMetadata, backend_extension,
 };
-use burn::tensor::{Bytes, DType, Device, Tensor};
+use burn::tensor::{Device, Tensor};
 
 use super::passes::{self, Saved, Shape};
+use super::tensors::{into_contiguous, tensor, values};
 
 /// Inputs of one fused layer, all on one flex device.
 pub struct ConvNormInputs {
@@ -93,14 +94,6 @@ pub trait ConvNormPasses: Backend {
     ) -> [Option<FloatTensor<Self>>; 6];
 }
 
-fn tensor(values: Vec<f32>, shape: impl Into<burn::tensor::Shape>) -> FlexTensor {
-    FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(shape.into()), DType::F32)
-}
-
-fn values(tensor: &FlexTensor) -> &[f32] {
-    tensor.as_slice::<f32>().expect("made contiguous and f32 before")
-}
-
 fn sizes(x: &FlexTensor, weights: &FlexTensor) -> Shape {
     let (x, weights) = (x.shape(), weights.shape());
     Shape { batch: x[0], side: x[1], cin: x[3], cout: weights[0] }
@@ -155,7 +148,9 @@ impl ConvNormPasses for Flex {
         wants_x: bool,
     ) -> [Option<FlexTensor>; 6] {
         let [x, weights, gamma, _, skip, bias] = parents.map(|tensor| tensor.to_contiguous());
-        let (out, gradient) = (out.to_contiguous(), gradient.to_contiguous());
+        let out = out.to_contiguous();
+        // In place where nobody else holds the gradient.
+        let mut gradient = into_contiguous(gradient);
         let shape = sizes(&x, &weights);
         let gradients = passes::backward(
             shape,
@@ -163,7 +158,7 @@ impl ConvNormPasses for Flex {
             values(&weights),
             values(&gamma),
             values(&out),
-            values(&gradient),
+            gradient.storage_mut(),
             saved,
             wants_x,
         );
@@ -172,7 +167,7 @@ impl ConvNormPasses for Flex {
             Some(tensor(gradients.weights, weights.shape())),
             Some(tensor(gradients.gamma, [shape.cout])),
             Some(tensor(gradients.beta, [shape.cout])),
-            is_present(&skip).then(|| tensor(gradients.skip, skip.shape())),
+            is_present(&skip).then_some(gradient),
             is_present(&bias).then(|| tensor(gradients.bias, [shape.batch, shape.cout])),
         ]
     }

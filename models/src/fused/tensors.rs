@@ -1,0 +1,20 @@
+//! Flex tensors as slices of floats and back.
+
+use burn::backend::flex::{FlexTensor, Layout};
+use burn::tensor::{Bytes, DType, Shape};
+
+/// A contiguous tensor that owns these values.
+pub(super) fn tensor(values: Vec<f32>, shape: impl Into<Shape>) -> FlexTensor {
+    FlexTensor::new(Bytes::from_elems(values), Layout::contiguous(shape.into()), DType::F32)
+}
+
+/// The values of a tensor that was made contiguous before.
+pub(super) fn values(tensor: &FlexTensor) -> &[f32] {
+    tensor.as_slice::<f32>().expect("made contiguous and f32 before")
+}
+
+/// The tensor made contiguous, its values nobody else's if they were not before.
+pub(super) fn into_contiguous(tensor: FlexTensor) -> FlexTensor {
+    // The argument, a second owner, ends here.
+    tensor.to_contiguous()
+}
