@@ -54,7 +54,7 @@ pub(super) struct Convolution {
     pub bias: Floats,
 }
 
-/// What convolutions need for their intermediate values, for `boards` boards of any size.
+/// What convolutions need for their intermediate values.
 #[derive(Debug)]
 pub(super) struct Tiles {
     inputs: Floats,
@@ -62,10 +62,14 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// Room for boards of `grid`, the largest that will come.
-    pub fn new(grid: Grid, boards: usize) -> Tiles {
-        let len = POINTS * Tiles::step(grid, boards);
+    /// Room for groups whose [`Tiles::len`] is no more than this.
+    pub fn new(len: usize) -> Tiles {
         Tiles { inputs: Floats::zeros(len), sums: Floats::zeros(len) }
+    }
+
+    /// Floats that a group of boards takes.
+    pub fn len(grid: Grid, boards: usize) -> usize {
+        POINTS * Tiles::step(grid, boards)
     }
 
     /// Floats from point to point: one panel more than needed, because points a power of two apart would compete for

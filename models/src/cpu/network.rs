@@ -4,7 +4,7 @@ use super::fold::{CpuNetworkError, Folded, Matrix};
 use super::heads::{HeadScratch, Heads, Occupancy};
 use super::layers::{Convolution, Dense, Tiles, padded};
 use super::stem::Stem;
-use crate::kernels::{Floats, Grid, Kernels, POINTS, Pool};
+use crate::kernels::{BLOCK, Floats, Grid, Kernels, POINTS, Pool};
 use crate::network::Block as BurnBlock;
 use crate::{Features, GLOBALS, Network, PLANES, PolicyIndex};
 use hnefi_engine::{BoardSize, Side};
@@ -14,8 +14,8 @@ use hnefi_engine::{BoardSize, Side};
 pub struct CpuNetwork {
     kernels: &'static Kernels,
     channels: usize,
-    /// Boards that go through the tower together.
-    group: usize,
+    /// Tiles that go through the tower together at least, where there are so many.
+    rows: usize,
     stem: Stem,
     blocks: Vec<Block>,
     roles: Vec<Heads>,
@@ -74,7 +74,7 @@ impl CpuNetwork {
         Ok(CpuNetwork {
             kernels,
             channels: padded(channels),
-            group: group(padded(channels), blocks.len()),
+            rows: rows(padded(channels), blocks.len()),
             stem: Stem::pack(&stem, globals),
             blocks,
             roles: roles.map(|(role, heads)| Heads::pack(role, heads, channels)).collect::<Result<_, _>>()?,
@@ -82,25 +82,27 @@ impl CpuNetwork {
         })
     }
 
-    /// Most boards that go through the tower together.
-    pub(super) fn group(&self) -> usize {
-        self.group
+    /// Most boards of a size that go through the tower together.
+    pub(super) fn group(&self, size: BoardSize) -> usize {
+        self.rows.div_ceil(self.grid(size).tiles())
     }
 
-    /// The same network with another size of group.
+    /// The same network with other groups.
     #[cfg(test)]
-    pub(super) fn with_group(self, group: usize) -> CpuNetwork {
-        CpuNetwork { group, ..self }
+    pub(super) fn with_rows(self, rows: usize) -> CpuNetwork {
+        CpuNetwork { rows, ..self }
     }
 
     /// Scratch memory for an evaluator of this network.
     pub(super) fn scratch(&self) -> Scratch {
-        let grid = self.grid(BoardSize::Eleven);
+        let sizes = BoardSize::ALL;
+        let floats = sizes.iter().map(|&size| self.group(size) * self.grid(size).len()).max().unwrap_or(0);
+        let tiles = sizes.iter().map(|&size| Tiles::len(self.grid(size), self.group(size))).max().unwrap_or(0);
         Scratch {
-            grid,
-            trunk: Floats::zeros(self.group * grid.len()),
-            inner: Floats::zeros(self.group * grid.len()),
-            tiles: Tiles::new(grid, self.group),
+            grid: self.grid(BoardSize::Eleven),
+            trunk: Floats::zeros(floats),
+            inner: Floats::zeros(floats),
+            tiles: Tiles::new(tiles),
             bias: Floats::zeros(self.channels),
             pooled: Floats::zeros(3 * self.channels),
             heads: HeadScratch::new(self.channels, &self.roles),
@@ -211,10 +213,10 @@ impl Block {
     }
 }
 
-/// How many boards share one pass over the weights. One is best while all weights stay in a core's share of the cache;
-/// beyond that reading them is what takes the time.
-fn group(channels: usize, blocks: usize) -> usize {
+/// How many tiles share one pass over the weights: two register blocks' worth while all weights stay in a core's share of the
+/// cache, and more beyond that, where reading them is what takes the time.
+fn rows(channels: usize, blocks: usize) -> usize {
     const CACHE: usize = 12 << 20;
     let tower = 2 * blocks * POINTS * channels * channels * size_of::<f32>();
-    if tower <= CACHE { 1 } else { 8 }
+    if tower <= CACHE { 2 * BLOCK } else { 12 * BLOCK }
 }

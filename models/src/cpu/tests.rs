@@ -169,8 +169,8 @@ fn the_answer_does_not_depend_on_the_group() {
     let mut rng = Rng::seed_from_u64(3);
     let network = random_network(config(32, 2, true), &mut rng);
     for kernels in Kernels::available() {
-        let alone = CpuNetwork::with_kernels(&network, kernels).unwrap();
-        let together = CpuNetwork::with_kernels(&network, kernels).unwrap().with_group(5);
+        let alone = CpuNetwork::with_kernels(&network, kernels).unwrap().with_rows(1);
+        let together = CpuNetwork::with_kernels(&network, kernels).unwrap().with_rows(45);
         for size in BoardSize::ALL {
             let positions: Vec<Features> =
                 (0..5).map(|index| random_features(size, Side::BOTH[index % 2], &mut rng)).collect();

@@ -18,7 +18,7 @@ mod vector;
 
 pub(crate) use floats::Floats;
 pub(crate) use packed::Packed;
-pub(crate) use product::{Outer, Product};
+pub(crate) use product::{BLOCK, Outer, Product};
 pub(crate) use rows::Pool;
 pub(crate) use tiles::{Grid, POINTS};
 

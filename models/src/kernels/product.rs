@@ -32,7 +32,7 @@ impl Product {
 }
 
 /// Rows of one register block: twelve accumulators of two registers each leave room for the operands in sixteen.
-const BLOCK: usize = 6;
+pub(crate) const BLOCK: usize = 6;
 
 /// Computes the products. `REGISTERS` registers make a panel.
 ///
