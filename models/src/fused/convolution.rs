@@ -29,8 +29,6 @@ pub struct Convolution {
 
 /// Memory for one group of boards, reused from group to group.
 struct Scratch {
-    /// One board with its border.
-    board: Floats,
     /// Transformed inputs, and backward their gradients.
     inputs: Floats,
     /// Sums, or their gradients.
@@ -63,7 +61,7 @@ impl Convolution {
 
     fn scratch(&self) -> Scratch {
         let points = |grid| Floats::zeros(POINTS * Convolution::step(grid, self.group));
-        Scratch { board: Floats::zeros(self.input.len()), inputs: points(self.input), sums: points(self.output) }
+        Scratch { inputs: points(self.input), sums: points(self.output) }
     }
 
     /// Convolves boards `[N, N, cin]` and hands each result `[N, N, cout]` on, in order.
@@ -86,7 +84,7 @@ impl Convolution {
         }
     }
 
-    /// Takes gradients back: `gradient_of(i, g)` writes the gradient of output board `i` to `g`. Writes the gradient of the
+    /// Takes gradients back: `gradient_of(i, g)` writes the gradient of output board `i` to `g`. Adds the gradient of the
     /// boards `x` to `x_gradient` where it is wanted, and returns the sum over the boards of the gradient of the
     /// transformed weights, `[POINTS][cin][cout]`.
     pub fn run_back(&self, x: &[f32], gradient_of: impl Fn(usize, &mut [f32]), x_gradient: &mut [f32]) -> Vec<f32> {
@@ -113,13 +111,8 @@ impl Convolution {
             self.kernels.multiply(&product, &scratch.sums, weights, None, &mut scratch.inputs);
             let x_gradient = x_gradient.chunks_exact_mut(input.inner_len()).skip(group * self.group);
             for (index, x_gradient) in x_gradient.take(boards).enumerate() {
-                scratch.board.fill(0.0);
                 let transformed = &scratch.inputs[index * input.tiles() * input.channels..];
-                self.kernels.collect(input, transformed, left_step, &mut scratch.board);
-                for (row, x_gradient) in x_gradient.chunks_exact_mut(input.side * input.channels).enumerate() {
-                    let begin = input.square(row * input.side);
-                    x_gradient.copy_from_slice(&scratch.board[begin..][..input.side * input.channels]);
-                }
+                self.kernels.collect(input, transformed, left_step, x_gradient);
             }
         }
         sum
@@ -140,16 +133,10 @@ impl Convolution {
 
     /// Transforms the boards of a group.
     fn scatter(&self, x: &[f32], step: usize, scratch: &mut Scratch) {
-        let (input, row) = (self.input, self.input.side * self.input.channels);
-        // Backward the border may hold what a gradient left there.
-        scratch.board.fill(0.0);
+        let input = self.input;
         for (index, x) in x.chunks_exact(input.inner_len()).enumerate() {
-            for (line, x) in x.chunks_exact(row).enumerate() {
-                let begin = input.square(line * input.side);
-                scratch.board[begin..begin + row].copy_from_slice(x);
-            }
             let to = &mut scratch.inputs[index * input.tiles() * input.channels..];
-            self.kernels.scatter(input, &scratch.board, to, step);
+            self.kernels.scatter_plain(input, x, to, step);
         }
     }
 }

@@ -33,6 +33,7 @@ pub(crate) struct Kernels {
     pub name: &'static str,
     multiply: unsafe fn(&Product, &[f32], &Packed, Option<&[f32]>, &mut [f32]),
     scatter: unsafe fn(Grid, &[f32], &mut [f32], usize),
+    scatter_plain: unsafe fn(Grid, &[f32], &mut [f32], usize),
     gather: unsafe fn(Grid, &[f32], usize, &[f32], bool, &mut [f32]),
     outputs: unsafe fn(Grid, &[f32], usize, &mut [f32]),
     spread: unsafe fn(Grid, &[f32], &mut [f32], usize),
@@ -60,6 +61,7 @@ macro_rules! kernels {
                 name: $name,
                 multiply,
                 scatter,
+                scatter_plain,
                 gather,
                 outputs,
                 spread,
@@ -91,7 +93,13 @@ macro_rules! kernels {
             $(#[target_feature(enable = $features)])?
             unsafe fn scatter(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { tiles::scatter::<$vector>(grid, board, out, step) }
+                unsafe { tiles::scatter::<$vector, true>(grid, board, out, step) }
+            }
+
+            $(#[target_feature(enable = $features)])?
+            unsafe fn scatter_plain(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
+                unsafe { tiles::scatter::<$vector, false>(grid, board, out, step) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -221,6 +229,16 @@ impl Kernels {
         unsafe { (self.scatter)(grid, board, out, step) }
     }
 
+    /// [`Kernels::scatter`] for a board without border.
+    ///
+    /// # Panics
+    /// When a slice has the wrong length or the channels are no multiple of [`PANEL`].
+    pub fn scatter_plain(&self, grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+        assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.inner_len() && grid.fits(out, step));
+        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
+        unsafe { (self.scatter_plain)(grid, board, out, step) }
+    }
+
     /// Makes a board of `[POINTS][tiles][channels]` sums: `relu(outputs + bias)`, with the board's old values added
     /// before if `add`. The border is left alone.
     ///
@@ -253,12 +271,12 @@ impl Kernels {
         unsafe { (self.spread)(grid, board, sums, step) }
     }
 
-    /// [`Kernels::scatter`] transposed: adds the gradient of the transformed tiles to that of the board with its border.
+    /// [`Kernels::scatter_plain`] transposed: adds the gradient of the transformed tiles to that of the board.
     ///
     /// # Panics
     /// When a slice has the wrong length or the channels are no multiple of [`PANEL`].
     pub fn collect(&self, grid: Grid, transformed: &[f32], step: usize, board: &mut [f32]) {
-        assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.len() && grid.fits(transformed, step));
+        assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.inner_len() && grid.fits(transformed, step));
         // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
         unsafe { (self.collect)(grid, transformed, step, board) }
     }

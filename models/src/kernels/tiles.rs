@@ -11,6 +11,8 @@
 //! Every step is linear, so gradients go back through the transposed steps: [`spread`] is [`outputs`] transposed,
 //! [`collect`] is [`scatter`] transposed, and the weights' gradient is made point by point too, 36 multiplications for 144.
 
+use std::ops::Range;
+
 use super::vector::Vector;
 
 /// Values of a transformed tile, and so matrix products of a convolution.
@@ -101,31 +103,71 @@ struct Tile {
 }
 
 impl Tile {
-    /// Where the tile begins on a board with so many floats in a row and in a square. With a border that is where its
-    /// inputs begin, without one its outputs.
+    /// Where the tile's outputs begin on a board without border.
     #[inline(always)]
-    fn corner(self, row: usize, channels: usize) -> usize {
-        self.top * row + self.left * channels
+    fn corner(self, grid: Grid) -> usize {
+        (self.top * grid.side + self.left) * grid.channels
+    }
+
+    /// Where its inputs are on a board with a border or without.
+    #[inline(always)]
+    fn inputs<const BORDER: bool>(self, grid: Grid) -> Inputs {
+        let (rows, columns, width) = if BORDER {
+            (0..EDGE, 0..EDGE, grid.width())
+        } else {
+            // The tile's inputs begin one square before its outputs.
+            let within = |first: usize| usize::from(first == 0)..(grid.side + 1 - first).min(EDGE);
+            (within(self.top), within(self.left), grid.side)
+        };
+        let (row, channels) = (width * grid.channels, grid.channels);
+        let first = self.top * row + self.left * channels;
+        Inputs { rows, columns, row, channels, first, before: if BORDER { 0 } else { row + channels } }
     }
 }
 
-/// Transforms every tile of `board` to `[POINTS][tiles][channels]`, points `step` floats apart.
+/// The squares a tile reads.
+#[derive(Clone)]
+struct Inputs {
+    /// Those of its rows and columns that are in memory; the others are zero.
+    rows: Range<usize>,
+    columns: Range<usize>,
+    /// Floats of a row and of a square.
+    row: usize,
+    channels: usize,
+    /// Where its corner is, and how much too far that counts.
+    first: usize,
+    before: usize,
+}
+
+impl Inputs {
+    /// Where the channels of one of its squares begin.
+    #[inline(always)]
+    fn at(&self, y: usize, x: usize) -> usize {
+        self.first + y * self.row + x * self.channels - self.before
+    }
+}
+
+/// Transforms every tile of `board` to `[POINTS][tiles][channels]`, points `step` floats apart. A board with a border of
+/// zeros needs no care at the edges.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`; `board` is `grid.len()` long, `grid.fits(out, step)`, and the channels are a
-/// multiple of the lanes.
+/// The CPU has the instruction set of `V`; `board` is as long as `grid` says with the border or without,
+/// `grid.fits(out, step)`, and the channels are a multiple of the lanes.
 #[inline(always)]
-pub(super) unsafe fn scatter<V: Vector>(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
-    let (channels, row) = (grid.channels, grid.row_step());
+pub(super) unsafe fn scatter<V: Vector, const BORDER: bool>(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+    let channels = grid.channels;
     for tile in grid.cut() {
+        let inputs = tile.inputs::<BORDER>(grid);
         for channel in (0..channels).step_by(V::LANES) {
-            // SAFETY: the width covers six squares from every tile's corner on, and `fits` covers every tile and point.
+            // SAFETY: `inputs` keeps the reads on the board; `fits` covers every tile and point.
             unsafe {
-                let from = board.as_ptr().add(tile.corner(row, channels) + channel);
                 let to = out.as_mut_ptr().add(tile.index * channels + channel);
                 let mut half = [[V::splat(0.0); EDGE]; EDGE];
-                for x in 0..EDGE {
-                    let column = std::array::from_fn(|y| V::load(from.add(y * row + x * channels)));
+                for x in inputs.columns.clone() {
+                    let mut column = [V::splat(0.0); EDGE];
+                    for y in inputs.rows.clone() {
+                        column[y] = V::load(board.as_ptr().add(inputs.at(y, x) + channel));
+                    }
                     for (line, value) in half.iter_mut().zip(evaluate(column)) {
                         line[x] = value;
                     }
@@ -156,7 +198,7 @@ pub(super) unsafe fn gather<V: Vector>(
 ) {
     let (channels, row) = (grid.channels, grid.row_step());
     for tile in grid.cut() {
-        let to = tile.corner(row, channels) + row + channels;
+        let to = (tile.top + 1) * row + (tile.left + 1) * channels;
         for channel in (0..channels).step_by(V::LANES) {
             // SAFETY: `fits` covers every tile and point; `rows` and `columns` keep the writes on the board.
             unsafe {
@@ -191,7 +233,7 @@ pub(super) unsafe fn outputs<V: Vector>(grid: Grid, sums: &[f32], step: usize, b
         for channel in (0..channels).step_by(V::LANES) {
             // SAFETY: `fits` covers every tile and point; `rows` and `columns` keep the writes on the board.
             unsafe {
-                let to = board.as_mut_ptr().add(tile.corner(row, channels) + channel);
+                let to = board.as_mut_ptr().add(tile.corner(grid) + channel);
                 let values: [[V; STEP]; STEP] = outputs_of(sums.as_ptr().add(tile.index * channels + channel), step);
                 for (y, line) in values.into_iter().enumerate().take(tile.rows) {
                     for (x, value) in line.into_iter().enumerate() {
@@ -216,7 +258,7 @@ pub(super) unsafe fn spread<V: Vector>(grid: Grid, board: &[f32], sums: &mut [f3
         for channel in (0..channels).step_by(V::LANES) {
             // SAFETY: `rows` and `columns` keep the reads on the board; `fits` covers every tile and point.
             unsafe {
-                let from = board.as_ptr().add(tile.corner(row, channels) + channel);
+                let from = board.as_ptr().add(tile.corner(grid) + channel);
                 let to = sums.as_mut_ptr().add(tile.index * channels + channel);
                 let zero = V::splat(0.0);
                 let mut half = [[zero; STEP]; EDGE];
@@ -239,20 +281,19 @@ pub(super) unsafe fn spread<V: Vector>(grid: Grid, board: &[f32], sums: &mut [f3
     }
 }
 
-/// [`scatter`] transposed: adds the gradient of the transformed tiles to that of the board, whose border takes what no
-/// square has.
+/// [`scatter`] transposed, for a board without border: adds the gradient of the transformed tiles to that of the board.
 ///
 /// # Safety
 /// As for [`scatter`], with `board` written.
 #[inline(always)]
 pub(super) unsafe fn collect<V: Vector>(grid: Grid, transformed: &[f32], step: usize, board: &mut [f32]) {
-    let (channels, row) = (grid.channels, grid.row_step());
+    let channels = grid.channels;
     for tile in grid.cut() {
+        let inputs = tile.inputs::<false>(grid);
         for channel in (0..channels).step_by(V::LANES) {
-            // SAFETY: the width covers six squares from every tile's corner on, and `fits` covers every tile and point.
+            // SAFETY: `inputs` keeps the writes on the board; `fits` covers every tile and point.
             unsafe {
                 let from = transformed.as_ptr().add(tile.index * channels + channel);
-                let to = board.as_mut_ptr().add(tile.corner(row, channels) + channel);
                 let mut half = [[V::splat(0.0); EDGE]; EDGE];
                 for x in 0..EDGE {
                     let column = std::array::from_fn(|y| V::load(from.add((y * EDGE + x) * step)));
@@ -260,10 +301,11 @@ pub(super) unsafe fn collect<V: Vector>(grid: Grid, transformed: &[f32], step: u
                         line[x] = value;
                     }
                 }
-                for (y, line) in half.into_iter().enumerate() {
-                    for (x, value) in evaluate_transposed(line).into_iter().enumerate() {
-                        let at = to.add(y * row + x * channels);
-                        value.add(V::load(at)).store(at);
+                for y in inputs.rows.clone() {
+                    let line = evaluate_transposed(half[y]);
+                    for x in inputs.columns.clone() {
+                        let at = board.as_mut_ptr().add(inputs.at(y, x) + channel);
+                        line[x].add(V::load(at)).store(at);
                     }
                 }
             }
