@@ -70,7 +70,7 @@ fn evaluations(criterion: &mut Criterion) {
             let packed = CpuNetwork::new(&network).expect("fresh weights are finite");
             let kernels = packed.kernels();
             let mut fast = CpuEvaluator::new(Arc::new(packed));
-            let mut flex = BurnEvaluator::new(network, device.clone());
+            let mut flex = BurnEvaluator::new(&network, &device);
             let mut out = Evaluations::new();
             for batch in [1, 32] {
                 group.bench_function(format!("{preset} {name}, {kernels}, batches of {batch}"), |bencher| {

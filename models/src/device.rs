@@ -10,6 +10,7 @@ use std::sync::Arc;
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
+use crate::burn_evaluator::GpuQueue;
 use crate::{BurnEvaluator, CpuEvaluator, CpuNetwork, CpuNetworkError, EvalError, Evaluator, Network};
 
 /// A device by name: `cpu`, `flex`, `cuda:0`, `vulkan:0`.
@@ -45,7 +46,7 @@ pub fn evaluator(network: &Network, choice: DeviceChoice) -> Result<Box<dyn Eval
 }
 
 /// Makes as many evaluators of this network on that device as there are threads. On [`DeviceChoice::Cpu`] they share the
-/// packed weights, which so stay in the cache that the cores share.
+/// packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers at a time.
 ///
 /// # Errors
 /// When the device is not in this build or the machine does not have it, or the weights are damaged.
@@ -60,10 +61,19 @@ pub fn evaluators(
         return Ok(Box::new(move || Box::new(CpuEvaluator::new(packed.clone()))));
     }
     let (network, device) = (network.clone(), choice.open()?);
-    Ok(Box::new(move || Box::new(BurnEvaluator::new(network.clone(), device.clone()))))
+    if choice.is_gpu() {
+        let queue = GpuQueue::new(&network, &device)?;
+        return Ok(Box::new(move || Box::new(queue.evaluator())));
+    }
+    Ok(Box::new(move || Box::new(BurnEvaluator::new(&network, &device))))
 }
 
 impl DeviceChoice {
+    /// Whether it is a device of its own, which works while the CPU does something else.
+    pub fn is_gpu(self) -> bool {
+        matches!(self, DeviceChoice::Cuda(_) | DeviceChoice::Vulkan(_))
+    }
+
     /// The burn device, after a small calculation on it.
     ///
     /// # Errors

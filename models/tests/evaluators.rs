@@ -37,7 +37,7 @@ fn all() -> Vec<Box<dyn Evaluator>> {
     vec![
         Box::new(UniformEvaluator),
         Box::new(HashEvaluator::new(5)),
-        Box::new(BurnEvaluator::new(network, Device::flex())),
+        Box::new(BurnEvaluator::new(&network, &Device::flex())),
     ]
 }
 
@@ -91,7 +91,7 @@ fn burn_says_what_the_network_says() {
     let device = Device::flex();
     let network = SMALL.init_seeded(2, &device);
     let positions = mixed();
-    let answers = run(&mut BurnEvaluator::new(network.clone(), device.clone()), &requests(&positions, true));
+    let answers = run(&mut BurnEvaluator::new(&network, &device), &requests(&positions, true));
     for (index, (position, moves)) in positions.iter().enumerate() {
         let (side, squares) = (position.size().side(), position.size().squares());
         let features = Features::of(position);
@@ -125,7 +125,7 @@ fn a_network_that_broke_is_an_error_and_not_a_number() {
     let mut network = SMALL.init(&device);
     network.occupancy.bias = network.occupancy.bias.map(|bias| bias.map(|bias| bias.mul_scalar(f32::NAN)));
     let positions = mixed();
-    let mut evaluator = BurnEvaluator::new(network, device);
+    let mut evaluator = BurnEvaluator::new(&network, &device);
     let error = evaluator.evaluate(&requests(&positions, true), &mut Evaluations::new()).unwrap_err();
     assert!(error.to_string().contains("not a finite number"), "{error}");
 }

@@ -11,7 +11,6 @@ use hnefi_selfplay::store::Store;
 use hnefi_train::TrainConfig;
 use indicatif::ProgressBar;
 
-use super::doctor::cores;
 use crate::cli::SelfplayArgs;
 use crate::{interrupt, progress};
 
@@ -42,7 +41,7 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
         checkpoint_id: &id,
         games_per_file: GAMES_PER_FILE,
         save_every: Duration::from_secs(u64::from(config.run.save_seconds)),
-        threads: args.threads.unwrap_or_else(cores),
+        threads: args.threads.unwrap_or_else(|| config.selfplay.threads_on(device)),
     };
     let watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
     watcher.bar.set_prefix("self-play");

@@ -1,6 +1,7 @@
 //! What a fleet plays: rulesets, openings, ply caps, fast searches and resignation. Read from a configuration file.
 
 use hnefi_engine::{BoardSize, Preset, Rules};
+use hnefi_models::DeviceChoice;
 use serde::{Deserialize, Serialize};
 
 use super::balance::Limits;
@@ -123,6 +124,12 @@ impl SelfPlayConfig {
     /// Number of lanes.
     pub fn lanes(&self) -> usize {
         self.games_in_flight / LANE_GAMES
+    }
+
+    /// Threads that suit self-play on a device: one per core, but on a GPU one per lane. Those mostly wait for it, and the
+    /// lanes that search while it works are the half that it asks next.
+    pub fn threads_on(&self, device: DeviceChoice) -> usize {
+        if device.is_gpu() { self.lanes().max(1) } else { std::thread::available_parallelism().map_or(1, usize::from) }
     }
 
     /// Rules of the ruleset at `point` of the shares laid end to end, `point` in 0..1, with the self-play ply cap.

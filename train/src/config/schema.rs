@@ -103,7 +103,7 @@ const fn key(path: &'static str, kind: Kind, unit: &'static str) -> Key {
 /// All keys, in the order of the configuration files.
 pub(super) const KEYS: &[Key] = &[
     key("run.seed", Kind::Whole(0, i64::MAX), "names all randomness"),
-    key("run.threads", Kind::Whole(0, 1024), "threads, 0 is one per core"),
+    key("run.threads", Kind::Whole(0, 1024), "threads, 0 is one per core, or on a GPU one per 32 games"),
     key("run.device", Kind::Device, "device"),
     key("run.train_device", Kind::Device, "device"),
     key("run.save_seconds", Kind::Whole(1, 86_400), "seconds"),

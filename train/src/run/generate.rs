@@ -30,8 +30,8 @@ impl Run<'_> {
     /// Plays this generation and puts its games on the disk; false when the observer stopped it.
     fn play(&mut self, generation: u32) -> Result<bool, TrainError> {
         let playouts = playouts_at(&self.config.budget.playouts, self.clock.progress(self.complete(), 0.0));
-        let (network, device) = (self.learner.average().clone(), self.config.run.device);
-        let evaluator = || hnefi_models::evaluator(&network, device);
+        let evaluators = hnefi_models::evaluators(self.learner.average(), self.config.run.device)
+            .map_err(|source| FleetError::Evaluation { source })?;
         let desk = Desk {
             store: &self.store,
             observer: self.observer,
@@ -44,7 +44,8 @@ impl Run<'_> {
             state: Mutex::new(DeskState { save: self.save, due: Instant::now(), out_of_time: false, failed: None }),
         };
         desk.state().due += desk.every;
-        let outcome = self.fleet.run(Quota::Plies(self.quota()), playouts, &self.checkpoint_id, &evaluator, &desk);
+        let outcome =
+            self.fleet.run(Quota::Plies(self.quota()), playouts, &self.checkpoint_id, &|| Ok(evaluators()), &desk);
         let finished = match outcome {
             Ok(finished) => finished,
             // Only the last generation ends by the clock. Its games in flight are not needed any more.

@@ -204,10 +204,10 @@ fn open_fleet(
     Ok((with_threads(fleet, config), newest, InFlight::default()))
 }
 
-/// The fleet with the configured number of threads; 0 leaves it one per core.
+/// The fleet with the configured number of threads; 0 means what suits the device.
 fn with_threads(fleet: Fleet, config: &TrainConfig) -> Fleet {
     match config.run.threads {
-        0 => fleet,
+        0 => fleet.with_threads(config.selfplay.threads_on(config.run.device)),
         threads => fleet.with_threads(threads),
     }
 }
