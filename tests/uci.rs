@@ -266,7 +266,7 @@ fn several_lines_are_ranked_and_legal() {
 fn a_finished_game_has_no_move() {
     let mut client = Client::start(&[]);
     client.settle();
-    for line in ["position fen 7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d moves g3g1", "position fen 7/7/3a3/3a3/7/3a3/k6 d"] {
+    for line in ["position fen 7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d moves g3g1", "position fen 7/7/3a3/7/3a3/3a3/k6 d"] {
         client.send(line);
         for go in ["go nodes 10", "go infinite"] {
             let (lines, mv) = client.go(go);

@@ -110,7 +110,6 @@ impl<'a> Engine<'a> {
                 // The time that it waited for another search is not taken off it.
                 self.go(&go, order.search, order.received.max(self.free_since));
                 self.free_since = Instant::now();
-                self.desk.answered();
             }
             // The reader sees to these.
             Command::Stop | Command::Quit => {}
@@ -205,6 +204,7 @@ impl<'a> Engine<'a> {
                 let end = words::ending(crate::Ending::Board(outcome), position.rules());
                 self.voice.tell(&format!("the game is over: {end}"));
             }
+            self.desk.answered();
             self.voice.say(["bestmove (none)"]);
             return;
         }
@@ -304,6 +304,8 @@ impl Watcher<'_> {
         let findings = self.look(searching);
         self.report(&findings);
         let mv = self.choose(&findings.report);
+        // First, so that a client that has read the move finds the engine at rest.
+        self.desk.answered();
         self.voice.say([format!("bestmove {}", mv.text(self.game.position.size()))]);
     }
 

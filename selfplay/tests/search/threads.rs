@@ -49,6 +49,7 @@ fn several_threads_keep_the_number_of_playouts_and_can_be_watched() {
                 let playouts = watched.look(|search| search.report().playouts);
                 assert!(playouts <= 300);
                 looks += 1;
+                bell.wait(Some(Instant::now() + Duration::from_millis(1)));
             }
             looks
         });
@@ -68,9 +69,10 @@ fn several_threads_keep_the_number_of_playouts_and_can_be_watched() {
 fn a_search_stops_when_the_watcher_leaves() {
     let mut search = Search::new(config(RootKind::Puct));
     search.begin(&Position::start(&Preset::Brandubh.rules()), u32::MAX, None);
-    let ((), end) = search_on_threads(&mut search, &mut evaluators(3), &Bell::default(), |watched| {
+    let bell = Bell::default();
+    let ((), end) = search_on_threads(&mut search, &mut evaluators(3), &bell, |watched| {
         while watched.look(|search| search.report().playouts) < 50 {
-            std::thread::yield_now();
+            bell.wait(Some(Instant::now() + Duration::from_millis(1)));
         }
     });
     end.expect("never fails");
