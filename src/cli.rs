@@ -27,6 +27,8 @@ pub enum Command {
     Selfplay(SelfplayArgs),
     /// Play in the terminal.
     Play(PlayArgs),
+    /// Serve a program by a UCI-style text protocol (docs/PLAYING.md).
+    Uci(UciArgs),
     /// Let two players meet and measure the difference.
     Match(MatchArgs),
     /// Write the games of a run for other tools.
@@ -129,10 +131,34 @@ pub struct PlayArgs {
     pub seed: Option<u64>,
 }
 
+/// Arguments of `uci`; `setoption` changes all but the device.
+#[derive(Debug, Args)]
+pub struct UciArgs {
+    /// Ruleset [default: what the model was trained on, else brandubh].
+    #[arg(long, value_parser = preset)]
+    pub rules: Option<Preset>,
+    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint [default: the shipped one
+    /// of the ruleset].
+    #[arg(long, value_name = "PATH")]
+    pub model: Option<String>,
+    /// Threads that search together.
+    #[arg(long, default_value_t = 1)]
+    pub threads: usize,
+    /// Device of the network.
+    #[arg(long, default_value_t)]
+    pub device: DeviceChoice,
+}
+
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// Player A: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S].
+    /// Player A: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S],
+    /// uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S].
+    ///
+    /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and backslashes work
+    /// as in a shell, but no shell runs. The settings are the last parts after a comma: `go nodes N` or `go movetime MS`
+    /// [default: movetime=1000], and the seconds that an answer may take beyond that [default: timeout=30]. A program that does
+    /// not answer in time, ends, or plays an illegal move loses the game.
     pub a: PlayerSpec,
     /// Player B.
     pub b: PlayerSpec,
@@ -207,6 +233,8 @@ pub enum Stage {
     Selfplay,
     /// Training steps.
     Train,
+    /// The engine behind its protocol.
+    Protocol,
 }
 
 /// Arguments of `bench`.

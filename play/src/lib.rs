@@ -3,6 +3,7 @@
 //! A [`Table`] says what is played and who sits at it. [`terminal::run`] plays it on a board drawn in the terminal,
 //! [`plain::run`] line by line over any reader and writer. Both drive a [`Session`], which knows the game, its moves back
 //! and forth and how it ended, and nothing about screens; players think in threads of their own, the [`Thinker`]s.
+//! [`uci::run`] puts a checkpoint behind a text protocol for other programs.
 
 pub mod plain;
 mod save;
@@ -12,6 +13,7 @@ mod session;
 mod table;
 pub mod terminal;
 mod thinker;
+pub mod uci;
 pub mod words;
 
 pub use save::{save, save_numbered};
@@ -42,6 +44,12 @@ pub enum PlayError {
         name: String,
         /// The move and the rule against it.
         illegal: hnefi_engine::IllegalMove,
+    },
+    /// The network asked for cannot be used.
+    #[error("{problem}")]
+    Network {
+        /// Why not.
+        problem: String,
     },
     /// Resigning needs a person whose turn it is or whose game it is.
     #[error("nobody here can resign: {0}")]

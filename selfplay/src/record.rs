@@ -25,7 +25,8 @@ pub struct GameRecord {
     pub plies: Vec<PlyRecord>,
     /// How it ended; `None` while it is in flight.
     pub outcome: Option<Outcome>,
-    /// The side that resigned, if the game ended so. `outcome` is `None` then: nobody knows how it would have ended on the board.
+    /// The side that resigned, or whose program broke off in a match, if the game ended so. `outcome` is `None` then: nobody
+    /// knows how it would have ended on the board.
     pub resigned: Option<Side>,
     /// The side that would have resigned by the rule, in a game played on to verify the rule.
     pub would_have_resigned: Option<Side>,

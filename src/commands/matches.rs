@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use hnefi_models::DeviceChoice;
-use hnefi_selfplay::arena::{EloInterval, MatchObserver, MatchParams, MatchResult, SprtParams, Tally, play_match};
+use hnefi_selfplay::arena::{
+    EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, SprtParams, Tally, play_match,
+};
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::{GameRecord, encode_games};
@@ -89,6 +91,10 @@ fn print(result: &MatchResult) {
     row("both", Tally { wins: result.wins, draws: result.draws, losses: result.losses }, result.elo);
     let ends: Vec<String> = result.ends.iter().map(|(end, count)| format!("{end} {count}")).collect();
     println!("ends: {}; {:.0} plies a game", ends.join(", "), result.mean_plies);
+    for forfeit in &result.forfeits {
+        let Forfeit { game, ply, player, side, problem, .. } = forfeit;
+        println!("game {game} lost at ply {ply} by {player} ({side}): {problem}");
+    }
     if let Some(sprt) = &result.sprt {
         println!(
             "sprt elo0 {} elo1 {}: llr {:.2} in [{:.2}, {:.2}], {:?}",

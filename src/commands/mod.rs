@@ -10,3 +10,4 @@ pub mod replay;
 pub mod selfplay;
 mod table;
 pub mod train;
+pub mod uci;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use hnefi_engine::{Rules, Side};
 
 use super::MatchError;
-use super::game::{GameParams, play_game};
+use super::game::{GameParams, PlayedGame, play_game};
 use super::opening::random_opening;
 use super::result::{MatchResult, Score};
 use super::sprt::{SprtParams, Verdict};
@@ -92,6 +92,7 @@ pub trait MatchObserver {
 impl MatchObserver for () {}
 
 /// Plays a match between `a` and `b`. In the first game of every pair `a` leads the attackers, in the second the defenders.
+/// External programs that break off lose the game; [`MatchResult::forfeits`] names them.
 ///
 /// # Errors
 /// When the parameters are impossible, a player cannot be built, fails or plays an illegal move. The match stops there: a
@@ -156,7 +157,7 @@ fn one_game(
     rules: &Rules,
     params: &MatchParams,
     stop: &AtomicBool,
-) -> Result<Option<GameRecord>, MatchError> {
+) -> Result<Option<PlayedGame>, MatchError> {
     let opening = random_opening(rules, params.opening_plies, params.seed, u64::from(game / 2));
     let players = match side_of_a(game) {
         Side::Attackers => [a, b],
@@ -171,7 +172,7 @@ fn side_of_a(game: u32) -> Side {
     if game.is_multiple_of(2) { Side::Attackers } else { Side::Defenders }
 }
 
-type Finished = (u32, Result<GameRecord, MatchError>);
+type Finished = (u32, Result<PlayedGame, MatchError>);
 
 /// Counts the games in order until all are played, the question is answered, the observer stops, or a player fails.
 fn collect(
@@ -186,7 +187,7 @@ fn collect(
     let mut score = Score::default();
     let judge = |score: &Score| params.sprt.zip(score.complete_pairs()).map(|(sprt, pairs)| sprt.judge(pairs));
     let mut sprt = judge(&score);
-    let mut early: BTreeMap<u32, GameRecord> = BTreeMap::new();
+    let mut early: BTreeMap<u32, PlayedGame> = BTreeMap::new();
     let mut counted = 0;
     while counted < params.games {
         if observer.should_stop() {
@@ -203,7 +204,7 @@ fn collect(
             score.add(&game, side_of_a(counted));
             counted += 1;
             sprt = judge(&score).or(sprt);
-            observer.game_finished(&game, &score.result(names, rules_name, params.seed, sprt));
+            observer.game_finished(&game.record, &score.result(names, rules_name, params.seed, sprt));
             if sprt.is_some_and(|sprt| sprt.verdict != Verdict::Undecided) {
                 return Ok(score.result(names, rules_name, params.seed, sprt));
             }

@@ -2,9 +2,10 @@
 
 use hnefi_engine::{Move, Position, Rules, Side};
 use hnefi_models::Wdl;
+use serde::{Deserialize, Serialize};
 
 use super::MatchError;
-use crate::players::{Choice, Player};
+use crate::players::{Choice, FaultKind, Player, PlayerError};
 use crate::{GameRecord, PlyRecord, rng_for};
 
 /// The value noted for a player without an opinion: nothing is likelier than anything else.
@@ -23,15 +24,42 @@ pub struct GameParams<'a> {
     pub opening: &'a [Move],
 }
 
+/// A game and how it was lost, if not on the board.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedGame {
+    /// The game. In the record the side of an external program that broke off has resigned.
+    pub record: GameRecord,
+    /// What that program did.
+    pub forfeit: Option<Forfeit>,
+}
+
+/// A game that an external program lost by breaking off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forfeit {
+    /// Number of the game, from 0.
+    pub game: u64,
+    /// Plies played before.
+    pub ply: u32,
+    /// The culprit's spec.
+    pub player: String,
+    /// The side it had.
+    pub side: Side,
+    /// What it did, in a word.
+    pub reason: FaultKind,
+    /// What was seen and what was expected.
+    pub problem: String,
+}
+
 /// Plays a game to its end, or returns `None` as soon as `stop` says so. `players` are the attackers' and the defenders'.
+/// An external program that breaks off ([`PlayerError::Fault`]) loses the game.
 ///
 /// # Errors
-/// When a player fails or plays an illegal move; the error names the player, the game and the ply.
+/// When any other player fails or plays an illegal move; the error names the player, the game and the ply.
 pub fn play_game(
     params: &GameParams<'_>,
     players: [&mut dyn Player; 2],
     stop: &dyn Fn() -> bool,
-) -> Result<Option<GameRecord>, MatchError> {
+) -> Result<Option<PlayedGame>, MatchError> {
     let mut position = Position::start(params.rules);
     let mut record = GameRecord {
         game: params.game,
@@ -53,9 +81,11 @@ pub fn play_game(
         ply,
         problem,
     };
+    let mut moves = Vec::with_capacity(params.opening.len());
     for &mv in params.opening {
         position.play(mv).map_err(|error| MatchError::Opening { game: params.game, problem: error.to_string() })?;
         record.plies.push(ply_record(mv, None));
+        moves.push(mv);
     }
     while position.outcome().is_none() {
         if stop() {
@@ -64,17 +94,25 @@ pub fn play_game(
         let (side, ply) = (position.side_to_move(), position.ply());
         let player = &mut *players[side.index()];
         let mut rng = rng_for(&[params.seed, params.game, u64::from(ply)]);
+        player.note_game(None, &moves);
         let choice = match player.choose(&position, &mut rng) {
             Ok(choice) => choice,
+            Err(PlayerError::Fault { player, fault }) => {
+                record.resigned = Some(side);
+                let (reason, problem) = (fault.kind, fault.problem);
+                let forfeit = Some(Forfeit { game: params.game, ply, player, side, reason, problem });
+                return Ok(Some(PlayedGame { record, forfeit }));
+            }
             Err(error) => return Err(failed(player, side, ply, error.to_string())),
         };
         if let Err(error) = position.play(choice.mv) {
             return Err(failed(player, side, ply, error.to_string()));
         }
         record.plies.push(ply_record(choice.mv, Some(choice)));
+        moves.push(choice.mv);
     }
     record.outcome = position.outcome();
-    Ok(Some(record))
+    Ok(Some(PlayedGame { record, forfeit: None }))
 }
 
 /// A ply that trains no network: no policy, and of the values what the player says.

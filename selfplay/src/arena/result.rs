@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use hnefi_engine::{Outcome, Reason, Side};
 use serde::{Deserialize, Serialize};
 
+use super::game::{Forfeit, PlayedGame};
 use super::score::{EloInterval, PairScores, Tally};
 use super::sprt::SprtReport;
-use crate::GameRecord;
 
 /// The result of a match from player A's point of view. Serialised it is the one line that `match --json` ends with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,8 +44,12 @@ pub struct MatchResult {
     pub attackers_score: f64,
     /// Pairs that brought A 0, ½, 1, 1½ and 2 points.
     pub pairs: PairScores,
-    /// Games by the way they ended, such as `attackers king_captured` or `draw ply_cap`.
+    /// Games by the way they ended, such as `attackers king_captured`, `draw ply_cap`, or `defenders forfeit_timeout` for a
+    /// game that the defenders won because the attackers' program did not answer.
     pub ends: BTreeMap<String, u32>,
+    /// The games lost by external programs that broke off, with the culprits.
+    #[serde(default)]
+    pub forfeits: Vec<Forfeit>,
     /// Mean length of a game in plies, the opening included.
     pub mean_plies: f64,
     /// The sequential test, if there was one.
@@ -75,12 +79,14 @@ pub(super) struct Score {
     /// The first game of a pair whose second is still to come, in A's half points.
     half_pair: Option<usize>,
     ends: BTreeMap<String, u32>,
+    forfeits: Vec<Forfeit>,
     plies: u64,
 }
 
 impl Score {
     /// Counts a finished game in which A had `side`. Games must come in order: the two of a pair one after the other.
-    pub fn add(&mut self, record: &GameRecord, side: Side) {
+    pub fn add(&mut self, game: &PlayedGame, side: Side) {
+        let record = &game.record;
         let half_points = match record.winner() {
             None => 1,
             Some(winner) if winner == side => 2,
@@ -94,9 +100,12 @@ impl Score {
             None => self.half_pair = Some(half_points),
             Some(first) => self.pairs.add(first + half_points),
         }
-        if let Some(outcome) = record.outcome {
-            *self.ends.entry(end_name(outcome)).or_insert(0) += 1;
+        let forfeited = |forfeit: &Forfeit| format!("{} forfeit_{}", forfeit.side.opponent(), forfeit.reason.as_str());
+        let end = record.outcome.map(end_name).or_else(|| game.forfeit.as_ref().map(forfeited));
+        if let Some(end) = end {
+            *self.ends.entry(end).or_insert(0) += 1;
         }
+        self.forfeits.extend(game.forfeit.clone());
         self.plies += record.plies.len() as u64;
     }
 
@@ -127,6 +136,7 @@ impl Score {
             attackers_score: attackers.score(),
             pairs: self.pairs,
             ends: self.ends.clone(),
+            forfeits: self.forfeits.clone(),
             mean_plies: if all.games() == 0 { 0.0 } else { self.plies as f64 / f64::from(all.games()) },
             sprt,
             interrupted: false,

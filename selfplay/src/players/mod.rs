@@ -3,7 +3,7 @@
 //! A [`Player`] answers a position with a [`Choice`]. Players are named by a [`PlayerSpec`] such as `alphabeta:3`, which
 //! also builds them; those with a network share one [`ModelCache`]. Four are baselines that need no network, so that a
 //! network's strength means something: uniformly random moves, Monte Carlo playouts, and an alpha-beta search with a
-//! hand-made evaluation.
+//! hand-made evaluation. External programs play by the text protocol of `hnefi uci`.
 //!
 //! A player that does not look at the clock chooses the same move whenever it is given the same games so far and the
 //! same random numbers: nothing carries over [`Player::new_game`].
@@ -16,9 +16,11 @@ mod random;
 mod rollout;
 mod spec;
 mod squares;
+mod uci;
 
 use hnefi_engine::{Move, Position};
 use hnefi_models::{CheckpointError, EvalError, Wdl};
+use serde::{Deserialize, Serialize};
 
 pub use alphabeta::AlphaBeta;
 pub(crate) use finish::winning_move;
@@ -27,6 +29,7 @@ pub use model_cache::ModelCache;
 pub use random::RandomPlayer;
 pub use rollout::Rollout;
 pub use spec::{DEFAULT_PLAYOUTS, Limit, PlayerSpec};
+pub use uci::{GoLimit, UciPlayer, UciSpec};
 
 use crate::Rng;
 
@@ -37,6 +40,12 @@ pub trait Player: Send {
 
     /// Forgets everything about the game so far.
     fn new_game(&mut self);
+
+    /// Tells how the game came to the position that is asked about next: the FEN it began from (`None` for the standard
+    /// start) and all moves. Players that need the position alone do not listen, and nobody has to tell.
+    fn note_game(&mut self, start: Option<&str>, moves: &[Move]) {
+        let _ = (start, moves);
+    }
 
     /// Chooses a legal move. Whatever the player leaves to chance it draws from `rng`.
     ///
@@ -56,6 +65,38 @@ pub struct Choice {
     pub playouts: u32,
     /// Positions evaluated: by the network, or by the hand-made evaluation.
     pub evaluations: u64,
+}
+
+/// How an external program broke off a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// It did not answer in time.
+    Timeout,
+    /// It ended, or closed its output.
+    Crash,
+    /// It played an illegal move, or none while the game goes on.
+    IllegalMove,
+}
+
+impl FaultKind {
+    /// `timeout`, `crash` or `illegal_move`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            FaultKind::Timeout => "timeout",
+            FaultKind::Crash => "crash",
+            FaultKind::IllegalMove => "illegal_move",
+        }
+    }
+}
+
+/// What an external program did that loses a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Of what kind it was.
+    pub kind: FaultKind,
+    /// What was seen and what was expected.
+    pub problem: String,
 }
 
 /// Why a player could not be made or could not move.
@@ -89,6 +130,14 @@ pub enum PlayerError {
     /// The network or its device failed.
     #[error(transparent)]
     Evaluation(#[from] EvalError),
+    /// An external program broke off; a match counts its game as lost.
+    #[error("player {player}: {}", fault.problem)]
+    Fault {
+        /// The player.
+        player: String,
+        /// What it did.
+        fault: Fault,
+    },
     /// Asked for a move in a finished game.
     #[error("player {player}: asked for a move, but the game is over ({fen})")]
     GameOver {

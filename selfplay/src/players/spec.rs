@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AlphaBeta, ModelCache, ModelPlayer, Player, PlayerError, RandomPlayer, Rollout};
+use super::{AlphaBeta, ModelCache, ModelPlayer, Player, PlayerError, RandomPlayer, Rollout, UciPlayer, UciSpec};
 
 /// What error messages say is accepted.
-pub(super) const ACCEPTED: &str = "random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S]";
+pub(super) const ACCEPTED: &str = "random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], \
+                                   uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S]";
 
 /// Playouts of a model whose spec sets no limit.
 pub const DEFAULT_PLAYOUTS: u32 = 64;
@@ -42,6 +43,8 @@ pub enum PlayerSpec {
         /// How long it thinks.
         limit: Limit,
     },
+    /// An external program that speaks the protocol of `hnefi uci`.
+    Uci(UciSpec),
 }
 
 /// How long a model thinks about a move.
@@ -57,7 +60,8 @@ impl PlayerSpec {
     /// Makes the player, with an evaluator of its own if it needs one.
     ///
     /// # Errors
-    /// When a model's checkpoint is missing, damaged or of another encoding, or its device is not there.
+    /// When a model's checkpoint is missing, damaged or of another encoding, or its device is not there, or an external
+    /// program cannot be started.
     pub fn build(&self, models: &mut ModelCache) -> Result<Box<dyn Player>, PlayerError> {
         Ok(match self {
             PlayerSpec::Random => Box::new(RandomPlayer),
@@ -67,12 +71,13 @@ impl PlayerSpec {
                 let evaluator = models.evaluator(path)?;
                 Box::new(ModelPlayer::new(self.to_string(), evaluator, models.search(), *limit))
             }
+            PlayerSpec::Uci(spec) => Box::new(UciPlayer::start(self.to_string(), spec)?),
         })
     }
 
     /// Whether the player's moves depend on the clock, so that its games cannot be repeated exactly.
     pub fn uses_clock(&self) -> bool {
-        matches!(self, PlayerSpec::Model { limit: Limit::Time(_), .. })
+        matches!(self, PlayerSpec::Model { limit: Limit::Time(_), .. } | PlayerSpec::Uci(_))
     }
 }
 
@@ -100,6 +105,7 @@ impl FromStr for PlayerSpec {
                 let (path, limit) = model(rest.unwrap_or_default()).map_err(fault)?;
                 Ok(PlayerSpec::Model { path: PathBuf::from(path), limit })
             }
+            ("uci", rest) => UciSpec::parse(rest.unwrap_or_default()).map(PlayerSpec::Uci).map_err(fault),
             _ => Err(PlayerError::Unknown { found: text.to_owned() }),
         }
     }
@@ -156,6 +162,7 @@ impl fmt::Display for PlayerSpec {
             PlayerSpec::AlphaBeta { depth } => write!(f, "alphabeta:{depth}"),
             PlayerSpec::Rollout { count } => write!(f, "rollout:{count}"),
             PlayerSpec::Model { path, limit } => write!(f, "model:{},{limit}", path.display()),
+            PlayerSpec::Uci(spec) => write!(f, "uci:{spec}"),
         }
     }
 }
@@ -197,7 +204,14 @@ mod tests {
 
     #[test]
     fn specs_round_trip() {
-        for text in ["random", "alphabeta:3", "rollout:200", "model:runs/a b,playouts=16", "model:x,time=0.1"] {
+        for text in [
+            "random",
+            "alphabeta:3",
+            "rollout:200",
+            "model:runs/a b,playouts=16",
+            "model:x,time=0.1",
+            "uci:./x,nodes=5",
+        ] {
             assert_eq!(spec(text).to_string(), text);
         }
         let json = serde_json::to_string(&spec("alphabeta:3")).expect("a text");
@@ -241,6 +255,8 @@ mod tests {
             ("model:x,playouts=0", "playouts \"0\": expected a whole number from 1 to 1000000"),
             ("model:x,time=0", "time \"0\": expected seconds from 0.001 to 3600"),
             ("model:x,time=NaN", "time \"NaN\": expected seconds"),
+            ("uci", "player \"uci\": the command is missing; expected a program"),
+            ("uci:x,nodes=1,movetime=1", "more than one limit"),
             ("model:x,depth=3", "unknown setting \"depth\"; expected playouts=N or time=S"),
             ("model:x,playouts=3,time=1", "more than one setting; expected playouts=N or time=S, not both"),
         ] {
@@ -250,8 +266,8 @@ mod tests {
     }
 
     #[test]
-    fn only_a_time_limit_needs_the_clock() {
-        assert!(spec("model:x,time=1").uses_clock());
+    fn only_time_limits_and_programs_of_others_need_the_clock() {
+        assert!(spec("model:x,time=1").uses_clock() && spec("uci:x,nodes=1").uses_clock());
         assert!(!spec("model:x").uses_clock() && !spec("alphabeta:2").uses_clock());
     }
 }

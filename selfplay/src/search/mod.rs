@@ -22,6 +22,7 @@ mod report;
 mod schedule;
 mod solver;
 mod text;
+mod threads;
 mod tree;
 
 use hnefi_engine::{Move, MoveList, Position};
@@ -37,6 +38,7 @@ pub use leaf::LeafId;
 pub use playout::Selection;
 pub use report::{RootMove, SearchReport};
 pub use solver::{Proven, Verdict};
+pub use threads::{Bell, Searching, search_on_threads};
 
 /// A search, reused from move to move and game to game so that playouts allocate nothing.
 pub struct Search {
@@ -140,6 +142,19 @@ impl Search {
         true
     }
 
+    /// Goes on from the same position and keeps what is known: counters begin anew, noise is gone, and [`Search::extend`]
+    /// grants playouts. False when the position was not evaluated, leaves are outstanding or the root is Gumbel's; then call
+    /// [`Search::begin`].
+    pub fn again(&mut self) -> bool {
+        let evaluated = self.root.is_some() && self.tree.node(NodeId::ROOT).is_evaluated();
+        if !evaluated || self.leaves.outstanding() > 0 || self.config.root != RootKind::Puct {
+            return false;
+        }
+        self.noise.clear();
+        self.reset_counters();
+        true
+    }
+
     /// Grants more playouts. With a Gumbel root that was granted some before, they go to the two moves left over from the
     /// halving, in turns.
     pub fn extend(&mut self, more_playouts: u32) {
@@ -167,6 +182,14 @@ impl Search {
         let root = self.tree.node(NodeId::ROOT);
         let used_up = self.full || self.counted >= self.budget;
         root.proven.is_some() || (root.is_evaluated() && used_up && self.leaves.outstanding() == 0)
+    }
+
+    /// Whether the position searched has been evaluated, or its result is certain without.
+    pub fn knows_root(&self) -> bool {
+        self.root.is_some() && {
+            let root = self.tree.node(NodeId::ROOT);
+            root.is_evaluated() || root.proven.is_some()
+        }
     }
 
     fn reset_counters(&mut self) {

@@ -99,6 +99,12 @@ impl Search {
         }
     }
 
+    /// The line that the search expects after `mv`, beginning with it; empty when `mv` is no move of the root.
+    pub fn line(&self, mv: Move) -> Vec<Move> {
+        let edges = if self.root.is_some() { self.tree.edges(NodeId::ROOT) } else { &[] };
+        edges.iter().position(|edge| edge.mv == mv).map_or_else(Vec::new, |index| self.principal_variation(index))
+    }
+
     /// Place of the move to play among the root's moves.
     fn best_index(&self) -> usize {
         let edges = self.tree.edges(NodeId::ROOT);

@@ -6,6 +6,7 @@ mod golden;
 mod minimax;
 mod properties;
 mod tactics;
+mod threads;
 
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_models::{Evaluations, Evaluator};

@@ -6,6 +6,7 @@
 //! | [`evaluate`] | evaluations of distinct positions, encoding and softmax included | multiply-adds of the network |
 //! | [`selfplay`] | evaluations within self-play, and its memory | evaluations alone, times the threads |
 //! | [`train`] | samples of training steps | three times the multiply-adds of the network |
+//! | [`protocol`] | playouts of one search, answers to `stop` and to the clock | evaluations alone, times the threads |
 //!
 //! Every figure is the median of several repeats, on one thread and on all. Nothing here passes or fails.
 
@@ -13,6 +14,7 @@ mod engine;
 mod evaluate;
 mod measure;
 mod peak;
+mod protocol;
 mod sample;
 mod selfplay;
 mod train;
@@ -51,15 +53,17 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
         println!("{}, {} threads; medians of {} repeats", processor_name(), cores(), args.repeats);
     }
     let peak = peak::measure(effort);
-    let stages = args
-        .stage
-        .map_or_else(|| vec![Stage::Engine, Stage::Evaluate, Stage::Selfplay, Stage::Train], |stage| vec![stage]);
+    let stages = args.stage.map_or_else(
+        || vec![Stage::Engine, Stage::Evaluate, Stage::Selfplay, Stage::Train, Stage::Protocol],
+        |stage| vec![stage],
+    );
     for stage in stages {
         match stage {
             Stage::Engine => engine::run(effort, &mut report)?,
             Stage::Evaluate => evaluate::run(effort, peak, &mut report)?,
             Stage::Selfplay => selfplay::run(effort, &mut report)?,
             Stage::Train => train::run(effort, peak, &mut report)?,
+            Stage::Protocol => protocol::run(effort, &mut report)?,
         }
     }
     Ok(())

@@ -1,0 +1,120 @@
+//! Between the thread that reads and the thread that plays: commands wait in order, `stop` and `quit` go past them.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use hnefi_selfplay::search::Bell;
+
+use super::command::Command;
+
+/// Commands that may wait behind a search; a client that sends more is not a sane one.
+const QUEUE: usize = 10_000;
+
+/// A command that waits its turn.
+pub(super) struct Order {
+    pub(super) command: Command,
+    pub(super) received: Instant,
+    /// The latest search asked for, this command included; `stop` names searches by it.
+    pub(super) search: u64,
+}
+
+/// What both threads see.
+#[derive(Default)]
+pub(super) struct Desk {
+    waiting: Mutex<Waiting>,
+    arrived: Condvar,
+    /// Rung when a search may have to end.
+    pub(super) bell: Bell,
+    /// Searches up to this number are to end.
+    stopped_through: AtomicU64,
+    /// Whether the client has left without a word: what it asked for is answered, but endless searches end.
+    hung_up: AtomicBool,
+    quit: AtomicBool,
+}
+
+#[derive(Default)]
+struct Waiting {
+    orders: VecDeque<Order>,
+    /// Searches asked for so far, and those that have been answered.
+    searches: u64,
+    answered: u64,
+}
+
+impl Desk {
+    /// Puts a command at the end of the queue; false when too many wait.
+    pub(super) fn push(&self, command: Command, received: Instant) -> bool {
+        let mut waiting = self.waiting();
+        if waiting.orders.len() >= QUEUE {
+            return false;
+        }
+        waiting.searches += u64::from(matches!(command, Command::Go(_)));
+        let search = waiting.searches;
+        waiting.orders.push_back(Order { command, received, search });
+        self.arrived.notify_one();
+        true
+    }
+
+    /// The next command, when there is one; `None` when there will be none.
+    pub(super) fn next(&self) -> Option<Order> {
+        let mut waiting = self.waiting();
+        loop {
+            if self.quit.load(Ordering::SeqCst) {
+                return None;
+            }
+            if let Some(order) = waiting.orders.pop_front() {
+                return Some(order);
+            }
+            if self.hung_up.load(Ordering::SeqCst) {
+                return None;
+            }
+            waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Whether a search runs or waits.
+    pub(super) fn is_searching(&self) -> bool {
+        let waiting = self.waiting();
+        waiting.searches > waiting.answered
+    }
+
+    /// Notes that a search has been answered.
+    pub(super) fn answered(&self) {
+        self.waiting().answered += 1;
+    }
+
+    /// Ends all searches asked for so far.
+    pub(super) fn stop(&self) {
+        let searches = self.waiting().searches;
+        self.stopped_through.store(searches, Ordering::SeqCst);
+        self.bell.ring();
+    }
+
+    /// Drops what waits and ends everything.
+    pub(super) fn quit(&self) {
+        self.quit.store(true, Ordering::SeqCst);
+        self.stop();
+        self.waiting().orders.clear();
+        self.arrived.notify_one();
+    }
+
+    /// Nothing more will be sent; what was sent is still answered.
+    pub(super) fn hang_up(&self) {
+        // Under the lock, so that it cannot fall between the other thread's look and its wait.
+        let waiting = self.waiting();
+        self.hung_up.store(true, Ordering::SeqCst);
+        drop(waiting);
+        self.bell.ring();
+        self.arrived.notify_one();
+    }
+
+    /// Whether a search is to end although its limits allow more.
+    pub(super) fn is_stopped(&self, search: u64, endless: bool) -> bool {
+        self.stopped_through.load(Ordering::SeqCst) >= search || (endless && self.hung_up.load(Ordering::SeqCst))
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

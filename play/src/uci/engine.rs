@@ -1,0 +1,360 @@
+//! The thread that plays: commands in order, and the search.
+
+use std::time::{Duration, Instant};
+
+use hnefi_engine::{Move, Preset};
+use hnefi_models::{DeviceChoice, Evaluator};
+use hnefi_selfplay::rng_for;
+use hnefi_selfplay::search::{RootKind, Search, SearchConfig, SearchReport, Searching, search_on_threads};
+use rand::RngExt;
+
+use super::clock::time_for;
+use super::command::{Command, Go, NODES_INSTEAD, shown};
+use super::desk::{Desk, Order};
+use super::game::Game;
+use super::info::Findings;
+use super::network::Network;
+use super::options::{Changed, Options};
+use super::voice::Voice;
+use crate::words;
+
+/// When a search is first reported on; the time doubles with each report up to [`RARELY`].
+const SOON: Duration = Duration::from_millis(50);
+
+/// The longest time between two reports.
+const RARELY: Duration = Duration::from_millis(500);
+
+/// A search that must answer before its first evaluation is there waits so long for it.
+const FIRST_EVALUATION: Duration = Duration::from_millis(500);
+
+/// Bytes of a node with its moves, by [`SearchConfig::max_nodes`], on boards of 7, 9 and 11 squares a side.
+const NODE_BYTES: [(usize, u64); 3] = [(7, 700), (9, 1300), (11, 2000)];
+
+/// The trees that are held at once: the one searched, and the memory that the kept part of it is moved to.
+const TREES: u64 = 2;
+
+/// What answers the commands.
+pub(super) struct Engine<'a> {
+    desk: &'a Desk,
+    voice: &'a Voice,
+    device: DeviceChoice,
+    options: Options,
+    /// `None` until it is needed.
+    network: Option<Network>,
+    /// One per thread, made when they are needed.
+    evaluators: Vec<Box<dyn Evaluator>>,
+    game: Game,
+    search: Search,
+    /// Where the tree stands.
+    planted: Option<Game>,
+    /// Games begun.
+    games: u64,
+    /// When the latest search was answered.
+    free_since: Instant,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(
+        desk: &'a Desk,
+        voice: &'a Voice,
+        device: DeviceChoice,
+        options: Options,
+        network: Option<Network>,
+    ) -> Engine<'a> {
+        let game = Game::start(&options.rules.rules());
+        let search = new_search(&options);
+        Engine {
+            desk,
+            voice,
+            device,
+            options,
+            network,
+            evaluators: Vec::new(),
+            game,
+            search,
+            planted: None,
+            games: 0,
+            free_since: Instant::now(),
+        }
+    }
+
+    /// Answers commands until there are no more, or nobody to hear the answers.
+    pub(super) fn run(mut self) {
+        while let Some(order) = self.desk.next().filter(|_| !self.voice.is_broken()) {
+            self.obey(order);
+        }
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order.command {
+            Command::Uci => {
+                let id =
+                    [format!("id name Hnefi {}", env!("CARGO_PKG_VERSION")), "id author the Hnefi project".to_owned()];
+                let end = ["uciok".to_owned()];
+                self.voice.say(id.into_iter().chain(self.options.declarations()).chain(end));
+            }
+            Command::IsReady => {
+                self.load_network();
+                self.voice.say(["readyok"]);
+            }
+            Command::NewGame => {
+                self.games += 1;
+                self.begin_anew();
+            }
+            Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
+            Command::Position { fen, moves } => match Game::read(&self.options.rules.rules(), fen.as_deref(), &moves) {
+                Ok(game) => self.game = game,
+                Err(problem) => self.voice.tell(&format!("{problem}; the position stays as it was")),
+            },
+            Command::Go(go) => {
+                // The time that it waited for another search is not taken off it.
+                self.go(&go, order.search, order.received.max(self.free_since));
+                self.free_since = Instant::now();
+            }
+            // The reader sees to these.
+            Command::Stop | Command::Quit => {}
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        self.game = Game::start(&self.options.rules.rules());
+        self.planted = None;
+    }
+
+    fn set_option(&mut self, name: &str, value: Option<&str>) {
+        let before = self.options.clone();
+        match self.options.set(name, value) {
+            Err(problem) => self.voice.tell(&format!("setoption: {problem}")),
+            Ok(Changed::Nothing) => {}
+            Ok(Changed::Threads) => self.evaluators.truncate(self.options.threads),
+            Ok(Changed::Hash) => {
+                self.search = new_search(&self.options);
+                self.planted = None;
+            }
+            Ok(Changed::Rules) => {
+                if self.options.rules != before.rules {
+                    self.rules_changed();
+                }
+            }
+            Ok(Changed::Network) => {
+                if let Err(problem) = self.change_network() {
+                    let stays = before.network.as_deref().unwrap_or("the shipped one");
+                    self.voice.tell(&format!("setoption: NNFile: {problem}; the network stays {stays}"));
+                    self.options.network = before.network;
+                }
+            }
+        }
+    }
+
+    fn rules_changed(&mut self) {
+        self.search = new_search(&self.options);
+        self.begin_anew();
+        match &self.network {
+            // Nobody chose the network: it is the shipped one of other rules.
+            Some(_) if self.options.network.is_none() => self.forget_network(),
+            Some(network) => network.warning(self.options.rules).into_iter().for_each(|text| self.voice.tell(&text)),
+            None => {}
+        }
+    }
+
+    fn change_network(&mut self) -> Result<(), String> {
+        let named = self.options.network.as_deref().map(|name| Network::named(name, self.device)).transpose()?;
+        self.forget_network();
+        if let Some(network) = named {
+            self.introduce(network);
+        }
+        Ok(())
+    }
+
+    fn forget_network(&mut self) {
+        self.network = None;
+        self.evaluators.clear();
+        self.planted = None;
+    }
+
+    fn introduce(&mut self, network: Network) {
+        self.voice.tell(&network.description);
+        network.warning(self.options.rules).into_iter().for_each(|text| self.voice.tell(&text));
+        self.network = Some(network);
+    }
+
+    /// Sees to a network and an evaluator for each thread.
+    fn load_network(&mut self) {
+        if self.network.is_none() {
+            self.introduce(Network::shipped(self.options.rules, self.device));
+        }
+        if let Some(network) = &self.network {
+            self.evaluators.resize_with(self.options.threads, || network.evaluator());
+        }
+    }
+
+    fn go(&mut self, go: &Go, number: u64, received: Instant) {
+        for limit in &go.unknown {
+            let instead = if go.nodes == Some(NODES_INSTEAD) {
+                format!("; {NODES_INSTEAD} nodes instead")
+            } else {
+                String::new()
+            };
+            self.voice.tell(&format!("go {} is no limit of this engine{instead}", shown(limit)));
+        }
+        self.load_network();
+        let position = &self.game.position;
+        if position.count_legal_moves() == 0 {
+            if let Some(outcome) = position.outcome() {
+                let end = words::ending(crate::Ending::Board(outcome), position.rules());
+                self.voice.tell(&format!("the game is over: {end}"));
+            }
+            self.desk.answered();
+            self.voice.say(["bestmove (none)"]);
+            return;
+        }
+        let (side, ply) = (position.side_to_move(), position.ply());
+        let deadline = time_for(go, side).map(|time| received + time);
+        self.plant();
+        // Without a number of nodes the tree's memory is the limit.
+        self.search.extend(go.nodes.filter(|_| !go.infinite).unwrap_or(1_000_000_000));
+        let watcher = Watcher {
+            desk: self.desk,
+            voice: self.voice,
+            options: &self.options,
+            game: &self.game,
+            chance: [self.seed(), self.games, u64::from(ply)],
+            number,
+            endless: go.is_endless(),
+            received,
+            deadline,
+        };
+        let bell = &self.desk.bell;
+        let ((), end) = search_on_threads(&mut self.search, &mut self.evaluators, bell, |search| watcher.watch(search));
+        if let Err(error) = end {
+            self.voice.tell(&format!("the search was cut short: {error}"));
+        }
+    }
+
+    /// Brings the tree to the game: along the moves played since the last search, or from nothing.
+    fn plant(&mut self) {
+        let kept = self.planted.take().is_some_and(|planted| match self.game.since(&planted) {
+            None => false,
+            Some([]) => self.search.again(),
+            Some(moves) => moves.iter().all(|&mv| self.search.advance(mv)),
+        });
+        if !kept {
+            self.search.begin(&self.game.position, 0, None);
+        }
+        self.planted = Some(self.game.clone());
+    }
+
+    /// The seed that was set; 0 stands for one that nobody knows.
+    fn seed(&self) -> u64 {
+        match self.options.seed {
+            0 => {
+                let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+                now.map_or(0, |elapsed| elapsed.as_nanos() as u64)
+            }
+            seed => seed,
+        }
+    }
+}
+
+fn new_search(options: &Options) -> Search {
+    let side = options.rules.rules().size.side();
+    let bytes = NODE_BYTES.iter().find(|&&(size, _)| size >= side).map_or(2000, |&(_, bytes)| bytes);
+    let nodes = (u64::from(options.hash) << 20) / (TREES * bytes);
+    Search::new(SearchConfig {
+        root: RootKind::Puct,
+        max_nodes: u32::try_from(nodes).unwrap_or(u32::MAX).clamp(2, 8_000_000),
+        ..SearchConfig::default()
+    })
+}
+
+/// Watches one search: reports on it, ends it in time, and says the move.
+struct Watcher<'a> {
+    desk: &'a Desk,
+    voice: &'a Voice,
+    options: &'a Options,
+    game: &'a Game,
+    /// Names the random numbers of the move.
+    chance: [u64; 3],
+    number: u64,
+    endless: bool,
+    received: Instant,
+    deadline: Option<Instant>,
+}
+
+impl Watcher<'_> {
+    fn watch(&self, searching: &Searching<'_>) {
+        let (mut wait, mut report_at) = (SOON, Some(self.received + SOON));
+        loop {
+            let (now, over) = (Instant::now(), searching.is_over());
+            if self.must_end(now) || (over && !self.endless) {
+                break;
+            }
+            if report_at.is_some_and(|at| over || now >= at) {
+                if searching.look(Search::knows_root) {
+                    self.report(&self.look(searching));
+                }
+                wait = (2 * wait).min(RARELY);
+                // What is over does not change any more; only `stop` is awaited.
+                report_at = (!over).then_some(now + wait);
+            }
+            self.desk.bell.wait([self.deadline, report_at].into_iter().flatten().min());
+        }
+        self.await_first_evaluation(searching);
+        searching.stop();
+        let findings = self.look(searching);
+        self.report(&findings);
+        let mv = self.choose(&findings.report);
+        // First, so that a client that has read the move finds the engine at rest.
+        self.desk.answered();
+        self.voice.say([format!("bestmove {}", mv.text(self.game.position.size()))]);
+    }
+
+    fn must_end(&self, now: Instant) -> bool {
+        let unheard = self.voice.is_broken();
+        unheard
+            || self.desk.is_stopped(self.number, self.endless)
+            || self.deadline.is_some_and(|deadline| now >= deadline)
+    }
+
+    /// A move chosen by nothing at all helps nobody, so a search that is stopped at once waits for the position's evaluation.
+    fn await_first_evaluation(&self, searching: &Searching<'_>) {
+        let patience = Instant::now() + FIRST_EVALUATION;
+        let known = || searching.is_over() || searching.look(Search::knows_root);
+        while !known() && Instant::now() < patience {
+            self.desk.bell.wait(Some(Instant::now() + Duration::from_millis(1)));
+        }
+    }
+
+    fn look(&self, searching: &Searching<'_>) -> Findings {
+        searching.look(|search| Findings::of(search, self.options.lines))
+    }
+
+    fn report(&self, findings: &Findings) {
+        self.voice.say(findings.text(self.received.elapsed(), self.game.position.size()));
+    }
+
+    /// The best move, or with a temperature one drawn by visits^(1/temperature); certain losses are not drawn.
+    fn choose(&self, report: &SearchReport) -> Move {
+        let temperature = self.options.temperature;
+        let most = report.policy_target.iter().map(|&(_, weight)| weight).fold(0.0, f32::max);
+        // Written so that a small temperature does not overflow: the best move has weight 1.
+        let weight = |weight: f32| f64::from(weight / most).powf(1.0 / f64::from(temperature));
+        let sum: f64 = report.policy_target.iter().map(|&(_, share)| weight(share)).sum();
+        if temperature == 0.0 || !sum.is_finite() {
+            return report.best;
+        }
+        let mut left = rng_for(&self.chance).random_range(0.0..1.0) * sum;
+        for &(mv, share) in &report.policy_target {
+            left -= weight(share);
+            if left < 0.0 {
+                return mv;
+            }
+        }
+        report.best
+    }
+}
+
+/// The ruleset to begin with: the one asked for, else the network's, else that of the shipped network.
+pub(super) fn first_ruleset(asked: Option<Preset>, network: Option<&Network>) -> Preset {
+    asked.or_else(|| network.and_then(Network::ruleset)).unwrap_or(Preset::Brandubh)
+}

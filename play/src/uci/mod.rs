@@ -1,0 +1,85 @@
+//! A checkpoint behind the text protocol that clients and tournament scripts speak (`docs/PLAYING.md`).
+//!
+//! Two threads: one reads lines, answers what cannot wait and queues the rest; the other obeys in order and watches the
+//! search, which has threads of its own.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `command` | lines as commands |
+//! | `reader`, `desk`, `voice` | the way in, the queue between the threads, the way out |
+//! | `engine` | obeys, keeps the tree from move to move, watches searches |
+//! | `options`, `network`, `game`, `clock` | what is set, what judges, what is played, how long a move may take |
+//! | `info` | a search as `info` lines |
+
+mod clock;
+mod command;
+mod desk;
+mod engine;
+mod game;
+mod info;
+mod network;
+mod options;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod voice;
+
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+
+use hnefi_engine::Preset;
+use hnefi_models::DeviceChoice;
+
+use crate::PlayError;
+use desk::Desk;
+use engine::Engine;
+use network::Network;
+use options::Options;
+use voice::Voice;
+
+/// What the engine begins with; `setoption` changes all but the device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UciParams {
+    /// The rules; without, those that the network was trained on first, or Brandubh.
+    pub rules: Option<Preset>,
+    /// A checkpoint, a run, or the name of a shipped checkpoint; without, the shipped one of the rules.
+    pub model: Option<String>,
+    /// Threads that search together.
+    pub threads: usize,
+    /// Where the network runs.
+    pub device: DeviceChoice,
+}
+
+impl Default for UciParams {
+    fn default() -> UciParams {
+        UciParams { rules: None, model: None, threads: 1, device: DeviceChoice::default() }
+    }
+}
+
+/// Serves a client until it says `quit` or closes the input. At the end of the input what was asked for is still answered,
+/// but searches without a limit end.
+///
+/// # Errors
+/// When the model asked for cannot be used, or the output cannot be written.
+///
+/// # Panics
+/// When the system cannot start a thread.
+pub fn run(
+    params: &UciParams,
+    input: impl BufRead + Send + 'static,
+    output: impl Write + Send + 'static,
+) -> Result<(), PlayError> {
+    let named = params.model.as_deref().map(|name| Network::named(name, params.device)).transpose();
+    let network = named.map_err(|problem| PlayError::Network { problem })?;
+    let rules = engine::first_ruleset(params.rules, network.as_ref());
+    let options = Options::new(rules, params.model.clone(), params.threads);
+    let (desk, voice) = (Arc::new(Desk::default()), Arc::new(Voice::new(Box::new(output))));
+    let (readers_desk, readers_voice) = (Arc::clone(&desk), Arc::clone(&voice));
+    // Not joined: it may wait for a line that never comes.
+    std::thread::spawn(move || reader::read(input, &readers_desk, &readers_voice));
+    Engine::new(&desk, &voice, params.device, options, network).run();
+    match voice.failure() {
+        None => Ok(()),
+        Some(source) => Err(PlayError::Stream { doing: "answering the client", source }),
+    }
+}

@@ -1,0 +1,86 @@
+//! Which network thinks: the one that is named, the shipped one of the ruleset, or none.
+
+use std::path::Path;
+
+use hnefi_engine::Preset;
+use hnefi_models::{
+    Card, Checkpoint, DeviceChoice, Evaluator, UniformEvaluator, evaluators, pretrained, pretrained_names,
+};
+use hnefi_selfplay::players::ModelCache;
+use hnefi_selfplay::search::SearchConfig;
+
+/// Makes evaluators, one per thread.
+type Make = Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;
+
+/// What judges positions.
+pub(super) struct Network {
+    make: Make,
+    /// What is said of it.
+    pub(super) description: String,
+    /// Rulesets it was trained on; `None` for no network.
+    rulesets: Option<Vec<String>>,
+}
+
+impl Network {
+    /// The network that `name` means: a checkpoint, a run or the name of a shipped one.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    pub(super) fn named(name: &str, device: DeviceChoice) -> Result<Network, String> {
+        // Read anew each time: a run may have a newer checkpoint by now.
+        let mut models = ModelCache::new(device, SearchConfig::default());
+        let checkpoint = models.checkpoint(Path::new(name)).map_err(|error| error.to_string())?;
+        Network::of(checkpoint, name, device)
+    }
+
+    /// The shipped network of a ruleset, or none, which the description then says.
+    pub(super) fn shipped(rules: Preset, device: DeviceChoice) -> Network {
+        let mut names = pretrained_names();
+        // The one of the same name first, if there are several.
+        names.sort_by_key(|&name| name != rules.name());
+        let trained = |card: &Card| card.rulesets.iter().any(|name| name == rules.name());
+        let fitting = names.into_iter().find_map(|name| {
+            let checkpoint = pretrained(name)?.ok().filter(|checkpoint| trained(&checkpoint.card))?;
+            Network::of(&checkpoint, name, device).ok()
+        });
+        fitting.unwrap_or_else(|| Network::none(rules))
+    }
+
+    /// No judgement at all: every move as likely, every result as likely.
+    fn none(rules: Preset) -> Network {
+        let description = format!(
+            "no network is loaded: none is shipped for {rules}; set one with setoption name NNFile value PATH. Until then \
+             the search sees wins and losses that are near and judges nothing else"
+        );
+        Network { make: Box::new(|| Box::new(UniformEvaluator)), description, rulesets: None }
+    }
+
+    fn of(checkpoint: &Checkpoint, name: &str, device: DeviceChoice) -> Result<Network, String> {
+        let Card { network, rulesets, generation, .. } = &checkpoint.card;
+        let description = format!(
+            "network {name} is loaded: generation {generation}, {}x{}, trained on {}",
+            network.blocks,
+            network.channels,
+            rulesets.join(", ")
+        );
+        let make = evaluators(&checkpoint.network, device).map_err(|error| error.to_string())?;
+        Ok(Network { make, description, rulesets: Some(rulesets.clone()) })
+    }
+
+    /// What a user should know who plays by these rules.
+    pub(super) fn warning(&self, rules: Preset) -> Option<String> {
+        let rulesets = self.rulesets.as_ref()?;
+        let foreign = !rulesets.iter().any(|name| name == rules.name());
+        foreign.then(|| format!("the network was trained on {}, not on {rules}", rulesets.join(", ")))
+    }
+
+    /// The ruleset it was trained on first.
+    pub(super) fn ruleset(&self) -> Option<Preset> {
+        self.rulesets.as_ref()?.first().and_then(|name| Preset::from_name(name))
+    }
+
+    /// An evaluator for one more thread.
+    pub(super) fn evaluator(&self) -> Box<dyn Evaluator> {
+        (self.make)()
+    }
+}

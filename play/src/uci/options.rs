@@ -1,0 +1,205 @@
+//! The options: what is declared, what may be set, and to what.
+
+use hnefi_engine::Preset;
+
+use super::command::shown;
+
+/// Everything that `setoption` sets.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Options {
+    /// Checkpoint, run or name of a shipped checkpoint; `None` for the shipped one of the ruleset.
+    pub(super) network: Option<String>,
+    pub(super) threads: usize,
+    pub(super) lines: usize,
+    pub(super) rules: Preset,
+    /// 0 plays the best move; above it moves are drawn by visits^(1/temperature).
+    pub(super) temperature: f32,
+    pub(super) seed: u64,
+    /// Memory for the tree in MiB.
+    pub(super) hash: u32,
+}
+
+/// What a change means for the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Changed {
+    /// Another network or other rules, which may bring another network.
+    Network,
+    Rules,
+    /// More or fewer evaluators.
+    Threads,
+    /// A new tree of another size.
+    Hash,
+    /// Nothing that is not looked up when it is needed.
+    Nothing,
+}
+
+/// What clients show for "no value" in a text field.
+const EMPTY: &str = "<empty>";
+
+const THREADS: (usize, usize) = (1, 256);
+const LINES: (usize, usize) = (1, 500);
+const HASH: (u32, u32) = (1, 65_536);
+const TEMPERATURE: (f32, f32) = (0.0, 10.0);
+
+impl Options {
+    pub(super) fn new(rules: Preset, network: Option<String>, threads: usize) -> Options {
+        let threads = threads.clamp(THREADS.0, THREADS.1);
+        Options { network, threads, lines: 1, rules, temperature: 0.0, seed: 0, hash: 1024 }
+    }
+
+    /// The `option` lines, with the present values as defaults.
+    pub(super) fn declarations(&self) -> Vec<String> {
+        let spin = |name: &str, value: u64, (low, high): (u64, u64)| {
+            format!("option name {name} type spin default {value} min {low} max {high}")
+        };
+        let rules: String = Preset::ALL.iter().map(|preset| format!(" var {preset}")).collect();
+        let range = |(low, high): (usize, usize)| (low as u64, high as u64);
+        vec![
+            format!("option name NNFile type string default {}", self.network.as_deref().unwrap_or(EMPTY)),
+            spin("Threads", self.threads as u64, range(THREADS)),
+            spin("MultiPV", self.lines as u64, range(LINES)),
+            format!("option name Rules type combo default {}{rules}", self.rules),
+            format!(
+                "option name Temperature type string default {} min {} max {}",
+                self.temperature, TEMPERATURE.0, TEMPERATURE.1
+            ),
+            spin("Seed", self.seed, (0, u64::from(u32::MAX))),
+            spin("Hash", u64::from(self.hash), (u64::from(HASH.0), u64::from(HASH.1))),
+        ]
+    }
+
+    /// Sets an option; names are read without regard to case.
+    ///
+    /// # Errors
+    /// What is wrong with the name or the value and what was expected; nothing is changed then.
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<Changed, String> {
+        let value = value.unwrap_or_default().trim();
+        Ok(match name.to_ascii_lowercase().as_str() {
+            "nnfile" => {
+                self.network = (!value.is_empty() && value != EMPTY).then(|| value.to_owned());
+                Changed::Network
+            }
+            "threads" => {
+                self.threads = whole("Threads", value, THREADS)?;
+                Changed::Threads
+            }
+            "multipv" => {
+                self.lines = whole("MultiPV", value, LINES)?;
+                Changed::Nothing
+            }
+            "rules" => {
+                self.rules = Preset::from_name(value).ok_or_else(|| {
+                    let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
+                    format!("Rules {}: expected one of {}", shown(value), names.join(", "))
+                })?;
+                Changed::Rules
+            }
+            "temperature" => {
+                let (low, high) = TEMPERATURE;
+                let number = value.parse::<f32>().ok().filter(|number| (low..=high).contains(number));
+                self.temperature = number.ok_or_else(|| refusal("Temperature", value, "a number", low, high))?;
+                Changed::Nothing
+            }
+            "seed" => {
+                self.seed = whole("Seed", value, (0, u64::from(u32::MAX)))?;
+                Changed::Nothing
+            }
+            "hash" => {
+                self.hash = whole("Hash", value, HASH)?;
+                Changed::Hash
+            }
+            _ => {
+                return Err(format!(
+                    "no option is named {}; expected NNFile, Threads, MultiPV, Rules, Temperature, Seed or Hash",
+                    shown(name)
+                ));
+            }
+        })
+    }
+}
+
+fn whole<T>(name: &str, value: &str, (low, high): (T, T)) -> Result<T, String>
+where
+    T: std::str::FromStr + PartialOrd + std::fmt::Display,
+{
+    let number = value.parse::<T>().ok().filter(|number| (&low..=&high).contains(&number));
+    number.ok_or_else(|| refusal(name, value, "a whole number", low, high))
+}
+
+fn refusal(name: &str, value: &str, kind: &str, low: impl std::fmt::Display, high: impl std::fmt::Display) -> String {
+    format!("{name} {}: expected {kind} from {low} to {high}", shown(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> Options {
+        Options::new(Preset::Brandubh, None, 1)
+    }
+
+    #[test]
+    fn what_is_declared_can_be_set_back() {
+        for declaration in options().declarations() {
+            let words: Vec<&str> = declaration.split(' ').collect();
+            let ["option", "name", name, "type", kind, "default", value, rest @ ..] = &words[..] else {
+                panic!("{declaration}");
+            };
+            assert!(["string", "spin", "combo"].contains(kind), "{declaration}");
+            let mut set = options();
+            set.set(name, Some(*value)).unwrap_or_else(|problem| panic!("{declaration}: {problem}"));
+            assert_eq!(set, options(), "{declaration}");
+            if *kind == "spin" {
+                let ["min", low, "max", high] = rest else { panic!("{declaration}") };
+                for bound in [low, high] {
+                    set.set(name, Some(*bound)).unwrap_or_else(|problem| panic!("{declaration}: {problem}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_set_whatever_the_case_of_the_name() {
+        let mut set = options();
+        assert_eq!(set.set("threads", Some("2")), Ok(Changed::Threads));
+        assert_eq!(set.set("MULTIPV", Some("3")), Ok(Changed::Nothing));
+        assert_eq!(set.set("NNFile", Some("runs/my run")), Ok(Changed::Network));
+        assert_eq!(set.set("Rules", Some("fetlar")), Ok(Changed::Rules));
+        assert_eq!(set.set("Temperature", Some("0.7")), Ok(Changed::Nothing));
+        assert_eq!(set.set("Seed", Some("7")), Ok(Changed::Nothing));
+        assert_eq!(set.set("Hash", Some("64")), Ok(Changed::Hash));
+        let expected = Options {
+            network: Some("runs/my run".to_owned()),
+            threads: 2,
+            lines: 3,
+            rules: Preset::Fetlar,
+            temperature: 0.7,
+            seed: 7,
+            hash: 64,
+        };
+        assert_eq!(set, expected);
+        assert_eq!(set.set("NNFile", None), Ok(Changed::Network));
+        assert_eq!(set.network, None);
+    }
+
+    #[test]
+    fn refusals_change_nothing_and_say_what_is_expected() {
+        let mut set = options();
+        for (name, value, message) in [
+            ("Threads", "0", "Threads \"0\": expected a whole number from 1 to 256"),
+            ("Threads", "two", "Threads \"two\""),
+            ("Threads", "", "Threads \"\""),
+            ("MultiPV", "501", "from 1 to 500"),
+            ("Rules", "chess", "Rules \"chess\": expected one of copenhagen, "),
+            ("Temperature", "-1", "Temperature \"-1\": expected a number from 0 to 10"),
+            ("Temperature", "NaN", "Temperature \"NaN\""),
+            ("Seed", "-1", "Seed \"-1\""),
+            ("Hash", "0", "Hash \"0\": expected a whole number from 1 to 65536"),
+            ("Contempt", "5", "no option is named \"Contempt\"; expected NNFile"),
+        ] {
+            let problem = set.set(name, Some(value)).expect_err(name);
+            assert!(problem.contains(message), "{name}: {problem}");
+        }
+        assert_eq!(set, options());
+    }
+}

@@ -1,0 +1,62 @@
+//! The thread that reads: every line is understood at once, whatever the other thread is busy with.
+
+use std::io::{BufRead, Read};
+use std::time::Instant;
+
+use super::command::{Command, parse};
+use super::desk::Desk;
+use super::voice::Voice;
+
+/// A longer line is no command. The longest games recorded have some hundred moves of six letters at most.
+const LINE_BYTES: u64 = 1 << 20;
+
+/// Reads until `quit`, the end, or a failure, which is the end as well.
+pub(super) fn read(mut input: impl BufRead, desk: &Desk, voice: &Voice) {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return desk.hang_up(),
+            Ok(_) => {}
+        }
+        let received = Instant::now();
+        if line.len() as u64 == LINE_BYTES && line.last() != Some(&b'\n') {
+            voice.tell(&format!("a line of more than {LINE_BYTES} bytes is left out"));
+            if !skip_line(&mut input) {
+                return desk.hang_up();
+            }
+            continue;
+        }
+        match parse(&String::from_utf8_lossy(&line)) {
+            Err(problem) => voice.tell(&problem),
+            Ok(None) => {}
+            Ok(Some(Command::Quit)) => return desk.quit(),
+            Ok(Some(Command::Stop)) => desk.stop(),
+            // The answer to a client that asks whether we are still there. Without a search it waits for its turn, so
+            // that everything asked for before has been done by then.
+            Ok(Some(Command::IsReady)) if desk.is_searching() => voice.say(["readyok"]),
+            Ok(Some(command)) => {
+                if !desk.push(command, received) {
+                    voice.tell("too many commands wait for the search to end; this one is left out");
+                }
+            }
+        }
+    }
+}
+
+/// Reads up to the end of the line without keeping anything; false at the end of the input.
+fn skip_line(input: &mut impl BufRead) -> bool {
+    loop {
+        let (used, found) = match input.fill_buf() {
+            Ok([]) | Err(_) => return false,
+            Ok(bytes) => match bytes.iter().position(|&byte| byte == b'\n') {
+                Some(at) => (at + 1, true),
+                None => (bytes.len(), false),
+            },
+        };
+        input.consume(used);
+        if found {
+            return true;
+        }
+    }
+}

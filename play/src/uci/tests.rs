@@ -1,0 +1,201 @@
+//! The engine over pipes, without a network: what a client sees.
+
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
+use std::thread::JoinHandle;
+
+use hnefi_engine::{Move, Position, Preset};
+
+use super::{UciParams, run};
+use crate::PlayError;
+
+/// A client of an engine that runs in this process.
+struct Client {
+    input: Option<PipeWriter>,
+    output: BufReader<PipeReader>,
+    engine: JoinHandle<Result<(), PlayError>>,
+}
+
+impl Client {
+    /// Tablut has no shipped network, so nothing has to be loaded.
+    fn start() -> Client {
+        Client::with(UciParams { rules: Some(Preset::Tablut), ..UciParams::default() })
+    }
+
+    fn with(params: UciParams) -> Client {
+        let ((input, writer), (reader, output)) = (pipe().expect("a pipe"), pipe().expect("a pipe"));
+        let (input, output) = (BufReader::new(input), output);
+        let engine = std::thread::spawn(move || run(&params, input, output));
+        Client { input: Some(writer), output: BufReader::new(reader), engine }
+    }
+
+    fn send(&mut self, line: &str) {
+        let input = self.input.as_mut().expect("open");
+        writeln!(input, "{line}").expect("the engine reads");
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        let bytes = self.output.read_line(&mut line).expect("text");
+        assert!(bytes > 0, "the engine has gone");
+        line.trim_end().to_owned()
+    }
+
+    /// The lines up to one that begins so, that one last.
+    fn until(&mut self, begin: &str) -> Vec<String> {
+        let mut lines = vec![self.line()];
+        while !lines.last().is_some_and(|line| line.starts_with(begin)) {
+            lines.push(self.line());
+        }
+        lines
+    }
+
+    /// Sends a `go` line and returns the last `info` line on the best move, and the move played.
+    fn go(&mut self, line: &str) -> (String, String) {
+        self.send(line);
+        let lines = self.until("bestmove");
+        let info = lines.iter().rfind(|line| line.contains(" multipv 1 ")).cloned().unwrap_or_default();
+        let mv = lines.last().and_then(|line| line.strip_prefix("bestmove ")).expect("a move").to_owned();
+        (info, mv)
+    }
+
+    /// Closes the input and returns what the engine still says.
+    fn close(mut self) -> Vec<String> {
+        self.input = None;
+        let rest = self.output.lines().map(|line| line.expect("text")).collect();
+        self.engine.join().expect("no panic").expect("no failure");
+        rest
+    }
+}
+
+/// The word after another one.
+fn after<'a>(line: &'a str, key: &str) -> &'a str {
+    let mut words = line.split(' ').skip_while(|&word| word != key);
+    words.nth(1).unwrap_or_else(|| panic!("no {key} in {line}"))
+}
+
+#[test]
+fn the_greeting_names_engine_and_options() {
+    let mut client = Client::start();
+    client.send("uci");
+    let lines = client.until("uciok");
+    assert!(lines[0].starts_with("id name Hnefi ") && lines[1].starts_with("id author "), "{lines:?}");
+    for name in ["NNFile", "Threads", "MultiPV", "Rules", "Temperature", "Seed", "Hash"] {
+        assert!(lines.iter().any(|line| line.starts_with(&format!("option name {name} type "))), "{name}");
+    }
+    client.send("isready");
+    let lines = client.until("readyok");
+    assert!(
+        lines[0].starts_with("info string no network is loaded: none is shipped for tablut; set one with setoption")
+    );
+    client.send("quit");
+    assert_eq!(client.close(), Vec::<String>::new());
+}
+
+#[test]
+fn a_search_of_so_many_nodes_makes_as_many() {
+    for threads in [1, 2] {
+        let mut client = Client::start();
+        client.send(&format!("setoption name Threads value {threads}"));
+        client.send("position startpos");
+        let (info, mv) = client.go("go nodes 300");
+        assert_eq!(after(&info, "nodes"), "300");
+        assert_eq!(after(&info, "pv"), mv);
+        let start = Position::start(&Preset::Tablut.rules());
+        assert!(start.is_legal(Move::parse(&mv, start.size()).expect("a move")));
+        client.close();
+    }
+}
+
+#[test]
+fn the_tree_is_kept_from_move_to_move_and_not_from_game_to_game() {
+    // A network, so that the tree has more than breadth.
+    let mut client = Client::with(UciParams { rules: Some(Preset::Brandubh), ..UciParams::default() });
+    client.send("position startpos");
+    let (info, first) = client.go("go nodes 2000");
+    let line = info.split_once(" pv ").expect("a line").1;
+    let reply = line.split(' ').nth(1).expect("a line of two moves");
+    let depth = |info: &str| after(info, "depth").parse::<u32>().expect("a number");
+    client.send(&format!("position startpos moves {first} {reply}"));
+    assert!(depth(&client.go("go nodes 1").0) > 1, "the subtree is known");
+    assert!(depth(&client.go("go nodes 1").0) > 1, "and stays so at the same position");
+    client.send("ucinewgame");
+    client.send(&format!("position startpos moves {first} {reply}"));
+    assert_eq!(depth(&client.go("go nodes 1").0), 1, "a new game begins from nothing");
+    client.close();
+}
+
+#[test]
+fn what_was_asked_for_is_answered_after_the_input_is_closed() {
+    let mut client = Client::start();
+    for line in ["position startpos", "go nodes 50", "position startpos moves", "go infinite", "isready"] {
+        client.send(line);
+    }
+    let lines = client.close();
+    assert_eq!(lines.iter().filter(|line| line.starts_with("bestmove ")).count(), 2, "{lines:?}");
+    assert_eq!(lines.iter().filter(|line| *line == "readyok").count(), 1);
+}
+
+#[test]
+fn quit_ends_everything_at_once() {
+    let mut client = Client::start();
+    for line in ["position startpos", "go infinite", "position startpos", "go infinite", "quit"] {
+        client.send(line);
+    }
+    let lines = client.close();
+    assert!(lines.iter().filter(|line| line.starts_with("bestmove ")).count() <= 1, "{lines:?}");
+}
+
+#[test]
+fn a_client_that_stops_listening_ends_the_engine() {
+    let Client { input, output, engine } = Client::start();
+    drop(output);
+    let mut input = input.expect("open");
+    // It notices with the first thing it says.
+    writeln!(input, "uci\ngo infinite\nisready").expect("the engine reads");
+    let error = engine.join().expect("no panic").expect_err("nobody listens");
+    assert!(error.to_string().starts_with("answering the client: "), "{error}");
+}
+
+#[test]
+fn with_a_temperature_moves_vary_by_the_seed() {
+    let mut client = Client::start();
+    client.send("setoption name Temperature value 1");
+    let mut moves = |seed: u32| {
+        client.send(&format!("setoption name Seed value {seed}"));
+        client.send("ucinewgame");
+        client.go("go nodes 200").1
+    };
+    let first = moves(1);
+    let others: Vec<String> = (2..30).map(&mut moves).collect();
+    assert!(others.iter().any(|mv| *mv != first), "{first} always");
+    client.close();
+    let repeat = || {
+        let mut client = Client::start();
+        client.send("setoption name Temperature value 1");
+        client.send("setoption name Seed value 5");
+        let mv = client.go("go nodes 200").1;
+        client.close();
+        mv
+    };
+    assert_eq!(repeat(), repeat());
+}
+
+#[test]
+fn lines_beyond_all_measure_are_left_out() {
+    let mut client = Client::start();
+    client.send(&"x".repeat(3 << 20));
+    client.send("\u{fffd}\u{0} \u{7}");
+    client.send("isready");
+    let lines = client.until("readyok");
+    assert!(lines[0].starts_with("info string a line of more than 1048576 bytes"), "{}", lines[0]);
+    assert!(lines[1].starts_with("info string unknown command"), "{}", lines[1]);
+    assert!(lines.iter().all(|line| line.len() < 2000));
+    client.close();
+}
+
+#[test]
+fn a_network_that_cannot_be_used_is_refused_before_anything_is_said() {
+    let params = UciParams { model: Some("no/such/folder".to_owned()), ..UciParams::default() };
+    let error = run(&params, std::io::empty(), std::io::sink()).expect_err("refused");
+    assert!(error.to_string().contains("no/such/folder"), "{error}");
+}

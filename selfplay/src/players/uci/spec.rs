@@ -1,0 +1,208 @@
+//! How an external program is named: `uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S]`.
+//!
+//! A command may hold anything, spaces, commas and `=` included. Settings are read from the right: the last parts
+//! after a comma that are `nodes=`, `movetime=` or `timeout=`, each at most once and only one of the first two. Everything
+//! before them is the command.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A program and how it is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UciSpec {
+    /// Program and arguments, separated by spaces; quotes and backslashes as in a shell.
+    pub command: String,
+    /// What `go` says.
+    pub limit: GoLimit,
+    /// How long an answer may take beyond the time that the limit allows.
+    pub timeout: Duration,
+}
+
+/// How long a program thinks about a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoLimit {
+    /// `go nodes N`.
+    Nodes(u32),
+    /// `go movetime MS`, in milliseconds.
+    MoveTime(u32),
+}
+
+const DEFAULT_LIMIT: GoLimit = GoLimit::MoveTime(1000);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+const NODES: (u32, u32) = (1, 1_000_000_000);
+const MILLISECONDS: (u32, u32) = (1, 3_600_000);
+const TIMEOUT: (f64, f64) = (0.01, 3600.0);
+
+impl UciSpec {
+    /// Reads what follows `uci:`.
+    ///
+    /// # Errors
+    /// What is wrong with it and what was expected.
+    pub(in crate::players) fn parse(text: &str) -> Result<UciSpec, String> {
+        let (mut command, mut limit, mut timeout) = (text, None, None);
+        while let Some((before, setting)) = command.rsplit_once(',') {
+            // What ends within quotes is an argument.
+            let setting = setting.trim().split_once('=').filter(|(_, value)| !value.contains(['\'', '"']));
+            match setting {
+                Some(("nodes", value)) if limit.is_none() => {
+                    limit = Some(GoLimit::Nodes(whole("nodes", value, NODES)?))
+                }
+                Some(("movetime", value)) if limit.is_none() => {
+                    limit = Some(GoLimit::MoveTime(whole("movetime", value, MILLISECONDS)?));
+                }
+                Some(("nodes" | "movetime", _)) => {
+                    return Err("more than one limit; expected nodes=N or movetime=MS, not both".to_owned());
+                }
+                Some(("timeout", value)) if timeout.is_none() => timeout = Some(seconds(value)?),
+                _ => break,
+            }
+            command = before;
+        }
+        let command = command.trim().to_owned();
+        let (limit, timeout) = (limit.unwrap_or(DEFAULT_LIMIT), timeout.unwrap_or(DEFAULT_TIMEOUT));
+        let spec = UciSpec { command, limit, timeout };
+        spec.words()?;
+        Ok(spec)
+    }
+
+    /// The program and its arguments, at least one word.
+    pub(super) fn words(&self) -> Result<Vec<String>, String> {
+        let words = split(&self.command)?;
+        if words.is_empty() {
+            return Err("the command is missing; expected a program and its arguments, as in \
+                        uci:./engine --threads 2,nodes=800"
+                .to_owned());
+        }
+        Ok(words)
+    }
+}
+
+impl GoLimit {
+    /// The words after `go`.
+    pub(super) fn words(self) -> String {
+        match self {
+            GoLimit::Nodes(count) => format!("nodes {count}"),
+            GoLimit::MoveTime(milliseconds) => format!("movetime {milliseconds}"),
+        }
+    }
+
+    /// How long a program that keeps to the limit thinks, as far as that is known.
+    pub(super) fn least_time(self) -> Duration {
+        match self {
+            GoLimit::Nodes(_) => Duration::ZERO,
+            GoLimit::MoveTime(milliseconds) => Duration::from_millis(u64::from(milliseconds)),
+        }
+    }
+}
+
+fn whole(key: &str, text: &str, (low, high): (u32, u32)) -> Result<u32, String> {
+    let value = text.parse().ok().filter(|value| (low..=high).contains(value));
+    value.ok_or_else(|| format!("{key} {text:?}: expected a whole number from {low} to {high}"))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let (low, high) = TIMEOUT;
+    let value = text.parse::<f64>().ok().filter(|value| (low..=high).contains(value));
+    value.map(Duration::from_secs_f64).ok_or_else(|| format!("timeout {text:?}: expected seconds from {low} to {high}"))
+}
+
+/// Splits a command at its spaces: within `'...'` everything stands for itself, within `"..."` all but `\"` and `\\`, and
+/// elsewhere a backslash protects the next character.
+fn split(command: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut letters = command.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            letter if letter.is_whitespace() => words.extend(word.take()),
+            '\\' => word.get_or_insert_default().extend(letters.next()),
+            quote @ ('\'' | '"') => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match letters.next() {
+                        None => return Err(format!("the command {command:?} ends within {quote}...{quote}")),
+                        Some(letter) if letter == quote => break,
+                        Some('\\') if quote == '"' => match letters.next() {
+                            Some(letter @ ('"' | '\\')) => word.push(letter),
+                            other => word.extend(std::iter::once('\\').chain(other)),
+                        },
+                        Some(letter) => word.push(letter),
+                    }
+                }
+            }
+            letter => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+impl fmt::Display for UciSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.command, self.limit.words().replacen(' ', "=", 1))?;
+        match self.timeout {
+            DEFAULT_TIMEOUT => Ok(()),
+            timeout => write!(f, ",timeout={}", timeout.as_secs_f64()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(text: &str) -> UciSpec {
+        UciSpec::parse(text).unwrap_or_else(|problem| panic!("{text}: {problem}"))
+    }
+
+    fn words(command: &str) -> Vec<String> {
+        split(command).unwrap_or_else(|problem| panic!("{problem}"))
+    }
+
+    #[test]
+    fn settings_are_read_from_the_right_and_the_rest_is_the_command() {
+        let one = |command: &str, limit| UciSpec { command: command.to_owned(), limit, timeout: DEFAULT_TIMEOUT };
+        assert_eq!(spec("./engine"), one("./engine", GoLimit::MoveTime(1000)));
+        assert_eq!(spec("./engine -a 1,b=2,nodes=800"), one("./engine -a 1,b=2", GoLimit::Nodes(800)));
+        let timed = UciSpec { timeout: Duration::from_millis(500), ..one("x,y", GoLimit::MoveTime(50)) };
+        assert_eq!(spec("x,y,timeout=0.5,movetime=50"), timed);
+        assert_eq!(spec("x,y,movetime=50, timeout=0.5"), timed);
+        // Behind an argument that looks like a setting, the settings are written out.
+        assert_eq!(spec("x,timeout=1,b=2,nodes=5").command, "x,timeout=1,b=2");
+        assert_eq!(spec("sh -c 'x,nodes=5'").command, "sh -c 'x,nodes=5'");
+    }
+
+    #[test]
+    fn specs_round_trip() {
+        for text in ["./engine --a 1,movetime=1000", "sh -c 'x, y',nodes=5,timeout=0.25"] {
+            assert_eq!(spec(text).to_string(), text);
+            assert_eq!(spec(&spec(text).to_string()), spec(text));
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_is_expected() {
+        for (text, message) in [
+            ("", "the command is missing"),
+            (",nodes=5", "the command is missing"),
+            ("x,nodes=0", "nodes \"0\": expected a whole number from 1 to 1000000000"),
+            ("x,movetime=1s", "movetime \"1s\": expected a whole number"),
+            ("x,timeout=never", "timeout \"never\": expected seconds from 0.01 to 3600"),
+            ("x,nodes=1,movetime=1", "more than one limit; expected nodes=N or movetime=MS, not both"),
+            ("sh -c 'x,nodes=1", "ends within '...'"),
+        ] {
+            let problem = UciSpec::parse(text).expect_err(text);
+            assert!(problem.contains(message), "{text:?}: {problem}");
+        }
+    }
+
+    #[test]
+    fn commands_are_split_as_by_a_shell() {
+        assert_eq!(words("  a  b\tc "), ["a", "b", "c"]);
+        assert_eq!(
+            words(r#"sh -c 'echo "$x" \n' "a \"b\" \\ \n" c\ d """#),
+            ["sh", "-c", r#"echo "$x" \n"#, r#"a "b" \ \n"#, "c d", ""]
+        );
+        assert_eq!(words("é'ü'"), ["éü"]);
+    }
+}

@@ -1,0 +1,189 @@
+//! The engine behind its protocol: how fast one search is on several threads, and how soon `stop` and the clock are answered.
+//!
+//! A client in this process talks to the engine over pipes, as a program of its own would.
+
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use hnefi_engine::BoardSize;
+use hnefi_models::{NetworkConfig, pretrained};
+use hnefi_play::PlayError;
+use hnefi_play::uci::{UciParams, run as serve};
+
+use super::measure::{Effort, median};
+use super::{Figure, Report, board, evaluate, preset, thread_counts};
+use crate::cli::Stage;
+
+/// The network that thinks: its speed on other boards does not depend on what it was trained on.
+const NETWORK: &str = "brandubh";
+
+/// How long the search runs before it is stopped; varied, so that every state of it is met.
+const BEFORE_STOP_MS: [u64; 5] = [20, 35, 50, 65, 80];
+
+/// Time allowed by `go movetime`.
+const MOVE_TIME: Duration = Duration::from_millis(50);
+
+/// Measures on the smallest and the largest board.
+pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
+    let network = pretrained(NETWORK).with_context(|| format!("no checkpoint {NETWORK} is shipped"))??.card.network;
+    for size in [BoardSize::Seven, BoardSize::Eleven] {
+        for threads in thread_counts() {
+            let mut figure = |name: &str, value, unit, peak| {
+                report.add(Figure {
+                    stage: Stage::Protocol,
+                    name: name.to_string(),
+                    board: Some(board(size)),
+                    net: Some(evaluate::network_name(&network)),
+                    precision: Some("f32"),
+                    threads,
+                    value,
+                    unit,
+                    peak,
+                })
+            };
+            let (speed, peak) = speed(effort, size, &network, threads)?;
+            figure("playouts of one search", speed, "playouts/s", Some(peak))?;
+            let latencies = Client::start(size, threads)?.latencies(effort)?;
+            figure("stop answered, 95 % within", percentile(latencies.stop), "ms", None)?;
+            figure("clock answered, 95 % within", percentile(latencies.clock), "ms", None)?;
+        }
+    }
+    Ok(())
+}
+
+/// Playouts per second of one search, and the evaluations that the threads would reach without any search.
+fn speed(effort: Effort, size: BoardSize, network: &NetworkConfig, threads: usize) -> anyhow::Result<(f64, f64)> {
+    let (mut within, mut shares) = (Vec::new(), Vec::new());
+    let mut client = Client::start(size, threads)?;
+    for _ in 0..effort.repeats {
+        let once = Effort { repeats: 1, ..effort };
+        let alone = threads as f64 * evaluate::evaluations(once, size, network, 1)?;
+        client.send("ucinewgame")?;
+        let began = Instant::now();
+        let lines = client.ask(&format!("go movetime {}", (1000.0 * effort.seconds).ceil()))?;
+        let nodes = lines.iter().rev().find_map(|line| after(line, "nodes")).context("a search without nodes")?;
+        let rate = nodes / began.elapsed().as_secs_f64();
+        within.push(rate);
+        shares.push(rate / alone);
+    }
+    let within = median(within);
+    Ok((within, within / median(shares)))
+}
+
+/// Milliseconds by which answers were late.
+struct Latencies {
+    stop: Vec<f64>,
+    clock: Vec<f64>,
+}
+
+/// The value that 95 of a hundred do not exceed.
+fn percentile(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let place = (0.95 * values.len() as f64).ceil() as usize;
+    values.get(place.saturating_sub(1)).copied().unwrap_or(0.0)
+}
+
+/// A client of an engine in this process.
+struct Client {
+    /// `None` once it has been closed.
+    input: Option<PipeWriter>,
+    output: BufReader<PipeReader>,
+    engine: Option<JoinHandle<Result<(), PlayError>>>,
+}
+
+impl Client {
+    fn start(size: BoardSize, threads: usize) -> anyhow::Result<Client> {
+        let (input, writer) = pipe()?;
+        let (reader, output) = pipe()?;
+        let (rules, model) = (Some(preset(size)), Some(NETWORK.to_string()));
+        let params = UciParams { rules, model, threads, ..UciParams::default() };
+        let engine = std::thread::spawn(move || serve(&params, BufReader::new(input), output));
+        let mut client = Client { input: Some(writer), output: BufReader::new(reader), engine: Some(engine) };
+        // Loads the network and wakes the processor.
+        client.send("isready")?;
+        client.until("readyok")?;
+        client.ask("go nodes 200")?;
+        Ok(client)
+    }
+
+    fn send(&mut self, line: &str) -> anyhow::Result<()> {
+        let input = self.input.as_mut().context("the engine's input is closed")?;
+        writeln!(input, "{line}")?;
+        Ok(())
+    }
+
+    /// The lines up to one that begins so.
+    fn until(&mut self, begin: &str) -> anyhow::Result<Vec<String>> {
+        let mut lines = Vec::new();
+        loop {
+            let mut line = String::new();
+            if self.output.read_line(&mut line)? == 0 {
+                anyhow::bail!("the engine ended before {begin}");
+            }
+            let found = line.starts_with(begin);
+            lines.push(line);
+            if found {
+                return Ok(lines);
+            }
+        }
+    }
+
+    /// Sends a `go` line and returns what is said up to the move.
+    fn ask(&mut self, line: &str) -> anyhow::Result<Vec<String>> {
+        self.send(line)?;
+        self.until("bestmove")
+    }
+
+    /// How late searches were that were stopped, and that had a time. Twenty of each at least, since one in twenty may be
+    /// later than the figure.
+    fn latencies(mut self, effort: Effort) -> anyhow::Result<Latencies> {
+        let rounds =
+            (effort.seconds * effort.repeats as f64 / MOVE_TIME.as_secs_f64()).ceil().clamp(20.0, 1000.0) as usize;
+        let (mut stop, mut clock) = (Vec::new(), Vec::new());
+        let milliseconds = |time: Duration| 1000.0 * time.as_secs_f64();
+        for round in 0..rounds {
+            if round % 10 == 0 {
+                self.send("ucinewgame")?;
+            }
+            self.send("go infinite")?;
+            std::thread::sleep(Duration::from_millis(BEFORE_STOP_MS[round % BEFORE_STOP_MS.len()]));
+            let stopped = Instant::now();
+            self.ask("stop")?;
+            stop.push(milliseconds(stopped.elapsed()));
+            let began = Instant::now();
+            self.ask(&format!("go movetime {}", MOVE_TIME.as_millis()))?;
+            clock.push(milliseconds(began.elapsed().saturating_sub(MOVE_TIME)));
+        }
+        Ok(Latencies { stop, clock })
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // The end of its input ends the engine.
+        self.input = None;
+        if let Some(engine) = self.engine.take() {
+            let _ = engine.join();
+        }
+    }
+}
+
+/// The number after a word.
+fn after(line: &str, key: &str) -> Option<f64> {
+    line.split(' ').skip_while(|&word| word != key).nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_leaves_out_one_in_twenty() {
+        let values: Vec<f64> = (1..=20).rev().map(f64::from).collect();
+        assert_eq!(percentile(values), 19.0);
+        assert_eq!(percentile(vec![3.0]), 3.0);
+        assert_eq!(percentile(Vec::new()), 0.0);
+    }
+}

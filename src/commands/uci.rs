@@ -1,0 +1,15 @@
+//! `hnefi uci`: the engine for other programs.
+
+use std::io::BufReader;
+
+use hnefi_play::uci::UciParams;
+
+use crate::cli::UciArgs;
+
+/// Serves whoever is at standard input and output until he quits.
+pub fn run(args: UciArgs) -> anyhow::Result<()> {
+    let UciArgs { rules, model, threads, device } = args;
+    let params = UciParams { rules, model, threads, device };
+    hnefi_play::uci::run(&params, BufReader::new(std::io::stdin()), std::io::stdout())?;
+    Ok(())
+}
