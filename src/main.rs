@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::Train(args) => commands::train::run(args),
         Command::Selfplay(args) => commands::selfplay::run(args),
         Command::Play(args) => commands::play::run(args),
+        Command::Watch(args) => commands::watch::run(args),
         Command::Match(args) => commands::matches::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Replay => commands::replay::run(),

@@ -10,3 +10,5 @@ pub mod replay;
 pub mod selfplay;
 mod table;
 pub mod train;
+pub mod watch;
+mod web;
