@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -25,10 +26,12 @@ pub enum Command {
     Train(TrainArgs),
     /// Play self-play games and write their records.
     Selfplay(SelfplayArgs),
-    /// Play in the terminal.
+    /// Play in the terminal or, with --web, in a browser.
     Play(PlayArgs),
     /// Serve a program by a UCI-style text protocol (docs/PLAYING.md).
     Uci(UciArgs),
+    /// Watch a training run, in the terminal or in a browser.
+    Watch(WatchArgs),
     /// Let two players meet and measure the difference.
     Match(MatchArgs),
     /// Write the games of a run for other tools.
@@ -129,6 +132,43 @@ pub struct PlayArgs {
     /// Seed of the opponent's choices [default: from the clock].
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Serve a board to browsers instead; open the address that is printed.
+    #[arg(long)]
+    pub web: bool,
+    /// With --web: run directory whose checkpoints play and whose games and metrics are shown; may be repeated.
+    #[arg(long, value_name = "DIR", requires = "web")]
+    pub run: Vec<PathBuf>,
+    /// With --web: folder with game files (.pgn, .jsonl, .csv, .hgames); may be repeated.
+    #[arg(long, value_name = "FOLDER", requires = "web")]
+    pub games: Vec<PathBuf>,
+    /// How to serve.
+    #[command(flatten)]
+    pub serve: ServeArgs,
+}
+
+/// Arguments of whatever serves a page.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// With --web: address and port to listen at. Other addresses than this machine's own let everybody in who can reach them.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8037", requires = "web")]
+    pub listen: SocketAddr,
+    /// With --web: a name this machine is reached by, besides localhost; may be repeated.
+    #[arg(long, value_name = "NAME", requires = "web")]
+    pub host: Vec<String>,
+}
+
+/// Arguments of `watch`.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Run directory.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Serve a page to browsers instead; open the address that is printed.
+    #[arg(long)]
+    pub web: bool,
+    /// How to serve.
+    #[command(flatten)]
+    pub serve: ServeArgs,
 }
 
 /// Arguments of `uci`; `setoption` changes all but the device.

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Selfplay(args) => commands::selfplay::run(args),
         Command::Play(args) => commands::play::run(args),
         Command::Uci(args) => commands::uci::run(args),
+        Command::Watch(args) => commands::watch::run(args),
         Command::Match(args) => commands::matches::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Replay => commands::replay::run(),

@@ -1,9 +1,10 @@
 //! How people and programs meet a checkpoint.
 //!
 //! A [`Table`] says what is played and who sits at it. [`terminal::run`] plays it on a board drawn in the terminal,
-//! [`plain::run`] line by line over any reader and writer. Both drive a [`Session`], which knows the game, its moves back
-//! and forth and how it ended, and nothing about screens; players think in threads of their own, the [`Thinker`]s.
-//! [`uci::run`] puts a checkpoint behind a text protocol for other programs.
+//! [`plain::run`] line by line over any reader and writer; players think in threads of their own, the [`Thinker`]s.
+//! [`web`] serves boards to browsers. All three drive a [`Session`], which knows the game, its moves back and forth and how it ended,
+//! and nothing about screens. [`watch`] shows how a training run is doing. [`uci::run`]
+//! puts a checkpoint behind a text protocol for other programs.
 
 pub mod plain;
 mod save;
@@ -14,6 +15,8 @@ mod table;
 pub mod terminal;
 mod thinker;
 pub mod uci;
+pub mod watch;
+pub mod web;
 pub mod words;
 
 pub use save::{save, save_numbered};

@@ -2,7 +2,7 @@
 
 use hnefi_engine::{Bitboard, FenError, IllegalMove, Move, MoveList, Outcome, Position, Rules, Side, Square};
 use hnefi_models::Wdl;
-use hnefi_selfplay::{GameRecord, PlyRecord};
+use hnefi_selfplay::{GameRecord, PlyRecord, RecordError};
 
 use crate::PlayError;
 
@@ -245,6 +245,13 @@ impl Session {
         self.go_to(to)
     }
 
+    /// Goes to the position after `ply` plies of the game, backwards or forwards; false when there is no such position or it
+    /// is on the board already.
+    pub fn step_to(&mut self, ply: usize) -> bool {
+        let elsewhere = ply != self.at || self.resigned.is_some();
+        self.go_to((ply <= self.plies.len() && elsewhere).then_some(ply))
+    }
+
     fn stops_at(&self, ply: usize) -> bool {
         let side = self.positions[ply].side_to_move();
         !self.has_person() || *self.occupant(side) == Occupant::Person
@@ -299,6 +306,45 @@ impl Session {
     pub fn view(&self) -> Option<(Chances, bool)> {
         let ply = (0..=self.at).rev().find(|&ply| self.views[ply].is_some())?;
         self.views[ply].map(|(chances, _)| (chances, ply == self.at))
+    }
+
+    /// The views of all positions, those of plies taken back included, with the playouts behind them: one more than plies.
+    pub fn views(&self) -> &[Option<(Chances, u32)>] {
+        &self.views
+    }
+
+    /// A recorded game at its start, with people on both sides; the values of searched plies become views. A resignation is
+    /// left out, so that the game can be played on.
+    ///
+    /// # Errors
+    /// When the record does not replay.
+    pub fn of_record(record: &GameRecord) -> Result<Session, RecordError> {
+        let start = record.start_position()?;
+        let mut session = Session {
+            rules: record.rules,
+            start: record.start.clone(),
+            occupants: [Occupant::Person, Occupant::Person],
+            positions: vec![start],
+            plies: Vec::with_capacity(record.plies.len()),
+            views: Vec::with_capacity(record.plies.len() + 1),
+            at: 0,
+            resigned: None,
+            stamp: 0,
+            number: 1,
+        };
+        let mut replay = record.replay()?;
+        let mut before = replay.position().clone();
+        while let Some(ply) = replay.step()? {
+            let side = before.side_to_move();
+            let gone = Bitboard(before.board().occupied().0 & !replay.position().board().occupied().0);
+            let captured = gone.without(Bitboard::of(ply.mv.from()));
+            session.views.push((ply.playouts > 0).then(|| (Chances::of(ply.searched, side), ply.playouts)));
+            session.plies.push(Played { side, mv: ply.mv, captured });
+            session.positions.push(replay.position().clone());
+            before.clone_from(replay.position());
+        }
+        session.views.push(None);
+        Ok(session)
     }
 
     /// The game as a record, without policies. A position nobody viewed is noted as anybody's.

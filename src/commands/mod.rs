@@ -11,3 +11,5 @@ pub mod selfplay;
 mod table;
 pub mod train;
 pub mod uci;
+pub mod watch;
+mod web;

@@ -1,4 +1,4 @@
-//! `hnefi play`: a board in the terminal.
+//! `hnefi play`: a board in the terminal or in a browser.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -15,6 +15,9 @@ use crate::cli::{self, PlayArgs};
 pub fn run(args: PlayArgs) -> anyhow::Result<()> {
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     let rules = rules(&args, &mut models)?;
+    if args.web {
+        return super::web::play(&args, &rules);
+    }
     // Refuse a bad FEN before the screen changes.
     cli::position(&rules, args.fen.as_deref())?;
     let mut opponent = || anyhow::Ok(Seat::Player(args.opponent.build(&mut models)?));
@@ -57,6 +60,6 @@ fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Rules> {
     Ok(trained_on.unwrap_or(Preset::Brandubh).rules())
 }
 
-fn clock_seed() -> u64 {
+pub(super) fn clock_seed() -> u64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_nanos() as u64)
 }

@@ -1,0 +1,123 @@
+//! The numbers of a generation that are shown, and how numbers are written.
+
+use serde_json::Value;
+
+/// What is shown of a generation. Numbers that its file does not hold are no numbers (NaN).
+#[derive(Clone, Debug)]
+pub(super) struct Figures {
+    pub(super) generation: u32,
+    pub(super) progress: f64,
+    pub(super) elapsed_seconds: f64,
+    pub(super) games: f64,
+    pub(super) attackers: f64,
+    pub(super) defenders: f64,
+    pub(super) draws: f64,
+    pub(super) plies: f64,
+    pub(super) playouts_per_second: f64,
+    pub(super) evaluations_per_second: f64,
+    pub(super) samples_per_second: f64,
+    pub(super) loss: f64,
+    pub(super) policy: f64,
+    pub(super) value: f64,
+    pub(super) window: f64,
+    pub(super) reuse: f64,
+    /// Share of the games by how they ended, the frequent ones first.
+    pub(super) ends: Vec<(String, f64)>,
+}
+
+impl Figures {
+    /// Reads what is there; `None` for something that is no generation.
+    pub(super) fn of(metrics: &Value) -> Option<Figures> {
+        let number = |path: &str| metrics.pointer(path).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let games = number("/selfplay/games");
+        let ends = metrics.pointer("/selfplay/ends").and_then(Value::as_object);
+        let mut ends: Vec<(String, f64)> = ends
+            .into_iter()
+            .flatten()
+            .map(|(name, count)| (name.replace('_', " "), count.as_f64().unwrap_or(0.0) / games.max(1.0)))
+            .collect();
+        ends.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Some(Figures {
+            generation: u32::try_from(metrics.get("generation")?.as_u64()?).ok()?,
+            progress: number("/progress"),
+            elapsed_seconds: number("/elapsed_seconds"),
+            games,
+            attackers: number("/selfplay/attackers"),
+            defenders: number("/selfplay/defenders"),
+            draws: number("/selfplay/draws"),
+            plies: number("/selfplay/mean_plies"),
+            playouts_per_second: number("/selfplay/playouts_per_second"),
+            evaluations_per_second: number("/selfplay/evaluations_per_second"),
+            samples_per_second: number("/training/samples_per_second"),
+            loss: number("/training/losses/total"),
+            policy: number("/training/losses/policy"),
+            value: number("/training/losses/value"),
+            window: number("/training/window_plies"),
+            reuse: number("/training/reuse"),
+            ends,
+        })
+    }
+
+    /// The generation in one line.
+    pub(super) fn line(&self) -> String {
+        let Figures { generation, loss, policy, value, plies, reuse, .. } = self;
+        format!(
+            "generation {generation:>4}  {:>9}  loss {loss:.3} (policy {policy:.3}, value {value:.3})  attackers {} defenders {} \
+             draws {}  {plies:.0} plies  {} playouts/s  {} evaluations/s  window {}  reuse {reuse:.1}",
+            time(self.elapsed_seconds),
+            percent(self.attackers),
+            percent(self.defenders),
+            percent(self.draws),
+            brief(self.playouts_per_second),
+            brief(self.evaluations_per_second),
+            brief(self.window),
+        )
+    }
+}
+
+/// A share in percent.
+pub(super) fn percent(share: f64) -> String {
+    if share.is_finite() { format!("{:.0} %", 100.0 * share) } else { "-".to_owned() }
+}
+
+/// A number in few letters.
+pub(super) fn brief(number: f64) -> String {
+    match number.abs() {
+        size if !size.is_finite() => "-".to_owned(),
+        size if size >= 1e6 => format!("{:.1}M", number / 1e6),
+        size if size >= 1e4 => format!("{:.0}k", number / 1e3),
+        size if size >= 1e3 => format!("{:.1}k", number / 1e3),
+        size if size >= 100.0 || number.fract() == 0.0 => format!("{number:.0}"),
+        size if size >= 10.0 => format!("{number:.1}"),
+        _ => format!("{number:.2}"),
+    }
+}
+
+/// Seconds as hours, minutes and seconds.
+pub(super) fn time(seconds: f64) -> String {
+    if !seconds.is_finite() {
+        return "-".to_owned();
+    }
+    let whole = seconds.max(0.0) as u64;
+    format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_no_number_and_does_no_harm() {
+        assert!(Figures::of(&serde_json::json!({})).is_none());
+        let figures = Figures::of(&serde_json::json!({ "generation": 3 })).expect("a generation");
+        assert!(figures.loss.is_nan() && figures.ends.is_empty());
+        assert!(figures.line().starts_with("generation    3"), "{}", figures.line());
+    }
+
+    #[test]
+    fn numbers_are_brief() {
+        let written = [0.5, 7.0, 12.34, 512.3, 1_234.0, 25_937.0, 3_400_000.0, f64::NAN].map(brief);
+        assert_eq!(written, ["0.50", "7", "12.3", "512", "1.2k", "26k", "3.4M", "-"]);
+        assert_eq!((time(3_725.9), percent(0.125)), ("1:02:05".to_owned(), "12 %".to_owned()));
+    }
+}

@@ -1,0 +1,75 @@
+//! How a training run is doing, drawn in the terminal while it goes on, or printed.
+
+mod figures;
+mod metrics;
+mod screen;
+
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+
+use crate::PlayError;
+use figures::Figures;
+pub use metrics::{metrics, newest};
+
+/// How often the run's directory is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Draws a run on the terminal until the person leaves. The terminal is given back as it was, also after a panic.
+///
+/// # Errors
+/// When the terminal fails.
+pub fn run(folder: &Path) -> Result<(), PlayError> {
+    let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+    let mut terminal = ratatui::try_init().map_err(PlayError::stream("opening the terminal"))?;
+    let _guard = Guard;
+    let coloured = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut known: Vec<Figures> = Vec::new();
+    loop {
+        let after = known.last().map_or(0, |figures| figures.generation);
+        known.extend(metrics(folder, after).iter().filter_map(Figures::of));
+        let view = screen::View { name: &name, known: &known, coloured };
+        terminal.draw(|frame| screen::draw(frame, &view)).map_err(PlayError::stream("drawing the run"))?;
+        let next = Instant::now() + LOOK;
+        while event::poll(next.saturating_duration_since(Instant::now()))
+            .map_err(PlayError::stream("reading the keyboard"))?
+        {
+            match event::read().map_err(PlayError::stream("reading the keyboard"))? {
+                Event::Key(key) if key.kind != KeyEventKind::Release => {
+                    let interrupted = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+                    if interrupted || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc) {
+                        return Ok(());
+                    }
+                }
+                Event::Resize(..) => break,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Gives the terminal back.
+struct Guard;
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        ratatui::restore();
+    }
+}
+
+/// Prints a line for every generation there is.
+///
+/// # Errors
+/// When nothing can be written.
+pub fn print(folder: &Path, mut out: impl Write) -> Result<(), PlayError> {
+    let known = metrics(folder, 0);
+    if known.is_empty() {
+        writeln!(out, "no generation is complete yet").map_err(PlayError::stream("writing"))?;
+    }
+    for figures in known.iter().filter_map(Figures::of) {
+        writeln!(out, "{}", figures.line()).map_err(PlayError::stream("writing"))?;
+    }
+    out.flush().map_err(PlayError::stream("writing"))
+}

@@ -1,0 +1,227 @@
+//! The screen: a heading, charts of the run so far, how the latest games ended, and the keys.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Style, Stylize};
+use ratatui::symbols::Marker;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, LineGauge, Paragraph};
+
+use super::figures::{Figures, brief, percent, time};
+
+/// Rows and columns a chart needs to say anything.
+const LEAST: (u16, u16) = (28, 8);
+
+/// What is drawn.
+pub(super) struct View<'a> {
+    pub(super) name: &'a str,
+    pub(super) known: &'a [Figures],
+    pub(super) coloured: bool,
+}
+
+/// One line of a chart.
+struct Curve {
+    name: &'static str,
+    colour: Color,
+    pick: fn(&Figures) -> f64,
+}
+
+/// A chart: its heading, its lines, and whether its numbers are shares.
+struct Plot {
+    title: &'static str,
+    curves: &'static [Curve],
+    share: bool,
+}
+
+const PLOTS: [Plot; 6] = [
+    Plot {
+        title: "Losses",
+        curves: &[
+            Curve { name: "total", colour: Color::Red, pick: |one| one.loss },
+            Curve { name: "policy", colour: Color::Cyan, pick: |one| one.policy },
+            Curve { name: "value", colour: Color::Green, pick: |one| one.value },
+        ],
+        share: false,
+    },
+    Plot {
+        title: "Share won",
+        curves: &[
+            Curve { name: "attackers", colour: Color::Red, pick: |one| one.attackers },
+            Curve { name: "defenders", colour: Color::Cyan, pick: |one| one.defenders },
+            Curve { name: "draws", colour: Color::DarkGray, pick: |one| one.draws },
+        ],
+        share: true,
+    },
+    Plot {
+        title: "Game length, plies",
+        curves: &[Curve { name: "mean", colour: Color::Yellow, pick: |one| one.plies }],
+        share: false,
+    },
+    Plot {
+        title: "Per second",
+        curves: &[
+            Curve { name: "playouts", colour: Color::Magenta, pick: |one| one.playouts_per_second },
+            Curve { name: "evaluations", colour: Color::Cyan, pick: |one| one.evaluations_per_second },
+            Curve { name: "samples", colour: Color::Green, pick: |one| one.samples_per_second },
+        ],
+        share: false,
+    },
+    Plot {
+        title: "Replay window, plies",
+        curves: &[Curve { name: "window", colour: Color::Blue, pick: |one| one.window }],
+        share: false,
+    },
+    Plot {
+        title: "Reuse of new plies",
+        curves: &[Curve { name: "reuse", colour: Color::Blue, pick: |one| one.reuse }],
+        share: false,
+    },
+];
+
+/// Draws everything.
+pub(super) fn draw(frame: &mut Frame, view: &View<'_>) {
+    let [head, gauge, body, foot] =
+        Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)])
+            .areas(frame.area());
+    let Some(newest) = view.known.last() else {
+        frame.render_widget(
+            Line::from(vec![Span::from(view.name.to_owned()).bold(), " waits for its first generation".into()]),
+            head,
+        );
+        frame.render_widget(Line::from("q quits").dim(), foot);
+        return;
+    };
+    let games: f64 = view.known.iter().map(|one| one.games).filter(|games| games.is_finite()).sum();
+    let heading = format!(
+        "  generation {}, {}, {} games, loss {}",
+        newest.generation,
+        time(newest.elapsed_seconds),
+        brief(games),
+        brief(newest.loss)
+    );
+    frame.render_widget(Line::from(vec![Span::from(view.name.to_owned()).bold(), heading.into()]), head);
+    let used = if newest.progress.is_finite() { newest.progress.clamp(0.0, 1.0) } else { 0.0 };
+    let style = if view.coloured { Style::new().fg(Color::Red) } else { Style::new() };
+    let label = format!("{} of the budget ", percent(used));
+    frame.render_widget(LineGauge::default().ratio(used).label(label).filled_style(style), gauge);
+    charts(frame, body, view, newest);
+    frame.render_widget(Line::from("q quits; the charts follow the run").dim(), foot);
+}
+
+/// As many charts as there is room for, in a grid; the ends of the games take a place of their own.
+fn charts(frame: &mut Frame, body: Rect, view: &View<'_>, newest: &Figures) {
+    let columns = (body.width / LEAST.0).clamp(1, 3);
+    let rows = (body.height / LEAST.1).clamp(1, 7_u16.div_ceil(columns));
+    let places: Vec<Rect> = Layout::vertical(vec![Constraint::Fill(1); usize::from(rows)])
+        .split(body)
+        .iter()
+        .flat_map(|row| Layout::horizontal(vec![Constraint::Fill(1); usize::from(columns)]).split(*row).to_vec())
+        .collect();
+    // The two charts that matter most come first, then the ends, then the rest.
+    for (index, place) in places.into_iter().enumerate() {
+        match index {
+            2 => ends(frame, place, newest),
+            0 | 1 => chart(frame, place, view, &PLOTS[index]),
+            _ => {
+                if let Some(plot) = PLOTS.get(index - 1) {
+                    chart(frame, place, view, plot);
+                }
+            }
+        }
+    }
+}
+
+fn chart(frame: &mut Frame, area: Rect, view: &View<'_>, plot: &Plot) {
+    let points: Vec<Vec<(f64, f64)>> = plot
+        .curves
+        .iter()
+        .map(|curve| {
+            let all = view.known.iter().map(|one| (f64::from(one.generation), (curve.pick)(one)));
+            all.filter(|(_, value)| value.is_finite()).collect()
+        })
+        .collect();
+    let values = || points.iter().flatten().map(|&(_, value)| value);
+    let high = if plot.share { 1.0 } else { values().fold(0.0, f64::max).max(1e-9) * 1.05 };
+    let first = view.known.first().map_or(0.0, |one| f64::from(one.generation));
+    let last = view.known.last().map_or(1.0, |one| f64::from(one.generation)).max(first + 1.0);
+    let say = |value: f64| if plot.share { percent(value) } else { brief(value) };
+    let mut title = vec![Span::from(format!(" {} ", plot.title)).bold()];
+    for (curve, points) in plot.curves.iter().zip(&points) {
+        let words = format!("{} {} ", curve.name, points.last().map_or("-".to_owned(), |&(_, value)| say(value)));
+        title.push(if view.coloured { Span::from(words).fg(curve.colour) } else { Span::from(words) });
+    }
+    let datasets = plot.curves.iter().zip(&points).map(|(curve, points)| {
+        let style = if view.coloured { Style::new().fg(curve.colour) } else { Style::new() };
+        Dataset::default().marker(Marker::Braille).graph_type(GraphType::Line).style(style).data(points)
+    });
+    let chart = Chart::new(datasets.collect())
+        .block(Block::bordered().border_style(Style::new().dim()).title(Line::from(title)))
+        .x_axis(Axis::default().bounds([first, last]).labels([brief(first), brief(last)]))
+        .y_axis(Axis::default().bounds([0.0, high]).labels(["0".to_owned(), say(high)]));
+    frame.render_widget(chart, area);
+}
+
+/// How the games of the latest generation ended, a bar each.
+fn ends(frame: &mut Frame, area: Rect, newest: &Figures) {
+    let block = Block::bordered().border_style(Style::new().dim()).title(Line::from(" Latest ends ").bold());
+    let inside = block.inner(area);
+    let widest = newest.ends.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let room = usize::from(inside.width).saturating_sub(widest + 8);
+    let lines: Vec<Line> = newest
+        .ends
+        .iter()
+        .map(|(name, share)| {
+            let bar = "█".repeat((share * room as f64).round() as usize);
+            Line::from(format!("{name:<widest$} {:>5} {bar}", percent(*share)))
+        })
+        .collect();
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+
+    fn known(generations: u64) -> Vec<Figures> {
+        let one = |generation: u64| {
+            Figures::of(&serde_json::json!({
+                "generation": generation, "progress": 0.25, "elapsed_seconds": 60.0 * generation as f64,
+                "selfplay": { "games": 100, "attackers": 0.4, "defenders": 0.5, "draws": 0.1, "mean_plies": 31.5,
+                              "ends": { "attackers king_captured": 40, "defenders king_escaped": 50, "draw ply_cap": 10 } },
+                "training": { "losses": { "total": 3.0 / generation as f64, "policy": 2.0, "value": 0.7 } },
+            }))
+        };
+        (1..=generations).filter_map(one).collect()
+    }
+
+    fn drawn(width: u16, height: u16, known: &[Figures]) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
+        let view = View { name: "quick", known, coloured: true };
+        terminal.draw(|frame| draw(frame, &view)).expect("drawn");
+        terminal.backend().to_string()
+    }
+
+    #[test]
+    fn a_large_screen_shows_all_charts() {
+        let found = drawn(120, 40, &known(9));
+        for words in
+            ["quick", "generation 9", "25 % of the budget", "Losses", "Share won", "Latest ends", "Per second", "Reuse"]
+        {
+            assert!(found.contains(words), "{words}\n{found}");
+        }
+        assert!(found.contains("defenders king escaped  50 %"), "{found}");
+    }
+
+    #[test]
+    fn any_screen_and_any_run_can_be_drawn() {
+        for (width, height) in [(1, 1), (20, 5), (60, 15), (200, 70)] {
+            for generations in [0, 1, 2, 50] {
+                drawn(width, height, &known(generations));
+            }
+        }
+        assert!(drawn(60, 10, &[]).contains("waits for its first generation"));
+    }
+}

@@ -1,0 +1,107 @@
+//! What goes wrong, said in JSON: `{"error": "..."}`.
+
+use std::path::PathBuf;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Why the server could not be started or broke off.
+#[derive(Debug, thiserror::Error)]
+pub enum WebError {
+    /// Nobody can listen there.
+    #[error("listening on {address}: {source}")]
+    Listen {
+        /// The address asked for.
+        address: std::net::SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A folder named on the command line is not there.
+    #[error("{path}: {problem}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The runtime or the sockets failed.
+    #[error("the web server: {0}")]
+    Server(#[from] std::io::Error),
+}
+
+/// A request that is refused, with the reason in words.
+#[derive(Debug)]
+pub(super) struct ApiError {
+    status: StatusCode,
+    message: String,
+}
+
+impl ApiError {
+    pub(super) fn new(status: StatusCode, message: impl ToString) -> ApiError {
+        ApiError { status, message: message.to_string() }
+    }
+
+    /// The request makes no sense.
+    pub(super) fn bad(message: impl ToString) -> ApiError {
+        ApiError::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// There is no such thing.
+    pub(super) fn missing(message: impl ToString) -> ApiError {
+        ApiError::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// The request came at the wrong time, such as a move out of turn.
+    pub(super) fn conflict(message: impl ToString) -> ApiError {
+        ApiError::new(StatusCode::CONFLICT, message)
+    }
+
+    /// The server has as much to do as it allows itself.
+    pub(super) fn busy(message: impl ToString) -> ApiError {
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        (self.status, json(&serde_json::json!({ "error": self.message }))).into_response()
+    }
+}
+
+/// An answer in JSON.
+pub(super) fn json(value: &impl Serialize) -> Response {
+    match serde_json::to_vec(value) {
+        Ok(body) => ([(header::CONTENT_TYPE, "application/json")], body).into_response(),
+        Err(error) => {
+            (StatusCode::INTERNAL_SERVER_ERROR, format!("an answer that is no JSON: {error}")).into_response()
+        }
+    }
+}
+
+/// A request's body, which must be JSON and say so: a page of another site cannot send that without asking first.
+pub(super) struct Json<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let kind =
+            request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        if !kind.starts_with("application/json") {
+            let message = format!("content type {kind:?}; expected application/json");
+            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        }
+        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+            let message = match rejection.status() {
+                StatusCode::PAYLOAD_TOO_LARGE => "the request is too large".to_owned(),
+                _ => rejection.body_text(),
+            };
+            ApiError::new(rejection.status(), message)
+        })?;
+        serde_json::from_slice(&bytes).map(Json).map_err(|error| ApiError::bad(format!("the request: {error}")))
+    }
+}

@@ -1,0 +1,83 @@
+//! Streams of events: what happens in a room and in a run, as it happens.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::stream::{Stream, unfold};
+use tokio::sync::watch;
+
+use super::room::Room;
+use super::rooms::Listening;
+use super::view::StateView;
+use crate::watch::metrics;
+
+/// How often a quiet stream says that it is there.
+const ALIVE: Duration = Duration::from_secs(15);
+
+/// How often a run's folder is looked at.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// What a stream of a room has told.
+struct Told {
+    room: Arc<Room>,
+    bell: watch::Receiver<u64>,
+    state: u64,
+    report: u64,
+    _place: Listening,
+}
+
+/// The stream of a room: `state` whenever the game changes, `search` whenever the search has found more.
+pub(super) fn room(room: Arc<Room>, place: Listening) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let bell = room.listen();
+    let told = Told { room, bell, state: 0, report: 0, _place: place };
+    let stream = unfold(told, |mut told| async move {
+        loop {
+            if let Some(event) = news(&mut told) {
+                return Some((Ok(event), told));
+            }
+            // The bell's other end lies in the room, which this stream keeps; an error would mean it is gone.
+            told.bell.changed().await.ok()?;
+        }
+    });
+    Sse::new(stream).keep_alive(KeepAlive::new().interval(ALIVE))
+}
+
+/// The next event, if there is anything to tell: the state before the search, which belongs to it.
+fn news(told: &mut Told) -> Option<Event> {
+    told.bell.mark_unchanged();
+    let inside = told.room.enter();
+    if inside.state_count != told.state {
+        told.state = inside.state_count;
+        return event("state", &StateView::of(&told.room.id, &inside));
+    }
+    if inside.report_count != told.report {
+        told.report = inside.report_count;
+        let report = inside.report.as_ref()?;
+        return event("search", report);
+    }
+    None
+}
+
+/// The stream of a run: `metrics`, a list of the generations that were not told yet.
+pub(super) fn run(folder: PathBuf, after: u32, place: Listening) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let stream = unfold((after, folder, place), |(mut told, folder, place)| async move {
+        loop {
+            let look = folder.clone();
+            let found = tokio::task::spawn_blocking(move || metrics(&look, told)).await.ok()?;
+            if let Some(newest) = found.last().and_then(|value| value["generation"].as_u64()) {
+                told = u32::try_from(newest).unwrap_or(u32::MAX).max(told);
+                let event = event("metrics", &found)?;
+                return Some((Ok(event), (told, folder, place)));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    });
+    Sse::new(stream).keep_alive(KeepAlive::new().interval(ALIVE))
+}
+
+fn event(name: &str, data: &impl serde::Serialize) -> Option<Event> {
+    serde_json::to_string(data).ok().map(|text| Event::default().event(name).data(text))
+}

@@ -1,0 +1,301 @@
+//! Game files below the folders named on the command line, and nothing else of the disk.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Component, Path, PathBuf};
+
+use hnefi_data::PgnReader;
+use hnefi_selfplay::GameRecord;
+use hnefi_selfplay::store::{games_key, games_number, read_games};
+use serde::Serialize;
+
+use super::error::{ApiError, WebError};
+use super::models::last_part;
+use super::texts;
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// Entries of a folder and games of a file that are listed at once.
+const LISTED: usize = 500;
+
+/// The kinds of files that hold games.
+const ENDINGS: [&str; 4] = ["pgn", "jsonl", "csv", "hgames"];
+
+/// The folders, by number.
+pub(super) struct Library {
+    folders: Vec<PathBuf>,
+    runs: Vec<PathBuf>,
+}
+
+/// A folder's entry.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(super) struct Entry {
+    is_file: bool,
+    name: String,
+}
+
+/// A game in a list.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Summary {
+    index: usize,
+    number: Option<u64>,
+    players: Option<[String; 2]>,
+    plies: usize,
+    result: String,
+    error: Option<String>,
+}
+
+/// Some games of a file.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct GameList {
+    games: Vec<Summary>,
+    /// Where the next part of the list begins, if there is more.
+    next: Option<usize>,
+}
+
+impl Library {
+    /// The library of these folders and runs.
+    ///
+    /// # Errors
+    /// When one is not there.
+    pub(super) fn new(folders: &[PathBuf], runs: &[PathBuf]) -> Result<Library, WebError> {
+        let real = |paths: &[PathBuf]| paths.iter().map(|path| real_folder(path)).collect::<Result<Vec<_>, _>>();
+        Ok(Library { folders: real(folders)?, runs: real(runs)? })
+    }
+
+    /// Names of the folders.
+    pub(super) fn folder_names(&self) -> Vec<String> {
+        self.folders.iter().map(|folder| last_part(folder)).collect()
+    }
+
+    /// Names of the runs.
+    pub(super) fn run_names(&self) -> Vec<String> {
+        self.runs.iter().map(|run| last_part(run)).collect()
+    }
+
+    /// A run's folder.
+    ///
+    /// # Errors
+    /// When there is no run of that number.
+    pub(super) fn run(&self, index: usize) -> Result<&Path, ApiError> {
+        let run = self.runs.get(index).ok_or_else(|| ApiError::missing(format!("there is no run {index} here")))?;
+        Ok(run)
+    }
+
+    /// The real path of something below a folder.
+    ///
+    /// # Errors
+    /// When the path leads out of the folder in any way, or there is nothing.
+    pub(super) fn path(&self, folder: usize, path: &str) -> Result<PathBuf, ApiError> {
+        let root = self.folders.get(folder);
+        below(root.ok_or_else(|| ApiError::missing(format!("there is no folder {folder} here")))?, path)
+    }
+
+    /// The folders and game files in a folder.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn entries(&self, folder: usize, path: &str) -> Result<Vec<Entry>, ApiError> {
+        let path = self.path(folder, path)?;
+        let read =
+            std::fs::read_dir(&path).map_err(|error| ApiError::missing(format!("{}: {error}", last_part(&path))))?;
+        let mut entries: Vec<Entry> = read
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let name = entry.file_name().into_string().ok()?;
+                let kind = std::fs::metadata(entry.path()).ok()?;
+                let known = kind.is_dir() || (kind.is_file() && ending(&entry.path()).is_some());
+                (known && !name.starts_with('.')).then_some(Entry { is_file: kind.is_file(), name })
+            })
+            .collect();
+        entries.sort();
+        entries.truncate(LISTED);
+        Ok(entries)
+    }
+
+    /// The games of a generation of a run.
+    ///
+    /// # Errors
+    /// When there are none or the file is damaged.
+    pub(super) fn generation(&self, run: usize, generation: u32) -> Result<PathBuf, ApiError> {
+        below(self.run(run)?, &games_key(generation))
+    }
+
+    /// The generations of a run that have games, rising.
+    ///
+    /// # Errors
+    /// When there is no such run.
+    pub(super) fn generations(&self, run: usize) -> Result<Vec<u32>, ApiError> {
+        let Ok(entries) = std::fs::read_dir(self.run(run)?.join("games")) else { return Ok(Vec::new()) };
+        let number = |entry: std::fs::DirEntry| games_number(&format!("games/{}", entry.file_name().to_str()?));
+        let mut found: Vec<u32> = entries.filter_map(|entry| number(entry.ok()?)).collect();
+        found.sort_unstable();
+        Ok(found)
+    }
+}
+
+/// The run's configuration as it was resolved.
+///
+/// # Errors
+/// When it is not there or no JSON.
+pub(super) fn configuration(run: &Path) -> Result<serde_json::Value, ApiError> {
+    let missing = |problem: String| ApiError::missing(format!("run.json: {problem}"));
+    let text = std::fs::read(run.join("run.json")).map_err(|error| missing(error.to_string()))?;
+    serde_json::from_slice(&text).map_err(|error| missing(error.to_string()))
+}
+
+/// The folder itself, where links lead.
+fn real_folder(path: &Path) -> Result<PathBuf, WebError> {
+    let wrong = |problem: String| WebError::Folder { path: path.to_owned(), problem };
+    let real = path.canonicalize().map_err(|error| wrong(error.to_string()))?;
+    if real.is_dir() { Ok(real) } else { Err(wrong("expected a folder".to_owned())) }
+}
+
+/// The real path of `path` below `root`, which is a real path itself.
+fn below(root: &Path, path: &str) -> Result<PathBuf, ApiError> {
+    let outside =
+        || ApiError::bad(format!("path {path:?}: expected names below the folder, without .. and without links out"));
+    let relative = Path::new(path);
+    if path.contains(['\\', '\0']) || !relative.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(outside());
+    }
+    let real = root.join(relative).canonicalize().map_err(|_| ApiError::missing(format!("there is no {path:?}")))?;
+    if real.starts_with(root) { Ok(real) } else { Err(outside()) }
+}
+
+fn ending(path: &Path) -> Option<&'static str> {
+    let found = path.extension()?.to_str()?;
+    ENDINGS.into_iter().find(|ending| *ending == found)
+}
+
+/// The games of a file, one after the other.
+type Games = Box<dyn Iterator<Item = Result<GameRecord, String>>>;
+
+fn games(path: &Path) -> Result<Games, ApiError> {
+    let wrong = |problem: String| ApiError::bad(format!("{}: {problem}", last_part(path)));
+    let kind = ending(path).ok_or_else(|| wrong(format!("expected a file ending in {}", ENDINGS.join(", "))))?;
+    let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+    if !size.is_file() || size.len() > LARGEST {
+        return Err(wrong(format!("expected a file of at most {} MiB", LARGEST >> 20)));
+    }
+    let open = || File::open(path).map(BufReader::new).map_err(|error| wrong(error.to_string()));
+    Ok(match kind {
+        "hgames" => {
+            let games = read_games(path).map_err(|error| wrong(error.to_string()))?;
+            Box::new(games.into_iter().map(texts::bounded))
+        }
+        "pgn" => Box::new(
+            PgnReader::new(open()?).map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)),
+        ),
+        "csv" => Box::new(lines(open()?).filter_map(|line| match line {
+            Ok(line) => texts::csv_line(&line),
+            Err(problem) => Some(Err(problem)),
+        })),
+        _ => Box::new(lines(open()?).map(|line| line.and_then(|line| texts::json_line(&line)))),
+    })
+}
+
+/// The lines of a file until it cannot be read.
+fn lines(file: BufReader<File>) -> impl Iterator<Item = Result<String, String>> {
+    let mut broken = false;
+    file.lines().map_while(move |line| {
+        let go_on = !broken;
+        broken = line.is_err();
+        go_on.then(|| line.map_err(|error| error.to_string()))
+    })
+}
+
+/// Some of a file's games, from `first` on.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn list(path: &Path, first: usize) -> Result<GameList, ApiError> {
+    let mut list = GameList::default();
+    for (index, game) in games(path)?.enumerate().skip(first) {
+        if list.games.len() == LISTED {
+            list.next = Some(index);
+            break;
+        }
+        list.games.push(match game {
+            Ok(game) => Summary {
+                index,
+                number: Some(game.game),
+                plies: game.plies.len(),
+                result: texts::result(&game),
+                players: Some(game.players.map(short)),
+                error: None,
+            },
+            Err(error) => {
+                Summary { index, number: None, players: None, plies: 0, result: String::new(), error: Some(error) }
+            }
+        });
+    }
+    Ok(list)
+}
+
+/// One game of a file.
+///
+/// # Errors
+/// When there is no such game or it does not follow the rules.
+pub(super) fn open(path: &Path, index: usize) -> Result<GameRecord, ApiError> {
+    let game = games(path)?.nth(index).ok_or_else(|| ApiError::missing(format!("the file holds no game {index}")))?;
+    game.map_err(ApiError::bad)
+}
+
+/// A player's name; the identity of a checkpoint is cut to its beginning.
+pub(super) fn short(name: String) -> String {
+    let is_identity = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_identity { name[..8].to_owned() } else { name.chars().take(60).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_outside_the_folder_is_reached() {
+        let above = tempfile::tempdir().expect("a folder");
+        let root = above.path().join("games");
+        std::fs::create_dir_all(root.join("deep")).expect("a folder");
+        std::fs::write(above.path().join("secret.pgn"), "secret").expect("a file");
+        std::fs::write(root.join("deep/mine.pgn"), "").expect("a file");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(above.path(), root.join("way-out")).expect("a link");
+        let library = Library::new(&[root], &[]).expect("the folder is there");
+        assert!(library.path(0, "deep/mine.pgn").is_ok() && library.path(0, "").is_ok());
+        for path in [
+            "../secret.pgn",
+            "deep/../../secret.pgn",
+            "/etc/passwd",
+            "way-out/secret.pgn",
+            "way-out",
+            "deep\\..\\..\\secret.pgn",
+            "a\0b",
+            "./../secret.pgn",
+            "nowhere",
+        ] {
+            assert!(library.path(0, path).is_err(), "{path:?}");
+        }
+        assert!(library.path(1, "").is_err());
+    }
+
+    #[test]
+    fn files_are_listed_and_games_opened() {
+        let root = tempfile::tempdir().expect("a folder");
+        let csv = "game,moves,a,d,result\n7,d6-c6 d5-e5,0,0,White\n8,d6-a1,0,0,Black\n";
+        std::fs::write(root.path().join("games.csv"), csv).expect("a file");
+        std::fs::write(root.path().join("notes.txt"), "no games").expect("a file");
+        let library = Library::new(&[root.path().to_owned()], &[]).expect("the folder is there");
+        let entries = library.entries(0, "").expect("readable");
+        assert_eq!(entries, [Entry { is_file: true, name: "games.csv".to_owned() }]);
+        let path = library.path(0, "games.csv").expect("below");
+        let listed = list(&path, 0).expect("readable");
+        assert_eq!((listed.games.len(), listed.next), (2, None));
+        assert_eq!((listed.games[0].number, listed.games[0].plies), (Some(7), 2));
+        assert!(listed.games[1].error.is_some(), "an illegal game is listed with what is wrong");
+        assert_eq!(open(&path, 0).expect("a game").plies.len(), 2);
+        assert!(open(&path, 1).is_err() && open(&path, 2).is_err());
+        assert!(list(&root.path().join("notes.txt"), 0).is_err());
+    }
+}

@@ -1,0 +1,153 @@
+//! A board for browsers: a small server with one hand-written page, for the person at this machine.
+//!
+//! The page draws and asks; everything it shows comes from here. A game lives in a room (`room.rs`), of which there are so
+//! many and no more (`rooms.rs`). The rules stay in Rust: the page is told the legal moves of each position. Searches run in a
+//! fixed number of threads that take turns (`workers.rs`) and are streamed to the page while they run (`events.rs`). The
+//! training page reads a run's directory (`crate::watch`).
+//!
+//! The server listens to this machine alone unless told otherwise, answers only to its own page (`guard.rs`), reads no file
+//! but the page's own and what lies below the folders it was given (`library.rs`), and holds bounded amounts of everything.
+
+mod assets;
+mod error;
+mod events;
+mod guard;
+mod library;
+mod listener;
+mod models;
+mod report;
+mod requests;
+mod room;
+mod rooms;
+mod routes;
+mod strength;
+mod texts;
+mod view;
+mod workers;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hnefi_engine::Preset;
+use hnefi_models::DeviceChoice;
+
+pub use error::WebError;
+
+use guard::Hosts;
+use library::Library;
+use listener::BoundedListener;
+use models::Models;
+use rooms::Rooms;
+use workers::Workers;
+
+/// What a server offers and how much of it.
+#[derive(Clone, Debug)]
+pub struct WebConfig {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Host names to answer to besides `localhost`.
+    pub hosts: Vec<String>,
+    /// Run directories: their checkpoints play, their games and metrics are shown.
+    pub runs: Vec<PathBuf>,
+    /// Folders with game files, or single checkpoints, which are told apart by their card.
+    pub folders: Vec<PathBuf>,
+    /// The ruleset that is offered first.
+    pub rules: Preset,
+    /// Where networks run.
+    pub device: DeviceChoice,
+    /// Threads that search.
+    pub threads: usize,
+    /// Games open at once.
+    pub rooms: usize,
+    /// Pages that listen at once.
+    pub listeners: usize,
+    /// Connections at once.
+    pub connections: usize,
+    /// Seed of the players' random choices.
+    pub seed: u64,
+}
+
+impl Default for WebConfig {
+    fn default() -> WebConfig {
+        WebConfig {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8037)),
+            hosts: Vec::new(),
+            runs: Vec::new(),
+            folders: Vec::new(),
+            rules: Preset::Brandubh,
+            device: DeviceChoice::default(),
+            threads: std::thread::available_parallelism().map_or(2, |cores| cores.get().min(4)),
+            rooms: 64,
+            listeners: 64,
+            connections: 256,
+            seed: 0,
+        }
+    }
+}
+
+/// A server that has its port and waits to be run.
+pub struct WebServer {
+    listener: std::net::TcpListener,
+    address: SocketAddr,
+    server: Arc<Server>,
+    connections: usize,
+}
+
+/// What all requests share.
+struct Server {
+    hosts: Hosts,
+    models: Arc<Models>,
+    library: Library,
+    rooms: Rooms,
+    workers: Workers,
+    rules: Preset,
+}
+
+impl WebServer {
+    /// Takes the port and looks at the folders.
+    ///
+    /// # Errors
+    /// When the port is taken or a folder is not there.
+    pub fn bind(config: WebConfig) -> Result<WebServer, WebError> {
+        let address = config.listen;
+        let listen = |source| WebError::Listen { address, source };
+        let (checkpoints, folders): (Vec<PathBuf>, Vec<PathBuf>) =
+            config.folders.into_iter().partition(|folder| models::is_checkpoint(folder));
+        let library = Library::new(&folders, &config.runs)?;
+        let listener = std::net::TcpListener::bind(address).map_err(listen)?;
+        listener.set_nonblocking(true).map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let models = Arc::new(Models::new(config.device, config.runs, checkpoints));
+        let server = Server {
+            hosts: Hosts::new(address, &config.hosts),
+            workers: Workers::start(models.clone(), config.threads, config.seed),
+            models,
+            library,
+            rooms: Rooms::new(config.rooms, config.listeners),
+            rules: config.rules,
+        };
+        Ok(WebServer { listener, address, server: Arc::new(server), connections: config.connections })
+    }
+
+    /// Where it listens, with the port it got.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until the process ends.
+    ///
+    /// # Errors
+    /// When the system refuses threads or sockets.
+    pub fn run(self) -> Result<(), WebError> {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        // Files are read beside the requests, a few at a time.
+        let runtime = runtime.enable_io().enable_time().max_blocking_threads(4).build()?;
+        runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let listener = BoundedListener::new(listener, self.connections);
+            axum::serve(listener, routes::router(self.server)).await?;
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,286 @@
+//! The players a page may choose: shipped checkpoints, those of the run directories named on the command line, and baselines.
+//!
+//! A page names a player by an id from the list it was given, such as `model:run/0`; never by a path.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hnefi_engine::Preset;
+use hnefi_models::{Card, Checkpoint, DeviceChoice, Evaluator, evaluators, pretrained, pretrained_names};
+use serde::{Deserialize, Serialize};
+
+/// Networks kept in memory at once; the one used longest ago goes.
+const LOADED: usize = 6;
+
+/// Checkpoints of one run that are offered, the newest among them.
+const PER_RUN: usize = 9;
+
+/// The deepest alpha-beta search offered: it cannot be interrupted, and on 11x11 a deeper one takes minutes.
+const DEEPEST: u32 = 4;
+
+/// Something that makes evaluators of one network, one for each thread.
+type Factory = Arc<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;
+
+/// Who plays, as a page names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(super) enum PlayerId {
+    /// Uniformly random moves.
+    Random,
+    /// Alpha-beta search to this depth.
+    AlphaBeta(u32),
+    /// A network by its key in the list.
+    Model(String),
+}
+
+impl TryFrom<String> for PlayerId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<PlayerId, String> {
+        match text.split_once(':') {
+            None if text == "random" => Ok(PlayerId::Random),
+            Some(("model", key)) if key.len() <= 80 => Ok(PlayerId::Model(key.to_owned())),
+            Some(("alphabeta", depth)) => match depth.parse() {
+                Ok(depth) if (1..=DEEPEST).contains(&depth) => Ok(PlayerId::AlphaBeta(depth)),
+                _ => Err(format!("alphabeta depth {depth:?}: expected 1 to {DEEPEST}")),
+            },
+            _ => Err(format!("unknown player {text:?}: expected random, alphabeta:DEPTH or model:KEY")),
+        }
+    }
+}
+
+impl From<PlayerId> for String {
+    fn from(id: PlayerId) -> String {
+        match id {
+            PlayerId::Random => "random".to_owned(),
+            PlayerId::AlphaBeta(depth) => format!("alphabeta:{depth}"),
+            PlayerId::Model(key) => format!("model:{key}"),
+        }
+    }
+}
+
+/// One line of the list of players.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Offer {
+    pub(super) id: PlayerId,
+    pub(super) name: String,
+    /// Rulesets it was trained on; none for the baselines, which play them all.
+    pub(super) rulesets: Vec<String>,
+    pub(super) is_model: bool,
+}
+
+/// The models, and those of them that are loaded.
+pub(super) struct Models {
+    device: DeviceChoice,
+    runs: Vec<PathBuf>,
+    checkpoints: Vec<PathBuf>,
+    /// Names of the shipped models and what they were trained on.
+    shipped: Vec<(&'static str, Vec<String>)>,
+    /// By key, the one used last at the end.
+    loaded: Mutex<Vec<(String, Factory)>>,
+}
+
+/// Where a key leads.
+enum Place {
+    Shipped(String),
+    Folder(PathBuf),
+}
+
+impl Models {
+    /// Models of these run directories and checkpoint folders, and the shipped ones.
+    pub(super) fn new(device: DeviceChoice, runs: Vec<PathBuf>, checkpoints: Vec<PathBuf>) -> Models {
+        let card = |name| Some((name, pretrained(name)?.ok()?.card.rulesets));
+        let shipped = pretrained_names().into_iter().filter_map(card).collect();
+        Models { device, runs, checkpoints, shipped, loaded: Mutex::new(Vec::new()) }
+    }
+
+    /// Everybody who can be asked to play, models first.
+    pub(super) fn offers(&self) -> Vec<Offer> {
+        let mut offers = Vec::new();
+        let mut add = |key: String, name: String, rulesets: Vec<String>| {
+            offers.push(Offer { id: PlayerId::Model(key), name, rulesets, is_model: true });
+        };
+        for (index, run) in self.runs.iter().enumerate() {
+            let name = last_part(run);
+            let generations = thinned(&generations(run));
+            for (place, &generation) in generations.iter().enumerate() {
+                let Ok(card) = Checkpoint::load_card(&checkpoint_folder(run, generation)) else { continue };
+                let newest = place == 0;
+                let key = if newest { format!("run/{index}") } else { format!("run/{index}/{generation}") };
+                let note = if newest { ", newest" } else { "" };
+                add(key, format!("{name}, generation {generation}{note}"), card.rulesets);
+            }
+        }
+        for (index, folder) in self.checkpoints.iter().enumerate() {
+            if let Ok(card) = Checkpoint::load_card(folder) {
+                add(format!("given/{index}"), last_part(folder), card.rulesets);
+            }
+        }
+        for (name, rulesets) in &self.shipped {
+            add(format!("shipped/{name}"), format!("{name}, shipped"), rulesets.clone());
+        }
+        for depth in 1..=DEEPEST {
+            let name = format!("alpha-beta, {depth} {}", if depth == 1 { "ply" } else { "plies" });
+            offers.push(Offer { id: PlayerId::AlphaBeta(depth), name, rulesets: Vec::new(), is_model: false });
+        }
+        let name = "random moves".to_owned();
+        offers.push(Offer { id: PlayerId::Random, name, rulesets: Vec::new(), is_model: false });
+        offers
+    }
+
+    /// The model that knows these rules, to give views and hints; `None` when there is none.
+    pub(super) fn adviser(&self, preset: Option<Preset>) -> Option<PlayerId> {
+        let name = preset?.name();
+        self.offers().into_iter().find(|offer| offer.rulesets.iter().any(|known| known == name)).map(|offer| offer.id)
+    }
+
+    /// What a page calls a player.
+    ///
+    /// # Errors
+    /// When there is no such model.
+    pub(super) fn name(&self, id: &PlayerId) -> Result<String, String> {
+        match id {
+            PlayerId::Random => Ok("random moves".to_owned()),
+            PlayerId::AlphaBeta(depth) => Ok(format!("alpha-beta {depth}")),
+            PlayerId::Model(key) => self.place(key).map(|(_, name, _)| name),
+        }
+    }
+
+    /// An identity that stays with one network, while `run/0` moves on to the newest.
+    ///
+    /// # Errors
+    /// When there is no such model.
+    pub(super) fn resolve(&self, key: &str) -> Result<String, String> {
+        self.place(key).map(|(_, _, resolved)| resolved)
+    }
+
+    /// Makes evaluators of a network, which is loaded if it is not.
+    ///
+    /// # Errors
+    /// When there is no such model or it cannot be loaded.
+    pub(super) fn factory(&self, key: &str) -> Result<Factory, String> {
+        let (place, _, resolved) = self.place(key)?;
+        if let Some(found) = self.loaded_before(&resolved) {
+            return Ok(found);
+        }
+        let device = self.device.open().map_err(|error| error.to_string())?;
+        let checkpoint = match place {
+            Place::Shipped(name) => pretrained(&name).ok_or_else(|| format!("no shipped model {name:?}"))?,
+            Place::Folder(folder) => Checkpoint::load(&folder, &device),
+        };
+        let checkpoint = checkpoint.map_err(|error| error.to_string())?;
+        let made: Factory = evaluators(&checkpoint.network, self.device).map_err(|error| error.to_string())?.into();
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.push((resolved, made.clone()));
+        if loaded.len() > LOADED {
+            loaded.remove(0);
+        }
+        Ok(made)
+    }
+
+    fn loaded_before(&self, resolved: &str) -> Option<Factory> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = loaded.iter().position(|(key, _)| key == resolved)?;
+        let entry = loaded.remove(index);
+        let factory = entry.1.clone();
+        loaded.push(entry);
+        Some(factory)
+    }
+
+    /// Where a key leads, the model's name, and its lasting identity.
+    fn place(&self, key: &str) -> Result<(Place, String, String), String> {
+        let unknown = || format!("there is no model {key:?}");
+        let parts: Vec<&str> = key.split('/').collect();
+        match parts[..] {
+            ["shipped", name] if self.shipped.iter().any(|(known, _)| *known == name) => {
+                Ok((Place::Shipped(name.to_owned()), name.to_owned(), key.to_owned()))
+            }
+            ["given", index] => {
+                let index: usize = index.parse().map_err(|_| unknown())?;
+                let folder = self.checkpoints.get(index).ok_or_else(unknown)?;
+                Ok((Place::Folder(folder.clone()), last_part(folder), key.to_owned()))
+            }
+            ["run", index] | ["run", index, _] => {
+                let index: usize = index.parse().map_err(|_| unknown())?;
+                let run = self.runs.get(index).ok_or_else(unknown)?;
+                let generation: u32 = match parts.get(2) {
+                    Some(number) => number.parse().map_err(|_| unknown())?,
+                    None => *generations(run).first().ok_or("the run has no checkpoint yet")?,
+                };
+                let folder = checkpoint_folder(run, generation);
+                if !folder.is_dir() {
+                    return Err(unknown());
+                }
+                let name = format!("{} {generation}", last_part(run));
+                Ok((Place::Folder(folder), name, format!("run/{index}/{generation}")))
+            }
+            _ => Err(unknown()),
+        }
+    }
+}
+
+/// Whether the folder holds a checkpoint, by its card.
+pub(super) fn is_checkpoint(folder: &Path) -> bool {
+    Checkpoint::load_card(folder).is_ok_and(|card: Card| !card.id.is_empty())
+}
+
+fn checkpoint_folder(run: &Path, generation: u32) -> PathBuf {
+    run.join(hnefi_selfplay::store::checkpoint_key(generation))
+}
+
+/// The generations of a run that have a checkpoint, newest first.
+fn generations(run: &Path) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir(run.join("checkpoints")) else { return Vec::new() };
+    let mut found: Vec<u32> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|&generation| checkpoint_folder(run, generation).join("card.json").is_file())
+        .collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    found
+}
+
+/// The first of the list and some of the rest, evenly spread, the last among them.
+fn thinned(generations: &[u32]) -> Vec<u32> {
+    let last = generations.len().saturating_sub(1);
+    if last < PER_RUN {
+        return generations.to_vec();
+    }
+    (0..PER_RUN).map(|index| generations[index * last / (PER_RUN - 1)]).collect()
+}
+
+/// The name a folder goes by.
+pub(super) fn last_part(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_go_to_text_and_back_and_no_others_are_read() {
+        for text in ["random", "alphabeta:3", "model:shipped/brandubh", "model:run/0/12"] {
+            let id = PlayerId::try_from(text.to_owned()).expect(text);
+            assert_eq!(String::from(id), text);
+        }
+        for text in ["", "alphabeta", "alphabeta:0", "alphabeta:99", "uci:rm", "random:1", "rollout:5"] {
+            assert!(PlayerId::try_from(text.to_owned()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_lead_to_listed_places_only() {
+        let models = Models::new(DeviceChoice::Cpu, vec![PathBuf::from("nowhere")], Vec::new());
+        for key in ["", "/etc", "run/0", "run/1", "run/0/../..", "given/0", "shipped/..", "shipped/nobody", "run/0/7"] {
+            assert!(models.factory(key).is_err(), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_long_run_is_thinned_to_its_ends_and_some_between() {
+        let all: Vec<u32> = (0..73).rev().collect();
+        let some = thinned(&all);
+        assert_eq!((some.len(), some[0], some[PER_RUN - 1]), (PER_RUN, 72, 0));
+        assert_eq!(thinned(&[2, 1, 0]), [2, 1, 0]);
+    }
+}

@@ -1,0 +1,86 @@
+// The analysis panel: what the model thinks of the position, while it thinks.
+
+import { make } from "./ask.js";
+import { words } from "./chances.js";
+import { act, page, redraw } from "./game.js";
+import { playerSelect } from "./newgame.js";
+import { percent, short } from "./overlays.js";
+
+const $ = (id) => document.getElementById(id);
+let parts = null;
+let drawnFor = null;
+
+/** Prepares the panel; opening it starts the analysis, closing it stops it. */
+export function openAnalysis() {
+  $("analysis-panel").addEventListener("toggle", () => {
+    if (!page.state) return;
+    const on = $("analysis-panel").open;
+    if (on !== page.state.analysing && !(on && !usable())) act("analysis", { on });
+    showAnalysis();
+  });
+}
+
+/** Whether the adviser can analyse. */
+const usable = () => page.state.adviser?.startsWith("model:");
+
+function build() {
+  const { state } = page;
+  const key = `${state.id}${state.rules.name}${state.adviser}`;
+  if (key === drawnFor) return;
+  drawnFor = key;
+  const select = playerSelect(state.rules.name, state.adviser, (player) => act("analysis", { on: true, player }), true);
+  select.setAttribute("aria-label", "Who analyses");
+  if (!usable()) select.prepend(make("option", { value: "", selected: true, disabled: true }, "Choose a model"));
+  const toggle = (name, label) => make("label", { class: "check" },
+    make("input", { type: "checkbox", name, checked: page.shown[name], onchange: (event) => { page.shown[name] = event.target.checked; redraw(); } }), label);
+  parts = {
+    note: make("p", { class: "note" }),
+    run: make("button", { type: "button", id: "analyse", onclick: () => act("analysis", { on: !page.state.analysing }) }),
+    numbers: make("p", { class: "numbers", id: "analysis-numbers" }),
+    table: make("table", { class: "best-moves", id: "best-moves" }),
+    line: make("p", { class: "line" }),
+  };
+  $("analysis").replaceChildren(
+    make("div", { class: "analysis-head" }, select, parts.run),
+    make("div", { class: "checks" }, toggle("arrows", "Best moves"), toggle("heat", "Policy"), toggle("after", "Final board")),
+    parts.note, parts.numbers, parts.table, parts.line);
+}
+
+export function showAnalysis() {
+  const { state, report } = page;
+  if (!state || !$("analysis-panel").open) return;
+  build();
+  parts.run.textContent = state.analysing ? "Stop" : "Analyse";
+  parts.run.disabled = !usable();
+  const fitting = state.adviser_fits ? "" : usable() ? "This model was not trained on these rules: take its words with salt." : "No model knows these rules yet; choose one that learned others, or train one.";
+  parts.note.textContent = state.ending ? "The game is over here; step back to analyse." : fitting;
+  parts.note.hidden = !parts.note.textContent;
+  const shown = report?.kind === "analysis" ? report : null;
+  parts.table.hidden = !shown;
+  parts.line.hidden = !shown;
+  if (!shown) {
+    parts.numbers.textContent = state.analysing && !state.ending ? "The search begins…" : "";
+    return;
+  }
+  const rate = shown.seconds > 0 ? ` · ${short(Math.round(shown.evaluations / shown.seconds))}/s` : "";
+  const left = shown.plies_left === null ? "" : ` · some ${shown.plies_left} plies to go`;
+  parts.numbers.textContent = `${words(shown.chances)}${shown.certain ? ` (${shown.certain})` : ""} · ${short(shown.playouts)} playouts, depth ${shown.depth}${rate}${left}${shown.finished ? " · finished" : ""}`;
+  const row = (mv) => make("tr", { tabindex: "0", onclick: () => playThat(mv), onkeydown: (event) => { if (event.key === "Enter") playThat(mv); } },
+    make("th", { scope: "row" }, mv.text), make("td", {}, mv.certain ?? (mv.score === null ? "–" : percent(mv.score))),
+    make("td", {}, short(mv.visits)), make("td", {}, percent(mv.prior)), bar(mv.share));
+  const focused = [...parts.table.querySelectorAll("tr")].indexOf(document.activeElement);
+  parts.table.replaceChildren(make("thead", {}, make("tr", {}, ["Move", "Score", "Visits", "Policy", ""].map((name) => make("th", { scope: "col" }, name)))),
+    make("tbody", {}, shown.moves.map(row)));
+  if (focused > 0) parts.table.querySelectorAll("tr")[focused]?.focus();
+  parts.line.textContent = shown.line.length > 0 ? `Expected: ${shown.line.join(" ")}` : "";
+}
+
+function bar(share) {
+  const inner = make("i", {});
+  inner.style.width = `${Math.round(share * 100)}%`;
+  return make("td", { class: "share" }, inner);
+}
+
+function playThat(mv) {
+  if (page.state.your_turn) act("move", { move: mv.from + mv.to, stamp: page.state.stamp });
+}

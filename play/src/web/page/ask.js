@@ -1,0 +1,53 @@
+// Talking to the server.
+
+/** Sends a request and gives its answer; an error carries the server's words. */
+export async function ask(path, { method = "GET", body } = {}) {
+  const options = { method };
+  if (body !== undefined) {
+    options.headers = { "Content-Type": "application/json" };
+    options.body = JSON.stringify(body);
+  }
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new Error("The server does not answer. Is hnefi still running?");
+  }
+  const answer = await response.json().catch(() => ({ error: `The server answered ${response.status}.` }));
+  if (!response.ok) {
+    const error = new Error(answer.error ?? `The server answered ${response.status}.`);
+    error.status = response.status;
+    throw error;
+  }
+  return answer;
+}
+
+export const post = (path, body = {}) => ask(path, { method: "POST", body });
+
+/** An element with attributes, listeners (on…) and children. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "class") element.className = value;
+    else if (value === true) element.setAttribute(name, "");
+    else element.setAttribute(name, value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** Fills a dialog with a heading, a body and a row of buttons, and opens it. */
+export function dialog(element, title, body, buttons = []) {
+  const heading = make("h2", { id: element.getAttribute("aria-labelledby") }, title);
+  const close = make("button", { type: "button", class: "quiet close", "aria-label": "Close", onclick: () => element.close() }, "✕");
+  const problem = make("p", { class: "problem", role: "alert", hidden: true });
+  element.replaceChildren(make("div", { class: "dialog-head" }, heading, close), body, problem, make("div", { class: "buttons end" }, buttons));
+  element.addEventListener("close", () => element.replaceChildren(), { once: true });
+  if (!element.open) element.showModal();
+  return (message) => {
+    problem.textContent = message ?? "";
+    problem.hidden = !message;
+  };
+}

@@ -1,0 +1,300 @@
+// The board as a person meets it: pieces that are clicked, dragged or moved by keys, on a drawn board.
+//
+// The drawing is an SVG without meaning for screen readers; over it lies a grid of buttons, one a square, with labels. Which
+// moves are legal is told by the server; here they are only looked up.
+
+import { make } from "./ask.js";
+import { svg } from "./ink.js";
+import { piece, pieceName } from "./pieces.js";
+import { measures, place, squareName, wood } from "./wood.js";
+
+const DRAG_BEGINS = 6;
+
+export class Board {
+  /** `onMove(from, to)` is called for a legal move, `onSquare(name)` for any square pressed when painting. */
+  constructor(root, { onMove, onSquare, label = "Board" } = {}) {
+    Object.assign(this, { root, onMove, onSquare, label });
+    this.pieces = new Map();
+    this.moves = {};
+    this.text = "";
+    this.selected = null;
+    this.flipped = false;
+    this.seed = 1;
+  }
+
+  /** Draws a position. `moves` are the legal ones by origin; `marks` name squares to point out. */
+  show({ rules, board, moves = {}, last = null, hint = null, over = false }, flipped = this.flipped) {
+    const key = `${JSON.stringify(rules)}${flipped}`;
+    if (key !== this.key) {
+      this.key = key;
+      this.rules = rules;
+      this.flipped = flipped;
+      this.build();
+    }
+    const changed = board !== this.text;
+    this.moves = moves;
+    this.over = over;
+    if (this.selected && !this.moves[this.selected]) this.select(null);
+    if (changed) {
+      this.cancelDrag();
+      this.movePieces(board, last);
+      this.select(null);
+    }
+    this.mark(last, hint);
+    this.labels();
+  }
+
+  /** The middle of a square, in the drawing's units. */
+  middle(name) {
+    const [file, rank] = place(name);
+    const { side } = this.rules;
+    const { frame } = measures(side);
+    const [x, y] = this.flipped ? [side - 1 - file, rank] : [file, side - 1 - rank];
+    return [frame + x * 100 + 50, frame + y * 100 + 50];
+  }
+
+  letter(name) {
+    const [file, rank] = place(name);
+    return this.text[rank * this.rules.side + file] ?? ".";
+  }
+
+  build() {
+    const { side } = this.rules;
+    const { frame, total } = measures(side);
+    this.layers = {};
+    for (const name of ["marks", "heat", "targets", "pieces", "over"]) {
+      this.layers[name] = svg("g", { class: name });
+    }
+    this.drawing = svg("svg", { viewBox: `0 0 ${total} ${total}`, "aria-hidden": "true", class: "drawing" },
+      wood(this.rules, this.flipped), this.layers.marks, this.layers.heat, this.layers.targets, this.layers.pieces, this.layers.over);
+    this.grid = make("div", { class: "squares", role: "grid", "aria-label": this.label });
+    const share = (part) => `${(part / total) * 100}%`;
+    Object.assign(this.grid.style, { left: share(frame), top: share(frame), width: share(side * 100), height: share(side * 100) });
+    this.buttons = new Map();
+    for (let row = 0; row < side; row++) {
+      const line = make("div", { role: "row" });
+      for (let column = 0; column < side; column++) {
+        const [file, rank] = this.flipped ? [side - 1 - column, row] : [column, side - 1 - row];
+        const name = squareName(file, rank);
+        const button = make("button", { type: "button", role: "gridcell", tabindex: "-1", "data-square": name });
+        this.buttons.set(name, button);
+        line.append(button);
+      }
+      this.grid.append(line);
+    }
+    this.grid.addEventListener("keydown", (event) => this.key_(event));
+    this.grid.addEventListener("pointerdown", (event) => this.down(event));
+    this.grid.addEventListener("pointermove", (event) => this.drag(event));
+    this.grid.addEventListener("pointerup", (event) => this.up(event));
+    this.grid.addEventListener("pointercancel", () => this.cancelDrag());
+    // Screen readers press buttons without a pointer.
+    this.grid.addEventListener("click", (event) => {
+      if (event.detail === 0 && event.target.dataset.square) this.press(event.target.dataset.square);
+    });
+    this.root.replaceChildren(this.drawing, this.grid);
+    this.pieces.clear();
+    this.text = "";
+    this.selected = null;
+    this.cursor = this.cursor && this.buttons.has(this.cursor) ? this.cursor : this.rules.throne;
+    this.buttons.get(this.cursor).tabIndex = 0;
+  }
+
+  /** Brings the pieces to their places: those that stand stay, those that went elsewhere glide, the rest come and go. */
+  movePieces(board, last) {
+    const { side } = this.rules;
+    const fresh = this.text === "";
+    const before = new Map(this.pieces);
+    const wanted = [];
+    const arrived = new Map();
+    for (const [index, letter] of [...board].entries()) {
+      if (letter === ".") continue;
+      const name = squareName(index % side, Math.floor(index / side));
+      const stands = before.get(name);
+      if (stands?.letter === letter) before.delete(name);
+      else wanted.push({ name, letter });
+    }
+    const near = (a, b) => {
+      const [[ax, ay], [bx, by]] = [place(a), place(b)];
+      return (ax === bx || ay === by ? 0 : 100) + Math.abs(ax - bx) + Math.abs(ay - by);
+    };
+    // The latest move first, so that its piece is not taken for another.
+    wanted.sort((a, b) => (b.name === last?.to) - (a.name === last?.to));
+    for (const { name, letter } of wanted) {
+      const candidates = [...before].filter(([, man]) => man.letter === letter);
+      candidates.sort(([a], [b]) => (b === last?.from) - (a === last?.from) || near(a, name) - near(b, name));
+      const found = candidates[0];
+      let man;
+      if (found) {
+        before.delete(found[0]);
+        this.pieces.delete(found[0]);
+        man = found[1];
+      } else {
+        man = { letter, element: piece(letter, this.seed++) };
+        if (!fresh) man.element.classList.add("arriving");
+        this.layers.pieces.append(man.element);
+      }
+      arrived.set(name, man);
+    }
+    for (const [name, man] of before) {
+      this.pieces.delete(name);
+      man.element.classList.add("falling");
+      setTimeout(() => man.element.remove(), 420);
+    }
+    for (const [name, man] of arrived) this.pieces.set(name, man);
+    for (const [name, man] of this.pieces) this.put(man, name);
+    this.text = board;
+  }
+
+  put(man, name) {
+    const [x, y] = this.middle(name);
+    man.element.style.transform = `translate(${x}px, ${y}px)`;
+    if (man.at !== name) this.layers.pieces.append(man.element);
+    man.at = name;
+  }
+
+  mark(last, hint) {
+    const marks = [];
+    const square = (name, kind) => {
+      const [x, y] = this.middle(name);
+      return svg("rect", { class: kind, x: x - 47, y: y - 47, width: 94, height: 94, rx: 9 });
+    };
+    if (last) {
+      marks.push(square(last.from, "last-from"), square(last.to, "last-to"));
+      for (const name of last.captured) {
+        const [x, y] = this.middle(name);
+        marks.push(svg("path", { class: "captured", d: `M${x - 16} ${y - 16}L${x + 16} ${y + 16}M${x + 16} ${y - 16}L${x - 16} ${y + 16}` }));
+      }
+    }
+    if (hint) marks.push(square(hint.from, "hint"), square(hint.to, "hint"));
+    this.layers.marks.replaceChildren(...marks);
+  }
+
+  labels() {
+    for (const [name, button] of this.buttons) {
+      const letter = this.letter(name);
+      const words = [name];
+      if (name === this.rules.throne) words.push("throne");
+      if (this.rules.corners.includes(name)) words.push("corner");
+      words.push(letter === "." ? "empty" : pieceName(letter));
+      if (this.selected && this.moves[this.selected]?.includes(name)) words.push("target");
+      else if (this.moves[name]) words.push("can move");
+      if (this.selected === name) words.push("chosen");
+      button.setAttribute("aria-label", words.join(", "));
+      button.setAttribute("aria-selected", String(this.selected === name));
+      button.classList.toggle("movable", Boolean(this.moves[name]) || Boolean(this.onSquare));
+    }
+  }
+
+  select(name) {
+    if (this.selected === name) return;
+    this.selected = name;
+    const targets = name ? this.moves[name] ?? [] : [];
+    const marks = targets.map((to) => {
+      const [x, y] = this.middle(to);
+      return svg("circle", { class: "target", cx: x, cy: y, r: 13 });
+    });
+    if (name) {
+      const [x, y] = this.middle(name);
+      marks.unshift(svg("rect", { class: "chosen", x: x - 47, y: y - 47, width: 94, height: 94, rx: 9 }));
+    }
+    this.layers.targets.replaceChildren(...marks);
+    this.labels();
+  }
+
+  /** A square was pressed, by whatever means. */
+  press(name) {
+    this.focusOn(name, false);
+    if (this.onSquare) return this.onSquare(name);
+    if (this.selected && this.moves[this.selected]?.includes(name)) return this.move(this.selected, name);
+    this.select(this.moves[name] && this.selected !== name ? name : null);
+  }
+
+  move(from, to) {
+    this.select(null);
+    this.onMove?.(from, to);
+  }
+
+  focusOn(name, focus = true) {
+    this.buttons.get(this.cursor)?.setAttribute("tabindex", "-1");
+    this.cursor = name;
+    const button = this.buttons.get(name);
+    button.tabIndex = 0;
+    if (focus) button.focus();
+  }
+
+  key_(event) {
+    const name = event.target.dataset?.square;
+    if (!name || event.altKey || event.ctrlKey || event.metaKey) return;
+    const { side } = this.rules;
+    const [file, rank] = place(name);
+    const way = this.flipped ? -1 : 1;
+    const steps = { ArrowLeft: [-way, 0], ArrowRight: [way, 0], ArrowUp: [0, way], ArrowDown: [0, -way] };
+    if (steps[event.key]) {
+      const clamp = (number) => Math.min(side - 1, Math.max(0, number));
+      this.focusOn(squareName(clamp(file + steps[event.key][0]), clamp(rank + steps[event.key][1])));
+    } else if (event.key === "Enter" || event.key === " ") {
+      this.press(name);
+    } else if (event.key === "Escape" && this.selected) {
+      this.select(null);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** The square under a pointer. */
+  under({ clientX, clientY }) {
+    const box = this.grid.getBoundingClientRect();
+    const { side } = this.rules;
+    const [column, row] = [clientX - box.left, clientY - box.top].map((at, axis) => Math.floor((at / (axis ? box.height : box.width)) * side));
+    if (column < 0 || row < 0 || column >= side || row >= side) return null;
+    const [file, rank] = this.flipped ? [side - 1 - column, row] : [column, side - 1 - row];
+    return squareName(file, rank);
+  }
+
+  down(event) {
+    if (event.button !== 0) return;
+    const name = this.under(event);
+    if (!name) return;
+    this.cancelDrag();
+    if (this.onSquare || !this.moves[name]) {
+      this.press(name);
+      return;
+    }
+    const again = this.selected === name;
+    this.focusOn(name, false);
+    this.select(name);
+    this.held = { name, again, x: event.clientX, y: event.clientY, id: event.pointerId, man: this.pieces.get(name) };
+    this.grid.setPointerCapture(event.pointerId);
+  }
+
+  drag(event) {
+    const { held } = this;
+    if (!held || held.id !== event.pointerId) return;
+    const [dx, dy] = [event.clientX - held.x, event.clientY - held.y];
+    if (!held.moving && Math.hypot(dx, dy) < DRAG_BEGINS) return;
+    held.moving = true;
+    const scale = measures(this.rules.side).total / this.drawing.getBoundingClientRect().width;
+    const [x, y] = this.middle(held.name);
+    held.man.element.classList.add("held");
+    held.man.element.style.transform = `translate(${x + dx * scale}px, ${y + dy * scale}px)`;
+  }
+
+  up(event) {
+    const { held } = this;
+    if (!held || held.id !== event.pointerId) return;
+    const to = this.under(event);
+    this.cancelDrag();
+    if (to && to !== held.name && this.moves[held.name]?.includes(to)) this.move(held.name, to);
+    else if (!held.moving && held.again) this.select(null);
+  }
+
+  cancelDrag() {
+    const { held } = this;
+    this.held = null;
+    if (!held?.man) return;
+    held.man.element.classList.remove("held");
+    if (held.moving) this.put(held.man, held.name);
+  }
+}

@@ -1,0 +1,103 @@
+// Opening games: pasted texts, game files, and the games of runs.
+
+import { ask, dialog, make } from "./ask.js";
+import { enter, page } from "./game.js";
+
+const $ = (id) => document.getElementById(id);
+
+/** A dialog with a field for a FEN, moves, or a whole game. */
+export function pasteGame() {
+  const field = make("textarea", { rows: 8, spellcheck: "false", "aria-label": "FEN, moves, or game", placeholder: "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a\n\nor moves: d6-c6 d5-e5\n\nor a game as saved here, as text or JSON" });
+  let complain = () => {};
+  const read = async () => {
+    try {
+      await enter("/api/games/open", { text: { text: field.value, rules: page.state?.rules.name ?? page.setup.usual } });
+      $("paste-dialog").close();
+      analyse();
+    } catch (error) {
+      complain(error.message);
+    }
+  };
+  const about = make("p", { class: "note" }, "A FEN or moves are read under the rules on the board; a game brings its own.");
+  complain = dialog($("paste-dialog"), "Paste a position or a game", make("div", {}, field, about),
+    [make("button", { type: "button", class: "main", id: "paste-read", onclick: read }, "Read")]);
+  field.focus();
+}
+
+/** Shows the analysis of a game that was opened to be looked at. */
+export function analyse() {
+  $("analysis-panel").open = true;
+}
+
+/** A dialog with the runs and folders that the server was given. */
+export function openGame() {
+  const { setup } = page;
+  const body = make("div", { class: "library" });
+  const tell = dialog($("open-dialog"), "Open a game", body);
+
+  const guarded = (work) => async () => {
+    try {
+      tell(null);
+      await work();
+    } catch (error) {
+      tell(error.message);
+    }
+  };
+  const item = (label, note, work) => make("li", {}, make("button", { type: "button", onclick: guarded(work) }, make("span", {}, label), note ? make("small", {}, note) : null));
+  const list = (title, items, up) => {
+    body.replaceChildren(make("div", { class: "library-head" }, up ? make("button", { type: "button", onclick: guarded(up) }, "◀ Back") : null, make("h3", {}, title)),
+      items.length > 0 ? make("ul", {}, items) : make("p", { class: "note" }, "There is nothing here."));
+  };
+  const enterGame = (request) => async () => {
+    await enter("/api/games/open", request);
+    $("open-dialog").close();
+    analyse();
+  };
+
+  function top() {
+    const runs = setup.runs.map((name, run) => item(name, "run", () => generations(name, run)));
+    const folders = setup.folders.map((name, folder) => item(name, "folder", () => entries(folder, name, [])));
+    if (runs.length + folders.length === 0) {
+      body.replaceChildren(make("p", {}, "The server was given no folders. Start it with"),
+        make("pre", {}, "hnefi play --web --run runs/quick --games FOLDER"),
+        make("p", {}, "to open the games of a run and game files (.pgn, .jsonl, .csv, .hgames) below a folder."));
+    } else list("Runs and folders", [...runs, ...folders]);
+  }
+
+  async function generations(name, run) {
+    const { generations: found } = await ask(`/api/runs/${run}`);
+    list(name, [...found].reverse().map((generation) => item(`Generation ${generation}`, null, () => runGames(name, run, generation))), top);
+  }
+
+  async function runGames(name, run, generation) {
+    const { list: games } = await ask(`/api/runs/${run}/games?generation=${generation}`);
+    show(`${name}, generation ${generation}`, games, (index) => ({ run: { run, generation, index } }), () => generations(name, run));
+  }
+
+  async function entries(folder, name, path) {
+    const found = await ask(`/api/files?folder=${folder}&path=${encodeURIComponent(path.join("/"))}`);
+    const items = found.map((entry) => item(entry.name, entry.is_file ? null : "folder",
+      entry.is_file ? () => fileGames(folder, name, [...path, entry.name], 0) : () => entries(folder, name, [...path, entry.name])));
+    list([name, ...path].join("/"), items, path.length > 0 ? () => entries(folder, name, path.slice(0, -1)) : top);
+  }
+
+  async function fileGames(folder, name, path, first) {
+    const file = path.join("/");
+    const games = await ask(`/api/files/games?folder=${folder}&path=${encodeURIComponent(file)}&first=${first}`);
+    show([name, ...path].join("/"), games, (index) => ({ file: { folder, path: file, index } }),
+      () => (first > 0 ? fileGames(folder, name, path, 0) : entries(folder, name, path.slice(0, -1))),
+      games.next === null ? null : () => fileGames(folder, name, path, games.next));
+  }
+
+  function show(title, games, request, up, more = null) {
+    const items = games.games.map((game) => {
+      if (game.error) return make("li", { class: "bad" }, make("span", {}, `${game.index + 1}. `), make("small", {}, game.error));
+      const players = game.players.every((name) => name === "?") ? "" : ` · ${game.players.join(" – ")}`;
+      return item(`Game ${game.number}`, `${game.result}, ${game.plies} plies${players}`, enterGame(request(game.index)));
+    });
+    if (more) items.push(item("More…", null, more));
+    list(title, items, up);
+  }
+
+  top();
+}

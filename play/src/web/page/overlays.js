@@ -1,0 +1,83 @@
+// What a search thinks, drawn on the board: arrows, the policy as warmth, and how the board may end up.
+
+import { svg } from "./ink.js";
+import { squareName } from "./wood.js";
+
+const ARROWS = 4;
+
+/** A number of visits in few letters. */
+export function short(number) {
+  if (number >= 10_000_000) return `${Math.round(number / 1_000_000)}M`;
+  if (number >= 10_000) return `${Math.round(number / 1000)}k`;
+  if (number >= 1000) return `${(number / 1000).toFixed(1)}k`;
+  return String(number);
+}
+
+export const percent = (share) => `${Math.round(share * 100)} %`;
+
+/** Arrows of the best moves: the wider the more visits, with visits and the mover's chances at the head. */
+export function arrows(board, report) {
+  const moves = report.moves.filter((mv, index) => index === 0 || mv.visits > 0).slice(0, ARROWS);
+  const most = Math.max(1, ...moves.map((mv) => mv.visits));
+  const drawn = moves.map((mv, index) => {
+    const [from, to] = [board.middle(mv.from), board.middle(mv.to)];
+    const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
+    const [ux, uy] = [(to[0] - from[0]) / length, (to[1] - from[1]) / length];
+    const width = 8 + 10 * Math.sqrt(mv.visits / most);
+    const head = width * 1.35 + 9;
+    const at = (along, across) => `${(from[0] + ux * along - uy * across).toFixed(1)} ${(from[1] + uy * along + ux * across).toFixed(1)}`;
+    const [start, tip] = [22, length - 4];
+    const path = `M${at(start, -width / 3)}L${at(tip - head, -width / 2)}L${at(tip - head, -head * 0.72)}L${at(tip, 0)}`
+      + `L${at(tip - head, head * 0.72)}L${at(tip - head, width / 2)}L${at(start, width / 3)}Z`;
+    const strength = index === 0 ? 0.92 : 0.6 + 0.25 * (mv.visits / most);
+    return { mv, to, index, arrow: svg("path", { class: index === 0 ? "arrow best" : "arrow", d: path, opacity: strength.toFixed(2) }) };
+  });
+  const labels = new Map();
+  for (const { mv, to, index } of drawn) {
+    if (labels.has(mv.to)) continue;
+    const words = mv.certain ?? (mv.score === null ? "" : percent(mv.score));
+    const under = mv.visits > 0 ? short(mv.visits) : "";
+    const long = words.length > 6;
+    labels.set(mv.to, svg("g", { class: index === 0 ? "tag best" : "tag", transform: `translate(${to[0]} ${to[1] + 30})` },
+      svg("rect", { x: -44, y: -19, width: 88, height: 38, rx: 11 }),
+      svg("text", { y: under && long ? -8 : -7, "font-size": long ? 16 : 21, class: "tag-value" }, words),
+      svg("text", { y: 10, "font-size": 14.5, class: "tag-visits" }, under)));
+  }
+  return [...drawn.map(({ arrow }) => arrow).reverse(), ...[...labels.values()].reverse()];
+}
+
+/** The policy as a heat map: warm squares are where the network would go, rings are where from. */
+export function heat(board, report) {
+  const { side } = board.rules;
+  const parts = [];
+  const top = Math.max(1, ...report.to);
+  const topFrom = Math.max(1, ...report.from);
+  for (let index = 0; index < side * side; index++) {
+    const name = squareName(index % side, Math.floor(index / side));
+    const [x, y] = board.middle(name);
+    const warm = Math.sqrt(report.to[index] / top);
+    if (warm > 0.08) {
+      parts.push(svg("rect", { class: "warm", x: x - 49, y: y - 49, width: 98, height: 98, opacity: (warm * 0.78).toFixed(3) }));
+      if (report.to[index] >= 20) parts.push(svg("text", { class: "warm-words", x: x + 44, y: y + 42, "font-size": 22 }, String(Math.round(report.to[index] / 10))));
+    }
+    const from = Math.sqrt(report.from[index] / topFrom);
+    if (from > 0.25) parts.push(svg("rect", { class: "warm-from", x: x - 45, y: y - 45, width: 90, height: 90, rx: 10, opacity: from.toFixed(3) }));
+  }
+  return parts;
+}
+
+/** How each square may end: discs as large as the chances of an attacker, a defender, the king. */
+export function occupancy(board, report) {
+  if (!report.occupancy) return [];
+  const { side } = board.rules;
+  const parts = [];
+  for (const [index, chances] of report.occupancy.entries()) {
+    const [x, y] = board.middle(squareName(index % side, Math.floor(index / side)));
+    const discs = chances.map((chance, kind) => ({ chance, kind: "adk"[kind] })).filter(({ chance }) => chance >= 4);
+    discs.sort((a, b) => b.chance - a.chance);
+    for (const { chance, kind } of discs) {
+      parts.push(svg("circle", { class: `after after-${kind}`, cx: x, cy: y, r: (44 * Math.sqrt(chance / 100)).toFixed(1) }));
+    }
+  }
+  return parts;
+}

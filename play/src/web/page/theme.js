@@ -1,0 +1,27 @@
+// Dark or light: what the system says, until the person says otherwise.
+
+const button = document.getElementById("theme");
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+function chosen() {
+  try { return localStorage.getItem("theme"); } catch { return null; }
+}
+
+function show() {
+  const theme = chosen() ?? (dark.matches ? "dark" : "light");
+  document.documentElement.dataset.theme = theme;
+  const [sign, word] = theme === "dark" ? ["☀", "Light"] : ["☾", "Dark"];
+  const label = document.createElement("span");
+  label.textContent = ` ${word}`;
+  button.replaceChildren(sign, label);
+  document.dispatchEvent(new Event("themechange"));
+}
+
+button.addEventListener("click", () => {
+  const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  try { localStorage.setItem("theme", next); } catch { /* the choice lasts as long as the page */ }
+  document.documentElement.dataset.theme = next;
+  show();
+});
+dark.addEventListener("change", show);
+show();

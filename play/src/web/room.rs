@@ -1,0 +1,253 @@
+//! One game in one place: the session, who sits where, what is being searched, and who is looking on.
+//!
+//! A room never computes. Whatever changes it asks for the work that the new state needs ([`Room::wish`]) and takes in what the
+//! workers find, unless the state has changed meanwhile: every piece of work carries a ticket, and only the newest counts.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hnefi_engine::{Move, Side};
+use hnefi_models::Wdl;
+use tokio::sync::watch;
+
+use super::models::PlayerId;
+use super::report::Report;
+use super::strength::Strength;
+use crate::session::{Chances, Session};
+
+/// Plies a game may have here. Longer than any sensible one, and a bound on the memory of a hostile one.
+pub(super) const LONGEST: usize = 1_000;
+
+/// Who moves one side's pieces, in a page's words.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Chair {
+    Person,
+    Player { id: PlayerId, name: String, strength: Strength },
+}
+
+/// Work for a search, for the position on the board.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Wish {
+    /// A player's move, shown no earlier than that.
+    Move { id: PlayerId, strength: Strength },
+    /// Advice for the person to move.
+    Hint { id: PlayerId },
+    /// A short look, so that the bar and the graph know the position.
+    Glance { id: PlayerId },
+    /// A search that goes on until something changes.
+    Analyse { id: PlayerId },
+}
+
+/// Work under way: a wish, the state of the game it belongs to, and its number.
+#[derive(Clone, Debug)]
+pub(super) struct Ticket {
+    pub(super) wish: Wish,
+    pub(super) stamp: u64,
+    pub(super) number: u64,
+}
+
+/// Advice, as long as the position stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hint {
+    pub(super) stamp: u64,
+    pub(super) mv: Move,
+}
+
+/// What is in a room.
+pub(super) struct Inside {
+    pub(super) game: Session,
+    pub(super) chairs: [Chair; 2],
+    /// Who analyses and gives hints; `None` where no model knows the rules.
+    pub(super) adviser: Option<PlayerId>,
+    pub(super) adviser_name: String,
+    /// Whether the adviser knows the rules, so that its short looks are worth showing.
+    pub(super) adviser_fits: bool,
+    pub(super) analysing: bool,
+    /// Where the game comes from, when it was opened.
+    pub(super) title: Option<String>,
+    /// The moves of an opened game, to come back to.
+    pub(super) opened: Option<Vec<Move>>,
+    pub(super) hint: Option<Hint>,
+    pub(super) hint_wanted: bool,
+    pub(super) report: Option<Report>,
+    pub(super) problem: Option<String>,
+    pub(super) ticket: Option<Ticket>,
+    /// What was finished or failed for a stamp and need not be begun again.
+    done: Vec<(u64, Wish)>,
+    tickets: u64,
+    /// Counts changes of the state and of the report.
+    pub(super) state_count: u64,
+    pub(super) report_count: u64,
+    pub(super) used: Instant,
+}
+
+/// A room, its door bell, and how many are listening.
+pub(super) struct Room {
+    pub(super) id: String,
+    inside: Mutex<Inside>,
+    bell: watch::Sender<u64>,
+    listeners: AtomicUsize,
+}
+
+impl Room {
+    pub(super) fn new(id: String, game: Session, chairs: [Chair; 2]) -> Room {
+        let inside = Inside {
+            game,
+            chairs,
+            adviser: None,
+            adviser_name: String::new(),
+            adviser_fits: false,
+            analysing: false,
+            title: None,
+            opened: None,
+            hint: None,
+            hint_wanted: false,
+            report: None,
+            problem: None,
+            ticket: None,
+            done: Vec::new(),
+            tickets: 0,
+            state_count: 1,
+            report_count: 0,
+            used: Instant::now(),
+        };
+        Room { id, inside: Mutex::new(inside), bell: watch::Sender::new(0), listeners: AtomicUsize::new(0) }
+    }
+
+    /// The inside. A panic of another thread leaves a game that is still whole: every change is one call to the session.
+    pub(super) fn enter(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes everybody who listens.
+    pub(super) fn ring(&self) {
+        self.bell.send_modify(|count| *count += 1);
+    }
+
+    /// A listener's end of the bell.
+    pub(super) fn listen(&self) -> watch::Receiver<u64> {
+        self.bell.subscribe()
+    }
+
+    pub(super) fn listeners(&self) -> &AtomicUsize {
+        &self.listeners
+    }
+
+    /// Whether anybody is looking on.
+    pub(super) fn is_watched(&self) -> bool {
+        self.listeners.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Inside {
+    /// Notes that the state has changed and must be shown anew.
+    pub(super) fn changed(&mut self) {
+        self.state_count += 1;
+        self.used = Instant::now();
+    }
+
+    /// The work that the present state needs, the most urgent first.
+    fn wish(&self, watched: bool) -> Option<Wish> {
+        if self.game.ending().is_some() {
+            return None;
+        }
+        let stamp = self.game.stamp();
+        let open = |wish: &Wish| !self.done.iter().any(|(at, done)| *at == stamp && done == wish);
+        let side = self.game.side_to_move();
+        if let Chair::Player { id, strength, .. } = &self.chairs[side.index()] {
+            // Two players go on by themselves only while somebody looks on. Who looks back at an earlier position does not want
+            // it played on from there.
+            let unattended = !self.game.has_person() && !watched;
+            let looking_back = !self.game.taken_back().is_empty();
+            let wish = Wish::Move { id: id.clone(), strength: *strength };
+            return (open(&wish) && !unattended && !looking_back).then_some(wish);
+        }
+        let id = self.adviser.clone()?;
+        if self.hint_wanted {
+            return Some(Wish::Hint { id }).filter(open);
+        }
+        if self.analysing {
+            let wish = Wish::Analyse { id };
+            return (watched && open(&wish)).then_some(wish);
+        }
+        let viewed = self.game.views()[self.game.played().len()].is_some();
+        let wish = Wish::Glance { id };
+        (watched && !viewed && self.adviser_fits && open(&wish)).then_some(wish)
+    }
+
+    /// Compares the work under way with what is wished for: `Some` is new work to hand out.
+    pub(super) fn next_work(&mut self, watched: bool) -> Option<Ticket> {
+        let wish = self.wish(watched);
+        let stamp = self.game.stamp();
+        if let (Some(ticket), Some(wish)) = (&self.ticket, &wish)
+            && ticket.stamp == stamp
+            && ticket.wish == *wish
+        {
+            return None;
+        }
+        self.ticket = wish.map(|wish| {
+            self.tickets += 1;
+            Ticket { wish, stamp, number: self.tickets }
+        });
+        self.ticket.clone()
+    }
+
+    /// Whether work with this number is still wanted.
+    pub(super) fn wants(&self, number: u64) -> bool {
+        self.ticket.as_ref().is_some_and(|ticket| ticket.number == number)
+    }
+
+    /// Takes the work off the list and remembers not to begin it again for this position.
+    pub(super) fn finish(&mut self, problem: Option<String>) {
+        if let Some(ticket) = self.ticket.take() {
+            self.done.retain(|(stamp, _)| *stamp == ticket.stamp);
+            self.done.push((ticket.stamp, ticket.wish));
+        }
+        self.hint_wanted = false;
+        if problem.is_some() {
+            self.problem = problem;
+        }
+        self.state_count += 1;
+    }
+
+    /// Forgets what has failed, so that it is tried again.
+    pub(super) fn retry(&mut self) {
+        self.done.clear();
+        self.problem = None;
+    }
+
+    /// Plays a move, whoever made it.
+    ///
+    /// # Errors
+    /// When it is illegal or the game is longer than this server keeps; the message says so.
+    pub(super) fn play(&mut self, mv: Move) -> Result<(), String> {
+        if self.game.played().len() >= LONGEST {
+            return Err(format!("games of more than {LONGEST} plies are not kept here"));
+        }
+        self.game.play(mv).map_err(|illegal| illegal.to_string())?;
+        self.changed();
+        Ok(())
+    }
+
+    /// A player's view of the position on the board.
+    pub(super) fn note_view(&mut self, wdl: Wdl, playouts: u32) {
+        let known = self.game.views()[self.game.played().len()].map_or(0, |(_, playouts)| playouts);
+        if playouts >= known {
+            self.game.note_view(Chances::of(wdl, self.game.side_to_move()), playouts);
+        }
+    }
+
+    /// How long a player's move is held back, so that a person sees what happened before.
+    pub(super) fn pace(&self) -> Duration {
+        if self.game.has_person() { Duration::from_millis(350) } else { Duration::from_millis(800) }
+    }
+
+    /// The name of who sits there.
+    pub(super) fn chair_name(&self, side: Side) -> String {
+        match &self.chairs[side.index()] {
+            Chair::Person => "person".to_owned(),
+            Chair::Player { name, .. } => name.clone(),
+        }
+    }
+}

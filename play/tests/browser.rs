@@ -1,0 +1,256 @@
+//! The page as a person meets it, in a headless Chromium: a game, its analysis, a run, and no word in the console.
+//!
+//! Needs `chromium` and `chromedriver`; where they are missing the tests say so and pass. With `HNEFI_PICTURES=docs/images`
+//! the pictures of the documents are made anew, of the run that `HNEFI_PICTURES_RUN` names or of a made-up one.
+
+mod driver;
+mod http;
+
+use std::path::{Path, PathBuf};
+
+use hnefi_play::web::WebConfig;
+
+use driver::Browser;
+use http::{add_generation, made_up_run, serve};
+
+/// A browser, or a word on why there is none.
+fn browser() -> Option<Browser> {
+    let browser = Browser::start();
+    if browser.is_none() {
+        println!("skipped: no browser; install chromium and chromium-driver");
+    }
+    browser
+}
+
+/// Keeps a picture where pictures are wanted.
+fn picture(browser: &Browser, name: &str) {
+    if let Some(folder) = std::env::var_os("HNEFI_PICTURES") {
+        // Tests run in the crate's folder; the name is meant from the workspace's.
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
+        std::fs::create_dir_all(&folder).expect("a folder for pictures");
+        // Pieces come to rest.
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        browser.picture(&folder.join(name));
+    }
+}
+
+/// Waits until the person is to move, or the game is over.
+fn my_turn(browser: &Browser) {
+    browser.until("document.querySelector('.squares .movable') || document.querySelector('.status.ended')");
+}
+
+const PLIES: &str = "document.querySelectorAll('#moves button.ply').length";
+
+/// Moves some piece that can be moved by pressing it and a square it may go to.
+fn some_move(browser: &Browser, number: usize) {
+    let plies = browser.run(&format!("return {PLIES};"));
+    let pick = |class: &str| {
+        let script = format!(
+            "const all = [...document.querySelectorAll('{class}')]; return all[{number} % all.length].dataset.square;"
+        );
+        let name = browser.run(&script);
+        format!("[data-square=\"{}\"]", name.as_str().expect("a square"))
+    };
+    browser.click(&pick(".squares .movable"));
+    browser.click(&pick(".squares [aria-label$=target]"));
+    browser.until(&format!("{PLIES} > {plies}"));
+}
+
+#[test]
+fn a_game_is_played_undone_analysed_and_ended() {
+    let Some(browser) = browser() else { return };
+    let address = serve(WebConfig::default());
+    browser.size(1280, 860, 1.0);
+    browser.open(&format!("http://{address}/"));
+
+    // A visitor finds a game that has begun.
+    my_turn(&browser);
+    assert_eq!(browser.run("return document.querySelectorAll('.squares button').length;"), 49);
+    assert!(browser.text("#status").contains("you play the defenders"), "{}", browser.text("#status"));
+    for number in 0..3 {
+        some_move(&browser, 5 * number + 2);
+        my_turn(&browser);
+    }
+    let plies = browser.run(&format!("return {PLIES};")).as_u64().expect("a number");
+    assert!(plies >= 6, "{plies}");
+    picture(&browser, "board.png");
+
+    // Back and forth, a hint, the other way round.
+    browser.click("#undo");
+    browser.until("document.querySelectorAll('#moves .ahead').length === 2");
+    browser.click("#redo");
+    browser.until("document.querySelectorAll('#moves .ahead').length === 0");
+    my_turn(&browser);
+    browser.click("#hint");
+    browser.until("document.querySelectorAll('.marks .hint').length === 2");
+    assert!(browser.text("#status").contains("Hint:"), "{}", browser.text("#status"));
+    let first = "document.querySelector('.squares button').dataset.square";
+    assert_eq!(browser.run(&format!("return {first};")), "a7");
+    browser.click("#flip");
+    browser.until(&format!("{first} === 'g1'"));
+    browser.click("#flip");
+
+    // By keys: to the throne's row and back, pick up and put down again.
+    browser.run("document.querySelector('[data-square=d4]').focus();");
+    browser.type_into("[data-square=d4]", "\u{e012}\u{e013}");
+    assert_eq!(browser.run("return document.activeElement.dataset.square;"), "c5");
+    let mine = browser.run("return document.querySelector('.squares .movable').dataset.square;");
+    let mine = format!("[data-square=\"{}\"]", mine.as_str().expect("a square"));
+    browser.type_into(&mine, "\u{e007}");
+    browser.until("document.querySelector('.targets .target')");
+    browser.type_into(&mine, "\u{e00c}");
+    browser.until("!document.querySelector('.targets .target')");
+
+    // By dragging.
+    let plies = browser.run(&format!("return {PLIES};"));
+    browser.click(&mine);
+    let target = browser.run("return document.querySelector('.squares [aria-label$=target]').dataset.square;");
+    browser.type_into(&mine, "\u{e00c}");
+    browser.drag(&mine, &format!("[data-square=\"{}\"]", target.as_str().expect("a square")));
+    browser.until(&format!("{PLIES} > {plies}"));
+    my_turn(&browser);
+
+    // What the model thinks.
+    browser.click("#analysis-panel summary");
+    browser.until("document.querySelectorAll('#best-moves tbody tr').length >= 4");
+    browser.until("document.querySelectorAll('.over .arrow').length >= 2");
+    picture(&browser, "analysis.png");
+    browser.click("[name=heat]");
+    browser.click("[name=arrows]");
+    browser.until("document.querySelectorAll('.heat .warm').length > 3");
+    browser.click("[name=after]");
+    browser.until("document.querySelectorAll('.over .after').length > 5");
+    picture(&browser, "final-board.png");
+    browser.click("#analyse");
+    browser.until("document.querySelectorAll('.over .after').length === 0");
+
+    browser.click("#resign");
+    browser.until("document.querySelector('.status.ended')");
+    assert!(
+        browser.text("#status").contains("The defenders resign. The attackers win."),
+        "{}",
+        browser.text("#status")
+    );
+    browser.check_console();
+}
+
+#[test]
+fn games_are_begun_pasted_and_set_up() {
+    let Some(browser) = browser() else { return };
+    let address = serve(WebConfig::default());
+    browser.size(1280, 860, 1.0);
+    browser.open(&format!("http://{address}/"));
+    my_turn(&browser);
+    browser.click("#new");
+    browser.click("[name=rules][value=copenhagen]");
+    browser.click("[name=seat][value=attackers]");
+    picture(&browser, "new-game.png");
+    browser.click("#start");
+    browser.until("document.querySelectorAll('.squares button').length === 121");
+    my_turn(&browser);
+    some_move(&browser, 40);
+    my_turn(&browser);
+    picture(&browser, "copenhagen.png");
+
+    // A position from a text, and the end of a game in words.
+    browser.click("#more-panel summary");
+    browser.click("#paste");
+    browser.type_into("#paste-dialog textarea", "kk5/7/7/7/7/7/7 a");
+    browser.click("#paste-read");
+    browser.until("document.querySelector('#paste-dialog .problem').textContent.includes('kings')");
+    browser.run("document.querySelector('#paste-dialog textarea').value = '7/7/5a1/7/7/7/1k5 d';");
+    browser.click("#paste-read");
+    browser.until("document.querySelectorAll('.squares button').length === 49");
+    browser.click("[data-square=b1]");
+    browser.click("[data-square=a1]");
+    browser.until("document.querySelector('.status.ended')");
+    assert!(browser.text("#status").contains("The king reaches a corner and is free. The defenders win."));
+
+    // A position set up by hand.
+    browser.click("#edit");
+    browser.click("#edit-dialog .end button");
+    browser.click("#edit-dialog [data-square=f3]");
+    browser.click("#edit-dialog [name=brush][value=k]");
+    browser.click("#edit-dialog [data-square=d4]");
+    browser.click("#edit-use");
+    browser.until("document.getElementById('fen').textContent === '7/7/7/3k3/5a1/7/7 a'");
+
+    // A game of the small board by two people at one screen.
+    browser.click("#new");
+    browser.click("[name=rules][value=tablut]");
+    browser.click("[name=seat][value=both]");
+    browser.click("#start");
+    browser.until("document.querySelectorAll('.squares button').length === 81");
+    some_move(&browser, 7);
+    some_move(&browser, 9);
+    browser.open(&format!("http://{address}/{}", browser.run("return location.hash;").as_str().expect("a text")));
+    browser.until(&format!("{PLIES} === 2"));
+    // The browser notes that the FEN with two kings was refused.
+    browser
+        .check_console_but(&["/api/games/open - Failed to load resource: the server responded with a status of 400"]);
+}
+
+#[test]
+fn a_run_is_watched_and_its_games_are_looked_at() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let real = std::env::var_os("HNEFI_PICTURES_RUN").map(PathBuf::from);
+    let made_up = made_up_run(folder.path(), 40);
+    let run = real.clone().unwrap_or_else(|| made_up.clone());
+    let address = serve(WebConfig { runs: vec![run], ..WebConfig::default() });
+    browser.size(1280, 1000, 1.0);
+    browser.open(&format!("http://{address}/watch"));
+    browser.until("document.querySelectorAll('.plot svg path').length > 20");
+    browser.until("document.querySelectorAll('#samples a').length === 12");
+    picture(&browser, "training.png");
+    if real.is_none() {
+        assert!(browser.text("#tiles").contains("40"), "{}", browser.text("#tiles"));
+        add_generation(&made_up, 41);
+        browser.until("document.querySelector('#tiles dd').textContent === '41'");
+    }
+    // The picture of a plot has something on it.
+    let bytes = browser.run_later(
+        "const done = arguments[arguments.length - 1]; import('/assets/plots.js').then(async ({ pngOf }) => \
+         done((await pngOf(document.querySelector('.plot svg'))).size), (error) => done(String(error)));",
+    );
+    assert!(bytes.as_u64() > Some(5_000), "{bytes}");
+    browser.click("[data-plot=losses] button");
+    browser.click("#samples a");
+    browser.until("document.querySelector('#game-title').textContent.startsWith('game')");
+    browser.click("#next");
+    browser.until("document.querySelectorAll('#moves .now').length === 1");
+    browser.check_console();
+}
+
+#[test]
+fn a_phone_is_wide_enough_and_the_night_is_dark() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let address = serve(WebConfig { runs: vec![made_up_run(folder.path(), 30)], ..WebConfig::default() });
+    browser.size(360, 760, 2.0);
+    browser.prefer("prefers-color-scheme", "dark");
+    browser.open(&format!("http://{address}/"));
+    my_turn(&browser);
+    some_move(&browser, 3);
+    my_turn(&browser);
+    let too_wide = "document.documentElement.scrollWidth > 360";
+    assert_eq!(browser.run(&format!("return {too_wide};")), false);
+    assert_eq!(browser.run("return document.documentElement.dataset.theme;"), "dark");
+    let board = browser.run("return document.querySelector('.drawing').getBoundingClientRect().width;");
+    assert!(board.as_f64() > Some(320.0), "{board}");
+    picture(&browser, "phone.png");
+    browser.click("#new");
+    picture(&browser, "phone-new-game.png");
+    assert_eq!(browser.run(&format!("return {too_wide};")), false);
+    browser.open(&format!("http://{address}/watch"));
+    browser.until("document.querySelectorAll('.plot svg path').length > 20");
+    assert_eq!(browser.run(&format!("return {too_wide};")), false);
+    picture(&browser, "phone-training.png");
+    browser.size(1280, 860, 1.0);
+    browser.open(&format!("http://{address}/"));
+    my_turn(&browser);
+    picture(&browser, "board-dark.png");
+    browser.click("#theme");
+    assert_eq!(browser.run("return document.documentElement.dataset.theme;"), "light");
+    browser.check_console();
+}

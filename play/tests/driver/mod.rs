@@ -1,0 +1,199 @@
+//! A browser driven through `chromedriver`, by the few commands of the WebDriver protocol that are needed here.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::http::request;
+
+/// The name WebDriver gives to the field that holds an element's id.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// A headless browser with one page.
+pub struct Browser {
+    driver: Child,
+    address: SocketAddr,
+    session: String,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// Starts a browser; `None` where there is none.
+    pub fn start() -> Option<Browser> {
+        let mut driver = Command::new("chromedriver")
+            .args(["--port=0", "--log-level=OFF"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        let mut lines = BufReader::new(driver.stdout.take()?).lines();
+        let port: u16 = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok())?;
+        // The rest of what it says is read away, so that it never waits for a reader.
+        std::thread::spawn(move || lines.for_each(drop));
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let profile = tempfile::tempdir().ok()?;
+        let data = format!("--user-data-dir={}", profile.path().display());
+        let arguments =
+            ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", &data];
+        let capabilities = json!({ "capabilities": { "alwaysMatch": {
+            "goog:chromeOptions": { "args": arguments },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        } } });
+        let mut browser = Browser { driver, address, session: String::new(), _profile: profile };
+        let reply = request(address, "POST", "/session", &[], Some(&capabilities.to_string()));
+        browser.session = reply.json()["value"]["sessionId"].as_str()?.to_owned();
+        Some(browser)
+    }
+
+    fn command(&self, method: &str, path: &str, body: Option<Value>) -> Value {
+        let path = format!("/session/{}{path}", self.session);
+        let reply = request(self.address, method, &path, &[], body.map(|body| body.to_string()).as_deref());
+        let mut answer = reply.json();
+        assert_eq!(reply.status, 200, "{method} {path}: {}", answer["value"]["message"]);
+        answer["value"].take()
+    }
+
+    fn chrome(&self, command: &str, parameters: Value) {
+        self.command("POST", "/goog/cdp/execute", Some(json!({ "cmd": command, "params": parameters })));
+    }
+
+    /// Goes to a page.
+    pub fn open(&self, url: &str) {
+        self.command("POST", "/url", Some(json!({ "url": url })));
+    }
+
+    /// Sets the size of the page, with so many dots a pixel.
+    pub fn size(&self, width: u32, height: u32, scale: f32) {
+        let phone = width < 600;
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": scale, "mobile": phone });
+        self.chrome("Emulation.setDeviceMetricsOverride", metrics);
+    }
+
+    /// Pretends that the person prefers this, such as `prefers-color-scheme` and `dark`.
+    pub fn prefer(&self, name: &str, value: &str) {
+        self.chrome("Emulation.setEmulatedMedia", json!({ "features": [{ "name": name, "value": value }] }));
+    }
+
+    /// What a script returns.
+    pub fn run(&self, script: &str) -> Value {
+        self.command("POST", "/execute/sync", Some(json!({ "script": script, "args": [] })))
+    }
+
+    /// What a script returns to its last argument.
+    pub fn run_later(&self, script: &str) -> Value {
+        self.command("POST", "/execute/async", Some(json!({ "script": script, "args": [] })))
+    }
+
+    /// Waits until a script returns something true.
+    pub fn until(&self, script: &str) -> Value {
+        let patience = Instant::now() + Duration::from_secs(40);
+        loop {
+            let found = self.run(&format!("return {script};"));
+            if !matches!(found, Value::Null | Value::Bool(false)) {
+                return found;
+            }
+            assert!(Instant::now() < patience, "waited in vain for {script}\n{}", self.text("body"));
+            std::thread::sleep(Duration::from_millis(60));
+        }
+    }
+
+    /// The text of the first element that a selector finds.
+    pub fn text(&self, selector: &str) -> String {
+        let found = self.run(&format!("return document.querySelector({}).innerText;", json!(selector)));
+        found.as_str().unwrap_or_default().to_owned()
+    }
+
+    fn element(&self, selector: &str) -> String {
+        let found = self.command("POST", "/element", Some(json!({ "using": "css selector", "value": selector })));
+        found[ELEMENT].as_str().expect("an element").to_owned()
+    }
+
+    /// Presses an element with the mouse, as a person would: it must be there and in nothing's shade.
+    pub fn click(&self, selector: &str) {
+        self.command("POST", &format!("/element/{}/click", self.element(selector)), Some(json!({})));
+    }
+
+    /// Types into an element.
+    pub fn type_into(&self, selector: &str, text: &str) {
+        self.command("POST", &format!("/element/{}/value", self.element(selector)), Some(json!({ "text": text })));
+    }
+
+    /// Drags the mouse from one element to another.
+    pub fn drag(&self, from: &str, to: &str) {
+        let at = |selector: &str| json!({ ELEMENT: self.element(selector) });
+        let go =
+            |selector: &str| json!({ "type": "pointerMove", "duration": 120, "x": 0, "y": 0, "origin": at(selector) });
+        let actions = [
+            go(from),
+            json!({ "type": "pointerDown", "button": 0 }),
+            go(to),
+            json!({ "type": "pointerUp", "button": 0 }),
+        ];
+        let mouse =
+            json!({ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": actions });
+        self.command("POST", "/actions", Some(json!({ "actions": [mouse] })));
+    }
+
+    /// Fails if the page has complained in the console since this was asked last.
+    pub fn check_console(&self) {
+        self.check_console_but(&[]);
+    }
+
+    /// The same, but for messages that hold one of these texts.
+    pub fn check_console_but(&self, expected: &[&str]) {
+        let entries = self.command("POST", "/se/log", Some(json!({ "type": "browser" })));
+        let entries = entries.as_array().cloned().unwrap_or_default();
+        let is_bad = |entry: &&Value| {
+            let message = entry["message"].as_str().unwrap_or_default();
+            let grave = ["SEVERE", "WARNING"].contains(&entry["level"].as_str().unwrap_or_default());
+            grave && !expected.iter().any(|text| message.contains(text))
+        };
+        let bad: Vec<&Value> = entries.iter().filter(is_bad).collect();
+        assert!(bad.is_empty(), "the console says {bad:#?}");
+    }
+
+    /// Keeps a picture of the page.
+    pub fn picture(&self, path: &Path) {
+        let found = self.command("GET", "/screenshot", None);
+        std::fs::write(path, base64(found.as_str().expect("a picture"))).expect("written");
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.session.is_empty() {
+            request(self.address, "DELETE", &format!("/session/{}", self.session), &[], None);
+        }
+        // It may have gone by itself.
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+/// Bytes from base 64.
+fn base64(text: &str) -> Vec<u8> {
+    let value = |letter: u8| match letter {
+        b'A'..=b'Z' => letter - b'A',
+        b'a'..=b'z' => letter - b'a' + 26,
+        b'0'..=b'9' => letter - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let letters: Vec<u8> =
+        text.bytes().filter(|letter| letter.is_ascii_alphanumeric() || b"+/".contains(letter)).collect();
+    let group = |four: &[u8]| {
+        let bits = four
+            .iter()
+            .enumerate()
+            .fold(0_u32, |bits, (place, &letter)| bits | u32::from(value(letter)) << (18 - 6 * place));
+        bits.to_be_bytes()[1..four.len()].to_vec()
+    };
+    letters.chunks(4).flat_map(group).collect()
+}

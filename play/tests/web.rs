@@ -1,0 +1,286 @@
+//! The server as a program meets it: a real one on a port of its own, by plain requests.
+
+mod http;
+
+use std::io::Write;
+use std::net::TcpStream;
+
+use hnefi_play::web::WebConfig;
+use serde_json::{Value, json};
+
+use http::{add_generation, get, made_up_run, post, raw, request, serve, stream, two_people, wait};
+
+fn ply(state: &Value) -> u64 {
+    state["ply"].as_u64().expect("a ply")
+}
+
+/// The path of something that is done with a game.
+fn of(state: &Value, what: &str) -> String {
+    format!("/api/games/{}/{what}", state["id"].as_str().expect("an id"))
+}
+
+/// Plays the move that `pick` chooses among the legal ones.
+fn play(address: std::net::SocketAddr, state: &Value, pick: usize) -> Value {
+    let moves: Vec<String> = state["moves"]
+        .as_object()
+        .expect("moves by origin")
+        .iter()
+        .flat_map(|(from, targets)| {
+            let targets = targets.as_array().expect("targets").clone();
+            targets.into_iter().map(move |to| format!("{from}{}", to.as_str().expect("a square")))
+        })
+        .collect();
+    let mv = &moves[pick % moves.len()];
+    post(address, &of(state, "move"), &json!({ "move": mv, "stamp": state["stamp"] })).ok()
+}
+
+#[test]
+fn a_whole_game_by_requests() {
+    let address = serve(WebConfig::default());
+    let mut state = two_people(address, "brandubh");
+    assert_eq!(state["rules"]["side"], 7);
+    let mut number = 12_345_usize;
+    while state["ending"].is_null() {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = play(address, &state, number >> 33);
+        assert!(ply(&state) < 900, "random games of Brandubh end");
+    }
+    let words = state["ending"]["words"].as_str().expect("words");
+    assert!(words.ends_with("win.") || words.ends_with("drawn."), "{words}");
+    assert!(state["moves"].as_object().expect("moves").is_empty());
+    let end = ply(&state);
+    post(address, &of(&state, "move"), &json!({ "move": "a1a2", "stamp": state["stamp"] })).refused(400, "over");
+
+    let state = post(address, &of(&state, "undo"), &json!({})).ok();
+    assert_eq!((ply(&state), state["plies"].as_u64()), (end - 1, Some(end)));
+    let state = post(address, &of(&state, "redo"), &json!({})).ok();
+    assert_eq!(ply(&state), end);
+    post(address, &of(&state, "redo"), &json!({})).refused(409, "nothing to play again");
+    let state = post(address, &of(&state, "go"), &json!({ "ply": 0 })).ok();
+    assert_eq!((ply(&state), &state["board"]), (0, &state["rules"]["start"]));
+    post(address, &of(&state, "undo"), &json!({})).refused(409, "nothing to take back");
+    post(address, &of(&state, "go"), &json!({ "ply": end + 1 })).refused(400, "the game has");
+    let pgn = get(address, &of(&state, "export?format=pgn"));
+    assert!(pgn.body.contains("[Rules \"brandubh\"]"), "{}", pgn.body);
+    assert!(pgn.head.contains("attachment"), "{}", pgn.head);
+    get(address, &of(&state, "export?format=exe")).refused(400, "");
+}
+
+#[test]
+fn a_game_against_a_player_that_answers() {
+    let address = serve(WebConfig::default());
+    for opponent in ["random", "alphabeta:1", "model:shipped/brandubh"] {
+        let seat = json!({ "player": opponent, "strength": { "playouts": 8 } });
+        let state =
+            post(address, "/api/games", &json!({ "rules": "brandubh", "attackers": seat, "defenders": {} })).ok();
+        let here = of(&state, "");
+        let here = here.trim_end_matches('/');
+        let state = wait(address, here, |state| state["your_turn"] == true);
+        assert_eq!(ply(&state), 1, "{opponent} moved first");
+        let state = play(address, &state, 3);
+        post(address, &of(&state, "move"), &json!({ "move": "a1a2", "stamp": state["stamp"] })).refused(409, "turn of");
+        let state = wait(address, here, |state| ply(state) == 3);
+        let state = post(address, &of(&state, "undo"), &json!({})).ok();
+        assert_eq!(ply(&state), 1, "back to the person's decision");
+        let state = post(address, &of(&state, "redo"), &json!({})).ok();
+        assert_eq!(ply(&state), 3);
+        let state = post(address, &of(&state, "hint"), &json!({})).ok();
+        let state = if state["hint"].is_null() { wait(address, here, |state| !state["hint"].is_null()) } else { state };
+        let hint = &state["hint"];
+        let targets = state["moves"][hint["from"].as_str().expect("a square")].as_array().expect("targets");
+        assert!(targets.contains(&hint["to"]), "{hint} is legal");
+        let state = post(address, &of(&state, "resign"), &json!({})).ok();
+        assert_eq!(state["ending"]["words"], "The defenders resign. The attackers win.");
+        let state = post(address, &of(&state, "again"), &json!({ "swap": true })).ok();
+        assert_eq!((ply(&state), state["your_turn"].as_bool()), (0, Some(true)));
+    }
+}
+
+#[test]
+fn analysis_is_streamed_while_somebody_looks_on() {
+    let address = serve(WebConfig::default());
+    let text = json!({ "text": { "text": "d6-c6 d5-e5", "rules": "brandubh" } });
+    let state = post(address, "/api/games/open", &text).ok();
+    assert_eq!((ply(&state), state["plies"].as_u64()), (0, Some(2)));
+    let state = post(address, &of(&state, "analysis"), &json!({ "on": true })).ok();
+    let events = stream(address, &of(&state, "events"), &["event: state", "event: search", "\"kind\":\"analysis\""]);
+    let report = events.split("event: search\ndata: ").nth(1).expect("a report").lines().next().expect("a line");
+    let report: Value = serde_json::from_str(report).expect("JSON");
+    assert_eq!(report["occupancy"].as_array().map(Vec::len), Some(49));
+    assert!(!report["moves"].as_array().expect("moves").is_empty());
+    let state = post(address, &of(&state, "go"), &json!({ "ply": 1 })).ok();
+    let state = play(address, &state, 0);
+    assert_eq!(state["departed"], state["history"][1]["text"] != "d5-e5");
+    let state = post(address, &of(&state, "back"), &json!({})).ok();
+    assert_eq!((state["plies"].as_u64(), &state["departed"]), (Some(2), &json!(false)));
+    post(address, &of(&state, "analysis"), &json!({ "on": true, "player": "random" })).refused(409, "only a model");
+    post(address, &of(&state, "analysis"), &json!({ "on": true, "player": "model:/etc" })).refused(400, "no model");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_words() {
+    let address = serve(WebConfig::default());
+    let state = two_people(address, "tablut");
+    let moves = of(&state, "move");
+    post(address, &moves, &json!({ "move": "z9a1", "stamp": state["stamp"] })).refused(400, "z9");
+    post(address, &moves, &json!({ "move": "e5e6", "stamp": state["stamp"] })).refused(400, "illegal move e5e6");
+    post(address, &moves, &json!({ "move": "e2f2", "stamp": 99 })).refused(409, "changed");
+    post(address, &moves, &json!({ "move": "e2f2", "stamp": 0, "force": true })).refused(400, "force");
+    request(address, "POST", &moves, &["Content-Type: text/plain"], Some("{}")).refused(415, "application/json");
+    request(address, "POST", &moves, &[], Some("{")).refused(400, "the request");
+    request(address, "POST", &moves, &[], Some(&"[".repeat(10_000))).refused(400, "the request");
+    request(address, "POST", &moves, &[], Some("\u{0}\u{1}")).refused(400, "the request");
+    request(address, "GET", &moves, &[], None).refused(405, "method");
+    get(address, "/api/games/nobody").refused(404, "not open here");
+    get(address, "/nowhere").refused(404, "no such page");
+    get(address, "/assets/../Cargo.toml").refused(404, "");
+    let new = |fen: &str, rules: &str| json!({ "rules": rules, "attackers": {}, "defenders": {}, "fen": fen });
+    for (fen, words) in [
+        ("", "empty"),
+        ("7/7/7/7/7/7/7 a", "no king"),
+        ("kk5/7/7/7/7/7/7 a", "kings"),
+        ("3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 x", "side to move"),
+        ("99999999999999999999999/7/7/7/7/7/7 a", "wide"),
+        ("a6/7/7/3k3/7/7/7 a", "corner"),
+        ("💥/7/7/7/7/7/7 a", "unknown letter"),
+    ] {
+        post(address, "/api/games", &new(fen, "brandubh")).refused(400, words);
+    }
+    post(address, "/api/games", &new("x", "chess")).refused(400, "unknown ruleset");
+    let strong = json!({ "player": "model:shipped/brandubh", "strength": { "playouts": 4_000_000 } });
+    post(address, "/api/games", &json!({ "rules": "brandubh", "attackers": strong, "defenders": {} }))
+        .refused(400, "20000");
+    let text = |text: &str| json!({ "text": { "text": text, "rules": "brandubh" } });
+    post(address, "/api/games/open", &text("e4 e5")).refused(400, "ply 1");
+    post(address, "/api/games/open", &text("[Rules \"brandubh\"]\n[PlyCap \"99999999\"]\n")).refused(400, "PlyCap");
+}
+
+#[test]
+fn foreign_pages_are_refused() {
+    let address = serve(WebConfig { hosts: vec!["board.example".to_owned()], ..WebConfig::default() });
+    let ask = |headers: &[&str]| request(address, "GET", "/api/setup", headers, None);
+    ask(&[]).ok();
+    ask(&["Host: localhost:1"]).ok();
+    ask(&["Host: board.example"]).ok();
+    ask(&[&format!("Origin: http://{address}")]).ok();
+    ask(&["Host: evil.example"]).refused(403, "--host");
+    ask(&["Host: 127.0.0.1.evil.example"]).refused(403, "--host");
+    ask(&["Origin: http://evil.example"]).refused(403, "origin");
+    ask(&["Origin: null"]).refused(403, "origin");
+    ask(&["Sec-Fetch-Site: cross-site"]).refused(403, "cross-site");
+    let body = json!({ "rules": "brandubh", "attackers": {}, "defenders": {} }).to_string();
+    request(address, "POST", "/api/games", &["Origin: http://evil.example"], Some(&body)).refused(403, "origin");
+    let page = get(address, "/");
+    assert_eq!(page.status, 200);
+    let head = page.head.to_ascii_lowercase();
+    for words in ["content-security-policy: default-src 'none'", "nosniff", "frame-ancestors 'none'", "no-referrer"] {
+        assert!(head.contains(words), "{head}");
+    }
+    assert!(!head.contains("access-control-allow-origin"), "{head}");
+}
+
+#[test]
+fn only_files_below_the_folders_are_read() {
+    let above = tempfile::tempdir().expect("a folder");
+    let games = above.path().join("games");
+    std::fs::create_dir_all(games.join("deep")).expect("a folder");
+    std::fs::write(above.path().join("secret.pgn"), "[Rules \"brandubh\"]\n\n*\n").expect("a file");
+    std::fs::write(games.join("deep/mine.csv"), "game,moves,a,d,result\n4,d6-c6 d5-e5,0,0,White\n").expect("a file");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(above.path(), games.join("out")).expect("a link");
+    let address = serve(WebConfig { folders: vec![games], ..WebConfig::default() });
+    let entries = get(address, "/api/files?folder=0&path=deep").ok();
+    assert_eq!(entries, json!([{ "is_file": true, "name": "mine.csv" }]));
+    let list = get(address, "/api/files/games?folder=0&path=deep%2Fmine.csv").ok();
+    assert_eq!((&list["games"][0]["number"], &list["games"][0]["plies"]), (&json!(4), &json!(2)));
+    let open = |path: &str, index: usize| {
+        post(address, "/api/games/open", &json!({ "file": { "folder": 0, "path": path, "index": index } }))
+    };
+    let state = open("deep/mine.csv", 0).ok();
+    assert_eq!(
+        (state["plies"].as_u64(), state["title"].as_str()),
+        (Some(2), Some("game 4: defenders won, the attackers gave up"))
+    );
+    open("deep/mine.csv", 7).refused(404, "no game 7");
+    for path in ["../secret.pgn", "deep/../../secret.pgn", "/etc/passwd", "out/secret.pgn", "..", "deep/\u{0}"] {
+        let reply = open(path, 0);
+        assert!([400, 404].contains(&reply.status), "{path}: {}", reply.body);
+        assert!(reply.json()["error"].is_string());
+    }
+    get(address, "/api/files?folder=0&path=..%2F..").refused(400, "below the folder");
+    get(address, "/api/files?folder=7").refused(404, "no folder");
+    get(address, "/api/files?folder=x").refused(400, "");
+}
+
+#[test]
+fn a_run_is_watched_while_it_goes_on() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = made_up_run(folder.path(), 3);
+    let address = serve(WebConfig { runs: vec![run.clone()], ..WebConfig::default() });
+    let about = get(address, "/api/runs/0").ok();
+    assert_eq!((&about["name"], &about["generations"]), (&json!("quick"), &json!([3])));
+    let add = std::thread::spawn({
+        let run = run.clone();
+        move || {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            add_generation(&run, 4);
+        }
+    });
+    let events = stream(address, "/api/runs/0/events", &["\"generation\":1", "\"generation\":3", "\"generation\":4"]);
+    assert_eq!(events.matches("event: metrics").count(), 2, "the first three at once, the fourth when it came");
+    add.join().expect("added");
+    let games = get(address, "/api/runs/0/games").ok();
+    assert_eq!((games["generation"].as_u64(), games["list"]["games"].as_array().map(Vec::len)), (Some(3), Some(20)));
+    let state = post(address, "/api/games/open", &json!({ "run": { "run": 0, "generation": 3, "index": 5 } })).ok();
+    assert!(state["plies"].as_u64() > Some(0));
+    get(address, "/api/runs/1").refused(404, "no run 1");
+    get(address, "/api/runs/0/games?generation=9").refused(404, "");
+    post(address, "/api/games/open", &json!({ "run": { "run": 0, "generation": 3, "index": 99 } }))
+        .refused(404, "no game");
+}
+
+#[test]
+fn everything_is_bounded() {
+    let address = serve(WebConfig { rooms: 3, listeners: 2, ..WebConfig::default() });
+    let large = json!({ "text": { "text": "x".repeat(1 << 20), "rules": "brandubh" } });
+    post(address, "/api/games/open", &large).refused(413, "too large");
+    let games: Vec<Value> = (0..3).map(|_| two_people(address, "copenhagen")).collect();
+    let body = json!({ "rules": "brandubh", "attackers": {}, "defenders": {} });
+    post(address, "/api/games", &body).refused(503, "3 games are open");
+    let here = of(&games[0], "");
+    request(address, "DELETE", here.trim_end_matches('/'), &[], None).ok();
+    let listened = of(&games[1], "events");
+    let held: Vec<TcpStream> = (0..2)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address).expect("the server listens");
+            write!(stream, "GET {listened} HTTP/1.1\r\nHost: {address}\r\n\r\n").expect("sent");
+            std::io::Read::read_exact(&mut stream, &mut [0; 15]).expect("an answer");
+            stream
+        })
+        .collect();
+    get(address, &listened).refused(503, "too many pages");
+    drop(held);
+    two_people(address, "brandubh");
+}
+
+#[test]
+fn a_flood_of_nonsense_harms_nobody() {
+    let address = serve(WebConfig { connections: 40, ..WebConfig::default() });
+    let silent: Vec<TcpStream> = (0..20).map(|_| TcpStream::connect(address).expect("the server listens")).collect();
+    for nonsense in
+        [&b"\0\0\0\0\r\n\r\n"[..], b"GET / HTTP/9.9\r\n\r\n", b"GET /\xff\xfe HTTP/1.1\r\nHost: localhost\r\n\r\n"]
+    {
+        for _ in 0..20 {
+            let reply = raw(address, nonsense);
+            assert!(reply.status == 0 || reply.status >= 400, "{reply:?}");
+        }
+    }
+    let head = format!("GET / HTTP/1.1\r\nHost: {address}\r\nX: {}\r\n\r\n", "y".repeat(1 << 20));
+    assert!(raw(address, head.as_bytes()).status != 200);
+    let threads: Vec<_> = (0..8)
+        .map(|_| std::thread::spawn(move || (0..50).for_each(|_| drop(get(address, "/api/setup").ok()))))
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("every request is answered"));
+    drop(silent);
+    two_people(address, "brandubh");
+}

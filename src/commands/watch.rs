@@ -1,0 +1,19 @@
+//! `hnefi watch`: how a training run is doing.
+
+use std::io::IsTerminal;
+
+use crate::cli::WatchArgs;
+
+/// Shows a run until the person leaves; without a terminal, prints what there is.
+pub fn run(args: WatchArgs) -> anyhow::Result<()> {
+    if args.web {
+        return super::web::watch(&args);
+    }
+    super::web::is_run(&args.run)?;
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        hnefi_play::watch::run(&args.run)?;
+    } else {
+        hnefi_play::watch::print(&args.run, std::io::stdout().lock())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! Serving pages: what `play --web` and `watch --web` have in common.
+
+use std::path::Path;
+
+use hnefi_engine::{Preset, Rules};
+use hnefi_play::web::{WebConfig, WebError, WebServer};
+use hnefi_selfplay::players::PlayerSpec;
+
+use super::play::clock_seed;
+use crate::cli::{PlayArgs, ServeArgs, WatchArgs};
+
+/// Serves the board.
+pub fn play(args: &PlayArgs, rules: &Rules) -> anyhow::Result<()> {
+    let mut config = config(&args.serve);
+    config.runs = args.run.clone();
+    config.folders = args.games.clone();
+    config.rules = rules.preset().unwrap_or(Preset::Brandubh);
+    config.seed = args.seed.unwrap_or_else(clock_seed);
+    // A model named as the opponent is one of those to choose from.
+    if let PlayerSpec::Model { path, .. } = &args.opponent
+        && path.is_dir()
+    {
+        let list = if path.join("checkpoints").is_dir() { &mut config.runs } else { &mut config.folders };
+        list.insert(0, path.clone());
+    }
+    serve(config, "")
+}
+
+/// Serves the training page of a run.
+pub fn watch(args: &WatchArgs) -> anyhow::Result<()> {
+    is_run(&args.run)?;
+    let mut config = config(&args.serve);
+    config.runs = vec![args.run.clone()];
+    config.seed = clock_seed();
+    serve(config, "watch")
+}
+
+/// Refuses a folder that is no run, with a word on what one is.
+pub fn is_run(folder: &Path) -> anyhow::Result<()> {
+    let known = ["run.json", "metrics", "games"].iter().any(|name| folder.join(name).exists());
+    anyhow::ensure!(known, "{}: expected the directory of a run, such as runs/quick", folder.display());
+    Ok(())
+}
+
+fn config(args: &ServeArgs) -> WebConfig {
+    WebConfig { listen: args.listen, hosts: args.host.clone(), ..WebConfig::default() }
+}
+
+fn serve(config: WebConfig, page: &str) -> anyhow::Result<()> {
+    let server = WebServer::bind(config).map_err(|error| match error {
+        WebError::Listen { .. } => anyhow::anyhow!("{error}; choose another port with --listen 127.0.0.1:PORT"),
+        error => error.into(),
+    })?;
+    let address = server.address();
+    if !address.ip().is_loopback() {
+        eprintln!(
+            "warning: listening at {address}, not at this machine alone. Everybody who can reach it can play, search and read \
+             the folders named here; there is no password."
+        );
+    }
+    println!("Open http://{address}/{page} in a browser. Ctrl-C ends.");
+    server.run()?;
+    Ok(())
+}
