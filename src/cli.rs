@@ -114,7 +114,7 @@ pub enum Seat {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub struct PlayArgs {
-    /// Who to play against: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S].
+    /// Who to play against: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], uci:COMMAND (see `match`).
     #[arg(default_value = "model:brandubh,playouts=200")]
     pub opponent: PlayerSpec,
     /// Ruleset [default: what the opponent's checkpoint was trained on, else brandubh].

@@ -393,3 +393,28 @@ fn a_program_that_cannot_be_started_stops_the_match_before_it_begins() {
     assert!(message.contains("\"/no/such/engine\" cannot be started"), "{message}");
     assert!(!message.contains("panicked"), "{message}");
 }
+
+#[test]
+fn bench_reports_how_fast_one_search_is_and_how_late_answers_are() {
+    let args = ["bench", "protocol", "--seconds", "0.01", "--repeats", "1", "--json"];
+    let output = Command::new(HNEFI).args(args).output().expect("the binary starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let figures: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    for (name, unit) in [
+        ("playouts of one search", "playouts/s"),
+        ("stop answered, 95 % within", "ms"),
+        ("clock answered, 95 % within", "ms"),
+    ] {
+        for board in ["7x7", "11x11"] {
+            let named = |figure: &&Value| figure["name"] == name && figure["board"] == board;
+            let found: Vec<&Value> = figures.iter().filter(named).collect();
+            assert!(!found.is_empty(), "{name} on {board}: {text}");
+            for figure in found {
+                assert_eq!((&figure["stage"], &figure["unit"]), (&"protocol".into(), &unit.into()));
+                assert!(figure["value"].as_f64().is_some_and(|value| value >= 0.0), "{figure}");
+                assert!(figure["threads"].as_u64().is_some_and(|threads| threads > 0), "{figure}");
+            }
+        }
+    }
+}
