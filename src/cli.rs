@@ -192,13 +192,12 @@ pub struct UciArgs {
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// Player A: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S],
-    /// uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S].
+    /// Player A: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], uci:COMMAND[,nodes=N|,movetime=MS].
     ///
     /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and backslashes work
-    /// as in a shell, but no shell runs. The settings are the last parts after a comma: `go nodes N` or `go movetime MS`
-    /// [default: movetime=1000], and the seconds that an answer may take beyond that [default: timeout=30]. A program that does
-    /// not answer in time, ends, or plays an illegal move loses the game.
+    /// as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or `,movetime=MS` for what `go`
+    /// says (1000 ms unless told otherwise), and `,timeout=S` for the seconds that an answer may take beyond that (30). A program
+    /// that does not answer in time, ends, or plays an illegal move loses the game.
     pub a: PlayerSpec,
     /// Player B.
     pub b: PlayerSpec,
