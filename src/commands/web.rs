@@ -58,7 +58,10 @@ fn serve(config: WebConfig, page: &str) -> anyhow::Result<()> {
              the folders named here; there is no password."
         );
     }
-    println!("Open http://{address}/{page} in a browser. Ctrl-C ends.");
+    // An address that stands for all of them is none that a browser can open.
+    let host = if address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
+    let host = if host.contains(':') { format!("[{host}]") } else { host };
+    println!("Open http://{host}:{}/{page} in a browser. Ctrl-C ends.", address.port());
     server.run()?;
     Ok(())
 }

@@ -212,7 +212,7 @@ mod tests {
         {
             assert!(found.contains(words), "{words}\n{found}");
         }
-        assert!(found.contains("defenders king escaped  50 %"), "{found}");
+        assert!(found.contains("defenders king escaped   50 %"), "{found}");
     }
 
     #[test]

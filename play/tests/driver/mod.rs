@@ -24,12 +24,8 @@ pub struct Browser {
 impl Browser {
     /// Starts a browser; `None` where there is none.
     pub fn start() -> Option<Browser> {
-        let mut driver = Command::new("chromedriver")
-            .args(["--port=0", "--log-level=OFF"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .ok()?;
+        let mut driver =
+            Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
         let mut lines = BufReader::new(driver.stdout.take()?).lines();
         let port: u16 = lines
             .by_ref()

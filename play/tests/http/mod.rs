@@ -56,14 +56,28 @@ pub fn raw(address: SocketAddr, bytes: &[u8]) -> Reply {
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
     // A server that refuses a request may close before all of it was sent.
     let _ = stream.write_all(bytes);
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
+    let (mut answer, mut bytes) = (Vec::new(), [0; 65536]);
+    // Not every server closes when it is asked to.
+    while !is_whole(&answer) {
+        match stream.read(&mut bytes) {
+            Ok(count) if count > 0 => answer.extend_from_slice(&bytes[..count]),
+            _ => break,
+        }
+    }
     let text = String::from_utf8_lossy(&answer).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split_whitespace().nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
     let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
     let body = if chunked { dechunked(body) } else { body.to_owned() };
     Reply { status, head: head.to_owned(), body }
+}
+
+/// Whether an answer has come whole, as far as its head says.
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer).to_ascii_lowercase();
+    let Some((head, _)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse::<usize>().ok());
+    length.is_some_and(|length| answer.len() >= head.len() + 4 + length)
 }
 
 fn dechunked(mut body: &str) -> String {

@@ -63,7 +63,12 @@ function follow(id) {
     page.report = report;
     showReport();
   });
-  stream.addEventListener("error", () => lost(true));
+  const mine = stream;
+  stream.addEventListener("error", () => {
+    if (mine !== stream) return;
+    if (mine.readyState === EventSource.CLOSED) complain("The server does not know this game any more; begin a new one.");
+    else lost(true);
+  });
 }
 
 function lost(isLost) {
