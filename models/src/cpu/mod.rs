@@ -83,7 +83,8 @@ impl Evaluator for CpuEvaluator {
         let mut rest = requests;
         while let Some(first) = rest.first() {
             let size = first.position.size();
-            let boards = rest.iter().take(self.network.group(size)).take_while(|next| next.position.size() == size).count();
+            let boards =
+                rest.iter().take(self.network.group(size)).take_while(|next| next.position.size() == size).count();
             let (now, later) = rest.split_at(boards);
             self.network.lay_out(size, &mut self.scratch);
             for (index, request) in now.iter().enumerate() {
