@@ -117,9 +117,9 @@ async function watch(index) {
     const about = await ask(`/api/runs/${index}`);
     $("run-name").textContent = about.name;
     document.title = `Hnefi: ${about.name}`;
-    $("generation").replaceChildren(...[...about.generations].reverse().map((generation) => make("option", { value: generation }, `Generation ${generation}`)));
-    $("live").textContent = metrics.length === 0 ? "waiting for the first generation" : "";
-    await samples(about.generations.at(-1));
+    $("live").textContent = "waiting for the first generation";
+    $("generation").replaceChildren();
+    await offer();
   } catch (error) {
     complain(error.message);
     return;
@@ -136,24 +136,22 @@ async function watch(index) {
     if (!first) arrived = Date.now();
     $("live").textContent = "following the run";
     show();
-    if (!first) offer(fresh);
+    if (!first) offer().catch((error) => complain(error.message));
     first = false;
   });
   stream.addEventListener("error", () => complain("The connection to the server is interrupted; trying again…"));
   stream.addEventListener("open", () => complain(null));
 }
 
-/** New generations to choose sample games from. */
-function offer(fresh) {
+/** The generations to choose sample games from, the newest of which is shown unless another was chosen. */
+async function offer() {
   const select = $("generation");
-  const atNewest = select.selectedIndex <= 0;
-  for (const { generation } of fresh) {
-    if (![...select.options].some((option) => Number(option.value) === generation)) select.prepend(make("option", { value: generation }, `Generation ${generation}`));
-  }
-  if (atNewest) {
-    select.selectedIndex = 0;
-    samples(Number(select.value)).catch(() => {});
-  }
+  const chosen = select.selectedIndex <= 0 ? null : select.value;
+  const { generations } = await ask(`/api/runs/${run}`);
+  const newestFirst = [...generations].reverse();
+  select.replaceChildren(...newestFirst.map((generation) => make("option", { value: generation }, `Generation ${generation}`)));
+  if (chosen) select.value = chosen;
+  else await samples(newestFirst[0]);
 }
 
 /** Some games of a generation, evenly spread. */
