@@ -62,10 +62,7 @@ impl Bitboard {
         assert!(n < self.len(), "square {n} of a set of {}", self.len());
         let low = self.0 as u64;
         let low_len = low.count_ones() as usize;
-        // Which half it is in is unpredictable, so both are at hand and one is chosen.
-        let in_high = n >= low_len;
-        let word = if in_high { (self.0 >> 64) as u64 } else { low };
-        Square::new(64 * usize::from(in_high) + nth_bit(word, n - if in_high { low_len } else { 0 }))
+        Square::new(if n < low_len { nth_bit(low, n) } else { 64 + nth_bit((self.0 >> 64) as u64, n - low_len) })
     }
 }
 

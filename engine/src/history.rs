@@ -12,33 +12,6 @@ pub(crate) struct History {
     keys: Vec<u64>,
     /// What else is remembered, apart so that keys lie side by side for counting.
     rest: Vec<Entry>,
-    /// How many of all keys, and of all defenders' hashes.
-    key_counts: Counts,
-    defenders_counts: Counts,
-}
-
-/// How many hashes end in the same bits. Where that is none, nothing needs to be searched, and mostly it is none.
-#[derive(Clone, Debug)]
-struct Counts([u32; COUNTS]);
-
-const COUNTS: usize = 512;
-
-impl Default for Counts {
-    fn default() -> Counts {
-        Counts([0; COUNTS])
-    }
-}
-
-impl Counts {
-    #[inline(always)]
-    fn of(&mut self, hash: u64) -> &mut u32 {
-        &mut self.0[hash as usize % COUNTS]
-    }
-
-    #[inline(always)]
-    fn may_hold(&self, hash: u64) -> bool {
-        self.0[hash as usize % COUNTS] != 0
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,23 +27,19 @@ impl History {
     pub(crate) fn push(&mut self, key: u64, defenders: u64, mv: Move) {
         self.keys.push(key);
         self.rest.push(Entry { defenders, mv });
-        *self.key_counts.of(key) += 1;
-        *self.defenders_counts.of(defenders) += 1;
     }
 
     #[inline(always)]
     pub(crate) fn pop(&mut self) {
-        if let (Some(key), Some(Entry { defenders, .. })) = (self.keys.pop(), self.rest.pop()) {
-            *self.key_counts.of(key) -= 1;
-            *self.defenders_counts.of(defenders) -= 1;
-        }
+        self.keys.pop();
+        self.rest.pop();
     }
 
     /// The last `plies` entries: those since the last capture, as their user has counted them.
     #[inline(always)]
     pub(crate) fn recent(&self, plies: usize) -> Recent<'_> {
         let start = self.keys.len() - plies;
-        Recent { keys: &self.keys[start..], rest: &self.rest[start..], all: self }
+        Recent { keys: &self.keys[start..], rest: &self.rest[start..] }
     }
 
     /// The moves that led to the last `plies` entries, latest first.
@@ -87,20 +56,13 @@ impl History {
 
 impl Clone for History {
     fn clone(&self) -> History {
-        History {
-            keys: self.keys.clone(),
-            rest: self.rest.clone(),
-            key_counts: self.key_counts.clone(),
-            defenders_counts: self.defenders_counts.clone(),
-        }
+        History { keys: self.keys.clone(), rest: self.rest.clone() }
     }
 
     /// Reuses the memory that is there.
     fn clone_from(&mut self, source: &History) {
         self.keys.clone_from(&source.keys);
         self.rest.clone_from(&source.rest);
-        self.key_counts.clone_from(&source.key_counts);
-        self.defenders_counts.clone_from(&source.defenders_counts);
     }
 }
 
@@ -109,17 +71,12 @@ impl Clone for History {
 pub(crate) struct Recent<'a> {
     keys: &'a [u64],
     rest: &'a [Entry],
-    /// The whole history, for its counts.
-    all: &'a History,
 }
 
 impl Recent<'_> {
     /// How often `key` stands here. `key` belongs to a position that follows the last entry by one move.
     #[inline(always)]
     pub(crate) fn count(self, key: u64) -> usize {
-        if !self.all.key_counts.may_hold(key) {
-            return 0;
-        }
         // A board can come again after two plies of each side at the earliest.
         let comparable = self.keys.len().saturating_sub(3);
         self.keys[..comparable].iter().map(|&entry| usize::from(entry == key)).sum()
@@ -129,9 +86,6 @@ impl Recent<'_> {
     /// belongs to a position that follows the last entry by a move of theirs.
     #[inline(always)]
     pub(crate) fn count_defenders(self, plies: usize, defenders: u64) -> usize {
-        if !self.all.defenders_counts.may_hold(defenders) {
-            return 0;
-        }
         // The last entry follows a move of the attackers, the one before it one of the defenders, and so on.
         let end = self.rest.len().saturating_sub(1);
         let start = self.rest.len().saturating_sub(plies).min(end);
@@ -142,9 +96,6 @@ impl Recent<'_> {
     /// How often `key` stands here at all.
     #[inline(always)]
     pub(crate) fn count_anywhere(self, key: u64) -> usize {
-        if !self.all.key_counts.may_hold(key) {
-            return 0;
-        }
         self.keys.iter().map(|&entry| usize::from(entry == key)).sum()
     }
 
