@@ -61,7 +61,7 @@ pub struct TrainArgs {
     /// Device, instead of the config's: cpu, flex, cuda:N, vulkan:N.
     #[arg(long)]
     pub device: Option<DeviceChoice>,
-    /// Worker threads [default: all cores].
+    /// Worker threads [default: one per core, on a GPU one per 32 games].
     #[arg(long)]
     pub threads: Option<usize>,
     /// Skip the closing table.
@@ -90,7 +90,7 @@ pub struct SelfplayArgs {
     /// Run directory to write to.
     #[arg(long, value_name = "RUN")]
     pub out: PathBuf,
-    /// Worker threads [default: all cores]; the records do not depend on it.
+    /// Worker threads [default: one per core, on a GPU one per 32 games]; the records do not depend on it.
     #[arg(long)]
     pub threads: Option<usize>,
     /// Device, instead of the config's.

@@ -11,7 +11,7 @@ use super::global_pool::{self, serves_channels};
 use super::{ConvNormInputs, conv_norm, serves};
 use crate::network::{Block, ConvNorm, Heads, Network, RoleHeads};
 
-/// Whether the fused layers serve this network and input: in training, on flex, and for sizes that have kernels.
+/// Whether the fused layers serve this network and input: in training, on flex, and for whole panels of channels.
 pub(crate) fn serves_network(network: &Network, planes: &Tensor<4>) -> bool {
     let [_, inputs, side, _] = planes.dims();
     let [channels] = network.stem.norm.gamma.dims();
