@@ -34,6 +34,8 @@ pub enum Command {
     Watch(WatchArgs),
     /// Let two players meet and measure the difference.
     Match(MatchArgs),
+    /// Rate the checkpoints of a run, in Elo per side.
+    Ladder(LadderArgs),
     /// Write the games of a run for other tools.
     Export(ExportArgs),
     /// Check games: lines of JSON in, a line of JSON each out.
@@ -55,6 +57,10 @@ pub struct TrainArgs {
     /// Run directory [default: runs/CONFIG].
     #[arg(long, value_name = "DIR")]
     pub run: Option<PathBuf>,
+    /// Begin with the weights of a run (and its optimiser), of a checkpoint, or of a shipped checkpoint, instead of random
+    /// ones.
+    #[arg(long, value_name = "RUN|CHECKPOINT")]
+    pub from: Option<PathBuf>,
     /// Seed of the run, instead of the config's.
     #[arg(long)]
     pub seed: Option<u64>,
@@ -228,6 +234,44 @@ pub struct MatchArgs {
     /// Save the games as a record file.
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+}
+
+/// Arguments of `ladder`.
+#[derive(Debug, Args)]
+pub struct LadderArgs {
+    /// Run directory. Every match is saved in it; what was played before is not played again.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// How many of the run's checkpoints climb, evenly spread, the first and the last among them.
+    #[arg(long, default_value_t = 6)]
+    pub checkpoints: usize,
+    /// Earlier ones of those that each meets.
+    #[arg(long, default_value_t = 2)]
+    pub previous: usize,
+    /// Fixed opponents that each meets, players as for `match`; may be repeated.
+    #[arg(long = "opponent", value_name = "PLAYER", default_values = ["alphabeta:1", "alphabeta:2"])]
+    pub opponents: Vec<PlayerSpec>,
+    /// Ruleset; may be repeated [default: those that the newest checkpoint was trained on].
+    #[arg(long, value_parser = preset)]
+    pub rules: Vec<Preset>,
+    /// Games of a match, half as each side.
+    #[arg(long, default_value_t = 100)]
+    pub games: u32,
+    /// Playouts a move of the checkpoints.
+    #[arg(long, default_value_t = 64)]
+    pub playouts: u32,
+    /// Seed of openings and players.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Games at once [default: all cores].
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Play nothing: show the ratings that follow from what was played.
+    #[arg(long)]
+    pub show: bool,
+    /// Print the ratings as one line of JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `export`.

@@ -146,3 +146,31 @@ fn bench_prints_a_line_of_json_per_figure() {
     }
     assert_names(&refused(&["bench", "--seconds", "0"]), &["seconds", "0.01 to 600"]);
 }
+
+#[test]
+fn a_ladder_is_climbed_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run_dir = folder.path().join("run");
+    let to = run_dir.join("checkpoints/000007");
+    std::fs::create_dir_all(&to).expect("a folder");
+    for file in ["card.json", "model.safetensors"] {
+        let from = concat!(env!("CARGO_MANIFEST_DIR"), "/models/pretrained/brandubh/");
+        std::fs::copy(format!("{from}{file}"), to.join(file)).expect("copied");
+    }
+    let dir = run_dir.to_str().expect("a name in UTF-8");
+    let args = ["ladder", dir, "--opponent", "random", "--games", "2", "--playouts", "2", "--json"];
+    let first: serde_json::Value = serde_json::from_str(&stdout(&run(&args))).expect("JSON");
+    assert_eq!(first["contestants"][0]["generation"], 7);
+    assert_eq!((&first["contestants"][0]["games"], &first["zero"]["player"]), (&2.into(), &"random".into()));
+    let matches = || std::fs::read_dir(run_dir.join("ladder")).expect("matches").count();
+    assert_eq!(matches(), 1);
+    let again: serde_json::Value = serde_json::from_str(&stdout(&run(&args))).expect("JSON");
+    assert_eq!((again, matches()), (first, 1), "what was played is not played again");
+    let shown = stdout(&run(&["ladder", dir, "--show"]));
+    assert_names(&shown, &["generation 7, 2 playouts", "0 is random; between equals under brandubh"]);
+
+    assert_names(&refused(&["ladder", dir, "--games", "3"]), &["--games 3", "even number"]);
+    assert_names(&refused(&["ladder", dir, "--opponent", "deepblue"]), &["deepblue", "alphabeta:DEPTH"]);
+    let empty = folder.path().to_str().expect("a name in UTF-8");
+    assert_names(&refused(&["ladder", empty]), &["no checkpoints", "runs/quick"]);
+}

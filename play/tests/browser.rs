@@ -208,6 +208,13 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
         add_generation(&made_up, 41);
         browser.until("document.querySelector('#tiles dd').textContent === '41'");
     }
+    // Four generations of the ladder are drawn, and named is what they are measured by.
+    if real.is_none() {
+        browser.until(
+            "document.querySelector('[data-plot=elo-per-side] h2').textContent === 'Elo per side (random is 0)'",
+        );
+        assert!(browser.text("#tiles").contains("Elo overall"), "{}", browser.text("#tiles"));
+    }
     // The picture of a plot has something on it.
     let bytes = browser.run_later(
         "const done = arguments[arguments.length - 1]; import('/assets/plots.js').then(async ({ pngOf }) => \

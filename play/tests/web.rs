@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use hnefi_play::web::WebConfig;
 use serde_json::{Value, json};
 
-use http::{add_generation, get, made_up_run, post, raw, request, serve, stream, two_people, wait};
+use http::{add_climb, add_generation, get, made_up_run, post, raw, request, serve, stream, two_people, wait};
 
 fn ply(state: &Value) -> u64 {
     state["ply"].as_u64().expect("a ply")
@@ -224,11 +224,18 @@ fn a_run_is_watched_while_it_goes_on() {
         move || {
             std::thread::sleep(std::time::Duration::from_millis(500));
             add_generation(&run, 4);
+            add_climb(&run, 10, 31);
         }
     });
-    let events = stream(address, "/api/runs/0/events", &["\"generation\":1", "\"generation\":3", "\"generation\":4"]);
+    let wanted = ["\"generation\":1", "\"generation\":3", "\"generation\":4", "\"generation\":10"];
+    let events = stream(address, "/api/runs/0/events", &wanted);
     assert_eq!(events.matches("event: metrics").count(), 2, "the first three at once, the fourth when it came");
     add.join().expect("added");
+    let ladder = events.rsplit("event: ladder\ndata: ").next().and_then(|text| text.lines().next()).expect("ratings");
+    let ladder: Value = serde_json::from_str(ladder).expect("JSON");
+    assert_eq!(ladder["zero"], "random");
+    let rung = |index: usize, side: &str| ladder["checkpoints"][index][side].as_f64().expect("Elo");
+    assert!(rung(1, "attackers") > rung(0, "attackers") + 200.0, "31 wins of 32 against none: {ladder}");
     let games = get(address, "/api/runs/0/games").ok();
     assert_eq!((games["generation"].as_u64(), games["list"]["games"].as_array().map(Vec::len)), (Some(3), Some(20)));
     let state = post(address, "/api/games/open", &json!({ "run": { "run": 0, "generation": 3, "index": 5 } })).ok();

@@ -1,8 +1,9 @@
-//! Everything that plays without a person: search, players, the fleet of self-play games, matches, records and their store.
+//! Everything that plays without a person: search, players, the fleet of self-play games, matches, ladders, records and their store.
 
 pub mod arena;
 mod codec;
 pub mod fleet;
+pub mod ladder;
 pub mod players;
 mod record;
 mod rng;

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod doctor;
 pub mod export;
+pub mod ladder;
 pub mod matches;
 pub mod perft;
 pub mod play;

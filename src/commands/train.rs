@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hnefi_selfplay::arena::MatchResult;
 use hnefi_selfplay::fleet::FleetProgress;
+use hnefi_selfplay::ladder::Standings;
 use hnefi_train::run::{Beginning, TrainingProgress};
 use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver};
 use indicatif::ProgressBar;
@@ -27,8 +29,11 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     }
     let dir = args.run.unwrap_or_else(|| default_run(&args.config, args.seed));
     let stop = interrupt::stop_flag()?;
-    let watcher = Watcher { bar: progress::share(), stop: Arc::clone(&stop) };
-    let summary = hnefi_train::run(&config, &dir, &watcher)?;
+    let watcher = Watcher { bar: progress::share(), origin: args.from.clone(), stop: Arc::clone(&stop) };
+    let summary = match &args.from {
+        Some(origin) => hnefi_train::run_from(&config, &dir, origin, &watcher)?,
+        None => hnefi_train::run(&config, &dir, &watcher)?,
+    };
     watcher.bar.finish_and_clear();
     if summary.stopped {
         println!("stopped after generation {}; the same command goes on", summary.generations);
@@ -65,6 +70,8 @@ fn clock(seconds: f64) -> String {
 /// Shows a run: a bar for the stage at work and a line per generation.
 struct Watcher {
     bar: ProgressBar,
+    /// What was said to begin from.
+    origin: Option<PathBuf>,
     stop: Arc<AtomicBool>,
 }
 
@@ -83,7 +90,10 @@ impl TrainObserver for Watcher {
     fn begins(&self, beginning: &Beginning<'_>) {
         let Beginning { dir, generations, elapsed_seconds, parameters, .. } = beginning;
         let from = match generations {
-            0 => "random weights".to_string(),
+            0 => match &self.origin {
+                Some(origin) => format!("the weights of {}", origin.display()),
+                None => "random weights".to_string(),
+            },
             done => format!("generation {done} after {}", clock(*elapsed_seconds)),
         };
         self.line(&format!("{}: {parameters} parameters, from {from}", dir.display()));
@@ -119,6 +129,23 @@ impl TrainObserver for Watcher {
 
     fn generation(&self, metrics: &GenerationMetrics) {
         self.line(&row(metrics));
+    }
+
+    fn climbing(&self, generation: u32, so_far: &MatchResult, games: u32) {
+        self.bar.set_prefix("ladder");
+        self.bar.set_position(u64::from(1000 * so_far.games / games.max(1)));
+        self.bar.set_message(format!("generation {generation} against {}", so_far.b));
+    }
+
+    fn standings(&self, generation: u32, standings: &Standings) {
+        let checkpoints = standings.checkpoints();
+        if let Some((_, one)) = checkpoints.into_iter().find(|&(number, _)| number == generation) {
+            let zero = standings.zero.as_ref().map_or("the mean".to_owned(), ToString::to_string);
+            self.line(&format!(
+                "{generation:>4}    Elo {:+.0} ± {:.0} (attackers {:+.0}, defenders {:+.0}; {zero} is 0)",
+                one.overall.elo, one.overall.error, one.attackers.elo, one.defenders.elo
+            ));
+        }
     }
 
     fn should_stop(&self) -> bool {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use hnefi_models::{CheckpointError, EvalError};
 use hnefi_selfplay::RecordError;
 use hnefi_selfplay::fleet::FleetError;
+use hnefi_selfplay::ladder::LadderError;
+use hnefi_selfplay::players::PlayerError;
 use hnefi_selfplay::store::StoreError;
 
 use crate::config::Fault;
@@ -70,6 +72,14 @@ pub enum TrainError {
         /// What was found.
         problem: String,
     },
+    /// A run cannot begin with these weights.
+    #[error("beginning from {path}: {problem}")]
+    Origin {
+        /// What was given.
+        path: PathBuf,
+        /// What was found and what was expected.
+        problem: String,
+    },
     /// The learner's state of a generation is damaged.
     #[error("{object}: {problem}")]
     State {
@@ -116,6 +126,12 @@ pub enum TrainError {
     /// Self-play failed.
     #[error(transparent)]
     SelfPlay(#[from] FleetError),
+    /// A match on the ladder failed.
+    #[error(transparent)]
+    Ladder(#[from] LadderError),
+    /// A player on the ladder is none.
+    #[error(transparent)]
+    Player(#[from] PlayerError),
     /// A checkpoint could not be written.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),

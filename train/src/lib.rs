@@ -29,4 +29,4 @@ pub mod window;
 pub use config::{Fault, TrainConfig};
 pub use error::TrainError;
 pub use metrics::GenerationMetrics;
-pub use run::{Summary, TrainObserver, run};
+pub use run::{Summary, TrainObserver, run, run_from};

@@ -6,8 +6,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hnefi_models::Checkpoint;
+use hnefi_selfplay::ladder::Standings;
 use hnefi_train::run::{Beginning, Silent, TrainingProgress};
-use hnefi_train::{GenerationMetrics, Summary, TrainConfig, TrainError, TrainObserver, run};
+use hnefi_train::{GenerationMetrics, Summary, TrainConfig, TrainError, TrainObserver, run, run_from};
 
 /// Three generations of a few short games.
 fn config() -> TrainConfig {
@@ -33,6 +34,12 @@ fn config() -> TrainConfig {
         window_generations = 1
         warmup_steps = 4
         average_steps = 5
+        [ladder]
+        every = 2
+        opponents = ["random"]
+        previous = 1
+        games = 2
+        playouts = 2
         [budget]
         minutes = 0
         generations = 3
@@ -51,6 +58,7 @@ struct Watch {
     generations: Mutex<Vec<GenerationMetrics>>,
     began_at: Mutex<Vec<u32>>,
     steps: AtomicU32,
+    climbed: Mutex<Vec<u32>>,
 }
 
 impl TrainObserver for Watch {
@@ -68,6 +76,11 @@ impl TrainObserver for Watch {
 
     fn generation(&self, metrics: &GenerationMetrics) {
         self.generations.lock().unwrap().push(metrics.clone());
+    }
+
+    fn standings(&self, generation: u32, standings: &Standings) {
+        assert_eq!(standings.checkpoints().last().map(|&(newest, _)| newest), Some(generation));
+        self.climbed.lock().unwrap().push(generation);
     }
 
     fn should_stop(&self) -> bool {
@@ -193,6 +206,12 @@ fn what_a_run_leaves() {
     let playouts: Vec<u32> = reported.iter().map(|metrics| metrics.selfplay.playouts).collect();
     assert_eq!(playouts, [2, 2, 4]);
     assert!(dir.path().join("run.json").exists());
+    // The random start and the second generation are due, the last one always is; each meets one before it and `random`.
+    let ladder = std::fs::read_dir(dir.path().join("ladder")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut ladder: Vec<String> = ladder.map(|name| name.to_string_lossy()[..13].to_owned()).collect();
+    ladder.sort_unstable();
+    assert_eq!(ladder, ["000000-random", "000002-000000", "000002-random", "000003-000002", "000003-random"]);
+    assert_eq!(*watch.climbed.lock().unwrap(), [0, 2, 3]);
     let states: Vec<_> = std::fs::read_dir(dir.path().join("state")).unwrap().collect();
     assert_eq!(states.len(), 2, "the newest two");
 }
@@ -315,4 +334,40 @@ fn time_ends_a_run() {
     assert!(!summary.stopped);
     assert!(summary.generations >= 1, "{summary:?}");
     assert!(summary.elapsed_seconds > 1.0, "the budget was used: {summary:?}");
+}
+
+#[test]
+fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new, bare) = (folder.path().join("old"), folder.path().join("new"), folder.path().join("bare"));
+    let finished = run(&config(), &old, &Silent).unwrap();
+    let mut config = config();
+    config.run.seed = 2;
+    config.budget.generations = 1;
+    run_from(&config, &new, &old, &Silent).unwrap();
+    let weights = |run: &Path, generation: u32| {
+        let folder = run.join(format!("checkpoints/{generation:06}"));
+        Checkpoint::load_card(&folder).unwrap().id
+    };
+    assert_eq!(weights(&new, 0), finished.checkpoint_id, "the average of the old run plays first");
+    assert_ne!(weights(&new, 1), finished.checkpoint_id);
+
+    // The new run stands on its own: the old one may go, and the same call without it goes on.
+    let checkpoint = folder.path().join("kept");
+    std::fs::rename(&finished.checkpoint, &checkpoint).unwrap();
+    std::fs::remove_dir_all(&old).unwrap();
+    config.budget.generations = 2;
+    assert_eq!(run(&config, &new, &Silent).unwrap().generations, 2);
+
+    // A checkpoint alone gives weights without an optimiser.
+    config.budget.generations = 1;
+    run_from(&config, &bare, &checkpoint, &Silent).unwrap();
+    assert_eq!(weights(&bare, 0), finished.checkpoint_id);
+
+    config.network.channels = 32;
+    let message = run_from(&config, &folder.path().join("wider"), &checkpoint, &Silent).unwrap_err().to_string();
+    assert!(message.contains("its network is") && message.contains("channels: 32"), "{message}");
+    let message =
+        run_from(&config, &folder.path().join("none"), Path::new("no/such"), &Silent).unwrap_err().to_string();
+    assert!(message.starts_with("beginning from no/such: player model:no/such: there is no such folder"), "{message}");
 }

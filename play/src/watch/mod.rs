@@ -2,6 +2,7 @@
 
 mod figures;
 mod metrics;
+mod ratings;
 mod screen;
 
 use std::io::Write;
@@ -13,6 +14,7 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 use crate::PlayError;
 use figures::Figures;
 pub use metrics::{metrics, newest};
+pub use ratings::{Strength, Strengths, matches_played, strengths};
 
 /// How often the run's directory is looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -27,10 +29,15 @@ pub fn run(folder: &Path) -> Result<(), PlayError> {
     let _guard = Guard;
     let coloured = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut known: Vec<Figures> = Vec::new();
+    let (mut played, mut strength) = (0, Strengths::default());
     loop {
         let after = known.last().map_or(0, |figures| figures.generation);
         known.extend(metrics(folder, after).iter().filter_map(Figures::of));
-        let view = screen::View { name: &name, known: &known, coloured };
+        let matches = matches_played(folder);
+        if matches != played {
+            (played, strength) = (matches, strengths(folder));
+        }
+        let view = screen::View { name: &name, known: &known, strength: &strength, coloured };
         terminal.draw(|frame| screen::draw(frame, &view)).map_err(PlayError::stream("drawing the run"))?;
         let next = Instant::now() + LOOK;
         while event::poll(next.saturating_duration_since(Instant::now()))
@@ -70,6 +77,14 @@ pub fn print(folder: &Path, mut out: impl Write) -> Result<(), PlayError> {
     }
     for figures in known.iter().filter_map(Figures::of) {
         writeln!(out, "{}", figures.line()).map_err(PlayError::stream("writing"))?;
+    }
+    let Strengths { zero, checkpoints } = strengths(folder);
+    for Strength { generation, attackers, defenders, overall, error } in checkpoints {
+        let scale = zero.as_ref().map_or_else(|| "the mean is 0".to_owned(), |zero| format!("{zero} is 0"));
+        let line = format!(
+            "generation {generation:>4}  Elo attackers {attackers:+.0} defenders {defenders:+.0} overall {overall:+.0} ± {error:.0} ({scale})"
+        );
+        writeln!(out, "{line}").map_err(PlayError::stream("writing"))?;
     }
     out.flush().map_err(PlayError::stream("writing"))
 }

@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, LineGauge, Paragraph};
 
 use super::figures::{Figures, brief, percent, time};
+use super::{Strength, Strengths};
 
 /// Rows and columns a chart needs to say anything.
 const LEAST: (u16, u16) = (28, 8);
@@ -16,6 +17,7 @@ const LEAST: (u16, u16) = (28, 8);
 pub(super) struct View<'a> {
     pub(super) name: &'a str,
     pub(super) known: &'a [Figures],
+    pub(super) strength: &'a Strengths,
     pub(super) coloured: bool,
 }
 
@@ -111,53 +113,92 @@ pub(super) fn draw(frame: &mut Frame, view: &View<'_>) {
 /// As many charts as there is room for, in a grid; the ends of the games take a place of their own.
 fn charts(frame: &mut Frame, body: Rect, view: &View<'_>, newest: &Figures) {
     let columns = (body.width / LEAST.0).clamp(1, 3);
-    let rows = (body.height / LEAST.1).clamp(1, 7_u16.div_ceil(columns));
+    let rows = (body.height / LEAST.1).clamp(1, 8_u16.div_ceil(columns));
     let places: Vec<Rect> = Layout::vertical(vec![Constraint::Fill(1); usize::from(rows)])
         .split(body)
         .iter()
         .flat_map(|row| Layout::horizontal(vec![Constraint::Fill(1); usize::from(columns)]).split(*row).to_vec())
         .collect();
-    // The two charts that matter most come first, then the ends, then the rest.
-    for (index, place) in places.into_iter().enumerate() {
-        match index {
-            2 => ends(frame, place, newest),
-            0 | 1 => chart(frame, place, view, &PLOTS[index]),
-            _ => {
-                if let Some(plot) = PLOTS.get(index - 1) {
-                    chart(frame, place, view, plot);
-                }
-            }
+    // What matters most comes first: strength where it was measured, losses, shares, how games end, and the rest.
+    let rated = !view.strength.checkpoints.is_empty();
+    let mut panels: Vec<Panel> = PLOTS.iter().map(Panel::Plot).collect();
+    panels.insert(2, Panel::Ends);
+    if rated {
+        panels.insert(0, Panel::Strength);
+    }
+    for (panel, place) in panels.into_iter().zip(places) {
+        match panel {
+            Panel::Strength => strength(frame, place, view),
+            Panel::Ends => ends(frame, place, newest),
+            Panel::Plot(plot) => figures(frame, place, view, plot),
         }
     }
 }
 
-fn chart(frame: &mut Frame, area: Rect, view: &View<'_>, plot: &Plot) {
-    let points: Vec<Vec<(f64, f64)>> = plot
-        .curves
-        .iter()
-        .map(|curve| {
-            let all = view.known.iter().map(|one| (f64::from(one.generation), (curve.pick)(one)));
-            all.filter(|(_, value)| value.is_finite()).collect()
-        })
-        .collect();
-    let values = || points.iter().flatten().map(|&(_, value)| value);
-    let high = if plot.share { 1.0 } else { values().fold(0.0, f64::max).max(1e-9) * 1.05 };
+/// What takes a place of the grid.
+enum Panel {
+    Strength,
+    Ends,
+    Plot(&'static Plot),
+}
+
+/// Points of a line with its name and colour.
+struct Drawn {
+    name: &'static str,
+    colour: Color,
+    points: Vec<(f64, f64)>,
+}
+
+/// Elo per side over the generations that climbed the ladder.
+fn strength(frame: &mut Frame, area: Rect, view: &View<'_>) {
+    type Pick = fn(&Strength) -> f64;
+    let sides: [(&str, Color, Pick); 3] = [
+        ("attackers", Color::Red, |one| one.attackers),
+        ("defenders", Color::Cyan, |one| one.defenders),
+        ("overall", Color::Yellow, |one| one.overall),
+    ];
+    let lines = sides.map(|(name, colour, pick)| {
+        let points = view.strength.checkpoints.iter().map(|one| (f64::from(one.generation), pick(one))).collect();
+        Drawn { name, colour, points }
+    });
+    let title = match &view.strength.zero {
+        Some(zero) => format!("Elo, {zero} is 0"),
+        None => "Elo".to_owned(),
+    };
+    chart(frame, area, view, &title, &lines, false);
+}
+
+/// One of the plots of what generations measured.
+fn figures(frame: &mut Frame, area: Rect, view: &View<'_>, plot: &Plot) {
+    let line = |curve: &Curve| {
+        let all = view.known.iter().map(|one| (f64::from(one.generation), (curve.pick)(one)));
+        let points = all.filter(|(_, value)| value.is_finite()).collect();
+        Drawn { name: curve.name, colour: curve.colour, points }
+    };
+    let lines: Vec<Drawn> = plot.curves.iter().map(line).collect();
+    chart(frame, area, view, plot.title, &lines, plot.share);
+}
+
+fn chart(frame: &mut Frame, area: Rect, view: &View<'_>, title: &str, lines: &[Drawn], share: bool) {
+    let values = || lines.iter().flat_map(|line| &line.points).map(|&(_, value)| value);
+    let high = if share { 1.0 } else { values().fold(0.0, f64::max).max(1e-9) * 1.05 };
+    let low = values().fold(0.0, f64::min) * 1.05;
     let first = view.known.first().map_or(0.0, |one| f64::from(one.generation));
     let last = view.known.last().map_or(1.0, |one| f64::from(one.generation)).max(first + 1.0);
-    let say = |value: f64| if plot.share { percent(value) } else { brief(value) };
-    let mut title = vec![Span::from(format!(" {} ", plot.title)).bold()];
-    for (curve, points) in plot.curves.iter().zip(&points) {
-        let words = format!("{} {} ", curve.name, points.last().map_or("-".to_owned(), |&(_, value)| say(value)));
-        title.push(if view.coloured { Span::from(words).fg(curve.colour) } else { Span::from(words) });
+    let say = |value: f64| if share { percent(value) } else { brief(value) };
+    let mut title = vec![Span::from(format!(" {title} ")).bold()];
+    for Drawn { name, colour, points } in lines {
+        let words = format!("{name} {} ", points.last().map_or("-".to_owned(), |&(_, value)| say(value)));
+        title.push(if view.coloured { Span::from(words).fg(*colour) } else { Span::from(words) });
     }
-    let datasets = plot.curves.iter().zip(&points).map(|(curve, points)| {
-        let style = if view.coloured { Style::new().fg(curve.colour) } else { Style::new() };
+    let datasets = lines.iter().map(|Drawn { colour, points, .. }| {
+        let style = if view.coloured { Style::new().fg(*colour) } else { Style::new() };
         Dataset::default().marker(Marker::Braille).graph_type(GraphType::Line).style(style).data(points)
     });
     let chart = Chart::new(datasets.collect())
         .block(Block::bordered().border_style(Style::new().dim()).title(Line::from(title)))
         .x_axis(Axis::default().bounds([first, last]).labels([brief(first), brief(last)]))
-        .y_axis(Axis::default().bounds([0.0, high]).labels(["0".to_owned(), say(high)]));
+        .y_axis(Axis::default().bounds([low, high]).labels([say(low), say(high)]));
     frame.render_widget(chart, area);
 }
 
@@ -199,7 +240,16 @@ mod tests {
 
     fn drawn(width: u16, height: u16, known: &[Figures]) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal");
-        let view = View { name: "quick", known, coloured: true };
+        let rung = |generation: u32| Strength {
+            generation,
+            attackers: -120.0,
+            defenders: 40.0 * f64::from(generation),
+            overall: 10.0,
+            error: 5.0,
+        };
+        let checkpoints = (0..known.len() as u32).step_by(4).map(rung).collect();
+        let strength = Strengths { zero: Some("random".into()), checkpoints };
+        let view = View { name: "quick", known, strength: &strength, coloured: true };
         terminal.draw(|frame| draw(frame, &view)).expect("drawn");
         terminal.backend().to_string()
     }
@@ -213,6 +263,7 @@ mod tests {
             assert!(found.contains(words), "{words}\n{found}");
         }
         assert!(found.contains("defenders king escaped   50 %"), "{found}");
+        assert!(found.contains("Elo, random is 0") && found.contains("-126"), "{found}");
     }
 
     #[test]

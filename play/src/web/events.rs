@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::room::Room;
 use super::rooms::Listening;
 use super::view::StateView;
-use crate::watch::metrics;
+use crate::watch::{matches_played, metrics, strengths};
 
 /// How often a quiet stream says that it is there.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -61,16 +61,35 @@ fn news(told: &mut Told) -> Option<Event> {
     None
 }
 
-/// The stream of a run: `metrics`, a list of the generations that were not told yet.
+/// What a stream of a run has told.
+struct RunTold {
+    folder: PathBuf,
+    /// The newest generation.
+    generation: u32,
+    /// Matches on the ladder.
+    matches: usize,
+    _place: Listening,
+}
+
+/// The stream of a run: `metrics`, a list of the generations that were not told yet, and `ladder`, all ratings, whenever
+/// another match has been played.
 pub(super) fn run(folder: PathBuf, after: u32, place: Listening) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let stream = unfold((after, folder, place), |(mut told, folder, place)| async move {
+    let told = RunTold { folder, generation: after, matches: 0, _place: place };
+    let stream = unfold(told, |mut told| async move {
         loop {
-            let look = folder.clone();
-            let found = tokio::task::spawn_blocking(move || metrics(&look, told)).await.ok()?;
+            let (folder, generation, matches) = (told.folder.clone(), told.generation, told.matches);
+            let look = move || {
+                let played = matches_played(&folder);
+                (metrics(&folder, generation), played, (played != matches).then(|| strengths(&folder)))
+            };
+            let (found, played, ratings) = tokio::task::spawn_blocking(look).await.ok()?;
             if let Some(newest) = found.last().and_then(|value| value["generation"].as_u64()) {
-                told = u32::try_from(newest).unwrap_or(u32::MAX).max(told);
-                let event = event("metrics", &found)?;
-                return Some((Ok(event), (told, folder, place)));
+                told.generation = u32::try_from(newest).unwrap_or(u32::MAX).max(generation);
+                return Some((Ok(event("metrics", &found)?), told));
+            }
+            if let Some(ratings) = ratings {
+                told.matches = played;
+                return Some((Ok(event("ladder", &ratings)?), told));
             }
             tokio::time::sleep(LOOK).await;
         }

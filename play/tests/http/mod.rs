@@ -8,9 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hnefi_engine::{MoveList, Preset};
+use hnefi_models::DeviceChoice;
 use hnefi_play::web::{WebConfig, WebServer};
 use hnefi_play::{Occupant, Session};
+use hnefi_selfplay::arena::{MatchParams, MatchResult, Tally, play_match};
 use hnefi_selfplay::encode_games;
+use hnefi_selfplay::ladder::{Contestant, LadderMatch};
+use hnefi_selfplay::players::{ModelCache, PlayerSpec};
+use hnefi_selfplay::search::SearchConfig;
 use serde_json::{Value, json};
 
 /// What a server answered.
@@ -164,10 +169,27 @@ pub fn made_up_run(folder: &Path, generations: u32) -> PathBuf {
     for generation in 1..=generations {
         add_generation(&run, generation);
     }
+    for generation in (0..=generations).step_by(10) {
+        add_climb(&run, generation, generation / 2);
+    }
     let games: Vec<_> = (0..20).map(|number| played(number).record(number)).collect();
     let bytes = encode_games(&games);
     std::fs::write(run.join(format!("games/{generations:06}.hgames")), bytes).expect("a file");
     run
+}
+
+/// A match of a generation on the run's ladder, of 64 games: it won this many of the 32 with the attackers, and 20 with the
+/// defenders.
+pub fn add_climb(run: &Path, generation: u32, won: u32) {
+    let tally = |wins| Tally { wins, draws: 0, losses: 32 - wins };
+    let [a, b] = ["random", "random"].map(|player| player.parse::<PlayerSpec>().expect("a player"));
+    let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
+    let played = play_match(&a, &b, &MatchParams::new(Preset::Brandubh.rules(), 2, 1), &mut models, &mut ());
+    let result = MatchResult { as_attackers: tally(won), as_defenders: tally(20), ..played.expect("a match") };
+    let (a, b) = (Contestant::Checkpoint { generation, playouts: 32 }, Contestant::Player { player: b.to_string() });
+    std::fs::create_dir_all(run.join("ladder")).expect("a folder");
+    let text = serde_json::to_string(&LadderMatch { a, b, result }).expect("JSON");
+    std::fs::write(run.join(format!("ladder/{generation:06}-random.json")), text).expect("a file");
 }
 
 /// The metrics of one more generation.

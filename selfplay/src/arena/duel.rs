@@ -105,10 +105,24 @@ pub fn play_match(
     observer: &mut dyn MatchObserver,
 ) -> Result<MatchResult, MatchError> {
     let names = [a.to_string(), b.to_string()];
+    play_match_as([&names[0], &names[1]], [a, b], params, models, observer)
+}
+
+/// As [`play_match`], with other names for the players in the result.
+///
+/// # Errors
+/// As [`play_match`].
+pub fn play_match_as(
+    names: [&str; 2],
+    [a, b]: [&PlayerSpec; 2],
+    params: &MatchParams,
+    models: &mut ModelCache,
+    observer: &mut dyn MatchObserver,
+) -> Result<MatchResult, MatchError> {
     let build = |_| Ok([a.build(models)?, b.build(models)?]);
     let workers = params.threads.clamp(1, params.games.max(1) as usize);
     let crews = (0..workers).map(build).collect::<Result<Vec<_>, MatchError>>()?;
-    play_match_with([&names[0], &names[1]], crews, params, observer)
+    play_match_with(names, crews, params, observer)
 }
 
 /// As [`play_match`] with ready-made players: one pair `[a, b]` for each worker thread.

@@ -14,7 +14,7 @@ mod sprt;
 
 use hnefi_engine::Side;
 
-pub use duel::{MatchObserver, MatchParams, play_match, play_match_with};
+pub use duel::{MatchObserver, MatchParams, play_match, play_match_as, play_match_with};
 pub use game::{Forfeit, GameParams, PlayedGame, play_game};
 pub use opening::random_opening;
 pub use ratings::{Encounter, Rating, RatingParams, Ratings};

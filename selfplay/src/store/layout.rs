@@ -7,6 +7,7 @@
 //! checkpoints/000001/            what generation 1 trained; 000000 is the random start
 //! state/000001/                  optimiser, raw weights and counters after generation 1
 //! metrics/000001.json            what generation 1 measured
+//! ladder/000010-000000-....json  a match of generation 10 on the ladder
 //! tensorboard/                   event files
 //! ```
 
@@ -36,6 +37,11 @@ pub fn checkpoint_key(generation: u32) -> String {
     format!("checkpoints/{generation:06}")
 }
 
+/// The generation in a key under [`checkpoint_key`]; `None` for other keys.
+pub fn checkpoint_number(key: &str) -> Option<u32> {
+    number(key.strip_prefix("checkpoints/")?.split('/').next()?, 6)
+}
+
 /// `state/000001`: the folder of a training state.
 pub fn state_key(generation: u32) -> String {
     format!("state/{generation:06}")
@@ -46,9 +52,19 @@ pub fn metrics_key(generation: u32) -> String {
     format!("metrics/{generation:06}.json")
 }
 
+/// `ladder/NAME.json`: a match of a checkpoint.
+pub fn ladder_key(name: &str) -> String {
+    format!("ladder/{name}.json")
+}
+
 /// `tensorboard/events.out.tfevents.000001.hnefi`: a generation's events for TensorBoard.
 pub fn tensorboard_key(generation: u32) -> String {
     format!("tensorboard/events.out.tfevents.{generation:06}.hnefi")
+}
+
+/// `tensorboard/events.out.tfevents.000001.ladder.hnefi`: a generation's ratings for TensorBoard.
+pub fn ladder_events_key(generation: u32) -> String {
+    format!("tensorboard/events.out.tfevents.{generation:06}.ladder.hnefi")
 }
 
 /// A number of at least `width` digits, so that no two texts give the same one.
@@ -71,6 +87,8 @@ mod tests {
             assert_eq!(games_number(key), None, "{key}");
         }
         assert_eq!(inflight_number("inflight/000001-1.hfleet"), None);
+        assert_eq!(checkpoint_number(&format!("{}/card.json", checkpoint_key(12))), Some(12));
+        assert_eq!(checkpoint_number("checkpoints/12/card.json"), None);
     }
 
     #[test]

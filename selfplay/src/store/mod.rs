@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 pub use error::StoreError;
 pub use games::{DamagedFile, read_games, read_run_games};
 pub use layout::{
-    checkpoint_key, games_key, games_number, inflight_key, inflight_number, metrics_key, state_key, tensorboard_key,
+    checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number, ladder_events_key,
+    ladder_key, metrics_key, state_key, tensorboard_key,
 };
 
 use lock::Lock;
@@ -121,6 +122,18 @@ impl Store {
         keys.retain(|key| key.starts_with(prefix));
         keys.sort_unstable();
         Ok(keys)
+    }
+
+    /// The generations whose checkpoints are there and whole, rising.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn checkpoints(&self) -> Result<Vec<u32>, StoreError> {
+        let cards = self.list("checkpoints/")?;
+        let mut found: Vec<u32> =
+            cards.iter().filter(|key| key.ends_with("/card.json")).filter_map(|key| checkpoint_number(key)).collect();
+        found.sort_unstable();
+        Ok(found)
     }
 
     /// The bytes of an object.

@@ -46,6 +46,8 @@ pub struct TrainConfig {
     pub train: TrainSection,
     /// How long the run goes on.
     pub budget: BudgetSection,
+    /// How strength is measured over the run.
+    pub ladder: LadderSection,
     /// What the finished network is measured against.
     pub evaluate: EvaluateSection,
 }
@@ -127,6 +129,22 @@ pub struct BudgetSection {
     pub generations: u32,
     /// Playouts a move, stage by stage, each an equal part of the run.
     pub playouts: Vec<u32>,
+}
+
+/// How strength is measured over the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LadderSection {
+    /// Generations between two that climb the ladder; 0 is never.
+    pub every: u32,
+    /// Fixed opponents, as on the command line.
+    pub opponents: Vec<String>,
+    /// How many of those that climbed before each meets.
+    pub previous: usize,
+    /// Games of a match, half as each side.
+    pub games: u32,
+    /// Playouts a move of the networks.
+    pub playouts: u32,
 }
 
 /// What the finished network is measured against.

@@ -27,8 +27,8 @@ pub(super) enum Kind {
     Device,
     /// A list of whole numbers, not empty.
     Wholes(i64, i64),
-    /// A list of texts, which may be empty.
-    Texts,
+    /// A list of players' specs, which may be empty.
+    Players,
     /// A list of `{ rules = "name", share = number }`.
     Rulesets,
 }
@@ -44,7 +44,7 @@ impl Kind {
             Kind::OneOf(names) => format!("one of {}", quoted(names)),
             Kind::Device => r#""cpu", "flex", "cuda:N" or "vulkan:N""#.to_owned(),
             Kind::Wholes(low, high) => format!("list of whole numbers, each {} to {}", whole(*low), whole(*high)),
-            Kind::Texts => "list of texts".to_owned(),
+            Kind::Players => r#"list of texts such as "random", "alphabeta:2" or "rollout:200""#.to_owned(),
             Kind::Rulesets => {
                 let names: Vec<&str> = hnefi_engine::Preset::ALL.iter().map(|preset| preset.name()).collect();
                 format!(
@@ -70,10 +70,14 @@ impl Kind {
             Kind::Wholes(low, high) => {
                 value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(|n| whole(n, *low, *high)))
             }
-            Kind::Texts => value.as_array().is_some_and(|list| list.iter().all(Value::is_str)),
+            Kind::Players => value.as_array().is_some_and(|list| list.iter().all(is_player)),
             Kind::Rulesets => value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(is_ruleset)),
         }
     }
+}
+
+fn is_player(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.parse::<hnefi_selfplay::players::PlayerSpec>().is_ok())
 }
 
 fn is_ruleset(value: &Value) -> bool {
@@ -168,7 +172,12 @@ pub(super) const KEYS: &[Key] = &[
     key("budget.minutes", Kind::Real(0.0, 1e7), "minutes, 0 is no limit"),
     key("budget.generations", Kind::Whole(0, 999_999), "generations, 0 is no limit"),
     key("budget.playouts", Kind::Wholes(2, 100_000), "playouts a move"),
-    key("evaluate.opponents", Kind::Texts, "players as on the command line"),
+    key("ladder.every", Kind::Whole(0, 999_999), "generations, 0 is never"),
+    key("ladder.opponents", Kind::Players, "players as on the command line"),
+    key("ladder.previous", Kind::Whole(0, 1_000), "checkpoints"),
+    key("ladder.games", Kind::Multiple(2, 100_000, 2), "games a match"),
+    key("ladder.playouts", Kind::Whole(2, 1_000_000), "playouts a move"),
+    key("evaluate.opponents", Kind::Players, "players as on the command line"),
     key("evaluate.games", Kind::Whole(0, 100_000), "games a side"),
     key("evaluate.playouts", Kind::Whole(2, 1_000_000), "playouts a move"),
     key("evaluate.seconds", Kind::Whole(0, 1_000_000), "seconds, 0 is no limit"),

@@ -9,17 +9,20 @@
 //! checkpoints/000001/       what plays next
 //! state/000001/             what the learner goes on from; with it the generation is complete
 //! metrics/000001.json       what was measured, and the same under tensorboard/
+//! ladder/000010-....json    now and then, matches that say how strong it is
 //! ```
 //!
 //! So the same call goes on after any interruption: from the newest state that can be read, with the games that are
 //! already there, and with the games in flight as last saved. What was interrupted in between is done again, with the same
 //! result, since all randomness comes from the seed and from what is drawn for.
 
+mod climb;
 mod clock;
 mod generate;
 mod learn;
 mod observer;
 mod open;
+mod origin;
 mod publish;
 mod saved;
 mod settings;
@@ -65,15 +68,22 @@ pub struct Summary {
 /// When the configuration has faults, the directory holds another run or is in use, or a stage fails. What was written
 /// before stays usable, and the same call goes on from there.
 pub fn run(config: &TrainConfig, dir: &Path, observer: &dyn TrainObserver) -> Result<Summary, TrainError> {
-    let mut run = Run::open(config, dir, observer)?;
-    while run.clock.has_room(run.complete()) {
-        let Some(played) = run.generate()? else { return Ok(run.summary(true)) };
-        let Some(training) = run.learn()? else { return Ok(run.summary(true)) };
-        run.publish(&played, training)?;
-    }
-    Ok(run.summary(false))
+    Run::open(config, dir, None, observer)?.train()
 }
 
+/// As [`run`], but a new run begins with the weights that `origin` means: those of a run directory with its optimiser, or those
+/// of a checkpoint folder or of a shipped checkpoint by its name. For a run that goes on, `origin` is what it began with.
+///
+/// # Errors
+/// As [`run`], and when the origin cannot be read, has a network of another shape, or is not what the run began with.
+pub fn run_from(
+    config: &TrainConfig,
+    dir: &Path,
+    origin: &Path,
+    observer: &dyn TrainObserver,
+) -> Result<Summary, TrainError> {
+    Run::open(config, dir, Some(origin), observer)?.train()
+}
 /// A run at work.
 struct Run<'a> {
     config: &'a TrainConfig,
@@ -98,6 +108,21 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Goes on until the budget is used up or the observer stops it.
+    fn train(mut self) -> Result<Summary, TrainError> {
+        loop {
+            if !self.climb()? {
+                return Ok(self.summary(true));
+            }
+            if !self.clock.has_room(self.complete()) {
+                return Ok(self.summary(false));
+            }
+            let Some(played) = self.generate()? else { return Ok(self.summary(true)) };
+            let Some(training) = self.learn()? else { return Ok(self.summary(true)) };
+            self.publish(&played, training)?;
+        }
+    }
+
     /// Generations complete.
     fn complete(&self) -> u32 {
         self.counters.generation

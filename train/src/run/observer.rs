@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use hnefi_selfplay::arena::MatchResult;
 use hnefi_selfplay::fleet::FleetProgress;
+use hnefi_selfplay::ladder::Standings;
 
 use crate::learner::LossValues;
 use crate::metrics::GenerationMetrics;
@@ -58,6 +60,16 @@ pub trait TrainObserver: Sync {
     /// A generation is complete and on the disk.
     fn generation(&self, metrics: &GenerationMetrics) {
         let _ = metrics;
+    }
+
+    /// The newest checkpoint plays a match of `games` games on the ladder; called after each of them.
+    fn climbing(&self, generation: u32, so_far: &MatchResult, games: u32) {
+        let _ = (generation, so_far, games);
+    }
+
+    /// The newest checkpoint has played all its matches on the ladder.
+    fn standings(&self, generation: u32, standings: &Standings) {
+        let _ = (generation, standings);
     }
 
     /// Whether to stop; asked several times a second. Everything played is saved then, and the same call goes on later.

@@ -11,6 +11,7 @@ use hnefi_selfplay::{GameRecord, decode_games};
 
 use super::clock::Clock;
 use super::observer::{Beginning, TrainObserver};
+use super::origin::{Origin, learner_from};
 use super::saved::{self, Counters, InFlight};
 use super::{Run, settings};
 use crate::TrainError;
@@ -22,6 +23,7 @@ impl<'a> Run<'a> {
     pub(super) fn open(
         config: &'a TrainConfig,
         dir: &Path,
+        origin: Option<&Path>,
         observer: &'a dyn TrainObserver,
     ) -> Result<Run<'a>, TrainError> {
         let faults = config.validate();
@@ -30,8 +32,8 @@ impl<'a> Run<'a> {
         }
         let device = config.run.train_device.open()?;
         let store = Store::open_or_create(dir)?;
-        settings::settle(&store, config)?;
-        let (counters, learner) = open_learner(config, &store, &device, observer)?;
+        let origin = settings::settle(&store, config, origin)?;
+        let (counters, learner) = open_learner(config, &store, &device, origin.as_ref(), observer)?;
         let complete = counters.generation;
         // Games may be there that were not trained on yet: of one generation as a rule, of more when a state was lost.
         let played_until = newest_games(&store)?.max(complete);
@@ -95,6 +97,7 @@ fn open_learner(
     config: &TrainConfig,
     store: &Store,
     device: &Device,
+    origin: Option<&Origin>,
     observer: &dyn TrainObserver,
 ) -> Result<(Counters, Learner), TrainError> {
     let params = LearnerParams::from(&config.train);
@@ -116,6 +119,12 @@ fn open_learner(
     if store.exists(&checkpoint_key(1)) {
         let problems = if problems.is_empty() { "none is there".to_owned() } else { problems.join("; ") };
         return Err(TrainError::NoState { dir: store.dir().to_owned(), problems });
+    }
+    if let Some(Origin { path }) = origin {
+        let (counters, learner) = (Counters::fresh(), learner_from(path, config, device, params)?);
+        // From here on the run does not need its origin any more, which may move or go on.
+        saved::write_state(store, &counters, &learner.save()?)?;
+        return Ok((counters, learner));
     }
     let network = config.network.init_seeded(config.run.seed, &Device::flex());
     Ok((Counters::fresh(), Learner::new(&network, device, params)?))

@@ -80,7 +80,7 @@ impl Run<'_> {
     }
 
     /// Creates an object unless an earlier call already did.
-    fn create_once(&self, key: &str, bytes: &[u8]) -> Result<(), TrainError> {
+    pub(super) fn create_once(&self, key: &str, bytes: &[u8]) -> Result<(), TrainError> {
         if self.store.exists(key) { Ok(()) } else { Ok(self.store.create(key, bytes)?) }
     }
 }

@@ -1,9 +1,12 @@
 //! `run.json`: what a run is, written before anything else and compared ever after.
 
-use serde_json::{Map, Value, json};
+use std::path::Path;
 
 use hnefi_selfplay::store::Store;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
+use super::origin::Origin;
 use crate::TrainError;
 use crate::config::TrainConfig;
 
@@ -14,7 +17,7 @@ const KEY: &str = "run.json";
 const FORMAT: u64 = 1;
 
 /// Keys that may change from one call to the next: where and how long a run computes does not make it another run.
-const FREE: [&str; 7] = [
+const FREE: [&str; 8] = [
     "config.run.threads",
     "config.run.device",
     "config.run.train_device",
@@ -22,18 +25,25 @@ const FREE: [&str; 7] = [
     "config.budget.minutes",
     "config.budget.generations",
     "config.evaluate",
+    "config.ladder",
 ];
 
-/// Writes the configuration into a new run directory, or checks that an old one belongs to the same run.
-pub(super) fn settle(store: &Store, config: &TrainConfig) -> Result<(), TrainError> {
-    let wanted = json!({
+/// Writes the configuration and the origin of the weights into a new run directory, or checks that an old one belongs to the
+/// same run. Gives the origin of the run, which a call that goes on need not name.
+pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>) -> Result<Option<Origin>, TrainError> {
+    let origin = origin.map(|path| Origin { path: path.to_owned() });
+    let mut wanted = json!({
         "format": FORMAT,
         "kind": "train",
         "program": format!("hnefi {}", env!("CARGO_PKG_VERSION")),
         "config": config,
     });
+    if let Some(origin) = &origin {
+        wanted["from"] = json!(origin);
+    }
     if !store.exists(KEY) {
-        return Ok(store.create(KEY, format!("{wanted:#}\n").as_bytes())?);
+        store.create(KEY, format!("{wanted:#}\n").as_bytes())?;
+        return Ok(origin);
     }
     let unreadable = |problem: String| TrainError::RunFile { file: store.path(KEY), problem };
     let found: Value = serde_json::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
@@ -42,10 +52,16 @@ pub(super) fn settle(store: &Store, config: &TrainConfig) -> Result<(), TrainErr
         let program = found.get("program").and_then(Value::as_str).unwrap_or("an unnamed program").to_owned();
         return Err(TrainError::Newer { dir: store.dir().to_owned(), program, found: format, known: FORMAT });
     }
+    if origin.is_none()
+        && let Some(from) = found.get("from")
+    {
+        wanted["from"] = from.clone();
+    }
     let mut differences = Vec::new();
     compare("", &found, &wanted, &mut differences);
     if differences.is_empty() {
-        return Ok(());
+        let from = found.get("from").map(|from| Origin::deserialize(from)).transpose();
+        return from.map_err(|error| unreadable(format!("from: {error}")));
     }
     Err(TrainError::OtherRun { dir: store.dir().to_owned(), differences: differences.join(", ") })
 }
@@ -91,25 +107,36 @@ mod tests {
     fn the_same_run_goes_on_with_other_threads_and_a_longer_budget() {
         let (_dir, store) = store();
         let mut config = TrainConfig::default();
-        settle(&store, &config).unwrap();
-        settle(&store, &config).unwrap();
+        settle(&store, &config, None).unwrap();
+        settle(&store, &config, None).unwrap();
         config.run.threads += 3;
         config.budget.minutes *= 2.0;
         config.evaluate.games = 7;
-        settle(&store, &config).unwrap();
+        settle(&store, &config, None).unwrap();
     }
 
     #[test]
     fn another_run_is_named_by_what_differs() {
         let (_dir, store) = store();
         let mut config = TrainConfig::default();
-        settle(&store, &config).unwrap();
+        settle(&store, &config, None).unwrap();
         config.network.blocks = 9;
         config.search.c_scale = 0.5;
-        let message = settle(&store, &config).unwrap_err().to_string();
+        let message = settle(&store, &config, None).unwrap_err().to_string();
         assert!(message.contains("network.blocks is 4 there and 9 here"), "{message}");
         assert!(message.contains("search.c_scale is "), "{message}");
         assert!(!message.contains("train."), "{message}");
+    }
+
+    #[test]
+    fn the_origin_is_kept_and_cannot_change() {
+        let (_dir, store) = store();
+        let config = TrainConfig::default();
+        let origin = Some(Origin { path: "runs/small".into() });
+        assert_eq!(settle(&store, &config, Some(Path::new("runs/small"))).unwrap(), origin);
+        assert_eq!(settle(&store, &config, None).unwrap(), origin, "who goes on need not say it");
+        let message = settle(&store, &config, Some(Path::new("runs/other"))).unwrap_err().to_string();
+        assert!(message.contains(r#"from.path is "runs/small" there and "runs/other" here"#), "{message}");
     }
 
     #[test]
@@ -118,7 +145,7 @@ mod tests {
         let message = |text: &str| {
             let (_dir, store) = store();
             store.create(KEY, text.as_bytes()).unwrap();
-            settle(&store, &config).unwrap_err().to_string()
+            settle(&store, &config, None).unwrap_err().to_string()
         };
         let newer = message(r#"{"format": 7, "program": "hnefi 9.0.0"}"#);
         assert!(newer.contains("written by hnefi 9.0.0 in format 7") && newer.contains("formats up to 1"), "{newer}");

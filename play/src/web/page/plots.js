@@ -67,6 +67,11 @@ export class Plot {
     this.drawing.addEventListener("pointerleave", () => { this.at = null; this.draw(); });
   }
 
+  heading(title) {
+    this.title = title;
+    this.element.querySelector("h2").textContent = title;
+  }
+
   show(series) {
     this.series = series.filter(({ points }) => points.length > 0).map((one) => ({ ...one, points: thinned(one.points) }));
     const empty = this.series.length === 0;

@@ -9,6 +9,7 @@ const SAMPLES = 12;
 const PATIENCE = 6;
 
 let metrics = [];
+let ladder = { zero: null, checkpoints: [] };
 let stream = null;
 let run = 0;
 let samplesOf = null;
@@ -22,6 +23,7 @@ function line(name, path, more = {}) {
   return { name, points, ...more };
 }
 
+const SIDE_LINES = { attackers: ["#3a302b", "#b3a387"], defenders: ["#b57a14", "#dcab4d"], overall: ["#a63a22", "#e0684c"] };
 const SIDES = { attackers: ["#3a302b", "#0f0d0c"], draws: ["#a08d6c", "#7d6d53"], defenders: ["#ead7ab", "#d9c596"] };
 
 const plots = [
@@ -41,12 +43,15 @@ const plots = [
   [new Plot("Search against network", { zero: true }), () => [
     line("surprise, nats", "selfplay.search_surprise"), line("changed its mind", "selfplay.changed_minds")]],
   [new Plot("Handicap that evens the games"), handicaps],
-  [new Plot("Elo per side", { absent: "No ratings were measured in this run." }), elo],
 ];
+const strength = new Plot("Elo per side", { absent: "No checkpoint of this run has played on its ladder yet." });
+plots.unshift([strength, elo]);
 
-/** Ratings by side, in whatever generations they were measured. */
+/** Ratings by side, of the generations that have climbed the ladder. */
 function elo() {
-  return ["attackers", "defenders", "overall"].map((side) => line(side, `elo.${side}`));
+  strength.heading(ladder.zero ? `Elo per side (${ladder.zero} is 0)` : "Elo per side");
+  return ["attackers", "defenders", "overall"].map((name) => (
+    { name, points: ladder.checkpoints.map((one) => [one.generation, one[name]]), colour: SIDE_LINES[name] }));
 }
 
 /** How games ended, the frequent reasons first and the rest together. */
@@ -88,6 +93,7 @@ function show() {
   const tiles = newest ? [
     ["Generation", newest.generation], ["Time", time(newest.elapsed_seconds)], ["Games", brief(games)],
     ["Training steps", brief(newest.training?.steps)], ["Playouts a move", brief(newest.selfplay?.playouts)],
+    ...(ladder.checkpoints.length > 0 ? [["Elo overall", `${brief(ladder.checkpoints.at(-1).overall)} ± ${brief(ladder.checkpoints.at(-1).error)}`]] : []),
     ["Loss", brief(newest.training?.losses?.total)], ["Checkpoint", (newest.checkpoint ?? "–").slice(0, 8)],
   ] : [["Generation", "none yet"]];
   $("tiles").replaceChildren(...tiles.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
@@ -112,7 +118,7 @@ let arrived = null;
 
 async function watch(index) {
   stream?.close();
-  [run, metrics, arrived, samplesOf] = [index, [], null, null];
+  [run, metrics, arrived, samplesOf, ladder] = [index, [], null, null, { zero: null, checkpoints: [] }];
   try {
     const about = await ask(`/api/runs/${index}`);
     $("run-name").textContent = about.name;
@@ -138,6 +144,10 @@ async function watch(index) {
     show();
     if (!first) offer().catch((error) => complain(error.message));
     first = false;
+  });
+  stream.addEventListener("ladder", (event) => {
+    ladder = JSON.parse(event.data);
+    show();
   });
   stream.addEventListener("error", () => complain("The connection to the server is interrupted; trying again…"));
   stream.addEventListener("open", () => complain(null));

@@ -1,0 +1,55 @@
+//! How strong a run's checkpoints are, by the matches on its ladder.
+
+use std::path::Path;
+
+use hnefi_selfplay::ladder::{self, Standings};
+use hnefi_selfplay::store::Store;
+use serde::Serialize;
+
+/// Elo per side of one checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Strength {
+    /// Generation of the checkpoint.
+    pub generation: u32,
+    /// With the attackers.
+    pub attackers: f64,
+    /// With the defenders.
+    pub defenders: f64,
+    /// Over both sides.
+    pub overall: f64,
+    /// Half the 95 % interval of `overall`.
+    pub error: f64,
+}
+
+/// What is known about the strength of a run's checkpoints.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Strengths {
+    /// Whose strength is zero.
+    pub zero: Option<String>,
+    /// Checkpoints in order of their generations.
+    pub checkpoints: Vec<Strength>,
+}
+
+/// Ratings fitted to the matches that are there now; empty without any.
+pub fn strengths(run: &Path) -> Strengths {
+    let matches = Store::open_to_read(run).and_then(|store| ladder::matches(&store)).unwrap_or_default();
+    let standings = Standings::fit(&matches);
+    let strength = |(generation, standing): (u32, &ladder::Standing)| Strength {
+        generation,
+        attackers: standing.attackers.elo,
+        defenders: standing.defenders.elo,
+        overall: standing.overall.elo,
+        error: standing.overall.error,
+    };
+    Strengths {
+        zero: standings.zero.as_ref().map(ToString::to_string),
+        checkpoints: standings.checkpoints().into_iter().map(strength).collect(),
+    }
+}
+
+/// How many matches there are; cheap enough to ask all the time.
+pub fn matches_played(run: &Path) -> usize {
+    std::fs::read_dir(run.join("ladder")).map_or(0, |entries| {
+        entries.flatten().filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json")).count()
+    })
+}

@@ -1,0 +1,106 @@
+//! Strength over the run: now and then the newest checkpoint climbs the ladder.
+//!
+//! This measures and changes nothing: no weight depends on it, and its time is not charged to the budget. What an interruption
+//! leaves to be played is played by the next call.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hnefi_engine::Preset;
+use hnefi_models::DeviceChoice;
+use hnefi_selfplay::GameRecord;
+use hnefi_selfplay::arena::{MatchObserver, MatchResult};
+use hnefi_selfplay::ladder::{self, LadderParams, Standings};
+use hnefi_selfplay::players::{ModelCache, PlayerError, PlayerSpec};
+use hnefi_selfplay::search::SearchConfig;
+use hnefi_selfplay::store::ladder_events_key;
+
+use super::clock::Clock;
+use super::{Run, TrainObserver};
+use crate::TrainError;
+use crate::config::{LadderSection, TrainConfig};
+use crate::tensorboard::event_file;
+
+impl Run<'_> {
+    /// Plays the matches of the newest generation if it is one for the ladder: every so many, and the last of the budget. False
+    /// when the observer stopped it.
+    pub(super) fn climb(&mut self) -> Result<bool, TrainError> {
+        let generation = self.complete();
+        let every = self.config.ladder.every;
+        if every == 0 || (!generation.is_multiple_of(every) && self.clock.has_room(generation)) {
+            return Ok(true);
+        }
+        let elapsed = self.clock.elapsed();
+        let params = self.config.ladder_params()?;
+        let mut rungs = self.store.checkpoints()?;
+        rungs.retain(|rung| rung.is_multiple_of(every));
+        if ladder::missing(&self.store, generation, &rungs, &params) > 0 {
+            // On the CPU whatever the device of self-play: a match asks for one position at a time.
+            let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
+            let mut watcher = Watcher { generation, games: params.games, observer: self.observer };
+            if !ladder::climb(&self.store, generation, &rungs, &params, &mut models, &mut watcher)? {
+                return Ok(false);
+            }
+            let standings = Standings::fit(&ladder::matches(&self.store)?);
+            self.log(generation, &standings)?;
+            self.observer.standings(generation, &standings);
+        }
+        self.clock = Clock::starting_from(elapsed, &self.config.budget);
+        Ok(true)
+    }
+
+    /// Writes the newest generation's ratings for TensorBoard.
+    fn log(&self, generation: u32, standings: &Standings) -> Result<(), TrainError> {
+        let checkpoints = standings.checkpoints();
+        let Some((_, standing)) = checkpoints.into_iter().find(|&(number, _)| number == generation) else {
+            return Ok(());
+        };
+        let sides =
+            [("attackers", standing.attackers), ("defenders", standing.defenders), ("overall", standing.overall)];
+        let scalars: Vec<(String, f64)> =
+            sides.into_iter().map(|(side, rating)| (format!("elo/{side}"), rating.elo)).collect();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+        self.create_once(&ladder_events_key(generation), &event_file(now, i64::from(generation), &scalars))
+    }
+}
+
+impl TrainConfig {
+    /// The ladder as `[ladder]` describes it, under the run's rulesets.
+    ///
+    /// # Errors
+    /// When an opponent is none, which [`TrainConfig::validate`] reports too.
+    pub fn ladder_params(&self) -> Result<LadderParams, PlayerError> {
+        let LadderSection { opponents, previous, games, playouts, .. } = &self.ladder;
+        let opponents = opponents.iter().map(|text| text.parse()).collect::<Result<Vec<PlayerSpec>, _>>()?;
+        let rulesets: Vec<Preset> =
+            self.selfplay.rulesets.iter().filter(|one| one.share > 0.0).map(|one| one.rules).collect();
+        let threads = match self.run.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        Ok(LadderParams {
+            opponents,
+            previous: *previous,
+            rulesets,
+            games: *games,
+            playouts: *playouts,
+            seed: self.run.seed,
+            threads,
+        })
+    }
+}
+
+struct Watcher<'a> {
+    generation: u32,
+    games: u32,
+    observer: &'a dyn TrainObserver,
+}
+
+impl MatchObserver for Watcher<'_> {
+    fn game_finished(&mut self, _: &GameRecord, so_far: &MatchResult) {
+        self.observer.climbing(self.generation, so_far, self.games);
+    }
+
+    fn should_stop(&mut self) -> bool {
+        self.observer.should_stop()
+    }
+}

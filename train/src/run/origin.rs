@@ -1,0 +1,50 @@
+//! Beginning a run with the weights of another one.
+//!
+//! A run directory gives the weights in training, their average and the optimiser's moments, as after its newest generation; a
+//! checkpoint gives its weights alone, and the optimiser begins anew. Steps, samples and generations are counted from
+//! zero either way, and nothing of the other run's games is used.
+
+use std::path::{Path, PathBuf};
+
+use burn::tensor::Device;
+use hnefi_models::DeviceChoice;
+use hnefi_selfplay::players::ModelCache;
+use hnefi_selfplay::search::SearchConfig;
+use hnefi_selfplay::store::Store;
+use serde::{Deserialize, Serialize};
+
+use super::saved;
+use crate::TrainError;
+use crate::config::TrainConfig;
+use crate::learner::{Learner, LearnerParams, LearnerState, StepCounts};
+
+/// Where a run's first weights come from, as `run.json` keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Origin {
+    /// What was given: a run directory, a checkpoint folder, or the name of a shipped checkpoint.
+    pub(super) path: PathBuf,
+}
+
+/// A learner with the weights that `path` means, ready for its first step in the run of `config`.
+pub(super) fn learner_from(
+    path: &Path,
+    config: &TrainConfig,
+    device: &Device,
+    params: LearnerParams,
+) -> Result<Learner, TrainError> {
+    let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
+    let states = match Store::open_to_read(path) {
+        Ok(store) => saved::states(&store)?.into_iter().map(|generation| (generation, store.dir().to_owned())).next(),
+        Err(_) => None,
+    };
+    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let checkpoint = models.checkpoint(path).map_err(|error| refuse(error.to_string()))?;
+    if checkpoint.card.network != config.network {
+        let (there, here) = (checkpoint.card.network, config.network);
+        return Err(refuse(format!("its network is {there:?}; expected that of the configuration, {here:?}")));
+    }
+    let Some((generation, dir)) = states else { return Learner::new(&checkpoint.network, device, params) };
+    let (_, state) = saved::read_state(&Store::open_to_read(&dir)?, generation)?;
+    let state = LearnerState { counts: StepCounts::default(), ..state };
+    Learner::load(state, &config.network, device, params, &format!("state/{generation:06} of {}", dir.display()))
+}
