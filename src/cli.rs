@@ -120,7 +120,7 @@ pub enum Seat {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub struct PlayArgs {
-    /// Who to play against: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], uci:COMMAND (see `match`).
+    /// Who to play against: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], uci:COMMAND, htp:COMMAND (see `match`).
     #[arg(default_value = "model:brandubh,playouts=200")]
     pub opponent: PlayerSpec,
     /// Ruleset [default: what the opponent's checkpoint was trained on, else brandubh].
@@ -198,12 +198,16 @@ pub struct UciArgs {
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// Player A: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], uci:COMMAND[,nodes=N|,movetime=MS].
+    /// Player A: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], uci:COMMAND[,nodes=N|,movetime=MS],
+    /// htp:COMMAND.
     ///
     /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and backslashes work
     /// as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or `,movetime=MS` for what `go`
     /// says (1000 ms unless told otherwise), and `,timeout=S` for the seconds that an answer may take beyond that (30). A program
     /// that does not answer in time, ends, or plays an illegal move loses the game.
+    ///
+    /// htp: starts a program of the Hnefatafl Text Protocol, which calls at port 49152 of this machine, such as
+    /// `hnefatafl-text-protocol --ai monte-carlo --seconds 1 --host localhost`; 11x11 by the rules of copenhagen-hnefatafl-org.
     pub a: PlayerSpec,
     /// Player B.
     pub b: PlayerSpec,

@@ -102,10 +102,12 @@ fn all_faults_at_once() {
         threshold = 0.7
         [search]
         root = \"minimax\"
+        [ladder]
+        opponents = [\"alphabeta:2\", \"deepblue\"]
     ";
     let found: Vec<String> = faults(text).iter().map(Fault::to_string).collect();
     for expected in [
-        "colour = 3: expected no such key; the sections are run, network, selfplay, search, train, budget, evaluate",
+        "colour = 3: expected no such key; the sections are run, network, selfplay, search, train, budget, ladder, evaluate",
         "run.seed = -1: expected whole number, 0 to 2^63 - 1 (names all randomness)",
         "run.device = \"abacus\": expected \"cpu\", \"flex\", \"cuda:N\" or \"vulkan:N\" (device)",
         "network.blocks = \"many\": expected whole number, 1 to 100 (residual blocks)",
@@ -114,13 +116,15 @@ fn all_faults_at_once() {
         "train.batch = 100000: expected whole number, 2 to 65536 (samples)",
         "train.rate = true: expected number, 0.0000001 to 1 (learning rate)",
         "selfplay.resign.threshold = 0.7: expected number, 0 to 0.5 (expected score)",
+        "ladder.opponents = [\"alphabeta:2\", \"deepblue\"]: expected list of texts such as \"random\", \"alphabeta:2\" or \
+         \"rollout:200\" (players as on the command line)",
         "search.root = \"minimax\": expected one of \"gumbel\", \"puct\" (kind of search)",
     ] {
         assert!(found.iter().any(|fault| fault == expected), "{expected:?} is not among {found:#?}");
     }
-    assert_eq!(found.len(), 9);
+    assert_eq!(found.len(), 10);
     let message = TrainConfig::parse(text, "mine.toml").unwrap_err().to_string();
-    assert!(message.starts_with("configuration mine.toml: 9 faults\n  "), "{message}");
+    assert!(message.starts_with("configuration mine.toml: 10 faults\n  "), "{message}");
 }
 
 #[test]

@@ -280,11 +280,14 @@ impl App {
         }
     }
 
+    /// Asks for a hint; asked again, plays it.
     fn want_hint(&mut self) {
         if self.adviser.is_none() {
             self.notice = Some("Nobody is here to give a hint.".to_owned());
         } else if self.session.ending().is_some() {
             self.notice = Some("The game is over.".to_owned());
+        } else if let Some(mv) = self.hint().filter(|_| self.session.waits_for_person()) {
+            self.play(mv);
         } else {
             self.hint_for = Some(self.session.stamp());
         }

@@ -43,7 +43,7 @@ pub(super) const KEYS: [(&str, &str); 13] = [
     ("Tab", "to the next piece that may move"),
     ("mouse", "click or drag a piece to its target"),
     ("Esc", "let go of the piece"),
-    ("h", "hint"),
+    ("h", "hint; once more plays it"),
     ("u, r", "undo, redo"),
     ("f", "flip the board"),
     ("p", "pause the players"),

@@ -149,7 +149,7 @@ pub(super) fn saying(app: &App, theme: &Theme, now: Instant) -> Vec<Line<'static
     }
     let mut lines = vec![Line::styled(status, theme.strong())];
     if let Some(mv) = app.hint() {
-        lines.push(Line::from(format!("Hint: {}.", words::mv(mv, app.session.rules()))));
+        lines.push(Line::from(format!("Hint: {} (h plays it).", words::mv(mv, app.session.rules()))));
     } else if app.waits_for_hint() {
         lines.push(Line::from("Thinking about a hint ..."));
     }

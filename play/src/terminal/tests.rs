@@ -309,6 +309,18 @@ fn a_hint_comes_from_the_adviser_and_goes_with_the_position() {
 }
 
 #[test]
+fn the_same_key_again_plays_the_hint() {
+    let adviser = Scripted::boxed("adviser", &["d6c6"]);
+    let mut app = app(Table { adviser: Some(adviser), ..table(Preset::Brandubh, &["d5e5"]) });
+    wait(&mut app, |app| app.session.view().is_some());
+    press(&mut app, "h");
+    assert_eq!(app.session.played().len(), 0);
+    press(&mut app, "h");
+    assert_eq!(app.session.played().len(), 1);
+    assert_eq!(app.hint(), None);
+}
+
+#[test]
 fn a_game_in_progress_is_not_left_by_one_key() {
     let mut app = app(table(Preset::Brandubh, &["d5e5", "d2c2"]));
     play(&mut app, "d2", "c2");

@@ -3,15 +3,17 @@
 //! A [`Player`] answers a position with a [`Choice`]. Players are named by a [`PlayerSpec`] such as `alphabeta:3`, which
 //! also builds them; those with a network share one [`ModelCache`]. Four are baselines that need no network, so that a
 //! network's strength means something: uniformly random moves, Monte Carlo playouts, and an alpha-beta search with a
-//! hand-made evaluation. External programs play by the text protocol of `hnefi uci`.
+//! hand-made evaluation. External programs play by the text protocol of `hnefi uci` or by the Hnefatafl Text Protocol.
 //!
 //! A player that does not look at the clock chooses the same move whenever it is given the same games so far and the
 //! same random numbers: nothing carries over [`Player::new_game`].
 
 mod alphabeta;
 mod finish;
+mod htp;
 mod model;
 mod model_cache;
+mod program;
 mod random;
 mod rollout;
 mod spec;
@@ -24,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use alphabeta::AlphaBeta;
 pub(crate) use finish::winning_move;
+pub use htp::{HtpPlayer, HtpSpec};
 pub use model::ModelPlayer;
 pub use model_cache::ModelCache;
 pub use random::RandomPlayer;
@@ -77,15 +80,18 @@ pub enum FaultKind {
     Crash,
     /// It played an illegal move, or none while the game goes on.
     IllegalMove,
+    /// It gave the game up.
+    Resigned,
 }
 
 impl FaultKind {
-    /// `timeout`, `crash` or `illegal_move`.
+    /// `timeout`, `crash`, `illegal_move` or `resigned`.
     pub const fn as_str(self) -> &'static str {
         match self {
             FaultKind::Timeout => "timeout",
             FaultKind::Crash => "crash",
             FaultKind::IllegalMove => "illegal_move",
+            FaultKind::Resigned => "resigned",
         }
     }
 }

@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AlphaBeta, ModelCache, ModelPlayer, Player, PlayerError, RandomPlayer, Rollout, UciPlayer, UciSpec};
+use super::{
+    AlphaBeta, HtpPlayer, HtpSpec, ModelCache, ModelPlayer, Player, PlayerError, RandomPlayer, Rollout, UciPlayer,
+    UciSpec,
+};
 
 /// What error messages say is accepted.
 pub(super) const ACCEPTED: &str = "random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], \
-                                   uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S]";
+                                   uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S], htp:COMMAND[,timeout=S]";
 
 /// Playouts of a model whose spec sets no limit.
 pub const DEFAULT_PLAYOUTS: u32 = 64;
@@ -45,6 +48,8 @@ pub enum PlayerSpec {
     },
     /// An external program that speaks the protocol of `hnefi uci`.
     Uci(UciSpec),
+    /// An external program that speaks the Hnefatafl Text Protocol.
+    Htp(HtpSpec),
 }
 
 /// How long a model thinks about a move.
@@ -72,12 +77,13 @@ impl PlayerSpec {
                 Box::new(ModelPlayer::new(self.to_string(), evaluator, models.search(), *limit))
             }
             PlayerSpec::Uci(spec) => Box::new(UciPlayer::start(self.to_string(), spec)?),
+            PlayerSpec::Htp(spec) => Box::new(HtpPlayer::new(self.to_string(), spec)?),
         })
     }
 
     /// Whether the player's moves depend on the clock, so that its games cannot be repeated exactly.
     pub fn uses_clock(&self) -> bool {
-        matches!(self, PlayerSpec::Model { limit: Limit::Time(_), .. } | PlayerSpec::Uci(_))
+        matches!(self, PlayerSpec::Model { limit: Limit::Time(_), .. } | PlayerSpec::Uci(_) | PlayerSpec::Htp(_))
     }
 }
 
@@ -106,6 +112,7 @@ impl FromStr for PlayerSpec {
                 Ok(PlayerSpec::Model { path: PathBuf::from(path), limit })
             }
             ("uci", rest) => UciSpec::parse(rest.unwrap_or_default()).map(PlayerSpec::Uci).map_err(fault),
+            ("htp", rest) => HtpSpec::parse(rest.unwrap_or_default()).map(PlayerSpec::Htp).map_err(fault),
             _ => Err(PlayerError::Unknown { found: text.to_owned() }),
         }
     }
@@ -163,6 +170,7 @@ impl fmt::Display for PlayerSpec {
             PlayerSpec::Rollout { count } => write!(f, "rollout:{count}"),
             PlayerSpec::Model { path, limit } => write!(f, "model:{},{limit}", path.display()),
             PlayerSpec::Uci(spec) => write!(f, "uci:{spec}"),
+            PlayerSpec::Htp(spec) => write!(f, "htp:{spec}"),
         }
     }
 }

@@ -3,24 +3,22 @@
 //! | file | what it does |
 //! |---|---|
 //! | `spec` | the program and its limits by name, and how a command becomes words |
-//! | `process` | a child process that cannot block, flood or outlive its player |
 //! | `answer` | what a program's lines say |
 //!
 //! A program that does not answer in time, ends, or plays an illegal move has broken off: the player returns
 //! [`PlayerError::Fault`], for which a match counts the game as lost, and begins the next game with a new process.
 
 mod answer;
-mod process;
 mod spec;
 
 use std::time::{Duration, Instant};
 
 use hnefi_engine::{Move, Position, Rules};
 
+use super::program::{Line, Process};
 use super::{Choice, Fault, FaultKind, Player, PlayerError};
 use crate::Rng;
 use answer::{BestMove, Thought};
-use process::{Process, Silence};
 
 pub use spec::{GoLimit, UciSpec};
 
@@ -42,16 +40,6 @@ struct Told {
     rules: Option<Rules>,
     /// Whether it knows that the game at hand has begun.
     game: bool,
-}
-
-/// How the game came to the position: a start and the moves since.
-#[derive(Clone, Debug, Default)]
-struct Line {
-    /// FEN of the start; `None` for the standard one.
-    start: Option<String>,
-    moves: Vec<Move>,
-    /// Where the moves lead, once this was looked at.
-    at: Option<Position>,
 }
 
 impl UciPlayer {
@@ -93,7 +81,7 @@ impl UciPlayer {
         }
         process.send("isready".to_owned());
         process.until(Instant::now() + self.spec.timeout, "readyok", |line| (line == "readyok").then_some(()))?;
-        process.send(self.line.command(position));
+        process.send(command(&self.line, position));
         process.send(format!("go {}", self.spec.limit.words()));
         let patience = self.spec.limit.least_time() + self.spec.timeout;
         let mut thought = Thought::default();
@@ -140,7 +128,7 @@ impl Player for UciPlayer {
     }
 
     fn note_game(&mut self, start: Option<&str>, moves: &[Move]) {
-        self.line = Line { start: start.map(str::to_owned), moves: moves.to_vec(), at: None };
+        self.line = Line::new(start, moves);
     }
 
     fn choose(&mut self, position: &Position, _: &mut Rng) -> Result<Choice, PlayerError> {
@@ -156,62 +144,20 @@ impl Player for UciPlayer {
     }
 }
 
-impl Line {
-    /// Brings the line to `position`: it leads there already, or with the reply to our latest move, or begins anew there.
-    fn follow(&mut self, position: &Position) {
-        let same = |other: &Position| other.ply() == position.ply() && other.state_key() == position.state_key();
-        if let Some(mut at) = self.at.take().or_else(|| self.replay(position.rules())) {
-            if same(&at) {
-                return;
-            }
-            if let Some(reply) = position.last_move().filter(|&reply| at.is_legal(reply)) {
-                at.play_unchecked(reply);
-                if same(&at) {
-                    self.moves.push(reply);
-                    return;
-                }
-            }
-        }
-        *self = Line { start: Some(position.fen()), moves: Vec::new(), at: None };
+/// The `position` line that tells a game.
+fn command(line: &Line, position: &Position) -> String {
+    let mut text = match line.start() {
+        None => "position startpos".to_owned(),
+        Some(fen) => format!("position fen {fen}"),
+    };
+    if !line.moves().is_empty() {
+        text.push_str(" moves");
     }
-
-    fn replay(&self, rules: &Rules) -> Option<Position> {
-        let mut position = match &self.start {
-            None => Position::start(rules),
-            Some(fen) => Position::from_fen(rules, fen).ok()?,
-        };
-        self.moves.iter().try_for_each(|&mv| position.play(mv).map(drop)).ok()?;
-        Some(position)
+    for mv in line.moves() {
+        text.push(' ');
+        text.push_str(&mv.text(position.size()));
     }
-
-    fn went_on(&mut self, mv: Move, after: Position) {
-        self.moves.push(mv);
-        self.at = Some(after);
-    }
-
-    fn command(&self, position: &Position) -> String {
-        let mut text = match &self.start {
-            None => "position startpos".to_owned(),
-            Some(fen) => format!("position fen {fen}"),
-        };
-        if !self.moves.is_empty() {
-            text.push_str(" moves");
-        }
-        for mv in &self.moves {
-            text.push(' ');
-            text.push_str(&mv.text(position.size()));
-        }
-        text
-    }
-}
-
-impl From<Silence> for Fault {
-    fn from(silence: Silence) -> Fault {
-        match silence {
-            Silence::Timeout(problem) => Fault { kind: FaultKind::Timeout, problem },
-            Silence::Ended(problem) => Fault { kind: FaultKind::Crash, problem },
-        }
-    }
+    text
 }
 
 #[cfg(test)]

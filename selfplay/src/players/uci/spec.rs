@@ -7,6 +7,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::players::program::{seconds, split};
+
 /// A program and how it is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UciSpec {
@@ -31,7 +33,6 @@ const DEFAULT_LIMIT: GoLimit = GoLimit::MoveTime(1000);
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const NODES: (u32, u32) = (1, 1_000_000_000);
 const MILLISECONDS: (u32, u32) = (1, 3_600_000);
-const TIMEOUT: (f64, f64) = (0.01, 3600.0);
 
 impl UciSpec {
     /// Reads what follows `uci:`.
@@ -100,43 +101,6 @@ fn whole(key: &str, text: &str, (low, high): (u32, u32)) -> Result<u32, String> 
     value.ok_or_else(|| format!("{key} {text:?}: expected a whole number from {low} to {high}"))
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let (low, high) = TIMEOUT;
-    let value = text.parse::<f64>().ok().filter(|value| (low..=high).contains(value));
-    value.map(Duration::from_secs_f64).ok_or_else(|| format!("timeout {text:?}: expected seconds from {low} to {high}"))
-}
-
-/// Splits a command at its spaces: within `'...'` everything stands for itself, within `"..."` all but `\"` and `\\`, and
-/// elsewhere a backslash protects the next character.
-fn split(command: &str) -> Result<Vec<String>, String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut letters = command.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            letter if letter.is_whitespace() => words.extend(word.take()),
-            '\\' => word.get_or_insert_default().extend(letters.next()),
-            quote @ ('\'' | '"') => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match letters.next() {
-                        None => return Err(format!("the command {command:?} ends within {quote}...{quote}")),
-                        Some(letter) if letter == quote => break,
-                        Some('\\') if quote == '"' => match letters.next() {
-                            Some(letter @ ('"' | '\\')) => word.push(letter),
-                            other => word.extend(std::iter::once('\\').chain(other)),
-                        },
-                        Some(letter) => word.push(letter),
-                    }
-                }
-            }
-            letter => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    Ok(words)
-}
-
 impl fmt::Display for UciSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{}", self.command, self.limit.words().replacen(' ', "=", 1))?;
@@ -153,10 +117,6 @@ mod tests {
 
     fn spec(text: &str) -> UciSpec {
         UciSpec::parse(text).unwrap_or_else(|problem| panic!("{text}: {problem}"))
-    }
-
-    fn words(command: &str) -> Vec<String> {
-        split(command).unwrap_or_else(|problem| panic!("{problem}"))
     }
 
     #[test]
@@ -194,15 +154,5 @@ mod tests {
             let problem = UciSpec::parse(text).expect_err(text);
             assert!(problem.contains(message), "{text:?}: {problem}");
         }
-    }
-
-    #[test]
-    fn commands_are_split_as_by_a_shell() {
-        assert_eq!(words("  a  b\tc "), ["a", "b", "c"]);
-        assert_eq!(
-            words(r#"sh -c 'echo "$x" \n' "a \"b\" \\ \n" c\ d """#),
-            ["sh", "-c", r#"echo "$x" \n"#, r#"a "b" \ \n"#, "c d", ""]
-        );
-        assert_eq!(words("é'ü'"), ["éü"]);
     }
 }

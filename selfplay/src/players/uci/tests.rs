@@ -127,22 +127,22 @@ fn the_game_is_told_from_its_start_or_else_from_where_it_was_first_seen() {
     for text in ["d6f6", "d5f5"] {
         position.play(mv(text)).expect("legal");
     }
-    let mut told = Line { start: None, moves: vec![mv("d6f6"), mv("d5f5")], at: None };
+    let mut told = Line::new(None, &[mv("d6f6"), mv("d5f5")]);
     told.follow(&position);
-    assert_eq!(told.command(&position), "position startpos moves d6f6 d5f5");
+    assert_eq!(command(&told, &position), "position startpos moves d6f6 d5f5");
 
     let mut seen = Line::default();
     seen.follow(&position);
     let first = position.fen();
-    assert_eq!(seen.command(&position), format!("position fen {first}"));
+    assert_eq!(command(&seen, &position), format!("position fen {first}"));
     position.play(mv("g4g5")).expect("legal");
     seen.went_on(mv("g4g5"), position.clone());
     position.play(mv("f5e5")).expect("legal");
     seen.follow(&position);
-    assert_eq!(seen.command(&position), format!("position fen {first} moves g4g5 f5e5"));
+    assert_eq!(command(&seen, &position), format!("position fen {first} moves g4g5 f5e5"));
     // Taken back: it begins anew.
     seen.follow(&start());
-    assert_eq!(seen.command(&start()), format!("position fen {}", start().fen()));
+    assert_eq!(command(&seen, &start()), format!("position fen {}", start().fen()));
 }
 
 #[test]

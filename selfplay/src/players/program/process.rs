@@ -25,7 +25,7 @@ const LINE_BYTES: u64 = 1 << 20;
 
 /// Why no answer came.
 #[derive(Debug)]
-pub(super) enum Silence {
+pub(in crate::players) enum Silence {
     /// Not in time.
     Timeout(String),
     /// The program has ended or closed its output.
@@ -33,7 +33,7 @@ pub(super) enum Silence {
 }
 
 /// A running program.
-pub(super) struct Process {
+pub(in crate::players) struct Process {
     child: Child,
     /// `None` once it was told to quit.
     orders: Option<Sender<String>>,
@@ -45,7 +45,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts a program: its name or path, and its arguments.
-    pub(super) fn start(words: &[String]) -> io::Result<Process> {
+    pub(in crate::players) fn start(words: &[String]) -> io::Result<Process> {
         let [program, arguments @ ..] = words else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "no program is named"));
         };
@@ -72,7 +72,7 @@ impl Process {
     }
 
     /// Sends a line. Nothing is said of whether the program reads it.
-    pub(super) fn send(&self, line: String) {
+    pub(in crate::players) fn send(&self, line: String) {
         if let Some(orders) = &self.orders {
             // A program that is gone shows when its answer is awaited.
             let _ = orders.send(line);
@@ -80,7 +80,7 @@ impl Process {
     }
 
     /// Reads lines until `find` finds what is `awaited` in one, at most until that time.
-    pub(super) fn until<T>(
+    pub(in crate::players) fn until<T>(
         &mut self,
         deadline: Instant,
         awaited: &str,
@@ -101,6 +101,24 @@ impl Process {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended(self.obituary(awaited))),
+            }
+        }
+    }
+
+    /// Reads and forgets what it says until then, so that it never waits for a reader.
+    pub(in crate::players) fn let_talk(&mut self, until: Instant, awaited: &str) -> Result<(), Silence> {
+        // At most so many lines beyond the time, from a program that talks without end.
+        let mut late = 0;
+        loop {
+            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(_) => {
+                    late += usize::from(Instant::now() >= until);
+                    if late > LINES {
+                        return Ok(());
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return Ok(()),
                 Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended(self.obituary(awaited))),
             }
         }
