@@ -36,6 +36,10 @@ pub enum Command {
     Match(MatchArgs),
     /// Rate the checkpoints of a run, in Elo per side.
     Ladder(LadderArgs),
+    /// Put a run into a few files of bounded size.
+    Pack(PackArgs),
+    /// Make a run of such files again.
+    Unpack(UnpackArgs),
     /// Write the games of a run for other tools.
     Export(ExportArgs),
     /// Check games: lines of JSON in, a line of JSON each out.
@@ -57,6 +61,9 @@ pub struct TrainArgs {
     /// Run directory [default: runs/CONFIG].
     #[arg(long, value_name = "DIR")]
     pub run: Option<PathBuf>,
+    /// Change a key of the configuration, such as search.c_scale=0.3; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub changes: Vec<String>,
     /// Begin with the weights of a run (and its optimiser), of a checkpoint, or of a shipped checkpoint, instead of random
     /// ones.
     #[arg(long, value_name = "RUN|CHECKPOINT")]
@@ -276,6 +283,34 @@ pub struct LadderArgs {
     /// Print the ratings as one line of JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `pack`.
+#[derive(Debug, Args)]
+pub struct PackArgs {
+    /// Run directory; nobody may be training it.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// What the parts are called: OUT.01, OUT.02 and so on [default: RUN.pack here].
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// The most MiB of a part.
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=65_536))]
+    pub part_mib: u64,
+    /// The most parts. The newest games take what the rest of the run leaves.
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=99))]
+    pub parts: u32,
+}
+
+/// Arguments of `unpack`.
+#[derive(Debug, Args)]
+pub struct UnpackArgs {
+    /// All parts.
+    #[arg(required = true, value_name = "PART")]
+    pub parts: Vec<PathBuf>,
+    /// Run directory to make.
+    #[arg(long, value_name = "DIR")]
+    pub run: PathBuf,
 }
 
 /// Arguments of `export`.

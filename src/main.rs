@@ -24,6 +24,8 @@ fn main() -> ExitCode {
         Command::Uci(args) => commands::uci::run(args),
         Command::Watch(args) => commands::watch::run(args),
         Command::Match(args) => commands::matches::run(args),
+        Command::Pack(args) => commands::pack::run(args),
+        Command::Unpack(args) => commands::pack::undo(args),
         Command::Ladder(args) => commands::ladder::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Replay => commands::replay::run(),

@@ -5,6 +5,7 @@ pub mod doctor;
 pub mod export;
 pub mod ladder;
 pub mod matches;
+pub mod pack;
 pub mod perft;
 pub mod play;
 pub mod replay;

@@ -17,7 +17,7 @@ use crate::{interrupt, progress};
 
 /// Trains until the budget is used up, then plays the closing table.
 pub fn run(args: TrainArgs) -> anyhow::Result<()> {
-    let mut config = TrainConfig::load(&args.config)?;
+    let mut config = TrainConfig::load_with(&args.config, &args.changes)?;
     if let Some(seed) = args.seed {
         config.run.seed = seed;
     }

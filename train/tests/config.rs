@@ -180,3 +180,18 @@ fn a_changed_configuration_is_checked_too() {
     keys.sort();
     assert_eq!(keys, ["network.channels", "train.clip_norm"]);
 }
+
+#[test]
+fn keys_change_on_the_command_line() {
+    let with = |changes: &[&str]| {
+        let changes: Vec<String> = changes.iter().map(|&change| change.to_owned()).collect();
+        TrainConfig::load_with("quick", &changes)
+    };
+    let config = with(&["search.c_scale=0.25", "search.root = puct", "budget.playouts=[4, 8]", "run.seed=7"]).unwrap();
+    assert_eq!((config.search.c_scale, config.budget.playouts, config.run.seed), (0.25, vec![4, 8], 7));
+    assert_eq!(serde_json::to_value(config.search.root).unwrap(), "puct");
+    let refused = |change: &str| with(&[change]).unwrap_err().to_string();
+    assert!(refused("search.c_scale").contains("expected KEY=VALUE such as search.c_scale=0.3"));
+    assert!(refused("search.c_scale=11").contains("search.c_scale = 11: expected number, 0 to 10"));
+    assert!(refused("search.c_skale=1").contains("perhaps search.c_scale"));
+}

@@ -12,6 +12,7 @@ mod error;
 mod games;
 mod layout;
 mod lock;
+mod pack;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -23,6 +24,8 @@ pub use layout::{
     checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number, ladder_events_key,
     ladder_key, metrics_key, state_key, tensorboard_key,
 };
+
+pub use pack::{PackError, PackParams, Packed, pack, unpack};
 
 use lock::Lock;
 

@@ -219,17 +219,29 @@ impl TrainConfig {
     /// # Errors
     /// When there is neither, or the file has faults.
     pub fn load(name_or_path: &str) -> Result<TrainConfig, TrainError> {
-        if let Some(config) = TrainConfig::named(name_or_path) {
-            return Ok(config);
-        }
-        match std::fs::read_to_string(Path::new(name_or_path)) {
-            Ok(text) => TrainConfig::parse(&text, name_or_path),
-            Err(source) => Err(TrainError::NoConfig {
+        TrainConfig::load_with(name_or_path, &[])
+    }
+
+    /// As [`TrainConfig::load`] with some keys changed: each change is a line such as `search.c_scale = 0.3`. A value that is not
+    /// TOML is a text, so that `selfplay.x=name` needs no quotes.
+    ///
+    /// # Errors
+    /// As [`TrainConfig::load`], and when a change is no `KEY=VALUE`.
+    pub fn load_with(name_or_path: &str, changes: &[String]) -> Result<TrainConfig, TrainError> {
+        let built_in = BUILT_IN.iter().find(|(known, _)| *known == name_or_path).map(|(_, text)| (*text).to_owned());
+        let text = match built_in {
+            Some(text) => text,
+            None => std::fs::read_to_string(Path::new(name_or_path)).map_err(|source| TrainError::NoConfig {
                 name: name_or_path.to_owned(),
                 known: TrainConfig::names().collect::<Vec<_>>().join(", "),
                 source,
-            }),
+            })?,
+        };
+        let mut table = read(&text, name_or_path)?;
+        for change in changes {
+            fill(&mut table, changed(change)?);
         }
+        TrainConfig::resolve(table, name_or_path)
     }
 
     /// Reads a configuration from TOML; `origin` names it in errors.
@@ -237,10 +249,11 @@ impl TrainConfig {
     /// # Errors
     /// When the text is no TOML, or with every fault of its keys and values.
     pub fn parse(text: &str, origin: &str) -> Result<TrainConfig, TrainError> {
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| TrainError::NotToml {
-            origin: origin.to_owned(),
-            problem: error.to_string().trim_end().to_owned(),
-        })?;
+        TrainConfig::resolve(read(text, origin)?, origin)
+    }
+
+    /// The configuration that a table means, with what it leaves out.
+    fn resolve(table: toml::Table, origin: &str) -> Result<TrainConfig, TrainError> {
         let refuse = |faults| Err(TrainError::Config { origin: origin.to_owned(), faults });
         let faults = check::table(&table);
         if !faults.is_empty() {
@@ -273,6 +286,26 @@ impl TrainConfig {
         }
         faults
     }
+}
+
+/// The table that a text holds.
+fn read(text: &str, origin: &str) -> Result<toml::Table, TrainError> {
+    text.parse().map_err(|error: toml::de::Error| TrainError::NotToml {
+        origin: origin.to_owned(),
+        problem: error.to_string().trim_end().to_owned(),
+    })
+}
+
+/// The table that a change such as `search.c_scale = 0.3` means.
+fn changed(change: &str) -> Result<toml::Table, TrainError> {
+    let refuse = || TrainError::NotToml {
+        origin: format!("change {change:?}"),
+        problem: "expected KEY=VALUE such as search.c_scale=0.3".to_owned(),
+    };
+    let (key, value) = change.split_once('=').ok_or_else(refuse)?;
+    let text = toml::Value::String(value.trim().to_owned());
+    let line = format!("{key} = {value}");
+    line.parse().or_else(|_| format!("{key} = {text}").parse()).map_err(|_| refuse())
 }
 
 /// Puts the values of `given` over those of `whole`, table by table.

@@ -1,0 +1,32 @@
+//! `hnefi pack` and `hnefi unpack`: a run in a few files, and back.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use hnefi_selfplay::store::{PackParams, Packed, Store, pack, unpack};
+
+use crate::cli::{PackArgs, UnpackArgs};
+
+/// Packs a run that nobody is training.
+pub fn run(args: PackArgs) -> anyhow::Result<()> {
+    super::web::is_run(&args.run)?;
+    // For as long as the lock is held nothing is superseded under our eyes.
+    let store = Store::open_or_create(&args.run).context("a run is packed while nobody writes to it")?;
+    let name = args.run.canonicalize().ok().and_then(|dir| dir.file_name().map(PathBuf::from));
+    let out = args.out.unwrap_or_else(|| name.unwrap_or_else(|| "run".into()).with_extension("pack"));
+    let params = PackParams { part_bytes: args.part_mib << 20, parts: args.parts };
+    let Packed { parts, bytes, objects, games: (taken, of) } = pack(&store, &out, params)?;
+    for part in &parts {
+        println!("{}", part.display());
+    }
+    let mib = bytes as f64 / f64::from(1 << 20);
+    println!("{mib:.1} MiB: {objects} objects and the games of the newest {taken} of {of} generations");
+    Ok(())
+}
+
+/// Unpacks a run, which then goes on by the same command as before.
+pub fn undo(args: UnpackArgs) -> anyhow::Result<()> {
+    let objects = unpack(&args.parts, &args.run)?;
+    println!("{objects} objects in {}; `hnefi train` with the run's configuration goes on", args.run.display());
+    Ok(())
+}
