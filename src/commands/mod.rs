@@ -3,9 +3,13 @@
 pub mod bench;
 pub mod doctor;
 pub mod export;
+pub mod export_net;
+pub mod import;
+pub mod judge;
 pub mod matches;
 pub mod perft;
 pub mod play;
+mod records;
 pub mod replay;
 pub mod selfplay;
 mod table;

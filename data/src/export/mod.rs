@@ -1,106 +1,98 @@
-//! Exporting games: which format, where to, and all or nothing.
+//! Exporting games: which of them, in which format, split how, where to, and all or nothing.
 
+mod card;
+mod facts;
+mod filter;
+mod identity;
+mod npz;
+mod params;
+mod parquet;
+mod parts;
+mod schema;
+mod split;
+
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use hnefi_selfplay::GameRecord;
 
-use crate::npz::ShardWriter;
+pub use filter::{Bounds, Filter, GameResult};
+pub use identity::GameId;
+pub use params::{BoardColumns, CardText, ExportParams, Format, PolicyColumns, Table};
+pub use split::Splits;
+
+use self::card::{CardFile, Census};
+use self::npz::NpzWriters;
+use self::parquet::ParquetWriter;
+use self::parts::{PartWriter, TextWriter, WrittenFile};
+use crate::place::{check_free, folder_of, temporary};
 use crate::{DataError, jsonl, pgn};
 
-/// A format games are exported in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// One game per line of JSON: moves, captures, policies, values and the end.
-    Jsonl,
-    /// Positions as numpy arrays: a folder of `positions-NxN-0001.npz`.
-    Npz,
-    /// A PGN-like text for people.
-    Pgn,
+/// A game and where in its run it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceGame {
+    /// The game.
+    pub record: GameRecord,
+    /// Generation of the run it was played in, if it is known.
+    pub generation: Option<u32>,
 }
 
-impl Format {
-    /// All formats.
-    pub const ALL: [Format; 3] = [Format::Jsonl, Format::Npz, Format::Pgn];
-
-    /// `jsonl`, `npz` or `pgn`, which is also the ending of the files.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Format::Jsonl => "jsonl",
-            Format::Npz => "npz",
-            Format::Pgn => "pgn",
-        }
-    }
-}
-
-impl std::fmt::Display for Format {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Format {
-    type Err = DataError;
-
-    fn from_str(text: &str) -> Result<Format, DataError> {
-        Format::ALL
-            .into_iter()
-            .find(|format| format.as_str() == text)
-            .ok_or_else(|| DataError::UnknownFormat { found: text.to_owned() })
-    }
-}
-
-/// What to export, beside the games.
-#[derive(Clone, Copy, Debug)]
-pub struct ExportParams {
-    /// The format.
-    pub format: Format,
-    /// npz only: the policy as a dense `[P, 40, N, N]` array instead of indices and weights.
-    pub dense_policy: bool,
-    /// npz only: at most about so many positions a file (games stay whole); `None` for 128 MiB of arrays.
-    pub shard_positions: Option<usize>,
-}
-
-impl ExportParams {
-    /// The format with its usual choices: sparse policies, shards of 128 MiB.
-    pub const fn new(format: Format) -> ExportParams {
-        ExportParams { format, dense_policy: false, shard_positions: None }
+impl From<GameRecord> for SourceGame {
+    fn from(record: GameRecord) -> SourceGame {
+        SourceGame { record, generation: None }
     }
 }
 
 /// What was exported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportSummary {
     /// Games written.
     pub games: u64,
     /// Their plies.
     pub plies: u64,
-    /// Games left out because they had not ended (npz only: their positions have no target).
+    /// Games left out because they had not ended (tables of positions only: their positions have no target).
     pub unfinished: u64,
-    /// Files written.
+    /// Games that the filter left out.
+    pub filtered: u64,
+    /// Files of games written; a dataset's card is not counted.
     pub files: u64,
+    /// Names of the splits with the games in each; empty where there was none.
+    pub splits: Vec<(String, u64)>,
 }
 
-/// Exports games to `out`: a new file, or a new folder for npz. It appears complete or not at all, and nothing that exists
-/// is overwritten. Games may be under different rules; they are read one at a time.
+/// Exports games to `out`: a new file for jsonl and pgn without a split, otherwise a new folder with a dataset card
+/// (`README.md`). It appears complete or not at all, and nothing that exists is overwritten. Games may be under different
+/// rules; they are read one at a time, and memory does not grow with their number.
 ///
 /// # Errors
-/// When `out` exists (an empty folder may), when a game does not replay, or when the file system refuses.
+/// When the format cannot hold what is asked for, when `out` exists (an empty folder may), when a game does not replay, or
+/// when the file system refuses.
 pub fn export<G>(games: G, params: &ExportParams, out: &Path) -> Result<ExportSummary, DataError>
 where
-    G: IntoIterator<Item = GameRecord>,
+    G: IntoIterator,
+    G::Item: Into<SourceGame>,
 {
-    let folder = match out.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_owned(),
-        _ => PathBuf::from("."),
-    };
+    params.check()?;
+    let folder = folder_of(out);
     std::fs::create_dir_all(&folder).map_err(|error| DataError::write(out, error))?;
-    match params.format {
-        Format::Npz => export_npz(games, params, &folder, out),
-        Format::Jsonl => export_text(&folder, out, |file| write_jsonl(games, file)),
-        Format::Pgn => export_text(&folder, out, |file| write_pgn(games, file)),
+    let games = games.into_iter().map(Into::into);
+    if params.is_folder() {
+        return export_folder(games, params, &folder, out);
     }
+    let mut filtered = 0;
+    let games = games.filter(|game| {
+        let accepted = params.filter.accepts(game);
+        filtered += u64::from(!accepted);
+        accepted
+    });
+    let records = games.map(|game| game.record);
+    let mut summary = export_text(&folder, out, |file| match params.format {
+        Format::Pgn => write_pgn(records, file),
+        _ => write_jsonl(records, file),
+    })?;
+    summary.filtered = filtered;
+    Ok(summary)
 }
 
 /// Writes one line of JSON per game.
@@ -147,9 +139,10 @@ where
 fn export_text(
     folder: &Path,
     out: &Path,
-    write: impl FnOnce(&mut BufWriter<&std::fs::File>) -> Result<ExportSummary, DataError>,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<ExportSummary, DataError>,
 ) -> Result<ExportSummary, DataError> {
     let problem = |error: std::io::Error| DataError::write(out, error);
+    check_free(out)?;
     let file = temporary(0o666).tempfile_in(folder).map_err(problem)?;
     let summary = write(&mut BufWriter::new(file.as_file()))?;
     file.as_file().sync_all().map_err(problem)?;
@@ -157,38 +150,89 @@ fn export_text(
     Ok(summary)
 }
 
-fn export_npz<G>(games: G, params: &ExportParams, folder: &Path, out: &Path) -> Result<ExportSummary, DataError>
-where
-    G: IntoIterator<Item = GameRecord>,
-{
+fn export_folder(
+    games: impl Iterator<Item = SourceGame>,
+    params: &ExportParams,
+    folder: &Path,
+    out: &Path,
+) -> Result<ExportSummary, DataError> {
     let problem = |error: std::io::Error| DataError::write(out, error);
     if out.exists() && (!out.is_dir() || out.read_dir().map_err(problem)?.next().is_some()) {
         return Err(DataError::write(out, "it exists and is no empty folder"));
     }
     let made = temporary(0o777).tempdir_in(folder).map_err(problem)?;
-    let mut shards = ShardWriter::new(made.path(), params.dense_policy, params.shard_positions);
+    let mut parts = parts(params, made.path())?;
     let mut summary = ExportSummary::default();
+    let mut census = Census::default();
     for game in games {
-        if game.is_finished() {
-            summary.plies += shards.add(&game)? as u64;
-            summary.games += 1;
-        } else {
+        if !params.filter.accepts(&game) {
+            summary.filtered += 1;
+        } else if params.table() == Table::Positions && !game.record.is_finished() {
             summary.unfinished += 1;
+        } else {
+            let id = GameId::of(&game.record);
+            let part = params.splits.as_ref().map_or(0, |splits| splits.part_of(id));
+            parts[part].writer.add(&game, id)?;
+            parts[part].games += 1;
+            summary.games += 1;
+            summary.plies += game.record.plies.len() as u64;
+            census.count(&game);
         }
     }
-    summary.files = shards.finish()? as u64;
+    let mut files = Vec::new();
+    for part in parts {
+        if params.splits.is_some() {
+            summary.splits.push((part.name.clone(), part.games));
+        }
+        for file in part.writer.finish()? {
+            files.push(CardFile::of(&part.name, &file, made.path())?);
+        }
+    }
+    summary.files = files.len() as u64;
+    card::write(made.path(), params, &summary, &census, &files)?;
     std::fs::rename(made.path(), out).map_err(problem)?;
     // The folder now lives under its final name; there is nothing left to delete.
     let _ = made.keep();
     Ok(summary)
 }
 
-/// A builder of temporary files that become real ones: as readable as the umask allows, not private as is their habit.
-fn temporary(mode: u32) -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-    #[cfg(not(unix))]
-    let _ = mode;
-    builder
+/// One split while it is written, or the whole dataset.
+struct Part {
+    name: String,
+    games: u64,
+    writer: Box<dyn PartWriter>,
+}
+
+/// The writers, one per split and each into a folder of its own, or a single one into the dataset's folder.
+fn parts(params: &ExportParams, root: &Path) -> Result<Vec<Part>, DataError> {
+    let count = params.splits.as_ref().map_or(1, |splits| splits.names().count());
+    let part = |name: &str, folder: PathBuf| {
+        let writer: Box<dyn PartWriter> = match params.format {
+            Format::Npz => Box::new(NpzWriters::new(folder, params, count)),
+            Format::Parquet => Box::new(ParquetWriter::new(folder, params)),
+            Format::Jsonl | Format::Pgn => Box::new(TextWriter::new(folder, params.format, params.shard_rows)),
+        };
+        Part { name: name.to_owned(), games: 0, writer }
+    };
+    let Some(splits) = &params.splits else { return Ok(vec![part(card::WHOLE, root.to_owned())]) };
+    splits
+        .names()
+        .map(|name| {
+            let folder = root.join(name);
+            std::fs::create_dir(&folder).map_err(|error| DataError::write(&folder, error))?;
+            Ok(part(name, folder))
+        })
+        .collect()
+}
+
+impl CardFile {
+    /// What the card says of a file that was written below `root`.
+    fn of(split: &str, file: &WrittenFile, root: &Path) -> Result<CardFile, DataError> {
+        let problem = |error: std::io::Error| DataError::write(&file.path, error);
+        let opened = File::open(&file.path).map_err(problem)?;
+        let bytes = opened.metadata().map_err(problem)?.len();
+        let checksum = identity::checksum(opened).map_err(problem)?;
+        let name = file.path.strip_prefix(root).unwrap_or(&file.path).display().to_string();
+        Ok(CardFile { split: split.to_owned(), config: file.config.clone(), name, rows: file.rows, bytes, checksum })
+    }
 }
