@@ -78,7 +78,8 @@ fn flattened<T: ReadableElement + Copy + Into<f64>>(file: &Path, name: &str) -> 
 #[test]
 fn parquet_positions_say_what_the_arrays_say() {
     let folder = tempfile::tempdir().expect("a folder");
-    let games = games::mixed_games();
+    // Every preset, and a game that began elsewhere.
+    let games: Vec<_> = games::mixed_games().into_iter().step_by(3).collect();
     for (board, squares) in [(BoardColumns::Planes, "planes"), (BoardColumns::Compact, "board")] {
         for policy in [PolicyColumns::Sparse, PolicyColumns::Dense] {
             let out = |format: Format| folder.path().join(format!("{format}-{squares}-{policy:?}"));
@@ -169,6 +170,40 @@ fn a_row_per_game_holds_the_game() {
         assert_eq!(text(&row["status"]), GameResult::of(record).as_str());
     }
     assert_eq!(numbers(&rows[2]["generation"]), [17.0]);
+}
+
+#[test]
+fn every_column_is_documented_and_on_the_card() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/DATASETS.md");
+    let document = std::fs::read_to_string(document).expect("the document");
+    let (_, tables) = document.split_once("## parquet: tables").expect("the section");
+    let (tables, _) = tables.split_once("\n## ").expect("another section");
+    let game = games::random_game(Preset::Brandubh.rules(), 1, 10);
+    for (number, (rows, board, policy)) in [
+        (Table::Games, BoardColumns::Planes, PolicyColumns::Sparse),
+        (Table::Positions, BoardColumns::Planes, PolicyColumns::Sparse),
+        (Table::Positions, BoardColumns::Compact, PolicyColumns::Dense),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let out = folder.path().join(number.to_string());
+        let params = ExportParams { rows: Some(rows), ..params(Format::Parquet, board, policy) };
+        export([game.clone()], &params, &out).expect("an export");
+        let file = File::open(&files(&out, "")[1]).expect("a table beside the card");
+        let reader = SerializedFileReader::new(file).expect("a Parquet file");
+        let metadata = reader.metadata().file_metadata();
+        let card = std::fs::read_to_string(out.join("README.md")).expect("a card");
+        for column in metadata.schema().get_fields() {
+            let name = column.name();
+            assert!(tables.contains(&format!("`{name}`")), "{name} is not in docs/DATASETS.md");
+            assert!(card.contains(&format!("\n| `{name}` | ")), "{name} is not in the card");
+        }
+        let notes = metadata.key_value_metadata().expect("notes");
+        let encoding = notes.iter().find(|note| note.key == "hnefi.encoding").and_then(|note| note.value.clone());
+        assert_eq!(encoding, Some(hnefi_models::ENCODING_VERSION.to_string()));
+    }
 }
 
 #[test]
