@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Other people's tools read what we write: NumPy the exported arrays, TensorBoard the event files, safetensors the weights.
-# Needs python3 with venv and pip; everything is installed under target/.
+# Other people's tools read what we write: pandas, pyarrow, NumPy and Hugging Face datasets the exports, ONNX Runtime the
+# networks, TensorBoard the event files, safetensors the weights. Needs python3 with venv and pip; everything is installed
+# under target/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v python3 >/dev/null; then
@@ -9,12 +10,31 @@ if ! command -v python3 >/dev/null; then
 fi
 venv=target/python
 [ -x $venv/bin/python ] || python3 -m venv $venv
-$venv/bin/pip install --quiet --disable-pip-version-check numpy safetensors tensorboard setuptools
+$venv/bin/pip install --quiet --disable-pip-version-check --requirement scripts/requirements.txt
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 hnefi=${HNEFI:-target/release/hnefi}
 $hnefi train --config tests/data/tiny.toml --run "$work/run" --no-table >/dev/null
-$hnefi export "$work/run" --format npz --out "$work/npz" >/dev/null
-$hnefi export "$work/run" --format jsonl --out "$work/games.jsonl" >/dev/null
+$hnefi export "$work/run" --format npz --out "$work/npz" 2>/dev/null
+$hnefi export "$work/run" --format jsonl --out "$work/games.jsonl" 2>/dev/null
 $venv/bin/python scripts/check_files.py "$work"
+
+# The commands of docs/DATASETS.md, before its examples.
+mv "$work/npz" "$work/arrays"
+$hnefi export "$work/run" --format parquet --split train=0.9,validation=0.05,test=0.05 --out "$work/dataset" 2>/dev/null
+$hnefi export "$work/run" --format parquet --table games --out "$work/games" 2>/dev/null
+$hnefi replay <"$work/games.jsonl" >"$work/replay.jsonl"
+$venv/bin/python scripts/check_datasets.py "$work"
+
+# Networks with heads per role and with shared ones, with and without pooling in the tower.
+sed -e 's/^role_heads = true/role_heads = false/' -e 's/^pool_every = 1/pool_every = 0/' -e 's/^generations = 3/generations = 1/' \
+    tests/data/tiny.toml >"$work/shared.toml"
+$hnefi train --config "$work/shared.toml" --run "$work/shared-run" --no-table >/dev/null
+cp -r models/pretrained/brandubh "$work/brandubh"
+cp -r "$work/run/checkpoints/000003" "$work/tiny"
+cp -r "$work/shared-run/checkpoints/000001" "$work/shared"
+for name in brandubh tiny shared; do
+    $hnefi export-net "$work/$name" --onnx "$work/$name.onnx" --reference "$work/$name.npz" >/dev/null
+done
+$venv/bin/python scripts/check_network.py "$work" brandubh tiny shared

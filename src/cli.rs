@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hnefi_data::Format;
+use hnefi_data::{BoardColumns, Bounds, Format, GameResult, PolicyColumns, Splits, Table};
 use hnefi_engine::{Preset, Rules};
 use hnefi_models::DeviceChoice;
 use hnefi_selfplay::players::PlayerSpec;
@@ -40,8 +40,14 @@ pub enum Command {
     Pack(PackArgs),
     /// Make a run of such files again.
     Unpack(UnpackArgs),
-    /// Write the games of a run for other tools.
+    /// Write the games of a run for other tools: Parquet, NumPy, JSON lines, PGN.
     Export(ExportArgs),
+    /// Read games that people played into a record file.
+    Import(ImportArgs),
+    /// Compare a checkpoint with recorded games: move agreement and value calibration.
+    Judge(JudgeArgs),
+    /// Write a checkpoint's network for other programs (ONNX).
+    ExportNet(ExportNetArgs),
     /// Check games: lines of JSON in, a line of JSON each out.
     Replay,
     /// Count the move sequences of a given length.
@@ -316,17 +322,129 @@ pub struct UnpackArgs {
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// Run directory (or one record file).
-    pub run: PathBuf,
-    /// jsonl (a game per line), npz (NumPy arrays, a row per position) or pgn (game texts).
+    /// Run directories and record files.
+    #[arg(required = true, value_name = "RUN|FILE")]
+    pub sources: Vec<PathBuf>,
+    /// parquet or npz (tables), jsonl (a game per line) or pgn (game texts).
     #[arg(long)]
     pub format: Format,
-    /// npz: policies as dense arrays instead of indices and weights.
+    /// A row per ply (positions) or per game (games) [default: positions for parquet and npz].
     #[arg(long)]
+    pub table: Option<Table>,
+    /// Tables of positions: the network's planes, or compact (what stands on each square).
+    #[arg(long, default_value = "planes")]
+    pub board: BoardColumns,
+    /// Tables of positions: policy targets sparse (indices and weights) or dense.
+    #[arg(long, default_value = "sparse")]
+    pub policy: PolicyColumns,
+    /// The same as --policy dense.
+    #[arg(long, hide = true)]
     pub dense_policy: bool,
-    /// File to write (a folder for npz) [default: standard output; for npz RUN-npz].
+    /// Parts of the dataset, split by game: NAME=SHARE,... such as train=0.9,validation=0.05,test=0.05.
+    #[arg(long, value_name = "SPLIT")]
+    pub split: Option<Splits>,
+    /// Only games under these rulesets; own for a mixture of options.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
+    pub rules: Vec<RulesetName>,
+    /// Only games of these generations: 3-7, 3-, -7 or 3.
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub generations: Option<Bounds>,
+    /// Only games of so many plies: 10-200, 10-, -200 or 41.
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub plies: Option<Bounds>,
+    /// Only games that ended so: attackers, defenders (who won), draw, ongoing.
+    #[arg(long, value_delimiter = ',', value_name = "RESULT,...")]
+    pub result: Vec<GameResult>,
+    /// Only this share of the games, drawn by their identity.
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    pub sample: f64,
+    /// Seed of that draw.
+    #[arg(long, default_value_t = 0)]
+    pub sample_seed: u64,
+    /// End a file once it has so many rows [default: what suits the format].
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub shard_rows: Option<u64>,
+    /// Name of the dataset in its card.
+    #[arg(long, default_value = "Hnefatafl games")]
+    pub title: String,
+    /// Licence in its card, by the Hugging Face hub's names.
+    #[arg(long, default_value = "unknown", value_name = "NAME")]
+    pub license: String,
+    /// New file, or new folder for parquet, npz and splits [default: standard output, or RUN-FORMAT].
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
+}
+
+/// A ruleset to choose games by.
+#[derive(Clone, Copy, Debug)]
+pub struct RulesetName(pub Option<Preset>);
+
+impl std::str::FromStr for RulesetName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<RulesetName, String> {
+        if text == "own" { Ok(RulesetName(None)) } else { preset(text).map(|preset| RulesetName(Some(preset))) }
+    }
+}
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Files of games: .csv (public archives), .otg (OpenTafl), .pgn.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Ruleset they were played by; .pgn files name theirs.
+    #[arg(long, value_parser = preset)]
+    pub rules: Option<Preset>,
+    /// Record file to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Write nothing when a game has a fault, instead of leaving it out.
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Arguments of `judge`.
+#[derive(Debug, Args)]
+pub struct JudgeArgs {
+    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint.
+    #[arg(value_name = "CHECKPOINT")]
+    pub model: PathBuf,
+    /// Record files and run directories.
+    #[arg(required = true, value_name = "FILE")]
+    pub sources: Vec<PathBuf>,
+    /// Also search every position with so many playouts.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub playouts: Option<u32>,
+    /// Show the network the games under this ruleset instead of the recorded one.
+    #[arg(long, value_parser = preset)]
+    pub rules: Option<Preset>,
+    /// Show the network this ply cap instead of the recorded one; 0 for none.
+    #[arg(long)]
+    pub ply_cap: Option<u16>,
+    /// Worker threads [default: all cores].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Device of the network.
+    #[arg(long, default_value_t)]
+    pub device: DeviceChoice,
+    /// Print one line of JSON instead of tables.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `export-net`.
+#[derive(Debug, Args)]
+pub struct ExportNetArgs {
+    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint.
+    #[arg(value_name = "CHECKPOINT")]
+    pub model: PathBuf,
+    /// ONNX file to write; docs/NETWORK.md describes its inputs and outputs.
+    #[arg(long, value_name = "FILE", required_unless_present = "reference")]
+    pub onnx: Option<PathBuf>,
+    /// NumPy file to write: positions on every board and this network's outputs, to check other programs by.
+    #[arg(long, value_name = "FILE")]
+    pub reference: Option<PathBuf>,
 }
 
 /// Arguments of `perft`.

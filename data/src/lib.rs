@@ -1,18 +1,29 @@
 //! Games for other tools: datasets for training elsewhere, texts for people, and a checker of games from anywhere.
 //!
-//! [`export()`] writes recorded games as JSON lines, as numpy arrays or as a PGN-like text; [`PgnReader`] reads that text
-//! back; [`replay()`] plays moves given as JSON lines and says what each did. `docs/DATASETS.md` describes every field.
+//! [`export()`] writes recorded games as datasets: Parquet tables, numpy arrays, JSON lines or a PGN-like text.
+//! [`import()`] reads games that others recorded, [`judge()`] compares a network with them. [`replay()`] plays moves given
+//! as JSON lines and says what each did. `docs/DATASETS.md` describes every field.
 
 mod export;
+mod import;
 mod jsonl;
-mod npz;
+mod judge;
 mod pgn;
+mod place;
+mod reference;
 mod replay;
 mod rules_text;
 mod steps;
 
-pub use export::{ExportParams, ExportSummary, Format, export, write_jsonl, write_pgn};
+pub use export::{
+    BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameId, GameResult, PolicyColumns,
+    SourceGame, Splits, Table, export, write_jsonl, write_pgn,
+};
+pub use import::{Imported, LeftOut, import};
+pub use judge::{Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Rate, SideJudgement, judge};
 pub use pgn::PgnReader;
+pub use place::write_new_file;
+pub use reference::write_reference;
 pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
 
 use std::path::{Path, PathBuf};
@@ -39,11 +50,32 @@ pub enum DataError {
         source: std::io::Error,
     },
     /// An export format nobody knows.
-    #[error("unknown export format {found:?}: expected jsonl, npz or pgn")]
+    #[error("unknown export format {found:?}: expected jsonl, npz, parquet or pgn")]
     UnknownFormat {
         /// What was asked for.
         found: String,
     },
+    /// An option that cannot be, by itself or beside the others.
+    #[error("{option} {found:?}: {problem}")]
+    BadOption {
+        /// What it is for.
+        option: &'static str,
+        /// What was asked for.
+        found: String,
+        /// What is wrong with it and what was expected.
+        problem: String,
+    },
+    /// A file of games could not be read at all.
+    #[error("{path}: {problem}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it and what was expected.
+        problem: String,
+    },
+    /// The network could not be evaluated.
+    #[error(transparent)]
+    Evaluation(#[from] hnefi_models::EvalError),
     /// A record does not hold together under its own rules.
     #[error(transparent)]
     BadGame(#[from] RecordError),

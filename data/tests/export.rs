@@ -5,7 +5,7 @@ mod games;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use hnefi_data::{DataError, ExportParams, Format, export};
+use hnefi_data::{DataError, ExportParams, Format, PolicyColumns, export};
 use hnefi_engine::{BoardSize, Position, Preset, Reason, Side};
 use hnefi_models::{Features, GLOBALS, PolicyIndex, Wdl};
 use hnefi_selfplay::GameRecord;
@@ -19,8 +19,10 @@ fn array<T: ReadableElement, D: Dimension>(file: &Path, name: &str) -> Array<T, 
     found.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
+/// The files of a folder, a dataset's card apart.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|path| !path.ends_with("README.md"));
     files.sort();
     files
 }
@@ -116,7 +118,7 @@ fn shards_hold_whole_games_and_dense_policies_say_what_sparse_ones_say() {
     let games: Vec<_> = (0..12).map(|number| games::random_game(Preset::Brandubh.rules(), number, 50)).collect();
     let (sparse, dense) = (folder.path().join("sparse"), folder.path().join("dense"));
     export(games.clone(), &ExportParams::new(Format::Npz), &sparse).expect("an export");
-    let params = ExportParams { dense_policy: true, shard_positions: Some(100), ..ExportParams::new(Format::Npz) };
+    let params = ExportParams { policy: PolicyColumns::Dense, shard_rows: Some(100), ..ExportParams::new(Format::Npz) };
     let summary = export(games.clone(), &params, &dense).expect("an export");
     let shards = files(&dense);
     assert_eq!(summary.files, shards.len() as u64);
@@ -238,8 +240,8 @@ fn unfinished_games_have_no_targets_and_are_counted() {
 
 #[test]
 fn unknown_formats_are_refused_by_name() {
-    let error = "parquet".parse::<Format>().expect_err("not ours").to_string();
-    assert_eq!(error, "unknown export format \"parquet\": expected jsonl, npz or pgn");
+    let error = "csv".parse::<Format>().expect_err("not ours").to_string();
+    assert_eq!(error, "unknown export format \"csv\": expected jsonl, npz, parquet or pgn");
     for format in Format::ALL {
         assert_eq!(format.to_string().parse::<Format>().expect("ours"), format);
     }

@@ -2,7 +2,7 @@
 //!
 //! A position becomes [`Features`] (binary planes as bitboards and a global vector), an [`Evaluator`] turns requests into
 //! win/draw/loss, priors over the legal moves and, on request, auxiliary predictions. The burn [`Network`] is the oracle;
-//! faster evaluators take their weights from it.
+//! faster evaluators take their weights from it, and other programs get it as an ONNX file ([`Checkpoint::onnx_bytes`]).
 
 mod burn_evaluator;
 mod checkpoint;
@@ -15,6 +15,8 @@ mod hashing;
 mod kernels;
 mod mixing;
 mod network;
+mod onnx;
+mod outputs;
 mod parameters;
 mod policy;
 mod pretrained;
@@ -29,6 +31,7 @@ pub use encoding::{ENCODING_VERSION, Features, GLOBALS, PLANES};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl};
 pub use hashing::HashEvaluator;
 pub use network::{Heads, Network, NetworkConfig};
+pub use outputs::RawOutputs;
 pub use policy::{POLICY_PLANES, PolicyIndex};
 pub use pretrained::{pretrained, pretrained_names};
 pub use uniform::UniformEvaluator;

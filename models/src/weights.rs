@@ -9,6 +9,7 @@ use std::path::Path;
 use burn::module::Module;
 use burn::store::{ModuleSnapshot, ModuleStore, SafetensorsStore};
 use burn::tensor::{DType, Device};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::{CheckpointError, Network, NetworkConfig};
@@ -58,6 +59,47 @@ impl NetworkConfig {
 /// The identity of weights: the SHA-256 of their file, in hex, as `sha256sum` prints it.
 pub(crate) fn identity(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A tensor out of a safetensors file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WeightTensor {
+    pub(crate) shape: Vec<usize>,
+    /// Row-major.
+    pub(crate) values: Vec<f32>,
+}
+
+/// Where a tensor lies, as the header of a safetensors file says it.
+#[derive(Deserialize)]
+struct Entry {
+    dtype: String,
+    shape: Vec<usize>,
+    data_offsets: [usize; 2],
+}
+
+/// All tensors of a safetensors file by name: eight bytes with the length of a JSON header, the header, then the numbers.
+///
+/// # Errors
+/// When the bytes are no such file, or hold other numbers than 32-bit floats.
+pub(crate) fn read_tensors(bytes: &[u8]) -> Result<BTreeMap<String, WeightTensor>, String> {
+    let (length, rest) = bytes.split_first_chunk().ok_or("the header is missing")?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;
+    let (header, data) = rest.split_at_checked(length).ok_or("the header is cut short")?;
+    let header: BTreeMap<String, serde_json::Value> =
+        serde_json::from_slice(header).map_err(|error| error.to_string())?;
+    let entries = header.into_iter().filter(|(name, _)| name != "__metadata__");
+    entries
+        .map(|(name, entry)| {
+            let entry: Entry = serde_json::from_value(entry).map_err(|error| format!("{name}: {error}"))?;
+            let [begin, end] = entry.data_offsets;
+            let bytes = data.get(begin..end).ok_or_else(|| format!("{name} lies outside the file"))?;
+            if entry.dtype != "F32" || bytes.len() != 4 * entry.shape.iter().product::<usize>() {
+                return Err(format!("{name} is {} {:?}; expected F32 of that shape", entry.dtype, entry.shape));
+            }
+            let values = bytes.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+            Ok((name, WeightTensor { shape: entry.shape, values }))
+        })
+        .collect()
 }
 
 fn describe(shape: &[usize], dtype: DType) -> String {

@@ -1,69 +1,97 @@
 //! `hnefi export`: the games of a run for other tools.
 
+use std::ffi::OsStr;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use hnefi_data::{ExportParams, ExportSummary, Format};
-use hnefi_selfplay::GameRecord;
-use hnefi_selfplay::store::{Store, games_number, read_games};
+use anyhow::Context;
+use hnefi_data::{CardText, ExportParams, ExportSummary, Filter, Format, PolicyColumns, SourceGame};
 
+use super::records::{Games, record_files};
 use crate::cli::ExportArgs;
+use crate::progress;
 
 /// Writes the games and says on standard error how many there were.
 pub fn run(args: ExportArgs) -> anyhow::Result<()> {
-    let files = record_files(&args.run)?;
-    let mut damaged = 0;
-    // One file of games in memory at a time.
-    let games = files.iter().flat_map(|file| match read_games(file) {
-        Ok(games) => games,
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            damaged += 1;
-            Vec::<GameRecord>::new()
-        }
-    });
-    let params = ExportParams { dense_policy: args.dense_policy, ..ExportParams::new(args.format) };
-    let summary = match (&args.out, args.format) {
-        (Some(out), _) => hnefi_data::export(games, &params, out)?,
-        (None, Format::Npz) => hnefi_data::export(games, &params, &default_folder(&args.run))?,
-        (None, format) => to_standard_output(games, format)?,
+    let params = params(&args);
+    params.check()?;
+    let mut files = record_files(&args.sources)?;
+    // What the filter would turn away unread need not be read.
+    let generations = params.filter.generations;
+    files.retain(|file| file.generation.is_none_or(|number| generations.hold(number.into())));
+    let count = files.len();
+    let bar = progress::share();
+    bar.set_prefix("export");
+    let mut games = Games::new(files, bar.clone());
+    let summary = match &args.out {
+        Some(out) => hnefi_data::export(&mut games, &params, out)?,
+        None if params.is_folder() => hnefi_data::export(&mut games, &params, &default_folder(&args))?,
+        None => to_standard_output(&mut games, &params)?,
     };
-    report(&summary, damaged, files.len());
+    bar.finish_and_clear();
+    report(&summary, games.damaged(), count);
     Ok(())
 }
 
-/// The record files of a run directory, oldest first, or the one file that was named.
-fn record_files(run: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    if run.is_file() {
-        return Ok(vec![run.to_owned()]);
+fn params(args: &ExportArgs) -> ExportParams {
+    let filter = Filter {
+        rules: args.rules.iter().map(|name| name.0).collect(),
+        generations: args.generations.unwrap_or_default(),
+        plies: args.plies.unwrap_or_default(),
+        results: args.result.clone(),
+        sample: args.sample,
+        sample_seed: args.sample_seed,
+    };
+    ExportParams {
+        rows: args.table,
+        board: args.board,
+        policy: if args.dense_policy { PolicyColumns::Dense } else { args.policy },
+        filter,
+        splits: args.split.clone(),
+        shard_rows: args.shard_rows.map(|rows| usize::try_from(rows).unwrap_or(usize::MAX)),
+        card: CardText { title: args.title.clone(), license: args.license.clone(), command: Some(command(args)) },
+        ..ExportParams::new(args.format)
     }
-    if !run.is_dir() {
-        bail!("{}: neither a run directory nor a record file", run.display());
-    }
-    let store = Store::open_to_read(run)?;
-    let files: Vec<PathBuf> =
-        store.list("games/")?.iter().filter(|key| games_number(key).is_some()).map(|key| store.path(key)).collect();
-    if files.is_empty() {
-        bail!("{}: no games/*.hgames in it; expected a run directory with recorded games", run.display());
-    }
-    Ok(files)
 }
 
-fn default_folder(run: &Path) -> PathBuf {
-    let mut name = run.file_stem().unwrap_or_default().to_owned();
-    name.push("-npz");
+/// The command as a dataset card shows it: with the names of files and without the folders they lie in.
+fn command(args: &ExportArgs) -> String {
+    let mut words = vec!["hnefi".to_owned()];
+    let mut after_out = false;
+    for word in std::env::args_os().skip(1) {
+        let path = Path::new(&word);
+        let is_path = after_out || args.sources.iter().any(|source| source == path);
+        let text = word.to_string_lossy();
+        words.push(match text.strip_prefix("--out=") {
+            Some(out) => format!("--out={}", last_part(Path::new(out))),
+            None if is_path => last_part(path),
+            None if text.contains(' ') => format!("'{text}'"),
+            None => text.clone().into_owned(),
+        });
+        after_out = text == "--out";
+    }
+    words.join(" ")
+}
+
+fn last_part(path: &Path) -> String {
+    path.file_name().unwrap_or(OsStr::new("RUN")).to_string_lossy().into_owned()
+}
+
+fn default_folder(args: &ExportArgs) -> PathBuf {
+    let first = args.sources.first().and_then(|source| source.file_stem()).unwrap_or_default();
+    let mut name = first.to_owned();
+    name.push(format!("-{}", args.format));
     PathBuf::from(name)
 }
 
-fn to_standard_output(games: impl Iterator<Item = GameRecord>, format: Format) -> anyhow::Result<ExportSummary> {
+fn to_standard_output(games: impl Iterator<Item = SourceGame>, params: &ExportParams) -> anyhow::Result<ExportSummary> {
     // A handle and not `println!`, which would panic when the reader goes away.
     let stdout = std::io::stdout();
     let mut out = BufWriter::new(stdout.lock());
-    let summary = match format {
-        Format::Jsonl => hnefi_data::write_jsonl(games, &mut out)?,
+    let games = games.filter(|game| params.filter.accepts(game)).map(|game| game.record);
+    let summary = match params.format {
         Format::Pgn => hnefi_data::write_pgn(games, &mut out)?,
-        Format::Npz => unreachable!("npz always goes to a folder"),
+        _ => hnefi_data::write_jsonl(games, &mut out)?,
     };
     out.flush().context("writing to standard output")?;
     Ok(summary)
@@ -71,6 +99,13 @@ fn to_standard_output(games: impl Iterator<Item = GameRecord>, format: Format) -
 
 fn report(summary: &ExportSummary, damaged: usize, files: usize) {
     let mut text = format!("{} games, {} plies", summary.games, summary.plies);
+    let splits: Vec<_> = summary.splits.iter().map(|(name, games)| format!("{name} {games}")).collect();
+    if !splits.is_empty() {
+        text += &format!(" ({})", splits.join(", "));
+    }
+    if summary.filtered > 0 {
+        text += &format!("; {} games did not pass the filter", summary.filtered);
+    }
     if summary.unfinished > 0 {
         text += &format!("; {} unfinished games left out", summary.unfinished);
     }

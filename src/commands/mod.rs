@@ -3,11 +3,15 @@
 pub mod bench;
 pub mod doctor;
 pub mod export;
+pub mod export_net;
+pub mod import;
+pub mod judge;
 pub mod ladder;
 pub mod matches;
 pub mod pack;
 pub mod perft;
 pub mod play;
+mod records;
 pub mod replay;
 pub mod selfplay;
 mod table;

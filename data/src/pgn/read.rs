@@ -12,7 +12,7 @@ use crate::DataError;
 use crate::rules_text::RulesText;
 
 /// What a ply whose value nobody wrote down is worth: anything, equally.
-const UNKNOWN: Wdl = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
+pub(crate) const UNKNOWN: Wdl = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
 
 /// Reads a PGN-like text game by game, as an iterator. A game with an error is reported with its line and the next one
 /// follows.
@@ -81,7 +81,7 @@ fn game(raw: &RawGame, number: u64) -> Result<GameRecord, DataError> {
             result = Some((word.as_str(), *line));
         } else {
             let ply = format!("ply {}", index + 1);
-            let mv = play(&mut position, word).map_err(|problem| bad(*line, format!("{ply}: {problem}")))?;
+            let mv = play_word(&mut position, word).map_err(|problem| bad(*line, format!("{ply}: {problem}")))?;
             record.plies.push(PlyRecord {
                 mv,
                 policy: Vec::new(),
@@ -128,13 +128,15 @@ fn agree_on_reason(raw: &RawGame, outcome: Outcome) -> Result<(), DataError> {
 
 /// Plays one word such as `a4-b4xc4`. Where it names captures they must be those made; the king's may be left out, as many
 /// game texts do.
-fn play(position: &mut Position, word: &str) -> Result<Move, String> {
+pub(crate) fn play_word(position: &mut Position, word: &str) -> Result<Move, String> {
     let size = position.size();
     let (mv, mut named) = Move::parse_with_captures(word, size).map_err(|error| error.to_string())?;
     let king = position.board().king();
     let captured = position.play(mv).map_err(|error| error.to_string())?;
     let mut found: Vec<_> = captured.collect();
     named.sort();
+    // Some texts name a man twice that is taken in two ways at once.
+    named.dedup();
     if named != found {
         found.retain(|&square| Some(square) != king);
     }

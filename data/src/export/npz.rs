@@ -4,18 +4,20 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use hnefi_engine::{BoardSize, Preset, Reason, Side};
-use hnefi_models::{ENCODING_VERSION, Features, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex, Wdl};
-use hnefi_selfplay::GameRecord;
+use hnefi_engine::{BoardSize, Preset, Reason};
+use hnefi_models::{ENCODING_VERSION, Features, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
 use ndarray::{ArrayView, Dimension, StrideShape, aview0};
 use ndarray_npy::{NpzWriter, WritableElement};
 
+use super::facts::{GameFacts, contents, triple};
+use super::parts::{PartWriter, WrittenFile};
+use super::{BoardColumns, ExportParams, GameId, PolicyColumns, SourceGame};
 use crate::DataError;
 use crate::steps::{Step, walk};
 
-/// What the arrays of one shard may take in memory, in bytes.
+/// What the arrays of all open shards may take in memory, in bytes.
 const SHARD_BYTES: usize = 128 << 20;
 
 /// `reason` of a game that ended by resignation; the reasons of the rules come before it, in their order.
@@ -24,29 +26,82 @@ const RESIGNATION: u8 = Reason::ALL.len() as u8;
 /// `rules` of a game played under a mixture of options of its own; the presets come before it, in their order.
 const OWN_RULES: u8 = Preset::ALL.len() as u8;
 
-/// Writes shards into a folder as games come in.
-pub(crate) struct ShardWriter<'a> {
-    folder: &'a Path,
-    dense_policy: bool,
-    most_positions: Option<usize>,
-    shards: BTreeMap<BoardSize, Shard>,
-    written: BTreeMap<BoardSize, usize>,
+/// The arrays of a file, for the dataset card: name, type, shape, meaning. P is the number of rows, N the side of the board.
+pub(super) fn arrays(board: BoardColumns, policy: PolicyColumns) -> Vec<[&'static str; 4]> {
+    let mut arrays = vec![["encoding", "uint32", "scalar", "version of the network's input"]];
+    arrays.push(match board {
+        BoardColumns::Planes => ["planes", "uint8", "P, 16, N, N", "the network's input planes, 0 or 1"],
+        BoardColumns::Compact => ["board", "uint8", "P, N, N", "0 empty, 1 attacker, 2 defender, 3 king"],
+    });
+    arrays.push(["globals", "float32", "P, 48", "the network's global input; entry 0 is 1 with the attackers to move"]);
+    arrays.push(["wdl", "float32", "P, 3", "how the game ended, for the side to move"]);
+    arrays.push(["raw", "float32", "P, 3", "the network's chances of win, draw, loss"]);
+    arrays.push(["searched", "float32", "P, 3", "the same after the search"]);
+    match policy {
+        PolicyColumns::Dense => arrays.push(["policy", "float32", "P, 40, N, N", "policy target"]),
+        PolicyColumns::Sparse => arrays.extend([
+            ["policy_offset", "int64", "P + 1", "where a row's entries of the next two begin and end"],
+            ["policy_index", "int32", "K", "policy target: index into a flattened 40, N, N policy"],
+            ["policy_weight", "float32", "K", "policy target: its weight"],
+        ]),
+    }
+    arrays.extend([
+        ["moves_left", "float32", "P", "plies to the end of the game, this one included"],
+        ["played", "int32", "P", "the move played, as an index into a flattened 40, N, N policy"],
+        ["playouts", "uint32", "P", "playouts of the search"],
+        ["trains", "uint8", "P", "whether the ply is a training sample"],
+        ["game", "uint64", "P", "number of the game in its run"],
+        ["ply", "uint32", "P", "ply in the game, from 0"],
+        ["reason", "uint8", "P", "how the game ended, numbered as in docs/DATASETS.md"],
+        ["rules", "uint8", "P", "the ruleset, numbered as in docs/DATASETS.md"],
+    ]);
+    arrays
 }
 
-impl<'a> ShardWriter<'a> {
-    /// Shards of at most `most_positions` rows (as many as fit the memory budget when `None`) into an empty folder.
-    pub(crate) fn new(folder: &'a Path, dense_policy: bool, most_positions: Option<usize>) -> ShardWriter<'a> {
-        ShardWriter { folder, dense_policy, most_positions, shards: BTreeMap::new(), written: BTreeMap::new() }
+/// Writes shards into a folder as games come in.
+pub(super) struct NpzWriters {
+    folder: PathBuf,
+    board: BoardColumns,
+    policy: PolicyColumns,
+    most_rows: Option<usize>,
+    shard_bytes: usize,
+    shards: BTreeMap<BoardSize, Shard>,
+    done: Vec<WrittenFile>,
+}
+
+impl NpzWriters {
+    /// Shards into an empty folder, of which `parts` are written side by side and share the memory.
+    pub(super) fn new(folder: PathBuf, params: &ExportParams, parts: usize) -> NpzWriters {
+        NpzWriters {
+            folder,
+            board: params.board,
+            policy: params.policy,
+            most_rows: params.shard_rows,
+            shard_bytes: SHARD_BYTES / parts.max(1),
+            shards: BTreeMap::new(),
+            done: Vec::new(),
+        }
     }
 
-    /// Adds every ply of a finished game and returns how many they were.
-    pub(crate) fn add(&mut self, game: &GameRecord) -> Result<usize, DataError> {
-        let size = game.rules.size;
-        let most = self.most_positions.unwrap_or(SHARD_BYTES / row_bytes(size, self.dense_policy)).max(1);
-        let mut shard = self.shards.remove(&size).unwrap_or_else(|| Shard::new(size, self.dense_policy));
-        let facts = GameFacts::of(game);
+    fn write(&mut self, shard: &Shard) -> Result<(), DataError> {
+        let side = shard.size.side();
+        let config = format!("positions-{side}x{side}");
+        let number = self.done.iter().filter(|file| file.config == config).count() + 1;
+        let path = self.folder.join(format!("{config}-{number:04}.npz"));
+        shard.write(&path).map_err(|problem| DataError::write(&path, problem))?;
+        self.done.push(WrittenFile { path, config, rows: shard.rows() as u64 });
+        Ok(())
+    }
+}
+
+impl PartWriter for NpzWriters {
+    fn add(&mut self, game: &SourceGame, _: GameId) -> Result<(), DataError> {
+        let size = game.record.rules.size;
+        let most = self.most_rows.unwrap_or(self.shard_bytes / row_bytes(size, self.policy)).max(1);
+        let mut shard = self.shards.remove(&size).unwrap_or_else(|| Shard::new(size, self.board, self.policy));
+        let facts = RowFacts::of(game);
         let mut index = 0;
-        walk(game, |step| {
+        walk(&game.record, |step| {
             shard.push(&facts, index, &step);
             index += 1;
         })?;
@@ -55,48 +110,32 @@ impl<'a> ShardWriter<'a> {
         } else {
             self.shards.insert(size, shard);
         }
-        Ok(index)
+        Ok(())
     }
 
-    /// Writes what is left and returns the number of files.
-    pub(crate) fn finish(mut self) -> Result<usize, DataError> {
+    fn finish(mut self: Box<Self>) -> Result<Vec<WrittenFile>, DataError> {
         for shard in std::mem::take(&mut self.shards).into_values() {
             self.write(&shard)?;
         }
-        Ok(self.written.values().sum())
-    }
-
-    fn write(&mut self, shard: &Shard) -> Result<(), DataError> {
-        let number = self.written.entry(shard.size).or_default();
-        *number += 1;
-        let side = shard.size.side();
-        let path = self.folder.join(format!("positions-{side}x{side}-{number:04}.npz"));
-        shard.write(&path).map_err(|problem| DataError::write(&path, problem))
+        Ok(self.done)
     }
 }
 
-/// What all rows of a game share.
-struct GameFacts {
-    game: u64,
-    plies: usize,
-    for_attackers: Wdl,
+/// What all rows of a game share, with words as numbers.
+struct RowFacts<'a> {
+    facts: GameFacts<'a>,
     reason: u8,
     rules: u8,
 }
 
-impl GameFacts {
-    fn of(game: &GameRecord) -> GameFacts {
+impl RowFacts<'_> {
+    fn of(game: &SourceGame) -> RowFacts<'_> {
+        let game = &game.record;
         let position_in = |found: Option<usize>, other: u8| found.map_or(other, |index| index as u8);
         let reason = game.outcome.and_then(|outcome| Reason::ALL.iter().position(|&known| known == outcome.reason()));
         let preset = game.rules.preset().and_then(|preset| Preset::ALL.iter().position(|&known| known == preset));
-        GameFacts {
-            game: game.game,
-            plies: game.plies.len(),
-            for_attackers: match game.winner() {
-                Some(Side::Attackers) => Wdl::WIN,
-                Some(Side::Defenders) => Wdl::LOSS,
-                None => Wdl::DRAW,
-            },
+        RowFacts {
+            facts: GameFacts::of(game),
             reason: position_in(reason, RESIGNATION),
             rules: position_in(preset, OWN_RULES),
         }
@@ -106,8 +145,10 @@ impl GameFacts {
 /// The rows of one file, column by column.
 struct Shard {
     size: BoardSize,
-    dense_policy: bool,
-    planes: Vec<u8>,
+    board: BoardColumns,
+    policy: PolicyColumns,
+    /// Planes or contents.
+    squares: Vec<u8>,
     globals: Vec<f32>,
     wdl: Vec<f32>,
     raw: Vec<f32>,
@@ -127,11 +168,12 @@ struct Shard {
 }
 
 impl Shard {
-    fn new(size: BoardSize, dense_policy: bool) -> Shard {
+    fn new(size: BoardSize, board: BoardColumns, policy: PolicyColumns) -> Shard {
         Shard {
             size,
-            dense_policy,
-            planes: Vec::new(),
+            board,
+            policy,
+            squares: Vec::new(),
             globals: Vec::new(),
             wdl: Vec::new(),
             raw: Vec::new(),
@@ -155,16 +197,20 @@ impl Shard {
         self.game.len()
     }
 
-    fn push(&mut self, facts: &GameFacts, index: usize, step: &Step<'_>) {
+    fn push(&mut self, row: &RowFacts<'_>, index: usize, step: &Step<'_>) {
         let squares = self.size.squares();
+        let facts = &row.facts;
         let features = Features::of(step.before);
-        for plane in features.planes {
-            self.planes.extend((0..squares).map(|square| (plane.0 >> square & 1) as u8));
+        match self.board {
+            BoardColumns::Planes => {
+                for plane in features.planes {
+                    self.squares.extend((0..squares).map(|square| (plane.0 >> square & 1) as u8));
+                }
+            }
+            BoardColumns::Compact => self.squares.extend(contents(step.before)),
         }
         self.globals.extend_from_slice(&features.globals);
-        let mover = step.before.side_to_move();
-        let result = if mover == Side::Attackers { facts.for_attackers } else { facts.for_attackers.flipped() };
-        self.wdl.extend_from_slice(&triple(result));
+        self.wdl.extend_from_slice(&triple(facts.result_for(step.before.side_to_move())));
         self.raw.extend_from_slice(&triple(step.ply.raw));
         self.searched.extend_from_slice(&triple(step.ply.searched));
         self.moves_left.push((facts.plies - index) as f32);
@@ -172,16 +218,16 @@ impl Shard {
         self.push_policy(step);
         self.playouts.push(step.ply.playouts);
         self.trains.push(u8::from(step.ply.trains));
-        self.game.push(facts.game);
+        self.game.push(facts.game.game);
         self.ply.push(index as u32);
-        self.reason.push(facts.reason);
-        self.rules.push(facts.rules);
+        self.reason.push(row.reason);
+        self.rules.push(row.rules);
     }
 
     fn push_policy(&mut self, step: &Step<'_>) {
         let entries =
             step.ply.policy.iter().map(|&(mv, weight)| (PolicyIndex::of(mv, self.size).flat(self.size), weight));
-        if self.dense_policy {
+        if self.policy == PolicyColumns::Dense {
             let begin = self.policy_dense.len();
             self.policy_dense.resize(begin + POLICY_PLANES * self.size.squares(), 0.0);
             for (index, weight) in entries {
@@ -201,12 +247,15 @@ impl Shard {
         let (rows, side) = (self.rows(), self.size.side());
         let mut file = NpzWriter::new(BufWriter::new(File::create_new(path)?));
         file.add_array("encoding", &aview0(&ENCODING_VERSION))?;
-        add(&mut file, "planes", (rows, PLANES, side, side), &self.planes)?;
+        match self.board {
+            BoardColumns::Planes => add(&mut file, "planes", (rows, PLANES, side, side), &self.squares)?,
+            BoardColumns::Compact => add(&mut file, "board", (rows, side, side), &self.squares)?,
+        }
         add(&mut file, "globals", (rows, GLOBALS), &self.globals)?;
         add(&mut file, "wdl", (rows, 3), &self.wdl)?;
         add(&mut file, "raw", (rows, 3), &self.raw)?;
         add(&mut file, "searched", (rows, 3), &self.searched)?;
-        if self.dense_policy {
+        if self.policy == PolicyColumns::Dense {
             add(&mut file, "policy", (rows, POLICY_PLANES, side, side), &self.policy_dense)?;
         } else {
             add(&mut file, "policy_offset", rows + 1, &self.policy_offset)?;
@@ -238,11 +287,10 @@ fn add<T: WritableElement, D: Dimension>(
 }
 
 /// Memory of one row, its policy estimated where it is sparse.
-fn row_bytes(size: BoardSize, dense_policy: bool) -> usize {
-    let policy = if dense_policy { POLICY_PLANES * size.squares() * size_of::<f32>() } else { 32 * 8 };
+fn row_bytes(size: BoardSize, policy: PolicyColumns) -> usize {
+    let policy = match policy {
+        PolicyColumns::Dense => POLICY_PLANES * size.squares() * size_of::<f32>(),
+        PolicyColumns::Sparse => 32 * 8,
+    };
     PLANES * size.squares() + GLOBALS * size_of::<f32>() + policy + 80
-}
-
-fn triple(wdl: Wdl) -> [f32; 3] {
-    [wdl.win, wdl.draw, wdl.loss]
 }

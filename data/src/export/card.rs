@@ -1,0 +1,262 @@
+//! The dataset card: a README.md with a YAML header as the Hugging Face hub reads it.
+//!
+//! Only Parquet files are declared to the hub (`configs`): a header with rows per split lets `datasets` check what it loads.
+//! Texts and numpy archives are described below the header like everything else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use super::facts::rules_name;
+use super::filter::GameResult;
+use super::schema::{self, Cell, Field};
+use super::{ExportParams, ExportSummary, Format, SourceGame, Table, npz};
+use crate::{DataError, write_new_file};
+
+/// The split an undivided dataset is declared as; the hub knows none without a split.
+pub(super) const WHOLE: &str = "train";
+
+/// The card's file.
+const CARD: &str = "README.md";
+
+/// A file as the card lists it.
+pub(super) struct CardFile {
+    pub(super) split: String,
+    pub(super) config: String,
+    /// Path in the dataset.
+    pub(super) name: String,
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+    /// SHA-256 in hex.
+    pub(super) checksum: String,
+}
+
+/// What the games had in them.
+#[derive(Default)]
+pub(super) struct Census {
+    rules: BTreeMap<&'static str, u64>,
+    results: BTreeMap<&'static str, u64>,
+    players: BTreeSet<String>,
+    generations: Option<(u32, u32)>,
+}
+
+impl Census {
+    /// Adds a game.
+    pub(super) fn count(&mut self, game: &SourceGame) {
+        *self.rules.entry(rules_name(&game.record)).or_default() += 1;
+        *self.results.entry(GameResult::of(&game.record).as_str()).or_default() += 1;
+        for player in &game.record.players {
+            if !self.players.contains(player) {
+                self.players.insert(player.clone());
+            }
+        }
+        if let Some(number) = game.generation {
+            let (low, high) = self.generations.unwrap_or((number, number));
+            self.generations = Some((low.min(number), high.max(number)));
+        }
+    }
+}
+
+/// Writes the card into the dataset's folder.
+pub(super) fn write(
+    root: &Path,
+    params: &ExportParams,
+    summary: &ExportSummary,
+    census: &Census,
+    files: &[CardFile],
+) -> Result<(), DataError> {
+    let mut text = header(params, files);
+    text += &body(params, summary, census);
+    text += &columns(params);
+    text += &listing(files);
+    write_new_file(&root.join(CARD), text.as_bytes())
+}
+
+/// Adds a line of text, as writing to a string cannot fail.
+macro_rules! add_line {
+    ($text:expr, $($argument:tt)*) => {{
+        let _ = writeln!($text, $($argument)*);
+    }};
+}
+
+fn header(params: &ExportParams, files: &[CardFile]) -> String {
+    let mut text = String::from("---\n");
+    add_line!(text, "pretty_name: {}", quoted(&params.card.title));
+    add_line!(text, "license: {}", quoted(&params.card.license));
+    add_line!(text, "tags:\n- hnefatafl\n- board-games\n- reinforcement-learning\n- self-play");
+    add_line!(text, "size_categories:\n- {}", size_category(files.iter().map(|file| file.rows).sum()));
+    let configs: BTreeSet<&str> = files.iter().map(|file| file.config.as_str()).collect();
+    if params.format == Format::Parquet && !configs.is_empty() {
+        add_line!(text, "configs:");
+        for config in &configs {
+            add_line!(text, "- config_name: {config}\n  data_files:");
+            for (split, _) in rows_per_split(files, config) {
+                let folder = if params.splits.is_some() { format!("{split}/") } else { String::new() };
+                add_line!(text, "  - split: {split}\n    path: {folder}{config}-*.parquet");
+            }
+        }
+        add_line!(text, "dataset_info:");
+        for config in &configs {
+            add_line!(text, "- config_name: {config}\n  features:");
+            for field in fields(params) {
+                add_line!(text, "  - name: {}", field.name);
+                let key = if field.cell == Cell::List { "sequence" } else { "dtype" };
+                add_line!(text, "    {key}: {}", field.scalar.dtype());
+            }
+            add_line!(text, "  splits:");
+            for (split, (rows, bytes)) in rows_per_split(files, config) {
+                add_line!(text, "  - name: {split}\n    num_bytes: {bytes}\n    num_examples: {rows}");
+            }
+        }
+    }
+    text + "---\n"
+}
+
+/// Rows and bytes of a config by split, in the order of the files.
+fn rows_per_split<'a>(files: &'a [CardFile], config: &str) -> Vec<(&'a str, (u64, u64))> {
+    let mut splits: Vec<(&str, (u64, u64))> = Vec::new();
+    for file in files.iter().filter(|file| file.config == config) {
+        match splits.iter_mut().find(|(split, _)| *split == file.split) {
+            Some((_, (rows, bytes))) => {
+                *rows += file.rows;
+                *bytes += file.bytes;
+            }
+            None => splits.push((&file.split, (file.rows, file.bytes))),
+        }
+    }
+    splits
+}
+
+fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> String {
+    let mut text = format!("\n# {}\n\n", params.card.title);
+    let version = env!("CARGO_PKG_VERSION");
+    add_line!(text, "{} games of Hnefatafl with {} plies, written by hnefi {version}", summary.games, summary.plies);
+    add_line!(
+        text,
+        "as {} ({}).",
+        params.format,
+        match params.table() {
+            Table::Positions => "a row per ply",
+            Table::Games => "an entry per game",
+        }
+    );
+    if let Some(command) = &params.card.command {
+        add_line!(text, "\n```sh\n{command}\n```");
+    }
+    add_line!(text, "\n## What is in it\n");
+    let counted = |counts: &BTreeMap<&str, u64>| {
+        let parts: Vec<_> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        parts.join(", ")
+    };
+    add_line!(text, "- games by ruleset: {}", counted(&census.rules));
+    add_line!(text, "- games by result (who won): {}", counted(&census.results));
+    add_line!(text, "- different players (checkpoints or programs): {}", census.players.len());
+    if let Some((low, high)) = census.generations {
+        add_line!(text, "- generations of the run: {low} to {high}");
+    }
+    let conditions = params.filter.describe();
+    if conditions.is_empty() && summary.filtered == 0 {
+        add_line!(text, "- no filter");
+    } else {
+        add_line!(text, "- chosen by {}; {} games did not pass", conditions.join("; "), summary.filtered);
+    }
+    if summary.unfinished > 0 {
+        add_line!(text, "- {} unfinished games were left out, as their positions have no result", summary.unfinished);
+    }
+    if let Some(splits) = &params.splits {
+        add_line!(text, "\n## Splits\n\n`{splits}`, by game:\n");
+        for (name, games) in &summary.splits {
+            add_line!(text, "- {name}: {games} games");
+        }
+        add_line!(
+            text,
+            "\nA game's split follows from its identity alone: the SHA-256 of `N\\nFEN\\nMOVES` (the side of the board, the"
+        );
+        add_line!(
+            text,
+            "FEN the game began from or nothing, the moves as `a4b4` with a space between them), whose first eight bytes,"
+        );
+        add_line!(
+            text,
+            "big-endian and over 2^64, are compared with the running sum of the shares. Equal games share a split, and games"
+        );
+        add_line!(text, "added later move no other game. `game_id` is those eight bytes in hex.");
+    }
+    text
+}
+
+fn columns(params: &ExportParams) -> String {
+    let mut text = String::from("\n## Columns\n\n");
+    add_line!(
+        text,
+        "Indices of squares are `rank * N + file`, rank 0 at the bottom, N the side of the board; chances are those of the"
+    );
+    add_line!(
+        text,
+        "side to move; the 40 policy planes are four directions (up, right, down, left) by ten distances, at the square a"
+    );
+    add_line!(text, "piece comes from. `docs/DATASETS.md` of the program says more.\n");
+    match params.format {
+        Format::Parquet => {
+            add_line!(text, "| column | type | meaning |\n|---|---|---|");
+            for field in fields(params) {
+                let dtype = field.scalar.dtype();
+                let kind = match field.cell {
+                    Cell::One => dtype.to_owned(),
+                    Cell::Optional => format!("{dtype}, may be null"),
+                    Cell::List => format!("list of {dtype}"),
+                };
+                add_line!(text, "| `{}` | {kind} | {} |", field.name, field.meaning);
+            }
+        }
+        Format::Npz => {
+            add_line!(text, "| array | type | shape | meaning |\n|---|---|---|---|");
+            for [name, dtype, shape, meaning] in npz::arrays(params.board, params.policy) {
+                add_line!(text, "| `{name}` | {dtype} | {shape} | {meaning} |");
+            }
+        }
+        Format::Jsonl => add_line!(text, "A JSON object per line; its fields are in `docs/DATASETS.md` under *jsonl*."),
+        Format::Pgn => add_line!(text, "Tags and moves; they are described in `docs/DATASETS.md` under *pgn*."),
+    }
+    text
+}
+
+fn listing(files: &[CardFile]) -> String {
+    let mut text = String::from("\n## Files\n\n| file | rows | bytes | SHA-256 |\n|---|---|---|---|\n");
+    for file in files {
+        add_line!(text, "| `{}` | {} | {} | `{}` |", file.name, file.rows, file.bytes, file.checksum);
+    }
+    text
+}
+
+fn fields(params: &ExportParams) -> Vec<Field> {
+    match params.table() {
+        Table::Positions => schema::position_fields(params.board, params.policy),
+        Table::Games => schema::GAME_FIELDS.to_vec(),
+    }
+}
+
+/// The hub's word for so many rows.
+fn size_category(rows: u64) -> &'static str {
+    match rows {
+        0..1_000 => "n<1K",
+        1_000..10_000 => "1K<n<10K",
+        10_000..100_000 => "10K<n<100K",
+        100_000..1_000_000 => "100K<n<1M",
+        1_000_000..10_000_000 => "1M<n<10M",
+        10_000_000..100_000_000 => "10M<n<100M",
+        100_000_000..1_000_000_000 => "100M<n<1B",
+        _ => "n>1B",
+    }
+}
+
+/// A text as a YAML scalar in double quotes.
+fn quoted(text: &str) -> String {
+    let escaped: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect::<String>()
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"");
+    format!("\"{escaped}\"")
+}

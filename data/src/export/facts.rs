@@ -1,0 +1,55 @@
+//! What all positions of a game share.
+
+use hnefi_engine::{Position, Preset, Side, Square};
+use hnefi_models::Wdl;
+use hnefi_selfplay::GameRecord;
+
+use crate::jsonl::end;
+
+/// What tables repeat for every ply of a game.
+pub(super) struct GameFacts<'a> {
+    pub(super) game: &'a GameRecord,
+    pub(super) plies: usize,
+    /// The word for how it ended; empty for an unfinished game.
+    pub(super) reason: &'static str,
+    /// The ruleset's name, or `own`.
+    pub(super) rules: &'static str,
+}
+
+impl<'a> GameFacts<'a> {
+    pub(super) fn of(game: &'a GameRecord) -> GameFacts<'a> {
+        GameFacts { game, plies: game.plies.len(), reason: end(game).1, rules: rules_name(game) }
+    }
+
+    /// The end of the game as `side` sees it, a draw where there is no winner.
+    pub(super) fn result_for(&self, side: Side) -> Wdl {
+        match self.game.winner() {
+            None => Wdl::DRAW,
+            Some(winner) if winner == side => Wdl::WIN,
+            Some(_) => Wdl::LOSS,
+        }
+    }
+}
+
+/// The name of the game's ruleset, the ply cap apart; `own` for a mixture of options.
+pub(super) fn rules_name(game: &GameRecord) -> &'static str {
+    game.rules.preset().map_or("own", Preset::name)
+}
+
+/// Chances as a list.
+pub(super) fn triple(wdl: Wdl) -> [f32; 3] {
+    [wdl.win, wdl.draw, wdl.loss]
+}
+
+/// What stands on each square: 0 nothing, 1 an attacker, 2 a defending man, 3 the king.
+pub(super) fn contents(position: &Position) -> impl Iterator<Item = u8> + use<'_> {
+    let board = position.board();
+    let king = board.king();
+    (0..position.size().squares()).map(Square::new).map(move |square| {
+        if Some(square) == king {
+            3
+        } else {
+            u8::from(board.attackers().contains(square)) + 2 * u8::from(board.defenders().contains(square))
+        }
+    })
+}

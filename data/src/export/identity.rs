@@ -1,0 +1,75 @@
+//! Which game is which, whatever run and file it came from, and where that puts it.
+
+use std::fmt;
+use std::fmt::Write;
+
+use hnefi_selfplay::GameRecord;
+use sha2::{Digest, Sha256};
+
+/// The identity of a game: the SHA-256 of its board size, start and moves.
+///
+/// The text that is hashed is `N\nFEN\nMOVES`: the side of the board, the FEN the game began from (nothing for the standard
+/// start) and the moves as `a4b4` with a space between them. Neither the number of the game nor its run count, so a game
+/// that occurs twice has one identity, and stands on one side of every split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GameId([u8; 32]);
+
+impl GameId {
+    /// The identity of this game.
+    pub fn of(game: &GameRecord) -> GameId {
+        let size = game.rules.size;
+        let mut text = format!("{}\n{}\n", size.side(), game.start.as_deref().unwrap_or_default());
+        for (index, ply) in game.plies.iter().enumerate() {
+            if index > 0 {
+                text.push(' ');
+            }
+            text.push_str(&ply.mv.text(size));
+        }
+        GameId(Sha256::digest(text.as_bytes()).into())
+    }
+
+    /// A number in 0..1 that belongs to the game and is spread evenly over games: the first eight bytes over 2^64.
+    pub fn share(self) -> f64 {
+        unit(&self.0)
+    }
+
+    /// Like [`GameId::share`], but another number for each seed, and independent of it.
+    pub fn share_of(self, seed: u64) -> f64 {
+        let mut hash = Sha256::new();
+        hash.update(seed.to_le_bytes());
+        hash.update(self.0);
+        unit(&<[u8; 32]>::from(hash.finalize()))
+    }
+}
+
+/// The first eight bytes, big-endian, over 2^64.
+fn unit(hash: &[u8; 32]) -> f64 {
+    let first = hash[..8].iter().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+    // 53 bits are what a double holds; more would round up to 1.
+    (first >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// The first eight bytes in hex: what datasets hold as `game_id`.
+impl fmt::Display for GameId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..8].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The SHA-256 of a file's bytes in hex, read piece by piece.
+pub(super) fn checksum(mut file: impl std::io::Read) -> std::io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => break,
+            count => hash.update(&buffer[..count]),
+        }
+    }
+    let mut text = String::with_capacity(64);
+    for byte in hash.finalize().iter() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}

@@ -1,0 +1,238 @@
+//! Exporting games: which of them, in which format, split how, where to, and all or nothing.
+
+mod card;
+mod facts;
+mod filter;
+mod identity;
+mod npz;
+mod params;
+mod parquet;
+mod parts;
+mod schema;
+mod split;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use hnefi_selfplay::GameRecord;
+
+pub use filter::{Bounds, Filter, GameResult};
+pub use identity::GameId;
+pub use params::{BoardColumns, CardText, ExportParams, Format, PolicyColumns, Table};
+pub use split::Splits;
+
+use self::card::{CardFile, Census};
+use self::npz::NpzWriters;
+use self::parquet::ParquetWriter;
+use self::parts::{PartWriter, TextWriter, WrittenFile};
+use crate::place::{check_free, folder_of, temporary};
+use crate::{DataError, jsonl, pgn};
+
+/// A game and where in its run it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceGame {
+    /// The game.
+    pub record: GameRecord,
+    /// Generation of the run it was played in, if it is known.
+    pub generation: Option<u32>,
+}
+
+impl From<GameRecord> for SourceGame {
+    fn from(record: GameRecord) -> SourceGame {
+        SourceGame { record, generation: None }
+    }
+}
+
+/// What was exported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportSummary {
+    /// Games written.
+    pub games: u64,
+    /// Their plies.
+    pub plies: u64,
+    /// Games left out because they had not ended (tables of positions only: their positions have no target).
+    pub unfinished: u64,
+    /// Games that the filter left out.
+    pub filtered: u64,
+    /// Files of games written; a dataset's card is not counted.
+    pub files: u64,
+    /// Names of the splits with the games in each; empty where there was none.
+    pub splits: Vec<(String, u64)>,
+}
+
+/// Exports games to `out`: a new file for jsonl and pgn without a split, otherwise a new folder with a dataset card
+/// (`README.md`). It appears complete or not at all, and nothing that exists is overwritten. Games may be under different
+/// rules; they are read one at a time, and memory does not grow with their number.
+///
+/// # Errors
+/// When the format cannot hold what is asked for, when `out` exists (an empty folder may), when a game does not replay, or
+/// when the file system refuses.
+pub fn export<G>(games: G, params: &ExportParams, out: &Path) -> Result<ExportSummary, DataError>
+where
+    G: IntoIterator,
+    G::Item: Into<SourceGame>,
+{
+    params.check()?;
+    let folder = folder_of(out);
+    std::fs::create_dir_all(&folder).map_err(|error| DataError::write(out, error))?;
+    let games = games.into_iter().map(Into::into);
+    if params.is_folder() {
+        return export_folder(games, params, &folder, out);
+    }
+    let mut filtered = 0;
+    let games = games.filter(|game| {
+        let accepted = params.filter.accepts(game);
+        filtered += u64::from(!accepted);
+        accepted
+    });
+    let records = games.map(|game| game.record);
+    let mut summary = export_text(&folder, out, |file| match params.format {
+        Format::Pgn => write_pgn(records, file),
+        _ => write_jsonl(records, file),
+    })?;
+    summary.filtered = filtered;
+    Ok(summary)
+}
+
+/// Writes one line of JSON per game.
+///
+/// # Errors
+/// When a game does not replay or the stream fails.
+pub fn write_jsonl<G>(games: G, out: impl Write) -> Result<ExportSummary, DataError>
+where
+    G: IntoIterator<Item = GameRecord>,
+{
+    write_texts(games, out, |game| jsonl::line(game).map(|line| line + "\n"))
+}
+
+/// Writes games as PGN-like text, a blank line between them.
+///
+/// # Errors
+/// When a game does not replay or the stream fails.
+pub fn write_pgn<G>(games: G, out: impl Write) -> Result<ExportSummary, DataError>
+where
+    G: IntoIterator<Item = GameRecord>,
+{
+    write_texts(games, out, pgn::text)
+}
+
+fn write_texts<G>(
+    games: G,
+    mut out: impl Write,
+    text: impl Fn(&GameRecord) -> Result<String, DataError>,
+) -> Result<ExportSummary, DataError>
+where
+    G: IntoIterator<Item = GameRecord>,
+{
+    let stream = |source| DataError::Stream { doing: "writing games", source };
+    let mut summary = ExportSummary { files: 1, ..ExportSummary::default() };
+    for game in games {
+        out.write_all(text(&game)?.as_bytes()).map_err(stream)?;
+        summary.games += 1;
+        summary.plies += game.plies.len() as u64;
+    }
+    out.flush().map_err(stream)?;
+    Ok(summary)
+}
+
+fn export_text(
+    folder: &Path,
+    out: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>) -> Result<ExportSummary, DataError>,
+) -> Result<ExportSummary, DataError> {
+    let problem = |error: std::io::Error| DataError::write(out, error);
+    check_free(out)?;
+    let file = temporary(0o666).tempfile_in(folder).map_err(problem)?;
+    let summary = write(&mut BufWriter::new(file.as_file()))?;
+    file.as_file().sync_all().map_err(problem)?;
+    file.persist_noclobber(out).map_err(|error| problem(error.error))?;
+    Ok(summary)
+}
+
+fn export_folder(
+    games: impl Iterator<Item = SourceGame>,
+    params: &ExportParams,
+    folder: &Path,
+    out: &Path,
+) -> Result<ExportSummary, DataError> {
+    let problem = |error: std::io::Error| DataError::write(out, error);
+    if out.exists() && (!out.is_dir() || out.read_dir().map_err(problem)?.next().is_some()) {
+        return Err(DataError::write(out, "it exists and is no empty folder"));
+    }
+    let made = temporary(0o777).tempdir_in(folder).map_err(problem)?;
+    let mut parts = parts(params, made.path())?;
+    let mut summary = ExportSummary::default();
+    let mut census = Census::default();
+    for game in games {
+        if !params.filter.accepts(&game) {
+            summary.filtered += 1;
+        } else if params.table() == Table::Positions && !game.record.is_finished() {
+            summary.unfinished += 1;
+        } else {
+            let id = GameId::of(&game.record);
+            let part = params.splits.as_ref().map_or(0, |splits| splits.part_of(id));
+            parts[part].writer.add(&game, id)?;
+            parts[part].games += 1;
+            summary.games += 1;
+            summary.plies += game.record.plies.len() as u64;
+            census.count(&game);
+        }
+    }
+    let mut files = Vec::new();
+    for part in parts {
+        if params.splits.is_some() {
+            summary.splits.push((part.name.clone(), part.games));
+        }
+        for file in part.writer.finish()? {
+            files.push(CardFile::of(&part.name, &file, made.path())?);
+        }
+    }
+    summary.files = files.len() as u64;
+    card::write(made.path(), params, &summary, &census, &files)?;
+    std::fs::rename(made.path(), out).map_err(problem)?;
+    // The folder now lives under its final name; there is nothing left to delete.
+    let _ = made.keep();
+    Ok(summary)
+}
+
+/// One split while it is written, or the whole dataset.
+struct Part {
+    name: String,
+    games: u64,
+    writer: Box<dyn PartWriter>,
+}
+
+/// The writers, one per split and each into a folder of its own, or a single one into the dataset's folder.
+fn parts(params: &ExportParams, root: &Path) -> Result<Vec<Part>, DataError> {
+    let count = params.splits.as_ref().map_or(1, |splits| splits.names().count());
+    let part = |name: &str, folder: PathBuf| {
+        let writer: Box<dyn PartWriter> = match params.format {
+            Format::Npz => Box::new(NpzWriters::new(folder, params, count)),
+            Format::Parquet => Box::new(ParquetWriter::new(folder, params)),
+            Format::Jsonl | Format::Pgn => Box::new(TextWriter::new(folder, params.format, params.shard_rows)),
+        };
+        Part { name: name.to_owned(), games: 0, writer }
+    };
+    let Some(splits) = &params.splits else { return Ok(vec![part(card::WHOLE, root.to_owned())]) };
+    splits
+        .names()
+        .map(|name| {
+            let folder = root.join(name);
+            std::fs::create_dir(&folder).map_err(|error| DataError::write(&folder, error))?;
+            Ok(part(name, folder))
+        })
+        .collect()
+}
+
+impl CardFile {
+    /// What the card says of a file that was written below `root`.
+    fn of(split: &str, file: &WrittenFile, root: &Path) -> Result<CardFile, DataError> {
+        let problem = |error: std::io::Error| DataError::write(&file.path, error);
+        let opened = File::open(&file.path).map_err(problem)?;
+        let bytes = opened.metadata().map_err(problem)?.len();
+        let checksum = identity::checksum(opened).map_err(problem)?;
+        let name = file.path.strip_prefix(root).unwrap_or(&file.path).display().to_string();
+        Ok(CardFile { split: split.to_owned(), config: file.config.clone(), name, rows: file.rows, bytes, checksum })
+    }
+}

@@ -1,0 +1,237 @@
+//! What to export and in which shape.
+
+use std::str::FromStr;
+
+use super::{Filter, Splits};
+use crate::DataError;
+
+/// A format games are exported in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One game per line of JSON: moves, captures, policies, values and the end.
+    Jsonl,
+    /// Positions as numpy arrays: a folder of `positions-NxN-0001.npz`.
+    Npz,
+    /// Positions or games as Parquet tables: a folder of `positions-NxN-0001.parquet` or `games-0001.parquet`.
+    Parquet,
+    /// A PGN-like text for people.
+    Pgn,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Format; 4] = [Format::Jsonl, Format::Npz, Format::Parquet, Format::Pgn];
+
+    /// `jsonl`, `npz`, `parquet` or `pgn`, which is also the ending of the files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Format::Jsonl => "jsonl",
+            Format::Npz => "npz",
+            Format::Parquet => "parquet",
+            Format::Pgn => "pgn",
+        }
+    }
+
+    /// Whether an export is a folder even without a split.
+    pub const fn is_folder(self) -> bool {
+        matches!(self, Format::Npz | Format::Parquet)
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Reads a word out of a list of words; `option` names what it is for.
+fn one_of<T: Copy>(option: &'static str, text: &str, known: &[(&str, T)]) -> Result<T, DataError> {
+    known.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
+        let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+        let problem = format!("expected {}", names.join(" or "));
+        DataError::BadOption { option, found: text.to_owned(), problem }
+    })
+}
+
+impl FromStr for Format {
+    type Err = DataError;
+
+    fn from_str(text: &str) -> Result<Format, DataError> {
+        Format::ALL
+            .into_iter()
+            .find(|format| format.as_str() == text)
+            .ok_or_else(|| DataError::UnknownFormat { found: text.to_owned() })
+    }
+}
+
+/// What a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// A row per ply of a finished game.
+    Positions,
+    /// A row per game.
+    Games,
+}
+
+impl FromStr for Table {
+    type Err = DataError;
+
+    fn from_str(text: &str) -> Result<Table, DataError> {
+        one_of("table", text, &[("positions", Table::Positions), ("games", Table::Games)])
+    }
+}
+
+/// How a table of positions holds boards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BoardColumns {
+    /// The network's 16 input planes.
+    #[default]
+    Planes,
+    /// One number a square: what stands on it.
+    Compact,
+}
+
+impl FromStr for BoardColumns {
+    type Err = DataError;
+
+    fn from_str(text: &str) -> Result<BoardColumns, DataError> {
+        one_of("board", text, &[("planes", BoardColumns::Planes), ("compact", BoardColumns::Compact)])
+    }
+}
+
+/// How a table of positions holds policy targets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PolicyColumns {
+    /// Indices and weights of the moves that have any.
+    #[default]
+    Sparse,
+    /// All 40 x N x N weights.
+    Dense,
+}
+
+impl FromStr for PolicyColumns {
+    type Err = DataError;
+
+    fn from_str(text: &str) -> Result<PolicyColumns, DataError> {
+        one_of("policy", text, &[("sparse", PolicyColumns::Sparse), ("dense", PolicyColumns::Dense)])
+    }
+}
+
+/// What a dataset card says beside what the games themselves say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardText {
+    /// Name of the dataset for people.
+    pub title: String,
+    /// Licence by its name on the Hugging Face hub, such as `cc-by-4.0`.
+    pub license: String,
+    /// The command that wrote it, if a card should say so.
+    pub command: Option<String>,
+}
+
+impl Default for CardText {
+    fn default() -> CardText {
+        CardText { title: "Hnefatafl games".to_owned(), license: "unknown".to_owned(), command: None }
+    }
+}
+
+/// What to export, beside the games.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportParams {
+    /// The format.
+    pub format: Format,
+    /// What a row is; `None` for the format's usual: positions for npz and parquet, games for jsonl and pgn.
+    pub rows: Option<Table>,
+    /// How tables of positions hold boards.
+    pub board: BoardColumns,
+    /// How tables of positions hold policy targets.
+    pub policy: PolicyColumns,
+    /// Which games.
+    pub filter: Filter,
+    /// Parts of the dataset, each in a folder of its own; `None` for an undivided one.
+    pub splits: Option<Splits>,
+    /// A file is ended once it has so many rows (games stay whole); `None` for what suits the format.
+    pub shard_rows: Option<usize>,
+    /// For the dataset card.
+    pub card: CardText,
+}
+
+impl ExportParams {
+    /// All games in that format, undivided, with planes and sparse policies.
+    pub fn new(format: Format) -> ExportParams {
+        ExportParams {
+            format,
+            rows: None,
+            board: BoardColumns::default(),
+            policy: PolicyColumns::default(),
+            filter: Filter::default(),
+            splits: None,
+            shard_rows: None,
+            card: CardText::default(),
+        }
+    }
+
+    /// What a row is.
+    pub fn table(&self) -> Table {
+        self.rows.unwrap_or(match self.format {
+            Format::Npz | Format::Parquet => Table::Positions,
+            Format::Jsonl | Format::Pgn => Table::Games,
+        })
+    }
+
+    /// Whether the export is a folder with a dataset card, and not a single text.
+    pub fn is_folder(&self) -> bool {
+        self.format.is_folder() || self.splits.is_some()
+    }
+
+    /// Whether the format has what is asked for.
+    ///
+    /// # Errors
+    /// When it has not; the message names the option and what is possible.
+    pub fn check(&self) -> Result<(), DataError> {
+        let bad = |option, found: &str, problem: String| {
+            Err(DataError::BadOption { option, found: found.to_owned(), problem })
+        };
+        let format = self.format;
+        match (self.table(), format) {
+            (Table::Positions, Format::Jsonl | Format::Pgn) => {
+                return bad(
+                    "table",
+                    "positions",
+                    format!("{format} holds games; expected npz or parquet, or no --table"),
+                );
+            }
+            (Table::Games, Format::Npz) => {
+                return bad("table", "games", "npz holds positions; expected parquet, jsonl or pgn".to_owned());
+            }
+            _ => {}
+        }
+        if self.table() == Table::Games {
+            if self.board == BoardColumns::Compact {
+                return bad(
+                    "board",
+                    "compact",
+                    "a table of games has no boards; expected a table of positions".to_owned(),
+                );
+            }
+            if self.policy == PolicyColumns::Dense {
+                return bad(
+                    "policy",
+                    "dense",
+                    "a table of games has no policies; expected a table of positions".to_owned(),
+                );
+            }
+        }
+        if let (Some(rows), false) = (self.shard_rows, self.is_folder()) {
+            let found = rows.to_string();
+            return bad(
+                "shard rows",
+                &found,
+                format!("{format} without a split is one file; expected none, or a split"),
+            );
+        }
+        if !(self.filter.sample > 0.0 && self.filter.sample <= 1.0) {
+            return bad("sample", &self.filter.sample.to_string(), "expected a share above 0, at most 1".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,158 @@
+//! Tables as Parquet files.
+//!
+//! Rows are gathered column by column until they fill a row group, which is then written and forgotten, so memory stays
+//! bounded; a file that has grown large is ended after the game at hand and the next one begun. Of the Arrow crates only
+//! `parquet` is used, through its column writers: the columns are few and fixed, and Arrow's arrays would be a detour.
+
+mod columns;
+mod games;
+mod positions;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use hnefi_engine::BoardSize;
+use hnefi_models::ENCODING_VERSION;
+use parquet::errors::ParquetError;
+
+use self::columns::{AnyColumn, TableFile};
+use self::games::GameRows;
+use self::positions::PositionRows;
+use super::parts::{PartWriter, WrittenFile};
+use super::schema::Field;
+use super::{ExportParams, GameId, SourceGame, Table};
+use crate::DataError;
+
+/// What the columns of one row group may take in memory, in bytes.
+const GROUP_BYTES: usize = 32 << 20;
+
+/// A file is ended once it is this large, in bytes.
+const FILE_BYTES: usize = 256 << 20;
+
+/// The rows of one table that wait to be written.
+trait Rows {
+    /// The columns' descriptions, in order.
+    fn fields(&self) -> Vec<Field>;
+
+    /// Rows that wait.
+    fn rows(&self) -> usize;
+
+    /// Adds the rows of a game.
+    fn add(&mut self, game: &SourceGame, id: GameId) -> Result<(), DataError>;
+
+    /// The columns, in order.
+    fn columns(&mut self) -> Vec<&mut dyn AnyColumn>;
+
+    /// Counts from nothing again, after the columns were written.
+    fn forget(&mut self);
+}
+
+/// Writes one part of a dataset: a series of files per board size for positions, one series for games.
+pub(super) struct ParquetWriter {
+    folder: PathBuf,
+    params: ExportParams,
+    series: BTreeMap<Option<BoardSize>, Series>,
+}
+
+impl ParquetWriter {
+    pub(super) fn new(folder: PathBuf, params: &ExportParams) -> ParquetWriter {
+        ParquetWriter { folder, params: params.clone(), series: BTreeMap::new() }
+    }
+}
+
+impl PartWriter for ParquetWriter {
+    fn add(&mut self, game: &SourceGame, id: GameId) -> Result<(), DataError> {
+        let params = &self.params;
+        let positions = params.table() == Table::Positions;
+        let size = game.record.rules.size;
+        let key = positions.then_some(size);
+        let series = self.series.entry(key).or_insert_with(|| {
+            let (config, rows): (_, Box<dyn Rows>) = if positions {
+                let side = size.side();
+                (format!("positions-{side}x{side}"), Box::new(PositionRows::new(size, params.board, params.policy)))
+            } else {
+                ("games".to_owned(), Box::new(GameRows::new()))
+            };
+            Series { folder: self.folder.clone(), config, rows, most: params.shard_rows, file: None, done: Vec::new() }
+        });
+        series.add(game, id)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Vec<WrittenFile>, DataError> {
+        let mut files = Vec::new();
+        for mut series in self.series.into_values() {
+            series.end_file()?;
+            files.append(&mut series.done);
+        }
+        Ok(files)
+    }
+}
+
+/// Files of one table and one board size, numbered.
+struct Series {
+    folder: PathBuf,
+    config: String,
+    rows: Box<dyn Rows>,
+    /// A file is ended once it has so many rows.
+    most: Option<usize>,
+    /// The file that is being written and the rows in it.
+    file: Option<(TableFile, WrittenFile)>,
+    done: Vec<WrittenFile>,
+}
+
+impl Series {
+    fn add(&mut self, game: &SourceGame, id: GameId) -> Result<(), DataError> {
+        self.rows.add(game, id)?;
+        let bytes: usize = self.rows.columns().iter().map(|column| column.bytes()).sum();
+        if bytes >= GROUP_BYTES {
+            self.write_group()?;
+        }
+        let written = self.file.as_ref().map_or(0, |(_, file)| file.rows as usize);
+        let full = self.file.as_ref().is_some_and(|(file, _)| file.bytes() >= FILE_BYTES);
+        if full || self.most.is_some_and(|most| written + self.rows.rows() >= most) {
+            self.end_file()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what waits, into a new file if none is open.
+    fn write_group(&mut self) -> Result<(), DataError> {
+        let rows = self.rows.rows();
+        if rows == 0 {
+            return Ok(());
+        }
+        if self.file.is_none() {
+            let name = format!("{}-{:04}.parquet", self.config, self.done.len() + 1);
+            let path = self.folder.join(&name);
+            let notes = [("hnefi.encoding", ENCODING_VERSION.to_string())];
+            let file = TableFile::create(&path, &self.rows.fields(), &notes)
+                .map_err(|problem| DataError::write(&path, plain(problem)))?;
+            self.file = Some((file, WrittenFile { path, config: self.config.clone(), rows: 0 }));
+        }
+        if let Some((file, written)) = &mut self.file {
+            file.write_group(&mut self.rows.columns())
+                .map_err(|problem| DataError::write(&written.path, plain(problem)))?;
+            written.rows += rows as u64;
+        }
+        self.rows.forget();
+        Ok(())
+    }
+
+    fn end_file(&mut self) -> Result<(), DataError> {
+        self.write_group()?;
+        if let Some((file, written)) = self.file.take() {
+            file.finish().map_err(|problem| DataError::write(&written.path, plain(problem)))?;
+            self.done.push(written);
+        }
+        Ok(())
+    }
+}
+
+/// What went wrong, without the wrapping that names the crate.
+fn plain(error: ParquetError) -> String {
+    match error {
+        ParquetError::General(problem) => problem,
+        ParquetError::External(problem) => problem.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,84 @@
+//! One part of a dataset (the whole of it, or one of its splits) while it is being written.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use super::{Format, GameId, SourceGame};
+use crate::{DataError, jsonl, pgn};
+
+/// A text file is ended once it is this large, in bytes.
+const TEXT_BYTES: usize = 256 << 20;
+
+/// A finished file.
+#[derive(Clone, Debug)]
+pub(super) struct WrittenFile {
+    /// Where it was written.
+    pub(super) path: PathBuf,
+    /// The series it belongs to, such as `positions-7x7`; all its files have the same columns.
+    pub(super) config: String,
+    /// Rows, lines or games in it.
+    pub(super) rows: u64,
+}
+
+/// Takes the games of a part one by one and writes files into its folder.
+pub(super) trait PartWriter {
+    /// Adds a game.
+    fn add(&mut self, game: &SourceGame, id: GameId) -> Result<(), DataError>;
+
+    /// Writes what is left and says which files there are.
+    fn finish(self: Box<Self>) -> Result<Vec<WrittenFile>, DataError>;
+}
+
+/// Writes games as texts.
+pub(super) struct TextWriter {
+    folder: PathBuf,
+    format: Format,
+    most: Option<usize>,
+    file: Option<(BufWriter<File>, WrittenFile, usize)>,
+    done: Vec<WrittenFile>,
+}
+
+impl TextWriter {
+    /// Texts into `folder`, at most about `most` games a file.
+    pub(super) fn new(folder: PathBuf, format: Format, most: Option<usize>) -> TextWriter {
+        TextWriter { folder, format, most, file: None, done: Vec::new() }
+    }
+
+    fn end_file(&mut self) -> Result<(), DataError> {
+        let Some((file, written, _)) = self.file.take() else { return Ok(()) };
+        let problem = |error: std::io::Error| DataError::write(&written.path, error);
+        file.into_inner().map_err(|error| problem(error.into_error()))?.sync_all().map_err(problem)?;
+        self.done.push(written);
+        Ok(())
+    }
+}
+
+impl PartWriter for TextWriter {
+    fn add(&mut self, game: &SourceGame, _: GameId) -> Result<(), DataError> {
+        let text = match self.format {
+            Format::Pgn => pgn::text(&game.record)?,
+            _ => jsonl::line(&game.record)? + "\n",
+        };
+        if self.file.is_none() {
+            let path = self.folder.join(format!("games-{:04}.{}", self.done.len() + 1, self.format));
+            let file = File::create_new(&path).map_err(|error| DataError::write(&path, error))?;
+            let written = WrittenFile { path, config: "games".to_owned(), rows: 0 };
+            self.file = Some((BufWriter::new(file), written, 0));
+        }
+        if let Some((file, written, bytes)) = &mut self.file {
+            file.write_all(text.as_bytes()).map_err(|error| DataError::write(&written.path, error))?;
+            written.rows += 1;
+            *bytes += text.len();
+            if *bytes >= TEXT_BYTES || self.most.is_some_and(|most| written.rows >= most as u64) {
+                self.end_file()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Vec<WrittenFile>, DataError> {
+        self.end_file()?;
+        Ok(self.done)
+    }
+}

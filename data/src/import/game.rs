@@ -1,0 +1,88 @@
+//! A list of moves as a record.
+
+use hnefi_engine::{Move, Position, Repetition, Rules, Side};
+use hnefi_models::Wdl;
+use hnefi_selfplay::{GameRecord, PlyRecord};
+
+use super::{Fault, Found};
+use crate::pgn::{UNKNOWN, play_word};
+
+/// A game as it stands in a file.
+pub(super) struct RecordedGame<'a> {
+    pub(super) number: u64,
+    /// Where it began; `None` for the standard start.
+    pub(super) start: Option<String>,
+    pub(super) players: [String; 2],
+    /// The moves as words such as `a4-b4xc4`, each with its line.
+    pub(super) moves: Vec<(&'a str, usize)>,
+    pub(super) result: RecordedResult,
+    /// The line that errors about the game as a whole name.
+    pub(super) line: usize,
+}
+
+/// How a file says the game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RecordedResult {
+    Won(Side),
+    Drawn,
+    /// Not ended, or nobody knows.
+    Open,
+}
+
+/// A ply that somebody played and nobody searched: the move is the policy target.
+pub(super) fn ply(mv: Move) -> PlyRecord {
+    let unknown: Wdl = UNKNOWN;
+    PlyRecord { mv, policy: vec![(mv, 1.0)], playouts: 0, raw: unknown, searched: unknown, trains: true }
+}
+
+impl RecordedGame<'_> {
+    /// Plays the game under `rules`; where people went on after these ended it, without the rules that did.
+    pub(super) fn build(&self, rules: Rules) -> Result<Found, Fault> {
+        let without_draws =
+            Rules { repetition: Repetition::Ignore, draw_fort_occurrence: 0, no_capture_draw_plies: 0, ..rules };
+        let (record, played_on) = match self.play(rules) {
+            Ok(record) => (record, false),
+            // The error of the second attempt is about the moves and not about when to stop.
+            Err(_) => (self.play(without_draws)?, true),
+        };
+        let agreed_draw = self.result == RecordedResult::Drawn && !record.is_finished();
+        Ok(Found { record, played_on, agreed_draw })
+    }
+
+    fn play(&self, rules: Rules) -> Result<GameRecord, Fault> {
+        let fault = |problem: String| (self.line, problem);
+        let mut position = match &self.start {
+            None => Position::start(&rules),
+            Some(fen) => Position::from_fen(&rules, fen).map_err(|error| fault(error.to_string()))?,
+        };
+        let mut plies = Vec::with_capacity(self.moves.len());
+        for (index, &(word, line)) in self.moves.iter().enumerate() {
+            let mv = play_word(&mut position, word)
+                .map_err(|problem| (line, format!("game {}, ply {}: {problem}", self.number, index + 1)))?;
+            plies.push(ply(mv));
+        }
+        let outcome = position.outcome();
+        let resigned = match (self.result, outcome) {
+            (RecordedResult::Won(winner), None) => Some(winner.opponent()),
+            (RecordedResult::Won(winner), Some(outcome)) if outcome.winner() != Some(winner) => {
+                let board = format!("{} by {}", outcome.status(), outcome.reason().as_str());
+                return Err(fault(format!(
+                    "game {}: recorded as won by the {winner}, on the board it is {board}",
+                    self.number
+                )));
+            }
+            _ => None,
+        };
+        Ok(GameRecord {
+            game: self.number,
+            seed: 0,
+            rules,
+            start: self.start.clone(),
+            players: self.players.clone(),
+            plies,
+            outcome,
+            resigned,
+            would_have_resigned: None,
+        })
+    }
+}

@@ -1,0 +1,224 @@
+//! OpenTafl game records: tags and comments in brackets, numbered turns.
+//!
+//! ```text
+//! [attackers:Nasa]
+//! [defenders:Jay Slater]
+//! [result:-1]
+//! [rules:dim:11 atkf:n start:/3ttttt3/5t5/.../]
+//!
+//! 1. h6-h3 h1-h2
+//! [a comment on the first move|and one on the second]
+//! 12. Kf6-c6 a8-c8
+//! 8a.1.1a. e5-e3 d1-d3
+//! ```
+//!
+//! Read from the notation's published description. Of the rules string only the size, the start and who begins are used:
+//! which ruleset it is, the reader is told. Variations (turns numbered `8a.1.1a.`) are passed over.
+
+use hnefi_engine::{BoardSize, Position, Preset, Rules, Side};
+
+use super::game::{RecordedGame, RecordedResult};
+use super::{Fault, Found};
+
+/// Reads the one game of a file.
+pub(super) fn read(text: &str, rules: Preset) -> Result<Found, Fault> {
+    let rules = rules.rules();
+    let pieces = pieces(text)?;
+    let mut game = RecordedGame {
+        number: 0,
+        start: None,
+        players: ["?".to_owned(), "?".to_owned()],
+        moves: Vec::new(),
+        result: RecordedResult::Open,
+        line: 1,
+    };
+    let mut setup = Setup::default();
+    // Moves as our own notation has them, without letters for pieces and marks for threats.
+    let mut moves: Vec<(String, usize)> = Vec::new();
+    let (mut begun, mut in_variation, mut resigned) = (false, false, false);
+    for piece in pieces {
+        match piece {
+            Piece::Bracket(inner, line) if !begun => tag(&inner, line, &mut game, &mut setup)?,
+            Piece::Bracket(..) => {}
+            Piece::Word(word, line) => {
+                if let Some(number) = word.strip_suffix('.').filter(|_| word.starts_with(|c: char| c.is_ascii_digit()))
+                {
+                    begun = true;
+                    in_variation = !number.trim_end_matches('.').bytes().all(|byte| byte.is_ascii_digit());
+                } else if !begun {
+                    setup.read(&word, line)?;
+                } else if word == "---" && !in_variation {
+                    resigned = true;
+                } else if !in_variation && word.chars().any(|c| c != '.') {
+                    moves.push((plain_move(&word).map_err(|problem| (line, problem))?, line));
+                }
+            }
+        }
+    }
+    if moves.is_empty() {
+        return Err((1, "the file holds no numbered moves; expected an OpenTafl game record".to_owned()));
+    }
+    game.start = setup.start(&rules).map_err(|problem| (setup.line.max(1), problem))?;
+    if resigned {
+        let first = if setup.defenders_first { Side::Defenders } else { Side::Attackers };
+        let to_move = if moves.len().is_multiple_of(2) { first } else { first.opponent() };
+        game.result = RecordedResult::Won(to_move.opponent());
+    }
+    game.moves = moves.iter().map(|(word, line)| (word.as_str(), *line)).collect();
+    game.build(rules)
+}
+
+/// A piece of the text with its line.
+enum Piece {
+    Bracket(String, usize),
+    Word(String, usize),
+}
+
+/// Cuts the text into brackets, which may go on over lines and hold brackets, and words.
+fn pieces(text: &str) -> Result<Vec<Piece>, Fault> {
+    let mut pieces = Vec::new();
+    let (mut current, mut depth, mut opened, mut line) = (String::new(), 0usize, 1, 1);
+    let flush = |word: &mut String, line: usize, pieces: &mut Vec<Piece>| {
+        if !word.is_empty() {
+            pieces.push(Piece::Word(std::mem::take(word), line));
+        }
+    };
+    for c in text.chars() {
+        match c {
+            '[' => {
+                if depth == 0 {
+                    flush(&mut current, line, &mut pieces);
+                    opened = line;
+                } else {
+                    current.push(c);
+                }
+                depth += 1;
+            }
+            ']' if depth > 0 => {
+                depth -= 1;
+                if depth == 0 {
+                    pieces.push(Piece::Bracket(std::mem::take(&mut current), opened));
+                } else {
+                    current.push(c);
+                }
+            }
+            c if depth == 0 && c.is_whitespace() => flush(&mut current, line, &mut pieces),
+            c => current.push(c),
+        }
+        line += usize::from(c == '\n');
+    }
+    if depth > 0 {
+        return Err((opened, "a bracket is opened and never closed; expected ]".to_owned()));
+    }
+    flush(&mut current, line, &mut pieces);
+    Ok(pieces)
+}
+
+fn tag(inner: &str, line: usize, game: &mut RecordedGame<'_>, setup: &mut Setup) -> Result<(), Fault> {
+    let Some((name, value)) = inner.split_once(':') else { return Ok(()) };
+    match name.trim() {
+        "attackers" => game.players[Side::Attackers.index()] = value.trim().to_owned(),
+        "defenders" => game.players[Side::Defenders.index()] = value.trim().to_owned(),
+        "result" => {
+            game.result = match value.trim() {
+                "1" => RecordedResult::Won(Side::Attackers),
+                "-1" => RecordedResult::Won(Side::Defenders),
+                "0" => RecordedResult::Drawn,
+                "?" => RecordedResult::Open,
+                other => return Err((line, format!("result {other:?}; expected 1, 0, -1 or ?"))),
+            };
+        }
+        "rules" => value.split_whitespace().try_for_each(|word| setup.read(word, line))?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// What the rules string says of the board.
+#[derive(Default)]
+struct Setup {
+    side: Option<usize>,
+    layout: Option<String>,
+    defenders_first: bool,
+    line: usize,
+}
+
+impl Setup {
+    fn read(&mut self, word: &str, line: usize) -> Result<(), Fault> {
+        self.line = line;
+        if word.starts_with('/') {
+            self.layout = Some(word.to_owned());
+            return Ok(());
+        }
+        match word.split_once(':') {
+            Some(("dim", side)) => {
+                let side = side.parse().map_err(|_| (line, format!("dim:{side}; expected 7, 9 or 11")))?;
+                self.side = Some(side);
+            }
+            Some(("start", layout)) => self.layout = Some(layout.to_owned()),
+            Some(("atkf", first)) => self.defenders_first = first == "n",
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Where the game began; `None` for the standard start.
+    fn start(&self, rules: &Rules) -> Result<Option<String>, String> {
+        let n = rules.size.side();
+        if let Some(side) = self.side
+            && side != n
+        {
+            return Err(format!("a board of {side}x{side}; the ruleset asked for is played on {n}x{n}"));
+        }
+        let standard = Position::start(rules).fen();
+        let rows = match &self.layout {
+            Some(layout) => fen_rows(layout, rules.size)?,
+            None => standard.split(' ').next().unwrap_or_default().to_owned(),
+        };
+        let fen = format!("{rows} {}", if self.defenders_first { 'd' } else { 'a' });
+        Ok((fen != standard).then_some(fen))
+    }
+}
+
+/// A layout, which begins with the first rank, as the rows of a FEN, which begins with the last.
+fn fen_rows(layout: &str, size: BoardSize) -> Result<String, String> {
+    let rows: Vec<&str> = layout.trim_matches('/').split('/').collect();
+    if rows.len() != size.side() {
+        return Err(format!("a layout of {} rows; expected {}", rows.len(), size.side()));
+    }
+    let rows = rows.iter().rev().map(|row| {
+        row.chars()
+            .map(|c| match c {
+                't' => Ok('a'),
+                'T' => Ok('d'),
+                'K' => Ok('k'),
+                c if c.is_ascii_digit() => Ok(c),
+                other => Err(format!(
+                    "{other:?} in the layout; expected t, T, K or a number: other pieces are not in these rules"
+                )),
+            })
+            .collect::<Result<String, String>>()
+    });
+    Ok(rows.collect::<Result<Vec<_>, _>>()?.join("/"))
+}
+
+/// `Kf6-c6xTd6/e6--` as `f6-c6xd6/e6`.
+fn plain_move(word: &str) -> Result<String, String> {
+    let bare = word.trim_end_matches(['+', '-']);
+    if bare.contains(['^', '=']) {
+        return Err(format!("move {word}: jumps and berserk moves are not in these rules"));
+    }
+    let mut out = String::with_capacity(bare.len());
+    let mut letters = bare.chars().peekable();
+    while let Some(c) = letters.next() {
+        // A letter before a letter is the piece's, except for the x before captures.
+        let names_piece = c != 'x'
+            && c.is_ascii_alphabetic()
+            && letters.peek().is_some_and(char::is_ascii_lowercase)
+            && letters.peek() != Some(&'x');
+        if !names_piece {
+            out.push(c);
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,253 @@
+//! A network against recorded games: how often it would have played the move that was played, and how well its chances fit
+//! how the games ended.
+//!
+//! Games are shared out to threads, each with an evaluator of its own. Plies of one game are no independent draws, so every
+//! standard error is over games.
+
+mod rate;
+mod verdict;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use hnefi_engine::{Preset, Side};
+use hnefi_models::{EvalError, Evaluator};
+use hnefi_selfplay::GameRecord;
+use hnefi_selfplay::search::SearchConfig;
+use serde::Serialize;
+
+pub use rate::Rate;
+
+use self::rate::rate;
+use self::verdict::{Judge, Verdict};
+use crate::DataError;
+
+/// How to judge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgeParams {
+    /// Playouts of a search per position, beside the raw network; `None` for none.
+    pub playouts: Option<u32>,
+    /// How it searches.
+    pub search: SearchConfig,
+    /// Show the network the games under this ruleset instead of the recorded one. A game that has ended under it, or is
+    /// illegal, is judged up to there.
+    pub rules: Option<Preset>,
+    /// Show the network this ply cap instead of the recorded one; 0 for none.
+    pub ply_cap: Option<u16>,
+    /// Threads.
+    pub threads: usize,
+}
+
+/// How far it has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JudgeProgress {
+    /// Games judged.
+    pub games: usize,
+    /// Positions judged.
+    pub positions: usize,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judgement {
+    /// Games judged.
+    pub games: usize,
+    /// Positions judged.
+    pub positions: usize,
+    /// Games without an end: they count for the moves and not for the values.
+    pub unfinished: usize,
+    /// Games judged in part, because they had ended under the ruleset asked for.
+    pub cut: usize,
+    /// Whether it was stopped before all games were judged.
+    pub interrupted: bool,
+    /// Positions with either side to move.
+    pub both: SideJudgement,
+    /// Positions with the attackers to move.
+    pub attackers: SideJudgement,
+    /// Positions with the defenders to move.
+    pub defenders: SideJudgement,
+}
+
+/// The positions with one side (or either) to move.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SideJudgement {
+    /// Moves of the raw policy; `None` without positions.
+    pub policy: Option<Agreement>,
+    /// Moves of the search.
+    pub search: Option<Agreement>,
+    /// The raw value, over games that ended.
+    pub value: Option<Calibration>,
+    /// The search's value, over games that ended.
+    pub searched_value: Option<Calibration>,
+}
+
+/// How often the move played is among the best.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Agreement {
+    /// It is the first choice.
+    pub top1: Rate,
+    /// It is among the first five.
+    pub top5: Rate,
+    /// What picking at random among the legal moves would reach for the first choice.
+    pub random_top1: f64,
+    /// The same for the first five.
+    pub random_top5: f64,
+}
+
+/// How well expected scores fit results. Scores are P(win) + P(draw)/2 of the side to move; results are 1, 1/2 or 0.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Calibration {
+    /// Mean squared difference between score and result: 0 is perfect.
+    pub brier: Rate,
+    /// The same for one who always says the mean result.
+    pub brier_of_mean: f64,
+    /// Mean score.
+    pub predicted: f64,
+    /// Mean result.
+    pub observed: Rate,
+    /// Ten bins of the score.
+    pub deciles: Vec<Decile>,
+}
+
+/// Positions whose score lies in one tenth of 0..=1.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Decile {
+    /// Least score.
+    pub low: f64,
+    /// Greatest score, which belongs to the next bin, except for 1.
+    pub high: f64,
+    /// Mean score; `None` for an empty bin.
+    pub predicted: Option<f64>,
+    /// Mean result.
+    pub observed: Option<Rate>,
+}
+
+/// Judges all games. `make` gives a thread its evaluator; `progress` is told after every game and says whether to go on.
+///
+/// # Errors
+/// When an evaluator fails.
+pub fn judge(
+    games: &[GameRecord],
+    make: &(dyn Fn() -> Box<dyn Evaluator> + Send + Sync),
+    params: &JudgeParams,
+    progress: &mut dyn FnMut(JudgeProgress) -> bool,
+) -> Result<Judgement, DataError> {
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, receiver) = mpsc::channel::<Result<Judged, EvalError>>();
+    let mut all = Judged::default();
+    let mut done = 0;
+    std::thread::scope(|scope| {
+        for _ in 0..params.threads.clamp(1, games.len().max(1)) {
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            scope.spawn(move || {
+                let mut judge = Judge::new(make(), params);
+                while !stop.load(Ordering::Relaxed) {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(game) = games.get(index) else { return };
+                    let judged = judge.game(index, game).map(|(verdicts, cut)| Judged {
+                        verdicts,
+                        cut: usize::from(cut),
+                        unfinished: usize::from(!game.is_finished()),
+                    });
+                    if sender.send(judged).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for judged in receiver {
+            let judged = judged.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+            all.verdicts.extend(judged.verdicts);
+            all.cut += judged.cut;
+            all.unfinished += judged.unfinished;
+            done += 1;
+            if !progress(JudgeProgress { games: done, positions: all.verdicts.len() }) {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+        Ok::<(), EvalError>(())
+    })?;
+    // Threads finish in any order; sums of doubles should not depend on it.
+    all.verdicts.sort_by_key(|verdict| verdict.game);
+    let of = |side: Option<Side>| {
+        let chosen = all.verdicts.iter().filter(move |verdict| side.is_none_or(|side| verdict.side == side));
+        SideJudgement::of(&chosen.collect::<Vec<_>>())
+    };
+    Ok(Judgement {
+        games: done,
+        positions: all.verdicts.len(),
+        unfinished: all.unfinished,
+        cut: all.cut,
+        interrupted: done < games.len(),
+        both: of(None),
+        attackers: of(Some(Side::Attackers)),
+        defenders: of(Some(Side::Defenders)),
+    })
+}
+
+/// What threads hand over.
+#[derive(Default)]
+struct Judged {
+    verdicts: Vec<Verdict>,
+    cut: usize,
+    unfinished: usize,
+}
+
+impl SideJudgement {
+    fn of(verdicts: &[&Verdict]) -> SideJudgement {
+        let scored = |score: fn(&Verdict) -> Option<f64>| {
+            Calibration::of(verdicts.iter().filter_map(|v| Some((v.game, score(v)?, v.result?))).collect())
+        };
+        SideJudgement {
+            policy: Agreement::of(verdicts.iter().map(|v| (v.game, v.rank, v.legal)).collect()),
+            search: Agreement::of(verdicts.iter().filter_map(|v| Some((v.game, v.searched_rank?, v.legal))).collect()),
+            value: scored(|v| Some(v.score)),
+            searched_value: scored(|v| v.searched_score),
+        }
+    }
+}
+
+impl Agreement {
+    /// From the game, the rank of the move played (from 0) and the number of legal moves of each position.
+    fn of(ranks: Vec<(usize, usize, usize)>) -> Option<Agreement> {
+        let within =
+            |most: usize| rate(ranks.iter().map(move |&(game, rank, _)| (game, if rank < most { 1.0 } else { 0.0 })));
+        let random = |most: usize| {
+            ranks.iter().map(|&(_, _, legal)| most.min(legal) as f64 / legal as f64).sum::<f64>() / ranks.len() as f64
+        };
+        Some(Agreement { top1: within(1)?, top5: within(5)?, random_top1: random(1), random_top5: random(5) })
+    }
+}
+
+/// Bins of a reliability table.
+const BINS: usize = 10;
+
+impl Calibration {
+    /// From the game, the score and the result of each position.
+    fn of(scores: Vec<(usize, f64, f64)>) -> Option<Calibration> {
+        let observed = rate(scores.iter().map(|&(game, _, result)| (game, result)))?;
+        let brier = rate(scores.iter().map(|&(game, score, result)| (game, (score - result).powi(2))))?;
+        let mean = |values: &mut dyn Iterator<Item = f64>| {
+            let (sum, count) = values.fold((0.0, 0usize), |(sum, count), value| (sum + value, count + 1));
+            (count > 0).then(|| sum / count as f64)
+        };
+        let bin_of = |score: f64| ((score * BINS as f64) as usize).min(BINS - 1);
+        let deciles = (0..BINS).map(|bin| {
+            let inside = || scores.iter().filter(move |&&(_, score, _)| bin_of(score) == bin);
+            Decile {
+                low: bin as f64 / BINS as f64,
+                high: (bin + 1) as f64 / BINS as f64,
+                predicted: mean(&mut inside().map(|&(_, score, _)| score)),
+                observed: rate(inside().map(|&(game, _, result)| (game, result))),
+            }
+        });
+        Some(Calibration {
+            brier_of_mean: mean(&mut scores.iter().map(|&(_, _, result)| (result - observed.mean).powi(2)))?,
+            predicted: mean(&mut scores.iter().map(|&(_, score, _)| score))?,
+            deciles: deciles.collect(),
+            brier,
+            observed,
+        })
+    }
+}

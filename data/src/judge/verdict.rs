@@ -1,0 +1,192 @@
+//! The positions of one game through the network.
+
+use hnefi_engine::{Move, MoveList, Position, Rules, Side};
+use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, Wdl};
+use hnefi_selfplay::GameRecord;
+use hnefi_selfplay::search::{Search, SearchConfig, Selection};
+
+use super::JudgeParams;
+
+/// Positions evaluated in one call, and searches that run side by side.
+const BATCH: usize = 32;
+
+/// What is known of one position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Verdict {
+    /// Index of the game.
+    pub(super) game: usize,
+    /// Side to move.
+    pub(super) side: Side,
+    /// Legal moves.
+    pub(super) legal: usize,
+    /// Moves that the raw policy likes better than the one played.
+    pub(super) rank: usize,
+    /// Moves that the search likes better.
+    pub(super) searched_rank: Option<usize>,
+    /// Expected score of the side to move by the raw value.
+    pub(super) score: f64,
+    /// The same by the search.
+    pub(super) searched_score: Option<f64>,
+    /// Result for the side to move; `None` in an unfinished game.
+    pub(super) result: Option<f64>,
+}
+
+/// One thread's judge.
+pub(super) struct Judge<'a> {
+    evaluator: Box<dyn Evaluator>,
+    params: &'a JudgeParams,
+    searches: Vec<Search>,
+    answers: Evaluations,
+}
+
+/// A position with the move that was played from it.
+struct Played {
+    position: Position,
+    moves: MoveList,
+    mv: Move,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(evaluator: Box<dyn Evaluator>, params: &'a JudgeParams) -> Judge<'a> {
+        Judge { evaluator, params, searches: Vec::new(), answers: Evaluations::new() }
+    }
+
+    /// Judges every position of a game that a move was played from. True when the game goes on beyond the last of them.
+    pub(super) fn game(&mut self, index: usize, game: &GameRecord) -> Result<(Vec<Verdict>, bool), EvalError> {
+        let (played, cut) = self.positions(game);
+        let winner = game.is_finished().then(|| game.winner());
+        let mut verdicts = Vec::with_capacity(played.len());
+        for batch in played.chunks(BATCH) {
+            let requests: Vec<EvalRequest<'_>> = batch
+                .iter()
+                .map(|played| EvalRequest { position: &played.position, moves: &played.moves, auxiliary: false })
+                .collect();
+            self.evaluator.evaluate(&requests, &mut self.answers)?;
+            for (row, played) in batch.iter().enumerate() {
+                let side = played.position.side_to_move();
+                let result = winner.map(|winner| match winner {
+                    None => Wdl::DRAW,
+                    Some(winner) if winner == side => Wdl::WIN,
+                    Some(_) => Wdl::LOSS,
+                });
+                verdicts.push(Verdict {
+                    game: index,
+                    side,
+                    legal: played.moves.len(),
+                    rank: rank_by_prior(&played.moves, self.answers.priors(row), played.mv),
+                    searched_rank: None,
+                    score: self.answers.get(row).wdl.score().into(),
+                    searched_score: None,
+                    result: result.map(|result| result.score().into()),
+                });
+            }
+            if let Some(playouts) = self.params.playouts {
+                let begin = verdicts.len() - batch.len();
+                self.search(batch, playouts, &mut verdicts[begin..])?;
+            }
+        }
+        Ok((verdicts, cut))
+    }
+
+    /// The positions of the game under the rules asked for, as far as they allow it.
+    fn positions(&self, game: &GameRecord) -> (Vec<Played>, bool) {
+        let rules =
+            self.params.rules.map_or(game.rules, |preset| Rules { ply_cap: game.rules.ply_cap, ..preset.rules() });
+        let rules = Rules { ply_cap: self.params.ply_cap.unwrap_or(rules.ply_cap), ..rules };
+        let start = match &game.start {
+            None => Some(Position::start(&rules)),
+            Some(fen) => Position::from_fen(&rules, fen).ok(),
+        };
+        let mut played = Vec::with_capacity(game.plies.len());
+        let Some(mut position) = start else { return (played, true) };
+        for ply in &game.plies {
+            let mut moves = MoveList::new();
+            position.legal_moves(&mut moves);
+            if position.outcome().is_some() || !moves.contains(&ply.mv) {
+                return (played, true);
+            }
+            played.push(Played { position: position.clone(), moves, mv: ply.mv });
+            position.play_unchecked(ply.mv);
+        }
+        (played, false)
+    }
+
+    /// Searches the positions of a batch side by side, so that the evaluator is asked about many leaves at once.
+    fn search(&mut self, batch: &[Played], playouts: u32, verdicts: &mut [Verdict]) -> Result<(), EvalError> {
+        let config: &SearchConfig = &self.params.search;
+        while self.searches.len() < batch.len() {
+            self.searches.push(Search::new(config.clone()));
+        }
+        let searches = &mut self.searches[..batch.len()];
+        for (search, played) in searches.iter_mut().zip(batch) {
+            search.begin(&played.position, playouts, None);
+        }
+        loop {
+            let mut leaves = Vec::with_capacity(batch.len());
+            for (index, search) in searches.iter_mut().enumerate() {
+                loop {
+                    match search.select_leaf() {
+                        Selection::Leaf(leaf) => {
+                            leaves.push((index, leaf));
+                            break;
+                        }
+                        Selection::Settled => {}
+                        Selection::Blocked | Selection::Finished => break,
+                    }
+                }
+            }
+            if leaves.is_empty() {
+                break;
+            }
+            let requests: Vec<_> = leaves.iter().map(|&(index, leaf)| searches[index].request(leaf)).collect();
+            self.evaluator.evaluate(&requests, &mut self.answers)?;
+            for (row, &(index, leaf)) in leaves.iter().enumerate() {
+                searches[index].expand(leaf, self.answers.get(row), self.answers.priors(row));
+            }
+        }
+        for ((search, played), verdict) in searches.iter().zip(batch).zip(verdicts) {
+            let report = search.report();
+            let better = |mv: Move| {
+                let target = |mv| report.policy_target.iter().position(|&(known, _)| known == mv);
+                let Some(own) = target(mv) else { return played.moves.len() };
+                let key = |index: usize| (report.policy_target[index].1, report.moves[index].prior);
+                let ahead = (0..report.moves.len()).filter(|&other| {
+                    report.moves[other].mv != report.best
+                        && (key(other) > key(own) || key(other) == key(own) && other < own)
+                });
+                // The move to play comes first, whatever the weights.
+                if mv == report.best { 0 } else { 1 + ahead.count() }
+            };
+            verdict.searched_rank = Some(better(played.mv));
+            verdict.searched_score = Some(report.wdl.score().into());
+        }
+        Ok(())
+    }
+}
+
+/// Moves with a greater prior than `mv`; of equal ones those generated earlier count as greater.
+fn rank_by_prior(moves: &[Move], priors: &[f32], mv: Move) -> usize {
+    let Some(own) = moves.iter().position(|&known| known == mv) else { return moves.len() };
+    priors
+        .iter()
+        .enumerate()
+        .filter(|&(other, &prior)| prior > priors[own] || prior == priors[own] && other < own)
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::Preset;
+
+    use super::*;
+
+    #[test]
+    fn ranks_count_better_moves_and_break_ties_by_order() {
+        let mut moves = MoveList::new();
+        Position::start(&Preset::Brandubh.rules()).legal_moves(&mut moves);
+        let moves = &moves[..4];
+        let priors = [0.1, 0.4, 0.4, 0.1];
+        let ranks: Vec<_> = moves.iter().map(|&mv| rank_by_prior(moves, &priors, mv)).collect();
+        assert_eq!(ranks, [2, 0, 1, 3]);
+    }
+}

@@ -1,0 +1,84 @@
+//! Inputs and outputs of a network, for checking that another program computes the same.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use hnefi_engine::{BoardSize, MoveList, Position, Preset};
+use hnefi_models::{Features, GLOBALS, Network, PLANES, POLICY_PLANES};
+use ndarray::{ArrayView, Dimension, StrideShape};
+use ndarray_npy::NpzWriter;
+
+use crate::{DataError, write_new_file};
+
+/// Positions on each board.
+const POSITIONS: usize = 16;
+
+/// Plies of the seeded random game between two of them.
+const PLIES_BETWEEN: usize = 3;
+
+/// Writes a numpy archive with positions on all three boards and what the network says of them: for each board N x N the
+/// arrays `planes_NxN`, `globals_NxN` (inputs) and `policy_NxN`, `wdl_NxN`, `moves_left_NxN`, `occupancy_NxN` (outputs, as in
+/// [`hnefi_models::RawOutputs`]). The positions are the same for every network.
+///
+/// # Errors
+/// When `out` exists, the network fails or the file system refuses.
+pub fn write_reference(network: &Network, out: &Path) -> Result<(), DataError> {
+    let problem = |problem: Box<dyn std::error::Error>| DataError::write(out, problem);
+    let mut file = NpzWriter::new(Cursor::new(Vec::new()));
+    for (preset, size) in [
+        (Preset::Brandubh, BoardSize::Seven),
+        (Preset::Tablut, BoardSize::Nine),
+        (Preset::Copenhagen, BoardSize::Eleven),
+    ] {
+        let features = positions(preset);
+        let outputs = network.raw_outputs(&features, size)?;
+        let (count, n) = (features.len(), size.side());
+        let mut planes = vec![0.0; count * PLANES * size.squares()];
+        for (features, out) in features.iter().zip(planes.chunks_exact_mut(PLANES * size.squares())) {
+            features.write_planes(size.squares(), out);
+        }
+        let globals: Vec<f32> = features.iter().flat_map(|features| features.globals).collect();
+        let mut add = |name: &str, shape: [usize; 4], values: &[f32]| {
+            let shape: Vec<usize> = shape.into_iter().filter(|&dim| dim > 0).collect();
+            array(&mut file, &format!("{name}_{n}x{n}"), shape, values).map_err(problem)
+        };
+        add("planes", [count, PLANES, n, n], &planes)?;
+        add("globals", [count, GLOBALS, 0, 0], &globals)?;
+        add("policy", [count, POLICY_PLANES, n, n], &outputs.policy)?;
+        add("wdl", [count, 3, 0, 0], &outputs.wdl)?;
+        add("moves_left", [count, 1, 0, 0], &outputs.moves_left)?;
+        add("occupancy", [count, 4, n, n], &outputs.occupancy)?;
+    }
+    let bytes = file.finish().map_err(|error| problem(error.into()))?.into_inner();
+    write_new_file(out, &bytes)
+}
+
+fn array<D: Dimension>(
+    file: &mut NpzWriter<Cursor<Vec<u8>>>,
+    name: &str,
+    shape: impl Into<StrideShape<D>>,
+    values: &[f32],
+) -> Result<(), Box<dyn std::error::Error>> {
+    file.add_array(name, &ArrayView::from_shape(shape, values)?)?;
+    Ok(())
+}
+
+/// Positions of random games under a ruleset, either side to move in turn.
+fn positions(preset: Preset) -> Vec<Features> {
+    let mut found = Vec::with_capacity(POSITIONS);
+    let mut moves = MoveList::new();
+    let (mut position, mut ply) = (Position::start(&preset.rules()), 0usize);
+    while found.len() < POSITIONS {
+        if position.outcome().is_some() {
+            position = Position::start(&preset.rules());
+        }
+        if ply.is_multiple_of(PLIES_BETWEEN) {
+            found.push(Features::of(&position));
+        }
+        position.legal_moves(&mut moves);
+        // A walk through the lists of moves that needs no random numbers and does not repeat soon.
+        position.play_unchecked(moves[(ply * ply + 7 * ply + 3) % moves.len()]);
+        ply += 1;
+    }
+    found
+}

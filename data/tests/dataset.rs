@@ -1,0 +1,395 @@
+//! Datasets: Parquet against the games and against numpy, splits, filters, and what the card says.
+
+mod games;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use hnefi_data::{
+    BoardColumns, Bounds, ExportParams, Filter, Format, GameId, GameResult, PolicyColumns, SourceGame, Splits, Table,
+    export,
+};
+use hnefi_engine::{BoardSize, Preset};
+use hnefi_selfplay::GameRecord;
+use ndarray::{Array, IxDyn};
+use ndarray_npy::{NpzReader, ReadableElement};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use sha2::{Digest, Sha256};
+
+type Row = HashMap<String, Field>;
+
+/// All rows of the Parquet files below a folder whose name begins so, in the order of their names.
+fn rows(folder: &Path, prefix: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for file in files(folder, prefix) {
+        let reader = SerializedFileReader::new(File::open(file).expect("the file")).expect("a Parquet file");
+        for row in reader.get_row_iter(None).expect("rows") {
+            rows.push(row.expect("a row").into_columns().into_iter().collect());
+        }
+    }
+    rows
+}
+
+fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
+    let entries = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path());
+    let named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
+    let mut files: Vec<_> = entries.filter(named).collect();
+    files.sort();
+    files
+}
+
+fn numbers(field: &Field) -> Vec<f64> {
+    match field {
+        Field::ListInternal(list) => list.elements().iter().flat_map(numbers).collect(),
+        Field::UByte(value) => vec![f64::from(*value)],
+        Field::UInt(value) => vec![f64::from(*value)],
+        Field::ULong(value) => vec![*value as f64],
+        Field::Int(value) => vec![f64::from(*value)],
+        Field::Float(value) => vec![f64::from(*value)],
+        Field::Bool(value) => vec![f64::from(u8::from(*value))],
+        other => panic!("no number: {other:?}"),
+    }
+}
+
+fn text(field: &Field) -> &str {
+    match field {
+        Field::Str(text) => text,
+        other => panic!("no text: {other:?}"),
+    }
+}
+
+fn array<T: ReadableElement + Copy>(file: &Path, name: &str) -> Array<T, IxDyn> {
+    let mut reader = NpzReader::new(File::open(file).expect("the file")).expect("an npz file");
+    reader.by_name(&format!("{name}.npy")).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn params(format: Format, board: BoardColumns, policy: PolicyColumns) -> ExportParams {
+    ExportParams { board, policy, ..ExportParams::new(format) }
+}
+
+/// A numpy array row by row, each flattened.
+fn flattened<T: ReadableElement + Copy + Into<f64>>(file: &Path, name: &str) -> Vec<Vec<f64>> {
+    array::<T>(file, name).outer_iter().map(|row| row.iter().map(|&value| value.into()).collect()).collect()
+}
+
+/// The arrays are checked against the games in `export.rs`, so agreeing with them is agreeing with the games.
+#[test]
+fn parquet_positions_say_what_the_arrays_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Every preset, and a game that began elsewhere.
+    let games: Vec<_> = games::mixed_games().into_iter().step_by(3).collect();
+    for (board, squares) in [(BoardColumns::Planes, "planes"), (BoardColumns::Compact, "board")] {
+        for policy in [PolicyColumns::Sparse, PolicyColumns::Dense] {
+            let out = |format: Format| folder.path().join(format!("{format}-{squares}-{policy:?}"));
+            for format in [Format::Npz, Format::Parquet] {
+                export(games.clone(), &params(format, board, policy), &out(format)).expect("an export");
+            }
+            for size in BoardSize::ALL {
+                let prefix = format!("positions-{0}x{0}-", size.side());
+                let rows = rows(&out(Format::Parquet), &prefix);
+                let file = &files(&out(Format::Npz), &prefix)[0];
+                let mut arrays: Vec<(&str, Vec<Vec<f64>>)> = vec![(squares, flattened::<u8>(file, squares))];
+                for name in ["globals", "wdl", "raw", "searched", "moves_left"] {
+                    arrays.push((name, flattened::<f32>(file, name)));
+                }
+                for name in ["playouts", "ply"] {
+                    arrays.push((name, flattened::<u32>(file, name)));
+                }
+                arrays.push(("played", flattened::<i32>(file, "played")));
+                arrays.push(("trains", flattened::<u8>(file, "trains")));
+                let numbers_of_games = array::<u64>(file, "game").into_iter().map(|number| vec![number as f64]);
+                arrays.push(("game", numbers_of_games.collect()));
+                if policy == PolicyColumns::Dense {
+                    arrays.push(("policy", flattened::<f32>(file, "policy")));
+                } else {
+                    let offsets: Vec<usize> =
+                        array::<i64>(file, "policy_offset").into_iter().map(|offset| offset as usize).collect();
+                    let indices = flattened::<i32>(file, "policy_index").concat();
+                    let weights = flattened::<f32>(file, "policy_weight").concat();
+                    let cut =
+                        |values: &[f64]| offsets.windows(2).map(|ends| values[ends[0]..ends[1]].to_vec()).collect();
+                    arrays.push(("policy_index", cut(&indices)));
+                    arrays.push(("policy_weight", cut(&weights)));
+                }
+                for (name, values) in &arrays {
+                    assert_eq!(values.len(), rows.len(), "{prefix}{name}");
+                    for (index, (row, expected)) in rows.iter().zip(values).enumerate() {
+                        let found = numbers(row.get(*name).unwrap_or_else(|| panic!("{name} is missing")));
+                        assert_eq!(&found, expected, "{prefix}{name}, row {index}");
+                    }
+                }
+                for row in &rows {
+                    assert_eq!(text(&row["side"]) == "attackers", numbers(&row["globals"])[0] == 1.0);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn compact_boards_are_the_pieces_of_the_planes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let game = games::random_game(Preset::Brandubh.rules(), 4, 30);
+    let (compact, planes) = (folder.path().join("compact"), folder.path().join("planes"));
+    let export = |board, out: &Path| {
+        export([game.clone()], &params(Format::Npz, board, PolicyColumns::Sparse), out).expect("an export");
+        files(out, "positions")[0].clone()
+    };
+    let board: Array<u8, IxDyn> = array(&export(BoardColumns::Compact, &compact), "board");
+    let planes: Array<u8, IxDyn> = array(&export(BoardColumns::Planes, &planes), "planes");
+    for (at, &found) in board.indexed_iter() {
+        let piece = |plane: usize| planes[[at[0], plane, at[1], at[2]]];
+        assert_eq!(found, piece(0) + 2 * piece(1) + 3 * piece(2));
+    }
+}
+
+#[test]
+fn a_row_per_game_holds_the_game() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("games");
+    let mut games: Vec<SourceGame> = games::mixed_games().into_iter().map(SourceGame::from).collect();
+    games[2].generation = Some(17);
+    let params = ExportParams { rows: Some(Table::Games), ..ExportParams::new(Format::Parquet) };
+    let summary = export(games.clone(), &params, &out).expect("an export");
+    assert_eq!((summary.games, summary.files), (games.len() as u64, 1));
+    let rows = rows(&out, "games-");
+    assert_eq!(rows.len(), games.len());
+    for (row, game) in rows.iter().zip(&games) {
+        let record = &game.record;
+        let size = record.rules.size;
+        let Field::ListInternal(moves) = &row["moves"] else { panic!("{:?}", row["moves"]) };
+        let found: Vec<_> = moves.elements().iter().map(text).collect();
+        assert_eq!(found, record.plies.iter().map(|ply| ply.mv.text(size)).collect::<Vec<_>>());
+        assert_eq!(text(&row["game_id"]), GameId::of(record).to_string());
+        assert_eq!(numbers(&row["plies"]), [record.plies.len() as f64]);
+        assert_eq!(row["generation"] == Field::Null, game.generation.is_none());
+        assert_eq!(row["fen"] == Field::Null, record.start.is_none());
+        assert_eq!(row["options"] == Field::Null, record.rules.preset().is_some());
+        assert_eq!(text(&row["status"]), GameResult::of(record).as_str());
+    }
+    assert_eq!(numbers(&rows[2]["generation"]), [17.0]);
+}
+
+#[test]
+fn every_column_is_documented_and_on_the_card() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/DATASETS.md");
+    let document = std::fs::read_to_string(document).expect("the document");
+    let (_, tables) = document.split_once("## parquet: tables").expect("the section");
+    let (tables, _) = tables.split_once("\n## ").expect("another section");
+    let game = games::random_game(Preset::Brandubh.rules(), 1, 10);
+    for (number, (rows, board, policy)) in [
+        (Table::Games, BoardColumns::Planes, PolicyColumns::Sparse),
+        (Table::Positions, BoardColumns::Planes, PolicyColumns::Sparse),
+        (Table::Positions, BoardColumns::Compact, PolicyColumns::Dense),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let out = folder.path().join(number.to_string());
+        let params = ExportParams { rows: Some(rows), ..params(Format::Parquet, board, policy) };
+        export([game.clone()], &params, &out).expect("an export");
+        let file = File::open(&files(&out, "")[1]).expect("a table beside the card");
+        let reader = SerializedFileReader::new(file).expect("a Parquet file");
+        let metadata = reader.metadata().file_metadata();
+        let card = std::fs::read_to_string(out.join("README.md")).expect("a card");
+        for column in metadata.schema().get_fields() {
+            let name = column.name();
+            assert!(tables.contains(&format!("`{name}`")), "{name} is not in docs/DATASETS.md");
+            assert!(card.contains(&format!("\n| `{name}` | ")), "{name} is not in the card");
+        }
+        let notes = metadata.key_value_metadata().expect("notes");
+        let encoding = notes.iter().find(|note| note.key == "hnefi.encoding").and_then(|note| note.value.clone());
+        assert_eq!(encoding, Some(hnefi_models::ENCODING_VERSION.to_string()));
+    }
+}
+
+#[test]
+fn identities_are_hashes_that_anybody_can_compute() {
+    let mut game = games::random_game(Preset::Brandubh.rules(), 0, 9);
+    let size = game.rules.size;
+    let moves: Vec<_> = game.plies.iter().map(|ply| ply.mv.text(size)).collect();
+    let hash = Sha256::digest(format!("7\n\n{}", moves.join(" ")));
+    let expected: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let id = GameId::of(&game);
+    assert_eq!(id.to_string(), expected);
+    let first = hash[..8].iter().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+    assert!((id.share() - first as f64 / 2f64.powi(64)).abs() < 1e-15);
+    game.game += 1;
+    game.seed += 1;
+    assert_eq!(GameId::of(&game), id, "where a game comes from does not count");
+    game.plies.pop();
+    assert_ne!(GameId::of(&game), id);
+}
+
+/// The games of each part by identity.
+fn split(games: &[GameRecord], splits: &str, out: &Path) -> BTreeMap<String, HashSet<String>> {
+    let params = ExportParams {
+        splits: Some(splits.parse().expect("a split")),
+        rows: Some(Table::Games),
+        ..ExportParams::new(Format::Parquet)
+    };
+    let summary = export(games.to_vec(), &params, out).expect("an export");
+    summary
+        .splits
+        .iter()
+        .map(|(name, count)| {
+            let ids: HashSet<_> =
+                rows(&out.join(name), "games").iter().map(|row| text(&row["game_id"]).to_owned()).collect();
+            assert!(ids.len() as u64 <= *count);
+            (name.clone(), ids)
+        })
+        .collect()
+}
+
+#[test]
+fn added_games_move_no_other_game_and_copies_stay_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let games: Vec<_> = (0..300).map(|number| games::random_game(Preset::Brandubh.rules(), number, 12)).collect();
+    let shares = "train=0.6,validation=0.2,test=0.2";
+    let few = split(&games[..100], shares, &folder.path().join("few"));
+    let mut more = games.clone();
+    more.extend(games[..50].iter().map(|game| GameRecord { game: 1000 + game.game, seed: 5, ..game.clone() }));
+    more.reverse();
+    let more = split(&more, shares, &folder.path().join("more"));
+    for (name, ids) in &few {
+        assert!(ids.is_subset(&more[name]), "{name}");
+    }
+    let parts: Vec<_> = more.values().collect();
+    assert_eq!(parts.len(), 3);
+    assert!(parts[0].is_disjoint(parts[1]) && parts[0].is_disjoint(parts[2]) && parts[1].is_disjoint(parts[2]));
+    let all: usize = parts.iter().map(|ids| ids.len()).sum();
+    // Five standard deviations of a binomial count.
+    let within = |name: &str, share: f64| {
+        let count = more[name].len() as f64;
+        let mean = share * all as f64;
+        assert!((count - mean).abs() < 5.0 * (mean * (1.0 - share)).sqrt(), "{name}: {count} of {all}");
+    };
+    within("train", 0.6);
+    within("test", 0.2);
+}
+
+#[test]
+fn filters_keep_what_they_say() {
+    let games: Vec<SourceGame> = games::mixed_games()
+        .into_iter()
+        .enumerate()
+        .map(|(index, record)| SourceGame { record, generation: (index % 3 > 0).then_some(index as u32) })
+        .collect();
+    let kept = |filter: Filter| games.iter().filter(|game| filter.accepts(game)).collect::<Vec<_>>();
+    let all = Filter::default();
+    assert_eq!(kept(all.clone()).len(), games.len());
+    let brandubh = kept(Filter { rules: vec![Some(Preset::Brandubh)], ..all.clone() });
+    assert!(!brandubh.is_empty() && brandubh.iter().all(|game| game.record.rules.preset() == Some(Preset::Brandubh)));
+    let own = kept(Filter { rules: vec![None], ..all.clone() });
+    assert!(!own.is_empty() && own.iter().all(|game| game.record.rules.preset().is_none()));
+    let late = kept(Filter { generations: "5-9".parse().expect("a range"), ..all.clone() });
+    assert!(
+        !late.is_empty() && late.iter().all(|game| game.generation.is_some_and(|number| (5..=9).contains(&number)))
+    );
+    let long = kept(Filter { plies: "20-".parse().expect("a range"), ..all.clone() });
+    assert!(!long.is_empty() && long.iter().all(|game| game.record.plies.len() >= 20));
+    let draws = kept(Filter { results: vec![GameResult::Draw], ..all.clone() });
+    assert!(!draws.is_empty() && draws.iter().all(|game| game.record.winner().is_none()));
+}
+
+#[test]
+fn samples_are_shares_that_depend_on_their_seed_alone() {
+    let games: Vec<SourceGame> =
+        (0..400).map(|number| games::random_game(Preset::Brandubh.rules(), number, 8).into()).collect();
+    let sample = |share: f64, seed: u64| {
+        let filter = Filter { sample: share, sample_seed: seed, ..Filter::default() };
+        games.iter().filter(|game| filter.accepts(game)).map(|game| game.record.game).collect::<HashSet<_>>()
+    };
+    let half = sample(0.5, 1);
+    assert_eq!(half, sample(0.5, 1));
+    assert!((140..260).contains(&half.len()), "{}", half.len());
+    assert!(sample(0.2, 1).is_subset(&half), "a smaller share is part of a larger one");
+    let both = half.intersection(&sample(0.5, 2)).count();
+    assert!((50..150).contains(&both), "{both} games are in two independent halves");
+}
+
+#[test]
+fn files_end_after_whole_games_and_the_card_lists_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("dataset");
+    let games: Vec<_> = (0..20).map(|number| games::random_game(Preset::Brandubh.rules(), number, 40)).collect();
+    let params = ExportParams { shard_rows: Some(100), ..ExportParams::new(Format::Parquet) };
+    let summary = export(games.clone(), &params, &out).expect("an export");
+    let shards = files(&out, "positions-7x7-");
+    assert_eq!(summary.files, shards.len() as u64);
+    assert!(shards.len() > 3);
+    let card = std::fs::read_to_string(out.join("README.md")).expect("a card");
+    let mut seen = HashSet::new();
+    for shard in &shards {
+        let name = shard.file_name().expect("a name").to_string_lossy().into_owned();
+        let rows = rows(&out, &name);
+        assert!(rows.len() < 100 + 40, "{name} has {} rows", rows.len());
+        let ids: HashSet<_> = rows.iter().map(|row| numbers(&row["game"])[0] as u64).collect();
+        assert!(ids.is_disjoint(&seen), "a game lies in two files");
+        seen.extend(ids);
+        let bytes = std::fs::read(shard).expect("the file");
+        let checksum: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let line = format!("| `{name}` | {} | {} | `{checksum}` |", rows.len(), bytes.len());
+        assert!(card.contains(&line), "{line} is not in the card");
+    }
+    assert_eq!(seen.len(), games.len());
+    assert!(card.starts_with("---\npretty_name: \"Hnefatafl games\"\nlicense: \"unknown\"\n"), "{card}");
+    assert!(card.contains(&format!("num_examples: {}", summary.plies)), "{card}");
+    assert!(card.contains("- games by ruleset: brandubh 20"), "{card}");
+}
+
+#[test]
+fn texts_are_split_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let games = games::mixed_games();
+    for format in [Format::Jsonl, Format::Pgn] {
+        let out = folder.path().join(format.as_str());
+        let splits: Splits = "a=0.5,b=0.5".parse().expect("a split");
+        let params = ExportParams { splits: Some(splits.clone()), shard_rows: Some(5), ..ExportParams::new(format) };
+        let summary = export(games.clone(), &params, &out).expect("an export");
+        assert_eq!(summary.splits.iter().map(|(_, games)| games).sum::<u64>(), games.len() as u64);
+        let written = |name: &str| files(&out.join(name), "games-").len();
+        assert_eq!((written("a") + written("b")) as u64, summary.files);
+        assert!(summary.files > 4);
+        for game in &games {
+            let name = ["a", "b"][splits.part_of(GameId::of(game))];
+            let found = files(&out.join(name), "games-").iter().any(|file| {
+                let text = std::fs::read_to_string(file).expect("text");
+                text.contains(&format!("\"game\":{},", game.game))
+                    || text.contains(&format!("[Game \"{}\"]", game.game))
+            });
+            assert!(found, "game {} is not in {name}", game.game);
+        }
+    }
+}
+
+#[test]
+fn impossible_wishes_are_refused_by_name() {
+    let refused = |params: ExportParams| params.check().expect_err("impossible").to_string();
+    let with = ExportParams::new;
+    let positions = ExportParams { rows: Some(Table::Positions), ..with(Format::Jsonl) };
+    assert!(refused(positions).contains("jsonl holds games"));
+    assert!(refused(ExportParams { rows: Some(Table::Games), ..with(Format::Npz) }).contains("npz holds positions"));
+    let dense = ExportParams { policy: PolicyColumns::Dense, ..with(Format::Pgn) };
+    assert_eq!(refused(dense), "policy \"dense\": a table of games has no policies; expected a table of positions");
+    let sample = Filter { sample: 0.0, ..Filter::default() };
+    assert!(refused(ExportParams { filter: sample, ..with(Format::Npz) }).contains("sample \"0\""));
+    for (text, problem) in [
+        ("train", "\"train\" has no share"),
+        ("train=0.5,test=0.4", "the shares sum to 0.9"),
+        ("train=0.5,train=0.5", "\"train\" is there twice"),
+        ("a/b=1", "the name \"a/b\""),
+        ("train=2", "is not from 0 to 1"),
+        ("train=NaN", "is not from 0 to 1"),
+    ] {
+        let error = text.parse::<Splits>().expect_err(text).to_string();
+        assert!(error.contains(problem) && error.contains("expected NAME=SHARE"), "{error}");
+    }
+    for text in ["", "x", "5-3", "1-2-3", "--4"] {
+        assert!(text.parse::<Bounds>().is_err(), "{text}");
+    }
+    assert_eq!("41".parse::<Bounds>().expect("a number"), Bounds { low: Some(41), high: Some(41) });
+}

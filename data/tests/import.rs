@@ -1,0 +1,261 @@
+//! Games that others recorded: what is written in their formats is read back, and what is wrong is named by its line.
+
+mod games;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use hnefi_data::{Imported, import, replay_line, write_jsonl, write_pgn};
+use hnefi_engine::{Position, Preset, Rules, Side};
+use hnefi_selfplay::{GameRecord, decode_games, encode_games};
+
+const HEADING: &str = "game,moves,captures_by_attackers,captures_by_defenders,result";
+
+fn read(name: &str, text: &str, rules: Option<Preset>) -> Imported {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join(name);
+    std::fs::write(&file, text).expect("written");
+    import(&file, rules).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(name: &str, text: &[u8], rules: Option<Preset>) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join(name);
+    std::fs::write(&file, text).expect("written");
+    import(&file, rules).expect_err("not accepted").to_string()
+}
+
+/// A game without a ply cap, as people play; where the cap ended it, nobody has won.
+fn human_game(preset: Preset, number: u64) -> GameRecord {
+    let mut game = games::random_game(preset.rules(), number, 60);
+    game.rules = preset.rules();
+    game.outcome = game.final_position().expect("legal moves").outcome();
+    if game.outcome.is_none() {
+        game.resigned = Some(if number.is_multiple_of(2) { Side::Attackers } else { Side::Defenders });
+    }
+    game
+}
+
+/// The captures of each move without the king's, as archives write them.
+fn captures(game: &GameRecord) -> Vec<Vec<String>> {
+    let size = game.rules.size;
+    let mut position = Position::start(&game.rules);
+    let mut all = Vec::new();
+    for ply in &game.plies {
+        let king = position.board().king();
+        let captured = position.play_unchecked(ply.mv).captured();
+        all.push(captured.filter(|&square| Some(square) != king).map(|square| square.name(size)).collect());
+    }
+    all
+}
+
+fn archive_line(game: &GameRecord) -> String {
+    let size = game.rules.size;
+    let captures = captures(game);
+    let mut counts = [0, 0];
+    let words: Vec<_> = game
+        .plies
+        .iter()
+        .zip(&captures)
+        .enumerate()
+        .map(|(index, (ply, captured))| {
+            counts[index % 2] += captured.len();
+            let text = ply.mv.text(size);
+            let to = text[1..].find(|c: char| c.is_ascii_lowercase()).expect("a second square") + 1;
+            let (from, to) = text.split_at(to);
+            captured.iter().fold(format!("{from}-{to}"), |word, square| word + "x" + square)
+        })
+        .collect();
+    let result = match game.winner() {
+        Some(Side::Defenders) => "White",
+        Some(Side::Attackers) => "Black",
+        None => "Draw",
+    };
+    let resigned = if game.resigned.is_some() { " timeout" } else { "" };
+    format!("{},{}{resigned},{},{},{result}", game.game, words.join(" "), counts[0], counts[1])
+}
+
+#[test]
+fn archives_are_read_back_and_moves_become_policy_targets() {
+    for preset in [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen] {
+        let games: Vec<_> = (0..30).map(|number| human_game(preset, number)).collect();
+        let mut text = format!("{HEADING}\n");
+        games.iter().for_each(|game| writeln!(text, "{}", archive_line(game)).expect("a string"));
+        let imported = read("games.csv", &text, Some(preset));
+        assert_eq!(imported.left_out, []);
+        assert_eq!(imported.games.len(), games.len());
+        for (game, found) in games.iter().zip(&imported.games) {
+            found.check().unwrap_or_else(|error| panic!("{error}"));
+            let moves = |game: &GameRecord| game.plies.iter().map(|ply| ply.mv).collect::<Vec<_>>();
+            assert_eq!(moves(found), moves(game));
+            assert_eq!((found.game, found.rules, found.outcome), (game.game, game.rules, game.outcome));
+            assert_eq!(found.resigned, game.resigned);
+            assert!(found.plies.iter().all(|ply| ply.policy == [(ply.mv, 1.0)] && ply.trains && ply.playouts == 0));
+        }
+        let again = decode_games("games.hgames", &encode_games(&imported.games)).expect("our own bytes");
+        assert_eq!(again, imported.games);
+    }
+}
+
+#[test]
+fn opentafl_games_are_read_with_comments_variations_and_marks() {
+    for (preset, number) in [(Preset::Brandubh, 1), (Preset::Fetlar, 2), (Preset::Copenhagen, 3)] {
+        let game = human_game(preset, number);
+        let size = game.rules.size;
+        let mut text = format!(
+            "[date:2015.05.04]\n[attackers:Ivar the [Red]]\n[defenders:Astrid]\n[result:{}]\n",
+            match game.winner() {
+                Some(Side::Attackers) => "1",
+                Some(Side::Defenders) => "-1",
+                None => "0",
+            }
+        );
+        let rows = Position::start(&game.rules).fen();
+        let rows: Vec<_> = rows.split(' ').next().expect("rows").split('/').rev().collect();
+        let start = rows.join("/").replace('d', "T").replace('k', "K").replace('a', "t");
+        writeln!(text, "[rules:dim:{} name:Test ks:c start:/{start}/]\n", size.side()).expect("a string");
+        let mut position = Position::start(&game.rules);
+        for (index, ply) in game.plies.iter().enumerate() {
+            if index % 2 == 0 {
+                write!(text, "{}. ", index / 2 + 1).expect("a string");
+            }
+            let king = position.board().king() == Some(ply.mv.from());
+            let word = ply.mv.text(size);
+            let to = word[1..].find(|c: char| c.is_ascii_lowercase()).expect("a second square") + 1;
+            let (from, to) = word.split_at(to);
+            let mark = ["", "+", "-", "--"][index % 4];
+            write!(text, "{}{from}-{to}{mark} ", if king { "K" } else { "" }).expect("a string");
+            if index % 2 == 1 {
+                text += "\n[first half, 1. a1-a2|second half\n\nover lines]\n8a.1.1a. ..... a1-a9\n[and a comment]\n\n";
+            }
+            position.play_unchecked(ply.mv);
+        }
+        let imported = read("game.otg", &text, Some(preset));
+        assert_eq!(imported.left_out, [], "{text}");
+        let found = &imported.games[0];
+        assert_eq!(found.plies.len(), game.plies.len());
+        assert_eq!((found.winner(), found.start.as_deref()), (game.winner(), None));
+        assert_eq!(found.players, ["Ivar the [Red]", "Astrid"]);
+    }
+}
+
+#[test]
+fn our_own_texts_are_read_and_become_policy_targets() {
+    let games = games::mixed_games();
+    let mut text = Vec::new();
+    write_pgn(games.clone(), &mut text).expect("the games are sound");
+    let imported = read("games.pgn", std::str::from_utf8(&text).expect("text"), None);
+    assert_eq!((imported.games.len(), imported.left_out.len()), (games.len(), 0));
+    for (game, found) in games.iter().zip(&imported.games) {
+        found.check().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((found.rules, &found.start, found.winner()), (game.rules, &game.start, game.winner()));
+        assert_eq!(found.training_plies(), game.plies.len());
+        assert!(found.plies.iter().zip(&game.plies).all(|(found, ply)| found.policy == [(ply.mv, 1.0)]));
+    }
+}
+
+#[test]
+fn opentafl_starts_and_resignations_are_understood() {
+    let text = "[rules:dim:7 atkf:n start:/3t3/3t3/3T3/ttTKTtt/3T3/3t3/3t3/]\n1. d3-c3xTd4/e4 d2-e2\n2. ---\n";
+    // The word names captures that are not made, which shows that letters before squares are read as pieces.
+    let imported = read("game.otg", text, Some(Preset::Brandubh));
+    assert!(imported.left_out[0].problem.contains("names other captures"), "{:?}", imported.left_out);
+    let imported = read("game.otg", &text.replace("xTd4/e4", ""), Some(Preset::Brandubh));
+    let game = &imported.games[0];
+    assert_eq!(game.start.as_deref(), Some("3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d"));
+    assert_eq!(game.resigned, Some(Side::Defenders), "the defenders are to move after two moves, and give up");
+}
+
+#[test]
+fn people_who_play_on_keep_their_game() {
+    // To and fro: the third occurrence of the start ends a game of Brandubh, and here people go on.
+    let round = "d2-c2 d3-c3 c2-d2 c3-d3";
+    let text = format!("{HEADING}\n7,{round} {round} {round},0,0,Draw\n8,{round},0,0,Ongoing\n");
+    let imported = read("games.csv", &text, Some(Preset::Brandubh));
+    assert_eq!((imported.games.len(), imported.played_on, imported.agreed_draws), (2, 1, 1));
+    assert_eq!(imported.games[0].plies.len(), 12);
+    assert_eq!(imported.games[0].rules.preset(), None);
+    assert_eq!(imported.games[1].rules, Preset::Brandubh.rules());
+    assert!(!imported.games[0].is_finished());
+}
+
+#[test]
+fn faults_are_named_by_line_and_the_other_games_are_read() {
+    let good = "1,d2-c2 d5-e5,0,0,White";
+    for (bad, words) in [
+        ("2,d2-c2 d2-c2,0,0,White", &["game 2, ply 2", "d2"][..]),
+        ("2,d2-c2 hello,0,0,White", &["game 2, ply 2", "hello"]),
+        ("2,d2-c2xd5,0,1,White", &["ply 1", "captures nothing"]),
+        ("2,d2-c2,3,0,White", &["captures by the attackers are \"3\"; the moves name 0"]),
+        ("2,d2-c2,0,0,Green", &["result \"Green\"", "expected White, Black"]),
+        ("two,d2-c2,0,0,White", &["game \"two\"", "whole number"]),
+        ("2,d2-c2,0,White", &["4 fields; expected 5"]),
+    ] {
+        let imported = read("games.csv", &format!("{HEADING}\n{good}\n{bad}\n\n{good}\n"), Some(Preset::Brandubh));
+        assert_eq!((imported.games.len(), imported.left_out.len()), (2, 1), "{bad}");
+        let fault = imported.left_out[0].to_string();
+        assert!(fault.contains("games.csv, line 3: "), "{fault}");
+        for word in words {
+            assert!(fault.contains(word), "{bad}: {fault} does not say {word}");
+        }
+    }
+    let over = "[Rules \"brandubh\"]\n[FEN \"7/7/5a1/7/7/7/1k5 d\"]\n\n1... b1-a1 0-1\n";
+    assert_eq!(read("games.pgn", over, None).games[0].winner(), Some(Side::Defenders));
+    let imported = read("games.pgn", &over.replace("0-1", "1-0"), None);
+    assert!(imported.left_out[0].problem.contains("the board says 0-1"), "{:?}", imported.left_out);
+}
+
+#[test]
+fn files_of_another_kind_are_refused() {
+    let brandubh = Some(Preset::Brandubh);
+    assert!(refused("games.txt", b"", brandubh).contains("expected a file of games: .csv, .otg or .pgn"));
+    assert!(refused("games.csv", b"", brandubh).contains("the file is empty"));
+    assert!(refused("games.csv", b"a,b,c\n", brandubh).contains("line 1 is \"a,b,c\"; expected a heading"));
+    assert!(refused("games.csv", b"\xff", brandubh).contains("no UTF-8 text"));
+    assert!(refused("games.csv", HEADING.as_bytes(), None).contains("--rules brandubh"));
+    let missing = import(Path::new("no/such/games.csv"), brandubh).expect_err("not there").to_string();
+    assert!(missing.starts_with("no/such/games.csv: "), "{missing}");
+    for (text, problem) in [
+        ("", "no numbered moves"),
+        ("[open\n1. d2-c2", "never closed"),
+        ("[rules:dim:9]\n1. d2-c2", "a board of 9x9"),
+        ("[rules:start:/3n3/]\n1. d2-c2", "a layout of 1 rows"),
+        ("[result:2]\n1. d2-c2", "result \"2\""),
+        ("1. d2=c2", "berserk"),
+    ] {
+        let imported = read("game.otg", text, brandubh);
+        assert!(imported.left_out[0].problem.contains(problem), "{text}: {:?}", imported.left_out);
+    }
+}
+
+/// The public archives, where they are at hand.
+#[test]
+fn every_recorded_game_is_imported_and_replays() {
+    let Some(folder) = std::env::var_os("HNEFI_GAMES").map(PathBuf::from) else {
+        println!("skipped: recorded games; set HNEFI_GAMES to the folder that holds games.csv and its siblings");
+        return;
+    };
+    let (mut games, mut plies, mut played_on) = (0, 0, 0);
+    for (file, preset) in [
+        ("games.csv", Preset::Copenhagen),
+        ("games_test.csv", Preset::Copenhagen),
+        ("games_brandubh.csv", Preset::Brandubh),
+        ("games_brandubh_test.csv", Preset::Brandubh),
+    ] {
+        let imported = import(&folder.join(file), Some(preset)).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(imported.left_out, []);
+        played_on += imported.played_on;
+        for game in imported.games {
+            let relaxed = Rules { ply_cap: 0, ..game.rules };
+            assert_eq!(relaxed, game.rules, "people know no ply cap");
+            let mut line = Vec::new();
+            write_jsonl([game.clone()], &mut line).unwrap_or_else(|error| panic!("{file}: {error}"));
+            let answer = replay_line(std::str::from_utf8(&line).expect("text"));
+            assert_eq!((answer.error, answer.plies.len()), (None, game.plies.len()), "{file}, game {}", game.game);
+            games += 1;
+            plies += game.plies.len();
+        }
+    }
+    assert_eq!((games, plies), (1752 + 525, 87_274 + 11_226));
+    assert!(played_on < 20, "{played_on} games were played on");
+}

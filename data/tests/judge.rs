@@ -1,0 +1,176 @@
+//! Judging a network by games whose answers are known.
+
+mod games;
+
+use hnefi_data::{JudgeParams, Judgement, judge};
+use hnefi_engine::{MoveList, Position, Preset};
+use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
+use hnefi_selfplay::search::{Search, SearchConfig, run_to_end};
+use hnefi_selfplay::{GameRecord, PlyRecord};
+
+fn params(playouts: Option<u32>) -> JudgeParams {
+    JudgeParams { playouts, search: SearchConfig::default(), rules: None, ply_cap: None, threads: 2 }
+}
+
+fn judged(games: &[GameRecord], seed: u64, params: &JudgeParams) -> Judgement {
+    let make = move || Box::new(HashEvaluator::new(seed)) as Box<dyn Evaluator>;
+    judge(games, &make, params, &mut |_| true).expect("hashes do not fail")
+}
+
+/// A game in which `choose` makes every move.
+fn game(number: u64, mut choose: impl FnMut(&Position, &MoveList) -> usize) -> GameRecord {
+    let mut game = games::random_game(Preset::Brandubh.rules(), number, 6);
+    game.rules.ply_cap = 40;
+    let mut position = Position::start(&game.rules);
+    let mut moves = MoveList::new();
+    // The first plies are random, so that games differ.
+    for ply in &game.plies {
+        position.play_unchecked(ply.mv);
+    }
+    game.start = Some(position.fen());
+    position = game.start_position().expect("a sound start");
+    game.plies.clear();
+    while position.outcome().is_none() {
+        position.legal_moves(&mut moves);
+        let mv = moves[choose(&position, &moves)];
+        let third = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
+        game.plies.push(PlyRecord {
+            mv,
+            policy: vec![(mv, 1.0)],
+            playouts: 0,
+            raw: third,
+            searched: third,
+            trains: true,
+        });
+        position.play_unchecked(mv);
+    }
+    game.outcome = position.outcome();
+    game
+}
+
+fn first_choice(seed: u64) -> impl FnMut(&Position, &MoveList) -> usize {
+    let (mut evaluator, mut answers) = (HashEvaluator::new(seed), Evaluations::new());
+    move |position, moves| {
+        evaluator.evaluate(&[EvalRequest { position, moves, auxiliary: false }], &mut answers).expect("hashes");
+        let priors = answers.priors(0);
+        (0..moves.len()).max_by(|&a, &b| priors[a].total_cmp(&priors[b])).expect("a legal move")
+    }
+}
+
+#[test]
+fn a_network_agrees_with_itself_and_hardly_with_another() {
+    let games: Vec<_> = (0..20).map(|number| game(number, first_choice(3))).collect();
+    let own = judged(&games, 3, &params(None));
+    assert_eq!(own.positions, games.iter().map(|game| game.plies.len()).sum::<usize>());
+    assert_eq!((own.games, own.unfinished, own.cut, own.interrupted), (20, 0, 0, false));
+    let policy = own.both.policy.expect("positions");
+    assert_eq!((policy.top1.mean, policy.top1.standard_error), (1.0, Some(0.0)));
+    let other = judged(&games, 4, &params(None)).both.policy.expect("positions");
+    let error = other.top1.standard_error.expect("many games");
+    assert!((other.top1.mean - other.random_top1).abs() < 5.0 * error.max(0.01), "{other:?}");
+    assert!(other.top5.mean > other.top1.mean);
+    let sides = [own.attackers.policy, own.defenders.policy].map(|side| side.expect("positions").top1.positions);
+    assert_eq!(sides[0] + sides[1], own.positions);
+}
+
+#[test]
+fn a_search_agrees_with_itself() {
+    let mut search = Search::new(SearchConfig::default());
+    let (mut evaluator, mut answers) = (HashEvaluator::new(3), Evaluations::new());
+    let games: Vec<_> = (0..4)
+        .map(|number| {
+            game(number, |position, moves| {
+                search.begin(position, 12, None);
+                run_to_end(&mut search, &mut evaluator, &mut answers).expect("hashes");
+                let best = search.report().best;
+                moves.iter().position(|&mv| mv == best).expect("a legal move")
+            })
+        })
+        .collect();
+    let found = judged(&games, 3, &params(Some(12))).both;
+    assert_eq!(found.search.expect("positions").top1.mean, 1.0);
+    assert!(found.policy.expect("positions").top1.mean < 1.0);
+    assert!(found.searched_value.is_some());
+}
+
+#[test]
+fn calibration_is_the_mean_squared_difference() {
+    let games: Vec<_> = (0..12).map(|number| game(number, first_choice(9))).collect();
+    let found = judged(&games, 5, &params(None));
+    let (mut evaluator, mut answers, mut moves) = (HashEvaluator::new(5), Evaluations::new(), MoveList::new());
+    let (mut squares, mut count, mut bins) = (0.0, 0usize, [0usize; 10]);
+    for game in &games {
+        let mut replay = game.replay().expect("a sound start");
+        while let Some(ply) = replay.ply() {
+            let position = replay.position();
+            position.legal_moves(&mut moves);
+            evaluator
+                .evaluate(&[EvalRequest { position, moves: &moves, auxiliary: false }], &mut answers)
+                .expect("hashes");
+            let score = f64::from(answers.get(0).wdl.score());
+            let result = match game.winner() {
+                None => 0.5,
+                Some(side) => f64::from(u8::from(side == position.side_to_move())),
+            };
+            squares += (score - result) * (score - result);
+            bins[((score * 10.0) as usize).min(9)] += 1;
+            count += 1;
+            assert!(moves.contains(&ply.mv));
+            replay.step().expect("a legal move");
+        }
+    }
+    let value = found.both.value.expect("finished games");
+    assert_eq!(value.brier.positions, count);
+    assert!((value.brier.mean - squares / count as f64).abs() < 1e-9);
+    let counted: Vec<_> = value.deciles.iter().map(|bin| bin.observed.map_or(0, |rate| rate.positions)).collect();
+    assert_eq!(counted, bins);
+}
+
+#[test]
+fn threads_and_order_do_not_matter_and_unfinished_games_have_no_result() {
+    let mut games = games::mixed_games();
+    games[0].plies.truncate(5);
+    (games[0].outcome, games[0].resigned) = (None, None);
+    let one = judged(&games, 3, &JudgeParams { threads: 1, ..params(Some(4)) });
+    let four = judged(&games, 3, &JudgeParams { threads: 4, ..params(Some(4)) });
+    assert_eq!(one, four);
+    assert_eq!(one.unfinished, 1);
+    let (policy, value) = (one.both.policy.expect("positions"), one.both.value.expect("finished games"));
+    assert_eq!(policy.top1.positions, value.brier.positions + 5);
+    let alone = judged(&games[..1], 3, &params(None));
+    assert_eq!(alone.both.value, None);
+    let nothing = judged(&[], 3, &params(None));
+    assert_eq!((nothing.positions, nothing.both.policy), (0, None));
+}
+
+#[test]
+fn another_ruleset_cuts_games_where_it_ends_them() {
+    let games = games::mixed_games();
+    let brandubh: Vec<_> = games.into_iter().filter(|game| game.rules.preset() == Some(Preset::Brandubh)).collect();
+    let plies: usize = brandubh.iter().map(|game| game.plies.len()).sum();
+    let shorter = judged(&brandubh, 3, &JudgeParams { ply_cap: Some(10), ..params(None) });
+    assert!(shorter.cut > 0 && shorter.positions < plies, "{shorter:?}");
+    let same = judged(&brandubh, 3, &JudgeParams { rules: Some(Preset::Brandubh), ..params(None) });
+    assert_eq!((same.cut, same.positions), (0, plies));
+    let elsewhere = judged(&brandubh, 3, &JudgeParams { rules: Some(Preset::Copenhagen), ..params(None) });
+    assert!(elsewhere.cut > 0, "moves of one board end soon on another");
+}
+
+struct Broken;
+
+impl Evaluator for Broken {
+    fn evaluate(&mut self, requests: &[EvalRequest<'_>], _: &mut Evaluations) -> Result<(), EvalError> {
+        Err(EvalError::Device { count: requests.len(), device: "test".to_owned(), problem: "unplugged".to_owned() })
+    }
+}
+
+#[test]
+fn a_failing_evaluator_and_a_stop_end_the_work() {
+    let games = games::mixed_games();
+    let error = judge(&games, &|| Box::new(Broken), &params(None), &mut |_| true).expect_err("unplugged").to_string();
+    assert!(error.contains("unplugged"), "{error}");
+    let make = || Box::new(HashEvaluator::new(1)) as Box<dyn Evaluator>;
+    let stopped = judge(&games, &make, &JudgeParams { threads: 1, ..params(Some(16)) }, &mut |_| false);
+    let stopped = stopped.expect("no error");
+    assert!(stopped.interrupted && stopped.games < games.len(), "{}", stopped.games);
+}

@@ -1,0 +1,50 @@
+//! What a network says before anything is made of it, for comparing other programs with this one.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor, TensorData};
+use hnefi_engine::BoardSize;
+
+use crate::{EvalError, Features, GLOBALS, Network, PLANES};
+
+/// The heads' outputs for a batch of B positions on one board, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawOutputs {
+    /// Policy logits of the side to move, `[B, 40, N, N]`.
+    pub policy: Vec<f32>,
+    /// Win, draw and loss logits of the side to move, `[B, 3]`.
+    pub wdl: Vec<f32>,
+    /// ln(1 + plies to the end), `[B, 1]`.
+    pub moves_left: Vec<f32>,
+    /// Logits of each square's final content (empty, attacker, defender, king), `[B, 4, N, N]`.
+    pub occupancy: Vec<f32>,
+}
+
+impl Network {
+    /// Evaluates positions on burn's CPU device, by burn's own layers.
+    ///
+    /// # Errors
+    /// When the numbers cannot be read back.
+    pub fn raw_outputs(&self, features: &[Features], size: BoardSize) -> Result<RawOutputs, EvalError> {
+        let device = Device::flex();
+        let (batch, side, squares) = (features.len(), size.side(), size.squares());
+        let mut planes = vec![0.0; batch * PLANES * squares];
+        for (features, out) in features.iter().zip(planes.chunks_exact_mut(PLANES * squares)) {
+            features.write_planes(squares, out);
+        }
+        let globals: Vec<f32> = features.iter().flat_map(|features| features.globals).collect();
+        let planes = Tensor::<4>::from_data(TensorData::new(planes, [batch, PLANES, side, side]), &device);
+        let globals = Tensor::<2>::from_data(TensorData::new(globals, [batch, GLOBALS]), &device);
+        let heads = self.valid().to_device(&device).forward_unfused(planes, globals);
+        let read = |values: Tensor<1>| {
+            let data = values.try_into_data().map_err(|error| format!("{error:?}"));
+            data.and_then(|data| data.try_into_vec::<f32>().map_err(|error| format!("{error:?}")))
+                .map_err(|problem| EvalError::Device { count: batch, device: "flex".to_owned(), problem })
+        };
+        Ok(RawOutputs {
+            policy: read(heads.policy.flatten(0, 3))?,
+            wdl: read(heads.wdl.flatten(0, 1))?,
+            moves_left: read(heads.moves_left.flatten(0, 1))?,
+            occupancy: read(heads.occupancy.flatten(0, 3))?,
+        })
+    }
+}

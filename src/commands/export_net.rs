@@ -1,0 +1,23 @@
+//! `hnefi export-net`: a checkpoint's network for other programs.
+
+use hnefi_models::DeviceChoice;
+use hnefi_selfplay::players::ModelCache;
+use hnefi_selfplay::search::SearchConfig;
+
+use crate::cli::ExportNetArgs;
+
+/// Writes the files asked for.
+pub fn run(args: ExportNetArgs) -> anyhow::Result<()> {
+    let mut models = ModelCache::new(DeviceChoice::Flex, SearchConfig::default());
+    let checkpoint = models.checkpoint(&args.model)?;
+    if let Some(onnx) = &args.onnx {
+        let bytes = checkpoint.onnx_bytes()?;
+        hnefi_data::write_new_file(onnx, &bytes)?;
+        println!("{}: {} bytes, network {}", onnx.display(), bytes.len(), checkpoint.card.id);
+    }
+    if let Some(reference) = &args.reference {
+        hnefi_data::write_reference(&checkpoint.network, reference)?;
+        println!("{}: positions on three boards with the outputs of this network", reference.display());
+    }
+    Ok(())
+}

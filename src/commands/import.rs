@@ -1,0 +1,44 @@
+//! `hnefi import`: games that people played, as a record file.
+
+use anyhow::bail;
+use hnefi_selfplay::{GameRecord, encode_games};
+
+use crate::cli::ImportArgs;
+
+/// Reads all files, names on standard error what is left out, and writes the record file.
+pub fn run(args: ImportArgs) -> anyhow::Result<()> {
+    if args.out.exists() {
+        bail!("writing {}: it exists; nothing is overwritten", args.out.display());
+    }
+    let mut games: Vec<GameRecord> = Vec::new();
+    let (mut left_out, mut played_on, mut agreed_draws) = (0, 0, 0);
+    for file in &args.files {
+        let imported = hnefi_data::import(file, args.rules)?;
+        for fault in &imported.left_out {
+            eprintln!("left out: {fault}");
+        }
+        left_out += imported.left_out.len();
+        played_on += imported.played_on;
+        agreed_draws += imported.agreed_draws;
+        games.extend(imported.games);
+    }
+    if args.strict && left_out > 0 {
+        bail!("{left_out} games have faults and --strict was asked for; nothing was written");
+    }
+    if games.is_empty() {
+        bail!("no game could be read; nothing was written");
+    }
+    hnefi_data::write_new_file(&args.out, &encode_games(&games))?;
+    let plies: usize = games.iter().map(|game| game.plies.len()).sum();
+    let finished = games.iter().filter(|game| game.is_finished()).count();
+    println!("{} games, {plies} plies, {finished} with a result; {left_out} left out", games.len());
+    if played_on > 0 {
+        println!(
+            "{played_on} games went on where the ruleset ends them: their records ignore repetition, draw forts and the no-capture draw"
+        );
+    }
+    if agreed_draws > 0 {
+        println!("{agreed_draws} games were drawn by agreement, which records do not know: they count as unfinished");
+    }
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! `hnefi judge`: a checkpoint against recorded games.
+
+use std::io::{self, Write};
+use std::sync::atomic::Ordering;
+
+use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, judge};
+use hnefi_models::evaluators;
+use hnefi_selfplay::GameRecord;
+use hnefi_selfplay::players::ModelCache;
+use hnefi_selfplay::search::SearchConfig;
+use indicatif::ProgressBar;
+use serde::Serialize;
+
+use super::doctor::cores;
+use super::records::{Games, record_files};
+use crate::cli::JudgeArgs;
+use crate::{interrupt, progress};
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report<'a> {
+    checkpoint: &'a str,
+    generation: u32,
+    rulesets: &'a [String],
+    playouts: Option<u32>,
+    #[serde(flatten)]
+    judgement: &'a Judgement,
+}
+
+/// Judges all games and prints the tables.
+pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
+    let mut models = ModelCache::new(args.device, SearchConfig::default());
+    let checkpoint = models.checkpoint(&args.model)?;
+    let make = evaluators(&checkpoint.network, args.device)?;
+    let files = record_files(&args.sources)?;
+    let games: Vec<GameRecord> = Games::new(files, ProgressBar::hidden()).map(|game| game.record).collect();
+    // Checked before any work: a record may come from anywhere.
+    games.iter().try_for_each(GameRecord::check)?;
+    let params = JudgeParams {
+        playouts: args.playouts,
+        search: SearchConfig::default(),
+        rules: args.rules,
+        ply_cap: args.ply_cap,
+        threads: args.threads.map_or_else(cores, usize::from),
+    };
+    let stop = interrupt::stop_flag()?;
+    let bar = progress::games(games.len() as u64);
+    let judgement = judge(&games, make.as_ref(), &params, &mut |so_far| {
+        bar.set_position(so_far.games as u64);
+        bar.set_message(format!("{} positions", so_far.positions));
+        !stop.load(Ordering::SeqCst)
+    })?;
+    bar.finish_and_clear();
+    let card = &checkpoint.card;
+    // A handle and not `println!`, which would panic when the reader goes away.
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let report = Report {
+            checkpoint: &card.id,
+            generation: card.generation,
+            rulesets: &card.rulesets,
+            playouts: args.playouts,
+            judgement: &judgement,
+        };
+        writeln!(out, "{}", serde_json::to_string(&report)?)?;
+    } else {
+        writeln!(out, "network of generation {}, trained on {}", card.generation, card.rulesets.join(", "))?;
+        print(&mut out, &judgement, args.playouts)?;
+    }
+    Ok(())
+}
+
+fn print(out: &mut impl Write, judgement: &Judgement, playouts: Option<u32>) -> io::Result<()> {
+    writeln!(
+        out,
+        "{} games, {} positions, {} games without a result",
+        judgement.games, judgement.positions, judgement.unfinished
+    )?;
+    if judgement.cut > 0 {
+        writeln!(out, "{} games are judged in part: they had ended under the ruleset asked for", judgement.cut)?;
+    }
+    if judgement.interrupted {
+        writeln!(out, "stopped before all games were judged")?;
+    }
+    let sides = [("attackers", &judgement.attackers), ("defenders", &judgement.defenders), ("both", &judgement.both)];
+    writeln!(out, "\nmove agreement, % (standard error over games)")?;
+    writeln!(out, "{:<22} {:>9} {:>16} {:>16} {:>16}", "to move", "positions", "top 1", "top 5", "random 1 / 5")?;
+    for (name, side) in sides {
+        agreement(out, &format!("{name}, policy"), side.policy.as_ref())?;
+        if let Some(playouts) = playouts {
+            agreement(out, &format!("{name}, {playouts} playouts"), side.search.as_ref())?;
+        }
+    }
+    writeln!(out, "\nvalue against results (score = P(win) + P(draw)/2 of the side to move)")?;
+    writeln!(
+        out,
+        "{:<22} {:>9} {:>16} {:>13} {:>9} {:>16}",
+        "to move", "positions", "Brier score", "of the mean", "predicted", "observed"
+    )?;
+    for (name, side) in sides {
+        calibration(out, &format!("{name}, network"), side.value.as_ref())?;
+        if let Some(playouts) = playouts {
+            calibration(out, &format!("{name}, {playouts} playouts"), side.searched_value.as_ref())?;
+        }
+    }
+    for (name, side) in sides {
+        let Some(value) = &side.value else { continue };
+        writeln!(
+            out,
+            "\nreliability, {name} to move\n{:<12} {:>9} {:>9} {:>18}",
+            "score", "positions", "predicted", "observed"
+        )?;
+        for bin in &value.deciles {
+            let (predicted, observed) = match (bin.predicted, &bin.observed) {
+                (Some(predicted), Some(observed)) => (format!("{predicted:.3}"), *observed),
+                _ => continue,
+            };
+            writeln!(
+                out,
+                "{:.1} to {:.1}   {:>9} {predicted:>9} {:>18}",
+                bin.low,
+                bin.high,
+                observed.positions,
+                share(observed)
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn agreement(out: &mut impl Write, name: &str, found: Option<&Agreement>) -> io::Result<()> {
+    let Some(found) = found else { return Ok(()) };
+    writeln!(
+        out,
+        "{name:<22} {:>9} {:>16} {:>16} {:>16}",
+        found.top1.positions,
+        percent(found.top1),
+        percent(found.top5),
+        format!("{:.1} / {:.1}", 100.0 * found.random_top1, 100.0 * found.random_top5),
+    )
+}
+
+fn calibration(out: &mut impl Write, name: &str, found: Option<&Calibration>) -> io::Result<()> {
+    let Some(found) = found else { return Ok(()) };
+    writeln!(
+        out,
+        "{name:<22} {:>9} {:>16} {:>13.4} {:>9.3} {:>16}",
+        found.brier.positions,
+        share(found.brier),
+        found.brier_of_mean,
+        found.predicted,
+        share(found.observed),
+    )
+}
+
+fn percent(rate: Rate) -> String {
+    let error = rate.standard_error.map_or_else(|| "-".to_owned(), |error| format!("{:.1}", 100.0 * error));
+    format!("{:.1} ({error})", 100.0 * rate.mean)
+}
+
+fn share(rate: Rate) -> String {
+    let error = rate.standard_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.4}"));
+    format!("{:.4} ({error})", rate.mean)
+}
