@@ -17,6 +17,7 @@ mod mixing;
 mod network;
 mod parameters;
 mod policy;
+mod precision;
 mod pretrained;
 mod uniform;
 mod weights;
@@ -30,5 +31,6 @@ pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator,
 pub use hashing::HashEvaluator;
 pub use network::{Heads, Network, NetworkConfig};
 pub use policy::{POLICY_PLANES, PolicyIndex};
+pub use precision::Precision;
 pub use pretrained::{pretrained, pretrained_names};
 pub use uniform::UniformEvaluator;

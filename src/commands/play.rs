@@ -18,6 +18,9 @@ pub fn run(args: PlayArgs) -> anyhow::Result<()> {
     if args.web {
         return super::web::play(&args, &rules);
     }
+    if let Some(text) = args.opponent.warning() {
+        eprintln!("warning: {text}");
+    }
     // Refuse a bad FEN before the screen changes.
     cli::position(&rules, args.fen.as_deref())?;
     let mut opponent = || anyhow::Ok(Seat::Player(args.opponent.build(&mut models)?));

@@ -6,6 +6,7 @@ use hnefi_engine::{Bitboard, BoardSize, Side};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::network::Arithmetic;
 use super::{CpuNetwork, CpuNetworkError};
 use crate::kernels::Kernels;
 use crate::network::ConvNorm;
@@ -130,7 +131,7 @@ fn logits_are_those_of_burn() {
         for (pool_every, role_heads) in [(0, false), (2, true)] {
             let network = random_network(config(channels, pool_every, role_heads), &mut rng);
             for kernels in Kernels::available() {
-                let packed = CpuNetwork::with_kernels(&network, kernels).unwrap();
+                let packed = CpuNetwork::with_kernels(&network, kernels, Arithmetic::Single).unwrap();
                 for size in BoardSize::ALL {
                     for side in Side::BOTH {
                         let features = random_features(size, side, &mut rng);
@@ -169,8 +170,8 @@ fn the_answer_does_not_depend_on_the_group() {
     let mut rng = Rng::seed_from_u64(3);
     let network = random_network(config(32, 2, true), &mut rng);
     for kernels in Kernels::available() {
-        let alone = CpuNetwork::with_kernels(&network, kernels).unwrap().with_rows(1);
-        let together = CpuNetwork::with_kernels(&network, kernels).unwrap().with_rows(45);
+        let alone = CpuNetwork::with_kernels(&network, kernels, Arithmetic::Single).unwrap().with_rows(1);
+        let together = CpuNetwork::with_kernels(&network, kernels, Arithmetic::Single).unwrap().with_rows(45);
         for size in BoardSize::ALL {
             let positions: Vec<Features> =
                 (0..5).map(|index| random_features(size, Side::BOTH[index % 2], &mut rng)).collect();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hnefi_engine::Preset;
 use hnefi_models::{
-    Card, Checkpoint, DeviceChoice, Evaluator, UniformEvaluator, evaluators, pretrained, pretrained_names,
+    Card, Checkpoint, DeviceChoice, Evaluator, Precision, UniformEvaluator, evaluators, pretrained, pretrained_names,
 };
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
@@ -63,7 +63,7 @@ impl Network {
             network.channels,
             rulesets.join(", ")
         );
-        let make = evaluators(&checkpoint.network, device).map_err(|error| error.to_string())?;
+        let make = evaluators(&checkpoint.network, device, Precision::F32).map_err(|error| error.to_string())?;
         Ok(Network { make, description, rulesets: Some(rulesets.clone()) })
     }
 

@@ -14,9 +14,10 @@ const KEY: &str = "run.json";
 const FORMAT: u64 = 1;
 
 /// Keys that may change from one call to the next: where and how long a run computes does not make it another run.
-const FREE: [&str; 7] = [
+const FREE: [&str; 8] = [
     "config.run.threads",
     "config.run.device",
+    "config.run.precision",
     "config.run.train_device",
     "config.run.save_seconds",
     "config.budget.minutes",
@@ -96,6 +97,7 @@ mod tests {
         config.run.threads += 3;
         config.budget.minutes *= 2.0;
         config.evaluate.games = 7;
+        config.run.precision = hnefi_models::Precision::Bf16;
         settle(&store, &config).unwrap();
     }
 
