@@ -60,16 +60,7 @@ unsafe fn row<D: Dot, const SIDE: usize, const PANELS: usize>(
     let words = weights.words;
     // SAFETY: rows and columns of the taps are on the board, panels within the channels, and the lengths as vouched for.
     unsafe {
-        let mut sums = [[D::zero(); SIDE]; PANELS];
-        let panels = weights.panel(channel / PANEL);
-        for tap_row in usize::from(y == 0)..(SIDE + 1 - y).min(3) {
-            let from = board.as_ptr().add((y + tap_row - 1) * SIDE * words);
-            let taps = panels.add(3 * tap_row * words * PANEL);
-            tap::<D, SIDE, PANELS, 0>(words, from, taps, &mut sums);
-            tap::<D, SIDE, PANELS, 1>(words, from, taps.add(words * PANEL), &mut sums);
-            tap::<D, SIDE, PANELS, 2>(words, from, taps.add(2 * words * PANEL), &mut sums);
-        }
-
+        let sums = sums_of::<D, SIDE, PANELS>(words, board.as_ptr(), weights.panel(channel / PANEL), y);
         let (zero, inverse) = (D::Vector::splat(0.0), D::Vector::splat(finish.inverse));
         let trunk = trunk.map(|trunk| trunk.as_mut_ptr().add(grid.square(y * SIDE)));
         for (panel, sums) in sums.iter().enumerate() {
@@ -89,6 +80,32 @@ unsafe fn row<D: Dot, const SIDE: usize, const PANELS: usize>(
                 D::narrow(value, inverse, to);
             }
         }
+    }
+}
+
+/// The sums of products of row `y`, apart from what follows, so that the compiler keeps them in registers.
+///
+/// # Safety
+/// The CPU has the instruction set of `D`; `board` has `SIDE * SIDE * words` words, and `panels` as many words of weights as
+/// `PANELS` panels have.
+#[inline(always)]
+unsafe fn sums_of<D: Dot, const SIDE: usize, const PANELS: usize>(
+    words: usize,
+    board: *const u32,
+    panels: *const u32,
+    y: usize,
+) -> [[D; SIDE]; PANELS] {
+    // SAFETY: rows of the taps are on the board, and the lengths as vouched for.
+    unsafe {
+        let mut sums = [[D::zero(); SIDE]; PANELS];
+        for tap_row in usize::from(y == 0)..(SIDE + 1 - y).min(3) {
+            let from = board.add((y + tap_row - 1) * SIDE * words);
+            let taps = panels.add(3 * tap_row * words * PANEL);
+            tap::<D, SIDE, PANELS, 0>(words, from, taps, &mut sums);
+            tap::<D, SIDE, PANELS, 1>(words, from, taps.add(words * PANEL), &mut sums);
+            tap::<D, SIDE, PANELS, 2>(words, from, taps.add(2 * words * PANEL), &mut sums);
+        }
+        sums
     }
 }
 

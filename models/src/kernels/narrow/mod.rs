@@ -102,11 +102,6 @@ macro_rules! narrow_kernels {
 
 narrow_kernels!(bf16_portable, "portable", PortableBf16, 1);
 narrow_kernels!(int8_portable, "portable", PortableInt8, 1);
-// The same plain Rust, where the compiler may use wider registers.
-#[cfg(target_arch = "x86_64")]
-narrow_kernels!(bf16_avx2, "AVX2", PortableBf16, 1, "avx2");
-#[cfg(target_arch = "x86_64")]
-narrow_kernels!(int8_avx2, "AVX2", PortableInt8, 1, "avx2");
 // Two panels by eleven squares are twenty-two of the thirty-two registers.
 #[cfg(target_arch = "x86_64")]
 narrow_kernels!(bf16_avx512, NarrowKernels::BF16, Avx512Bf16, 2, "avx512f,avx512bf16");
@@ -123,27 +118,21 @@ impl NarrowKernels {
     /// The tables for bf16 that this CPU can run, fastest first.
     pub fn bf16() -> impl Iterator<Item = &'static NarrowKernels> {
         #[cfg(target_arch = "x86_64")]
-        let vectors = [
-            (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bf16"))
-                .then_some(&bf16_avx512::KERNELS),
-            is_x86_feature_detected!("avx2").then_some(&bf16_avx2::KERNELS),
-        ];
+        let vectors = (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bf16"))
+            .then_some(&bf16_avx512::KERNELS);
         #[cfg(not(target_arch = "x86_64"))]
-        let vectors = [None];
-        vectors.into_iter().flatten().chain([&bf16_portable::KERNELS])
+        let vectors = None;
+        vectors.into_iter().chain([&bf16_portable::KERNELS])
     }
 
     /// The tables for eight-bit numbers that this CPU can run, fastest first.
     pub fn int8() -> impl Iterator<Item = &'static NarrowKernels> {
         #[cfg(target_arch = "x86_64")]
-        let vectors = [
-            (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni"))
-                .then_some(&int8_avx512::KERNELS),
-            is_x86_feature_detected!("avx2").then_some(&int8_avx2::KERNELS),
-        ];
+        let vectors = (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni"))
+            .then_some(&int8_avx512::KERNELS);
         #[cfg(not(target_arch = "x86_64"))]
-        let vectors = [None];
-        vectors.into_iter().flatten().chain([&int8_portable::KERNELS])
+        let vectors = None;
+        vectors.into_iter().chain([&int8_portable::KERNELS])
     }
 
     /// The fastest table for bf16 that this CPU can run.
