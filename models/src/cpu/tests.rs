@@ -1,6 +1,6 @@
 //! The fast evaluator against burn's own forward pass.
 
-use burn::module::Param;
+use burn::module::{Param, RunningState};
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_engine::{Bitboard, BoardSize, Side};
 use rand::{RngExt, SeedableRng};
@@ -223,7 +223,7 @@ fn weights_that_overflow_have_no_eight_bit_steps() {
     let norm = &mut network.blocks[0].second.norm;
     let large = |sign: f32| Tensor::<1>::from_data(TensorData::new(vec![sign * 3e38; 16], [16]), &Device::flex());
     (norm.gamma, norm.beta) = (Param::from_tensor(Tensor::ones([16], &Device::flex())), Param::from_tensor(large(1.0)));
-    norm.running_mean.update(large(-1.0));
+    norm.running_mean = RunningState::new(large(-1.0));
     let error = CpuNetwork::with_precision(&network, Precision::Int8).unwrap_err().to_string();
     assert_eq!(error, "network weights: activations of block 1 reach inf, expected finite numbers for int8");
 }
