@@ -36,7 +36,7 @@ unsafe impl Dot for Avx512Bf16 {
     #[inline(always)]
     unsafe fn add_products(self, inputs: __m512i, weights: __m512i) -> Avx512Bf16 {
         unsafe {
-            let (inputs, weights): (__m512bh, __m512bh) = (transmute(inputs), transmute(weights));
+            let (inputs, weights) = (transmute::<__m512i, __m512bh>(inputs), transmute::<__m512i, __m512bh>(weights));
             // In this order the inputs can be read from memory by the instruction itself; the product is the same.
             Avx512Bf16(_mm512_dpbf16_ps(self.0, weights, inputs))
         }
@@ -50,7 +50,7 @@ unsafe impl Dot for Avx512Bf16 {
     #[inline(always)]
     unsafe fn narrow(values: Avx512, _: Avx512, to: *mut u32) {
         unsafe {
-            let numbers: __m256i = transmute(_mm512_cvtneps_pbh(values.0));
+            let numbers = transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(values.0));
             _mm256_storeu_si256(to.cast(), numbers);
         }
     }
