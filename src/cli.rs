@@ -114,7 +114,7 @@ pub enum Seat {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub struct PlayArgs {
-    /// Who to play against: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S][,precision=P], uci:COMMAND
+    /// Who to play against: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S][,precision=P]`, uci:COMMAND
     /// (see `match`).
     #[arg(default_value = "model:brandubh,playouts=200")]
     pub opponent: PlayerSpec,
@@ -193,11 +193,11 @@ pub struct UciArgs {
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// Player A: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S][,precision=P],
+    /// Player A: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S][,precision=P]`,
     /// uci:COMMAND[,nodes=N|,movetime=MS].
     ///
-    /// model: plays a checkpoint, a run's newest one or a shipped one. P is what its network computes in: f32, or bf16 or int8 with
-    /// the kernels for CPUs that have AVX-512 BF16 or AVX-512 VNNI (slower than f32 on others).
+    /// model: plays a checkpoint, a run's newest one or a shipped one. P is what its network computes in: f32, or bf16 or
+    /// int8, which are made for CPUs with AVX-512 BF16 and AVX-512 VNNI (slower than f32 on others).
     ///
     /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and backslashes work
     /// as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or `,movetime=MS` for what `go`
