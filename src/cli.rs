@@ -133,9 +133,10 @@ pub enum Seat {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub struct PlayArgs {
-    /// Who to play against: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], uci:COMMAND, htp:COMMAND (see `match`).
-    #[arg(default_value = "model:brandubh,playouts=200")]
-    pub opponent: PlayerSpec,
+    /// Who to play against: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S][,precision=P]`, uci:COMMAND,
+    /// htp:COMMAND (see `match`).
+    /// [default: the shipped network of the ruleset at 200 playouts]
+    pub opponent: Option<PlayerSpec>,
     /// Ruleset [default: what the opponent's checkpoint was trained on, else brandubh].
     #[arg(long, value_parser = preset)]
     pub rules: Option<Preset>,
@@ -211,8 +212,11 @@ pub struct UciArgs {
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// Player A: random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], uci:COMMAND[,nodes=N|,movetime=MS],
-    /// htp:COMMAND.
+    /// Player A: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S][,precision=P]`,
+    /// uci:COMMAND[,nodes=N|,movetime=MS], htp:COMMAND.
+    ///
+    /// model: plays a checkpoint, a run's newest one or a shipped one. P is what its network computes in: f32, or bf16 or
+    /// int8, which are made for CPUs with AVX-512 BF16 and AVX-512 VNNI (slower than f32 on others).
     ///
     /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and backslashes work
     /// as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or `,movetime=MS` for what `go`

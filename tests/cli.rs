@@ -115,7 +115,7 @@ fn match_ends_with_one_line_of_json() {
 #[test]
 fn doctor_names_cores_and_devices() {
     let text = stdout(&run(&["doctor"]));
-    assert_names(&text, &["cores", "memory", "flex", "cpu"]);
+    assert_names(&text, &["cores", "memory", "precisions     f32", "flex", "cpu"]);
 }
 
 #[test]

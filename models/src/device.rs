@@ -11,7 +11,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::burn_evaluator::GpuQueue;
-use crate::{BurnEvaluator, CpuEvaluator, CpuNetwork, CpuNetworkError, EvalError, Evaluator, Network};
+use crate::{BurnEvaluator, CpuEvaluator, CpuNetwork, CpuNetworkError, EvalError, Evaluator, Network, Precision};
 
 /// A device by name: `cpu`, `flex`, `cuda:0`, `vulkan:0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,25 +40,36 @@ pub struct DeviceReport {
 /// An evaluator of this network on that device. Every thread needs one of its own.
 ///
 /// # Errors
-/// When the device is not in this build or the machine does not have it, or the weights are damaged.
-pub fn evaluator(network: &Network, choice: DeviceChoice) -> Result<Box<dyn Evaluator>, EvalError> {
-    Ok(evaluators(network, choice)?())
+/// When the device is not in this build or the machine does not have it, or it does not compute in that precision, or the
+/// weights are damaged.
+pub fn evaluator(
+    network: &Network,
+    choice: DeviceChoice,
+    precision: Precision,
+) -> Result<Box<dyn Evaluator>, EvalError> {
+    Ok(evaluators(network, choice, precision)?())
 }
 
 /// Makes as many evaluators of this network on that device as there are threads. On [`DeviceChoice::Cpu`] they share the
-/// packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers at a time.
+/// packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers at a time. Only
+/// [`DeviceChoice::Cpu`] has other precisions than [`Precision::F32`].
 ///
 /// # Errors
-/// When the device is not in this build or the machine does not have it, or the weights are damaged.
+/// When the device is not in this build or the machine does not have it, or it does not compute in that precision, or the
+/// weights are damaged.
 pub fn evaluators(
     network: &Network,
     choice: DeviceChoice,
+    precision: Precision,
 ) -> Result<Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>, EvalError> {
+    let unavailable = |problem: String| EvalError::Unavailable { device: choice.to_string(), problem };
     if choice == DeviceChoice::Cpu {
-        let unavailable =
-            |error: CpuNetworkError| EvalError::Unavailable { device: choice.to_string(), problem: error.to_string() };
-        let packed = Arc::new(CpuNetwork::new(network).map_err(unavailable)?);
+        let packed = CpuNetwork::with_precision(network, precision);
+        let packed = Arc::new(packed.map_err(|error: CpuNetworkError| unavailable(error.to_string()))?);
         return Ok(Box::new(move || Box::new(CpuEvaluator::new(packed.clone()))));
+    }
+    if precision != Precision::F32 {
+        return Err(unavailable(format!("precision {precision} is for the device cpu alone; expected f32")));
     }
     let (network, device) = (network.clone(), choice.open()?);
     if choice.is_gpu() {

@@ -169,6 +169,12 @@ pub enum EvalError {
         /// What was read.
         found: String,
     },
+    /// A name that is no precision.
+    #[error("precision {found:?}: expected f32, bf16 or int8")]
+    UnknownPrecision {
+        /// What was read.
+        found: String,
+    },
     /// A device that this build or this machine does not have.
     #[error("device {device}: {problem}")]
     Unavailable {

@@ -1,7 +1,7 @@
 //! `hnefi doctor`: what this machine can run and what would be chosen.
 
 use anyhow::Context;
-use hnefi_models::DeviceChoice;
+use hnefi_models::{DeviceChoice, Precision};
 use hnefi_train::TrainConfig;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
@@ -20,6 +20,11 @@ pub fn run() -> anyhow::Result<()> {
         gib(system.available_memory())
     );
     println!("instructions   {}", instructions());
+    let precision = |precision: Precision| match precision.missing() {
+        None => precision.to_string(),
+        Some(missing) => format!("{precision} (slower here: no {missing})"),
+    };
+    println!("precisions     {}", Precision::ALL.map(precision).join(", "));
     println!("devices");
     for report in DeviceChoice::survey() {
         let state = match &report.state {

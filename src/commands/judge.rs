@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 
 use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, judge};
-use hnefi_models::evaluators;
+use hnefi_models::{Precision, evaluators};
 use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
@@ -31,7 +31,7 @@ struct Report<'a> {
 pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
     let mut models = ModelCache::new(args.device, SearchConfig::default());
     let checkpoint = models.checkpoint(&args.model)?;
-    let make = evaluators(&checkpoint.network, args.device)?;
+    let make = evaluators(&checkpoint.network, args.device, Precision::F32)?;
     let files = record_files(&args.sources)?;
     let games: Vec<GameRecord> = Games::new(files, ProgressBar::hidden()).map(|game| game.record).collect();
     // Checked before any work: a record may come from anywhere.

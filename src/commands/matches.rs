@@ -8,7 +8,7 @@ use hnefi_models::DeviceChoice;
 use hnefi_selfplay::arena::{
     EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, SprtParams, Tally, play_match,
 };
-use hnefi_selfplay::players::ModelCache;
+use hnefi_selfplay::players::{ModelCache, PlayerSpec};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::{GameRecord, encode_games};
 use indicatif::ProgressBar;
@@ -24,6 +24,9 @@ pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     params.sprt = args.sprt.as_deref().map(sprt).transpose()?;
     params.threads = args.threads.unwrap_or(params.threads);
     params.ply_cap = args.ply_cap.unwrap_or(params.ply_cap);
+    for text in [&args.a, &args.b].into_iter().filter_map(PlayerSpec::warning) {
+        eprintln!("warning: {text}");
+    }
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     let mut watcher = Watcher {
         bar: progress::games(u64::from(args.games)),

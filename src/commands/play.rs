@@ -4,12 +4,15 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use hnefi_engine::{Preset, Rules, Side};
-use hnefi_models::DeviceChoice;
+use hnefi_models::{DeviceChoice, Precision, pretrained_for};
 use hnefi_play::{Seat, Table};
-use hnefi_selfplay::players::{ModelCache, PlayerSpec};
+use hnefi_selfplay::players::{Limit, ModelCache, PlayerSpec};
 use hnefi_selfplay::search::SearchConfig;
 
 use crate::cli::{self, PlayArgs};
+
+/// Playouts a move of an opponent that nobody chose.
+const PLAYOUTS: u32 = 200;
 
 /// Sets the table and plays until the person leaves.
 pub fn run(args: PlayArgs) -> anyhow::Result<()> {
@@ -18,9 +21,13 @@ pub fn run(args: PlayArgs) -> anyhow::Result<()> {
     if args.web {
         return super::web::play(&args, &rules);
     }
+    let player = args.opponent.clone().unwrap_or_else(|| shipped(&rules));
+    if let Some(text) = player.warning() {
+        eprintln!("warning: {text}");
+    }
     // Refuse a bad FEN before the screen changes.
     cli::position(&rules, args.fen.as_deref())?;
-    let mut opponent = || anyhow::Ok(Seat::Player(args.opponent.build(&mut models)?));
+    let mut opponent = || anyhow::Ok(Seat::Player(player.build(&mut models)?));
     let seats = match args.side {
         cli::Seat::Attackers => [Seat::Person, opponent()?],
         cli::Seat::Defenders => [opponent()?, Seat::Person],
@@ -32,7 +39,7 @@ pub fn run(args: PlayArgs) -> anyhow::Result<()> {
         rules,
         start: args.fen.clone(),
         seats,
-        adviser: Some(args.opponent.build(&mut models)?),
+        adviser: Some(player.build(&mut models)?),
         seed: args.seed.unwrap_or_else(clock_seed),
         folder: std::env::current_dir()?,
         pace: Duration::from_millis(700),
@@ -52,12 +59,18 @@ fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Rules> {
         return Ok(preset.rules());
     }
     let trained_on = match &args.opponent {
-        PlayerSpec::Model { path, .. } => {
+        Some(PlayerSpec::Model { path, .. }) => {
             models.checkpoint(path)?.card.rulesets.first().and_then(|name| Preset::from_name(name))
         }
         _ => None,
     };
     Ok(trained_on.unwrap_or(Preset::Brandubh).rules())
+}
+
+/// The shipped network that knows these rules, or at least their board, or else the one there is.
+fn shipped(rules: &Rules) -> PlayerSpec {
+    let name = rules.preset().and_then(pretrained_for).unwrap_or("brandubh");
+    PlayerSpec::Model { path: name.into(), limit: Limit::Playouts(PLAYOUTS), precision: Precision::default() }
 }
 
 pub(super) fn clock_seed() -> u64 {

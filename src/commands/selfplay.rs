@@ -45,7 +45,10 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     };
     let watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
     watcher.bar.set_prefix("self-play");
-    let evaluators = evaluators(&network, device)?;
+    if let Some(text) = config.run.precision.warning() {
+        eprintln!("warning: {text}");
+    }
+    let evaluators = evaluators(&network, device, config.run.precision)?;
     let make = || Ok(evaluators());
     let summary = record_games(&store, &config.selfplay, &config.search, &params, &make, &watcher)?;
     watcher.bar.finish_and_clear();

@@ -17,7 +17,7 @@ pub fn play(args: &PlayArgs, rules: &Rules) -> anyhow::Result<()> {
     config.rules = rules.preset().unwrap_or(Preset::Brandubh);
     config.seed = args.seed.unwrap_or_else(clock_seed);
     // A model named as the opponent is one of those to choose from.
-    if let PlayerSpec::Model { path, .. } = &args.opponent
+    if let Some(PlayerSpec::Model { path, .. }) = &args.opponent
         && path.is_dir()
     {
         let list = if path.join("checkpoints").is_dir() { &mut config.runs } else { &mut config.folders };

@@ -138,6 +138,11 @@ fn values_that_do_not_go_together() {
         "train.batch = 100 with train.shards = 3: expected a multiple of train.shards, at least 2 samples a shard"
     );
     assert_eq!(
+        fault("[run]\nprecision = \"int8\"\ndevice = \"flex\""),
+        "run.precision = \"int8\" with run.device = \"flex\": expected \"f32\", since only the device \"cpu\" has the others"
+    );
+    assert_eq!(faults("[run]\nprecision = \"bf16\""), []);
+    assert_eq!(
         fault("[train]\nrate = 1e-5"),
         "train.rate_end = 0.0001: expected no more than train.rate, which is 0.00001"
     );

@@ -4,7 +4,7 @@ use burn::nn::Linear;
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 
-use crate::network::ConvNorm;
+use crate::network::{Block, ConvNorm};
 
 /// Why a network cannot be evaluated by the fast CPU kernels.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -26,6 +26,14 @@ pub enum CpuNetworkError {
         found: Vec<usize>,
         /// The shape that fits the rest of the network.
         expected: Vec<usize>,
+    },
+    /// The network overflows single precision on the sample positions, so that no eight-bit steps fit it.
+    #[error("network weights: activations of block {block} reach {value}, expected finite numbers for int8")]
+    Overflow {
+        /// The block that they go into, or behind the last its number plus one.
+        block: usize,
+        /// The largest.
+        value: f32,
     },
     /// The device would not hand out the weights as numbers.
     #[error("network weights {part}: {problem}")]
@@ -120,6 +128,35 @@ impl Folded {
     /// The 3x3 kernel from an input to an output, row-major.
     pub fn kernel(&self, input: usize, output: usize) -> &[f64; 9] {
         &self.kernels[output * self.inputs + input]
+    }
+}
+
+/// A residual block, folded.
+pub(super) struct FoldedBlock {
+    pub first: Folded,
+    pub second: Folded,
+    /// From pooled features to the bias of the second convolution, whose own bias it holds too.
+    pub pool: Option<Matrix>,
+}
+
+impl FoldedBlock {
+    /// Folds the block with this number, of so many channels.
+    pub fn of(index: usize, block: &Block, channels: usize) -> Result<FoldedBlock, CpuNetworkError> {
+        let part = |name: &str| format!("block {index} {name}");
+        let first = Folded::of(&part("first"), &block.first, channels, channels)?;
+        let second = Folded::of(&part("second"), &block.second, channels, channels)?;
+        let pool = match &block.pool {
+            None => None,
+            Some(pool) => {
+                let pool = Matrix::of_linear(&part("pool"), pool, 3 * channels)?;
+                let mut pool = pool.with_outputs(&part("pool"), channels)?;
+                for (bias, own) in pool.bias.iter_mut().zip(&second.bias) {
+                    *bias += own;
+                }
+                Some(pool)
+            }
+        };
+        Ok(FoldedBlock { first, second, pool })
     }
 }
 

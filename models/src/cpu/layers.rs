@@ -9,7 +9,7 @@ pub(super) fn padded(len: usize) -> usize {
 }
 
 /// `values` followed by zeros up to whole panels.
-fn padded_bias(values: &[f32]) -> Floats {
+pub(super) fn padded_bias(values: &[f32]) -> Floats {
     let mut bias = Floats::zeros(padded(values.len()));
     bias[..values.len()].copy_from_slice(values);
     bias

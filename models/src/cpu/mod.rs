@@ -1,4 +1,4 @@
-//! The fast evaluator for CPUs: the network's arithmetic without burn, in single precision.
+//! The fast evaluator for CPUs: the network's arithmetic without burn, in single precision or with a tower of narrow numbers.
 //!
 //! [`CpuNetwork`] takes the weights out of a burn [`crate::Network`] once: norms are folded into their convolutions, kernels
 //! transformed for Winograd's method, everything packed in the order in which it is read. [`CpuEvaluator`] then takes one
@@ -9,14 +9,20 @@
 //! | `fold` | weights out of burn, norms into convolutions |
 //! | `stem` | binary planes to channels, by adding the rows of set bits |
 //! | `layers` | 3x3 convolutions and dense layers, packed |
+//! | `block` | a residual block in single precision |
+//! | `narrow` | the tower in bf16 or eight-bit numbers ([`crate::Precision`]) |
+//! | `calibration` | what the steps of eight-bit numbers are measured on |
 //! | `heads` | policy where moves start, value, occupancy |
 //! | `network` | the order of it all, and the scratch memory |
 //!
 //! The arithmetic is in [`crate::kernels`]. Boards lie channels last with a border of zeros. Nothing is allocated while evaluating, but for auxiliary answers.
 
+mod block;
+mod calibration;
 mod fold;
 mod heads;
 mod layers;
+mod narrow;
 mod network;
 mod stem;
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! The packed network, shared by every evaluator that plays with it.
 
-use super::fold::{CpuNetworkError, Folded, Matrix};
+use super::block::{Block, BlockScratch};
+use super::calibration::{self, Peaks};
+use super::fold::{CpuNetworkError, Folded, FoldedBlock, Matrix};
 use super::heads::{HeadScratch, Heads, Occupancy};
-use super::layers::{Convolution, Dense, Tiles, padded};
+use super::layers::{Tiles, padded};
+use super::narrow::{NarrowScratch, NarrowTower};
 use super::stem::Stem;
-use crate::kernels::{BLOCK, Floats, Grid, Kernels, POINTS, Pool};
-use crate::network::Block as BurnBlock;
-use crate::{Features, GLOBALS, Network, PLANES, PolicyIndex};
+use crate::kernels::{BLOCK, Floats, Grid, Kernels, NarrowKernels, POINTS};
+use crate::{Features, GLOBALS, Network, PLANES, PolicyIndex, Precision};
 use hnefi_engine::{BoardSize, Side};
 
 /// A network folded and packed for the CPU kernels. Made once, then shared between threads.
@@ -17,30 +19,41 @@ pub struct CpuNetwork {
     /// Tiles that go through the tower together at least, where there are so many.
     rows: usize,
     stem: Stem,
-    blocks: Vec<Block>,
+    tower: Tower,
     roles: Vec<Heads>,
     occupancy: Occupancy,
 }
 
-/// A residual block.
+/// What the residual tower computes in, on which kernels.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arithmetic {
+    Single,
+    Bf16(&'static NarrowKernels),
+    Int8(&'static NarrowKernels),
+}
+
+/// The residual tower.
 #[derive(Debug)]
-struct Block {
-    first: Convolution,
-    second: Convolution,
-    /// From pooled features to the bias of the second convolution, whose own bias it holds too.
-    pool: Option<Dense>,
+enum Tower {
+    Single(Vec<Block>),
+    Narrow(NarrowTower),
+}
+
+/// Intermediate values of the tower.
+#[derive(Debug)]
+enum TowerScratch {
+    Single(BlockScratch),
+    Narrow(NarrowScratch),
 }
 
 /// Activations and intermediate values of one evaluator.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    /// The board size that `trunk` and `inner` are laid out for, with a border of zeros.
+    /// The board size that the boards are laid out for, with a border of zeros.
     grid: Grid,
     trunk: Floats,
-    inner: Floats,
-    tiles: Tiles,
+    tower: TowerScratch,
     bias: Floats,
-    pooled: Floats,
     heads: HeadScratch,
 }
 
@@ -50,16 +63,37 @@ impl CpuNetwork {
     /// # Errors
     /// When a weight is not finite, or the shapes are none that a [`crate::NetworkConfig`] makes.
     pub fn new(network: &Network) -> Result<CpuNetwork, CpuNetworkError> {
-        CpuNetwork::with_kernels(network, Kernels::best())
+        CpuNetwork::with_precision(network, Precision::F32)
     }
 
-    /// Name of the kernels it runs on, such as `AVX2`.
+    /// [`CpuNetwork::new`] for a tower in that precision, which a CPU without instructions for it has slower kernels for. For
+    /// [`Precision::Int8`] some hundred positions of random games are evaluated in single precision first.
+    ///
+    /// # Errors
+    /// As [`CpuNetwork::new`], and for [`Precision::Int8`] when the activations of those positions are not finite.
+    pub fn with_precision(network: &Network, precision: Precision) -> Result<CpuNetwork, CpuNetworkError> {
+        let arithmetic = match precision {
+            Precision::F32 => Arithmetic::Single,
+            Precision::Bf16 => Arithmetic::Bf16(NarrowKernels::best_bf16()),
+            Precision::Int8 => Arithmetic::Int8(NarrowKernels::best_int8()),
+        };
+        CpuNetwork::with_kernels(network, Kernels::best(), arithmetic)
+    }
+
+    /// Name of the kernels its tower runs on, such as `AVX2`.
     pub fn kernels(&self) -> &'static str {
-        self.kernels.name
+        match &self.tower {
+            Tower::Single(_) => self.kernels.name,
+            Tower::Narrow(tower) => tower.kernels(),
+        }
     }
 
     /// Packs for particular kernels.
-    pub(super) fn with_kernels(network: &Network, kernels: &'static Kernels) -> Result<CpuNetwork, CpuNetworkError> {
+    pub(super) fn with_kernels(
+        network: &Network,
+        kernels: &'static Kernels,
+        arithmetic: Arithmetic,
+    ) -> Result<CpuNetwork, CpuNetworkError> {
         let channels = network.stem.conv.weight.dims()[0];
         let stem = Folded::of("stem", &network.stem, PLANES, channels)?;
         let globals = Matrix::of_linear("globals", &network.globals, GLOBALS)?.with_outputs("globals", channels)?;
@@ -68,18 +102,54 @@ impl CpuNetwork {
             return Err(CpuNetworkError::Shape { part: "roles".to_owned(), found, expected });
         }
         let blocks = network.blocks.iter().enumerate();
-        let blocks: Vec<Block> =
-            blocks.map(|(index, block)| Block::pack(index, block, channels)).collect::<Result<_, _>>()?;
+        let blocks: Vec<FoldedBlock> =
+            blocks.map(|(index, block)| FoldedBlock::of(index, block, channels)).collect::<Result<_, _>>()?;
         let roles = network.roles.iter().enumerate();
-        Ok(CpuNetwork {
+        let tower = match arithmetic {
+            Arithmetic::Bf16(narrow) => Tower::Narrow(NarrowTower::bf16(narrow, &blocks, channels)),
+            Arithmetic::Single | Arithmetic::Int8(_) => Tower::Single(blocks.iter().map(Block::pack).collect()),
+        };
+        let mut packed = CpuNetwork {
             kernels,
             channels: padded(channels),
             rows: rows(padded(channels), blocks.len()),
             stem: Stem::pack(&stem, globals),
-            blocks,
+            tower,
             roles: roles.map(|(role, heads)| Heads::pack(role, heads, channels)).collect::<Result<_, _>>()?,
             occupancy: Occupancy::pack(&network.occupancy, channels)?,
-        })
+        };
+        if let Arithmetic::Int8(narrow) = arithmetic {
+            let peaks = packed.peaks()?;
+            packed.tower = Tower::Narrow(NarrowTower::int8(narrow, &blocks, channels, &peaks));
+        }
+        Ok(packed)
+    }
+
+    /// The largest activations on the sample positions: before each convolution of the tower in turn, and behind the last.
+    fn peaks(&self) -> Result<Vec<Peaks>, CpuNetworkError> {
+        let Tower::Single(blocks) = &self.tower else { return Ok(Vec::new()) };
+        let mut peaks = vec![Peaks::default(); 2 * blocks.len() + 1];
+        let mut scratch = self.scratch();
+        for (index, size) in BoardSize::ALL.into_iter().enumerate() {
+            self.lay_out(size, &mut scratch);
+            for features in calibration::positions(size) {
+                self.enter(0, &features, &mut scratch);
+                let TowerScratch::Single(inner) = &mut scratch.tower else { continue };
+                let grid = scratch.grid;
+                raise(&mut peaks[0][index], &scratch.trunk[..grid.len()]);
+                for (block, peaks) in blocks.iter().zip(peaks[1..].chunks_exact_mut(2)) {
+                    block.run(self.kernels, grid, 1, &mut scratch.trunk, inner);
+                    raise(&mut peaks[0][index], &inner.inner[..grid.len()]);
+                    raise(&mut peaks[1][index], &scratch.trunk[..grid.len()]);
+                }
+            }
+        }
+        for (place, peaks) in peaks.iter().enumerate() {
+            if let Some(&value) = peaks.iter().find(|peak| !peak.is_finite()) {
+                return Err(CpuNetworkError::Overflow { block: place / 2, value });
+            }
+        }
+        Ok(peaks)
     }
 
     /// Most boards of a size that go through the tower together.
@@ -97,14 +167,21 @@ impl CpuNetwork {
     pub(super) fn scratch(&self) -> Scratch {
         let sizes = BoardSize::ALL;
         let floats = sizes.iter().map(|&size| self.group(size) * self.grid(size).len()).max().unwrap_or(0);
-        let tiles = sizes.iter().map(|&size| Tiles::len(self.grid(size), self.group(size))).max().unwrap_or(0);
+        let tower = match &self.tower {
+            Tower::Single(_) => {
+                let tiles = sizes.iter().map(|&size| Tiles::len(self.grid(size), self.group(size))).max().unwrap_or(0);
+                TowerScratch::Single(BlockScratch::new(self.channels, floats, tiles))
+            }
+            Tower::Narrow(tower) => {
+                let squares = sizes.iter().map(|&size| self.group(size) * size.squares()).max().unwrap_or(0);
+                TowerScratch::Narrow(tower.scratch(self.channels, squares))
+            }
+        };
         Scratch {
             grid: self.grid(BoardSize::Eleven),
             trunk: Floats::zeros(floats),
-            inner: Floats::zeros(floats),
-            tiles: Tiles::new(tiles),
+            tower,
             bias: Floats::zeros(self.channels),
-            pooled: Floats::zeros(3 * self.channels),
             heads: HeadScratch::new(self.channels, &self.roles),
         }
     }
@@ -119,7 +196,9 @@ impl CpuNetwork {
         if grid != scratch.grid {
             // What was a square may be border now, and the border is zero.
             scratch.trunk.fill(0.0);
-            scratch.inner.fill(0.0);
+            if let TowerScratch::Single(tower) = &mut scratch.tower {
+                tower.inner.fill(0.0);
+            }
             scratch.grid = grid;
         }
     }
@@ -133,8 +212,15 @@ impl CpuNetwork {
 
     /// Takes the first `boards` boards through the tower.
     pub(super) fn run_tower(&self, boards: usize, scratch: &mut Scratch) {
-        for block in &self.blocks {
-            block.run(self.kernels, boards, scratch);
+        let Scratch { grid, trunk, tower, .. } = scratch;
+        match (&self.tower, tower) {
+            (Tower::Single(blocks), TowerScratch::Single(tower)) => {
+                blocks.iter().for_each(|block| block.run(self.kernels, *grid, boards, trunk, tower));
+            }
+            (Tower::Narrow(narrow), TowerScratch::Narrow(tower)) => {
+                narrow.run(self.kernels, *grid, boards, trunk, tower);
+            }
+            _ => unreachable!("scratch memory of another network"),
         }
     }
 
@@ -169,48 +255,9 @@ impl CpuNetwork {
     }
 }
 
-impl Block {
-    fn pack(index: usize, block: &BurnBlock, channels: usize) -> Result<Block, CpuNetworkError> {
-        let part = |name: &str| format!("block {index} {name}");
-        let first = Folded::of(&part("first"), &block.first, channels, channels)?;
-        let second = Folded::of(&part("second"), &block.second, channels, channels)?;
-        let pool = match &block.pool {
-            None => None,
-            Some(pool) => {
-                let pool = Matrix::of_linear(&part("pool"), pool, 3 * channels)?;
-                let mut pool = pool.with_outputs(&part("pool"), channels)?;
-                for (bias, own) in pool.bias.iter_mut().zip(&second.bias) {
-                    *bias += own;
-                }
-                Some(Dense::pack(&pool, 3))
-            }
-        };
-        Ok(Block { first: Convolution::pack(&first), second: Convolution::pack(&second), pool })
-    }
-
-    fn run(&self, kernels: &Kernels, boards: usize, scratch: &mut Scratch) {
-        let Scratch { grid, trunk, inner, tiles, bias, pooled, .. } = scratch;
-        let grid = *grid;
-        let (first, second) = (&self.first, &self.second);
-        first.run(kernels, grid, boards, trunk, tiles);
-        for (index, inner) in inner.chunks_exact_mut(grid.len()).take(boards).enumerate() {
-            Convolution::finish(kernels, grid, boards, index, tiles, &first.bias, false, inner);
-        }
-        second.run(kernels, grid, boards, inner, tiles);
-        for (index, trunk) in trunk.chunks_exact_mut(grid.len()).take(boards).enumerate() {
-            let bias = match &self.pool {
-                None => &second.bias,
-                Some(layer) => {
-                    let inner = &inner[index * grid.len()..][..grid.len()];
-                    let pool = Pool { side: grid.side, row_step: grid.row_step(), channels: grid.channels };
-                    kernels.pool(&pool, &inner[grid.square(0)..], pooled);
-                    layer.run(kernels, pooled, false, bias);
-                    &*bias
-                }
-            };
-            Convolution::finish(kernels, grid, boards, index, tiles, bias, true, trunk);
-        }
-    }
+/// Raises a peak to the largest of these activations.
+fn raise(peak: &mut f32, activations: &[f32]) {
+    *peak = activations.iter().copied().fold(*peak, f32::max);
 }
 
 /// How many tiles share one pass over the weights: two register blocks' worth while all weights stay in a core's share of the

@@ -1,15 +1,16 @@
 //! The fast evaluator against burn's own forward pass.
 
-use burn::module::Param;
+use burn::module::{Param, RunningState};
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_engine::{Bitboard, BoardSize, Side};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::network::Arithmetic;
 use super::{CpuNetwork, CpuNetworkError};
-use crate::kernels::Kernels;
+use crate::kernels::{Kernels, NarrowKernels};
 use crate::network::ConvNorm;
-use crate::{Features, GLOBALS, Network, NetworkConfig, PLANES, POLICY_PLANES, PolicyIndex};
+use crate::{Features, GLOBALS, Network, NetworkConfig, PLANES, POLICY_PLANES, PolicyIndex, Precision};
 
 /// Largest difference allowed on a logit.
 const TOLERANCE: f32 = 1e-4;
@@ -130,7 +131,7 @@ fn logits_are_those_of_burn() {
         for (pool_every, role_heads) in [(0, false), (2, true)] {
             let network = random_network(config(channels, pool_every, role_heads), &mut rng);
             for kernels in Kernels::available() {
-                let packed = CpuNetwork::with_kernels(&network, kernels).unwrap();
+                let packed = CpuNetwork::with_kernels(&network, kernels, Arithmetic::Single).unwrap();
                 for size in BoardSize::ALL {
                     for side in Side::BOTH {
                         let features = random_features(size, side, &mut rng);
@@ -169,8 +170,8 @@ fn the_answer_does_not_depend_on_the_group() {
     let mut rng = Rng::seed_from_u64(3);
     let network = random_network(config(32, 2, true), &mut rng);
     for kernels in Kernels::available() {
-        let alone = CpuNetwork::with_kernels(&network, kernels).unwrap().with_rows(1);
-        let together = CpuNetwork::with_kernels(&network, kernels).unwrap().with_rows(45);
+        let alone = CpuNetwork::with_kernels(&network, kernels, Arithmetic::Single).unwrap().with_rows(1);
+        let together = CpuNetwork::with_kernels(&network, kernels, Arithmetic::Single).unwrap().with_rows(45);
         for size in BoardSize::ALL {
             let positions: Vec<Features> =
                 (0..5).map(|index| random_features(size, Side::BOTH[index % 2], &mut rng)).collect();
@@ -181,6 +182,50 @@ fn the_answer_does_not_depend_on_the_group() {
             }
         }
     }
+}
+
+#[test]
+fn narrow_towers_are_near_and_the_same_on_all_kernels() {
+    let mut rng = Rng::seed_from_u64(6);
+    for channels in [16, 24, 32, 48, 64] {
+        let network = random_network(config(channels, 2, true), &mut rng);
+        let [floats, portable] = [Kernels::best(), Kernels::available().last().unwrap()];
+        let exact = CpuNetwork::with_kernels(&network, floats, Arithmetic::Single).unwrap();
+        let pack =
+            |kernels: &'static Kernels, arithmetic| CpuNetwork::with_kernels(&network, kernels, arithmetic).unwrap();
+        let int8: Vec<_> = NarrowKernels::int8().map(|narrow| pack(portable, Arithmetic::Int8(narrow))).collect();
+        let bf16: Vec<_> = NarrowKernels::bf16().map(|narrow| pack(portable, Arithmetic::Bf16(narrow))).collect();
+        for size in BoardSize::ALL {
+            let features = [random_features(size, Side::Defenders, &mut rng)];
+            let answer = |network: &CpuNetwork| by_kernels(network, &features, size).remove(0);
+            let expected = answer(&exact);
+            let largest = expected.policy.iter().fold(1.0, |max: f32, logit| max.max(logit.abs()));
+            // Features without any pattern are far from the calibration's, so that some activations are cut off.
+            for (networks, what, bound) in [(&bf16, "bf16", 0.03), (&int8, "int8", 0.3)] {
+                let answers: Vec<Logits> = networks.iter().map(answer).collect();
+                for (network, found) in networks.iter().zip(&answers) {
+                    let what = format!("{what} by {} on {size:?} with {channels} channels", network.kernels());
+                    let difference = found.difference(&expected) / largest;
+                    println!("{what}: {difference}");
+                    assert!(difference <= bound, "{what}: {difference} of {largest} apart");
+                }
+                let apart = answers.iter().map(|found| found.difference(&answers[0])).fold(0.0, f32::max);
+                assert!(apart <= if what == "int8" { 0.0 } else { 0.02 * largest }, "{what}: kernels {apart} apart");
+            }
+        }
+    }
+}
+
+#[test]
+fn weights_that_overflow_have_no_eight_bit_steps() {
+    let mut rng = Rng::seed_from_u64(7);
+    let mut network = random_network(config(16, 0, false), &mut rng);
+    let norm = &mut network.blocks[0].second.norm;
+    let large = |sign: f32| Tensor::<1>::from_data(TensorData::new(vec![sign * 3e38; 16], [16]), &Device::flex());
+    (norm.gamma, norm.beta) = (Param::from_tensor(Tensor::ones([16], &Device::flex())), Param::from_tensor(large(1.0)));
+    norm.running_mean = RunningState::new(large(-1.0));
+    let error = CpuNetwork::with_precision(&network, Precision::Int8).unwrap_err().to_string();
+    assert_eq!(error, "network weights: activations of block 1 reach inf, expected finite numbers for int8");
 }
 
 #[test]

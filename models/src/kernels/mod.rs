@@ -4,8 +4,9 @@
 //! and are safe; all `unsafe` of the library stands in this folder. A further precision or instruction set is a further
 //! [`vector::Vector`] or a further table, and changes nothing outside.
 
+mod aligned;
 pub(crate) mod filters;
-mod floats;
+mod narrow;
 mod norm;
 mod packed;
 mod peak;
@@ -16,13 +17,14 @@ mod tests;
 mod tiles;
 mod vector;
 
-pub(crate) use floats::Floats;
+pub(crate) use aligned::{Aligned, Floats};
+pub(crate) use narrow::{Finish, Int8Weights, LARGEST_INPUT, NarrowKernels, Weights};
 pub(crate) use packed::Packed;
 pub(crate) use product::{BLOCK, Outer, Product};
 pub(crate) use rows::Pool;
 pub(crate) use tiles::{Grid, POINTS};
 
-/// Channels are padded to multiples of this, and weights packed by so many columns: two registers of AVX2.
+/// Channels are padded to multiples of this, and weights packed by so many columns: two registers of AVX2, one of AVX-512.
 pub(crate) const PANEL: usize = 16;
 
 /// The kernels of one instruction set.
@@ -51,9 +53,10 @@ pub(crate) struct Kernels {
     lanes: usize,
 }
 
-/// Makes the table of one instruction set: every kernel in a function of its own that enables the features.
+/// Makes the table of one instruction set: every kernel in a function of its own that enables the features. After the
+/// register type stand the registers of a panel, and the panels and rows of the products' register blocks.
 macro_rules! kernels {
-    ($module:ident, $name:literal, $vector:ty, $registers:literal $(, $features:literal)?) => {
+    ($module:ident, $name:literal, $vector:ty, $registers:literal, $panels:literal, $rows:literal $(, $features:literal)?) => {
         mod $module {
             use super::*;
 
@@ -87,7 +90,7 @@ macro_rules! kernels {
                 out: &mut [f32],
             ) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { product::multiply::<$vector, $registers>(product, left, right, bias, out) }
+                unsafe { product::multiply::<$vector, $registers, $panels, $rows>(product, left, right, bias, out) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -129,7 +132,7 @@ macro_rules! kernels {
             $(#[target_feature(enable = $features)])?
             unsafe fn add_outer(product: &Outer, left: &[f32], right: &[f32], out: &mut [f32]) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { product::add_outer::<$vector, $registers>(product, left, right, out) }
+                unsafe { product::add_outer::<$vector, $registers, $panels, $rows>(product, left, right, out) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -153,7 +156,7 @@ macro_rules! kernels {
             $(#[target_feature(enable = $features)])?
             unsafe fn moments(board: &[f32], out: &mut [f32]) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { norm::moments::<$vector>(board, out) }
+                unsafe { norm::moments::<$vector, $registers>(board, out) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -165,7 +168,7 @@ macro_rules! kernels {
             $(#[target_feature(enable = $features)])?
             unsafe fn mask(board: &[f32], out: &[f32], mean: &[f32], gradient: &mut [f32], sums: &mut [f32]) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { norm::mask::<$vector>(board, out, mean, gradient, sums) }
+                unsafe { norm::mask::<$vector, $registers>(board, out, mean, gradient, sums) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -183,18 +186,24 @@ macro_rules! kernels {
     };
 }
 
-kernels!(portable, "portable", vector::Portable, 2);
+// Sixteen registers hold twelve sums and the operands; the thirty-two of AVX-512, twice as wide, hold twenty-four.
+kernels!(portable, "portable", vector::Portable<8>, 2, 1, 6);
 #[cfg(target_arch = "x86_64")]
-kernels!(avx2, "AVX2", vector::Avx2, 2, "avx2,fma");
+kernels!(avx2, "AVX2", vector::Avx2, 2, 1, 6, "avx2,fma");
+#[cfg(target_arch = "x86_64")]
+kernels!(avx512, "AVX-512", vector::Avx512, 1, 2, 12, "avx512f");
 
 impl Kernels {
     /// Every table that this CPU can run, fastest first.
     pub fn available() -> impl Iterator<Item = &'static Kernels> {
         #[cfg(target_arch = "x86_64")]
-        let vectors = (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(&avx2::KERNELS);
+        let vectors = [
+            is_x86_feature_detected!("avx512f").then_some(&avx512::KERNELS),
+            (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(&avx2::KERNELS),
+        ];
         #[cfg(not(target_arch = "x86_64"))]
-        let vectors = None;
-        vectors.into_iter().chain([&portable::KERNELS])
+        let vectors = [None];
+        vectors.into_iter().flatten().chain([&portable::KERNELS])
     }
 
     /// The fastest table that this CPU can run.

@@ -1,37 +1,34 @@
 //! Passes over the squares of one board for training: batch normalisation, skip and ReLU, forward and backward.
 //!
-//! A board is `[squares][channels]` without border, its channels a multiple of the panel.
+//! A board is `[squares][channels]` without border, its channels a multiple of the panel, which is `REGISTERS` registers.
 
 use super::PANEL;
 use super::vector::Vector;
-
-/// Registers added up side by side, enough to hide the latency of an addition together with the other sums of a kernel.
-const CHAINS: usize = 2;
 
 /// Sums per channel over the squares and sums of squared values: `out` is `[2][channels]`.
 ///
 /// # Safety
 /// The CPU has the instruction set of `V`; `board` holds whole squares of as many channels as half of `out`.
 #[inline(always)]
-pub(super) unsafe fn moments<V: Vector>(board: &[f32], out: &mut [f32]) {
-    const { assert!(PANEL.is_multiple_of(CHAINS * V::LANES)) };
+pub(super) unsafe fn moments<V: Vector, const REGISTERS: usize>(board: &[f32], out: &mut [f32]) {
+    const { assert!(REGISTERS * V::LANES == PANEL) };
     let channels = out.len() / 2;
-    for channel in (0..channels).step_by(CHAINS * V::LANES) {
-        // SAFETY: the channels are a multiple of the panel, and a panel of the step.
+    for channel in (0..channels).step_by(PANEL) {
+        // SAFETY: the channels are a multiple of the panel.
         unsafe {
-            let mut sums = [V::splat(0.0); CHAINS];
-            let mut squares = [V::splat(0.0); CHAINS];
+            let mut sums = [V::splat(0.0); REGISTERS];
+            let mut squares = [V::splat(0.0); REGISTERS];
             for begin in (0..board.len()).step_by(channels) {
-                for chain in 0..CHAINS {
-                    let value = V::load(board.as_ptr().add(begin + channel + chain * V::LANES));
-                    sums[chain] = sums[chain].add(value);
-                    squares[chain] = value.mul_add(value, squares[chain]);
+                for register in 0..REGISTERS {
+                    let value = V::load(board.as_ptr().add(begin + channel + register * V::LANES));
+                    sums[register] = sums[register].add(value);
+                    squares[register] = value.mul_add(value, squares[register]);
                 }
             }
-            for chain in 0..CHAINS {
-                let to = out.as_mut_ptr().add(channel + chain * V::LANES);
-                sums[chain].store(to);
-                squares[chain].store(to.add(channels));
+            for register in 0..REGISTERS {
+                let to = out.as_mut_ptr().add(channel + register * V::LANES);
+                sums[register].store(to);
+                squares[register].store(to.add(channels));
             }
         }
     }
@@ -75,31 +72,37 @@ pub(super) unsafe fn activate<V: Vector>(
 /// The CPU has the instruction set of `V`; `out` and `gradient` are as long as `board`, `sums` twice as long as `mean`, and
 /// `board` holds whole squares of as many channels as `mean`.
 #[inline(always)]
-pub(super) unsafe fn mask<V: Vector>(board: &[f32], out: &[f32], mean: &[f32], gradient: &mut [f32], sums: &mut [f32]) {
-    const { assert!(PANEL.is_multiple_of(CHAINS * V::LANES)) };
+pub(super) unsafe fn mask<V: Vector, const REGISTERS: usize>(
+    board: &[f32],
+    out: &[f32],
+    mean: &[f32],
+    gradient: &mut [f32],
+    sums: &mut [f32],
+) {
+    const { assert!(REGISTERS * V::LANES == PANEL) };
     let channels = mean.len();
-    for channel in (0..channels).step_by(CHAINS * V::LANES) {
-        // SAFETY: the channels are a multiple of the panel, and a panel of the step.
+    for channel in (0..channels).step_by(PANEL) {
+        // SAFETY: the channels are a multiple of the panel.
         unsafe {
-            let means: [V; CHAINS] =
-                std::array::from_fn(|chain| V::load(mean.as_ptr().add(channel + chain * V::LANES)));
-            let mut sum = [V::splat(0.0); CHAINS];
-            let mut products = [V::splat(0.0); CHAINS];
+            let means: [V; REGISTERS] =
+                std::array::from_fn(|register| V::load(mean.as_ptr().add(channel + register * V::LANES)));
+            let mut sum = [V::splat(0.0); REGISTERS];
+            let mut products = [V::splat(0.0); REGISTERS];
             for begin in (0..board.len()).step_by(channels) {
-                for chain in 0..CHAINS {
-                    let at = begin + channel + chain * V::LANES;
+                for register in 0..REGISTERS {
+                    let at = begin + channel + register * V::LANES;
                     let place = gradient.as_mut_ptr().add(at);
                     let value = V::load(place).where_positive(V::load(out.as_ptr().add(at)));
-                    let centred = V::load(board.as_ptr().add(at)).sub(means[chain]);
+                    let centred = V::load(board.as_ptr().add(at)).sub(means[register]);
                     value.store(place);
-                    sum[chain] = sum[chain].add(value);
-                    products[chain] = value.mul_add(centred, products[chain]);
+                    sum[register] = sum[register].add(value);
+                    products[register] = value.mul_add(centred, products[register]);
                 }
             }
-            for chain in 0..CHAINS {
-                let to = sums.as_mut_ptr().add(channel + chain * V::LANES);
-                sum[chain].store(to);
-                products[chain].store(to.add(channels));
+            for register in 0..REGISTERS {
+                let to = sums.as_mut_ptr().add(channel + register * V::LANES);
+                sum[register].store(to);
+                products[register].store(to.add(channels));
             }
         }
     }

@@ -31,28 +31,50 @@ impl Product {
     }
 }
 
-/// Rows of one register block: twelve accumulators of two registers each leave room for the operands in sixteen.
+/// Rows of the register block of sixteen registers; groups of boards are made of them.
 pub(crate) const BLOCK: usize = 6;
 
-/// Computes the products. `REGISTERS` registers make a panel.
+/// Calls `$function::<$vector, $registers, $panels, ROWS>` for `$rows` rows, no more than `$most`, which are at most twelve.
+macro_rules! for_rows {
+    ($rows:expr, $most:ident, $function:ident::<$vector:ty, $registers:ident, $panels:tt>($($argument:expr),*)) => {
+        match $rows {
+            1 => $function::<$vector, $registers, $panels, 1>($($argument),*),
+            2 => $function::<$vector, $registers, $panels, 2>($($argument),*),
+            3 => $function::<$vector, $registers, $panels, 3>($($argument),*),
+            4 => $function::<$vector, $registers, $panels, 4>($($argument),*),
+            5 => $function::<$vector, $registers, $panels, 5>($($argument),*),
+            7 if $most >= 7 => $function::<$vector, $registers, $panels, 7>($($argument),*),
+            8 if $most >= 8 => $function::<$vector, $registers, $panels, 8>($($argument),*),
+            9 if $most >= 9 => $function::<$vector, $registers, $panels, 9>($($argument),*),
+            10 if $most >= 10 => $function::<$vector, $registers, $panels, 10>($($argument),*),
+            11 if $most >= 11 => $function::<$vector, $registers, $panels, 11>($($argument),*),
+            12 if $most >= 12 => $function::<$vector, $registers, $panels, 12>($($argument),*),
+            _ => $function::<$vector, $registers, $panels, 6>($($argument),*),
+        }
+    };
+}
+
+/// Computes the products. `REGISTERS` registers make a panel, and `PANELS` panels by `ROWS` rows a register block.
 ///
 /// # Safety
 /// The CPU has the instruction set of `V`, and [`Product::fits`] holds.
 #[inline(always)]
-pub(super) unsafe fn multiply<V: Vector, const REGISTERS: usize>(
+pub(super) unsafe fn multiply<V: Vector, const REGISTERS: usize, const PANELS: usize, const ROWS: usize>(
     product: &Product,
     left: &[f32],
     right: &Packed,
     bias: Option<&[f32]>,
     out: &mut [f32],
 ) {
-    const { assert!(REGISTERS * V::LANES == PANEL) };
-    let (depth, columns, rows) = (right.depth, right.columns, product.rows);
-    let blocks = rows.div_ceil(BLOCK);
+    const { assert!(REGISTERS * V::LANES == PANEL && BLOCK <= ROWS && ROWS <= 12) };
+    let (depth, columns, rows, relu) = (right.depth, right.columns, product.rows, product.relu);
+    let blocks = rows.div_ceil(ROWS);
     for matrix in 0..product.matrices {
         let weights = right.matrix(matrix);
-        for panel in 0..columns / PANEL {
-            let bias = bias.map(|bias| &bias[panel * PANEL..][..PANEL]);
+        let mut column = 0;
+        while column < columns {
+            let wide = PANELS > 1 && column + PANELS * PANEL <= columns;
+            let bias = bias.map(|bias| &bias[column..]);
             let mut first = 0;
             for block in 1..=blocks {
                 let end = block * rows / blocks;
@@ -60,31 +82,36 @@ pub(super) unsafe fn multiply<V: Vector, const REGISTERS: usize>(
                 // `columns * depth` floats.
                 unsafe {
                     let left = left.as_ptr().add(matrix * product.left_step + first * depth);
-                    let out = out.as_mut_ptr().add(matrix * product.out_step + first * columns + panel * PANEL);
-                    let weights = weights.as_ptr().add(panel * PANEL * depth);
-                    let relu = product.relu;
-                    match end - first {
-                        1 => rows_by_panel::<V, REGISTERS, 1>(left, depth, weights, bias, relu, out, columns),
-                        2 => rows_by_panel::<V, REGISTERS, 2>(left, depth, weights, bias, relu, out, columns),
-                        3 => rows_by_panel::<V, REGISTERS, 3>(left, depth, weights, bias, relu, out, columns),
-                        4 => rows_by_panel::<V, REGISTERS, 4>(left, depth, weights, bias, relu, out, columns),
-                        5 => rows_by_panel::<V, REGISTERS, 5>(left, depth, weights, bias, relu, out, columns),
-                        _ => rows_by_panel::<V, REGISTERS, BLOCK>(left, depth, weights, bias, relu, out, columns),
+                    let out = out.as_mut_ptr().add(matrix * product.out_step + first * columns + column);
+                    let weights = weights.as_ptr().add(column * depth);
+                    if wide {
+                        for_rows!(
+                            end - first,
+                            ROWS,
+                            rows_by_panels::<V, REGISTERS, PANELS>(left, depth, weights, bias, relu, out, columns)
+                        );
+                    } else {
+                        for_rows!(
+                            end - first,
+                            ROWS,
+                            rows_by_panels::<V, REGISTERS, 1>(left, depth, weights, bias, relu, out, columns)
+                        );
                     }
                 }
                 first = end;
             }
+            column += if wide { PANELS * PANEL } else { PANEL };
         }
     }
 }
 
-/// `ROWS` rows by one panel, in registers throughout.
+/// `ROWS` rows by `PANELS` panels, in registers throughout.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`; `left` has `ROWS * depth` floats, `weights` `depth * PANEL`, and `out` room for
-/// a panel at every `columns`.
+/// The CPU has the instruction set of `V`; `left` has `ROWS * depth` floats, `weights` `depth * PANEL` for each panel, `bias`
+/// a float for each of their columns, and `out` room for the panels at every `columns`.
 #[inline(always)]
-unsafe fn rows_by_panel<V: Vector, const REGISTERS: usize, const ROWS: usize>(
+unsafe fn rows_by_panels<V: Vector, const REGISTERS: usize, const PANELS: usize, const ROWS: usize>(
     left: *const f32,
     depth: usize,
     weights: *const f32,
@@ -93,30 +120,39 @@ unsafe fn rows_by_panel<V: Vector, const REGISTERS: usize, const ROWS: usize>(
     out: *mut f32,
     columns: usize,
 ) {
-    // SAFETY: all offsets stay below the lengths that the caller vouches for; `bias` is a panel long.
+    // SAFETY: all offsets stay below the lengths that the caller vouches for.
     unsafe {
         let zero = V::splat(0.0);
-        let mut sums = [[zero; REGISTERS]; ROWS];
+        let mut sums = [[[zero; REGISTERS]; PANELS]; ROWS];
         for k in 0..depth {
-            let weight: [V; REGISTERS] =
-                std::array::from_fn(|register| V::load(weights.add(k * PANEL + register * V::LANES)));
-            for (row, sum) in sums.iter_mut().enumerate() {
+            let mut weight = [[zero; REGISTERS]; PANELS];
+            for (panel, weight) in weight.iter_mut().enumerate() {
+                for (register, weight) in weight.iter_mut().enumerate() {
+                    *weight = V::load(weights.add((panel * depth + k) * PANEL + register * V::LANES));
+                }
+            }
+            for (row, sums) in sums.iter_mut().enumerate() {
                 let factor = V::splat(*left.add(row * depth + k));
-                for register in 0..REGISTERS {
-                    sum[register] = factor.mul_add(weight[register], sum[register]);
+                for (sums, weight) in sums.iter_mut().zip(&weight) {
+                    for (sum, &weight) in sums.iter_mut().zip(weight) {
+                        *sum = factor.mul_add(weight, *sum);
+                    }
                 }
             }
         }
-        for (row, sum) in sums.iter().enumerate() {
-            for (register, &sum) in sum.iter().enumerate() {
-                let mut value = sum;
-                if let Some(bias) = bias {
-                    value = value.add(V::load(bias.as_ptr().add(register * V::LANES)));
+        for (row, sums) in sums.iter().enumerate() {
+            for (panel, sums) in sums.iter().enumerate() {
+                for (register, &sum) in sums.iter().enumerate() {
+                    let at = panel * PANEL + register * V::LANES;
+                    let mut value = sum;
+                    if let Some(bias) = bias {
+                        value = value.add(V::load(bias.as_ptr().add(at)));
+                    }
+                    if relu {
+                        value = value.max(zero);
+                    }
+                    value.store(out.add(row * columns + at));
                 }
-                if relu {
-                    value = value.max(zero);
-                }
-                value.store(out.add(row * columns + register * V::LANES));
             }
         }
     }
@@ -151,52 +187,61 @@ impl Outer {
     }
 }
 
-/// Adds the products to `out`, whose matrices lie one after the other. `REGISTERS` registers make a panel.
+/// Adds the products to `out`, whose matrices lie one after the other. `REGISTERS` registers make a panel of the right-hand
+/// matrix, and `PANELS` panels by `ROWS` columns of the left-hand one a register block.
 ///
 /// # Safety
 /// The CPU has the instruction set of `V`, and [`Outer::fits`] holds.
 #[inline(always)]
-pub(super) unsafe fn add_outer<V: Vector, const REGISTERS: usize>(
+pub(super) unsafe fn add_outer<V: Vector, const REGISTERS: usize, const PANELS: usize, const ROWS: usize>(
     product: &Outer,
     left: &[f32],
     right: &[f32],
     out: &mut [f32],
 ) {
-    const { assert!(REGISTERS * V::LANES == PANEL) };
+    const { assert!(REGISTERS * V::LANES == PANEL && BLOCK <= ROWS && ROWS <= 12) };
     let Outer { matrices, rows, left_columns, right_columns, left_step, right_step } = *product;
-    let blocks = left_columns.div_ceil(BLOCK);
+    let blocks = left_columns.div_ceil(ROWS);
     for matrix in 0..matrices {
-        for panel in 0..right_columns / PANEL {
+        let mut column = 0;
+        while column < right_columns {
+            let wide = PANELS > 1 && column + PANELS * PANEL <= right_columns;
             let mut first = 0;
             for block in 1..=blocks {
                 let end = block * left_columns / blocks;
                 // SAFETY: `fits` keeps every row of every matrix inside its slice.
                 unsafe {
                     let left = left.as_ptr().add(matrix * left_step + first);
-                    let right = right.as_ptr().add(matrix * right_step + panel * PANEL);
-                    let out = out.as_mut_ptr().add((matrix * left_columns + first) * right_columns + panel * PANEL);
-                    match end - first {
-                        1 => add_block::<V, REGISTERS, 1>(rows, left, left_columns, right, right_columns, out),
-                        2 => add_block::<V, REGISTERS, 2>(rows, left, left_columns, right, right_columns, out),
-                        3 => add_block::<V, REGISTERS, 3>(rows, left, left_columns, right, right_columns, out),
-                        4 => add_block::<V, REGISTERS, 4>(rows, left, left_columns, right, right_columns, out),
-                        5 => add_block::<V, REGISTERS, 5>(rows, left, left_columns, right, right_columns, out),
-                        _ => add_block::<V, REGISTERS, BLOCK>(rows, left, left_columns, right, right_columns, out),
+                    let right = right.as_ptr().add(matrix * right_step + column);
+                    let out = out.as_mut_ptr().add((matrix * left_columns + first) * right_columns + column);
+                    if wide {
+                        for_rows!(
+                            end - first,
+                            ROWS,
+                            add_block::<V, REGISTERS, PANELS>(rows, left, left_columns, right, right_columns, out)
+                        );
+                    } else {
+                        for_rows!(
+                            end - first,
+                            ROWS,
+                            add_block::<V, REGISTERS, 1>(rows, left, left_columns, right, right_columns, out)
+                        );
                     }
                 }
                 first = end;
             }
+            column += if wide { PANELS * PANEL } else { PANEL };
         }
     }
 }
 
-/// `LEFT` columns of the left-hand matrix by one panel of the right-hand one, in registers throughout.
+/// `LEFT` columns of the left-hand matrix by `PANELS` panels of the right-hand one, in registers throughout.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`; there are `LEFT` floats at every `left_columns` from `left` on and a panel at
+/// The CPU has the instruction set of `V`; there are `LEFT` floats at every `left_columns` from `left` on and the panels at
 /// every `right_columns` from `right` and from `out` on, for each row they have.
 #[inline(always)]
-unsafe fn add_block<V: Vector, const REGISTERS: usize, const LEFT: usize>(
+unsafe fn add_block<V: Vector, const REGISTERS: usize, const PANELS: usize, const LEFT: usize>(
     rows: usize,
     left: *const f32,
     left_columns: usize,
@@ -206,22 +251,36 @@ unsafe fn add_block<V: Vector, const REGISTERS: usize, const LEFT: usize>(
 ) {
     // SAFETY: all offsets stay below the lengths that the caller vouches for.
     unsafe {
-        let mut sums: [[V; REGISTERS]; LEFT] = std::array::from_fn(|column| {
-            std::array::from_fn(|register| V::load(out.add(column * right_columns + register * V::LANES)))
-        });
-        for row in 0..rows {
-            let values: [V; REGISTERS] =
-                std::array::from_fn(|register| V::load(right.add(row * right_columns + register * V::LANES)));
-            for (column, sum) in sums.iter_mut().enumerate() {
-                let factor = V::splat(*left.add(row * left_columns + column));
-                for register in 0..REGISTERS {
-                    sum[register] = factor.mul_add(values[register], sum[register]);
+        let zero = V::splat(0.0);
+        let mut sums = [[[zero; REGISTERS]; PANELS]; LEFT];
+        for (column, sums) in sums.iter_mut().enumerate() {
+            for (panel, sums) in sums.iter_mut().enumerate() {
+                for (register, sum) in sums.iter_mut().enumerate() {
+                    *sum = V::load(out.add(column * right_columns + panel * PANEL + register * V::LANES));
                 }
             }
         }
-        for (column, sum) in sums.iter().enumerate() {
-            for (register, &sum) in sum.iter().enumerate() {
-                sum.store(out.add(column * right_columns + register * V::LANES));
+        for row in 0..rows {
+            let mut values = [[zero; REGISTERS]; PANELS];
+            for (panel, values) in values.iter_mut().enumerate() {
+                for (register, value) in values.iter_mut().enumerate() {
+                    *value = V::load(right.add(row * right_columns + panel * PANEL + register * V::LANES));
+                }
+            }
+            for (column, sums) in sums.iter_mut().enumerate() {
+                let factor = V::splat(*left.add(row * left_columns + column));
+                for (sums, values) in sums.iter_mut().zip(&values) {
+                    for (sum, &value) in sums.iter_mut().zip(values) {
+                        *sum = factor.mul_add(value, *sum);
+                    }
+                }
+            }
+        }
+        for (column, sums) in sums.iter().enumerate() {
+            for (panel, sums) in sums.iter().enumerate() {
+                for (register, &sum) in sums.iter().enumerate() {
+                    sum.store(out.add(column * right_columns + panel * PANEL + register * V::LANES));
+                }
             }
         }
     }

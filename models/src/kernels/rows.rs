@@ -22,6 +22,11 @@ pub(super) unsafe fn sum<V: Vector>(table: &[f32], picked: &[u16], bias: &[f32],
         unsafe { sum_registers::<V, 4>(table, picked, bias, out, channel) };
         channel += 4 * V::LANES;
     }
+    while channel + 2 * V::LANES <= channels {
+        // SAFETY: two registers from `channel` on are inside the row.
+        unsafe { sum_registers::<V, 2>(table, picked, bias, out, channel) };
+        channel += 2 * V::LANES;
+    }
     while channel < channels {
         // SAFETY: the channels are a multiple of the lanes.
         unsafe { sum_registers::<V, 1>(table, picked, bias, out, channel) };

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Numbers in -1..1 without a pattern that a kernel could be right on by luck.
-fn values(seed: u64) -> impl Iterator<Item = f32> {
+pub(super) fn values(seed: u64) -> impl Iterator<Item = f32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     std::iter::repeat_with(move || {
         state ^= state << 13;
@@ -13,7 +13,7 @@ fn values(seed: u64) -> impl Iterator<Item = f32> {
     })
 }
 
-fn filled(len: usize, seed: u64) -> Floats {
+pub(super) fn filled(len: usize, seed: u64) -> Floats {
     let mut floats = Floats::zeros(len);
     for (place, value) in floats.iter_mut().zip(values(seed)) {
         *place = value;
@@ -37,7 +37,9 @@ fn buffers_begin_on_a_cache_line() {
 #[test]
 fn products_are_sums_of_products() {
     for kernels in Kernels::available() {
-        for (rows, depth, columns) in [(1, 48, 16), (4, 16, 32), (9, 32, 16), (11, 5, 48), (13, 64, 64)] {
+        for (rows, depth, columns) in
+            [(1, 48, 16), (4, 16, 32), (8, 7, 80), (9, 32, 16), (11, 5, 48), (13, 64, 64), (36, 32, 96)]
+        {
             let (matrices, gap) = (3, 7);
             let (left_step, out_step) = (rows * depth + gap, rows * columns + gap);
             let left = filled(matrices * left_step, 1);
@@ -266,7 +268,7 @@ fn outputs_are_what_gather_writes() {
 #[test]
 fn outer_products_are_added() {
     for kernels in Kernels::available() {
-        for (rows, left_columns, right_columns) in [(1, 16, 16), (4, 32, 16), (9, 5, 48), (17, 64, 32)] {
+        for (rows, left_columns, right_columns) in [(1, 16, 16), (4, 32, 16), (9, 5, 48), (17, 64, 32), (3, 31, 112)] {
             let (matrices, gap) = (3, 7);
             let (left_step, right_step) = (rows * left_columns + gap, rows * right_columns + gap);
             let (left, right) = (filled(matrices * left_step, 1), filled(matrices * right_step, 2));

@@ -27,61 +27,61 @@ pub(super) unsafe trait Vector: Copy {
     unsafe fn where_equal(self, a: Self, b: Self, other: Self) -> Self;
 }
 
-/// Eight floats in an array, which the compiler vectorises with what the target has.
+/// Floats in an array, which the compiler vectorises with what the target has.
 #[derive(Clone, Copy)]
-pub(super) struct Portable([f32; 8]);
+pub(super) struct Portable<const LANES: usize>(pub(super) [f32; LANES]);
 
-impl Portable {
+impl<const LANES: usize> Portable<LANES> {
     #[inline(always)]
-    fn zip(self, other: Portable, operation: impl Fn(f32, f32) -> f32) -> Portable {
-        Portable(std::array::from_fn(|lane| operation(self.0[lane], other.0[lane])))
+    fn zip(self, other: Self, operation: impl Fn(f32, f32) -> f32) -> Self {
+        Self(std::array::from_fn(|lane| operation(self.0[lane], other.0[lane])))
     }
 }
 
 // SAFETY: plain Rust, which every CPU that runs this program executes.
-unsafe impl Vector for Portable {
-    const LANES: usize = 8;
+unsafe impl<const LANES: usize> Vector for Portable<LANES> {
+    const LANES: usize = LANES;
 
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> Portable {
-        // SAFETY: the caller vouches for eight floats at `from`.
-        Portable(unsafe { from.cast::<[f32; 8]>().read_unaligned() })
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller vouches for as many floats at `from`.
+        Self(unsafe { from.cast::<[f32; LANES]>().read_unaligned() })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller vouches for room for eight floats at `to`.
-        unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
+        // SAFETY: the caller vouches for room for as many floats at `to`.
+        unsafe { to.cast::<[f32; LANES]>().write_unaligned(self.0) }
     }
 
     #[inline(always)]
-    unsafe fn splat(value: f32) -> Portable {
-        Portable([value; 8])
+    unsafe fn splat(value: f32) -> Self {
+        Self([value; LANES])
     }
 
     #[inline(always)]
-    unsafe fn add(self, other: Portable) -> Portable {
+    unsafe fn add(self, other: Self) -> Self {
         self.zip(other, |a, b| a + b)
     }
 
     #[inline(always)]
-    unsafe fn sub(self, other: Portable) -> Portable {
+    unsafe fn sub(self, other: Self) -> Self {
         self.zip(other, |a, b| a - b)
     }
 
     #[inline(always)]
-    unsafe fn mul(self, other: Portable) -> Portable {
+    unsafe fn mul(self, other: Self) -> Self {
         self.zip(other, |a, b| a * b)
     }
 
     #[inline(always)]
-    unsafe fn max(self, other: Portable) -> Portable {
+    unsafe fn max(self, other: Self) -> Self {
         self.zip(other, |a, b| if a > b { a } else { b })
     }
 
     #[inline(always)]
-    unsafe fn mul_add(self, factor: Portable, sum: Portable) -> Portable {
-        Portable(std::array::from_fn(|lane| {
+    unsafe fn mul_add(self, factor: Self, sum: Self) -> Self {
+        Self(std::array::from_fn(|lane| {
             // Without an instruction for it, a fused multiply-add is a slow call into the maths library.
             if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
                 self.0[lane].mul_add(factor.0[lane], sum.0[lane])
@@ -92,18 +92,20 @@ unsafe impl Vector for Portable {
     }
 
     #[inline(always)]
-    unsafe fn where_positive(self, gate: Portable) -> Portable {
+    unsafe fn where_positive(self, gate: Self) -> Self {
         self.zip(gate, |value, gate| if gate > 0.0 { value } else { 0.0 })
     }
 
     #[inline(always)]
-    unsafe fn where_equal(self, a: Portable, b: Portable, other: Portable) -> Portable {
-        Portable(std::array::from_fn(|lane| if a.0[lane] == b.0[lane] { self.0[lane] } else { other.0[lane] }))
+    unsafe fn where_equal(self, a: Self, b: Self, other: Self) -> Self {
+        Self(std::array::from_fn(|lane| if a.0[lane] == b.0[lane] { self.0[lane] } else { other.0[lane] }))
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx512::Avx512;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
@@ -168,6 +170,75 @@ mod avx2 {
         #[inline(always)]
         unsafe fn where_equal(self, a: Avx2, b: Avx2, other: Avx2) -> Avx2 {
             Avx2(unsafe { _mm256_blendv_ps(other.0, self.0, _mm256_cmp_ps::<_CMP_EQ_OQ>(a.0, b.0)) })
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::*;
+
+    use super::Vector;
+
+    /// Sixteen floats in a `zmm` register; needs AVX-512F.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Avx512(pub(in super::super) __m512);
+
+    // SAFETY: each method is one or two instructions of AVX-512F, which the caller vouches for, and touches sixteen floats.
+    #[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
+    unsafe impl Vector for Avx512 {
+        const LANES: usize = 16;
+
+        #[inline(always)]
+        unsafe fn load(from: *const f32) -> Avx512 {
+            Avx512(unsafe { _mm512_loadu_ps(from) })
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f32) {
+            unsafe { _mm512_storeu_ps(to, self.0) }
+        }
+
+        #[inline(always)]
+        unsafe fn splat(value: f32) -> Avx512 {
+            Avx512(unsafe { _mm512_set1_ps(value) })
+        }
+
+        #[inline(always)]
+        unsafe fn add(self, other: Avx512) -> Avx512 {
+            Avx512(unsafe { _mm512_add_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn sub(self, other: Avx512) -> Avx512 {
+            Avx512(unsafe { _mm512_sub_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn mul(self, other: Avx512) -> Avx512 {
+            Avx512(unsafe { _mm512_mul_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn max(self, other: Avx512) -> Avx512 {
+            Avx512(unsafe { _mm512_max_ps(self.0, other.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn mul_add(self, factor: Avx512, sum: Avx512) -> Avx512 {
+            Avx512(unsafe { _mm512_fmadd_ps(self.0, factor.0, sum.0) })
+        }
+
+        #[inline(always)]
+        unsafe fn where_positive(self, gate: Avx512) -> Avx512 {
+            Avx512(unsafe {
+                _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(gate.0, _mm512_setzero_ps()), self.0)
+            })
+        }
+
+        #[inline(always)]
+        unsafe fn where_equal(self, a: Avx512, b: Avx512, other: Avx512) -> Avx512 {
+            Avx512(unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a.0, b.0), other.0, self.0) })
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hnefi_engine::Preset;
 use hnefi_models::{
-    Card, Checkpoint, DeviceChoice, Evaluator, UniformEvaluator, evaluators, pretrained, pretrained_names,
+    Card, Checkpoint, DeviceChoice, Evaluator, Precision, UniformEvaluator, evaluators, pretrained, pretrained_for,
 };
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
@@ -33,16 +33,9 @@ impl Network {
         Network::of(checkpoint, name, device)
     }
 
-    /// The shipped network of a ruleset, or none, which the description then says.
+    /// The shipped network for a ruleset, at least for its board, or none, which the description then says.
     pub(super) fn shipped(rules: Preset, device: DeviceChoice) -> Network {
-        let mut names = pretrained_names();
-        // The one of the same name first, if there are several.
-        names.sort_by_key(|&name| name != rules.name());
-        let trained = |card: &Card| card.rulesets.iter().any(|name| name == rules.name());
-        let fitting = names.into_iter().find_map(|name| {
-            let checkpoint = pretrained(name)?.ok().filter(|checkpoint| trained(&checkpoint.card))?;
-            Network::of(&checkpoint, name, device).ok()
-        });
+        let fitting = pretrained_for(rules).and_then(|name| Network::of(&pretrained(name)?.ok()?, name, device).ok());
         fitting.unwrap_or_else(|| Network::none(rules))
     }
 
@@ -63,7 +56,7 @@ impl Network {
             network.channels,
             rulesets.join(", ")
         );
-        let make = evaluators(&checkpoint.network, device).map_err(|error| error.to_string())?;
+        let make = evaluators(&checkpoint.network, device, Precision::F32).map_err(|error| error.to_string())?;
         Ok(Network { make, description, rulesets: Some(rulesets.clone()) })
     }
 

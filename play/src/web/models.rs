@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hnefi_engine::Preset;
-use hnefi_models::{Card, Checkpoint, DeviceChoice, Evaluator, evaluators, pretrained, pretrained_names};
+use hnefi_models::{Card, Checkpoint, DeviceChoice, Evaluator, Precision, evaluators, pretrained, pretrained_names};
 use serde::{Deserialize, Serialize};
 
 /// Networks kept in memory at once; the one used longest ago goes.
@@ -169,7 +169,8 @@ impl Models {
             Place::Folder(folder) => Checkpoint::load(&folder, &device),
         };
         let checkpoint = checkpoint.map_err(|error| error.to_string())?;
-        let made: Factory = evaluators(&checkpoint.network, self.device).map_err(|error| error.to_string())?.into();
+        let made: Factory =
+            evaluators(&checkpoint.network, self.device, Precision::F32).map_err(|error| error.to_string())?.into();
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         loaded.push((resolved, made.clone()));
         if loaded.len() > LOADED {

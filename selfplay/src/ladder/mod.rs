@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use hnefi_engine::Preset;
+use hnefi_models::Precision;
 use serde::{Deserialize, Serialize};
 
 pub use standings::{Balance, Standing, Standings};
@@ -182,9 +183,11 @@ fn key(generation: u32, b: &Contestant, rules: Preset, params: &LadderParams) ->
 
 fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> PlayerSpec {
     match who {
-        Contestant::Checkpoint { generation, playouts } => {
-            PlayerSpec::Model { path: store.path(&checkpoint_key(*generation)), limit: Limit::Playouts(*playouts) }
-        }
+        Contestant::Checkpoint { generation, playouts } => PlayerSpec::Model {
+            path: store.path(&checkpoint_key(*generation)),
+            limit: Limit::Playouts(*playouts),
+            precision: Precision::F32,
+        },
         Contestant::Player { player } => {
             let found = params.opponents.iter().find(|spec| spec.to_string() == *player);
             found.expect("pairings are made of these opponents").clone()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use hnefi_models::{Checkpoint, DeviceChoice, Evaluator, evaluator, pretrained, pretrained_names};
+use hnefi_models::{Checkpoint, DeviceChoice, Evaluator, Precision, evaluator, pretrained, pretrained_names};
 
 use super::PlayerError;
 use crate::search::SearchConfig;
@@ -46,13 +46,13 @@ impl ModelCache {
         Ok(&self.loaded[path])
     }
 
-    /// A new evaluator of the checkpoint that `path` means.
+    /// A new evaluator of the checkpoint that `path` means, in that precision.
     ///
     /// # Errors
-    /// As [`ModelCache::checkpoint`].
-    pub fn evaluator(&mut self, path: &Path) -> Result<Box<dyn Evaluator>, PlayerError> {
+    /// As [`ModelCache::checkpoint`], and when the device does not compute in that precision.
+    pub fn evaluator(&mut self, path: &Path, precision: Precision) -> Result<Box<dyn Evaluator>, PlayerError> {
         let device = self.device;
-        Ok(evaluator(&self.checkpoint(path)?.network, device)?)
+        Ok(evaluator(&self.checkpoint(path)?.network, device, precision)?)
     }
 
     fn load(&self, path: &Path) -> Result<Checkpoint, PlayerError> {
@@ -97,7 +97,8 @@ mod tests {
 
     fn refusal(path: &Path) -> String {
         let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
-        let spec = PlayerSpec::Model { path: path.to_owned(), limit: Limit::Playouts(8) };
+        let (limit, precision) = (Limit::Playouts(8), Precision::F32);
+        let spec = PlayerSpec::Model { path: path.to_owned(), limit, precision };
         match spec.build(&mut models) {
             Ok(player) => panic!("built {}", player.name()),
             Err(error) => error.to_string(),

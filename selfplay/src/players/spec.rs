@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use hnefi_models::{EvalError, Precision};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -13,7 +14,7 @@ use super::{
 };
 
 /// What error messages say is accepted.
-pub(super) const ACCEPTED: &str = "random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S], \
+pub(super) const ACCEPTED: &str = "random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S][,precision=P], \
                                    uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S], htp:COMMAND[,timeout=S]";
 
 /// Playouts of a model whose spec sets no limit.
@@ -45,6 +46,8 @@ pub enum PlayerSpec {
         path: PathBuf,
         /// How long it thinks.
         limit: Limit,
+        /// What its network computes in, on a CPU.
+        precision: Precision,
     },
     /// An external program that speaks the protocol of `hnefi uci`.
     Uci(UciSpec),
@@ -72,13 +75,21 @@ impl PlayerSpec {
             PlayerSpec::Random => Box::new(RandomPlayer),
             PlayerSpec::AlphaBeta { depth } => Box::new(AlphaBeta::new(*depth)),
             PlayerSpec::Rollout { count } => Box::new(Rollout::new(*count)),
-            PlayerSpec::Model { path, limit } => {
-                let evaluator = models.evaluator(path)?;
+            PlayerSpec::Model { path, limit, precision } => {
+                let evaluator = models.evaluator(path, *precision)?;
                 Box::new(ModelPlayer::new(self.to_string(), evaluator, models.search(), *limit))
             }
             PlayerSpec::Uci(spec) => Box::new(UciPlayer::start(self.to_string(), spec)?),
             PlayerSpec::Htp(spec) => Box::new(HtpPlayer::new(self.to_string(), spec)?),
         })
+    }
+
+    /// What to tell somebody about a precision that this CPU has no instructions for.
+    pub fn warning(&self) -> Option<String> {
+        match self {
+            PlayerSpec::Model { precision, .. } => Some(format!("player {self}: {}", precision.warning()?)),
+            _ => None,
+        }
     }
 
     /// Whether the player's moves depend on the clock, so that its games cannot be repeated exactly.
@@ -107,10 +118,7 @@ impl FromStr for PlayerSpec {
                 let count = whole(rest, "number of playouts", "rollout:200", COUNTS).map_err(fault)?;
                 Ok(PlayerSpec::Rollout { count })
             }
-            ("model", rest) => {
-                let (path, limit) = model(rest.unwrap_or_default()).map_err(fault)?;
-                Ok(PlayerSpec::Model { path: PathBuf::from(path), limit })
-            }
+            ("model", rest) => model(rest.unwrap_or_default()).map_err(fault),
             ("uci", rest) => UciSpec::parse(rest.unwrap_or_default()).map(PlayerSpec::Uci).map_err(fault),
             ("htp", rest) => HtpSpec::parse(rest.unwrap_or_default()).map(PlayerSpec::Htp).map_err(fault),
             _ => Err(PlayerError::Unknown { found: text.to_owned() }),
@@ -130,27 +138,36 @@ fn whole(text: Option<&str>, what: &str, example: &str, (low, high): (u32, u32))
     }
 }
 
-/// Path and limit of `PATH[,playouts=N|,time=S]`. A path may hold commas, but no `=` after its last one.
-fn model(text: &str) -> Result<(&str, Limit), String> {
-    let (path, setting) = match text.rsplit_once(',') {
-        Some((path, setting)) if setting.contains('=') => (path, Some(setting)),
-        _ => (text, None),
-    };
+/// A model by `PATH[,playouts=N|,time=S][,precision=P]`. A path may hold commas, but no `=` after its last one.
+fn model(text: &str) -> Result<PlayerSpec, String> {
+    let (mut path, mut limit, mut precision) = (text, None, None);
+    while let Some((before, (key, value))) =
+        path.rsplit_once(',').and_then(|(before, setting)| Some((before, setting.split_once('=')?)))
+    {
+        path = before;
+        let again = match key {
+            "playouts" => limit.replace(Limit::Playouts(whole(Some(value), key, "playouts=64", COUNTS)?)).is_some(),
+            "time" => limit.replace(Limit::Time(seconds(value)?)).is_some(),
+            "precision" => {
+                let given = value.parse().map_err(|error: EvalError| error.to_string())?;
+                if precision.replace(given).is_some() {
+                    return Err("more than one precision; expected one".to_owned());
+                }
+                false
+            }
+            _ => return Err(format!("unknown setting {key:?}; expected playouts=N, time=S or precision=P")),
+        };
+        if again {
+            return Err("more than one limit; expected playouts=N or time=S, not both".to_owned());
+        }
+    }
     if path.is_empty() {
         return Err("the path is missing; expected a checkpoint, a run or the name of a shipped one, \
                     as in model:runs/first"
             .to_owned());
     }
-    if setting.is_some() && path.rsplit_once(',').is_some_and(|(_, last)| last.contains('=')) {
-        return Err("more than one setting; expected playouts=N or time=S, not both".to_owned());
-    }
-    let limit = match setting.and_then(|setting| setting.split_once('=')) {
-        None => Limit::Playouts(DEFAULT_PLAYOUTS),
-        Some(("playouts", value)) => Limit::Playouts(whole(Some(value), "playouts", "playouts=64", COUNTS)?),
-        Some(("time", value)) => Limit::Time(seconds(value)?),
-        Some((key, _)) => return Err(format!("unknown setting {key:?}; expected playouts=N or time=S")),
-    };
-    Ok((path, limit))
+    let limit = limit.unwrap_or(Limit::Playouts(DEFAULT_PLAYOUTS));
+    Ok(PlayerSpec::Model { path: PathBuf::from(path), limit, precision: precision.unwrap_or_default() })
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -168,7 +185,10 @@ impl fmt::Display for PlayerSpec {
             PlayerSpec::Random => f.write_str("random"),
             PlayerSpec::AlphaBeta { depth } => write!(f, "alphabeta:{depth}"),
             PlayerSpec::Rollout { count } => write!(f, "rollout:{count}"),
-            PlayerSpec::Model { path, limit } => write!(f, "model:{},{limit}", path.display()),
+            PlayerSpec::Model { path, limit, precision } => {
+                write!(f, "model:{},{limit}", path.display())?;
+                if *precision == Precision::default() { Ok(()) } else { write!(f, ",precision={precision}") }
+            }
             PlayerSpec::Uci(spec) => write!(f, "uci:{spec}"),
             PlayerSpec::Htp(spec) => write!(f, "htp:{spec}"),
         }
@@ -218,6 +238,8 @@ mod tests {
             "rollout:200",
             "model:runs/a b,playouts=16",
             "model:x,time=0.1",
+            "model:x,playouts=9,precision=int8",
+            "model:x,time=2,precision=bf16",
             "uci:./x,nodes=5",
         ] {
             assert_eq!(spec(text).to_string(), text);
@@ -230,14 +252,19 @@ mod tests {
     #[test]
     fn a_model_without_a_limit_plays_by_64_playouts() {
         let path = PathBuf::from("runs/first");
-        assert_eq!(spec("model:runs/first"), PlayerSpec::Model { path, limit: Limit::Playouts(64) });
+        let (limit, precision) = (Limit::Playouts(64), Precision::F32);
+        assert_eq!(spec("model:runs/first"), PlayerSpec::Model { path: path.clone(), limit, precision });
+        let precision = Precision::Int8;
+        assert_eq!(spec("model:runs/first,precision=int8"), PlayerSpec::Model { path, limit, precision });
+        assert_eq!(spec("model:x,precision=bf16,playouts=8"), spec("model:x,playouts=8,precision=bf16"));
     }
 
     #[test]
     fn a_path_may_hold_commas_and_colons() {
         let path = PathBuf::from("C:/a,b/c");
         let limit = Limit::Time(Duration::from_millis(250));
-        assert_eq!(spec("model:C:/a,b/c,time=0.25"), PlayerSpec::Model { path, limit });
+        let precision = Precision::F32;
+        assert_eq!(spec("model:C:/a,b/c,time=0.25"), PlayerSpec::Model { path, limit, precision });
     }
 
     #[test]
@@ -265,8 +292,10 @@ mod tests {
             ("model:x,time=NaN", "time \"NaN\": expected seconds"),
             ("uci", "player \"uci\": the command is missing; expected a program"),
             ("uci:x,nodes=1,movetime=1", "more than one limit"),
-            ("model:x,depth=3", "unknown setting \"depth\"; expected playouts=N or time=S"),
-            ("model:x,playouts=3,time=1", "more than one setting; expected playouts=N or time=S, not both"),
+            ("model:x,depth=3", "unknown setting \"depth\"; expected playouts=N, time=S or precision=P"),
+            ("model:x,playouts=3,time=1", "more than one limit; expected playouts=N or time=S, not both"),
+            ("model:x,precision=int4", "precision \"int4\": expected f32, bf16 or int8"),
+            ("model:x,precision=f32,precision=f32", "more than one precision"),
         ] {
             let found = refusal(text);
             assert!(found.contains(message), "{text:?}: {found}");

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use hnefi_engine::BoardSize;
-use hnefi_models::{CpuEvaluator, CpuNetwork, DeviceChoice, EvalRequest, Evaluations, Evaluator, NetworkConfig};
+use hnefi_models::{
+    CpuEvaluator, CpuNetwork, DeviceChoice, EvalRequest, Evaluations, Evaluator, NetworkConfig, Precision,
+};
 
 use super::measure::Effort;
 use super::{Figure, Report, board, sample, thread_counts};
@@ -24,29 +26,38 @@ pub(super) fn network_name(config: &NetworkConfig) -> String {
     format!("{}x{} {kind}", config.blocks, config.channels)
 }
 
-/// Measures evaluations of distinct positions.
+/// Measures evaluations of distinct positions, in every precision that this CPU has instructions for. The peak is that of single
+/// precision.
 pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
+    let (fast, slow): (Vec<Precision>, Vec<Precision>) =
+        Precision::ALL.into_iter().partition(|precision| precision.missing().is_none());
     for size in BoardSize::ALL {
         for (blocks, channels) in [(4, 32), (6, 64)] {
             for real in [false, true] {
                 let config = network(blocks, channels, real);
-                for threads in thread_counts() {
-                    let value = evaluations(effort, size, &config, threads)?;
-                    let peak = threads as f64 * multiply_adds / config.multiply_adds(size.squares()) as f64;
-                    report.add(Figure {
-                        stage: Stage::Evaluate,
-                        name: "evaluations".to_string(),
-                        board: Some(board(size)),
-                        net: Some(network_name(&config)),
-                        precision: Some("f32"),
-                        threads,
-                        value,
-                        unit: "evals/s",
-                        peak: Some(peak),
-                    })?;
+                for &precision in &fast {
+                    for threads in thread_counts() {
+                        let value = evaluations(effort, size, &config, precision, threads)?;
+                        let peak = threads as f64 * multiply_adds / config.multiply_adds(size.squares()) as f64;
+                        report.add(Figure {
+                            stage: Stage::Evaluate,
+                            name: "evaluations".to_string(),
+                            board: Some(board(size)),
+                            net: Some(network_name(&config)),
+                            precision: Some(precision.as_str()),
+                            threads,
+                            value,
+                            unit: "evals/s",
+                            peak: Some(peak),
+                        })?;
+                    }
                 }
             }
         }
+    }
+    for precision in slow {
+        let missing = precision.missing().unwrap_or_default();
+        report.note(&format!("{precision} is not measured: it needs {missing}"));
     }
     Ok(())
 }
@@ -56,9 +67,11 @@ pub(super) fn evaluations(
     effort: Effort,
     size: BoardSize,
     config: &NetworkConfig,
+    precision: Precision,
     threads: usize,
 ) -> anyhow::Result<f64> {
-    let network = Arc::new(CpuNetwork::new(&config.init_seeded(1, &DeviceChoice::Flex.open()?))?);
+    let network = config.init_seeded(1, &DeviceChoice::Flex.open()?);
+    let network = Arc::new(CpuNetwork::with_precision(&network, precision)?);
     let sample = sample::positions(size, 16 * BATCH);
     Ok(effort.rate_on(threads, |_| {
         let (mut evaluator, mut out) = (CpuEvaluator::new(network.clone()), Evaluations::new());

@@ -77,6 +77,13 @@ struct Report {
 }
 
 impl Report {
+    /// A line between the rows for people.
+    fn note(&self, text: &str) {
+        if !self.json {
+            println!("{text}");
+        }
+    }
+
     fn add(&mut self, figure: Figure) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
         if self.json {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use hnefi_engine::BoardSize;
-use hnefi_models::{NetworkConfig, pretrained};
+use hnefi_models::{NetworkConfig, Precision, pretrained};
 use hnefi_play::PlayError;
 use hnefi_play::uci::{UciParams, run as serve};
 
@@ -59,7 +59,7 @@ fn speed(effort: Effort, size: BoardSize, network: &NetworkConfig, threads: usiz
     let mut client = Client::start(size, threads)?;
     for _ in 0..effort.repeats {
         let once = Effort { repeats: 1, ..effort };
-        let alone = threads as f64 * evaluate::evaluations(once, size, network, 1)?;
+        let alone = threads as f64 * evaluate::evaluations(once, size, network, Precision::F32, 1)?;
         client.send("ucinewgame")?;
         let began = Instant::now();
         let lines = client.ask(&format!("go movetime {}", (1000.0 * effort.seconds).ceil()))?;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use hnefi_engine::BoardSize;
-use hnefi_models::{DeviceChoice, NetworkConfig, evaluators};
+use hnefi_models::{DeviceChoice, NetworkConfig, Precision, evaluators};
 use hnefi_selfplay::fleet::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, RulesetShare, SelfPlayConfig};
 use hnefi_selfplay::search::SearchConfig;
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
@@ -50,7 +50,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
             let (mut alone, mut within) = (Vec::new(), Vec::new());
             for _ in 0..effort.repeats {
                 let once = Effort { repeats: 1, ..effort };
-                alone.push(threads as f64 * evaluate::evaluations(once, size, &config, 1)?);
+                alone.push(threads as f64 * evaluate::evaluations(once, size, &config, Precision::F32, 1)?);
                 within.push(play(size, &config, 64 * threads, 2.0 * effort.seconds, threads)?.0);
             }
             let shares = alone.iter().zip(&within).map(|(alone, within)| within / alone).collect();
@@ -76,7 +76,7 @@ fn play(
         ..SelfPlayConfig::default()
     };
     let network = network.init_seeded(1, &DeviceChoice::Flex.open()?);
-    let evaluators = evaluators(&network, DeviceChoice::Cpu)?;
+    let evaluators = evaluators(&network, DeviceChoice::Cpu, Precision::F32)?;
     let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1).with_threads(threads);
     let watch = Watch { seconds, state: Mutex::new(WatchState::default()) };
     let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &|| Ok(evaluators()), &watch);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use hnefi_models::{DeviceChoice, Precision};
 use toml::{Table, Value};
 
 use super::TrainConfig;
@@ -123,7 +124,13 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
             faults.push(Fault { key: key.to_owned(), found, allowed });
         }
     };
-    let (train, budget) = (&config.train, &config.budget);
+    let (run, train, budget) = (&config.run, &config.train, &config.budget);
+    check(
+        run.precision == Precision::F32 || run.device == DeviceChoice::Cpu,
+        "run.precision",
+        format!("\"{}\" with run.device = \"{}\"", run.precision, run.device),
+        "\"f32\", since only the device \"cpu\" has the others".to_owned(),
+    );
     check(
         budget.minutes > 0.0 || budget.generations > 0,
         "budget.minutes",

@@ -9,7 +9,7 @@ mod schema;
 
 use std::path::Path;
 
-use hnefi_models::{DeviceChoice, NetworkConfig};
+use hnefi_models::{DeviceChoice, NetworkConfig, Precision};
 use hnefi_selfplay::fleet::SelfPlayConfig;
 use hnefi_selfplay::search::SearchConfig;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,9 @@ pub struct RunSection {
     pub threads: usize,
     /// Where self-play evaluates.
     pub device: DeviceChoice,
+    /// What self-play computes the residual tower in, on the device `cpu`. Runs of before this key have the default.
+    #[serde(default)]
+    pub precision: Precision,
     /// Where the network is trained.
     pub train_device: DeviceChoice,
     /// Seconds between two saves of the games in flight.

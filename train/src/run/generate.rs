@@ -30,8 +30,9 @@ impl Run<'_> {
     /// Plays this generation and puts its games on the disk; false when the observer stopped it.
     fn play(&mut self, generation: u32) -> Result<bool, TrainError> {
         let playouts = playouts_at(&self.config.budget.playouts, self.clock.progress(self.complete(), 0.0));
-        let evaluators = hnefi_models::evaluators(self.learner.average(), self.config.run.device)
-            .map_err(|source| FleetError::Evaluation { source })?;
+        let evaluators =
+            hnefi_models::evaluators(self.learner.average(), self.config.run.device, self.config.run.precision)
+                .map_err(|source| FleetError::Evaluation { source })?;
         let desk = Desk {
             store: &self.store,
             observer: self.observer,

@@ -30,6 +30,9 @@ impl<'a> Run<'a> {
         if !faults.is_empty() {
             return Err(TrainError::Config { origin: "of this run".to_owned(), faults });
         }
+        if let Some(text) = config.run.precision.warning() {
+            observer.warning(&text);
+        }
         let device = config.run.train_device.open()?;
         let store = Store::open_or_create(dir)?;
         let origin = settings::settle(&store, config, origin)?;

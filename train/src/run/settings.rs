@@ -17,9 +17,10 @@ const KEY: &str = "run.json";
 const FORMAT: u64 = 1;
 
 /// Keys that may change from one call to the next: where and how long a run computes does not make it another run.
-const FREE: [&str; 8] = [
+const FREE: [&str; 9] = [
     "config.run.threads",
     "config.run.device",
+    "config.run.precision",
     "config.run.train_device",
     "config.run.save_seconds",
     "config.budget.minutes",
@@ -112,6 +113,7 @@ mod tests {
         config.run.threads += 3;
         config.budget.minutes *= 2.0;
         config.evaluate.games = 7;
+        config.run.precision = hnefi_models::Precision::Bf16;
         settle(&store, &config, None).unwrap();
     }
 

@@ -1,0 +1,102 @@
+//! How finely the CPU evaluator computes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::EvalError;
+use crate::kernels::NarrowKernels;
+
+/// The numbers in which the residual tower of a network is evaluated on [`crate::DeviceChoice::Cpu`]. Stem, global pooling and
+/// heads are in single precision throughout, and so are training and every other device.
+///
+/// The lower precisions are for CPUs with instructions made for them. Elsewhere they give the same answers (bf16 nearly so)
+/// slower than single precision does; [`Precision::missing`] tells. How much strength they cost is in docs/PERFORMANCE.md.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// Single precision.
+    #[default]
+    F32,
+    /// Inputs and weights of the convolutions rounded to bf16 (8 significant bits), sums and the skip connection in single
+    /// precision.
+    Bf16,
+    /// Inputs of the convolutions as whole numbers from 0 to 255, in steps measured on random games when the evaluator is made;
+    /// weights from -127 to 127, in steps of each output channel's own. Sums are exact, the skip connection is in single
+    /// precision.
+    Int8,
+}
+
+impl Precision {
+    /// All of them, finest first.
+    pub const ALL: [Precision; 3] = [Precision::F32, Precision::Bf16, Precision::Int8];
+
+    /// Their names, in the order of [`Precision::ALL`].
+    pub const NAMES: [&'static str; 3] = ["f32", "bf16", "int8"];
+
+    /// `f32`, `bf16` or `int8`.
+    pub const fn as_str(self) -> &'static str {
+        Precision::NAMES[self as usize]
+    }
+
+    /// The instructions that make this precision fast and that this CPU lacks, such as `AVX-512 BF16`; `None` when it has them.
+    pub fn missing(self) -> Option<&'static str> {
+        let (made_for_it, best) = match self {
+            Precision::F32 => return None,
+            Precision::Bf16 => (NarrowKernels::BF16, NarrowKernels::best_bf16()),
+            Precision::Int8 => (NarrowKernels::INT8, NarrowKernels::best_int8()),
+        };
+        (best.name != made_for_it).then_some(made_for_it)
+    }
+
+    /// What to tell somebody who asks for a precision that this CPU has no instructions for.
+    pub fn warning(self) -> Option<String> {
+        let missing = self.missing()?;
+        Some(format!("precision {self} is slower than f32 here: this CPU lacks {missing}"))
+    }
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Precision {
+    type Err = EvalError;
+
+    fn from_str(text: &str) -> Result<Precision, EvalError> {
+        let found = Precision::ALL.into_iter().find(|precision| precision.as_str() == text);
+        found.ok_or_else(|| EvalError::UnknownPrecision { found: text.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back_and_others_refused() {
+        for precision in Precision::ALL {
+            assert_eq!(precision.to_string().parse::<Precision>().unwrap(), precision);
+            assert_eq!(serde_json::to_string(&precision).unwrap(), format!("\"{precision}\""));
+        }
+        for text in ["", "F32", "int4", "fp16"] {
+            let message = text.parse::<Precision>().unwrap_err().to_string();
+            assert_eq!(message, format!("precision {text:?}: expected f32, bf16 or int8"));
+        }
+    }
+
+    #[test]
+    fn single_precision_lacks_nothing_and_the_others_say_what() {
+        assert_eq!((Precision::default(), Precision::F32.missing()), (Precision::F32, None));
+        for (precision, wanted) in [(Precision::Bf16, "AVX-512 BF16"), (Precision::Int8, "AVX-512 VNNI")] {
+            let warning = precision.missing().map(|missing| {
+                assert_eq!(missing, wanted);
+                format!("precision {precision} is slower than f32 here: this CPU lacks {wanted}")
+            });
+            assert_eq!(precision.warning(), warning);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The lower precisions against single precision, on the trained weights of the shipped checkpoint.
+
+mod random_play;
+
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use hnefi_engine::{MoveList, Position, Preset};
+use hnefi_models::{
+    CpuEvaluator, CpuNetwork, DeviceChoice, EvalRequest, Evaluations, Evaluator, Network, NetworkConfig, Precision,
+    evaluator, pretrained,
+};
+use random_play::{legal, positions};
+
+const SMALL: NetworkConfig =
+    NetworkConfig { blocks: 3, channels: 24, pool_every: 2, head_channels: 16, value_hidden: 32, role_heads: true };
+
+fn shipped() -> Network {
+    pretrained("brandubh").expect("a shipped checkpoint").unwrap().network
+}
+
+fn evaluate(network: &Network, precision: Precision, positions: &[(Position, MoveList)]) -> Evaluations {
+    if let Some(missing) = precision.missing() {
+        println!("this CPU lacks {missing}: {precision} is tested on other kernels");
+    }
+    let mut evaluator = CpuEvaluator::new(Arc::new(CpuNetwork::with_precision(network, precision).unwrap()));
+    let requests: Vec<EvalRequest<'_>> =
+        positions.iter().map(|(position, moves)| EvalRequest { position, moves, auxiliary: false }).collect();
+    let mut out = Evaluations::new();
+    evaluator.evaluate(&requests, &mut out).unwrap();
+    out
+}
+
+/// How far answers are from those in single precision.
+#[derive(Debug)]
+struct Distance {
+    /// Largest and mean difference of the expected score.
+    score: (f32, f32),
+    /// Largest and mean half sum of the differences of the priors, from 0 to 1.
+    priors: (f32, f32),
+    /// Share of the positions whose most probable move is the same.
+    same_move: f32,
+}
+
+fn distance(found: &Evaluations, exact: &Evaluations) -> Distance {
+    let count = exact.len();
+    let summary = |of: &dyn Fn(usize) -> f32| {
+        let all = (0..count).map(of);
+        (all.clone().fold(0.0, f32::max), all.sum::<f32>() / count as f32)
+    };
+    let favourite = |answers: &Evaluations, index: usize| {
+        let priors = answers.priors(index).iter().enumerate();
+        priors.max_by(|a, b| a.1.total_cmp(b.1)).map(|(at, _)| at)
+    };
+    let same = (0..count).filter(|&index| favourite(found, index) == favourite(exact, index)).count();
+    Distance {
+        score: summary(&|index| (found.get(index).wdl.score() - exact.get(index).wdl.score()).abs()),
+        priors: summary(&|index| {
+            let pairs = found.priors(index).iter().zip(exact.priors(index));
+            pairs.map(|(a, b)| (a - b).abs()).sum::<f32>() / 2.0
+        }),
+        same_move: same as f32 / count as f32,
+    }
+}
+
+#[test]
+fn trained_weights_keep_their_opinions() {
+    let network = shipped();
+    let positions: Vec<_> =
+        positions(&Preset::Brandubh.rules(), 400, 3).into_iter().map(|p| (p.clone(), legal(&p))).collect();
+    let exact = evaluate(&network, Precision::F32, &positions);
+    let bf16 = distance(&evaluate(&network, Precision::Bf16, &positions), &exact);
+    let int8 = distance(&evaluate(&network, Precision::Int8, &positions), &exact);
+    // About twice what was measured when this was written, on portable kernels.
+    assert!(bf16.score.0 < 0.006 && bf16.score.1 < 0.001, "{bf16:?}");
+    assert!(bf16.priors.0 < 0.015 && bf16.priors.1 < 0.004, "{bf16:?}");
+    assert!(bf16.same_move > 0.98, "{bf16:?}");
+    assert!(int8.score.0 < 0.025 && int8.score.1 < 0.004, "{int8:?}");
+    assert!(int8.priors.0 < 0.15 && int8.priors.1 < 0.016, "{int8:?}");
+    assert!(int8.same_move > 0.95, "{int8:?}");
+}
+
+#[test]
+fn answers_are_well_formed_on_every_board_and_do_not_depend_on_the_batch() {
+    let network = SMALL.init_seeded(3, &Device::flex());
+    let of = |preset: Preset| positions(&preset.rules(), 5, 4);
+    let all = [Preset::Copenhagen, Preset::Brandubh, Preset::Tablut].map(of).concat();
+    let positions: Vec<_> = all.into_iter().map(|position| (position.clone(), legal(&position))).collect();
+    let exact = evaluate(&network, Precision::F32, &positions);
+    for precision in [Precision::Bf16, Precision::Int8] {
+        let together = evaluate(&network, precision, &positions);
+        let found = distance(&together, &exact);
+        assert!(found.score.0 < 0.05 && found.priors.0 < 0.05, "{precision}: {found:?}");
+        for (index, position) in positions.iter().enumerate() {
+            let alone = evaluate(&network, precision, std::slice::from_ref(position));
+            assert_eq!(alone.get(0).wdl, together.get(index).wdl, "{precision}: bit by bit");
+            assert_eq!(alone.priors(0), together.priors(index), "{precision}: bit by bit");
+        }
+    }
+}
+
+#[test]
+fn only_the_cpu_has_lower_precisions() {
+    let network = SMALL.init_seeded(5, &Device::flex());
+    for precision in Precision::ALL {
+        assert!(evaluator(&network, DeviceChoice::Cpu, precision).is_ok(), "{precision}");
+    }
+    let Err(error) = evaluator(&network, DeviceChoice::Flex, Precision::Bf16) else { panic!("flex has no bf16") };
+    assert_eq!(error.to_string(), "device flex: precision bf16 is for the device cpu alone; expected f32");
+}
