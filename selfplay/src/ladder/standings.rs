@@ -96,8 +96,7 @@ impl Standings {
         let with = |wanted: u32| {
             self.contestants.iter().filter(|one| of(one).is_some_and(|(_, playouts)| playouts == wanted)).count()
         };
-        let usual =
-            self.contestants.iter().filter_map(|one| of(one)).map(|(_, playouts)| playouts).max_by_key(|&n| with(n));
+        let usual = self.contestants.iter().filter_map(of).map(|(_, playouts)| playouts).max_by_key(|&n| with(n));
         self.contestants
             .iter()
             .filter_map(|one| of(one).filter(|&(_, playouts)| Some(playouts) == usual).map(|(number, _)| (number, one)))

@@ -61,7 +61,7 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
     let mut differences = Vec::new();
     compare("", &found, &wanted, &mut differences);
     if differences.is_empty() {
-        let from = found.get("from").map(|from| Origin::deserialize(from)).transpose();
+        let from = found.get("from").map(Origin::deserialize).transpose();
         return from.map_err(|error| unreadable(format!("from: {error}")));
     }
     Err(TrainError::OtherRun { dir: store.dir().to_owned(), differences: differences.join(", ") })

@@ -1,0 +1,108 @@
+//! Arguments of what other tools read and wrote: `export`, `import`, `export-net`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use hnefi_data::{BoardColumns, Bounds, Format, GameResult, PolicyColumns, Splits, Table};
+use hnefi_engine::Preset;
+
+use super::preset;
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// Run directories and record files.
+    #[arg(required = true, value_name = "RUN|FILE")]
+    pub sources: Vec<PathBuf>,
+    /// parquet or npz (tables), jsonl (a game per line) or pgn (game texts).
+    #[arg(long)]
+    pub format: Format,
+    /// A row per ply (positions) or per game (games) [default: positions for parquet and npz].
+    #[arg(long)]
+    pub table: Option<Table>,
+    /// Tables of positions: the network's planes, or compact (what stands on each square).
+    #[arg(long, default_value = "planes")]
+    pub board: BoardColumns,
+    /// Tables of positions: policy targets sparse (indices and weights) or dense.
+    #[arg(long, default_value = "sparse")]
+    pub policy: PolicyColumns,
+    /// The same as --policy dense.
+    #[arg(long, hide = true)]
+    pub dense_policy: bool,
+    /// Parts of the dataset, split by game: NAME=SHARE,... such as train=0.9,validation=0.05,test=0.05.
+    #[arg(long, value_name = "SPLIT")]
+    pub split: Option<Splits>,
+    /// Only games under these rulesets; own for a mixture of options.
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
+    pub rules: Vec<RulesetName>,
+    /// Only games of these generations: 3-7, 3-, -7 or 3.
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub generations: Option<Bounds>,
+    /// Only games of so many plies: 10-200, 10-, -200 or 41.
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    pub plies: Option<Bounds>,
+    /// Only games that ended so: attackers, defenders (who won), draw, ongoing.
+    #[arg(long, value_delimiter = ',', value_name = "RESULT,...")]
+    pub result: Vec<GameResult>,
+    /// Only this share of the games, drawn by their identity.
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    pub sample: f64,
+    /// Seed of that draw.
+    #[arg(long, default_value_t = 0)]
+    pub sample_seed: u64,
+    /// End a file once it has so many rows [default: what suits the format].
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub shard_rows: Option<u64>,
+    /// Name of the dataset in its card.
+    #[arg(long, default_value = "Hnefatafl games")]
+    pub title: String,
+    /// Licence in its card, by the Hugging Face hub's names.
+    #[arg(long, default_value = "unknown", value_name = "NAME")]
+    pub license: String,
+    /// New file, or new folder for parquet, npz and splits [default: standard output, or RUN-FORMAT].
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+}
+
+/// A ruleset to choose games by.
+#[derive(Clone, Copy, Debug)]
+pub struct RulesetName(pub Option<Preset>);
+
+impl std::str::FromStr for RulesetName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<RulesetName, String> {
+        if text == "own" { Ok(RulesetName(None)) } else { preset(text).map(|preset| RulesetName(Some(preset))) }
+    }
+}
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// Files of games: .csv (public archives), .otg (OpenTafl), .pgn.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Ruleset they were played by; .pgn files name theirs.
+    #[arg(long, value_parser = preset)]
+    pub rules: Option<Preset>,
+    /// Record file to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Write nothing when a game has a fault, instead of leaving it out.
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Arguments of `export-net`.
+#[derive(Debug, Args)]
+pub struct ExportNetArgs {
+    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint.
+    #[arg(value_name = "CHECKPOINT")]
+    pub model: PathBuf,
+    /// ONNX file to write; docs/NETWORK.md describes its inputs and outputs.
+    #[arg(long, value_name = "FILE", required_unless_present = "reference")]
+    pub onnx: Option<PathBuf>,
+    /// NumPy file to write: positions on every board and this network's outputs, to check other programs by.
+    #[arg(long, value_name = "FILE")]
+    pub reference: Option<PathBuf>,
+}

@@ -1,0 +1,182 @@
+//! Arguments of what measures strength and speed: `match`, `ladder`, `judge`, `perft`, `bench`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use hnefi_engine::Preset;
+use hnefi_models::DeviceChoice;
+use hnefi_selfplay::players::PlayerSpec;
+use serde::Serialize;
+
+use super::preset;
+
+/// Arguments of `match`.
+#[derive(Debug, Args)]
+pub struct MatchArgs {
+    /// Player A: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S][,precision=P]`,
+    /// uci:COMMAND[,nodes=N|,movetime=MS], htp:COMMAND.
+    ///
+    /// model: plays a checkpoint, a run's newest one or a shipped one. P is what its network computes in: f32, or bf16 or
+    /// int8, which are made for CPUs with AVX-512 BF16 and AVX-512 VNNI (slower than f32 on others).
+    ///
+    /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and backslashes work
+    /// as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or `,movetime=MS` for what `go`
+    /// says (1000 ms unless told otherwise), and `,timeout=S` for the seconds that an answer may take beyond that (30). A program
+    /// that does not answer in time, ends, or plays an illegal move loses the game.
+    ///
+    /// htp: starts a program of the Hnefatafl Text Protocol, which calls at port 49152 of this machine, such as
+    /// `hnefatafl-text-protocol --ai monte-carlo --seconds 1 --host localhost`; 11x11 by the rules of copenhagen-hnefatafl-org.
+    pub a: PlayerSpec,
+    /// Player B.
+    pub b: PlayerSpec,
+    /// Ruleset.
+    #[arg(long, value_parser = preset, default_value = "brandubh")]
+    pub rules: Preset,
+    /// Games, half of them with A as attackers.
+    #[arg(long, default_value_t = 100)]
+    pub games: u32,
+    /// Seed of openings and players.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Random plies at the start of each pair of games.
+    #[arg(long, default_value_t = 4)]
+    pub opening_plies: u32,
+    /// Plies after which a game is a draw [default: 150, 200, 400 on 7x7, 9x9, 11x11].
+    #[arg(long)]
+    pub ply_cap: Option<u16>,
+    /// Stop early by a sequential test of A - B: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.
+    #[arg(long, value_name = "E0,E1[,A,B]")]
+    pub sprt: Option<String>,
+    /// Worker threads [default: all cores].
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Also print one line of JSON at the end.
+    #[arg(long)]
+    pub json: bool,
+    /// Save the games as a record file.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+}
+
+/// Arguments of `ladder`.
+#[derive(Debug, Args)]
+pub struct LadderArgs {
+    /// Run directory. Every match is saved in it; what was played before is not played again.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// How many of the run's checkpoints climb, evenly spread, the first and the last among them.
+    #[arg(long, default_value_t = 6)]
+    pub checkpoints: usize,
+    /// Earlier ones of those that each meets.
+    #[arg(long, default_value_t = 2)]
+    pub previous: usize,
+    /// Fixed opponents that each meets, players as for `match`; may be repeated.
+    #[arg(long = "opponent", value_name = "PLAYER", default_values = ["alphabeta:1", "alphabeta:2"])]
+    pub opponents: Vec<PlayerSpec>,
+    /// Ruleset; may be repeated [default: those that the newest checkpoint was trained on].
+    #[arg(long, value_parser = preset)]
+    pub rules: Vec<Preset>,
+    /// Games of a match, half as each side.
+    #[arg(long, default_value_t = 100)]
+    pub games: u32,
+    /// Playouts a move of the checkpoints.
+    #[arg(long, default_value_t = 64)]
+    pub playouts: u32,
+    /// Seed of openings and players.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Games at once [default: all cores].
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Play nothing: show the ratings that follow from what was played.
+    #[arg(long)]
+    pub show: bool,
+    /// Print the ratings as one line of JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `judge`.
+#[derive(Debug, Args)]
+pub struct JudgeArgs {
+    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint.
+    #[arg(value_name = "CHECKPOINT")]
+    pub model: PathBuf,
+    /// Record files and run directories.
+    #[arg(required = true, value_name = "FILE")]
+    pub sources: Vec<PathBuf>,
+    /// Also search every position with so many playouts.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub playouts: Option<u32>,
+    /// Show the network the games under this ruleset instead of the recorded one.
+    #[arg(long, value_parser = preset)]
+    pub rules: Option<Preset>,
+    /// Show the network this ply cap instead of the recorded one; 0 for none.
+    #[arg(long)]
+    pub ply_cap: Option<u16>,
+    /// Worker threads [default: all cores].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Device of the network.
+    #[arg(long, default_value_t)]
+    pub device: DeviceChoice,
+    /// Print one line of JSON instead of tables.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `perft`.
+#[derive(Debug, Args)]
+pub struct PerftArgs {
+    /// Ruleset.
+    #[arg(long, value_parser = preset)]
+    pub rules: Preset,
+    /// Position to count from [default: the start].
+    #[arg(long)]
+    pub fen: Option<String>,
+    /// Plies to count.
+    #[arg(long)]
+    pub depth: u32,
+}
+
+/// What `bench` measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// The rules.
+    Engine,
+    /// The network on the CPU.
+    Evaluate,
+    /// Games by search and network.
+    Selfplay,
+    /// Training steps.
+    Train,
+    /// The engine behind its protocol.
+    Protocol,
+}
+
+/// Arguments of `bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// One stage [default: all].
+    #[arg(value_enum)]
+    pub stage: Option<Stage>,
+    /// A line of JSON per figure.
+    #[arg(long)]
+    pub json: bool,
+    /// Seconds of each repeat.
+    #[arg(long, default_value_t = 1.0, value_parser = seconds)]
+    pub seconds: f64,
+    /// Repeats of each figure, of which the median counts.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
+    pub repeats: u8,
+}
+
+/// Reads a duration.
+fn seconds(text: &str) -> Result<f64, String> {
+    let allowed = 0.01..=600.0;
+    match text.parse::<f64>() {
+        Ok(seconds) if allowed.contains(&seconds) => Ok(seconds),
+        _ => Err(format!("{text:?} is not a number of seconds from 0.01 to 600")),
+    }
+}

@@ -1,0 +1,103 @@
+//! Arguments of what people and programs play with and look at: `play`, `watch`, `uci`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use hnefi_engine::Preset;
+use hnefi_models::DeviceChoice;
+use hnefi_selfplay::players::PlayerSpec;
+
+use super::preset;
+
+/// Which seat a person takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Seat {
+    /// The besiegers, who move first.
+    Attackers,
+    /// The king and his men.
+    Defenders,
+    /// Two people at one board.
+    Both,
+    /// Nobody: watch the opponent play itself.
+    Watch,
+}
+
+/// Arguments of `play`.
+#[derive(Debug, Args)]
+pub struct PlayArgs {
+    /// Who to play against: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S][,precision=P]`, uci:COMMAND,
+    /// htp:COMMAND (see `match`).
+    /// [default: the shipped network of the ruleset at 200 playouts]
+    pub opponent: Option<PlayerSpec>,
+    /// Ruleset [default: what the opponent's checkpoint was trained on, else brandubh].
+    #[arg(long, value_parser = preset)]
+    pub rules: Option<Preset>,
+    /// Your seat.
+    #[arg(long, value_enum, default_value = "defenders")]
+    pub side: Seat,
+    /// Position to begin from.
+    #[arg(long)]
+    pub fen: Option<String>,
+    /// Plain lines instead of a full-screen board (the default when the output is no terminal).
+    #[arg(long)]
+    pub plain: bool,
+    /// Seed of the opponent's choices [default: from the clock].
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Serve a board to browsers instead; open the address that is printed.
+    #[arg(long)]
+    pub web: bool,
+    /// With --web: run directory whose checkpoints play and whose games and metrics are shown; may be repeated.
+    #[arg(long, value_name = "DIR", requires = "web")]
+    pub run: Vec<PathBuf>,
+    /// With --web: folder with game files (.pgn, .jsonl, .csv, .hgames); may be repeated.
+    #[arg(long, value_name = "FOLDER", requires = "web")]
+    pub games: Vec<PathBuf>,
+    /// How to serve.
+    #[command(flatten)]
+    pub serve: ServeArgs,
+}
+
+/// Arguments of whatever serves a page.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// With --web: address and port to listen at. Other addresses than this machine's own let everybody in who can reach them.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8037", requires = "web")]
+    pub listen: SocketAddr,
+    /// With --web: a name this machine is reached by, besides localhost; may be repeated.
+    #[arg(long, value_name = "NAME", requires = "web")]
+    pub host: Vec<String>,
+}
+
+/// Arguments of `watch`.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    /// Run directory.
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Serve a page to browsers instead; open the address that is printed.
+    #[arg(long)]
+    pub web: bool,
+    /// How to serve.
+    #[command(flatten)]
+    pub serve: ServeArgs,
+}
+
+/// Arguments of `uci`; `setoption` changes all but the device.
+#[derive(Debug, Args)]
+pub struct UciArgs {
+    /// Ruleset [default: what the model was trained on, else brandubh].
+    #[arg(long, value_parser = preset)]
+    pub rules: Option<Preset>,
+    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint [default: the shipped one
+    /// of the ruleset].
+    #[arg(long, value_name = "PATH")]
+    pub model: Option<String>,
+    /// Threads that search together.
+    #[arg(long, default_value_t = 1)]
+    pub threads: usize,
+    /// Device of the network.
+    #[arg(long, default_value_t)]
+    pub device: DeviceChoice,
+}
