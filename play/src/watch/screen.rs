@@ -153,19 +153,22 @@ struct Drawn {
 fn strength(frame: &mut Frame, area: Rect, view: &View<'_>) {
     type Pick = fn(&Strength) -> f64;
     let sides: [(&str, Color, Pick); 3] = [
+        ("overall", Color::Yellow, |one| one.overall),
         ("attackers", Color::Red, |one| one.attackers),
         ("defenders", Color::Cyan, |one| one.defenders),
-        ("overall", Color::Yellow, |one| one.overall),
     ];
     let lines = sides.map(|(name, colour, pick)| {
         let points = view.strength.checkpoints.iter().map(|one| (f64::from(one.generation), pick(one))).collect();
         Drawn { name, colour, points }
     });
-    let title = match &view.strength.zero {
-        Some(zero) => format!("Elo, {zero} is 0"),
-        None => "Elo".to_owned(),
-    };
-    chart(frame, area, view, &title, &lines, false);
+    chart(frame, area, view, "Elo", &lines, false);
+    if let (Some(zero), true) = (&view.strength.zero, area.width > 4 && area.height > 0) {
+        // On the frame's lower edge: the upper one is full of names.
+        let words = format!(" {zero} is 0 ");
+        let width = (words.chars().count() as u16).min(area.width - 4);
+        let edge = Rect { x: area.x + 2, y: area.bottom() - 1, width, height: 1 };
+        frame.render_widget(Line::from(words).dim(), edge);
+    }
 }
 
 /// One of the plots of what generations measured.
@@ -263,7 +266,7 @@ mod tests {
             assert!(found.contains(words), "{words}\n{found}");
         }
         assert!(found.contains("defenders king escaped   50 %"), "{found}");
-        assert!(found.contains("Elo, random is 0") && found.contains("-126"), "{found}");
+        assert!(found.contains("Elo overall") && found.contains("random is 0") && found.contains("-126"), "{found}");
     }
 
     #[test]
