@@ -4,7 +4,7 @@
 //! run.json                       resolved configuration, seed and version, written before work begins
 //! games/000001.hgames            finished games of generation 1
 //! inflight/000001-0003.hfleet    third snapshot of the fleet taken in generation 1
-//! checkpoints/000001/            what generation 1 trained; 000000 is the random start
+//! checkpoints/000001/            what generation 1 trained; 000000 is what the run began with
 //! state/000001/                  optimiser, raw weights and counters after generation 1
 //! metrics/000001.json            what generation 1 measured
 //! ladder/000010-000000-....json  a match of generation 10 on the ladder
@@ -32,7 +32,7 @@ pub fn inflight_number(key: &str) -> Option<(u32, u32)> {
     Some((number(generation, 6)?, number(save, 4)?))
 }
 
-/// `checkpoints/000001`: the folder of a checkpoint; 0 is the random start.
+/// `checkpoints/000001`: the folder of a checkpoint; 0 is what the run began with.
 pub fn checkpoint_key(generation: u32) -> String {
     format!("checkpoints/{generation:06}")
 }

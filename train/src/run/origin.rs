@@ -33,18 +33,20 @@ pub(super) fn learner_from(
     params: LearnerParams,
 ) -> Result<Learner, TrainError> {
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
-    let states = match Store::open_to_read(path) {
-        Ok(store) => saved::states(&store)?.into_iter().map(|generation| (generation, store.dir().to_owned())).next(),
-        Err(_) => None,
-    };
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     let checkpoint = models.checkpoint(path).map_err(|error| refuse(error.to_string()))?;
     if checkpoint.card.network != config.network {
         let (there, here) = (checkpoint.card.network, config.network);
         return Err(refuse(format!("its network is {there:?}; expected that of the configuration, {here:?}")));
     }
-    let Some((generation, dir)) = states else { return Learner::new(&checkpoint.network, device, params) };
-    let (_, state) = saved::read_state(&Store::open_to_read(&dir)?, generation)?;
-    let state = LearnerState { counts: StepCounts::default(), ..state };
-    Learner::load(state, &config.network, device, params, &format!("state/{generation:06} of {}", dir.display()))
+    // A shipped checkpoint is no directory, and a checkpoint's folder has no state.
+    if let Ok(store) = Store::open_to_read(path)
+        && let Some(&generation) = saved::states(&store)?.first()
+    {
+        let (_, state) = saved::read_state(&store, generation)?;
+        let state = LearnerState { counts: StepCounts::default(), ..state };
+        let object = format!("state/{generation:06} of {}", path.display());
+        return Learner::load(state, &config.network, device, params, &object);
+    }
+    Learner::new(&checkpoint.network, device, params)
 }
