@@ -55,7 +55,10 @@ fn steps(criterion: &mut Criterion) {
     ] {
         let params = LearnerParams { shards, ..LearnerParams::from(&TrainConfig::default().train) };
         let device = Device::flex();
-        let Ok(mut learner) = Learner::new(&config.init_seeded(1, &device), &device, params) else { continue };
+        let Ok(mut learner) = Learner::new(&config.init_seeded(1, &device), std::slice::from_ref(&device), params)
+        else {
+            continue;
+        };
         let batch = batch(size, rows, shards);
         let name = format!("{0}x{0} {1}x{2} batch {rows}", size.side(), config.blocks, config.channels);
         group.throughput(Throughput::Elements(rows as u64));

@@ -19,6 +19,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Train(args) => commands::train::run(args),
+        Command::Worker(args) => commands::worker::run(args),
+        Command::Fetch(args) => commands::fetch::run(args),
         Command::Selfplay(args) => commands::selfplay::run(args),
         Command::Play(args) => commands::play::run(args),
         Command::Uci(args) => commands::uci::run(args),

@@ -12,6 +12,12 @@ pub fn share() -> ProgressBar {
     bar(1000, "{prefix:<10} {bar:30} {percent:>3}% {msg}")
 }
 
+/// A line that says what goes on, for work without an end.
+pub fn spinner() -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {msg}").expect("the template is a constant and valid");
+    ProgressBar::new_spinner().with_style(style)
+}
+
 fn bar(length: u64, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is a constant and valid");
     ProgressBar::new(length).with_style(style.progress_chars("━╸─"))

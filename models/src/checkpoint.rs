@@ -17,8 +17,11 @@ use crate::{ENCODING_VERSION, Network, NetworkConfig};
 /// Layout version of the card that this program writes.
 pub const CARD_FORMAT: u32 = 1;
 
-const CARD_FILE: &str = "card.json";
-const WEIGHTS_FILE: &str = "model.safetensors";
+/// The file of a checkpoint that holds its card.
+pub const CARD_FILE: &str = "card.json";
+
+/// The file that holds its weights.
+pub const WEIGHTS_FILE: &str = "model.safetensors";
 
 /// What a checkpoint is, readable by people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -243,12 +246,20 @@ impl Checkpoint {
         Ok(Checkpoint { card, network })
     }
 
+    /// The files of the checkpoint, the card last: where it is, the rest is.
+    ///
+    /// # Errors
+    /// When the weights cannot be read back from the device.
+    pub fn parts(&self) -> Result<[(&'static str, Vec<u8>); 2], CheckpointError> {
+        Ok([(WEIGHTS_FILE, self.network.weights_bytes()?), (CARD_FILE, self.card.to_json().into_bytes())])
+    }
+
     /// Writes the checkpoint as a new folder: complete or not at all.
     ///
     /// # Errors
     /// When the folder exists already or the file system refuses; nothing is left behind then.
     pub fn save(&self, folder: &Path) -> Result<(), CheckpointError> {
-        let weights = self.network.weights_bytes()?;
+        let parts = self.parts()?;
         let failed = |error: io::Error| CheckpointError::Io { path: folder.to_owned(), problem: error.to_string() };
         if folder.exists() {
             return Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, "exists already; nothing was written")));
@@ -256,7 +267,7 @@ impl Checkpoint {
         let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let temporary = parent.join(format!(".{name}.{}.tmp", std::process::id()));
-        let written = write_folder(parent, &temporary, &weights, &self.card.to_json())
+        let written = write_folder(parent, &temporary, &parts)
             .and_then(|()| fs::rename(&temporary, folder))
             .and_then(|()| sync_folder(parent));
         if written.is_err() {
@@ -274,13 +285,13 @@ fn read(path: &Path) -> Result<Vec<u8>, CheckpointError> {
     })
 }
 
-fn write_folder(parent: &Path, folder: &Path, weights: &[u8], card: &str) -> io::Result<()> {
+fn write_folder(parent: &Path, folder: &Path, parts: &[(&str, Vec<u8>)]) -> io::Result<()> {
     fs::create_dir_all(parent)?;
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
     fs::create_dir(folder)?;
-    for (name, bytes) in [(WEIGHTS_FILE, weights), (CARD_FILE, card.as_bytes())] {
+    for (name, bytes) in parts {
         let mut file = File::create(folder.join(name))?;
         file.write_all(bytes)?;
         file.sync_all()?;

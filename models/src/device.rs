@@ -47,17 +47,11 @@ pub fn evaluator(
     choice: DeviceChoice,
     precision: Precision,
 ) -> Result<Box<dyn Evaluator>, EvalError> {
-    Ok(evaluators(network, choice, precision)?())
+    Ok(evaluators_on_one(network, choice, precision)?())
 }
 
-/// Makes as many evaluators of this network on that device as there are threads. On [`DeviceChoice::Cpu`] they share the
-/// packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers at a time. Only
-/// [`DeviceChoice::Cpu`] has other precisions than [`Precision::F32`].
-///
-/// # Errors
-/// When the device is not in this build or the machine does not have it, or it does not compute in that precision, or the
-/// weights are damaged.
-pub fn evaluators(
+/// Makes the evaluators of one device ([`crate::evaluators`]).
+pub(crate) fn evaluators_on_one(
     network: &Network,
     choice: DeviceChoice,
     precision: Precision,

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! offset  size  what
-//!      0     8  magic: HNEFIGAM for finished games, HNEFIFLT for a fleet in flight
+//!      0     8  magic: HNEFIGAM for finished games, HNEFIFLT for a fleet in flight,
+//!               HNEFIARR for what a worker brings
 //!      8     4  format version, u32
 //!     12     8  length of the payload in bytes, u64
 //!     20     4  CRC-32C of the payload, u32
@@ -36,6 +37,8 @@ pub(crate) struct Kind {
 pub(crate) const GAMES: Kind = Kind { magic: *b"HNEFIGAM", version: 1, name: "game record file" };
 /// Games in flight with all that continuing them needs.
 pub(crate) const SNAPSHOT: Kind = Kind { magic: *b"HNEFIFLT", version: 1, name: "fleet snapshot" };
+/// What a worker brings.
+pub(crate) const ARRIVAL: Kind = Kind { magic: *b"HNEFIARR", version: 1, name: "worker's game file" };
 
 /// Bytes before the payload.
 const HEADER: usize = 24;
@@ -129,7 +132,7 @@ fn field<const N: usize>(header: &[u8], offset: usize) -> [u8; N] {
 
 /// What a foreign file begins with, readable where it is text.
 fn describe_start(start: &[u8]) -> String {
-    match [GAMES, SNAPSHOT].iter().find(|known| known.magic == start) {
+    match [GAMES, SNAPSHOT, ARRIVAL].iter().find(|known| known.magic == start) {
         Some(known) => format!("a {}", known.name),
         None => format!("bytes beginning \"{}\"", start.escape_ascii()),
     }

@@ -105,7 +105,7 @@ fn a_damaged_snapshot_costs_time_only() {
     record_for(100, damaged.path(), &PARAMS).unwrap_err();
     let store = Store::open_to_read(damaged.path()).unwrap();
     let key = store.list("inflight/").unwrap().pop().unwrap();
-    std::fs::write(store.path(&key), b"HNEFIFLT and then nothing of use").unwrap();
+    std::fs::write(store.name(&key), b"HNEFIFLT and then nothing of use").unwrap();
     record(damaged.path(), &PARAMS).unwrap();
     assert!(contents(straight.path()) == contents(damaged.path()));
 }

@@ -6,9 +6,10 @@ use clap::{Args, ValueEnum};
 use hnefi_engine::Preset;
 use hnefi_models::DeviceChoice;
 use hnefi_selfplay::players::PlayerSpec;
+use hnefi_selfplay::store::Location;
 use serde::Serialize;
 
-use super::preset;
+use super::{StoreArgs, preset};
 
 /// Arguments of `match`.
 #[derive(Debug, Args)]
@@ -61,9 +62,14 @@ pub struct MatchArgs {
 /// Arguments of `ladder`.
 #[derive(Debug, Args)]
 pub struct LadderArgs {
-    /// Run directory. Every match is saved in it; what was played before is not played again.
-    #[arg(value_name = "RUN")]
-    pub run: PathBuf,
+    /// Run directory or bucket. Every match is saved there; what was played before is not played again.
+    #[arg(value_name = "RUN|URL")]
+    pub run: Location,
+    /// Play the run's own ladder, as its configuration describes it, while it is trained, until Ctrl-C; any number may.
+    #[arg(long, conflicts_with_all = ["checkpoints", "previous", "opponents", "rules", "games", "playouts", "seed", "show"])]
+    pub follow: bool,
+    #[command(flatten)]
+    pub store: StoreArgs,
     /// How many of the run's checkpoints climb, evenly spread, the first and the last among them.
     #[arg(long, default_value_t = 6)]
     pub checkpoints: usize,

@@ -11,7 +11,7 @@ use hnefi_engine::{Preset, Rules};
 pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 pub use measuring::{BenchArgs, JudgeArgs, LadderArgs, MatchArgs, PerftArgs, Stage};
 pub use playing::{PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
-pub use training::{PackArgs, SelfplayArgs, TrainArgs, UnpackArgs};
+pub use training::{FetchArgs, PackArgs, SelfplayArgs, StoreArgs, TrainArgs, UnpackArgs, WorkerArgs};
 
 /// A self-play training toolkit for Hnefatafl (Viking chess).
 #[derive(Debug, Parser)]
@@ -27,6 +27,10 @@ pub struct Cli {
 pub enum Command {
     /// Train a network from random weights by self-play; the same command resumes.
     Train(TrainArgs),
+    /// Play games for a run that is trained elsewhere; any number of workers, on any machines (docs/SCALING.md).
+    Worker(WorkerArgs),
+    /// Copy a run from a bucket into a directory.
+    Fetch(FetchArgs),
     /// Play self-play games and write their records.
     Selfplay(SelfplayArgs),
     /// Play in the terminal or, with --web, in a browser.

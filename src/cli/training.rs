@@ -1,9 +1,12 @@
-//! Arguments of what makes networks and their runs: `train`, `selfplay`, `pack`, `unpack`.
+//! Arguments of what makes networks and their runs: `train`, `worker`, `fetch`, `selfplay`, `pack`, `unpack`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
-use hnefi_models::DeviceChoice;
+use hnefi_models::DeviceList;
+use hnefi_selfplay::store::{Location, Patience, StoreWatch};
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
@@ -11,9 +14,10 @@ pub struct TrainArgs {
     /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu) or a TOML file.
     #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
     pub config: String,
-    /// Run directory [default: runs/CONFIG].
-    #[arg(long, value_name = "DIR")]
-    pub run: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: PlaceArgs,
+    #[command(flatten)]
+    pub store: StoreArgs,
     /// Change a key of the configuration, such as search.c_scale=0.3; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub changes: Vec<String>,
@@ -24,15 +28,112 @@ pub struct TrainArgs {
     /// Seed of the run, instead of the config's.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Device, instead of the config's: cpu, flex, cuda:N, vulkan:N.
+    /// Device, instead of the config's: cpu, flex, cuda:N, vulkan:N, or several joined by commas.
     #[arg(long)]
-    pub device: Option<DeviceChoice>,
+    pub device: Option<DeviceList>,
     /// Worker threads [default: one per core, on a GPU one per 32 games].
     #[arg(long)]
     pub threads: Option<usize>,
+    /// Play no games here: workers do.
+    #[arg(long)]
+    pub no_selfplay: bool,
+    /// Play no ladder here: `ladder --follow` does, or nobody.
+    #[arg(long)]
+    pub no_ladder: bool,
     /// Skip the closing table.
     #[arg(long)]
     pub no_table: bool,
+}
+
+/// Where a run lies.
+#[derive(Debug, Args)]
+pub struct PlaceArgs {
+    /// Run directory [default: runs/CONFIG].
+    #[arg(long, value_name = "DIR", conflicts_with = "store")]
+    pub run: Option<PathBuf>,
+    /// Where the run lies, if not in a run directory: file:DIR, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX
+    /// (docs/SCALING.md).
+    #[arg(long, value_name = "URL")]
+    pub store: Option<Location>,
+}
+
+impl PlaceArgs {
+    /// The place, if one was given.
+    pub fn location(&self) -> Option<Location> {
+        self.store.clone().or_else(|| self.run.clone().map(Location::Directory))
+    }
+}
+
+/// How a store on a network is dealt with.
+#[derive(Debug, Args)]
+pub struct StoreArgs {
+    /// Seconds after which a request to a bucket is given up and made again.
+    #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub store_timeout: u64,
+    /// Seconds after which a bucket that does not answer is an error.
+    #[arg(long, default_value_t = 3600, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub store_patience: u64,
+}
+
+impl StoreArgs {
+    /// The patience that was asked for.
+    pub fn patience(&self, watch: impl StoreWatch + 'static) -> Patience {
+        Patience {
+            request: Duration::from_secs(self.store_timeout),
+            limit: Duration::from_secs(self.store_patience),
+            watch: Arc::new(watch),
+        }
+    }
+}
+
+/// Arguments of `worker`.
+#[derive(Debug, Args)]
+pub struct WorkerArgs {
+    /// The run to play for: its directory, or file:DIR, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX.
+    #[arg(value_name = "RUN|URL")]
+    pub run: Location,
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Device, instead of the run's: cpu, flex, cuda:N, vulkan:N, or several joined by commas.
+    #[arg(long)]
+    pub device: Option<DeviceList>,
+    /// Threads [default: one per core, on a GPU one per 32 games].
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Games played at once, a multiple of 32 [default: the run's].
+    #[arg(long)]
+    pub games_in_flight: Option<usize>,
+    /// How often finished games are brought and newer networks are looked for, in seconds.
+    #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub bring_seconds: u64,
+    /// Wait when the run is finished: it may go on.
+    #[arg(long)]
+    pub stay: bool,
+    /// Names the worker and all randomness of its games; no two workers of a run may have the same [default: drawn].
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// To measure store and trainer: no network, even chances after so many milliseconds a batch. Spoils the run for training.
+    #[arg(long, value_name = "MILLISECONDS")]
+    pub pretend_ms: Option<u64>,
+}
+
+/// Arguments of `fetch`.
+#[derive(Debug, Args)]
+pub struct FetchArgs {
+    /// The run: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX, or a directory.
+    #[arg(value_name = "URL")]
+    pub from: Location,
+    /// Run directory to copy into; what is there already stays.
+    #[arg(long, value_name = "DIR")]
+    pub run: PathBuf,
+    /// Take training states and games in flight along, to train on here.
+    #[arg(long)]
+    pub all: bool,
+    /// Go on copying what is new until Ctrl-C.
+    #[arg(long)]
+    pub follow: bool,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }
 
 /// Arguments of `selfplay`.
@@ -59,9 +160,9 @@ pub struct SelfplayArgs {
     /// Worker threads [default: one per core, on a GPU one per 32 games]; the records do not depend on it.
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Device, instead of the config's.
+    /// Device, instead of the config's, or several joined by commas.
     #[arg(long)]
-    pub device: Option<DeviceChoice>,
+    pub device: Option<DeviceList>,
 }
 
 /// Arguments of `pack`.

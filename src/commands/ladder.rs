@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use hnefi_engine::Preset;
 use hnefi_models::{Card, Checkpoint, DeviceChoice};
 use hnefi_selfplay::GameRecord;
@@ -11,53 +11,107 @@ use hnefi_selfplay::arena::{MatchObserver, MatchResult, Rating};
 use hnefi_selfplay::ladder::{self, LadderParams, Standings};
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::store::{Store, checkpoint_key};
+use hnefi_selfplay::store::{Access, Location, Store, checkpoint_key};
 use indicatif::ProgressBar;
 
+use super::delays::Delays;
 use crate::cli::LadderArgs;
 use crate::{interrupt, progress};
 
-/// Plays the matches that are missing, each saved in the run directory, and prints the ratings fitted to all of them.
+/// How often a run that is followed is looked at.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// Plays the matches that are missing, each saved with the run, and prints the ratings fitted to all of them.
 pub fn run(args: LadderArgs) -> anyhow::Result<()> {
-    if args.show {
-        return print(&Store::open_to_read(&args.run)?, args.json);
+    let stop = interrupt::stop_flag()?;
+    let bar = progress::games(0);
+    let access = if args.show { Access::Read } else { Access::Add };
+    if let Location::Directory(dir) = &args.run {
+        anyhow::ensure!(dir.is_dir(), "{}: not found; expected the directory of a run", dir.display());
     }
-    let known = Store::open_to_read(&args.run)?.checkpoints()?;
-    anyhow::ensure!(
-        !known.is_empty(),
-        "{}: no checkpoints; expected the directory of a run, such as runs/quick",
-        args.run.display()
-    );
+    let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
+    let store = Store::open(&args.run, access, patience)?;
+    let mut watcher = Watcher { bar, stop };
+    if args.follow {
+        follow(&args, &store, &mut watcher)?;
+    } else if !args.show {
+        climb(&args, &store, &mut watcher)?;
+    }
+    watcher.bar.finish_and_clear();
+    print(&store, args.json)
+}
+
+/// Plays what the arguments ask for.
+fn climb(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
+    let known = store.checkpoints()?;
+    anyhow::ensure!(!known.is_empty(), "{}: no checkpoints; expected a run, such as runs/quick", args.run);
     anyhow::ensure!(
         args.games > 0 && args.games.is_multiple_of(2),
         "--games {}: expected an even number above 0",
         args.games
     );
-    let store = Store::open_or_create(&args.run)
-        .context("playing on the ladder writes to the run; --show only shows what was played")?;
     let rungs = ladder::spread(&known, args.checkpoints);
     let params = LadderParams {
         opponents: args.opponents.clone(),
         previous: args.previous,
-        rulesets: rulesets(&args, &store, &known)?,
+        rulesets: rulesets(args, store, &known)?,
         games: args.games,
         playouts: args.playouts,
         seed: args.seed,
         threads: args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
     };
-    let missing: usize = rungs.iter().map(|&rung| ladder::missing(&store, rung, &rungs, &params)).sum();
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
-    let mut watcher =
-        Watcher { bar: progress::games(missing as u64 * u64::from(args.games)), stop: interrupt::stop_flag()? };
-    for &rung in &rungs {
-        if !ladder::climb(&store, rung, &rungs, &params, &mut models, &mut watcher)? {
-            watcher.bar.finish_and_clear();
-            println!("stopped; the same command goes on");
-            break;
+    if !climb_all(store, &rungs, &params, &mut models, watcher)? {
+        watcher.bar.println("stopped; the same command goes on");
+    }
+    Ok(())
+}
+
+/// Plays the run's own ladder, whenever a checkpoint appears that climbs it.
+fn follow(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
+    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    while !watcher.should_stop() {
+        if let Some(mut config) = hnefi_train::run::configuration(store)? {
+            let every = config.ladder.every;
+            anyhow::ensure!(
+                every > 0,
+                "{}: its configuration has ladder.every = 0; expected a ladder to play",
+                args.run
+            );
+            if let Some(threads) = args.threads {
+                config.run.threads = threads;
+            }
+            let mut rungs = store.checkpoints()?;
+            rungs.retain(|rung| rung.is_multiple_of(every));
+            climb_all(store, &rungs, &config.ladder_params()?, &mut models, watcher)?;
+        }
+        let until = Instant::now() + LOOK;
+        while Instant::now() < until && !watcher.should_stop() {
+            std::thread::sleep(Duration::from_millis(100));
         }
     }
-    watcher.bar.finish_and_clear();
-    print(&store, args.json)
+    Ok(())
+}
+
+/// Plays what is missing of all these; false when told to stop.
+fn climb_all(
+    store: &Store,
+    rungs: &[u32],
+    params: &LadderParams,
+    models: &mut ModelCache,
+    watcher: &mut Watcher,
+) -> anyhow::Result<bool> {
+    let mut missing = 0;
+    for &rung in rungs {
+        missing += ladder::missing(store, rung, rungs, params)?;
+    }
+    watcher.bar.inc_length(missing as u64 * u64::from(params.games));
+    for &rung in rungs {
+        if !ladder::climb(store, rung, rungs, params, models, watcher)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The rulesets asked for, or those that the newest checkpoint was trained on.
@@ -66,7 +120,7 @@ fn rulesets(args: &LadderArgs, store: &Store, known: &[u32]) -> anyhow::Result<V
         return Ok(args.rules.clone());
     }
     let newest = known.last().copied().unwrap_or_default();
-    let Card { rulesets, .. } = Checkpoint::load_card(&store.path(&checkpoint_key(newest)))?;
+    let Card { rulesets, .. } = Checkpoint::load_card(&store.folder(&checkpoint_key(newest))?)?;
     let presets: Vec<Preset> = rulesets.iter().filter_map(|name| Preset::from_name(name)).collect();
     anyhow::ensure!(
         !presets.is_empty(),
@@ -98,7 +152,7 @@ fn print(store: &Store, json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     if standings.contestants.is_empty() {
-        println!("no match has been played on the ladder of {}", store.dir().display());
+        println!("no match has been played on the ladder of the {}", store.place());
         return Ok(());
     }
     print!("{}", table(&standings));

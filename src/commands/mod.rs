@@ -1,9 +1,11 @@
 //! One file a command.
 
 pub mod bench;
+mod delays;
 pub mod doctor;
 pub mod export;
 pub mod export_net;
+pub mod fetch;
 pub mod import;
 pub mod judge;
 pub mod ladder;
@@ -19,3 +21,4 @@ pub mod train;
 pub mod uci;
 pub mod watch;
 mod web;
+pub mod worker;

@@ -26,7 +26,7 @@ pub fn record_files(sources: &[PathBuf]) -> anyhow::Result<Vec<RecordFile>> {
             let store = Store::open_to_read(source)?;
             for key in store.list("games/")? {
                 if let Some(generation) = games_number(&key) {
-                    files.push(RecordFile::new(store.path(&key), Some(generation)));
+                    files.push(RecordFile::new(store.folder(&key)?, Some(generation)));
                 }
             }
             if files.len() == before {

@@ -20,7 +20,7 @@ const GAMES_PER_FILE: u64 = 1000;
 /// Plays the games; the same command goes on after an interruption.
 pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     let config = TrainConfig::load(&args.config)?;
-    let device = args.device.unwrap_or(config.run.device);
+    let devices = args.device.unwrap_or_else(|| config.run.device.clone());
     // Loading and initialising happens on the host, whatever device evaluates later.
     let host = DeviceChoice::Flex.open()?;
     let (network, id) = match &args.model {
@@ -41,14 +41,14 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
         checkpoint_id: &id,
         games_per_file: GAMES_PER_FILE,
         save_every: Duration::from_secs(u64::from(config.run.save_seconds)),
-        threads: args.threads.unwrap_or_else(|| config.selfplay.threads_on(device)),
+        threads: args.threads.unwrap_or_else(|| config.selfplay.threads_on(&devices)),
     };
     let watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
     watcher.bar.set_prefix("self-play");
     if let Some(text) = config.run.precision.warning() {
         eprintln!("warning: {text}");
     }
-    let evaluators = evaluators(&network, device, config.run.precision)?;
+    let evaluators = evaluators(&network, &devices, config.run.precision)?;
     let make = || Ok(evaluators());
     let summary = record_games(&store, &config.selfplay, &config.search, &params, &make, &watcher)?;
     watcher.bar.finish_and_clear();

@@ -7,10 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hnefi_selfplay::arena::MatchResult;
 use hnefi_selfplay::fleet::FleetProgress;
 use hnefi_selfplay::ladder::Standings;
-use hnefi_train::run::{Beginning, TrainingProgress};
+use hnefi_selfplay::store::{Access, Location, Store, checkpoint_key};
+use hnefi_train::run::{Beginning, RunParams, TrainingProgress};
 use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver};
 use indicatif::ProgressBar;
 
+use super::delays::Delays;
 use super::table;
 use crate::cli::TrainArgs;
 use crate::{interrupt, progress};
@@ -27,13 +29,19 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     if let Some(threads) = args.threads {
         config.run.threads = threads;
     }
-    let dir = args.run.unwrap_or_else(|| default_run(&args.config, args.seed));
+    let location = args.place.location().unwrap_or_else(|| Location::Directory(default_run(&args.config, args.seed)));
     let stop = interrupt::stop_flag()?;
-    let watcher = Watcher { bar: progress::share(), origin: args.from.clone(), stop: Arc::clone(&stop) };
-    let summary = match &args.from {
-        Some(origin) => hnefi_train::run_from(&config, &dir, origin, &watcher)?,
-        None => hnefi_train::run(&config, &dir, &watcher)?,
+    let bar = progress::share();
+    let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
+    let watcher = Watcher { bar, origin: args.from.clone(), stop: Arc::clone(&stop) };
+    let params = RunParams {
+        location: location.clone(),
+        origin: args.from.as_deref(),
+        selfplay: !args.no_selfplay,
+        ladder: !args.no_ladder,
+        patience: patience.clone(),
     };
+    let summary = hnefi_train::run_at(&config, &params, &watcher)?;
     watcher.bar.finish_and_clear();
     if summary.stopped {
         println!("stopped after generation {}; the same command goes on", summary.generations);
@@ -46,12 +54,17 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
         summary.samples,
         clock(summary.elapsed_seconds)
     );
-    let table = if args.no_table { None } else { Some(table::play(&config, &summary.checkpoint, &stop)?) };
-    if let Some(table) = table {
-        print!("\n{table}");
+    let store = Store::open(&location, Access::Read, patience)?;
+    let newest = store.checkpoints()?.last().copied().unwrap_or_default();
+    if !args.no_table {
+        let checkpoint = store.folder(&checkpoint_key(newest))?;
+        print!("\n{}", table::play(&config, &checkpoint, &stop)?);
     }
-    println!("\ncheckpoint  {}", summary.checkpoint.display());
-    println!("play it     cargo run --release -- play model:{}", dir.display());
+    println!("\ncheckpoint  {}", summary.checkpoint);
+    match &location {
+        Location::Directory(dir) => println!("play it     cargo run --release -- play model:{}", dir.display()),
+        Location::Bucket(url) => println!("get it      cargo run --release -- fetch {url} --run DIR"),
+    }
     Ok(())
 }
 
@@ -88,7 +101,7 @@ impl Watcher {
 
 impl TrainObserver for Watcher {
     fn begins(&self, beginning: &Beginning<'_>) {
-        let Beginning { dir, generations, elapsed_seconds, parameters, .. } = beginning;
+        let Beginning { location, generations, elapsed_seconds, parameters, .. } = beginning;
         let from = match generations {
             0 => match &self.origin {
                 Some(origin) => format!("the weights of {}", origin.display()),
@@ -96,7 +109,7 @@ impl TrainObserver for Watcher {
             },
             done => format!("generation {done} after {}", clock(*elapsed_seconds)),
         };
-        self.line(&format!("{}: {parameters} parameters, from {from}", dir.display()));
+        self.line(&format!("{location}: {parameters} parameters, from {from}"));
         self.line(&header());
     }
 

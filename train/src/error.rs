@@ -41,22 +41,20 @@ pub enum TrainError {
         faults: Vec<Fault>,
     },
     /// The run directory belongs to another run.
-    #[error(
-        "run directory {dir} holds another run: {differences}; expected the same configuration or another directory"
-    )]
+    #[error("{place} holds another run: {differences}; expected the same configuration or another place")]
     OtherRun {
-        /// The directory.
-        dir: PathBuf,
+        /// The run directory or store.
+        place: String,
         /// Keys that differ, with both values.
         differences: String,
     },
     /// The run was written by a later version of the program.
     #[error(
-        "run directory {dir} was written by {program} in format {found}; this program knows formats up to {known}, use a newer one"
+        "{place} was written by {program} in format {found}; this program knows formats up to {known}, use a newer one"
     )]
     Newer {
-        /// The directory.
-        dir: PathBuf,
+        /// The run directory or store.
+        place: String,
         /// What wrote it.
         program: String,
         /// Its format.
@@ -68,7 +66,7 @@ pub enum TrainError {
     #[error("{file}: {problem}; expected what `train` wrote when the run began")]
     RunFile {
         /// The file.
-        file: PathBuf,
+        file: String,
         /// What was found.
         problem: String,
     },
@@ -89,14 +87,35 @@ pub enum TrainError {
         problem: String,
     },
     /// A run has generations but no state to go on from.
-    #[error(
-        "run directory {dir}: no readable training state for any generation ({problems}); expected at least one under state/"
-    )]
+    #[error("{place}: no readable training state for any generation ({problems}); expected at least one under state/")]
     NoState {
-        /// The directory.
-        dir: PathBuf,
+        /// The run directory or store.
+        place: String,
         /// What is wrong with those there are.
         problems: String,
+    },
+    /// Another trainer has claimed the run.
+    #[error("{place}: another trainer has taken over: {by}; this one has stopped and writes nothing more")]
+    Replaced {
+        /// The run directory or store.
+        place: String,
+        /// The other one.
+        by: String,
+    },
+    /// Trainer and worker do not understand each other.
+    #[error(
+        "{place}: its trainer is {program} with protocol {found}, this is {} and speaks {known}; use the same version on all machines",
+        crate::run::PROGRAM
+    )]
+    Protocol {
+        /// The run directory or store.
+        place: String,
+        /// The other program.
+        program: String,
+        /// Its protocol.
+        found: u32,
+        /// Ours.
+        known: u32,
     },
     /// Loss or gradient were not finite several times in a row.
     #[error(

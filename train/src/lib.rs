@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`config`] | the configuration, with every fault reported at once |
 //! | [`mod@run`] | the loop, resuming, and who watches it |
+//! | [`worker`] | playing games for a run whose trainer is elsewhere |
 //! | [`window`] | how much of what was played is trained on |
 //! | [`sample`], [`batch`] | from game records to tensors |
 //! | [`loss`], [`learner`] | from tensors to better weights |
@@ -25,8 +26,9 @@ pub mod sample;
 pub mod schedule;
 pub mod tensorboard;
 pub mod window;
+pub mod worker;
 
 pub use config::{Fault, TrainConfig};
 pub use error::TrainError;
 pub use metrics::GenerationMetrics;
-pub use run::{Summary, TrainObserver, run, run_from};
+pub use run::{RunParams, Summary, TrainObserver, run, run_at};

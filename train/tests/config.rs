@@ -109,7 +109,7 @@ fn all_faults_at_once() {
     for expected in [
         "colour = 3: expected no such key; the sections are run, network, selfplay, search, train, budget, ladder, evaluate",
         "run.seed = -1: expected whole number, 0 to 2^63 - 1 (names all randomness)",
-        "run.device = \"abacus\": expected \"cpu\", \"flex\", \"cuda:N\" or \"vulkan:N\" (device)",
+        "run.device = \"abacus\": expected \"cpu\", \"flex\", \"cuda:N\", \"vulkan:N\", or several joined by commas (devices)",
         "network.blocks = \"many\": expected whole number, 1 to 100 (residual blocks)",
         "network.chanels = 32: expected no such key, perhaps network.channels; [network] has blocks, channels, \
          pool_every, head_channels, value_hidden, role_heads",

@@ -27,7 +27,7 @@ const PARAMS: LearnerParams = LearnerParams {
 };
 
 fn learner(params: LearnerParams) -> Learner {
-    Learner::new(&CONFIG.init_seeded(5, &Device::flex()), &Device::flex(), params).unwrap()
+    Learner::new(&CONFIG.init_seeded(5, &Device::flex()), &[Device::flex()], params).unwrap()
 }
 
 fn games() -> Vec<GameRecord> {
@@ -56,6 +56,19 @@ fn it_learns_a_batch_by_heart() {
     assert_eq!((learner.counts().steps, learner.counts().samples), (41, 41 * 32));
 }
 
+/// The processor stands in for a second GPU: what goes to another device and comes back is all there.
+#[test]
+fn several_devices_learn_what_one_does() {
+    let several = vec![Device::flex(); 3];
+    let params = LearnerParams { shards: 4, ..PARAMS };
+    let mut shared = Learner::new(&CONFIG.init_seeded(5, &Device::flex()), &several, params).unwrap();
+    let mut alone = learner(params);
+    for batch in &batches(3, 16, 4) {
+        assert_eq!(shared.step(batch, 1e-3).unwrap(), alone.step(batch, 1e-3).unwrap());
+    }
+    assert!(bytes(shared.network()) == bytes(alone.network()) && bytes(shared.average()) == bytes(alone.average()));
+}
+
 #[test]
 fn resumed_is_uninterrupted_bit_for_bit() {
     let batches = batches(9, 16, 2);
@@ -68,7 +81,7 @@ fn resumed_is_uninterrupted_bit_for_bit() {
         first.step(batch, 1e-3).unwrap();
     }
     let state = first.save().unwrap();
-    let mut second = Learner::load(state.clone(), &CONFIG, &Device::flex(), PARAMS, "state").unwrap();
+    let mut second = Learner::load(state.clone(), &CONFIG, &[Device::flex()], PARAMS, "state").unwrap();
     assert_eq!(second.save().unwrap().counts, state.counts);
     for batch in &batches[4..] {
         second.step(batch, 1e-3).unwrap();
@@ -166,7 +179,7 @@ fn a_good_step_ends_a_bad_row() {
 fn a_damaged_state_is_named() {
     let state = learner(PARAMS).save().unwrap();
     let load = |state, config: &NetworkConfig| {
-        Learner::load(state, config, &Device::flex(), PARAMS, "state/000003").err().unwrap().to_string()
+        Learner::load(state, config, &[Device::flex()], PARAMS, "state/000003").err().unwrap().to_string()
     };
     let mut cut = state.clone();
     cut.average.truncate(cut.average.len() / 2);

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hnefi_models::Checkpoint;
 use hnefi_selfplay::ladder::Standings;
-use hnefi_train::run::{Beginning, Silent, TrainingProgress};
-use hnefi_train::{GenerationMetrics, Summary, TrainConfig, TrainError, TrainObserver, run, run_from};
+use hnefi_train::run::{Beginning, RunParams, Silent, TrainingProgress};
+use hnefi_train::{GenerationMetrics, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
 
 /// Three generations of a few short games.
 fn config() -> TrainConfig {
@@ -182,8 +182,8 @@ fn what_a_run_leaves() {
     let dir = tempfile::tempdir().unwrap();
     let watch = Watch::default();
     let summary = run(&config(), dir.path(), &watch).unwrap();
-    assert_eq!(summary.checkpoint, dir.path().join("checkpoints/000003"));
-    let card = Checkpoint::load_card(&summary.checkpoint).unwrap();
+    assert_eq!(Path::new(&summary.checkpoint), dir.path().join("checkpoints/000003"));
+    let card = Checkpoint::load_card(Path::new(&summary.checkpoint)).unwrap();
     assert_eq!((card.id, card.steps, card.samples), (summary.checkpoint_id, summary.steps, summary.samples));
     assert_eq!(card.rulesets, ["brandubh"]);
     let parent = Checkpoint::load_card(&dir.path().join("checkpoints/000002")).unwrap();
@@ -336,6 +336,10 @@ fn time_ends_a_run() {
     assert!(summary.elapsed_seconds > 1.0, "the budget was used: {summary:?}");
 }
 
+fn from(config: &TrainConfig, dir: &Path, origin: &Path) -> Result<Summary, TrainError> {
+    run_at(config, &RunParams { origin: Some(origin), ..RunParams::new(dir) }, &Silent)
+}
+
 #[test]
 fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -344,7 +348,7 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     let mut config = config();
     config.run.seed = 2;
     config.budget.generations = 1;
-    run_from(&config, &new, &old, &Silent).unwrap();
+    from(&config, &new, &old).unwrap();
     let weights = |run: &Path, generation: u32| {
         let folder = run.join(format!("checkpoints/{generation:06}"));
         Checkpoint::load_card(&folder).unwrap().id
@@ -361,13 +365,12 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
 
     // A checkpoint alone gives weights without an optimiser.
     config.budget.generations = 1;
-    run_from(&config, &bare, &checkpoint, &Silent).unwrap();
+    from(&config, &bare, &checkpoint).unwrap();
     assert_eq!(weights(&bare, 0), finished.checkpoint_id);
 
     config.network.channels = 32;
-    let message = run_from(&config, &folder.path().join("wider"), &checkpoint, &Silent).unwrap_err().to_string();
+    let message = from(&config, &folder.path().join("wider"), &checkpoint).unwrap_err().to_string();
     assert!(message.contains("its network is") && message.contains("channels: 32"), "{message}");
-    let message =
-        run_from(&config, &folder.path().join("none"), Path::new("no/such"), &Silent).unwrap_err().to_string();
+    let message = from(&config, &folder.path().join("none"), Path::new("no/such")).unwrap_err().to_string();
     assert!(message.starts_with("beginning from no/such: player model:no/such: there is no such folder"), "{message}");
 }

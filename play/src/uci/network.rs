@@ -56,7 +56,8 @@ impl Network {
             network.channels,
             rulesets.join(", ")
         );
-        let make = evaluators(&checkpoint.network, device, Precision::F32).map_err(|error| error.to_string())?;
+        let make =
+            evaluators(&checkpoint.network, &device.into(), Precision::F32).map_err(|error| error.to_string())?;
         Ok(Network { make, description, rulesets: Some(rulesets.clone()) })
     }
 

@@ -169,8 +169,9 @@ impl Models {
             Place::Folder(folder) => Checkpoint::load(&folder, &device),
         };
         let checkpoint = checkpoint.map_err(|error| error.to_string())?;
-        let made: Factory =
-            evaluators(&checkpoint.network, self.device, Precision::F32).map_err(|error| error.to_string())?.into();
+        let made: Factory = evaluators(&checkpoint.network, &self.device.into(), Precision::F32)
+            .map_err(|error| error.to_string())?
+            .into();
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         loaded.push((resolved, made.clone()));
         if loaded.len() > LOADED {

@@ -107,7 +107,7 @@ fn take_up(
     let (mut number, mut first_game, mut verified) = (1, 0, Vec::new());
     for key in store.list("games/")? {
         let Some(written) = games_number(&key) else { continue };
-        let games = decode_games(&store.path(&key).display().to_string(), &store.get(&key)?)?;
+        let games = decode_games(&store.name(&key), &store.get(&key)?)?;
         number = written + 1;
         first_game = games.last().map_or(first_game, |game| game.game + 1);
         verified.extend(games.into_iter().filter(|game| game.would_have_resigned.is_some()));
@@ -160,11 +160,11 @@ fn settings(config: &SelfPlayConfig, search: &SearchConfig, params: &BatchParams
 
 /// Writes the settings into a new run, or checks that an old one has the same.
 fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
-    if !store.exists(SETTINGS) {
+    if !store.exists(SETTINGS)? {
         let text = format!("{wanted:#}\n");
         return Ok(store.create(SETTINGS, text.as_bytes())?);
     }
-    let other_run = |differences: String| FleetError::OtherRun { dir: store.dir().to_path_buf(), differences };
+    let other_run = |differences: String| FleetError::OtherRun { place: store.place(), differences };
     let found: Value = serde_json::from_slice(&store.get(SETTINGS)?)
         .map_err(|error| other_run(format!("{SETTINGS} is not readable ({error})")))?;
     let mut differences = Vec::new();

@@ -1,7 +1,7 @@
 //! What a fleet plays: rulesets, openings, ply caps, fast searches and resignation. Read from a configuration file.
 
 use hnefi_engine::{BoardSize, Preset, Rules};
-use hnefi_models::DeviceChoice;
+use hnefi_models::DeviceList;
 use serde::{Deserialize, Serialize};
 
 use super::balance::Limits;
@@ -126,10 +126,14 @@ impl SelfPlayConfig {
         self.games_in_flight / LANE_GAMES
     }
 
-    /// Threads that suit self-play on a device: one per core, but on a GPU one per lane. Those mostly wait for it, and the
+    /// Threads that suit self-play on these devices: one per core, but with a GPU one per lane. Those mostly wait for it, and the
     /// lanes that search while it works are the half that it asks next.
-    pub fn threads_on(&self, device: DeviceChoice) -> usize {
-        if device.is_gpu() { self.lanes().max(1) } else { std::thread::available_parallelism().map_or(1, usize::from) }
+    pub fn threads_on(&self, devices: &DeviceList) -> usize {
+        if devices.has_gpu() {
+            self.lanes().max(1)
+        } else {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        }
     }
 
     /// Rules of the ruleset at `point` of the shares laid end to end, `point` in 0..1, with the self-play ply cap.

@@ -9,6 +9,7 @@
 //! Games are never cut off at the end of a generation, which would keep only short ones: they go on with the next
 //! network. Searches are fresh at every move, trees are not kept between moves.
 
+mod arrival;
 mod balance;
 mod batches;
 mod cache;
@@ -25,6 +26,7 @@ mod statistics;
 
 use hnefi_models::{EvalError, Evaluator};
 
+pub use arrival::{Adaptation, Arrival};
 pub use balance::Handicap;
 pub use batches::{BatchParams, BatchSummary, record_games};
 pub use config::{LANE_GAMES, PlyCaps, ResignConfig, RulesetShare, SelfPlayConfig};
@@ -72,10 +74,10 @@ pub enum FleetError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The run directory belongs to another run.
-    #[error("run directory {dir} holds another run: {differences}; expected the same settings or a new directory")]
+    #[error("{place} holds another run: {differences}; expected the same settings or a new directory")]
     OtherRun {
         /// The directory.
-        dir: std::path::PathBuf,
+        place: String,
         /// Keys that differ, with both values.
         differences: String,
     },
@@ -106,6 +108,8 @@ pub struct Fleet {
     lanes: Vec<Lane>,
     verification: Verification,
     balance: Balance,
+    /// What others played in this generation.
+    arrivals: Vec<Arrival>,
     threads: usize,
 }
 
@@ -124,6 +128,7 @@ impl Fleet {
             lanes: (0..lanes).map(|index| Lane::new(index, lanes, first, search)).collect(),
             verification: Verification::default(),
             balance: Balance::default(),
+            arrivals: Vec::new(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
@@ -175,12 +180,8 @@ impl Fleet {
     /// Plays until the quota is reached and returns the games that ended; unfinished ones stay for the next call, which
     /// may bring another network. After an interruption, call it again with the same arguments to go on.
     ///
-    /// `playouts` is the budget of a full search (`balance_doublings` may shift it between
-    /// the sides), `checkpoint_id` what the records name as the player, and
-    /// `make_evaluator` is called once on each thread.
-    ///
     /// # Errors
-    /// When the observer asks to stop or an evaluator fails. Everything played up to the last round is still there.
+    /// As [`Fleet::play`].
     pub fn run(
         &mut self,
         quota: Quota,
@@ -189,6 +190,26 @@ impl Fleet {
         make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
         observer: &dyn FleetObserver,
     ) -> Result<Generation, FleetError> {
+        self.play(quota, playouts, checkpoint_id, make_evaluator, observer)?;
+        Ok(self.end_generation())
+    }
+
+    /// Plays until the quota is reached. The finished games are kept for [`Fleet::end_generation`].
+    ///
+    /// `playouts` is the budget of a full search (`balance_doublings` may shift it between
+    /// the sides), `checkpoint_id` what the records name as the player, and
+    /// `make_evaluator` is called once on each thread.
+    ///
+    /// # Errors
+    /// When the observer asks to stop or an evaluator fails. Everything played up to the last round is still there.
+    pub fn play(
+        &mut self,
+        quota: Quota,
+        playouts: u32,
+        checkpoint_id: &str,
+        make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
+        observer: &dyn FleetObserver,
+    ) -> Result<(), FleetError> {
         let table = Table {
             config: &self.config,
             seed: self.seed,
@@ -202,13 +223,28 @@ impl Fleet {
         let mut save = |lanes: Vec<LaneState>| {
             observer.save(FleetSnapshot { seed, verification: verification.clone(), balance: balance.clone(), lanes });
         };
-        crew::play(&mut self.lanes, &table, self.threads, make_evaluator, observer, &mut save)?;
-        Ok(self.end_generation())
+        crew::play(&mut self.lanes, &table, self.threads, make_evaluator, observer, &mut save)
     }
 
-    /// Hands over the games finished so far, fewer than the quota when [`Fleet::run`] was stopped, and begins the next
-    /// generation.
+    /// Hands over the games finished so far, fewer than the quota when [`Fleet::play`] was stopped, and those received, and
+    /// begins the next generation.
     pub fn end_generation(&mut self) -> Generation {
+        let (mut games, mut counters) = self.finished();
+        for arrival in self.arrivals.drain(..) {
+            games.extend(arrival.games);
+            counters.push(arrival.counters);
+        }
+        self.verification.observe(&games, &self.config.resign);
+        let resign = self.verification.summary(&self.config.resign);
+        let counters = Counters::total(&counters);
+        let stats =
+            GenerationStats { handicaps: self.balance.all(), ..GenerationStats::new(&games, &counters, resign) };
+        self.balance.observe(&games, self.config.limits());
+        Generation { games, stats }
+    }
+
+    /// The games finished in all lanes, by number, and what was counted.
+    fn finished(&mut self) -> (Vec<GameRecord>, Vec<Counters>) {
         let (mut games, mut counters) = (Vec::new(), Vec::new());
         for lane in &mut self.lanes {
             let (finished, counted) = lane.end_generation();
@@ -216,13 +252,7 @@ impl Fleet {
             counters.push(counted);
         }
         games.sort_unstable_by_key(|record| record.game);
-        self.verification.observe(&games, &self.config.resign);
-        let resign = self.verification.summary(&self.config.resign);
-        let counters = Counters::total(counters.iter());
-        let stats =
-            GenerationStats { handicaps: self.balance.all(), ..GenerationStats::new(&games, &counters, resign) };
-        self.balance.observe(&games, self.config.limits());
-        Generation { games, stats }
+        (games, counters)
     }
 
     /// The fleet as it is between two rounds: games in flight and games finished in the present generation.

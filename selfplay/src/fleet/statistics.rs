@@ -44,8 +44,8 @@ impl Counters {
     }
 
     /// The sum over all lanes, always in the same order, since floating-point sums depend on it.
-    pub(super) fn total<'a>(lanes: impl Iterator<Item = &'a Counters>) -> Counters {
-        lanes.fold(Counters::default(), |mut sum, lane| {
+    pub(super) fn total(lanes: &[Counters]) -> Counters {
+        lanes.iter().fold(Counters::default(), |mut sum, lane| {
             sum.add(lane);
             sum
         })
@@ -208,7 +208,7 @@ mod tests {
             surprise: 0.5,
             changed_minds: 1,
         };
-        let total = Counters::total([lane, Counters::default(), lane].iter());
+        let total = Counters::total(&[lane, Counters::default(), lane]);
         assert_eq!(
             (total.plies, total.playouts, total.evaluations, total.cache_hits, total.surprise),
             (6, 64, 60, 8, 1.0)

@@ -7,6 +7,7 @@
 mod standings;
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::fmt;
 
 use hnefi_engine::Preset;
@@ -112,7 +113,7 @@ pub fn climb(
     observer: &mut dyn MatchObserver,
 ) -> Result<bool, LadderError> {
     for pairing in pairings(generation, rungs, params) {
-        if store.exists(&pairing.key) {
+        if store.exists(&pairing.key)? {
             continue;
         }
         if observer.should_stop() {
@@ -122,21 +123,28 @@ pub fn climb(
             threads: params.threads,
             ..MatchParams::new(pairing.rules.rules(), params.games, params.seed)
         };
-        let [a, b] = [&pairing.a, &pairing.b].map(|who| (who.to_string(), spec(store, who, params)));
-        let result = play_match_as([&a.0, &b.0], [&a.1, &b.1], &match_params, models, observer)?;
+        let names = [pairing.a.to_string(), pairing.b.to_string()];
+        let specs = [spec(store, &pairing.a, params)?, spec(store, &pairing.b, params)?];
+        let [a, b] = [0, 1].map(|who| names[who].as_str());
+        let result = play_match_as([a, b], [&specs[0], &specs[1]], &match_params, models, observer)?;
         if result.interrupted {
             return Ok(false);
         }
         let played = LadderMatch { a: pairing.a, b: pairing.b, result };
         let text = serde_json::to_string(&played).expect("a match holds only numbers and texts");
-        store.create(&pairing.key, format!("{text}\n").as_bytes())?;
+        // Another one who plays for the same ladder may have been faster.
+        store.create_once(&pairing.key, format!("{text}\n").as_bytes())?;
     }
     Ok(true)
 }
 
 /// How many matches [`climb`] would have to play now.
-pub fn missing(store: &Store, generation: u32, rungs: &[u32], params: &LadderParams) -> usize {
-    pairings(generation, rungs, params).iter().filter(|pairing| !store.exists(&pairing.key)).count()
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn missing(store: &Store, generation: u32, rungs: &[u32], params: &LadderParams) -> Result<usize, StoreError> {
+    let played: HashSet<String> = store.list("ladder/")?.into_iter().collect();
+    Ok(pairings(generation, rungs, params).iter().filter(|pairing| !played.contains(&pairing.key)).count())
 }
 
 /// All matches of a run that can be read; a damaged one is passed over.
@@ -145,8 +153,8 @@ pub fn missing(store: &Store, generation: u32, rungs: &[u32], params: &LadderPar
 /// When the run directory cannot be read.
 pub fn matches(store: &Store) -> Result<Vec<LadderMatch>, StoreError> {
     let mut found = Vec::new();
-    for key in store.list("ladder/")? {
-        found.extend(serde_json::from_slice::<LadderMatch>(&store.get(&key)?).ok());
+    for bytes in store.get_all(&store.list("ladder/")?)?.into_iter().flatten() {
+        found.extend(serde_json::from_slice::<LadderMatch>(&bytes).ok());
     }
     Ok(found)
 }
@@ -181,10 +189,10 @@ fn key(generation: u32, b: &Contestant, rules: Preset, params: &LadderParams) ->
     ladder_key(&format!("{generation:06}-{opponent}-{}-p{playouts}-g{games}-s{seed}", rules.name()))
 }
 
-fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> PlayerSpec {
-    match who {
+fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> Result<PlayerSpec, StoreError> {
+    Ok(match who {
         Contestant::Checkpoint { generation, playouts } => PlayerSpec::Model {
-            path: store.path(&checkpoint_key(*generation)),
+            path: store.folder(&checkpoint_key(*generation))?,
             limit: Limit::Playouts(*playouts),
             precision: Precision::F32,
         },
@@ -192,7 +200,7 @@ fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> PlayerSpec {
             let found = params.opponents.iter().find(|spec| spec.to_string() == *player);
             found.expect("pairings are made of these opponents").clone()
         }
-    }
+    })
 }
 
 /// About `count` of the `generations` that are there, evenly spread, the first and the last among them.

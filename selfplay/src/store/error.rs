@@ -1,9 +1,9 @@
-//! What can go wrong with a run directory; every message names the directory and the object.
+//! What can go wrong with a store; every message names the place and the object.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a run directory could not be used.
+/// Why a store could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The directory cannot be made, opened or walked.
@@ -29,10 +29,18 @@ pub enum StoreError {
         holder: String,
     },
     /// A store opened for reading was asked to write.
-    #[error("{key} in run directory {dir}: the directory was opened for reading only")]
+    #[error("{key} in {place}: it was opened for reading only")]
     ReadOnly {
-        /// The directory.
-        dir: PathBuf,
+        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        place: String,
+        /// What should have been written or removed.
+        key: String,
+    },
+    /// A store opened for adding was asked for more.
+    #[error("{key} in {place}: it was opened for adding; expected a key under arrivals/ or ladder/")]
+    AddOnly {
+        /// The place.
+        place: String,
         /// What should have been written or removed.
         key: String,
     },
@@ -45,28 +53,26 @@ pub enum StoreError {
         key: String,
     },
     /// Objects are never overwritten.
-    #[error("{key} in run directory {dir}: exists already; objects are never overwritten")]
+    #[error("{key} in {place}: exists already; objects are never overwritten")]
     Exists {
-        /// The directory.
-        dir: PathBuf,
+        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        place: String,
         /// The object.
         key: String,
     },
     /// There is no such object.
-    #[error("{key} in run directory {dir}: not found")]
+    #[error("{key} in {place}: not found")]
     Missing {
-        /// The directory.
-        dir: PathBuf,
+        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        place: String,
         /// The object.
         key: String,
     },
     /// An object could not be written, because the disk is full for instance.
-    #[error(
-        "{key} in run directory {dir}: writing {bytes} bytes failed, everything written earlier is unharmed: {source}"
-    )]
+    #[error("{key} in {place}: writing {bytes} bytes failed, everything written earlier is unharmed: {source}")]
     Write {
-        /// The directory.
-        dir: PathBuf,
+        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        place: String,
         /// The object.
         key: String,
         /// Size of the object.
@@ -75,10 +81,10 @@ pub enum StoreError {
         source: io::Error,
     },
     /// An object could not be read.
-    #[error("{key} in run directory {dir}: reading failed: {source}")]
+    #[error("{key} in {place}: reading failed: {source}")]
     Read {
-        /// The directory.
-        dir: PathBuf,
+        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        place: String,
         /// The object.
         key: String,
         /// What the file system said.
@@ -86,22 +92,64 @@ pub enum StoreError {
     },
     /// Only what a newer object supersedes may go.
     #[error(
-        "{key} in run directory {dir}: not removed; expected a key under inflight/ or state/, all else is kept for good"
+        "{key} in {place}: not removed; expected a key under arrivals/, inflight/ or state/, all else is kept for good"
     )]
     Permanent {
-        /// The directory.
-        dir: PathBuf,
+        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        place: String,
         /// The object.
         key: String,
     },
     /// A superseded object could not be removed.
-    #[error("{key} in run directory {dir}: removing failed: {source}")]
+    #[error("{key} in {place}: removing failed: {source}")]
     Remove {
-        /// The directory.
-        dir: PathBuf,
+        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        place: String,
         /// The object.
         key: String,
         /// What the file system said.
         source: io::Error,
+    },
+    /// A text that is no place of a run.
+    #[error(
+        "{text:?}: {problem}; expected a directory or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX"
+    )]
+    BadLocation {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A store on a network says no, and asking again would not help.
+    #[error("{place}: {what} was refused: {problem}")]
+    Refused {
+        /// The place.
+        place: String,
+        /// What was asked.
+        what: String,
+        /// What the store said.
+        problem: String,
+    },
+    /// A store on a network did not answer for too long.
+    #[error(
+        "{place}: {what} did not succeed for {seconds} s, everything written earlier is unharmed; the last answer was: {problem}"
+    )]
+    Unreachable {
+        /// The place.
+        place: String,
+        /// What was asked.
+        what: String,
+        /// How long it was tried.
+        seconds: u64,
+        /// What was said last.
+        problem: String,
+    },
+    /// Whoever waited for a store was told to stop.
+    #[error("{place}: stopped while {what} was waited for")]
+    Interrupted {
+        /// The place.
+        place: String,
+        /// What was asked.
+        what: String,
     },
 }

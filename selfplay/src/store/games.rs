@@ -34,12 +34,12 @@ pub type RunGames = (Vec<(u32, Vec<GameRecord>)>, Vec<DamagedFile>);
 /// Reads all games of a run, skipping damaged files.
 ///
 /// # Errors
-/// When the run directory itself cannot be read.
+/// When the store itself cannot be read.
 pub fn read_run_games(store: &Store) -> Result<RunGames, StoreError> {
     let (mut read, mut skipped) = (Vec::new(), Vec::new());
     for key in store.list("games/")? {
         let Some(generation) = games_number(&key) else { continue };
-        match read_games(&store.path(&key)) {
+        match decode_games(&store.name(&key), &store.get(&key)?) {
             Ok(games) => read.push((generation, games)),
             Err(problem) => skipped.push(DamagedFile { key, problem }),
         }

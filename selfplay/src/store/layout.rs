@@ -9,6 +9,9 @@
 //! metrics/000001.json            what generation 1 measured
 //! ladder/000010-000000-....json  a match of generation 10 on the ladder
 //! tensorboard/                   event files
+//! trainer/000001.json            who trains, and what it is about to publish: one object after the other
+//! terms/000001.json              what the workers are to play with, numbered like the trainer's entry before it
+//! arrivals/WORKER-000001.harrival  games that a worker played, until a generation takes them in
 //! ```
 
 /// `games/000001.hgames`: the finished games of a generation, counted from 1.
@@ -67,6 +70,31 @@ pub fn ladder_events_key(generation: u32) -> String {
     format!("tensorboard/events.out.tfevents.{generation:06}.ladder.hnefi")
 }
 
+/// `trainer/000001.json`: an entry of the trainers' log, counted from 1.
+pub fn trainer_key(entry: u32) -> String {
+    format!("trainer/{entry:06}.json")
+}
+
+/// The number in a key made by [`trainer_key`]; `None` for other keys.
+pub fn trainer_number(key: &str) -> Option<u32> {
+    number(key.strip_prefix("trainer/")?.strip_suffix(".json")?, 6)
+}
+
+/// `terms/000001.json`: what the workers are to play with.
+pub fn terms_key(entry: u32) -> String {
+    format!("terms/{entry:06}.json")
+}
+
+/// The number in a key made by [`terms_key`]; `None` for other keys.
+pub fn terms_number(key: &str) -> Option<u32> {
+    number(key.strip_prefix("terms/")?.strip_suffix(".json")?, 6)
+}
+
+/// `arrivals/00000000000000ff-000001.harrival`: the games that a worker brings for the `number`-th time, counted from 1.
+pub fn arrival_key(worker: u64, number: u32) -> String {
+    format!("arrivals/{worker:016x}-{number:06}.harrival")
+}
+
 /// A number of at least `width` digits, so that no two texts give the same one.
 fn number(text: &str, width: usize) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
@@ -86,6 +114,11 @@ mod tests {
         for key in ["games/1.hgames", "games/+00001.hgames", "games/000001.hgames.bak", "inflight/000001-0001.hfleet"] {
             assert_eq!(games_number(key), None, "{key}");
         }
+        for number in [1, 999_999, 1_000_000] {
+            assert_eq!(trainer_number(&trainer_key(number)), Some(number));
+            assert_eq!(terms_number(&terms_key(number)), Some(number));
+        }
+        assert_eq!(arrival_key(255, 7), "arrivals/00000000000000ff-000007.harrival");
         assert_eq!(inflight_number("inflight/000001-1.hfleet"), None);
         assert_eq!(checkpoint_number(&format!("{}/card.json", checkpoint_key(12))), Some(12));
         assert_eq!(checkpoint_number("checkpoints/12/card.json"), None);

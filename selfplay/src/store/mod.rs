@@ -1,49 +1,99 @@
-//! A run directory as a store of objects that are created whole and never changed.
+//! A run as a store of objects that are created whole and never changed: in a directory, or in a bucket on a network.
 //!
-//! Every object has a key such as `games/000001.hgames`. [`Store::create`] writes a temporary file, flushes it to the
-//! disk and gives it its name in one step, so a reader sees all of an object or nothing of it, and a crash or a full disk
-//! leaves what was there before. Nothing is ever overwritten; newest means highest number. That is also what an object
-//! store on a network offers, so nothing here relies on more than create, list, get and remove.
+//! Every object has a key such as `games/000001.hgames`. A reader sees all of an object or nothing of it, and a crash or a full
+//! disk leaves what was there before. Nothing is ever overwritten; newest means highest number. Nothing here relies on more
+//! than create, list, get and remove, which is what object stores offer (`bucket.rs`) and a directory can do (`directory.rs`).
 //!
-//! One process at a time may write: [`Store::open_or_create`] takes a lock that the operating system gives back when the
-//! process ends, however it ends. Any number may read beside it through [`Store::open_to_read`].
+//! One process at a time may write to a directory: [`Store::open_or_create`] takes a lock that the operating system gives back
+//! when the process ends, however it ends. Any number may read beside it, and any number may add games and matches, which have
+//! names of their own ([`Access::Add`]).
 
+mod bucket;
+mod directory;
 mod error;
+mod fetch;
 mod games;
 mod layout;
+mod location;
 mod lock;
 mod pack;
+mod patience;
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use error::StoreError;
+pub use fetch::fetch;
 pub use games::{DamagedFile, read_games, read_run_games};
 pub use layout::{
-    checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number, ladder_events_key,
-    ladder_key, metrics_key, state_key, tensorboard_key,
+    arrival_key, checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number,
+    ladder_events_key, ladder_key, metrics_key, state_key, tensorboard_key, terms_key, terms_number, trainer_key,
+    trainer_number,
 };
-
+pub use location::Location;
 pub use pack::{PackError, PackParams, Packed, pack, unpack};
+pub use patience::{Patience, StoreWatch, Unwatched};
 
+use bucket::Bucket;
+use directory::Directory;
 use lock::Lock;
 
-/// Begins the name of every file that is still being written; such names are no keys.
-const UNFINISHED: &str = ".unfinished-";
-
 /// Prefixes of the objects that a newer one may supersede, the only ones that [`Store::remove`] takes.
-const SUPERSEDED: [&str; 2] = ["inflight/", "state/"];
+const SUPERSEDED: [&str; 3] = ["arrivals/", "inflight/", "state/"];
 
-/// An open run directory.
+/// Prefixes under which others than the trainer create objects.
+const ADDED: [&str; 2] = ["arrivals/", "ladder/"];
+
+/// What an open store may be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everything. A directory is locked against a second writer; a bucket cannot be, so whoever writes there must see to it
+    /// that nobody else does (`hnefi_train::run`).
+    Write,
+    /// Everything, without a lock, as it is in a bucket whatever is asked.
+    Shared,
+    /// To read, and to create objects under `arrivals/` and `ladder/`, beside whoever else does.
+    Add,
+    /// To read.
+    Read,
+}
+
+/// An open run directory or bucket.
 #[derive(Debug)]
 pub struct Store {
-    dir: PathBuf,
-    /// Held as long as the store lives; `None` when it is only read.
-    lock: Option<Lock>,
+    place: Place,
+    access: Access,
+    /// Held as long as the store lives, where there is one.
+    _lock: Option<Lock>,
+}
+
+#[derive(Debug)]
+enum Place {
+    Directory(Directory),
+    Bucket(Box<Bucket>),
 }
 
 impl Store {
+    /// Opens the store at `location`. A directory is made where there is none, unless it is only to be read. A store on a
+    /// network is not asked anything yet.
+    ///
+    /// # Errors
+    /// When a directory cannot be made or another process has it open for writing, or a bucket's name or the settings for it
+    /// in the environment make no sense.
+    pub fn open(location: &Location, access: Access, patience: Patience) -> Result<Store, StoreError> {
+        match (location, access) {
+            (Location::Directory(dir), Access::Write) => Store::open_or_create(dir),
+            (Location::Directory(dir), Access::Read) => Store::open_to_read(dir),
+            (Location::Directory(dir), Access::Add | Access::Shared) => {
+                fs::create_dir_all(dir).map_err(|source| StoreError::Directory { dir: dir.clone(), source })?;
+                Ok(Store { place: Place::Directory(Directory { dir: dir.clone() }), access, _lock: None })
+            }
+            (Location::Bucket(url), _) => {
+                Ok(Store { place: Place::Bucket(Box::new(Bucket::open(url, patience)?)), access, _lock: None })
+            }
+        }
+    }
+
     /// Opens a run directory for reading and writing, making it where there is none, and clears away what a killed
     /// process left half written.
     ///
@@ -52,9 +102,9 @@ impl Store {
     pub fn open_or_create(dir: &Path) -> Result<Store, StoreError> {
         fs::create_dir_all(dir).map_err(|source| StoreError::Directory { dir: dir.to_path_buf(), source })?;
         let lock = Lock::take(dir)?;
-        let store = Store { dir: dir.to_path_buf(), lock: Some(lock) };
-        store.remove_unfinished(dir)?;
-        Ok(store)
+        let directory = Directory { dir: dir.to_path_buf() };
+        directory.remove_unfinished()?;
+        Ok(Store { place: Place::Directory(directory), access: Access::Write, _lock: Some(lock) })
     }
 
     /// Opens an existing run directory for reading, whether or not a process is writing to it.
@@ -63,74 +113,148 @@ impl Store {
     /// When there is no such directory.
     pub fn open_to_read(dir: &Path) -> Result<Store, StoreError> {
         if dir.is_dir() {
-            Ok(Store { dir: dir.to_path_buf(), lock: None })
+            let place = Place::Directory(Directory { dir: dir.to_path_buf() });
+            Ok(Store { place, access: Access::Read, _lock: None })
         } else {
             Err(StoreError::NoDirectory { dir: dir.to_path_buf() })
         }
     }
 
-    /// The directory.
-    pub fn dir(&self) -> &Path {
-        &self.dir
+    /// How messages call it: `run directory runs/quick` or `store s3://bucket/run`.
+    pub fn place(&self) -> String {
+        match &self.place {
+            Place::Directory(directory) => directory.place(),
+            Place::Bucket(bucket) => bucket.place(),
+        }
     }
 
-    /// Where an object (or a folder of objects) lies, for code that reads files itself.
-    pub fn path(&self, key: &str) -> PathBuf {
-        let mut path = self.dir.clone();
-        path.extend(key.split('/'));
-        path
+    /// Whether nobody else can be writing: a locked directory.
+    pub fn is_exclusive(&self) -> bool {
+        self._lock.is_some()
     }
 
-    /// Whether there is such an object or folder of objects.
-    pub fn exists(&self, key: &str) -> bool {
-        is_key(key) && self.path(key).exists()
+    /// Where an object lies, for messages: a path or a URL.
+    pub fn name(&self, key: &str) -> String {
+        match &self.place {
+            Place::Directory(directory) => directory.path(key).display().to_string(),
+            Place::Bucket(bucket) => bucket.name(key),
+        }
     }
 
-    /// Writes a new object: all of it under its name and safely on the disk, or nothing.
+    /// A folder of objects as files of this machine: the folder itself, or a copy that is fetched once and lasts as long as the
+    /// store is open.
     ///
     /// # Errors
-    /// When the object exists, the key is none, or the file system refuses; all other objects are unharmed then.
+    /// When a copy cannot be fetched.
+    pub fn folder(&self, key: &str) -> Result<PathBuf, StoreError> {
+        check_key(key)?;
+        match &self.place {
+            Place::Directory(directory) => Ok(directory.path(key)),
+            Place::Bucket(bucket) => bucket.folder(key),
+        }
+    }
+
+    /// Whether there is such an object.
+    ///
+    /// # Errors
+    /// When a store on a network does not say.
+    pub fn exists(&self, key: &str) -> Result<bool, StoreError> {
+        Ok(self.size(key)?.is_some())
+    }
+
+    /// The size of an object in bytes; `None` when there is none.
+    ///
+    /// # Errors
+    /// When a store on a network does not say.
+    pub fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
+        if !is_key(key) {
+            return Ok(None);
+        }
+        match &self.place {
+            Place::Directory(directory) => Ok(directory.size(key)),
+            Place::Bucket(bucket) => bucket.size(key),
+        }
+    }
+
+    /// Writes a new object: all of it under its name and safely kept, or nothing.
+    ///
+    /// # Errors
+    /// When the object exists, the key is none, or the store refuses; all other objects are unharmed then.
     pub fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.check_writable(key)?;
-        let path = self.path(key);
-        if path.exists() {
-            return Err(self.exists_error(key));
+        match &self.place {
+            Place::Directory(directory) => directory.create(key, bytes),
+            Place::Bucket(bucket) => bucket.create(key, bytes),
         }
-        let write_error =
-            |source| StoreError::Write { dir: self.dir.clone(), key: key.to_string(), bytes: bytes.len(), source };
-        let folder = path.parent().unwrap_or(&self.dir);
-        make_folder(folder).map_err(write_error)?;
-        let mut file = unfinished_file(folder).map_err(write_error)?;
-        file.write_all(bytes).map_err(write_error)?;
-        file.as_file().sync_all().map_err(write_error)?;
-        file.persist_noclobber(&path).map_err(|refused| match refused.error.kind() {
-            io::ErrorKind::AlreadyExists => self.exists_error(key),
-            _ => write_error(refused.error),
-        })?;
-        sync_folder(folder).map_err(write_error)
+    }
+
+    /// As [`Store::create`], but it is no error when the object is there already, whatever it holds.
+    ///
+    /// # Errors
+    /// As [`Store::create`] otherwise.
+    pub fn create_once(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        match self.create(key, bytes) {
+            Err(StoreError::Exists { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// As [`Store::create`], but it is no error when the same object is there already.
+    ///
+    /// # Errors
+    /// As [`Store::create`], also when another object of that name is there.
+    pub fn create_same(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        match self.create(key, bytes) {
+            Err(StoreError::Exists { .. }) if self.get(key)? == bytes => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Writes a folder of new objects. In a directory they appear together; in a bucket one by one in this order, so the last
+    /// should be the one that readers look for.
+    ///
+    /// # Errors
+    /// As [`Store::create`].
+    pub fn create_folder(&self, key: &str, parts: &[(&str, &[u8])]) -> Result<(), StoreError> {
+        self.check_writable(key)?;
+        match &self.place {
+            Place::Directory(directory) => directory.create_folder(key, parts),
+            Place::Bucket(bucket) => {
+                parts.iter().try_for_each(|(name, bytes)| bucket.create(&format!("{key}/{name}"), bytes))
+            }
+        }
     }
 
     /// The keys that begin with `prefix`, sorted; an empty prefix gives all.
     ///
     /// # Errors
-    /// When the directory cannot be read.
+    /// When the store cannot be read.
     pub fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
-        let mut keys = Vec::new();
-        // Folders outside the prefix need not be walked: a long run has thousands of metrics files.
-        let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
-        let root = if folder.is_empty() { self.dir.clone() } else { self.path(folder) };
-        if root.is_dir() {
-            self.walk(&root, folder, &mut keys)?;
+        match &self.place {
+            Place::Directory(directory) => directory.list(prefix),
+            Place::Bucket(bucket) => bucket.list(prefix, None),
         }
-        keys.retain(|key| key.starts_with(prefix));
-        keys.sort_unstable();
-        Ok(keys)
+    }
+
+    /// The keys that begin with `prefix` and sort after `after`. In a bucket this costs no more the more lie before.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn list_after(&self, prefix: &str, after: &str) -> Result<Vec<String>, StoreError> {
+        match &self.place {
+            Place::Directory(directory) => {
+                let mut keys = directory.list(prefix)?;
+                keys.retain(|key| key.as_str() > after);
+                Ok(keys)
+            }
+            Place::Bucket(bucket) => bucket.list(prefix, Some(after)),
+        }
     }
 
     /// The generations whose checkpoints are there and whole, rising.
     ///
     /// # Errors
-    /// When the directory cannot be read.
+    /// When the store cannot be read.
     pub fn checkpoints(&self) -> Result<Vec<u32>, StoreError> {
         let cards = self.list("checkpoints/")?;
         let mut found: Vec<u32> =
@@ -145,82 +269,69 @@ impl Store {
     /// When there is no such object or it cannot be read.
     pub fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
         check_key(key)?;
-        fs::read(self.path(key)).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => StoreError::Missing { dir: self.dir.clone(), key: key.to_string() },
-            _ => StoreError::Read { dir: self.dir.clone(), key: key.to_string(), source },
-        })
+        match &self.place {
+            Place::Directory(directory) => directory.get(key),
+            Place::Bucket(bucket) => bucket.get(key),
+        }
     }
 
-    /// Removes an object that a newer one supersedes: a snapshot of games in flight or a training state. Removing what
-    /// is not there is no error.
+    /// The bytes of several objects, fetched side by side; `None` for those that are not there (any more).
     ///
     /// # Errors
-    /// When the key lies elsewhere or the file system refuses.
-    pub fn remove(&self, key: &str) -> Result<(), StoreError> {
-        self.check_writable(key)?;
-        if !SUPERSEDED.iter().any(|prefix| key.starts_with(prefix)) {
-            return Err(StoreError::Permanent { dir: self.dir.clone(), key: key.to_string() });
-        }
-        let path = self.path(key);
-        match fs::remove_file(&path) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                Err(StoreError::Remove { dir: self.dir.clone(), key: key.to_string(), source })
-            }
-            _ => {
-                // The last object of a folder takes the folder along; a folder that holds more refuses, as it should.
-                if let Some(folder) = path.parent() {
-                    let _ = fs::remove_dir(folder);
-                }
-                Ok(())
-            }
+    /// When one of them cannot be read.
+    pub fn get_all(&self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        keys.iter().try_for_each(|key| check_key(key))?;
+        match &self.place {
+            Place::Directory(directory) => keys
+                .iter()
+                .map(|key| match directory.get(key) {
+                    Ok(bytes) => Ok(Some(bytes)),
+                    Err(StoreError::Missing { .. }) => Ok(None),
+                    Err(error) => Err(error),
+                })
+                .collect(),
+            Place::Bucket(bucket) => bucket.get_all(keys),
         }
     }
 
-    fn exists_error(&self, key: &str) -> StoreError {
-        StoreError::Exists { dir: self.dir.clone(), key: key.to_string() }
+    /// Removes an object that a newer one supersedes: games that have been taken in, a snapshot of games in flight, or a
+    /// training state. Removing what is not there is no error.
+    ///
+    /// # Errors
+    /// When the key lies elsewhere or the store refuses.
+    pub fn remove(&self, key: &str) -> Result<(), StoreError> {
+        self.remove_all(std::slice::from_ref(&key.to_owned()))
+    }
+
+    /// Removes several such objects, in no particular order.
+    ///
+    /// # Errors
+    /// As [`Store::remove`]; others of them may be gone then.
+    pub fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
+        for key in keys {
+            self.check_writable(key)?;
+            let (place, key) = (self.place(), key.clone());
+            if !SUPERSEDED.iter().any(|prefix| key.starts_with(prefix)) {
+                return Err(StoreError::Permanent { place, key });
+            }
+            if self.access == Access::Add {
+                return Err(StoreError::AddOnly { place, key });
+            }
+        }
+        match &self.place {
+            Place::Directory(directory) => keys.iter().try_for_each(|key| directory.remove(key)),
+            Place::Bucket(bucket) => bucket.remove_all(keys),
+        }
     }
 
     fn check_writable(&self, key: &str) -> Result<(), StoreError> {
         check_key(key)?;
-        match self.lock {
-            Some(_) => Ok(()),
-            None => Err(StoreError::ReadOnly { dir: self.dir.clone(), key: key.to_string() }),
+        match self.access {
+            Access::Write | Access::Shared => Ok(()),
+            Access::Add if ADDED.iter().any(|prefix| key.starts_with(prefix)) => Ok(()),
+            Access::Add => Err(StoreError::AddOnly { place: self.place(), key: key.to_string() }),
+            Access::Read => Err(StoreError::ReadOnly { place: self.place(), key: key.to_string() }),
         }
-    }
-
-    fn walk(&self, folder: &Path, prefix: &str, keys: &mut Vec<String>) -> Result<(), StoreError> {
-        for entry in self.entries(folder)? {
-            let name = entry.file_name();
-            // Names that are no keys are not ours: the lock, unfinished files, what a user put there.
-            let Some(name) = name.to_str().filter(|name| is_key(name)) else { continue };
-            let key = if prefix.is_empty() { name.to_string() } else { format!("{prefix}/{name}") };
-            if entry.path().is_dir() {
-                self.walk(&entry.path(), &key, keys)?;
-            } else {
-                keys.push(key);
-            }
-        }
-        Ok(())
-    }
-
-    fn remove_unfinished(&self, folder: &Path) -> Result<(), StoreError> {
-        for entry in self.entries(folder)? {
-            let path = entry.path();
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let unfinished = entry.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED));
-            if is_folder {
-                self.remove_unfinished(&path)?;
-            } else if unfinished {
-                fs::remove_file(&path).map_err(|source| StoreError::Directory { dir: path, source })?;
-            }
-        }
-        Ok(())
-    }
-
-    fn entries(&self, folder: &Path) -> Result<Vec<fs::DirEntry>, StoreError> {
-        fs::read_dir(folder)
-            .and_then(Iterator::collect)
-            .map_err(|source| StoreError::Directory { dir: folder.to_path_buf(), source })
     }
 }
 
@@ -234,39 +345,6 @@ fn is_key(key: &str) -> bool {
             && !part.starts_with('.')
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     })
-}
-
-/// A new file with a name that is no key; it vanishes again unless it is given its name.
-fn unfinished_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(UNFINISHED);
-    #[cfg(unix)]
-    {
-        // Temporary files are private by default, but a run is as readable as the user's umask says.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
-}
-
-/// Makes a folder and those above it, each one safely on the disk.
-fn make_folder(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    if let Some(above) = folder.parent() {
-        make_folder(above)?;
-        match fs::create_dir(folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => sync_folder(above)?,
-        }
-    }
-    Ok(())
-}
-
-/// Flushes the names in a folder to the disk; a new file's name is safe only then.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -290,7 +368,8 @@ mod tests {
         assert_eq!(store.list("checkpoints/").unwrap(), [""; 0]);
         assert_eq!(store.list("").unwrap().len(), 5);
         assert_eq!(store.get("state/000001/a").unwrap(), b"state/000001/a");
-        assert!(store.exists("run.json") && !store.exists("run.toml") && !store.exists("../run"));
+        let exists = |key| store.exists(key).unwrap();
+        assert!(exists("run.json") && !exists("run.toml") && !exists("../run"));
     }
 
     #[test]
@@ -325,12 +404,12 @@ mod tests {
         store.create("state/000001/optimiser", b"old").unwrap();
         store.create("state/000001/weights", b"old").unwrap();
         let message = store.remove("games/000001.hgames").unwrap_err().to_string();
-        assert!(message.contains("expected a key under inflight/ or state/"), "{message}");
+        assert!(message.contains("expected a key under arrivals/, inflight/ or state/"), "{message}");
         store.remove("state/000001/optimiser").unwrap();
         assert_eq!(store.list("").unwrap(), ["games/000001.hgames", "state/000001/weights"]);
         store.remove("state/000001/weights").unwrap();
         store.remove("state/000001/weights").unwrap();
-        assert!(!store.exists("state/000001"));
+        assert!(!Path::new(&store.name("state/000001")).exists());
     }
 
     #[test]
@@ -338,7 +417,7 @@ mod tests {
         let (dir, store) = open();
         store.create("games/000001.hgames", b"whole").unwrap();
         drop(store);
-        let leftover = dir.path().join("run/games").join(format!("{UNFINISHED}x1"));
+        let leftover = dir.path().join("run/games/.unfinished-x1");
         fs::write(&leftover, b"ha").unwrap();
         let reader = Store::open_to_read(&dir.path().join("run")).unwrap();
         assert_eq!(reader.list("").unwrap(), ["games/000001.hgames"]);
@@ -358,6 +437,29 @@ mod tests {
         assert!(message.contains("not found; expected the directory of a run"), "{message}");
     }
 
+    #[test]
+    fn who_adds_may_not_do_more_and_needs_no_lock() {
+        let (dir, store) = open();
+        let place = Location::Directory(dir.path().join("run"));
+        let worker = Store::open(&place, Access::Add, Patience::default()).unwrap();
+        worker.create("arrivals/1.harrival", b"games").unwrap();
+        worker.create("ladder/a.json", b"match").unwrap();
+        for key in ["run.json", "games/000001.hgames", "state/000001/a"] {
+            let message = worker.create(key, b"").unwrap_err().to_string();
+            assert!(message.contains("expected a key under arrivals/ or ladder/"), "{message}");
+        }
+        assert!(matches!(worker.remove("arrivals/1.harrival"), Err(StoreError::AddOnly { .. })));
+        assert!(store.is_exclusive() && !worker.is_exclusive());
+        store.create_once("ladder/a.json", b"another").unwrap();
+        store.create_same("ladder/a.json", b"match").unwrap();
+        assert!(matches!(store.create_same("ladder/a.json", b"another"), Err(StoreError::Exists { .. })));
+        assert_eq!(store.get("ladder/a.json").unwrap(), b"match");
+        let keys = ["arrivals/0.harrival", "arrivals/1.harrival"].map(String::from);
+        assert_eq!(store.get_all(&keys).unwrap(), [None, Some(b"games".to_vec())]);
+        assert_eq!(store.list_after("arrivals/", "arrivals/0").unwrap(), ["arrivals/1.harrival"]);
+        store.remove("arrivals/1.harrival").unwrap();
+    }
+
     #[cfg(unix)]
     #[test]
     fn objects_are_as_readable_as_other_files() {
@@ -366,6 +468,6 @@ mod tests {
         store.create("run.json", b"").unwrap();
         fs::write(dir.path().join("other"), b"").unwrap();
         let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode(store.path("run.json")), mode(dir.path().join("other")));
+        assert_eq!(mode(store.name("run.json").into()), mode(dir.path().join("other")));
     }
 }

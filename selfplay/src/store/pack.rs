@@ -111,7 +111,7 @@ pub fn pack(store: &Store, out: &Path, params: PackParams) -> Result<Packed, Pac
         }
         for &key in &games {
             let room = u64::from(params.parts) * params.part_bytes;
-            let size = std::fs::metadata(store.path(key)).map_or(0, |data| data.len());
+            let size = store.size(key)?.unwrap_or(0);
             if archive.get_ref().get_ref().total + size + HELD_BACK > room {
                 break;
             }
@@ -178,7 +178,7 @@ fn essential(keys: &[String]) -> Vec<&String> {
     let newest = ["state/", "checkpoints/", "inflight/"].map(newest);
     let wanted = |key: &&String| {
         *key == "run.json"
-            || ["metrics/", "ladder/"].iter().any(|prefix| key.starts_with(prefix))
+            || ["metrics/", "ladder/", "terms/", "trainer/"].iter().any(|prefix| key.starts_with(prefix))
             || newest.iter().flatten().any(|folder| key.starts_with(folder.as_str()))
     };
     keys.iter().filter(wanted).collect()
@@ -259,7 +259,7 @@ impl Parts {
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.files.is_empty() || self.filled == self.params.part_bytes {
-            self.files.push(super::unfinished_file(&self.folder())?);
+            self.files.push(super::directory::unfinished_file(&self.folder())?);
             self.filled = 0;
         }
         let room = self.params.part_bytes - self.filled;
@@ -333,8 +333,9 @@ mod tests {
         for key in &keys {
             assert_eq!(again.get(key).unwrap(), store.get(key).unwrap(), "{key}");
         }
-        assert!(again.exists("games/000003.hgames") && !again.exists("games/000001.hgames"));
-        assert!(again.exists("state/000003/counters.json") && !again.exists("state/000002/counters.json"));
+        let exists = |key| again.exists(key).unwrap();
+        assert!(exists("games/000003.hgames") && !exists("games/000001.hgames"));
+        assert!(exists("state/000003/counters.json") && !exists("state/000002/counters.json"));
 
         let message = unpack(&parts, &dir).unwrap_err().to_string();
         assert!(message.ends_with("not empty; expected a new directory to unpack into"), "{message}");

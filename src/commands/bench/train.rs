@@ -50,7 +50,7 @@ fn samples(effort: Effort, size: BoardSize, network: &NetworkConfig, shards: usi
         (0..BATCHES).map(|step| sampler.batch(step, BATCH, shards)).collect::<Result<_, _>>()?;
     let params = LearnerParams { shards, ..LearnerParams::from(&TrainConfig::default().train) };
     let device = DeviceChoice::Flex.open()?;
-    let mut learner = Learner::new(&network.init_seeded(1, &device), &device, params)?;
+    let mut learner = Learner::new(&network.init_seeded(1, &device), std::slice::from_ref(&device), params)?;
     let mut batches = batches.iter().cycle();
     let mut failed = None;
     let rate = effort.rate(|| {

@@ -126,7 +126,7 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
     };
     let (run, train, budget) = (&config.run, &config.train, &config.budget);
     check(
-        run.precision == Precision::F32 || run.device == DeviceChoice::Cpu,
+        run.precision == Precision::F32 || run.device == DeviceChoice::Cpu.into(),
         "run.precision",
         format!("\"{}\" with run.device = \"{}\"", run.precision, run.device),
         "\"f32\", since only the device \"cpu\" has the others".to_owned(),

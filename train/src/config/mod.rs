@@ -9,7 +9,7 @@ mod schema;
 
 use std::path::Path;
 
-use hnefi_models::{DeviceChoice, NetworkConfig, Precision};
+use hnefi_models::{DeviceList, NetworkConfig, Precision};
 use hnefi_selfplay::fleet::SelfPlayConfig;
 use hnefi_selfplay::search::SearchConfig;
 use serde::{Deserialize, Serialize};
@@ -61,12 +61,12 @@ pub struct RunSection {
     /// Threads of self-play; 0 is one per core.
     pub threads: usize,
     /// Where self-play evaluates.
-    pub device: DeviceChoice,
+    pub device: DeviceList,
     /// What self-play computes the residual tower in, on the device `cpu`. Runs of before this key have the default.
     #[serde(default)]
     pub precision: Precision,
     /// Where the network is trained.
-    pub train_device: DeviceChoice,
+    pub train_device: DeviceList,
     /// Seconds between two saves of the games in flight.
     pub save_seconds: u32,
 }

@@ -23,7 +23,7 @@ pub(super) enum Kind {
     Switch,
     /// One of these texts.
     OneOf(&'static [&'static str]),
-    /// A device's name.
+    /// A device's name, or several joined by commas.
     Device,
     /// A list of whole numbers, not empty.
     Wholes(i64, i64),
@@ -42,7 +42,7 @@ impl Kind {
             Kind::Real(low, high) => format!("number, {low} to {high}"),
             Kind::Switch => "true or false".to_owned(),
             Kind::OneOf(names) => format!("one of {}", quoted(names)),
-            Kind::Device => r#""cpu", "flex", "cuda:N" or "vulkan:N""#.to_owned(),
+            Kind::Device => r#""cpu", "flex", "cuda:N", "vulkan:N", or several joined by commas"#.to_owned(),
             Kind::Wholes(low, high) => format!("list of whole numbers, each {} to {}", whole(*low), whole(*high)),
             Kind::Players => r#"list of texts such as "random", "alphabeta:2" or "rollout:200""#.to_owned(),
             Kind::Rulesets => {
@@ -66,7 +66,7 @@ impl Kind {
             Kind::Real(low, high) => real(value).is_some_and(|x| (*low..=*high).contains(&x)),
             Kind::Switch => value.is_bool(),
             Kind::OneOf(names) => value.as_str().is_some_and(|text| names.contains(&text)),
-            Kind::Device => value.as_str().is_some_and(|text| text.parse::<hnefi_models::DeviceChoice>().is_ok()),
+            Kind::Device => value.as_str().is_some_and(|text| text.parse::<hnefi_models::DeviceList>().is_ok()),
             Kind::Wholes(low, high) => {
                 value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(|n| whole(n, *low, *high)))
             }
@@ -108,9 +108,9 @@ const fn key(path: &'static str, kind: Kind, unit: &'static str) -> Key {
 pub(super) const KEYS: &[Key] = &[
     key("run.seed", Kind::Whole(0, i64::MAX), "names all randomness"),
     key("run.threads", Kind::Whole(0, 1024), "threads, 0 is one per core, or on a GPU one per 32 games"),
-    key("run.device", Kind::Device, "device"),
+    key("run.device", Kind::Device, "devices"),
     key("run.precision", Kind::OneOf(&hnefi_models::Precision::NAMES), "precision"),
-    key("run.train_device", Kind::Device, "device"),
+    key("run.train_device", Kind::Device, "devices"),
     key("run.save_seconds", Kind::Whole(1, 86_400), "seconds"),
     key("network.blocks", Kind::Whole(1, 100), "residual blocks"),
     key("network.channels", Kind::Whole(8, 1024), "channels"),

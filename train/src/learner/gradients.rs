@@ -5,7 +5,7 @@
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
 
 /// Square of the norm over all gradients of `module`, `[1]`; `None` when it has no gradient at all. Left on the device, so
 /// that it is read together with the losses.
@@ -44,6 +44,25 @@ pub(super) fn scale<M: Module>(module: &M, gradients: &mut GradientsParams, fact
         }
     }
     module.visit(&mut Scale { gradients, factor });
+}
+
+/// The gradients on another device.
+pub(super) fn moved<M: Module>(module: &M, gradients: GradientsParams, device: &Device) -> GradientsParams {
+    struct Move<'a> {
+        from: GradientsParams,
+        to: GradientsParams,
+        device: &'a Device,
+    }
+    impl ModuleVisitor for Move<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            if let Some(gradient) = self.from.remove::<D>(param.id) {
+                self.to.register(param.id, gradient.to_device(self.device));
+            }
+        }
+    }
+    let mut visitor = Move { from: gradients, to: GradientsParams::new(), device };
+    module.visit(&mut visitor);
+    visitor.to
 }
 
 /// Adds the gradients of `other`, which belong to parameters of the same identities, to `gradients`.

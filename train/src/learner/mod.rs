@@ -8,7 +8,9 @@
 //! 4. the averaged weights move a little towards the new ones.
 //!
 //! Each shard computes in a rayon pool of one thread, so sums are made in one order whatever the machine: the same batches
-//! give the same weights, bit for bit, on one device. A step whose loss or gradient is not finite changes nothing.
+//! give the same weights, bit for bit, on one device. With several devices the shards are shared out among them in turn; the
+//! network lives on the first, every shard takes a copy of it and brings its gradients back. (burn's own collective
+//! operations exist for CUDA alone.) A step whose loss or gradient is not finite changes nothing.
 
 mod gradients;
 mod state;
@@ -77,7 +79,8 @@ pub struct Learner {
     optimiser: ModuleOptimizer,
     counts: StepCounts,
     params: LearnerParams,
-    device: Device,
+    /// The first one holds the network.
+    devices: Vec<Device>,
     /// One pool of one thread per shard.
     pools: Vec<rayon::ThreadPool>,
 }
@@ -120,15 +123,29 @@ struct ShardResult {
     statistics: Vec<Tensor<1>>,
 }
 
+impl ShardResult {
+    /// The same on another device; `network` knows the parameters.
+    fn moved(self, network: &Network, device: &Device) -> ShardResult {
+        ShardResult {
+            gradients: gradients::moved(network, self.gradients, device),
+            losses: self.losses.to_device(device),
+            statistics: self.statistics.into_iter().map(|one| one.to_device(device)).collect(),
+        }
+    }
+}
+
 impl Learner {
-    /// A learner that begins with this network, on `device`.
+    /// A learner that begins with this network, on these devices (at least one).
     ///
     /// # Errors
     /// When the operating system refuses a thread.
-    pub fn new(network: &Network, device: &Device, params: LearnerParams) -> Result<Learner, TrainError> {
-        let network = network.valid().to_device(device);
+    ///
+    /// # Panics
+    /// When there is no device.
+    pub fn new(network: &Network, devices: &[Device], params: LearnerParams) -> Result<Learner, TrainError> {
+        let network = network.valid().to_device(&devices[0]);
         let average = network.valid();
-        Learner::assemble(network, average, optimiser(params.weight_decay), StepCounts::default(), device, params)
+        Learner::assemble(network, average, optimiser(params.weight_decay), StepCounts::default(), devices, params)
     }
 
     fn assemble(
@@ -136,7 +153,7 @@ impl Learner {
         average: Network,
         optimiser: ModuleOptimizer,
         counts: StepCounts,
-        device: &Device,
+        devices: &[Device],
         params: LearnerParams,
     ) -> Result<Learner, TrainError> {
         let pools = (0..params.shards.max(1))
@@ -145,8 +162,8 @@ impl Learner {
                 rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(name).build()
             })
             .collect::<Result<_, _>>()
-            .map_err(|error| TrainError::Device { device: format!("{device:?}"), problem: error.to_string() })?;
-        Ok(Learner { network, average, optimiser, counts, params, device: device.clone(), pools })
+            .map_err(|error| TrainError::Device { device: format!("{devices:?}"), problem: error.to_string() })?;
+        Ok(Learner { network, average, optimiser, counts, params, devices: devices.to_vec(), pools })
     }
 
     /// The averaged weights, which play; without autodiff.
@@ -206,15 +223,23 @@ impl Learner {
         Ok(report)
     }
 
-    /// Forward and backward, every shard on its own thread.
+    /// Forward and backward, every shard on its own thread, the devices taking turns.
     fn run_shards(&self, shards: &[Batch]) -> Vec<ShardResult> {
-        let device = self.device.clone().autodiff();
         let (network, weights) = (&self.network, &self.params.weights);
-        let run = |batch: &Batch| run_shard(network, batch, weights, &device);
+        let run = |number: usize| {
+            let (home, device) = (&self.devices[0], &self.devices[number % self.devices.len()]);
+            if self.devices.len() == 1 {
+                return run_shard(network, &shards[number], weights, &home.clone().autodiff());
+            }
+            let copy = network.valid().to_device(device);
+            run_shard(&copy, &shards[number], weights, &device.clone().autodiff()).moved(network, home)
+        };
+        let run = &run;
         std::thread::scope(|scope| {
-            let (first, others) = (&self.pools[0], self.pools[1..].iter().zip(&shards[1..]));
-            let others: Vec<_> = others.map(|(pool, batch)| scope.spawn(move || pool.install(|| run(batch)))).collect();
-            let mut results = vec![first.install(|| run(&shards[0]))];
+            let (first, others) = (&self.pools[0], self.pools.iter().enumerate().skip(1));
+            let others: Vec<_> =
+                others.map(|(number, pool)| scope.spawn(move || pool.install(|| run(number)))).collect();
+            let mut results = vec![first.install(|| run(0))];
             for other in others {
                 match other.join() {
                     Ok(result) => results.push(result),
@@ -246,7 +271,7 @@ impl Learner {
     }
 
     fn device_error(&self, problem: &dyn std::fmt::Display) -> TrainError {
-        TrainError::Device { device: format!("{:?}", self.device), problem: problem.to_string() }
+        TrainError::Device { device: format!("{:?}", self.devices), problem: problem.to_string() }
     }
 }
 

@@ -44,10 +44,13 @@ impl Learner {
     ///
     /// # Errors
     /// When a part is damaged or belongs to another network.
+    ///
+    /// # Panics
+    /// When there is no device.
     pub fn load(
         state: LearnerState,
         config: &NetworkConfig,
-        device: &Device,
+        devices: &[Device],
         params: LearnerParams,
         object: &str,
     ) -> Result<Learner, TrainError> {
@@ -58,13 +61,13 @@ impl Learner {
         let network = |part, bytes| {
             let record =
                 ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|error| damaged(part, error))?;
-            config.init(device).try_load_record(record).map_err(|error| damaged(part, error))
+            config.init(&devices[0]).try_load_record(record).map_err(|error| damaged(part, error))
         };
         let weights = network("weights", state.weights)?;
         let average = network("averaged weights", state.average)?;
         let optimiser = optimiser(params.weight_decay)
             .from_bytes(Bytes::from_bytes_vec(state.optimiser))
             .map_err(|error| damaged("optimiser", error))?;
-        Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, device, params)
+        Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)
     }
 }

@@ -26,14 +26,14 @@ impl Run<'_> {
     pub(super) fn climb(&mut self) -> Result<bool, TrainError> {
         let generation = self.complete();
         let every = self.config.ladder.every;
-        if every == 0 || (!generation.is_multiple_of(every) && self.clock.has_room(generation)) {
+        if !self.params.ladder || every == 0 || (!generation.is_multiple_of(every) && self.clock.has_room(generation)) {
             return Ok(true);
         }
         let elapsed = self.clock.elapsed();
         let params = self.config.ladder_params()?;
         let mut rungs = self.store.checkpoints()?;
         rungs.retain(|rung| rung.is_multiple_of(every));
-        if ladder::missing(&self.store, generation, &rungs, &params) > 0 {
+        if ladder::missing(&self.store, generation, &rungs, &params)? > 0 {
             // On the CPU whatever the device of self-play: a match asks for one position at a time.
             let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
             let mut watcher = Watcher { generation, games: params.games, observer: self.observer };
@@ -59,7 +59,7 @@ impl Run<'_> {
         let scalars: Vec<(String, f64)> =
             sides.into_iter().map(|(side, rating)| (format!("elo/{side}"), rating.elo)).collect();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
-        self.create_once(&ladder_events_key(generation), &event_file(now, i64::from(generation), &scalars))
+        Ok(self.store.create_once(&ladder_events_key(generation), &event_file(now, i64::from(generation), &scalars))?)
     }
 }
 

@@ -8,6 +8,10 @@ use crate::TrainError;
 use crate::metrics::{StepMeans, TrainingMetrics};
 use crate::sample::Sampler;
 
+/// A generation trains on the new plies of at most so many of its size. Workers may bring more than the trainer can keep up
+/// with; all of it goes into the replay window, and each ply is trained on less often.
+const MOST_NEW: u64 = 4;
+
 /// Batches made ahead of the learner.
 const AHEAD: usize = 2;
 
@@ -24,7 +28,8 @@ impl Run<'_> {
         let value = train.value_target(self.clock.progress(generation - 1, 0.0));
         let sampler = Sampler::new(games, self.config.run.seed, value);
         let new_plies = self.counters.plies.last().copied().unwrap_or(0);
-        let steps = steps(new_plies, sampler.plies(), train.reuse, train.batch);
+        let steps =
+            steps(new_plies.min(MOST_NEW * train.plies_per_generation), sampler.plies(), train.reuse, train.batch);
 
         let schedule = train.rate_schedule();
         let (learner, clock, observer) = (&mut self.learner, &self.clock, self.observer);

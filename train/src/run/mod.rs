@@ -9,16 +9,23 @@
 //! checkpoints/000001/       what plays next
 //! state/000001/             what the learner goes on from; with it the generation is complete
 //! metrics/000001.json       what was measured, and the same under tensorboard/
+//! terms/000001.json         what the workers are to play with
 //! ladder/000010-....json    now and then, matches that say how strong it is
 //! ```
 //!
 //! So the same call goes on after any interruption: from the newest state that can be read, with the games that are
 //! already there, and with the games in flight as last saved. What was interrupted in between is done again, with the same
 //! result, since all randomness comes from the seed and from what is drawn for.
+//!
+//! Others may play for the run, on any machine that reaches its store ([`crate::worker`]): their games are taken in beside
+//! those played here (`intake.rs`). In a directory a lock keeps a second trainer out. A bucket has none, so there a trainer
+//! that has been replaced finds out before it publishes anything (`fence.rs`), and games in flight are not saved.
 
 mod climb;
 mod clock;
+mod fence;
 mod generate;
+mod intake;
 mod learn;
 mod observer;
 mod open;
@@ -26,17 +33,22 @@ mod origin;
 mod publish;
 mod saved;
 mod settings;
+mod terms;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::fleet::Fleet;
-use hnefi_selfplay::store::{Store, checkpoint_key};
+use hnefi_selfplay::store::{Location, Patience, Store, checkpoint_key};
 
 pub use observer::{Beginning, Silent, TrainObserver, TrainingProgress};
+pub use settings::configuration;
+pub(crate) use terms::PROGRAM;
+pub use terms::{PROTOCOL, Terms};
 
 use clock::Clock;
+use fence::Fence;
 use saved::{Counters, FinishedSelfPlay};
 
 use crate::TrainError;
@@ -48,8 +60,8 @@ use crate::learner::Learner;
 pub struct Summary {
     /// Generations complete.
     pub generations: u32,
-    /// Folder of the newest checkpoint.
-    pub checkpoint: PathBuf,
+    /// Where the newest checkpoint lies: a folder or a URL.
+    pub checkpoint: String,
     /// Its identity.
     pub checkpoint_id: String,
     /// Training steps.
@@ -62,37 +74,65 @@ pub struct Summary {
     pub stopped: bool,
 }
 
+/// Where a run lies and who plays for it.
+#[derive(Clone, Debug)]
+pub struct RunParams<'a> {
+    /// The run directory or bucket.
+    pub location: Location,
+    /// What a new run begins with instead of random weights: those of a run directory with its optimiser, or those of a
+    /// checkpoint folder or of a shipped checkpoint by its name. For a run that goes on, it is what it began with, or `None`.
+    pub origin: Option<&'a Path>,
+    /// Whether games are played here, or by workers alone.
+    pub selfplay: bool,
+    /// Whether the ladder is played here.
+    pub ladder: bool,
+    /// How long a bucket is waited for.
+    pub patience: Patience,
+}
+
+impl RunParams<'_> {
+    /// A run in a directory, all on its own.
+    pub fn new(dir: &Path) -> RunParams<'static> {
+        let patience = Patience::default();
+        RunParams { location: dir.into(), origin: None, selfplay: true, ladder: true, patience }
+    }
+}
+
 /// Trains in `dir` until the budget of `config` is used up, from random weights or from where an earlier call stopped.
 ///
 /// # Errors
-/// When the configuration has faults, the directory holds another run or is in use, or a stage fails. What was written
-/// before stays usable, and the same call goes on from there.
+/// As [`run_at`].
 pub fn run(config: &TrainConfig, dir: &Path, observer: &dyn TrainObserver) -> Result<Summary, TrainError> {
-    Run::open(config, dir, None, observer)?.train()
+    run_at(config, &RunParams::new(dir), observer)
 }
 
-/// As [`run`], but a new run begins with the weights that `origin` means: those of a run directory with its optimiser, or those
-/// of a checkpoint folder or of a shipped checkpoint by its name. For a run that goes on, `origin` is what it began with.
+/// As [`run`], wherever the run lies and whoever plays for it.
 ///
 /// # Errors
-/// As [`run`], and when the origin cannot be read, has a network of another shape, or is not what the run began with.
-pub fn run_from(
+/// When the configuration has faults, the place holds another run or is in use, the origin cannot be read or has a network of
+/// another shape or is not what the run began with, or a stage fails. What was written before stays usable, and the same call
+/// goes on from there.
+pub fn run_at(
     config: &TrainConfig,
-    dir: &Path,
-    origin: &Path,
+    params: &RunParams<'_>,
     observer: &dyn TrainObserver,
 ) -> Result<Summary, TrainError> {
-    Run::open(config, dir, Some(origin), observer)?.train()
+    Run::open(config, params, observer)?.train()
 }
+
 /// A run at work.
 struct Run<'a> {
     config: &'a TrainConfig,
+    params: &'a RunParams<'a>,
     observer: &'a dyn TrainObserver,
     store: Store,
+    fence: Fence,
     clock: Clock,
     learner: Learner,
     fleet: Fleet,
     counters: Counters,
+    /// The newest generation that has a network of its own.
+    network: u32,
     /// Games by generation, from as far back as the replay window may reach up to those still to be trained on.
     games: BTreeMap<u32, Vec<GameRecord>>,
     /// The newest generation whose games are there; those after the last complete one are still to be trained on.
@@ -131,7 +171,7 @@ impl Run<'_> {
     fn summary(&self, stopped: bool) -> Summary {
         Summary {
             generations: self.complete(),
-            checkpoint: self.store.path(&checkpoint_key(self.complete())),
+            checkpoint: self.store.name(&checkpoint_key(self.complete())),
             checkpoint_id: self.checkpoint_id.clone(),
             steps: self.counters.counts.steps,
             samples: self.counters.counts.samples,

@@ -1,10 +1,9 @@
 //! How a run tells what it is doing, and how it is told to stop.
 
-use std::path::Path;
-
 use hnefi_selfplay::arena::MatchResult;
 use hnefi_selfplay::fleet::FleetProgress;
 use hnefi_selfplay::ladder::Standings;
+use hnefi_selfplay::store::Location;
 
 use crate::learner::LossValues;
 use crate::metrics::GenerationMetrics;
@@ -21,10 +20,10 @@ pub struct TrainingProgress {
 }
 
 /// What a run goes on from.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Beginning<'a> {
-    /// The run directory.
-    pub dir: &'a Path,
+    /// The run directory or bucket.
+    pub location: &'a Location,
     /// Generations complete; 0 for a new run.
     pub generations: u32,
     /// Whether games of the next generation were found.

@@ -1,29 +1,33 @@
 //! Opening a run directory: a new run, or what an earlier call left.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use burn::tensor::Device;
 use hnefi_models::{Card, Checkpoint};
 use hnefi_selfplay::fleet::{Fleet, FleetSnapshot};
-use hnefi_selfplay::store::{Store, checkpoint_key, games_key, games_number, inflight_key};
-use hnefi_selfplay::{GameRecord, decode_games};
+use hnefi_selfplay::store::{Access, Store, StoreError, games_key, games_number, inflight_key};
+use hnefi_selfplay::{GameRecord, decode_games, rng_for};
+use rand_xoshiro::rand_core::Rng as _;
 
 use super::clock::Clock;
+use super::fence::Fence;
 use super::observer::{Beginning, TrainObserver};
 use super::origin::{Origin, learner_from};
 use super::saved::{self, Counters, InFlight};
-use super::{Run, settings};
+use super::terms::Terms;
+use super::{Run, RunParams, settings};
 use crate::TrainError;
 use crate::config::TrainConfig;
 use crate::learner::{Learner, LearnerParams};
 
+/// Tells a trainer's seed from everything else that comes from the run's.
+const EPOCH: u64 = 0x0065_706F_6368;
+
 impl<'a> Run<'a> {
-    /// Opens the run in `dir`, or begins one.
+    /// Opens the run that is there, or begins one.
     pub(super) fn open(
         config: &'a TrainConfig,
-        dir: &Path,
-        origin: Option<&Path>,
+        params: &'a RunParams<'a>,
         observer: &'a dyn TrainObserver,
     ) -> Result<Run<'a>, TrainError> {
         let faults = config.validate();
@@ -33,10 +37,15 @@ impl<'a> Run<'a> {
         if let Some(text) = config.run.precision.warning() {
             observer.warning(&text);
         }
-        let device = config.run.train_device.open()?;
-        let store = Store::open_or_create(dir)?;
-        let origin = settings::settle(&store, config, origin)?;
-        let (counters, learner) = open_learner(config, &store, &device, origin.as_ref(), observer)?;
+        let devices = config.run.train_device.open()?;
+        let store = Store::open(&params.location, Access::Write, params.patience.clone())?;
+        let origin = settings::settle(&store, config, params.origin)?;
+        let (fence, announced) = Fence::claim(&store)?;
+        let (mut counters, learner) = open_learner(config, &store, &devices, origin.as_ref(), observer)?;
+        let trained = counters.generation;
+        if !store.is_exclusive() {
+            skip_announced(&store, &mut counters, announced, observer)?;
+        }
         let complete = counters.generation;
         // Games may be there that were not trained on yet: of one generation as a rule, of more when a state was lost.
         let played_until = newest_games(&store)?.max(complete);
@@ -44,18 +53,25 @@ impl<'a> Run<'a> {
         for generation in complete + 1..=played_until {
             games.insert(generation, load_games(&store, generation, observer)?.unwrap_or_default());
         }
-        let (fleet, save, clock) = open_fleet(config, &store, played_until + 1, &games, observer)?;
+        let (fleet, save, clock) = if store.is_exclusive() {
+            open_fleet(config, &store, played_until + 1, &games, observer)?
+        } else {
+            (shared_fleet(config, &store, fence.epoch())?, 0, InFlight::default())
+        };
 
         let checkpoint = Checkpoint::new(Card::new(config.network), learner.average())?;
         let elapsed = counters.elapsed_seconds.max(clock.elapsed_seconds);
         let mut run = Run {
             config,
+            params,
             observer,
             store,
+            fence,
             clock: Clock::starting_from(elapsed, &config.budget),
             learner,
             fleet,
             counters,
+            network: trained,
             games,
             played_until,
             finished: clock.finished.unwrap_or_default(),
@@ -63,12 +79,13 @@ impl<'a> Run<'a> {
             save,
             checkpoint_id: checkpoint.card.id,
         };
-        run.tidy()?;
+        saved::remove_inflight_before(&run.store, (run.played_until + 1, run.save))?;
         if run.complete() == 0 {
             run.publish_checkpoint(0, None)?;
         }
+        run.publish_terms()?;
         observer.begins(&Beginning {
-            dir,
+            location: &params.location,
             generations: run.complete(),
             games_in_flight: run.fleet.snapshot().games_in_flight(),
             elapsed_seconds: elapsed,
@@ -78,28 +95,40 @@ impl<'a> Run<'a> {
         run.clock = Clock::starting_from(elapsed, &config.budget);
         Ok(run)
     }
+}
 
-    /// Removes what an interruption left over: checkpoints that were not finished, saves and states that are superseded.
-    fn tidy(&mut self) -> Result<(), TrainError> {
-        let folder = self.store.path("checkpoints");
-        let entries =
-            std::fs::read_dir(&folder).map(|entries| entries.flatten().collect()).unwrap_or_else(|_| Vec::new());
-        for entry in entries {
-            let name = entry.file_name();
-            if name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(".tmp")) {
-                // A leftover that cannot be removed harms nothing.
-                let _ = std::fs::remove_dir_all(entry.path());
-            }
-        }
-        saved::remove_inflight_before(&self.store, (self.played_until + 1, self.save))
+/// Passes over the generations that an earlier trainer announced and did not complete: it may still be writing them. Their
+/// games are there and are trained on with those of the next generation.
+fn skip_announced(
+    store: &Store,
+    counters: &mut Counters,
+    announced: u32,
+    observer: &dyn TrainObserver,
+) -> Result<(), TrainError> {
+    while counters.generation < announced {
+        counters.generation += 1;
+        let games = load_games(store, counters.generation, observer)?.unwrap_or_default();
+        counters.plies.push(games.iter().map(|game| game.training_plies() as u64).sum());
     }
+    Ok(())
+}
+
+/// The fleet of a trainer on a store that it cannot lock. Games in flight are not kept there, and another trainer may have begun
+/// games of the same numbers: so it begins anew, under a seed of this epoch. What was learned about playing is in the terms.
+fn shared_fleet(config: &TrainConfig, store: &Store, epoch: u32) -> Result<Fleet, TrainError> {
+    let seed = rng_for(&[config.run.seed, EPOCH, u64::from(epoch)]).next_u64();
+    let mut fleet = Fleet::new(&config.selfplay, &config.search, seed);
+    if let Some((_, terms)) = Terms::newest_after(store, 0)? {
+        fleet.adapt(&terms.adaptation);
+    }
+    Ok(with_threads(fleet, config))
 }
 
 /// The newest state that can be read with its learner, or a fresh learner for a run without generations.
 fn open_learner(
     config: &TrainConfig,
     store: &Store,
-    device: &Device,
+    devices: &[Device],
     origin: Option<&Origin>,
     observer: &dyn TrainObserver,
 ) -> Result<(Counters, Learner), TrainError> {
@@ -108,7 +137,7 @@ fn open_learner(
     for generation in saved::states(store)? {
         let object = format!("state/{generation:06}");
         let read = saved::read_state(store, generation).and_then(|(counters, state)| {
-            Ok((counters, Learner::load(state, &config.network, device, params, &object)?))
+            Ok((counters, Learner::load(state, &config.network, devices, params, &object)?))
         });
         match read {
             Ok(found) => return Ok(found),
@@ -119,18 +148,18 @@ fn open_learner(
         }
     }
     // Without a state, the run can begin anew only if no generation was completed.
-    if store.exists(&checkpoint_key(1)) {
+    if store.checkpoints()?.iter().any(|&generation| generation > 0) {
         let problems = if problems.is_empty() { "none is there".to_owned() } else { problems.join("; ") };
-        return Err(TrainError::NoState { dir: store.dir().to_owned(), problems });
+        return Err(TrainError::NoState { place: store.place(), problems });
     }
     if let Some(Origin { path }) = origin {
-        let (counters, learner) = (Counters::fresh(), learner_from(path, config, device, params)?);
+        let (counters, learner) = (Counters::fresh(), learner_from(path, config, devices, params)?);
         // From here on the run does not need its origin any more, which may move or go on.
         saved::write_state(store, &counters, &learner.save()?)?;
         return Ok((counters, learner));
     }
     let network = config.network.init_seeded(config.run.seed, &Device::flex());
-    Ok((Counters::fresh(), Learner::new(&network, device, params)?))
+    Ok((Counters::fresh(), Learner::new(&network, devices, params)?))
 }
 
 /// The newest generation whose games are in the directory; 0 when there are none.
@@ -158,17 +187,20 @@ fn load_window(
 
 /// The games of one generation; `None`, with a warning, when the file is missing or damaged. Games that contradict the rules
 /// are left out in the same way.
-fn load_games(
+pub(super) fn load_games(
     store: &Store,
     generation: u32,
     observer: &dyn TrainObserver,
 ) -> Result<Option<Vec<GameRecord>>, TrainError> {
     let key = games_key(generation);
-    if !store.exists(&key) {
-        observer.warning(&format!("skipped {key}: not found"));
-        return Ok(None);
-    }
-    match decode_games(&store.path(&key).display().to_string(), &store.get(&key)?) {
+    let bytes = match store.get(&key) {
+        Err(StoreError::Missing { .. }) => {
+            observer.warning(&format!("skipped {key}: not found"));
+            return Ok(None);
+        }
+        other => other?,
+    };
+    match decode_games(&store.name(&key), &bytes) {
         Ok(mut games) => {
             games.retain(|game| match game.check() {
                 Ok(()) => true,
@@ -200,7 +232,7 @@ fn open_fleet(
     let newest = saves.first().copied().unwrap_or(0);
     for save in saves {
         let key = inflight_key(playing, save);
-        let read = FleetSnapshot::decode(&store.path(&key).display().to_string(), &store.get(&key)?)
+        let read = FleetSnapshot::decode(&store.name(&key), &store.get(&key)?)
             .map_err(TrainError::from)
             .and_then(|snapshot| Ok(Fleet::resume(selfplay, search, seed, snapshot)?));
         match read {
@@ -211,7 +243,9 @@ fn open_fleet(
             Err(error) => observer.warning(&format!("skipped {error}; its games in flight are played again")),
         }
     }
-    let first = games.values().flatten().map(|game| game.game + 1).max().unwrap_or(0);
+    // Workers number their games themselves, under seeds of their own.
+    let own = games.values().flatten().filter(|game| game.seed == seed);
+    let first = own.map(|game| game.game + 1).max().unwrap_or(0);
     let fleet = Fleet::starting_at(first, selfplay, search, seed);
     Ok((with_threads(fleet, config), newest, InFlight::default()))
 }
@@ -219,7 +253,7 @@ fn open_fleet(
 /// The fleet with the configured number of threads; 0 means what suits the device.
 fn with_threads(fleet: Fleet, config: &TrainConfig) -> Fleet {
     match config.run.threads {
-        0 => fleet.with_threads(config.selfplay.threads_on(config.run.device)),
+        0 => fleet.with_threads(config.selfplay.threads_on(&config.run.device)),
         threads => fleet.with_threads(threads),
     }
 }

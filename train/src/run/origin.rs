@@ -29,7 +29,7 @@ pub(super) struct Origin {
 pub(super) fn learner_from(
     path: &Path,
     config: &TrainConfig,
-    device: &Device,
+    devices: &[Device],
     params: LearnerParams,
 ) -> Result<Learner, TrainError> {
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
@@ -46,7 +46,7 @@ pub(super) fn learner_from(
         let (_, state) = saved::read_state(&store, generation)?;
         let state = LearnerState { counts: StepCounts::default(), ..state };
         let object = format!("state/{generation:06} of {}", path.display());
-        return Learner::load(state, &config.network, device, params, &object);
+        return Learner::load(state, &config.network, devices, params, &object);
     }
-    Learner::new(&checkpoint.network, device, params)
+    Learner::new(&checkpoint.network, devices, params)
 }

@@ -1,20 +1,24 @@
 //! The end of a generation: checkpoint, state and metrics on the disk.
 
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hnefi_models::{Card, Checkpoint};
-use hnefi_selfplay::store::{checkpoint_key, metrics_key, tensorboard_key};
+use hnefi_models::{CARD_FILE, Card, Checkpoint};
+use hnefi_selfplay::store::{StoreError, checkpoint_key, metrics_key, tensorboard_key};
 
 use super::Run;
 use super::saved::{self, FinishedSelfPlay};
+use super::terms::{PROGRAM, PROTOCOL, Terms};
 use crate::TrainError;
 use crate::metrics::{GenerationMetrics, SelfPlayMetrics, TrainingMetrics};
+use crate::schedule::playouts_at;
 use crate::tensorboard::event_file;
 
 impl Run<'_> {
     /// Completes the next generation.
     pub(super) fn publish(&mut self, played: &FinishedSelfPlay, training: TrainingMetrics) -> Result<(), TrainError> {
         let generation = self.complete() + 1;
+        self.fence.announce(&self.store, generation)?;
         let parent = std::mem::take(&mut self.checkpoint_id);
         self.publish_checkpoint(generation, Some(parent))?;
 
@@ -39,12 +43,31 @@ impl Run<'_> {
             selfplay: SelfPlayMetrics::new(&played.stats, played.playouts, played.seconds),
             training,
         };
-        self.create_once(&metrics_key(generation), metrics.to_line().as_bytes())?;
+        self.store.create_once(&metrics_key(generation), metrics.to_line().as_bytes())?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
         let events = event_file(now, i64::from(generation), &metrics.scalars());
-        self.create_once(&tensorboard_key(generation), &events)?;
+        self.store.create_once(&tensorboard_key(generation), &events)?;
+        self.network = generation;
+        self.publish_terms()?;
         self.observer.generation(&metrics);
         Ok(())
+    }
+
+    /// Tells the workers how to play with the newest network.
+    pub(super) fn publish_terms(&self) -> Result<(), TrainError> {
+        let progress = self.clock.progress(self.complete(), 0.0);
+        let terms = Terms {
+            protocol: PROTOCOL,
+            program: PROGRAM.to_owned(),
+            epoch: self.fence.epoch(),
+            generation: self.network,
+            checkpoint: self.checkpoint_id.clone(),
+            progress,
+            finished: !self.clock.has_room(self.complete()),
+            playouts: playouts_at(&self.config.budget.playouts, progress),
+            adaptation: self.fleet.adaptation(),
+        };
+        terms.publish(&self.store, self.fence.newest())
     }
 
     /// Writes the averaged weights as checkpoint of this generation. One that is there already, because the generation is
@@ -62,25 +85,25 @@ impl Run<'_> {
             ..Card::new(self.config.network)
         };
         let checkpoint = Checkpoint::new(card, self.learner.average())?;
-        let folder = self.store.path(&checkpoint_key(generation));
-        if folder.exists() {
-            match Checkpoint::load_card(&folder) {
+        let folder = checkpoint_key(generation);
+        let card_key = format!("{folder}/{CARD_FILE}");
+        match self.store.get(&card_key) {
+            Ok(card) => match Card::from_json(&card, Path::new(&self.store.name(&card_key))) {
                 Ok(card) if card.id == checkpoint.card.id => {}
                 Ok(_) => self.observer.warning(&format!(
                     "checkpoint {generation} was trained again with another result; {} stays as it is",
-                    folder.display()
+                    self.store.name(&folder)
                 )),
                 Err(error) => self.observer.warning(&format!("{error}; it stays as it is")),
+            },
+            Err(StoreError::Missing { .. }) => {
+                let parts = checkpoint.parts()?;
+                let parts = parts.each_ref().map(|(name, bytes)| (*name, bytes.as_slice()));
+                self.store.create_folder(&folder, &parts)?;
             }
-        } else {
-            checkpoint.save(&folder)?;
+            Err(error) => return Err(error.into()),
         }
         self.checkpoint_id = checkpoint.card.id;
         Ok(())
-    }
-
-    /// Creates an object unless an earlier call already did.
-    pub(super) fn create_once(&self, key: &str, bytes: &[u8]) -> Result<(), TrainError> {
-        if self.store.exists(key) { Ok(()) } else { Ok(self.store.create(key, bytes)?) }
     }
 }

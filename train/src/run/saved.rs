@@ -89,18 +89,21 @@ fn part_key(generation: u32, part: &str) -> String {
     format!("{}/{part}", state_key(generation))
 }
 
-/// Writes the state after a generation, in place of what may be there.
+/// Writes the state after a generation; in a directory, in place of what may be there.
 pub(super) fn write_state(store: &Store, counters: &Counters, learner: &LearnerState) -> Result<(), TrainError> {
     let generation = counters.generation;
-    // Something is there only when it was found damaged or cut off and the generation was trained again.
-    remove_state(store, generation)?;
+    // Something is there only when it was found damaged or cut off and the generation was trained again. In a bucket a
+    // generation that was cut off is not tried again under its number.
+    if store.is_exclusive() {
+        remove_state(store, generation)?;
+    }
     let mut counters = counters.clone();
     for (name, bytes) in PARTS.into_iter().zip([&learner.weights, &learner.average, &learner.optimiser]) {
-        store.create(&part_key(generation, name), bytes)?;
+        store.create_same(&part_key(generation, name), bytes)?;
         counters.parts.insert(name.to_owned(), Part { bytes: bytes.len() as u64, crc32c: crc32c::crc32c(bytes) });
     }
     let text = serde_json::to_string_pretty(&counters).expect("counters hold only numbers and texts");
-    Ok(store.create(&part_key(generation, "counters.json"), format!("{text}\n").as_bytes())?)
+    Ok(store.create_same(&part_key(generation, "counters.json"), format!("{text}\n").as_bytes())?)
 }
 
 /// Removes the state of a generation, `counters.json` first, so that what is left over is never taken for whole.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hnefi_selfplay::store::Store;
+use hnefi_selfplay::store::{Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -42,17 +42,15 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
     if let Some(origin) = &origin {
         wanted["from"] = json!(origin);
     }
-    if !store.exists(KEY) {
-        store.create(KEY, format!("{wanted:#}\n").as_bytes())?;
-        return Ok(origin);
+    if !store.exists(KEY)? {
+        match store.create(KEY, format!("{wanted:#}\n").as_bytes()) {
+            // Another trainer begins at the same moment: its run, then, if it is the same.
+            Err(StoreError::Exists { .. }) => {}
+            other => return Ok(other.map(|()| origin)?),
+        }
     }
-    let unreadable = |problem: String| TrainError::RunFile { file: store.path(KEY), problem };
-    let found: Value = serde_json::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
-    let format = found.get("format").and_then(Value::as_u64).ok_or_else(|| unreadable("no format number".into()))?;
-    if format > FORMAT {
-        let program = found.get("program").and_then(Value::as_str).unwrap_or("an unnamed program").to_owned();
-        return Err(TrainError::Newer { dir: store.dir().to_owned(), program, found: format, known: FORMAT });
-    }
+    let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
+    let found = read(store)?;
     if origin.is_none()
         && let Some(from) = found.get("from")
     {
@@ -64,7 +62,37 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
         let from = found.get("from").map(Origin::deserialize).transpose();
         return from.map_err(|error| unreadable(format!("from: {error}")));
     }
-    Err(TrainError::OtherRun { dir: store.dir().to_owned(), differences: differences.join(", ") })
+    Err(TrainError::OtherRun { place: store.place(), differences: differences.join(", ") })
+}
+
+/// Reads `run.json`.
+fn read(store: &Store) -> Result<Value, TrainError> {
+    let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
+    let found: Value = serde_json::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
+    let format = found.get("format").and_then(Value::as_u64).ok_or_else(|| unreadable("no format number".into()))?;
+    if format > FORMAT {
+        let program = found.get("program").and_then(Value::as_str).unwrap_or("an unnamed program").to_owned();
+        return Err(TrainError::Newer { place: store.place(), program, found: format, known: FORMAT });
+    }
+    Ok(found)
+}
+
+/// The configuration that a run began with; `None` where no run has begun.
+///
+/// # Errors
+/// When the store cannot be read, or holds something else or a run of a later version.
+pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
+    let found = match read(store) {
+        Err(TrainError::Store(StoreError::Missing { .. })) => return Ok(None),
+        other => other?,
+    };
+    let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
+    let kind = found.get("kind").and_then(Value::as_str).unwrap_or("nothing known");
+    if kind != "train" {
+        return Err(unreadable(format!("a run of kind {kind:?}")));
+    }
+    let config = found.get("config").cloned().unwrap_or(Value::Null);
+    serde_json::from_value(config).map(Some).map_err(|error| unreadable(format!("config: {error}")))
 }
 
 /// Lists the keys on which two objects differ, with both values.
@@ -108,8 +136,10 @@ mod tests {
     fn the_same_run_goes_on_with_other_threads_and_a_longer_budget() {
         let (_dir, store) = store();
         let mut config = TrainConfig::default();
+        assert_eq!(configuration(&store).unwrap(), None);
         settle(&store, &config, None).unwrap();
         settle(&store, &config, None).unwrap();
+        assert_eq!(configuration(&store).unwrap(), Some(config.clone()));
         config.run.threads += 3;
         config.budget.minutes *= 2.0;
         config.evaluate.games = 7;

@@ -1,0 +1,406 @@
+//! A run in a bucket of an object store on a network.
+//!
+//! Nothing is asked of the store but to create an object that is not there yet, to list by name, to get and to remove. Every
+//! request is made again, with growing pauses, until it is answered (`patience.rs`). A creation that failed may have been
+//! carried out all the same; when its next attempt finds the object there, the bytes say whether it was ours.
+//!
+//! Everything else of the program is written without waiting in mind, so the requests block, on a small runtime of their own.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::path::Path;
+use object_store::{ClientConfigKey, Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::StoreError;
+use super::patience::{Attempts, Patience};
+
+/// Objects that are fetched at once.
+const AT_ONCE: usize = 32;
+
+/// How often whoever waits is asked whether to go on.
+const ATTENTION: Duration = Duration::from_millis(100);
+
+/// Who is told to stop may still finish what it is writing, if the store answers.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A bucket with a prefix.
+#[derive(Debug)]
+pub(super) struct Bucket {
+    /// `s3://bucket/prefix`.
+    url: String,
+    /// The prefix.
+    root: Path,
+    client: Box<dyn ObjectStore>,
+    runtime: Runtime,
+    patience: Patience,
+    /// Whether it has ever answered: from then on trouble with credentials is taken to pass.
+    answered: AtomicBool,
+    /// Folders that were asked for as files.
+    fetched: OnceLock<TempDir>,
+}
+
+/// What a request came to.
+enum Answer<T> {
+    Done(T),
+    /// There is no such object.
+    NotFound,
+    /// The object is there already. `maybe_ours` when an attempt before may have created it.
+    AlreadyThere {
+        maybe_ours: bool,
+    },
+}
+
+/// Why a request has no answer.
+enum Trouble {
+    /// It was to create what is there.
+    AlreadyThere,
+    /// It may be answered when it is made again; with what went wrong.
+    Passing(String),
+}
+
+impl Bucket {
+    /// The bucket of a [`super::Location`]; credentials and endpoints come from the environment, as every tool of its store
+    /// has them (`AWS_...`, `GOOGLE_...`, `AZURE_...`). Nothing is asked of it yet.
+    pub(super) fn open(url: &str, patience: Patience) -> Result<Bucket, StoreError> {
+        let refuse = |problem: String| StoreError::BadLocation { text: url.to_owned(), problem };
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
+        let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+        let request = format!("{} seconds", patience.request.as_secs().max(1));
+        // Attempts are counted and told here, not in the client.
+        let once = RetryConfig { max_retries: 0, retry_timeout: patience.request, ..RetryConfig::default() };
+        let client: Box<dyn ObjectStore> = match scheme {
+            "s3" => Box::new(
+                AmazonS3Builder::from_env()
+                    .with_bucket_name(name)
+                    .with_retry(once)
+                    .with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), request)
+                    .build()
+                    .map_err(|error| refuse(told(&error)))?,
+            ),
+            "gs" => Box::new(
+                GoogleCloudStorageBuilder::from_env()
+                    .with_bucket_name(name)
+                    .with_retry(once)
+                    .with_config(GoogleConfigKey::Client(ClientConfigKey::Timeout), request)
+                    .build()
+                    .map_err(|error| refuse(told(&error)))?,
+            ),
+            _ => Box::new(
+                MicrosoftAzureBuilder::from_env()
+                    .with_container_name(name)
+                    .with_retry(once)
+                    .with_config(AzureConfigKey::Client(ClientConfigKey::Timeout), request)
+                    .build()
+                    .map_err(|error| refuse(told(&error)))?,
+            ),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| refuse(format!("no runtime for its requests: {error}")))?;
+        Ok(Bucket {
+            url: url.to_owned(),
+            root: Path::from(prefix),
+            client,
+            runtime,
+            patience,
+            answered: AtomicBool::new(false),
+            fetched: OnceLock::new(),
+        })
+    }
+
+    /// How errors call it.
+    pub(super) fn place(&self) -> String {
+        format!("store {}", self.url)
+    }
+
+    /// Where an object lies, for messages.
+    pub(super) fn name(&self, key: &str) -> String {
+        format!("{}/{key}", self.url)
+    }
+
+    pub(super) fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let what = format!("writing {key}");
+        let path = self.path(key);
+        let payload = PutPayload::from(bytes.to_vec());
+        loop {
+            let put = || {
+                let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+                let (path, payload) = (path.clone(), payload.clone());
+                async move { self.client.put_opts(&path, payload, options).await.map(|_| ()) }
+            };
+            match self.ask(&what, put)? {
+                Answer::Done(()) => return Ok(()),
+                Answer::NotFound => return Err(self.no_bucket(&what)),
+                Answer::AlreadyThere { maybe_ours } => match self.get(key) {
+                    Ok(there) if maybe_ours && there == bytes => return Ok(()),
+                    Ok(_) => return Err(StoreError::Exists { place: self.place(), key: key.to_owned() }),
+                    // Two creations at once may both be told of a conflict, with nothing there.
+                    Err(StoreError::Missing { .. }) => {}
+                    Err(error) => return Err(error),
+                },
+            }
+        }
+    }
+
+    pub(super) fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
+        let path = self.path(key);
+        let get = || {
+            let path = path.clone();
+            async move { self.client.get(&path).await?.bytes().await }
+        };
+        match self.ask(&format!("reading {key}"), get)? {
+            Answer::Done(bytes) => Ok(bytes.to_vec()),
+            _ => Err(StoreError::Missing { place: self.place(), key: key.to_owned() }),
+        }
+    }
+
+    /// Several objects, fetched side by side; `None` for those that are not there.
+    pub(super) fn get_all(&self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+        self.ask_many(&format!("reading {} objects", keys.len()), keys, |path| async move {
+            Ok(self.client.get(&path).await?.bytes().await?.to_vec())
+        })
+    }
+
+    /// The size of an object in bytes.
+    pub(super) fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
+        let path = self.path(key);
+        let head = || {
+            let path = path.clone();
+            async move { self.client.head(&path).await.map(|found| found.size) }
+        };
+        match self.ask(&format!("looking for {key}"), head)? {
+            Answer::Done(size) => Ok(Some(size)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The keys that begin with `prefix` and, if given, come after `after`; sorted.
+    pub(super) fn list(&self, prefix: &str, after: Option<&str>) -> Result<Vec<String>, StoreError> {
+        // Stores list whole folders; what is before the last slash is one.
+        let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
+        let folder = if folder.is_empty() { self.root.clone() } else { self.path(folder) };
+        let after = after.map(|key| self.path(key));
+        let list = || {
+            let (folder, after) = (folder.clone(), after.clone());
+            async move {
+                let mut found = match &after {
+                    Some(after) => self.client.list_with_offset(Some(&folder), after),
+                    None => self.client.list(Some(&folder)),
+                };
+                let mut paths = Vec::new();
+                while let Some(object) = found.next().await {
+                    paths.push(object?.location);
+                }
+                Ok::<_, Error>(paths)
+            }
+        };
+        let Answer::Done(paths) = self.ask(&format!("listing {prefix:?}"), list)? else {
+            return Err(self.no_bucket("listing"));
+        };
+        let mut keys: Vec<String> = paths.iter().filter_map(|path| self.key(path)).collect();
+        keys.retain(|key| key.starts_with(prefix) && super::is_key(key));
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    /// Removes objects side by side; those that are not there are no matter.
+    pub(super) fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
+        let what = match keys {
+            [key] => format!("removing {key}"),
+            _ => format!("removing {} objects", keys.len()),
+        };
+        self.ask_many(&what, keys, |path| async move { self.client.delete(&path).await }).map(|_| ())
+    }
+
+    /// The objects of a folder as files of this machine, fetched once and kept as long as the store is open.
+    pub(super) fn folder(&self, key: &str) -> Result<PathBuf, StoreError> {
+        let failed = |source| StoreError::Directory { dir: std::env::temp_dir(), source };
+        let fetched = match self.fetched.get() {
+            Some(fetched) => fetched,
+            None => {
+                let made = tempfile::Builder::new().prefix("hnefi-").tempdir().map_err(failed)?;
+                self.fetched.get_or_init(|| made)
+            }
+        };
+        let folder = fetched.path().join(key.replace('/', "-"));
+        if folder.is_dir() {
+            return Ok(folder);
+        }
+        let half = folder.with_extension("half");
+        std::fs::create_dir_all(&half).map_err(failed)?;
+        let inside = format!("{key}/");
+        for object in self.list(&inside, None)? {
+            let bytes = self.get(&object)?;
+            std::fs::write(half.join(&object[inside.len()..]), bytes).map_err(failed)?;
+        }
+        std::fs::rename(&half, &folder).map_err(failed)?;
+        Ok(folder)
+    }
+
+    /// Makes a request until it is answered.
+    fn ask<T, F>(&self, what: &str, request: impl Fn() -> F) -> Result<Answer<T>, StoreError>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let mut attempts = Attempts::new(&self.patience);
+        loop {
+            let outcome =
+                self.wait(what, GRACE, async { tokio::time::timeout(self.patience.request, request()).await })?;
+            match self.judge(what, outcome)? {
+                Ok(Some(value)) => return Ok(Answer::Done(value)),
+                Ok(None) => return Ok(Answer::NotFound),
+                Err(Trouble::AlreadyThere) => {
+                    return Ok(Answer::AlreadyThere { maybe_ours: attempts.any_failed() });
+                }
+                Err(Trouble::Passing(problem)) => self.pause(what, &mut attempts, problem)?,
+            }
+        }
+    }
+
+    /// Makes a request for each of these objects, some at a time, until all are answered; only what failed is asked again. `None`
+    /// for objects that are not there.
+    fn ask_many<T, F>(
+        &self,
+        what: &str,
+        keys: &[String],
+        request: impl Fn(Path) -> F,
+    ) -> Result<Vec<Option<T>>, StoreError>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let mut answers: Vec<Option<T>> = keys.iter().map(|_| None).collect();
+        let mut open: Vec<usize> = (0..keys.len()).collect();
+        let mut attempts = Attempts::new(&self.patience);
+        while !open.is_empty() {
+            let requests: Vec<_> = open
+                .iter()
+                .map(|&index| (index, request(self.path(&keys[index]))))
+                .map(|(index, one)| async move { (index, tokio::time::timeout(self.patience.request, one).await) })
+                .collect();
+            let all = futures_util::stream::iter(requests).buffer_unordered(AT_ONCE).collect::<Vec<_>>();
+            let before = open.len();
+            let mut last = None;
+            open.clear();
+            for (index, outcome) in self.wait(what, GRACE, all)? {
+                match self.judge(what, outcome)? {
+                    Ok(answer) => answers[index] = answer,
+                    Err(Trouble::Passing(problem)) => {
+                        open.push(index);
+                        last = Some(problem);
+                    }
+                    Err(Trouble::AlreadyThere) => {}
+                }
+            }
+            if open.len() < before {
+                attempts = Attempts::new(&self.patience);
+            }
+            if let Some(problem) = last {
+                self.pause(what, &mut attempts, problem)?;
+            }
+        }
+        Ok(answers)
+    }
+
+    /// What came of a request: an answer (`None` where there is no such object), or what to do about it.
+    fn judge<T>(
+        &self,
+        what: &str,
+        outcome: Result<Result<T, Error>, tokio::time::error::Elapsed>,
+    ) -> Result<Result<Option<T>, Trouble>, StoreError> {
+        Ok(match outcome {
+            Ok(Ok(value)) => {
+                self.answered.store(true, Ordering::Relaxed);
+                Ok(Some(value))
+            }
+            Ok(Err(error)) if is_missing(&error) => Ok(None),
+            Ok(Err(Error::AlreadyExists { .. })) => Err(Trouble::AlreadyThere),
+            Ok(Err(error)) if self.is_final(&error) => {
+                let problem = told(&error);
+                return Err(StoreError::Refused { place: self.place(), what: what.to_owned(), problem });
+            }
+            Ok(Err(error)) => Err(Trouble::Passing(told(&error))),
+            Err(_) => Err(Trouble::Passing(format!("no answer within {} s", self.patience.request.as_secs_f64()))),
+        })
+    }
+
+    /// Pauses after a failure.
+    fn pause(&self, what: &str, attempts: &mut Attempts<'_>, problem: String) -> Result<(), StoreError> {
+        match attempts.failed(&format!("{}: {what} failed: {problem}", self.place())) {
+            Some(pause) => self.wait(what, Duration::ZERO, async { tokio::time::sleep(pause).await }),
+            None => Err(StoreError::Unreachable {
+                place: self.place(),
+                what: what.to_owned(),
+                seconds: attempts.elapsed().as_secs(),
+                problem,
+            }),
+        }
+    }
+
+    /// Waits for a future; when told to stop, only for `grace` more.
+    fn wait<T>(&self, what: &str, grace: Duration, future: impl Future<Output = T>) -> Result<T, StoreError> {
+        self.runtime.block_on(async {
+            let mut future = std::pin::pin!(future);
+            let mut stopped = None;
+            loop {
+                if let Ok(value) = tokio::time::timeout(ATTENTION, future.as_mut()).await {
+                    return Ok(value);
+                }
+                if self.patience.watch.should_stop() && stopped.get_or_insert_with(Instant::now).elapsed() >= grace {
+                    return Err(StoreError::Interrupted { place: self.place(), what: what.to_owned() });
+                }
+            }
+        })
+    }
+
+    /// Whether asking again would not help.
+    fn is_final(&self, error: &Error) -> bool {
+        match error {
+            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => !self.answered.load(Ordering::Relaxed),
+            Error::NotSupported { .. } | Error::NotImplemented { .. } | Error::InvalidPath { .. } => true,
+            _ => false,
+        }
+    }
+
+    fn no_bucket(&self, what: &str) -> StoreError {
+        StoreError::Refused { place: self.place(), what: what.to_owned(), problem: "there is no such bucket".into() }
+    }
+
+    fn path(&self, key: &str) -> Path {
+        key.split('/').fold(self.root.clone(), |path, part| path.join(part))
+    }
+
+    fn key(&self, path: &Path) -> Option<String> {
+        let parts: Vec<_> = path.prefix_match(&self.root)?.collect();
+        Some(parts.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join("/"))
+    }
+}
+
+/// Whether there is no such object, or no such bucket, which listing tells in words alone.
+fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::NotFound { .. })
+        || matches!(error, Error::Generic { .. }) && told(error).contains("404 Not Found")
+}
+
+/// An error with its causes, on one line.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

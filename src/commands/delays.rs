@@ -1,0 +1,30 @@
+//! Telling that a store on a network keeps us waiting.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hnefi_selfplay::store::StoreWatch;
+use indicatif::ProgressBar;
+
+/// Prints a line above a progress bar and stops when Ctrl-C was pressed.
+pub struct Delays {
+    /// The bar that is being drawn.
+    pub bar: ProgressBar,
+    /// Whether to stop.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl StoreWatch for Delays {
+    fn delayed(&self, text: &str) {
+        let text = format!("warning: {text}");
+        if self.bar.is_hidden() {
+            println!("{text}");
+        } else {
+            self.bar.println(text);
+        }
+    }
+
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}

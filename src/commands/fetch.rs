@@ -1,0 +1,40 @@
+//! `hnefi fetch`: a run from a bucket into a directory, where everything else of the program can read it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use hnefi_selfplay::store::{Access, Location, Store, fetch};
+
+use super::delays::Delays;
+use crate::cli::FetchArgs;
+use crate::{interrupt, progress};
+
+/// How often a run that is followed is looked at.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// Copies what is missing, again and again if asked to.
+pub fn run(args: FetchArgs) -> anyhow::Result<()> {
+    let stop = interrupt::stop_flag()?;
+    let bar = progress::spinner();
+    let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
+    let from = Store::open(&args.from, Access::Read, patience)?;
+    let to = Store::open(&Location::Directory(args.run.clone()), Access::Write, Default::default())?;
+    let stopped = || stop.load(Ordering::SeqCst);
+    loop {
+        let fetched = fetch(&from, &to, args.all, &|key| bar.set_message(key.to_owned()), &stopped)?;
+        if fetched > 0 || !args.follow {
+            let text = format!("fetched {fetched} objects into {}", args.run.display());
+            if bar.is_hidden() { println!("{text}") } else { bar.println(text) }
+        }
+        let mut left = LOOK;
+        while args.follow && !stopped() && !left.is_zero() {
+            std::thread::sleep(Duration::from_millis(100));
+            left = left.saturating_sub(Duration::from_millis(100));
+        }
+        if !args.follow || stopped() {
+            bar.finish_and_clear();
+            return Ok(());
+        }
+    }
+}

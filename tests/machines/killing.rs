@@ -1,0 +1,67 @@
+//! Workers and trainers killed at random moments: no game is lost, none is counted twice, and the run ends.
+
+use std::time::{Duration, Instant};
+
+use crate::s3::{Faults, S3};
+use crate::scene::{Place, Scene, finish, kill, succeed};
+
+/// Generations of the run.
+const GENERATIONS: u32 = 8;
+
+/// Kills of the trainer, with as many of workers between them.
+const KILLS: u64 = 4;
+
+/// Three workers and a trainer that plays nothing itself; all of them are killed and started anew, workers one by one.
+fn a_run_with_kills(place: Place) {
+    let scene = Scene::new(place, GENERATIONS);
+    let mut workers: Vec<_> = (0..3).map(|_| scene.worker(&[])).collect();
+    let mut trainer = scene.trainer(&["--no-selfplay", "--no-ladder"]);
+    // A fixed sequence of moments, so that a failure can be repeated.
+    let mut state = 0x2545_F491_4F6C_DD1D_u64;
+    let mut draw = |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    for round in 0..KILLS {
+        std::thread::sleep(Duration::from_millis(300 + draw(1500)));
+        let place = draw(3) as usize;
+        kill(std::mem::replace(&mut workers[place], scene.worker(&[])));
+        std::thread::sleep(Duration::from_millis(300 + draw(2500)));
+        let ended = trainer.try_wait().expect("its state");
+        let ended_well = ended.is_none_or(|status| status.success());
+        assert!(ended_well, "round {round}: {}", String::from_utf8_lossy(&finish(trainer).stderr));
+        kill(std::mem::replace(&mut trainer, scene.trainer(&["--no-selfplay", "--no-ladder"])));
+    }
+    succeed(finish(trainer));
+    // Workers see that the run is finished and go.
+    let until = Instant::now() + Duration::from_secs(60);
+    for worker in workers {
+        let text = succeed(finish(worker));
+        assert!(text.contains("the run is finished; brought "), "{text}");
+    }
+    assert!(Instant::now() < until, "workers went in time");
+    scene.check(GENERATIONS);
+}
+
+#[test]
+#[ignore = "takes a minute; .ci/run asks for it by name"]
+fn killed_in_a_directory() {
+    a_run_with_kills(Place::Directory);
+}
+
+#[test]
+#[ignore = "takes a minute; .ci/run asks for it by name"]
+fn killed_in_a_bucket() {
+    let Some(s3) = S3::start() else { return };
+    a_run_with_kills(Place::Bucket(s3));
+}
+
+#[test]
+#[ignore = "takes a minute; .ci/run asks for it by name"]
+fn killed_in_a_bucket_that_fails() {
+    let Some(s3) = S3::start() else { return };
+    s3.set_faults(Faults { lost: 4, unanswered: 4, refused: 4, stalled: 1 });
+    a_run_with_kills(Place::Bucket(s3));
+}

@@ -1,0 +1,131 @@
+//! A bucket does what a directory does, also when its server fails.
+//!
+//! Settings of a bucket come from the environment, so the parts that need one run in a process of their own: this test binary
+//! again, asked for one ignored test.
+
+use std::process::Command;
+use std::time::Duration;
+
+use hnefi_selfplay::store::{Access, Location, Patience, Store, StoreError};
+
+use crate::s3::{BUCKET, Faults, S3};
+
+/// Runs an ignored test of this file in a process with the server's environment.
+fn in_process(s3: &S3, name: &str) {
+    let output = Command::new(std::env::current_exe().expect("this binary"))
+        .args(["--exact", &format!("store::{name}"), "--ignored", "--nocapture"])
+        .envs(s3.environment())
+        .output()
+        .expect("it starts");
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+fn bucket(prefix: &str, access: Access) -> Store {
+    let patience = Patience { request: Duration::from_secs(1), limit: Duration::from_secs(60), ..Patience::default() };
+    let location = Location::Bucket(format!("s3://{BUCKET}/{prefix}"));
+    Store::open(&location, access, patience).expect("opened")
+}
+
+#[test]
+fn a_bucket_is_a_store() {
+    let Some(s3) = S3::start() else { return };
+    in_process(&s3, "the_contract_holds");
+    in_process(&s3, "errors_name_what_is_wrong");
+}
+
+#[test]
+fn a_bucket_that_fails_is_a_store_all_the_same() {
+    let Some(s3) = S3::start() else { return };
+    s3.set_faults(Faults { lost: 8, unanswered: 8, refused: 8, stalled: 4 });
+    in_process(&s3, "the_contract_holds");
+    let (requests, faulty) = s3.requests();
+    assert!(faulty > 5, "{faulty} of {requests} requests went wrong");
+}
+
+#[test]
+#[ignore = "run by the tests above, with a server"]
+fn the_contract_holds() {
+    let store = bucket("contract", Access::Write);
+    assert!(!store.is_exclusive(), "nothing locks a bucket");
+    for key in ["games/000002.hgames", "games/000001.hgames", "games-of-old/1", "run.json", "state/000001/a"] {
+        assert!(!store.exists(key).unwrap(), "{key}");
+        store.create(key, key.as_bytes()).unwrap();
+        assert!(store.exists(key).unwrap(), "{key}");
+    }
+    assert_eq!(store.list("games/").unwrap(), ["games/000001.hgames", "games/000002.hgames"]);
+    assert_eq!(store.list("games/000002").unwrap(), ["games/000002.hgames"]);
+    assert_eq!(store.list_after("games/", "games/000001.hgames").unwrap(), ["games/000002.hgames"]);
+    assert_eq!(store.list("checkpoints/").unwrap(), [""; 0]);
+    assert_eq!(store.list("").unwrap().len(), 5);
+    assert_eq!(store.get("state/000001/a").unwrap(), b"state/000001/a");
+    assert_eq!(store.size("run.json").unwrap(), Some(8));
+
+    // Nothing is overwritten, and what was lost on the way is not taken for another's.
+    assert!(matches!(store.create("run.json", b"second"), Err(StoreError::Exists { .. })));
+    store.create_once("run.json", b"second").unwrap();
+    assert_eq!(store.get("run.json").unwrap(), b"run.json");
+    assert!(matches!(store.get("games/000009.hgames"), Err(StoreError::Missing { .. })));
+    for number in 0..40_u32 {
+        store.create(&format!("arrivals/{number:03}"), &number.to_le_bytes().repeat(1000)).unwrap();
+    }
+    let keys = store.list("arrivals/").unwrap();
+    let all = store.get_all(&keys).unwrap();
+    for (number, bytes) in (0..40_u32).zip(&all) {
+        assert_eq!(bytes.as_deref(), Some(number.to_le_bytes().repeat(1000).as_slice()));
+    }
+    assert_eq!((keys.len(), all.len()), (40, 40));
+    assert_eq!(store.get_all(&["arrivals/999".to_owned()]).unwrap(), [None]);
+
+    assert!(matches!(store.remove("games/000001.hgames"), Err(StoreError::Permanent { .. })));
+    store.remove("state/000001/a").unwrap();
+    store.remove("state/000001/a").unwrap();
+    assert!(!store.exists("state/000001/a").unwrap());
+
+    let parts: [(&str, &[u8]); 2] = [("weights", b"many"), ("card.json", b"{}")];
+    store.create_folder("checkpoints/000001", &parts).unwrap();
+    assert_eq!(store.checkpoints().unwrap(), [1]);
+    let folder = store.folder("checkpoints/000001").unwrap();
+    assert_eq!(std::fs::read(folder.join("weights")).unwrap(), b"many");
+
+    let worker = bucket("contract", Access::Add);
+    worker.create("arrivals/mine", b"games").unwrap();
+    assert!(matches!(worker.create("games/000003.hgames", b""), Err(StoreError::AddOnly { .. })));
+    let other = bucket("contract-of-others", Access::Read);
+    assert_eq!(other.list("").unwrap(), [""; 0], "prefixes are whole names");
+}
+
+#[test]
+#[ignore = "run by the tests above, with a server"]
+fn errors_name_what_is_wrong() {
+    let patience =
+        Patience { request: Duration::from_millis(300), limit: Duration::from_secs(2), ..Patience::default() };
+    let missing: Location = "s3://no-such-bucket/run".parse().unwrap();
+    let store = Store::open(&missing, Access::Write, patience.clone()).unwrap();
+    let message = store.create("run.json", b"").unwrap_err().to_string();
+    assert_eq!(message, "store s3://no-such-bucket/run: writing run.json was refused: there is no such bucket");
+    let message = store.list("games/").unwrap_err().to_string();
+    assert!(message.ends_with("was refused: there is no such bucket"), "{message}");
+}
+
+/// Nobody listens there: delays, then one error that says for how long.
+#[test]
+fn a_server_that_is_not_there_is_given_up_in_the_end() {
+    let output = Command::new(env!("CARGO_BIN_EXE_hnefi"))
+        .args(["fetch", "s3://games/run", "--run"])
+        .arg(tempfile::tempdir().expect("a folder").path())
+        .args(["--store-timeout", "1", "--store-patience", "3"])
+        .envs([("AWS_ENDPOINT", "http://127.0.0.1:9"), ("AWS_ALLOW_HTTP", "true"), ("AWS_REGION", "us-east-1")])
+        .envs([("AWS_ACCESS_KEY_ID", "key"), ("AWS_SECRET_ACCESS_KEY", "secret")])
+        .output()
+        .expect("it starts");
+    let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert!(!output.status.success());
+    assert!(out.contains("warning: store s3://games/run: listing \"\" failed: "), "{out}");
+    assert!(out.contains("trying again"), "{out}");
+    assert!(
+        error.contains("did not succeed for ") && error.contains("everything written earlier is unharmed"),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+}

@@ -1,0 +1,79 @@
+//! One trainer at a time, and only those who speak the same protocol.
+
+use hnefi_selfplay::store::{Store, terms_key};
+
+use crate::s3::S3;
+use crate::scene::{Place, Scene, fail, finish, kill, succeed, wait_for};
+
+#[test]
+fn of_two_trainers_of_a_directory_the_second_is_refused() {
+    let scene = Scene::new(Place::Directory, 4);
+    let worker = scene.worker(&[]);
+    let first = scene.trainer(&["--no-selfplay", "--no-ladder"]);
+    wait_for(&scene.run(), "trainer/000001.json");
+    let message = fail(finish(scene.trainer(&[])));
+    assert!(message.contains(&format!("in use by process {}", first.id())), "{message}");
+    succeed(finish(first));
+    succeed(finish(worker));
+    scene.check(4);
+}
+
+#[test]
+fn of_two_trainers_of_a_bucket_the_first_stops() {
+    let Some(s3) = S3::start() else { return };
+    let scene = Scene::new(Place::Bucket(s3), 6);
+    let worker = scene.worker(&[]);
+    let first = scene.trainer(&["--no-selfplay", "--no-ladder"]);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    while scene.s3().is_some_and(|s3| s3.created("runs/first/metrics/").is_empty()) {
+        assert!(std::time::Instant::now() < until, "the first trainer publishes");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let second = scene.trainer(&["--no-ladder"]);
+    let message = fail(finish(first));
+    assert!(message.contains("another trainer has taken over: epoch 2, process "), "{message}");
+    succeed(finish(second));
+    succeed(finish(worker));
+    scene.check(6);
+}
+
+#[test]
+fn a_worker_of_another_version_is_refused() {
+    let scene = Scene::new(Place::Directory, 1);
+    succeed(finish(scene.trainer(&["--no-ladder"])));
+    let terms = r#"{"protocol": 99, "program": "hnefi 9.0.0", "anything": "else"}"#;
+    Store::open_or_create(&scene.run()).unwrap().create(&terms_key(99), terms.as_bytes()).unwrap();
+    let message = fail(finish(scene.worker(&[])));
+    let expected =
+        "its trainer is hnefi 9.0.0 with protocol 99, this is hnefi 0.1.0 and speaks 1; use the same version";
+    assert!(message.contains(expected), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+#[test]
+fn a_worker_needs_a_run() {
+    let scene = Scene::new(Place::Directory, 1);
+    std::fs::create_dir_all(scene.run().join("terms")).unwrap();
+    let store = Store::open_or_create(&scene.run()).unwrap();
+    store.create("run.json", b"{\"format\": 1, \"kind\": \"selfplay\"}").unwrap();
+    store.create(&terms_key(1), b"{\"protocol\": 1}").unwrap();
+    let message = fail(finish(scene.worker(&[])));
+    assert!(message.contains("terms/000001.json: missing field"), "{message}");
+}
+
+/// Evaluation is a worker like any other: the run's ladder is played while others train and play.
+#[test]
+fn the_ladder_is_played_by_another_process() {
+    let Some(s3) = S3::start() else { return };
+    let scene = Scene::new(Place::Bucket(s3), 2);
+    succeed(finish(scene.trainer(&["--no-ladder", "--set", "ladder.every=1", "--set", "ladder.games=2"])));
+    let follower = scene.process(&["ladder", &scene.location(), "--follow"]);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    while scene.s3().is_some_and(|s3| s3.created("runs/first/ladder/").len() < 3) {
+        assert!(std::time::Instant::now() < until, "matches are played");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    kill(follower);
+    let shown = succeed(finish(scene.process(&["ladder", &scene.location(), "--show"])));
+    assert!(shown.contains("generation 1") && shown.contains("random"), "{shown}");
+}

@@ -1,0 +1,210 @@
+//! One trainer at a time, also where nothing can be locked.
+//!
+//! Every trainer of a run writes to one log, `trainer/000001.json` and so on, whose entries are created and never changed, so of
+//! two that want the same number one succeeds. A trainer begins with a **claim**, which opens a new **epoch**, and announces
+//! every generation before it publishes it. Who finds the next number taken has been replaced: another trainer has claimed
+//! the run since, and nothing more is written.
+//!
+//! ```text
+//! trainer/000001.json   epoch 1 claims
+//! trainer/000002.json   epoch 1 publishes generation 1
+//! trainer/000003.json   epoch 2 claims           epoch 1 wakes up, wants 000003 for generation 2, and stops
+//! trainer/000004.json   epoch 2 publishes generation 2
+//! ```
+//!
+//! A replaced trainer may still be writing the generation that it had announced. Where directories are locked it cannot be
+//! alive; in a bucket its number is left alone, and the next generation gets a number of its own ([`Fence::claim`] gives the
+//! newest one announced). So every checkpoint and every state has one writer, whoever wins.
+
+use hnefi_selfplay::store::{Store, StoreError, trainer_key, trainer_number};
+use serde::{Deserialize, Serialize};
+
+use super::terms::{PROGRAM, PROTOCOL};
+use crate::TrainError;
+
+/// Claims that are tried when others claim at the same moment.
+const ATTEMPTS: usize = 20;
+
+/// What an entry says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    protocol: u32,
+    program: String,
+    epoch: u32,
+    /// Who writes: process and moment, so that no two entries are alike.
+    trainer: String,
+    /// `None` for a claim, else the generation that is about to be published.
+    publishes: Option<u32>,
+}
+
+/// The right to publish, as long as nobody else has claimed it.
+#[derive(Debug)]
+pub(super) struct Fence {
+    epoch: u32,
+    /// Number of the newest entry known, which is our own.
+    newest: u32,
+    trainer: String,
+}
+
+impl Fence {
+    /// Claims the run. Gives also the newest generation that any trainer has announced, 0 for none.
+    pub(super) fn claim(store: &Store) -> Result<(Fence, u32), TrainError> {
+        let trainer = trainer();
+        for _ in 0..ATTEMPTS {
+            let newest = store.list("trainer/")?.iter().filter_map(|key| trainer_number(key)).max().unwrap_or(0);
+            let last = if newest > 0 { Some(read(store, newest)?) } else { None };
+            let epoch = last.map_or(0, |entry| entry.epoch) + 1;
+            let announced = announced(store, newest)?;
+            let fence = Fence { epoch, newest: newest + 1, trainer: trainer.clone() };
+            match fence.write(store, None) {
+                Ok(()) => return Ok((fence, announced)),
+                // Another one claims too: after it, then.
+                Err(StoreError::Exists { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(TrainError::Replaced { place: store.place(), by: "others that claim it all the time".to_owned() })
+    }
+
+    /// Number of this claim among all of the run.
+    pub(super) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Number of our newest entry, which is nobody else's.
+    pub(super) fn newest(&self) -> u32 {
+        self.newest
+    }
+
+    /// Announces a generation.
+    ///
+    /// # Errors
+    /// When another trainer has claimed the run.
+    pub(super) fn announce(&mut self, store: &Store, generation: u32) -> Result<(), TrainError> {
+        self.newest += 1;
+        match self.write(store, Some(generation)) {
+            Err(StoreError::Exists { .. }) => Err(self.replaced(store, self.newest)),
+            other => Ok(other?),
+        }
+    }
+
+    /// Whether the run is still ours, for a trainer that has not announced anything for a while.
+    ///
+    /// # Errors
+    /// When another trainer has claimed the run.
+    pub(super) fn check(&self, store: &Store) -> Result<(), TrainError> {
+        let after = store.list_after("trainer/", &trainer_key(self.newest))?;
+        match after.iter().filter_map(|key| trainer_number(key)).max() {
+            Some(number) => Err(self.replaced(store, number)),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&self, store: &Store, publishes: Option<u32>) -> Result<(), StoreError> {
+        let (program, trainer) = (PROGRAM.to_owned(), self.trainer.clone());
+        let entry = Entry { protocol: PROTOCOL, program, epoch: self.epoch, trainer, publishes };
+        let text = serde_json::to_string(&entry).expect("an entry holds only numbers and texts");
+        store.create(&trainer_key(self.newest), format!("{text}\n").as_bytes())
+    }
+
+    fn replaced(&self, store: &Store, number: u32) -> TrainError {
+        let by = match read(store, number) {
+            Ok(entry) => format!("epoch {}, {}", entry.epoch, entry.trainer),
+            Err(error) => error.to_string(),
+        };
+        TrainError::Replaced { place: store.place(), by }
+    }
+}
+
+/// The newest generation announced up to an entry.
+fn announced(store: &Store, newest: u32) -> Result<u32, TrainError> {
+    for number in (1..=newest).rev() {
+        if let Some(generation) = read(store, number)?.publishes {
+            return Ok(generation);
+        }
+    }
+    Ok(0)
+}
+
+fn read(store: &Store, number: u32) -> Result<Entry, TrainError> {
+    let key = trainer_key(number);
+    let bytes = store.get(&key)?;
+    let fault = |problem: String| TrainError::State { object: store.name(&key), problem };
+    let entry: Entry = serde_json::from_slice(&bytes).map_err(|error| fault(format!("damaged: {error}")))?;
+    if entry.protocol > PROTOCOL {
+        return Err(TrainError::Protocol {
+            place: store.place(),
+            program: entry.program,
+            found: entry.protocol,
+            known: PROTOCOL,
+        });
+    }
+    Ok(entry)
+}
+
+/// This process, told apart from all others.
+fn trainer() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let host = if host.trim().is_empty() { "a machine" } else { host.trim() };
+    format!("process {} on {host} at {}.{:09}", std::process::id(), since.as_secs(), since.subsec_nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use hnefi_selfplay::store::{Access, Location, Patience};
+
+    use super::*;
+
+    /// Two stores over the same directory, as two trainers of a bucket have them: nothing is locked here.
+    fn unlocked(dir: &Path) -> Store {
+        Store::open(&Location::from(dir), Access::Shared, Patience::default()).unwrap()
+    }
+
+    #[test]
+    fn the_newer_claim_wins_and_the_older_trainer_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = unlocked(dir.path());
+        let (mut first, announced) = Fence::claim(&store).unwrap();
+        assert_eq!((first.epoch(), announced), (1, 0));
+        first.announce(&store, 1).unwrap();
+        first.check(&store).unwrap();
+
+        let (mut second, announced) = Fence::claim(&store).unwrap();
+        assert_eq!((second.epoch(), announced), (2, 1));
+        let message = first.check(&store).unwrap_err().to_string();
+        assert!(message.contains("another trainer has taken over: epoch 2, process "), "{message}");
+        assert!(matches!(first.announce(&store, 2), Err(TrainError::Replaced { .. })));
+        second.announce(&store, 2).unwrap();
+        assert!(first.announce(&store, 2).is_err(), "it does not slip in at a later number either");
+        assert_eq!(store.list("trainer/").unwrap().len(), 4);
+    }
+
+    #[test]
+    fn of_many_who_claim_at_once_each_has_an_epoch_and_one_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut fences: Vec<Fence> = std::thread::scope(|scope| {
+            let claims: Vec<_> =
+                (0..6).map(|_| scope.spawn(|| Fence::claim(&unlocked(dir.path())).unwrap().0)).collect();
+            claims.into_iter().map(|claim| claim.join().unwrap()).collect()
+        });
+        fences.sort_by_key(Fence::epoch);
+        assert_eq!(fences.iter().map(Fence::epoch).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+        let store = unlocked(dir.path());
+        let won: Vec<u32> =
+            fences.iter_mut().filter_map(|fence| fence.announce(&store, 1).is_ok().then(|| fence.epoch())).collect();
+        assert_eq!(won, [6]);
+    }
+
+    #[test]
+    fn a_later_protocol_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = unlocked(dir.path());
+        let text = r#"{"protocol": 99, "program": "hnefi 9.0.0", "epoch": 1, "trainer": "x", "publishes": null}"#;
+        store.create(&trainer_key(1), text.as_bytes()).unwrap();
+        let message = Fence::claim(&store).unwrap_err().to_string();
+        assert!(message.contains("hnefi 9.0.0 with protocol 99") && message.contains("speaks 1"), "{message}");
+    }
+}

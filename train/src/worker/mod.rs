@@ -1,0 +1,250 @@
+//! A worker: plays games for a run whose trainer is elsewhere.
+//!
+//! It keeps nothing. The newest terms in the store say which network plays and how; the games that end are brought there every
+//! half minute or so, under a name of their own; what is in flight when the worker is killed is lost, and nothing else. So
+//! any number of workers may come and go on any machines that reach the store, and none of them knows of another.
+
+mod pretend;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use burn::tensor::Device;
+use hnefi_models::{CARD_FILE, Card, Checkpoint, DeviceList, EvalError, Evaluator, WEIGHTS_FILE};
+use hnefi_selfplay::fleet::{Fleet, FleetError, FleetObserver, FleetProgress, Quota};
+use hnefi_selfplay::store::{Store, arrival_key, checkpoint_key};
+
+use crate::run::{PROGRAM, Terms, configuration};
+use crate::{TrainConfig, TrainError};
+use pretend::PretendEvaluator;
+
+/// How often a worker that has nothing to play looks for it.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Pauses are cut into pieces of this length, to stop in time.
+const ATTENTION: Duration = Duration::from_millis(100);
+
+/// How a worker plays.
+#[derive(Clone, Debug)]
+pub struct WorkerParams {
+    /// Names all randomness of its games and the worker itself: no two workers of a run may ever have the same.
+    pub seed: u64,
+    /// Device, instead of the configuration's.
+    pub device: Option<DeviceList>,
+    /// Threads, instead of the configuration's.
+    pub threads: Option<usize>,
+    /// Games played at once, instead of the configuration's; a multiple of 32.
+    pub games_in_flight: Option<usize>,
+    /// How often games are brought and new terms are looked for.
+    pub bring_every: Duration,
+    /// Whether to wait for more when the run is finished.
+    pub stay: bool,
+    /// Instead of a network, even chances after so long a batch, to measure everything else.
+    pub pretend: Option<Duration>,
+}
+
+/// What a worker has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerSummary {
+    /// Games brought.
+    pub games: u64,
+    /// Training plies in them.
+    pub training_plies: u64,
+    /// Objects they were brought in.
+    pub arrivals: u32,
+    /// Whether the run was finished, rather than the worker told to stop.
+    pub finished: bool,
+}
+
+/// Watches a worker. All methods are called from the thread that called [`work`].
+pub trait WorkerObserver: Sync {
+    /// There is nothing to play by yet, or any more.
+    fn waits(&self, text: &str) {
+        let _ = text;
+    }
+
+    /// Plays by these terms from now on.
+    fn plays(&self, terms: &Terms) {
+        let _ = terms;
+    }
+
+    /// Games go forward; called a few times a second, with what was done since games were brought last.
+    fn progress(&self, so_far: &WorkerSummary, progress: &FleetProgress) {
+        let _ = (so_far, progress);
+    }
+
+    /// Games were brought.
+    fn brought(&self, so_far: &WorkerSummary) {
+        let _ = so_far;
+    }
+
+    /// Whether to stop; asked several times a second. Games that have ended are brought then.
+    fn should_stop(&self) -> bool {
+        false
+    }
+}
+
+/// Plays for the run in `store` until the run is finished or the observer says stop.
+///
+/// # Errors
+/// When the store fails for longer than its patience, its trainer is of another version, or the network cannot be read or
+/// evaluated. Games brought before are safe.
+pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<WorkerSummary, TrainError> {
+    let mut so_far = WorkerSummary::default();
+    let Some((mut number, mut terms)) = first_terms(store, observer)? else { return Ok(so_far) };
+    let config = settings(store, params)?;
+    let mut network = Network::load(store, &terms)?;
+    let mut fleet = Fleet::new(&config.selfplay, &config.search, params.seed).with_threads(threads(&config));
+    observer.plays(&terms);
+    loop {
+        if let Some((newer, found)) = Terms::newest_after(store, number)? {
+            number = newer;
+            if found.checkpoint != terms.checkpoint {
+                network = Network::load(store, &found)?;
+            }
+            terms = found;
+            observer.plays(&terms);
+        }
+        if terms.finished {
+            if !params.stay {
+                return Ok(WorkerSummary { finished: true, ..so_far });
+            }
+            observer.waits(&format!("{}: the run is finished", store.place()));
+            if !pause(LOOK, observer) {
+                return Ok(so_far);
+            }
+            continue;
+        }
+        let stopped = play(&mut fleet, &config, &terms, &network, params, &so_far, observer)?;
+        let arrival = fleet.send(PROGRAM, terms.generation);
+        if !arrival.games.is_empty() {
+            store.create(&arrival_key(params.seed, so_far.arrivals + 1), &arrival.encode())?;
+            so_far.arrivals += 1;
+            so_far.games += arrival.games.len() as u64;
+            so_far.training_plies += arrival.training_plies();
+            observer.brought(&so_far);
+        }
+        if stopped {
+            return Ok(so_far);
+        }
+    }
+}
+
+/// Plays until it is time to bring games; true when the observer said stop.
+fn play(
+    fleet: &mut Fleet,
+    config: &TrainConfig,
+    terms: &Terms,
+    network: &Network,
+    params: &WorkerParams,
+    so_far: &WorkerSummary,
+    observer: &dyn WorkerObserver,
+) -> Result<bool, TrainError> {
+    fleet.adapt(&terms.adaptation);
+    let desk = Desk { until: Instant::now() + params.bring_every, so_far, observer };
+    let quota = Quota::Plies(u64::MAX);
+    let (playouts, id) = (terms.playouts, terms.checkpoint.as_str());
+    let played = match params.pretend {
+        Some(delay) => fleet.play(quota, playouts, id, &|| Ok(Box::new(PretendEvaluator::new(delay))), &desk),
+        None => {
+            let make = network.evaluators(config)?;
+            fleet.play(quota, playouts, id, &|| Ok(make()), &desk)
+        }
+    };
+    match played {
+        Ok(()) => Ok(false),
+        Err(FleetError::Stopped) => Ok(observer.should_stop()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits for the first terms of a run; `None` when the observer says stop.
+fn first_terms(store: &Store, observer: &dyn WorkerObserver) -> Result<Option<(u32, Terms)>, TrainError> {
+    loop {
+        if let Some(found) = Terms::newest_after(store, 0)? {
+            return Ok(Some(found));
+        }
+        observer.waits(&format!("{}: no trainer has begun yet", store.place()));
+        if !pause(LOOK, observer) {
+            return Ok(None);
+        }
+    }
+}
+
+/// The run's configuration with what this worker does otherwise.
+fn settings(store: &Store, params: &WorkerParams) -> Result<TrainConfig, TrainError> {
+    let missing = || TrainError::RunFile { file: store.name("run.json"), problem: "not found".to_owned() };
+    let mut config = configuration(store)?.ok_or_else(missing)?;
+    if let Some(device) = &params.device {
+        config.run.device = device.clone();
+    }
+    if let Some(threads) = params.threads {
+        config.run.threads = threads;
+    }
+    if let Some(games) = params.games_in_flight {
+        config.selfplay.games_in_flight = games;
+    }
+    let faults = config.validate();
+    if faults.is_empty() { Ok(config) } else { Err(TrainError::Config { origin: "of this worker".to_owned(), faults }) }
+}
+
+fn threads(config: &TrainConfig) -> usize {
+    match config.run.threads {
+        0 => config.selfplay.threads_on(&config.run.device),
+        threads => threads,
+    }
+}
+
+/// Pauses; false when the observer says stop.
+fn pause(length: Duration, observer: &dyn WorkerObserver) -> bool {
+    let until = Instant::now() + length;
+    while Instant::now() < until {
+        if observer.should_stop() {
+            return false;
+        }
+        std::thread::sleep(ATTENTION);
+    }
+    true
+}
+
+/// Makes the evaluator of one thread.
+type MakeEvaluator = Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;
+
+/// The network that plays.
+struct Network(hnefi_models::Network);
+
+impl Network {
+    fn load(store: &Store, terms: &Terms) -> Result<Network, TrainError> {
+        let folder = checkpoint_key(terms.generation);
+        let [card_key, weights_key] = [CARD_FILE, WEIGHTS_FILE].map(|file| format!("{folder}/{file}"));
+        let card = Card::from_json(&store.get(&card_key)?, Path::new(&store.name(&card_key)))?;
+        if card.id != terms.checkpoint {
+            let problem = format!("its id is {}; the trainer announced {}", card.id, terms.checkpoint);
+            return Err(TrainError::State { object: store.name(&card_key), problem });
+        }
+        let (weights, name) = (store.get(&weights_key)?, store.name(&weights_key));
+        let checkpoint = Checkpoint::from_parts(card, &weights, Path::new(&name), &Device::flex())?;
+        Ok(Network(checkpoint.network))
+    }
+
+    fn evaluators(&self, config: &TrainConfig) -> Result<MakeEvaluator, EvalError> {
+        hnefi_models::evaluators(&self.0, &config.run.device, config.run.precision)
+    }
+}
+
+/// Stops the fleet when it is time to bring games.
+struct Desk<'a> {
+    until: Instant,
+    so_far: &'a WorkerSummary,
+    observer: &'a dyn WorkerObserver,
+}
+
+impl FleetObserver for Desk<'_> {
+    fn progress(&self, progress: &FleetProgress) {
+        self.observer.progress(self.so_far, progress);
+    }
+
+    fn should_stop(&self) -> bool {
+        Instant::now() >= self.until || self.observer.should_stop()
+    }
+}
