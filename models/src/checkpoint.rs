@@ -190,12 +190,13 @@ impl Card {
 }
 
 impl Checkpoint {
-    /// Joins a network, as it now is, with its card, whose id, format and encoding are set here.
+    /// Joins a network, as it now is, with its card, whose id, format and encoding are set here. Auxiliary heads, which only
+    /// training has, are left out.
     ///
     /// # Errors
     /// When the weights cannot be read back from the device.
     pub fn new(card: Card, network: &Network) -> Result<Checkpoint, CheckpointError> {
-        let network = network.valid();
+        let network = network.valid().with_auxiliary(None);
         let id = identity(&network.weights_bytes()?);
         Ok(Checkpoint { card: Card { format: CARD_FORMAT, encoding: ENCODING_VERSION, id, ..card }, network })
     }

@@ -4,6 +4,7 @@
 //! win/draw/loss, priors over the legal moves and, on request, auxiliary predictions. The burn [`Network`] is the oracle;
 //! faster evaluators take their weights from it, and other programs get it as an ONNX file ([`Checkpoint::onnx_bytes`]).
 
+mod auxiliary;
 mod burn_evaluator;
 mod checkpoint;
 mod cpu;
@@ -25,6 +26,7 @@ mod pretrained;
 mod uniform;
 mod weights;
 
+pub use auxiliary::{Auxiliaries, AuxiliaryHeads, AuxiliaryOutputs, KING_ENDINGS, OTHER_ENDINGS};
 pub use burn_evaluator::BurnEvaluator;
 pub use checkpoint::{CARD_FILE, CARD_FORMAT, Card, Checkpoint, CheckpointError, WEIGHTS_FILE};
 pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError, spin_multiply_adds};

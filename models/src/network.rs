@@ -10,6 +10,7 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
+use crate::auxiliary::{AuxiliaryHeads, AuxiliaryOutputs};
 use crate::fused;
 use crate::{GLOBALS, PLANES, POLICY_PLANES};
 
@@ -38,7 +39,7 @@ impl NetworkConfig {
     }
 
     /// Multiply-adds of one evaluation on a board of so many squares, by the definition of the layers: what a direct
-    /// convolution takes. (Winograd's method takes fewer.) The auxiliary head, which play does not use, is left out.
+    /// convolution takes. (Winograd's method takes fewer.) Heads that play does not use are left out.
     pub fn multiply_adds(&self, squares: usize) -> usize {
         let (channels, head) = (self.channels, self.head_channels);
         let stem = PLANES * 9 * channels * squares + GLOBALS * channels;
@@ -59,6 +60,7 @@ impl NetworkConfig {
             blocks: (0..self.blocks).map(|index| Block::new(channels, self.block_pools(index), device)).collect(),
             roles: (0..if self.role_heads { 2 } else { 1 }).map(|_| RoleHeads::new(self, device)).collect(),
             occupancy: Conv2dConfig::new([channels, 4], [1, 1]).init(device),
+            auxiliary: None,
         }
     }
 }
@@ -186,11 +188,13 @@ pub struct Network {
     pub roles: Vec<RoleHeads>,
     /// Final occupancy: 1x1, C to 4, with bias.
     pub occupancy: Conv2d,
+    /// Heads that only training has, which no checkpoint holds.
+    pub auxiliary: Option<AuxiliaryHeads>,
 }
 
 impl Network {
     /// Evaluates a batch. `planes` is `[B, PLANES, N, N]`; `globals` is `[B, GLOBALS]`, whose first entry is 1 where the
-    /// attackers are to move and 0 where the defenders are, which picks the heads.
+    /// attackers are to move and 0 where the defenders are, which picks the heads. Auxiliary heads are not computed.
     pub fn forward(&self, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
         if fused::serves_network(self, &planes) {
             return fused::forward(self, planes, globals);
@@ -200,15 +204,40 @@ impl Network {
 
     /// [`Network::forward`] by burn's own layers on every device: the oracle of the faster ways.
     pub fn forward_unfused(&self, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
-        let bias = self.globals.forward(globals.clone());
-        let stem = relu(self.stem.forward(planes) + per_channel(bias));
-        let x = self.blocks.iter().fold(stem, |x, block| block.forward(x));
-        self.heads(x, globals)
+        let x = self.trunk(planes, &globals);
+        let pooled = global_pool(x.clone());
+        self.heads(x, pooled, globals)
     }
 
-    /// The heads on the tower's output `[B, C, N, N]`.
-    fn heads(&self, x: Tensor<4>, globals: Tensor<2>) -> Heads {
+    /// As [`Network::forward`], with what the auxiliary heads say.
+    pub fn forward_in_training(&self, planes: Tensor<4>, globals: Tensor<2>) -> (Heads, AuxiliaryOutputs) {
+        if fused::serves_network(self, &planes) {
+            return fused::forward_in_training(self, planes, globals);
+        }
+        self.forward_in_training_unfused(planes, globals)
+    }
+
+    /// [`Network::forward_in_training`] by burn's own layers on every device.
+    pub fn forward_in_training_unfused(&self, planes: Tensor<4>, globals: Tensor<2>) -> (Heads, AuxiliaryOutputs) {
+        let x = self.trunk(planes, &globals);
         let pooled = global_pool(x.clone());
+        let auxiliary = self.auxiliary.as_ref().map(|heads| {
+            let [batch, channels, side, _] = x.dims();
+            let squares = x.clone().reshape([batch, channels, side * side]).swap_dims(1, 2);
+            heads.forward(&squares, &pooled, side)
+        });
+        (self.heads(x, pooled, globals), auxiliary.unwrap_or_default())
+    }
+
+    /// The tower's output `[B, C, N, N]`.
+    fn trunk(&self, planes: Tensor<4>, globals: &Tensor<2>) -> Tensor<4> {
+        let bias = self.globals.forward(globals.clone());
+        let stem = relu(self.stem.forward(planes) + per_channel(bias));
+        self.blocks.iter().fold(stem, |x, block| block.forward(x))
+    }
+
+    /// The heads on the tower's output `[B, C, N, N]` and its pooled features `[B, 3C]`.
+    fn heads(&self, x: Tensor<4>, pooled: Tensor<2>, globals: Tensor<2>) -> Heads {
         let (mut policy, mut value) = self.roles[0].forward(x.clone(), pooled.clone());
         if let Some(defenders) = self.roles.get(1) {
             let (other_policy, other_value) = defenders.forward(x.clone(), pooled);

@@ -21,8 +21,13 @@ impl NetworkConfig {
     ///
     /// Weights are uniform in `±1/sqrt(inputs)`, a tenth of that in the last layer of each head; biases begin at 0.
     pub fn init_seeded(&self, seed: u64, device: &Device) -> Network {
-        self.skeleton(device).map(&mut FreshWeights { sequence: Sequence::new(seed), path: Vec::new() })
+        fresh(self.skeleton(device), seed)
     }
+}
+
+/// The layers with weights drawn from this seed, in the order of their fields.
+pub(crate) fn fresh<M: Module>(layers: M, seed: u64) -> M {
+    layers.map(&mut FreshWeights { sequence: Sequence::new(seed), path: Vec::new() })
 }
 
 impl Network {
@@ -52,6 +57,9 @@ impl Network {
     }
 }
 
+/// Last layers of heads, by the field that leads to them; the last three are auxiliary heads'.
+const LAST_LAYERS: [&str; 6] = ["policy_out", "value_out", "occupancy", "out", "captured", "ending"];
+
 /// Draws weights in the order of the network's fields.
 struct FreshWeights {
     sequence: Sequence,
@@ -60,7 +68,7 @@ struct FreshWeights {
 
 impl FreshWeights {
     fn in_last_layer(&self) -> bool {
-        self.path.iter().any(|name| ["policy_out", "value_out", "occupancy"].contains(&name.as_str()))
+        self.path.iter().any(|name| LAST_LAYERS.contains(&name.as_str()))
     }
 }
 

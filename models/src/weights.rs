@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use crate::{CheckpointError, Network, NetworkConfig};
 
 impl Network {
-    /// The weights as the bytes of a safetensors file.
+    /// All weights there are, those of auxiliary heads too, as the bytes of a safetensors file.
     ///
     /// # Errors
     /// When they cannot be read back from the device.

@@ -6,6 +6,7 @@ use hnefi_engine::Side;
 use hnefi_selfplay::fleet::{GenerationStats, Handicap, ResignSummary};
 use serde::{Deserialize, Serialize};
 
+use crate::auxiliary::PerHead;
 use crate::learner::{LossValues, StepReport};
 
 /// Everything measured in one generation.
@@ -182,7 +183,10 @@ impl GenerationMetrics {
                 (format!("balance/blunders_{rules}"), f64::from(handicap.blunders)),
             ]
         });
-        fixed.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(ends).chain(handicaps).collect()
+        let auxiliary = PerHead::NAMES.into_array().into_iter().zip(losses.auxiliary.into_array());
+        let auxiliary = auxiliary.filter_map(|(name, loss)| Some((format!("loss/{name}"), f64::from(loss?))));
+        let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value));
+        fixed.chain(auxiliary).chain(ends).chain(handicaps).collect()
     }
 }
 
@@ -197,6 +201,8 @@ pub(crate) struct StepMeans {
     finite: u64,
     clipped: u64,
     sums: [f64; 7],
+    /// Sums of the auxiliary losses that there are.
+    auxiliary: PerHead<Option<f64>>,
 }
 
 impl StepMeans {
@@ -208,17 +214,23 @@ impl StepMeans {
         }
         self.finite += 1;
         self.clipped += u64::from(report.gradient_norm > clip_norm);
-        let LossValues { total, policy, value, moves_left, occupancy } = report.losses;
+        let LossValues { total, policy, value, moves_left, occupancy, auxiliary } = report.losses;
         let numbers = [total, policy, value, moves_left, occupancy, entropy, report.gradient_norm];
         for (sum, number) in self.sums.iter_mut().zip(numbers) {
             *sum += f64::from(number);
         }
+        let mut sums = self.auxiliary.into_array().into_iter();
+        self.auxiliary = auxiliary.map(|loss| {
+            let sum = sums.next().flatten();
+            loss.map(|loss| sum.unwrap_or_default() + f64::from(loss))
+        });
     }
 
     /// Mean losses so far.
     pub(crate) fn losses(&self) -> LossValues {
         let [total, policy, value, moves_left, occupancy, ..] = self.means();
-        LossValues { total, policy, value, moves_left, occupancy }
+        let auxiliary = self.auxiliary.map(|sum| sum.map(|sum| self.mean(sum)));
+        LossValues { total, policy, value, moves_left, occupancy, auxiliary }
     }
 
     /// Writes the means and counts into the metrics.
@@ -233,7 +245,11 @@ impl StepMeans {
     }
 
     fn means(&self) -> [f32; 7] {
-        self.sums.map(|sum| (sum / self.finite.max(1) as f64) as f32)
+        self.sums.map(|sum| self.mean(sum))
+    }
+
+    fn mean(&self, sum: f64) -> f32 {
+        (sum / self.finite.max(1) as f64) as f32
     }
 }
 
@@ -287,7 +303,8 @@ mod tests {
 
     #[test]
     fn means_leave_out_skipped_steps() {
-        let losses = |total| LossValues { total, policy: 2.0, ..LossValues::default() };
+        let auxiliary = |total: f32| PerHead { ending: Some(total + 1.0), ..PerHead::default() };
+        let losses = |total| LossValues { total, policy: 2.0, auxiliary: auxiliary(total), ..LossValues::default() };
         let mut means = StepMeans::default();
         means.add(&StepReport { losses: losses(1.0), gradient_norm: 0.5, finite: true }, 0.25, 1.0);
         means.add(&StepReport { losses: losses(f32::NAN), gradient_norm: f32::NAN, finite: false }, 0.5, 1.0);
@@ -295,6 +312,7 @@ mod tests {
         let mut metrics = TrainingMetrics::default();
         means.write(&mut metrics);
         assert_eq!((metrics.losses.total, metrics.losses.policy), (2.0, 2.0));
+        assert_eq!(metrics.losses.auxiliary, auxiliary(2.0), "and nothing of heads that are not there");
         assert_eq!((metrics.generation_steps, metrics.skipped, metrics.clipped), (3, 1, 0.5));
         assert_eq!((metrics.policy_entropy, metrics.gradient_norm), (0.5, 1.0));
     }
@@ -306,5 +324,19 @@ mod tests {
         let scalars: BTreeMap<String, f64> = metrics.scalars().into_iter().collect();
         assert_eq!(scalars["ends/defenders_king_escaped"], 0.625);
         assert_eq!(scalars["games/draws"], 0.125);
+    }
+
+    #[test]
+    fn auxiliary_losses_are_named_where_there_are_any() {
+        let names = |metrics: &GenerationMetrics| -> Vec<String> {
+            let scalars = metrics.scalars().into_iter().map(|(name, _)| name);
+            scalars.filter(|name| PerHead::NAMES.into_array().iter().any(|head| name.ends_with(head))).collect()
+        };
+        let mut metrics = GenerationMetrics::default();
+        assert!(names(&metrics).is_empty());
+        assert!(!metrics.to_line().contains("auxiliary"), "{}", metrics.to_line());
+        metrics.training.losses.auxiliary = PerHead { reply: Some(2.5), captured: Some(0.5), ..PerHead::default() };
+        assert_eq!(names(&metrics), ["loss/reply", "loss/captured"]);
+        assert_eq!(serde_json::from_str::<GenerationMetrics>(&metrics.to_line()).unwrap(), metrics);
     }
 }

@@ -1,8 +1,8 @@
 //! From game records to batches: which plies, seen through which symmetry, with which targets.
 //!
-//! A step draws a board size by its share of the window's training plies, then each sample uniformly among the plies of that
-//! size and one of the eight symmetries. All draws of a step come from the run's seed and the number of the step, so a
-//! resumed run continues with the same batches.
+//! A step draws a board size by its share of the window's training plies, then each sample among the plies of that size
+//! (uniformly, or with a share by their surprise) and one of the eight symmetries. All draws of a step come from the run's
+//! seed and the number of the step, so a resumed run continues with the same batches.
 //!
 //! | target | from |
 //! |---|---|
@@ -10,16 +10,22 @@
 //! | value | the game's result for the side to move, faded by its distance and mixed with the searched value when the config says so; a resignation counts as a win |
 //! | moves left | `ln(1 + plies left)`; not in resigned games, whose true length nobody knows |
 //! | occupancy | the last position's pieces; not in resigned games, which ended before their end |
+//! | auxiliary heads | see `sample/auxiliary.rs` |
 //!
 //! Only plies marked as training samples are drawn. Opening plies were played by the raw policy to make games differ, and
 //! fast searches are shallow: neither has a policy target, and their value would mostly repeat the same result for
 //! positions nobody chose. So they train nothing, the value included. Unfinished games have no result and do not train.
 
-use hnefi_engine::{BoardSize, MoveList, Piece, Position, Square, Symmetry};
-use hnefi_models::{Features, PLANES, PolicyIndex, Wdl};
-use hnefi_selfplay::{GameRecord, PlyRecord, RecordError, Rng, rng_for};
-use rand_xoshiro::rand_core::Rng as _;
+mod auxiliary;
+mod pool;
 
+use hnefi_engine::{BoardSize, MoveList, Piece, Position, Side, Square, Symmetry};
+use hnefi_models::{Features, PLANES, PolicyIndex, Wdl};
+use hnefi_selfplay::{GameRecord, PlyRecord, RecordError, rng_for};
+
+use self::auxiliary::Sequel;
+use self::pool::{Pool, below};
+use crate::auxiliary::AuxiliaryTargets;
 use crate::batch::{Batch, Row};
 
 /// Tells the draws of samples from everything else that comes from the seed.
@@ -28,10 +34,19 @@ const PURPOSE: u64 = 0x7361_6D70_6C65;
 /// The training plies of a replay window.
 pub struct Sampler<'a> {
     games: Vec<&'a GameRecord>,
-    /// One per board size that occurs: the size and (game, ply) pairs.
-    pools: Vec<(BoardSize, Vec<(u32, u32)>)>,
+    /// One per board size that occurs.
+    pools: Vec<Pool>,
     seed: u64,
-    value: ValueTarget,
+    targets: Targets,
+}
+
+/// What the targets of a sample are made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Targets {
+    /// The value.
+    pub value: ValueTarget,
+    /// What auxiliary heads learn.
+    pub auxiliary: AuxiliaryTargets,
 }
 
 /// What the value target is made of.
@@ -46,23 +61,36 @@ pub struct ValueTarget {
     pub fade: f32,
 }
 
+impl From<ValueTarget> for Targets {
+    /// Without auxiliary targets.
+    fn from(value: ValueTarget) -> Targets {
+        Targets { value, auxiliary: AuxiliaryTargets::default() }
+    }
+}
+
 impl<'a> Sampler<'a> {
-    /// All training plies of the finished games.
-    pub fn new(games: impl IntoIterator<Item = &'a GameRecord>, seed: u64, value: ValueTarget) -> Sampler<'a> {
+    /// All training plies of the finished games, each as likely as any other of its board size.
+    pub fn new(games: impl IntoIterator<Item = &'a GameRecord>, seed: u64, targets: Targets) -> Sampler<'a> {
         let games: Vec<&GameRecord> = games.into_iter().filter(|game| game.is_finished()).collect();
-        let mut pools: Vec<_> = BoardSize::ALL.map(|size| (size, Vec::new())).into();
-        for (number, game) in games.iter().enumerate() {
-            let place = BoardSize::ALL.iter().position(|&size| size == game.rules.size).unwrap_or_default();
-            let trains = game.plies.iter().enumerate().filter(|(_, ply)| ply.trains);
-            pools[place].1.extend(trains.map(|(ply, _)| (number as u32, ply as u32)));
+        let mut pools: Vec<Pool> = BoardSize::ALL.map(|size| Pool::new(size, &games)).into();
+        pools.retain(|pool| pool.len() > 0);
+        Sampler { games, pools, seed, targets }
+    }
+
+    /// Draws this share of the samples, 0 to 1, in proportion to how far the search moved the value of the ply (after
+    /// KataGo's policy surprise weighting; records hold no priors to tell the policy's surprise by). The shares of the
+    /// board sizes stay as they are.
+    #[must_use]
+    pub fn by_surprise(mut self, share: f64) -> Sampler<'a> {
+        for pool in &mut self.pools {
+            pool.weigh(&self.games, share);
         }
-        pools.retain(|(_, plies)| !plies.is_empty());
-        Sampler { games, pools, seed, value }
+        self
     }
 
     /// Number of training plies.
     pub fn plies(&self) -> usize {
-        self.pools.iter().map(|(_, plies)| plies.len()).sum()
+        self.pools.iter().map(Pool::len).sum()
     }
 
     /// The batch of step `step`, cut into `shards` equal parts of `rows / shards` samples; all parts have the same board.
@@ -74,44 +102,38 @@ impl<'a> Sampler<'a> {
     /// When there is no training ply.
     pub fn batch(&self, step: u64, rows: usize, shards: usize) -> Result<Vec<Batch>, RecordError> {
         let mut rng = rng_for(&[self.seed, PURPOSE, step]);
-        let (size, plies) = self.pool_at(below(&mut rng, self.plies()));
+        let pool = self.pool_at(below(&mut rng, self.plies()));
         (0..shards)
             .map(|_| {
                 let rows: Result<Vec<Row>, RecordError> = (0..rows / shards)
                     .map(|_| {
-                        let (game, ply) = plies[below(&mut rng, plies.len())];
+                        let (game, ply) = pool.draw(&mut rng);
                         let symmetry = Symmetry::ALL[below(&mut rng, Symmetry::ALL.len())];
-                        row(self.games[game as usize], ply as usize, symmetry, self.value)
+                        row(self.games[game as usize], ply as usize, symmetry, &self.targets)
                     })
                     .collect();
-                Ok(Batch::new(size, &rows?))
+                Ok(Batch::new(pool.size, &rows?))
             })
             .collect()
     }
 
     /// The pool that holds number `at` of all plies laid end to end.
-    fn pool_at(&self, mut at: usize) -> (BoardSize, &[(u32, u32)]) {
-        for (size, plies) in &self.pools {
-            if at < plies.len() {
-                return (*size, plies);
+    fn pool_at(&self, mut at: usize) -> &Pool {
+        for pool in &self.pools {
+            if at < pool.len() {
+                return pool;
             }
-            at -= plies.len();
+            at -= pool.len();
         }
         unreachable!("a number below the count of all plies lies in a pool")
     }
-}
-
-/// A number in `0..bound`; the bias is below `bound / 2^64`.
-fn below(rng: &mut Rng, bound: usize) -> usize {
-    assert!(bound > 0, "nothing to draw from");
-    ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize
 }
 
 /// The example that ply `index` of a finished game gives, seen through `symmetry`.
 ///
 /// # Errors
 /// When the start position or a move is impossible.
-pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, target: ValueTarget) -> Result<Row, RecordError> {
+pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, targets: &Targets) -> Result<Row, RecordError> {
     let size = game.rules.size;
     let mut replay = game.replay()?;
     for _ in 0..index {
@@ -119,19 +141,21 @@ pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, target: ValueTar
     }
     let ply = &game.plies[index];
     let position = replay.position().clone();
-    while replay.step()?.is_some() {}
+    let sequel = Sequel::play(&mut replay, &targets.auxiliary)?;
 
     let features = Features::of(&position).transformed(symmetry, size);
     let mut planes = vec![0.0; PLANES * size.squares()];
     features.write_planes(size.squares(), &mut planes);
-    let policy = policy(&position, ply, symmetry);
+    let policy_of = |position: &Position, ply: &PlyRecord| policy(position, ply, symmetry);
+    let policy = policy_of(&position, ply);
     let resigned = game.resigned.is_some();
     Ok(Row {
         planes,
         globals: features.globals,
         policy_weight: if ply.policy.is_empty() { 0.0 } else { 1.0 },
+        auxiliary: sequel.row((game, index, &position), symmetry, &targets.auxiliary, &policy, policy_of),
         policy,
-        value: value(game, &position, index, target),
+        value: value(game, &position, index, targets.value),
         moves_left: ((game.plies.len() - index) as f32).ln_1p(),
         occupancy: occupancy(replay.position(), symmetry),
         end_weight: if resigned { 0.0 } else { 1.0 },
@@ -147,15 +171,19 @@ fn policy(position: &Position, ply: &PlyRecord, symmetry: Symmetry) -> Vec<(usiz
     legal.iter().map(|&mv| (PolicyIndex::of(symmetry.mv(mv, size), size).flat(size), weight(mv))).collect()
 }
 
+/// The game's result as `viewer` has it; a resignation counts as played out.
+fn result(game: &GameRecord, viewer: Side) -> Wdl {
+    match (game.resigned, game.outcome) {
+        (Some(loser), _) if loser == viewer => Wdl::LOSS,
+        (Some(_), _) => Wdl::WIN,
+        (None, Some(outcome)) => Wdl::of_outcome(outcome, viewer),
+        (None, None) => Wdl::DRAW,
+    }
+}
+
 /// Win, draw and loss as the side to move has them in the end, faded by distance and mixed with what the search thought.
 fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarget) -> [f32; 3] {
-    let side = position.side_to_move();
-    let result = match (game.resigned, game.outcome) {
-        (Some(loser), _) if loser == side => Wdl::LOSS,
-        (Some(_), _) => Wdl::WIN,
-        (None, Some(outcome)) => Wdl::of_outcome(outcome, side),
-        (None, None) => Wdl::DRAW,
-    };
+    let result = result(game, position.side_to_move());
     let certainty = (-target.fade * (game.plies.len() - index) as f32).exp();
     let faded = |result: f32, drawn: f32| certainty * result + (1.0 - certainty) * drawn;
     let blend = |result: f32, searched: f32| (1.0 - target.search_mix) * result + target.search_mix * searched;

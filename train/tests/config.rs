@@ -200,3 +200,10 @@ fn keys_change_on_the_command_line() {
     assert!(refused("search.c_scale=11").contains("search.c_scale = 11: expected number, 0 to 10"));
     assert!(refused("search.c_skale=1").contains("perhaps search.c_scale"));
 }
+
+#[test]
+fn short_values_have_up_to_three_horizons() {
+    assert_eq!(faults("[train]\nshort_value_horizons = [2, 6, 18]"), []);
+    let message = fault("[train]\nshort_value_horizons = [2, 6, 18, 54]");
+    assert_eq!(message, "train.short_value_horizons = [2, 6, 18, 54]: expected no more than three horizons");
+}

@@ -4,13 +4,14 @@ mod support;
 
 use burn::tensor::Device;
 use hnefi_engine::Preset;
-use hnefi_models::{Network, NetworkConfig};
+use hnefi_models::{Auxiliaries, Network, NetworkConfig};
 use hnefi_selfplay::GameRecord;
 use hnefi_train::TrainError;
+use hnefi_train::auxiliary::{AuxiliaryTargets, PerHead};
 use hnefi_train::batch::Batch;
 use hnefi_train::learner::{Learner, LearnerParams};
 use hnefi_train::loss::LossWeights;
-use hnefi_train::sample::{Sampler, ValueTarget};
+use hnefi_train::sample::{Sampler, Targets, ValueTarget};
 
 use support::random_game;
 
@@ -23,7 +24,8 @@ const PARAMS: LearnerParams = LearnerParams {
     clip_norm: 1.0,
     average_steps: 10,
     bad_steps: 3,
-    weights: LossWeights { policy: 1.0, value: 1.0, moves_left: 0.1, occupancy: 0.1 },
+    weights: LossWeights { policy: 1.0, value: 1.0, moves_left: 0.1, occupancy: 0.1, auxiliary: PerHead::OFF },
+    auxiliaries: Auxiliaries::NONE,
 };
 
 fn learner(params: LearnerParams) -> Learner {
@@ -36,7 +38,7 @@ fn games() -> Vec<GameRecord> {
 
 fn batches(count: u64, rows: usize, shards: usize) -> Vec<Vec<Batch>> {
     let games = games();
-    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.0, fade: 0.0 });
+    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.0, fade: 0.0 }.into());
     (0..count).map(|step| sampler.batch(step, rows, shards).unwrap()).collect()
 }
 
@@ -120,7 +122,7 @@ fn two_equal_shards_are_one_batch() {
 #[test]
 fn only_weights_decay() {
     // Without a loss all gradients are 0, so AdamW's step is the decay alone: 1 - rate * decay.
-    let nothing = LossWeights { policy: 0.0, value: 0.0, moves_left: 0.0, occupancy: 0.0 };
+    let nothing = LossWeights { policy: 0.0, value: 0.0, moves_left: 0.0, occupancy: 0.0, auxiliary: PerHead::OFF };
     let mut learner = learner(LearnerParams { weight_decay: 0.5, weights: nothing, ..PARAMS });
     let values = |network: &Network| {
         let read = |tensor: burn::tensor::Tensor<1>| tensor.into_data().try_to_vec::<f32>().unwrap()[0];
@@ -187,4 +189,132 @@ fn a_damaged_state_is_named() {
     assert!(message.starts_with("state/000003: the averaged weights cannot be read"), "{message}");
     let message = load(state, &NetworkConfig { blocks: 3, ..CONFIG });
     assert!(message.starts_with("state/000003: the weights cannot be read"), "{message}");
+}
+
+/// All auxiliary heads, and the parameters to train them.
+fn auxiliary() -> (AuxiliaryTargets, LearnerParams) {
+    let targets =
+        AuxiliaryTargets { reply: true, soft_policy: true, short_values: vec![2, 8], captured: Some(8), ending: true };
+    let weights = PerHead { reply: 0.15, soft_policy: 1.0, short_values: 0.3, captured: 0.2, ending: 0.1 };
+    let weights = LossWeights { auxiliary: weights, ..PARAMS.weights };
+    let params = LearnerParams { weights, auxiliaries: targets.heads(), ..PARAMS };
+    (targets, params)
+}
+
+fn learner_with_heads(params: LearnerParams) -> Learner {
+    let heads = CONFIG.init_auxiliary(params.auxiliaries, 5, &Device::flex());
+    let network = CONFIG.init_seeded(5, &Device::flex()).with_auxiliary(heads);
+    Learner::new(&network, &Device::flex(), params).unwrap()
+}
+
+fn auxiliary_batches(count: u64, targets: &AuxiliaryTargets) -> Vec<Vec<Batch>> {
+    let games = games();
+    let targets = Targets { value: ValueTarget { search_mix: 0.0, fade: 0.0 }, auxiliary: targets.clone() };
+    let sampler = Sampler::new(&games, 3, targets);
+    (0..count).map(|step| sampler.batch(step, 16, 2).unwrap()).collect()
+}
+
+#[test]
+fn auxiliary_heads_learn_and_do_not_play() {
+    let (targets, params) = auxiliary();
+    let batch = &auxiliary_batches(1, &targets)[0];
+    let mut learner = learner_with_heads(params);
+    let first = learner.step(batch, 3e-3).unwrap().losses.auxiliary;
+    let last = (0..40).map(|_| learner.step(batch, 3e-3).unwrap()).last().unwrap().losses.auxiliary;
+    for (first, last) in first.into_array().into_iter().zip(last.into_array()) {
+        // What is left is mostly the entropy of the targets.
+        assert!(last.unwrap() < 0.97 * first.unwrap(), "{first:?} became {last:?}");
+    }
+    assert_eq!(learner.network().auxiliaries(), params.auxiliaries);
+    assert_eq!(learner.average().auxiliaries(), Auxiliaries::NONE);
+}
+
+#[test]
+fn the_total_is_the_weighted_sum() {
+    let (targets, params) = auxiliary();
+    let losses = learner_with_heads(params).step(&auxiliary_batches(1, &targets)[0], 1e-3).unwrap().losses;
+    let weights = params.weights;
+    let parts = losses.policy * weights.policy
+        + losses.value * weights.value
+        + losses.moves_left * weights.moves_left
+        + losses.occupancy * weights.occupancy;
+    let auxiliary = losses.auxiliary.into_array().into_iter().zip(weights.auxiliary.into_array());
+    let sum = auxiliary.fold(parts, |sum, (loss, weight)| sum + loss.unwrap() * weight);
+    assert!((losses.total - sum).abs() < 1e-4 * sum, "{} is not {sum}", losses.total);
+}
+
+#[test]
+fn a_loss_without_weight_has_no_head() {
+    let (targets, params) = auxiliary();
+    let only = AuxiliaryTargets { captured: targets.captured, ..AuxiliaryTargets::default() };
+    let params = LearnerParams { auxiliaries: only.heads(), ..params };
+    let losses = learner_with_heads(params).step(&auxiliary_batches(1, &only)[0], 1e-3).unwrap().losses.auxiliary;
+    assert_eq!(losses.map(|loss| loss.is_some()), PerHead { captured: true, ..PerHead::default() });
+    let losses = learner(PARAMS).step(&batches(1, 16, 2)[0], 1e-3).unwrap().losses.auxiliary;
+    assert!(losses.is_empty());
+}
+
+#[test]
+fn auxiliary_heads_are_resumed_bit_for_bit_and_taken_over() {
+    let (targets, params) = auxiliary();
+    let batches = auxiliary_batches(6, &targets);
+    let (mut whole, mut first) = (learner_with_heads(params), learner_with_heads(params));
+    for (step, batch) in batches.iter().enumerate() {
+        whole.step(batch, 1e-3).unwrap();
+        if step < 3 {
+            first.step(batch, 1e-3).unwrap();
+        }
+    }
+    let state = first.save().unwrap();
+    let device = Device::flex();
+    let mut resumed = Learner::load(state.clone(), &CONFIG, &device, params, "state").unwrap();
+    let mut taken = Learner::take_over(state, &CONFIG, 9, &device, params, "state").unwrap();
+    assert_eq!(taken.counts().steps, 0);
+    for batch in &batches[3..] {
+        resumed.step(batch, 1e-3).unwrap();
+        taken.step(batch, 1e-3).unwrap();
+    }
+    assert_eq!(bytes(whole.network()), bytes(resumed.network()));
+    assert_eq!(
+        bytes(whole.network()),
+        bytes(taken.network()),
+        "the same heads: the optimiser's moments are taken over too"
+    );
+    assert_eq!(bytes(whole.average()), bytes(resumed.average()));
+}
+
+#[test]
+fn weights_are_taken_over_where_heads_differ() {
+    let (targets, all) = auxiliary();
+    let without = AuxiliaryTargets { ending: false, short_values: vec![2], ..targets.clone() };
+    let some = LearnerParams { auxiliaries: without.heads(), ..all };
+    let device = Device::flex();
+    let bare = |learner: &Learner| bytes(&learner.network().clone().with_auxiliary(None));
+    let hidden = |learner: &Learner| {
+        let heads = learner.network().auxiliary.as_ref().unwrap().reply.as_ref().unwrap();
+        heads.hidden.weight.val().into_data().try_to_vec::<f32>().unwrap()
+    };
+
+    let mut old = learner_with_heads(some);
+    old.step(&auxiliary_batches(1, &without)[0], 1e-3).unwrap();
+    // Some heads more, and one of another size.
+    let mut more = Learner::take_over(old.save().unwrap(), &CONFIG, 9, &device, all, "state").unwrap();
+    assert_eq!(bare(&more), bare(&old));
+    assert_eq!(bytes(more.average()), bytes(old.average()));
+    assert_eq!(hidden(&more), hidden(&old), "a head that both have");
+    assert_eq!(more.network().auxiliaries(), all.auxiliaries);
+    let fresh = learner_with_heads(all).save().unwrap().optimiser;
+    assert_eq!(more.save().unwrap().optimiser.len(), fresh.len(), "no moments yet");
+    assert!(more.step(&auxiliary_batches(1, &targets)[0], 1e-3).unwrap().finite);
+
+    // None at all, and from none.
+    let mut none = Learner::take_over(more.save().unwrap(), &CONFIG, 9, &device, PARAMS, "state").unwrap();
+    assert_eq!(bytes(none.network()), bare(&more));
+    none.step(&batches(1, 16, 2)[0], 1e-3).unwrap();
+    let again = Learner::take_over(none.save().unwrap(), &CONFIG, 9, &device, all, "state").unwrap();
+    assert_eq!((bare(&again), again.network().auxiliaries()), (bytes(none.network()), all.auxiliaries));
+
+    let other = NetworkConfig { blocks: 3, ..CONFIG };
+    let message = Learner::take_over(none.save().unwrap(), &other, 9, &device, all, "state").err().unwrap().to_string();
+    assert!(message.starts_with("state: the weights cannot be read"), "{message}");
 }

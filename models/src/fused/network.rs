@@ -9,6 +9,7 @@ use burn::tensor::activation::relu;
 
 use super::global_pool::{self, serves_channels};
 use super::{ConvNormInputs, conv_norm, serves};
+use crate::auxiliary::AuxiliaryOutputs;
 use crate::network::{Block, ConvNorm, Heads, Network, RoleHeads};
 
 /// Whether the fused layers serve this network and input: in training, on flex, and for whole panels of channels.
@@ -21,10 +22,31 @@ pub(crate) fn serves_network(network: &Network, planes: &Tensor<4>) -> bool {
 
 /// [`Network::forward`] in training mode.
 pub(crate) fn forward(network: &Network, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
+    let trunk = trunk(network, planes, &globals);
+    let pooled = global_pool(trunk.clone());
+    heads(network, trunk, pooled, globals)
+}
+
+/// [`Network::forward_in_training`]: the auxiliary heads, small as they are, by burn's own layers on the fused trunk.
+pub(crate) fn forward_in_training(
+    network: &Network,
+    planes: Tensor<4>,
+    globals: Tensor<2>,
+) -> (Heads, AuxiliaryOutputs) {
+    let trunk = trunk(network, planes, &globals);
+    let pooled = global_pool(trunk.clone());
+    let auxiliary = network.auxiliary.as_ref().map(|heads| {
+        let [batch, side, _, channels] = trunk.dims();
+        heads.forward(&trunk.clone().reshape([batch, side * side, channels]), &pooled, side)
+    });
+    (heads(network, trunk, pooled, globals), auxiliary.unwrap_or_default())
+}
+
+/// The tower's output `[B, N, N, C]`.
+fn trunk(network: &Network, planes: Tensor<4>, globals: &Tensor<2>) -> Tensor<4> {
     let bias = network.globals.forward(globals.clone());
     let stem = layer(&network.stem, planes.permute([0, 2, 3, 1]), None, Some(bias));
-    let trunk = network.blocks.iter().fold(stem, block);
-    heads(network, trunk, globals)
+    network.blocks.iter().fold(stem, block)
 }
 
 /// `relu(norm(conv(x)) + skip + bias)`; moves the running statistics as burn's batch normalisation does.
@@ -55,10 +77,9 @@ fn block(x: Tensor<4>, block: &Block) -> Tensor<4> {
     layer(&block.second, y, Some(x), bias)
 }
 
-fn heads(network: &Network, trunk: Tensor<4>, globals: Tensor<2>) -> Heads {
+fn heads(network: &Network, trunk: Tensor<4>, pooled: Tensor<2>, globals: Tensor<2>) -> Heads {
     let [batch, side, _, channels] = trunk.dims();
     let squares = side * side;
-    let pooled = global_pool(trunk.clone());
     let trunk = trunk.reshape([batch, squares, channels]);
     let (mut policy, mut value) = role(&network.roles[0], trunk.clone(), pooled.clone(), side);
     if let Some(defenders) = network.roles.get(1) {

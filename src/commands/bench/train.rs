@@ -45,7 +45,7 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
 
 fn samples(effort: Effort, size: BoardSize, network: &NetworkConfig, shards: usize) -> anyhow::Result<f64> {
     let games = sample::games(size, 32);
-    let sampler = Sampler::new(&games, 1, ValueTarget { search_mix: 0.0, fade: 0.0 });
+    let sampler = Sampler::new(&games, 1, ValueTarget { search_mix: 0.0, fade: 0.0 }.into());
     let batches: Vec<Vec<Batch>> =
         (0..BATCHES).map(|step| sampler.batch(step, BATCH, shards)).collect::<Result<_, _>>()?;
     let params = LearnerParams { shards, ..LearnerParams::from(&TrainConfig::default().train) };

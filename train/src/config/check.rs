@@ -149,6 +149,12 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
         train.rate_end.to_string(),
         format!("no more than train.rate, which is {}", train.rate),
     );
+    check(
+        train.short_value_horizons.len() <= 3,
+        "train.short_value_horizons",
+        format!("{:?}", train.short_value_horizons),
+        "no more than three horizons".to_owned(),
+    );
     let search = config.search.validate().into_iter().map(|fault| ("search", fault));
     let selfplay = config.selfplay.validate().into_iter().map(|fault| ("selfplay", fault));
     for (section, fault) in search.chain(selfplay) {

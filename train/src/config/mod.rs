@@ -17,8 +17,9 @@ use serde::{Deserialize, Serialize};
 pub use check::Fault;
 
 use crate::TrainError;
+use crate::auxiliary::{AuxiliaryTargets, PerHead};
 use crate::loss::LossWeights;
-use crate::sample::ValueTarget;
+use crate::sample::{Targets, ValueTarget};
 use crate::schedule::{Decay, RateSchedule};
 use crate::window::WindowParams;
 
@@ -120,6 +121,22 @@ pub struct TrainSection {
     pub moves_left_weight: f32,
     /// Weight of the loss of the final occupancy.
     pub occupancy_weight: f32,
+    /// Weight of the auxiliary loss of the opponent's reply; 0 leaves out the head, as with the other auxiliary losses.
+    pub reply_weight: f32,
+    /// Weight of the auxiliary loss of the soft policy.
+    pub soft_policy_weight: f32,
+    /// Weight of the auxiliary loss of values at short horizons.
+    pub short_value_weight: f32,
+    /// The horizons in plies, up to three.
+    pub short_value_horizons: Vec<u32>,
+    /// Weight of the auxiliary loss of captures.
+    pub captured_weight: f32,
+    /// Plies within which a capture is soon.
+    pub captured_plies: u32,
+    /// Weight of the auxiliary loss of the way and the place of the end.
+    pub ending_weight: f32,
+    /// Share of the samples drawn in proportion to the surprise of the search.
+    pub surprise_weight: f64,
 }
 
 /// How long the run goes on.
@@ -200,7 +217,31 @@ impl TrainSection {
             value: self.value_weight,
             moves_left: self.moves_left_weight,
             occupancy: self.occupancy_weight,
+            auxiliary: PerHead {
+                reply: self.reply_weight,
+                soft_policy: self.soft_policy_weight,
+                short_values: self.short_value_weight,
+                captured: self.captured_weight,
+                ending: self.ending_weight,
+            },
         }
+    }
+
+    /// The targets of the auxiliary losses that have a weight.
+    pub fn auxiliary_targets(&self) -> AuxiliaryTargets {
+        let horizons = &self.short_value_horizons;
+        AuxiliaryTargets {
+            reply: self.reply_weight > 0.0,
+            soft_policy: self.soft_policy_weight > 0.0,
+            short_values: if self.short_value_weight > 0.0 { horizons.clone() } else { Vec::new() },
+            captured: (self.captured_weight > 0.0).then_some(self.captured_plies),
+            ending: self.ending_weight > 0.0,
+        }
+    }
+
+    /// What the targets of samples are made of when this part of the run, 0 to 1, is over.
+    pub fn targets(&self, progress: f64) -> Targets {
+        Targets { value: self.value_target(progress), auxiliary: self.auxiliary_targets() }
     }
 }
 

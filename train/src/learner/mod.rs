@@ -5,7 +5,7 @@
 //! 1. every shard runs its own copy of the network forward and backward, normalising over its own samples;
 //! 2. the gradients are averaged, in shard order, and clipped by their norm over all parameters;
 //! 3. AdamW moves the network; biases and the parameters of the normalisation do not decay;
-//! 4. the averaged weights move a little towards the new ones.
+//! 4. the averaged weights move a little towards the new ones; they play, and have no auxiliary heads.
 //!
 //! Each shard computes in a rayon pool of one thread, so sums are made in one order whatever the machine: the same batches
 //! give the same weights, bit for bit, on one device. With several devices the shards are shared out among them in turn; the
@@ -19,12 +19,13 @@ mod statistics;
 use burn::module::{Module, ParamGroup};
 use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
-use hnefi_models::Network;
+use hnefi_models::{Auxiliaries, Network};
 use serde::{Deserialize, Serialize};
 
 pub use state::LearnerState;
 
 use crate::TrainError;
+use crate::auxiliary::PerHead;
 use crate::batch::Batch;
 use crate::config::TrainSection;
 use crate::loss::{LossWeights, Losses};
@@ -45,6 +46,9 @@ pub struct LossValues {
     pub moves_left: f32,
     /// Cross-entropy of the final contents, nats a square.
     pub occupancy: f32,
+    /// Those of the auxiliary heads that there are, nats. Runs without any say nothing of them.
+    #[serde(default, skip_serializing_if = "PerHead::is_empty")]
+    pub auxiliary: PerHead<Option<f32>>,
 }
 
 /// What a step did.
@@ -100,6 +104,8 @@ pub struct LearnerParams {
     pub bad_steps: u32,
     /// How much each part of the loss counts.
     pub weights: LossWeights,
+    /// The auxiliary heads of the network in training.
+    pub auxiliaries: Auxiliaries,
 }
 
 impl From<&TrainSection> for LearnerParams {
@@ -111,6 +117,7 @@ impl From<&TrainSection> for LearnerParams {
             average_steps: section.average_steps,
             bad_steps: section.bad_steps,
             weights: section.loss_weights(),
+            auxiliaries: section.auxiliary_targets().heads(),
         }
     }
 }
@@ -118,7 +125,7 @@ impl From<&TrainSection> for LearnerParams {
 /// What a shard found.
 struct ShardResult {
     gradients: GradientsParams,
-    /// Total, policy, value, moves left and occupancy, `[5]`.
+    /// Total, policy, value, moves left, occupancy and those of the auxiliary heads, `[5 + heads]`.
     losses: Tensor<1>,
     statistics: Vec<Tensor<1>>,
 }
@@ -141,10 +148,10 @@ impl Learner {
     /// When the operating system refuses a thread.
     ///
     /// # Panics
-    /// When there is no device.
+    /// When there is no device, or the network's auxiliary heads are not those of the parameters.
     pub fn new(network: &Network, devices: &[Device], params: LearnerParams) -> Result<Learner, TrainError> {
         let network = network.valid().to_device(&devices[0]);
-        let average = network.valid();
+        let average = network.valid().with_auxiliary(None);
         Learner::assemble(network, average, optimiser(params.weight_decay), StepCounts::default(), devices, params)
     }
 
@@ -156,6 +163,7 @@ impl Learner {
         devices: &[Device],
         params: LearnerParams,
     ) -> Result<Learner, TrainError> {
+        assert_eq!(network.auxiliaries(), params.auxiliaries, "auxiliary heads");
         let pools = (0..params.shards.max(1))
             .map(|shard| {
                 let name = move |_| format!("learner-{shard}");
@@ -166,7 +174,7 @@ impl Learner {
         Ok(Learner { network, average, optimiser, counts, params, devices: devices.to_vec(), pools })
     }
 
-    /// The averaged weights, which play; without autodiff.
+    /// The averaged weights, which play; without autodiff and auxiliary heads.
     pub fn average(&self) -> &Network {
         &self.average
     }
@@ -195,11 +203,17 @@ impl Learner {
         let combined = first.install(|| combine(&self.network, results));
         let read = combined.numbers.clone().try_into_data().map_err(|error| self.device_error(&error))?;
         let read = read.try_to_vec::<f32>().map_err(|error| self.device_error(&error))?;
-        let [total, policy, value, moves_left, occupancy, squared] = read[..] else {
-            return Err(self.device_error(&format!("{} numbers came back, expected 6", read.len())));
+        let heads = PerHead::of(self.params.auxiliaries);
+        let expected = 6 + heads.into_array().into_iter().filter(|&there| there).count();
+        let (&[total, policy, value, moves_left, occupancy, ref auxiliary @ .., squared], true) =
+            (read.as_slice(), read.len() == expected)
+        else {
+            return Err(self.device_error(&format!("{} numbers came back, expected {expected}", read.len())));
         };
+        let mut auxiliary = auxiliary.iter().copied();
+        let auxiliary = heads.map(|there| if there { auxiliary.next() } else { None });
         let report = StepReport {
-            losses: LossValues { total, policy, value, moves_left, occupancy },
+            losses: LossValues { total, policy, value, moves_left, occupancy, auxiliary },
             gradient_norm: squared.sqrt(),
             finite: total.is_finite() && squared.is_finite(),
         };
@@ -265,7 +279,7 @@ impl Learner {
             }
             let moved = optimiser.step(rate, network.clone().train(), gradients).valid();
             let moved = statistics::replace(moved, statistics);
-            let average = average.average(&moved, weight);
+            let average = average.average(&moved.clone().with_auxiliary(None), weight);
             (moved, average)
         });
     }
@@ -287,17 +301,18 @@ fn run_shard(network: &Network, batch: &Batch, weights: &LossWeights, device: &D
     // `valid` gives the copy running statistics of its own; clones would share them.
     let copy = network.valid().train();
     let targets = batch.to_device(device);
-    let heads = copy.forward(targets.planes.clone(), targets.globals.clone());
-    let losses = Losses::of(heads, &targets, weights);
+    let (heads, outputs) = copy.forward_in_training(targets.planes.clone(), targets.globals.clone());
+    let losses = Losses::of(heads, outputs, &targets, weights);
     let gradients = GradientsParams::from_grads(losses.total.backward(), &copy);
-    let values = vec![losses.total, losses.policy, losses.value, losses.moves_left, losses.occupancy];
+    let mut values = vec![losses.total, losses.policy, losses.value, losses.moves_left, losses.occupancy];
+    values.extend(losses.auxiliary.into_array().into_iter().flatten());
     ShardResult { gradients, losses: Tensor::cat(values, 0).inner(), statistics: statistics::collect(&copy) }
 }
 
 /// All shards together.
 struct Combined {
     gradients: GradientsParams,
-    /// The five losses and the squared gradient norm, `[6]`: one read for all.
+    /// The losses and the squared gradient norm, `[5 + heads + 1]`: one read for all.
     numbers: Tensor<1>,
     statistics: Vec<Tensor<1>>,
 }

@@ -4,7 +4,7 @@
 //! by it. (Safetensors, in which checkpoints are published, forget it.)
 
 use burn::module::Module;
-use burn::store::ModuleRecord;
+use burn::store::{ModuleRecord, RecordError};
 use burn::tensor::{Bytes, Device};
 use hnefi_models::{Network, NetworkConfig};
 
@@ -16,7 +16,7 @@ use crate::TrainError;
 pub struct LearnerState {
     /// The weights in training, a burnpack record.
     pub weights: Vec<u8>,
-    /// The averaged weights, a burnpack record.
+    /// The averaged weights, a burnpack record without auxiliary heads.
     pub average: Vec<u8>,
     /// AdamW's moments, a burnpack record.
     pub optimiser: Vec<u8>,
@@ -54,20 +54,66 @@ impl Learner {
         params: LearnerParams,
         object: &str,
     ) -> Result<Learner, TrainError> {
-        let damaged = |part: &str, error: burn::store::RecordError| TrainError::State {
-            object: object.to_owned(),
-            problem: format!("the {part} cannot be read: {error}; expected what training wrote for {config:?}"),
-        };
-        let network = |part, bytes| {
-            let record =
-                ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|error| damaged(part, error))?;
-            config.init(&devices[0]).try_load_record(record).map_err(|error| damaged(part, error))
-        };
-        let weights = network("weights", state.weights)?;
-        let average = network("averaged weights", state.average)?;
+        let damaged = |part: &str, error: RecordError| unreadable(object, config, part, &error);
+        let fresh = || config.init(&devices[0]);
+        let auxiliary = config.init_auxiliary(params.auxiliaries, 0, &devices[0]);
+        let weights = read(state.weights)
+            .and_then(|record| fresh().with_auxiliary(auxiliary).try_load_record(record))
+            .map_err(|error| damaged("weights", error))?;
+        let average = read(state.average)
+            .and_then(|record| fresh().try_load_record(record))
+            .map_err(|error| damaged("averaged weights", error))?;
         let optimiser = optimiser(params.weight_decay)
             .from_bytes(Bytes::from_bytes_vec(state.optimiser))
             .map_err(|error| damaged("optimiser", error))?;
         Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)
+    }
+
+    /// As [`Learner::load`], from the state of a run whose auxiliary heads may be others, to count from zero. Where they are
+    /// the same, everything is taken over. Where not, what both have is, the rest of the heads is drawn from `seed`, and the
+    /// optimiser begins anew, since its moments belong to the whole network.
+    ///
+    /// # Errors
+    /// As [`Learner::load`].
+    ///
+    /// # Panics
+    /// When there is no device.
+    pub fn take_over(
+        state: LearnerState,
+        config: &NetworkConfig,
+        seed: u64,
+        devices: &[Device],
+        params: LearnerParams,
+        object: &str,
+    ) -> Result<Learner, TrainError> {
+        let damaged = |part: &str, error: RecordError| unreadable(object, config, part, &error);
+        let state = LearnerState { counts: StepCounts::default(), ..state };
+        let record = read(state.weights.clone()).map_err(|error| damaged("weights", error))?;
+        let auxiliary = config.init_auxiliary(params.auxiliaries, seed, &devices[0]);
+        let network = config.init(&devices[0]).with_auxiliary(auxiliary);
+        if network.clone().try_load_record(record.clone()).is_ok() {
+            return Learner::load(state, config, devices, params, object);
+        }
+        // The network itself must match to the last tensor; its auxiliary heads, tensor by tensor, where they can.
+        let bare = record.clone().allow_unused(true);
+        config.init(&devices[0]).try_load_record(bare).map_err(|error| damaged("weights", error))?;
+        let partial = record.allow_unused(true).allow_partial(true).validate(false);
+        let weights = network.try_load_record(partial).map_err(|error| damaged("weights", error))?;
+        let average = read(state.average)
+            .and_then(|record| config.init(&devices[0]).try_load_record(record))
+            .map_err(|error| damaged("averaged weights", error))?;
+        let optimiser = optimiser(params.weight_decay);
+        Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)
+    }
+}
+
+fn read(bytes: Vec<u8>) -> Result<ModuleRecord, RecordError> {
+    ModuleRecord::from_bytes(Bytes::from_bytes_vec(bytes))
+}
+
+fn unreadable(object: &str, config: &NetworkConfig, part: &str, error: &RecordError) -> TrainError {
+    TrainError::State {
+        object: object.to_owned(),
+        problem: format!("the {part} cannot be read: {error}; expected what training wrote for {config:?}"),
     }
 }

@@ -25,8 +25,8 @@ impl Run<'_> {
         self.games.retain(|&generation, _| generation as usize > window.start);
         // Later games may be there after a state was lost; this training did not know them the first time either.
         let games = self.games.range(..=generation).flat_map(|(_, games)| games);
-        let value = train.value_target(self.clock.progress(generation - 1, 0.0));
-        let sampler = Sampler::new(games, self.config.run.seed, value);
+        let targets = train.targets(self.clock.progress(generation - 1, 0.0));
+        let sampler = Sampler::new(games, self.config.run.seed, targets).by_surprise(train.surprise_weight);
         let new_plies = self.counters.plies.last().copied().unwrap_or(0);
         let steps =
             steps(new_plies.min(MOST_NEW * train.plies_per_generation), sampler.plies(), train.reuse, train.batch);

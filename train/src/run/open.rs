@@ -158,7 +158,8 @@ fn open_learner(
         saved::write_state(store, &counters, &learner.save()?)?;
         return Ok((counters, learner));
     }
-    let network = config.network.init_seeded(config.run.seed, &Device::flex());
+    let auxiliary = config.network.init_auxiliary(params.auxiliaries, config.run.seed, &Device::flex());
+    let network = config.network.init_seeded(config.run.seed, &Device::flex()).with_auxiliary(auxiliary);
     Ok((Counters::fresh(), Learner::new(&network, devices, params)?))
 }
 

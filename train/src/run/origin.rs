@@ -2,7 +2,8 @@
 //!
 //! A run directory gives the weights in training, their average and the optimiser's moments, as after its newest generation; a
 //! checkpoint gives its weights alone, and the optimiser begins anew. Steps, samples and generations are counted from
-//! zero either way, and nothing of the other run's games is used.
+//! zero either way, and nothing of the other run's games is used. Auxiliary heads need not be the same: those that the other
+//! run did not have are drawn anew, and then the optimiser begins anew too.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::saved;
 use crate::TrainError;
 use crate::config::TrainConfig;
-use crate::learner::{Learner, LearnerParams, LearnerState, StepCounts};
+use crate::learner::{Learner, LearnerParams};
 
 /// Where a run's first weights come from, as `run.json` keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,9 +45,9 @@ pub(super) fn learner_from(
         && let Some(&generation) = saved::states(&store)?.first()
     {
         let (_, state) = saved::read_state(&store, generation)?;
-        let state = LearnerState { counts: StepCounts::default(), ..state };
         let object = format!("state/{generation:06} of {}", path.display());
-        return Learner::load(state, &config.network, devices, params, &object);
+        return Learner::take_over(state, &config.network, config.run.seed, devices, params, &object);
     }
-    Learner::new(&checkpoint.network, devices, params)
+    let auxiliary = config.network.init_auxiliary(params.auxiliaries, config.run.seed, &Device::flex());
+    Learner::new(&checkpoint.network.clone().with_auxiliary(auxiliary), devices, params)
 }

@@ -57,7 +57,8 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
         wanted["from"] = from.clone();
     }
     let mut differences = Vec::new();
-    compare("", &found, &wanted, &mut differences);
+    let known = with_absent(&found, &json!({ "config": TrainConfig::default() }));
+    compare("", &known, &wanted, &mut differences);
     if differences.is_empty() {
         let from = found.get("from").map(Origin::deserialize).transpose();
         return from.map_err(|error| unreadable(format!("from: {error}")));
@@ -93,6 +94,21 @@ pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
     }
     let config = found.get("config").cloned().unwrap_or(Value::Null);
     serde_json::from_value(config).map(Some).map_err(|error| unreadable(format!("config: {error}")))
+}
+
+/// The object with those keys of the tables it has in common with `defaults` that it lacks: a run that began before a key was
+/// known has the key's default.
+fn with_absent(found: &Value, defaults: &Value) -> Value {
+    let (Value::Object(there), Value::Object(defaults)) = (found, defaults) else { return found.clone() };
+    let mut whole = there.clone();
+    for (key, default) in defaults {
+        match there.get(key) {
+            Some(inner) => whole.insert(key.clone(), with_absent(inner, default)),
+            None if key == "config" => None,
+            None => whole.insert(key.clone(), default.clone()),
+        };
+    }
+    Value::Object(whole)
 }
 
 /// Lists the keys on which two objects differ, with both values.
@@ -145,6 +161,21 @@ mod tests {
         config.evaluate.games = 7;
         config.run.precision = hnefi_models::Precision::Bf16;
         settle(&store, &config, None).unwrap();
+    }
+
+    #[test]
+    fn a_run_from_before_a_key_goes_on_with_its_default() {
+        let (_dir, store) = store();
+        let mut config = TrainConfig::default();
+        let mut old = json!({ "format": FORMAT, "kind": "train", "config": config });
+        let train = old["config"]["train"].as_object_mut().unwrap();
+        train.remove("reply_weight").unwrap();
+        train.remove("short_value_horizons").unwrap();
+        store.create(KEY, old.to_string().as_bytes()).unwrap();
+        settle(&store, &config, None).unwrap();
+        config.train.reply_weight = 0.5;
+        let message = settle(&store, &config, None).unwrap_err().to_string();
+        assert!(message.contains("train.reply_weight is 0.0 there and 0.5 here"), "{message}");
     }
 
     #[test]
