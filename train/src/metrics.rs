@@ -66,6 +66,15 @@ pub struct SelfPlayMetrics {
     pub resign: ResignSummary,
     /// The handicaps that evened the games out, by ruleset.
     pub handicaps: BTreeMap<String, Handicap>,
+    /// Finished games that began from a position of an earlier one.
+    #[serde(default)]
+    pub games_from_elsewhere: u64,
+    /// Finished games against a past checkpoint.
+    #[serde(default)]
+    pub past_games: u64,
+    /// The newest network's mean score in those, 0 to 1; 0 without games.
+    #[serde(default)]
+    pub past_score: f64,
 }
 
 /// What training measured.
@@ -127,6 +136,9 @@ impl SelfPlayMetrics {
             changed_minds: stats.changed_minds,
             resign: stats.resign,
             handicaps: stats.handicaps.iter().map(|(preset, handicap)| (preset.name().to_owned(), *handicap)).collect(),
+            games_from_elsewhere: stats.games_from_elsewhere,
+            past_games: stats.past_games,
+            past_score: stats.past_points / stats.past_games.max(1) as f64,
         }
     }
 }
@@ -182,7 +194,11 @@ impl GenerationMetrics {
                 (format!("balance/blunders_{rules}"), f64::from(handicap.blunders)),
             ]
         });
-        fixed.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(ends).chain(handicaps).collect()
+        let past = (selfplay.past_games > 0).then(|| ("games/past_score".to_owned(), selfplay.past_score));
+        let elsewhere = (selfplay.games_from_elsewhere > 0)
+            .then(|| ("games/from_elsewhere".to_owned(), share(selfplay.games_from_elsewhere, selfplay.games)));
+        let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value));
+        fixed.chain(ends).chain(handicaps).chain(past).chain(elsewhere).collect()
     }
 }
 

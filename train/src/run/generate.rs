@@ -4,10 +4,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hnefi_selfplay::encode_games;
-use hnefi_selfplay::fleet::{FleetError, FleetObserver, FleetProgress, FleetSnapshot, Quota};
+use hnefi_selfplay::fleet::{Conditions, FleetError, FleetObserver, FleetProgress, FleetSnapshot, Quota};
 use hnefi_selfplay::store::{Store, games_key};
 
 use super::clock::Clock;
+use super::past::{Past, newest_games};
 use super::saved::{self, FinishedSelfPlay, InFlight};
 use super::{Run, TrainObserver};
 use crate::TrainError;
@@ -29,7 +30,9 @@ impl Run<'_> {
 
     /// Plays this generation and puts its games on the disk; false when the observer stopped it.
     fn play(&mut self, generation: u32) -> Result<bool, TrainError> {
-        let playouts = playouts_at(&self.config.budget.playouts, self.clock.progress(self.complete(), 0.0));
+        let progress = self.clock.progress(self.complete(), 0.0);
+        let playouts = playouts_at(&self.config.budget.playouts, progress);
+        let past = self.past_checkpoint()?;
         let evaluators =
             hnefi_models::evaluators(self.learner.average(), self.config.run.device, self.config.run.precision)
                 .map_err(|source| FleetError::Evaluation { source })?;
@@ -45,8 +48,11 @@ impl Run<'_> {
             state: Mutex::new(DeskState { save: self.save, due: Instant::now(), out_of_time: false, failed: None }),
         };
         desk.state().due += desk.every;
-        let outcome =
-            self.fleet.run(Quota::Plies(self.quota()), playouts, &self.checkpoint_id, &|| Ok(evaluators()), &desk);
+        let quota = Quota::Plies(self.quota());
+        let earlier = newest_games(&self.games);
+        let conditions = Conditions { progress, past: past.as_ref().map(Past::for_fleet), earlier };
+        let make = || Ok(evaluators());
+        let outcome = self.fleet.run_under(&conditions, quota, playouts, &self.checkpoint_id, &make, &desk);
         let finished = match outcome {
             Ok(finished) => finished,
             // Only the last generation ends by the clock. Its games in flight are not needed any more.

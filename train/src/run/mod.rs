@@ -23,6 +23,7 @@ mod learn;
 mod observer;
 mod open;
 mod origin;
+mod past;
 mod publish;
 mod saved;
 mod settings;

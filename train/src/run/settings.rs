@@ -59,12 +59,28 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
         wanted["from"] = from.clone();
     }
     let mut differences = Vec::new();
-    compare("", &found, &wanted, &mut differences);
+    let known = with_absent(&found, &json!({ "config": TrainConfig::default() }));
+    compare("", &known, &wanted, &mut differences);
     if differences.is_empty() {
         let from = found.get("from").map(Origin::deserialize).transpose();
         return from.map_err(|error| unreadable(format!("from: {error}")));
     }
     Err(TrainError::OtherRun { dir: store.dir().to_owned(), differences: differences.join(", ") })
+}
+
+/// The object with those keys of the tables it has in common with `defaults` that it lacks: a run that began before a key was
+/// known has the key's default.
+fn with_absent(found: &Value, defaults: &Value) -> Value {
+    let (Value::Object(there), Value::Object(defaults)) = (found, defaults) else { return found.clone() };
+    let mut whole = there.clone();
+    for (key, default) in defaults {
+        match there.get(key) {
+            Some(inner) => whole.insert(key.clone(), with_absent(inner, default)),
+            None if key == "config" => None,
+            None => whole.insert(key.clone(), default.clone()),
+        };
+    }
+    Value::Object(whole)
 }
 
 /// Lists the keys on which two objects differ, with both values.
