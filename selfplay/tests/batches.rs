@@ -5,8 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use hnefi_engine::Preset;
 use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
-use hnefi_selfplay::fleet::{BatchParams, BatchSummary, FleetError, PlyCaps, SelfPlayConfig, Unobserved, record_games};
+use hnefi_selfplay::fleet::{
+    BatchParams, BatchSummary, FleetError, PlyCaps, RulesetShare, SelfPlayConfig, Unobserved, record_games,
+};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::{Store, read_run_games};
 
@@ -119,6 +122,40 @@ fn more_games_can_be_asked_for_later() {
     let straight = tempfile::tempdir().unwrap();
     record(straight.path(), &PARAMS).unwrap();
     assert!(contents(straight.path()) == contents(dir.path()));
+}
+
+#[test]
+fn what_belongs_to_training_changes_nothing() {
+    let play = |config: &SelfPlayConfig| {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(dir.path()).unwrap();
+        let opinions = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(HashEvaluator { seed: 1 })) };
+        record_games(&store, config, &SearchConfig::default(), &PARAMS, &opinions, &Unobserved).unwrap();
+        read_run_games(&store).unwrap().0.into_iter().map(|(_, games)| games).collect::<Vec<_>>()
+    };
+    let mut varied = SelfPlayConfig { past_share: 0.5, restart_share: 0.5, fork_share: 0.5, ..config() };
+    varied.rulesets[0].until = 0.5;
+    varied.rulesets.push(RulesetShare { from: 0.5, ..RulesetShare::throughout(Preset::Tablut, 1.0) });
+    let mixed = SelfPlayConfig {
+        rulesets: [Preset::Brandubh, Preset::Tablut].map(|rules| RulesetShare::throughout(rules, 1.0)).into(),
+        ..config()
+    };
+    assert_eq!(play(&varied), play(&mixed));
+}
+
+#[test]
+fn a_run_from_before_a_key_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    record(dir.path(), &BatchParams { games: 40, ..PARAMS }).unwrap();
+    let file = dir.path().join("run.json");
+    let mut text: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert!(text["selfplay"].as_object_mut().unwrap().remove("fork_share").is_some());
+    std::fs::write(&file, text.to_string()).unwrap();
+    assert_eq!(record(dir.path(), &PARAMS).unwrap().games, 100);
+    text["selfplay"]["fast_share"] = 0.5.into();
+    std::fs::write(&file, text.to_string()).unwrap();
+    let message = record(dir.path(), &PARAMS).unwrap_err().to_string();
+    assert!(message.contains("selfplay.fast_share is 0.5 there and 0.0 here"), "{message}");
 }
 
 #[test]

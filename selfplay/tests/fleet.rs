@@ -293,7 +293,7 @@ fn fast_searches_do_not_train() {
 
 #[test]
 fn rulesets_share_the_games() {
-    let share = |rules, share| RulesetShare { rules, share };
+    let share = RulesetShare::throughout;
     let mixed = SelfPlayConfig {
         rulesets: vec![share(Preset::Brandubh, 3.0), share(Preset::Tablut, 1.0)],
         ply_caps: PlyCaps { seven: 12, nine: 14, eleven: 400 },

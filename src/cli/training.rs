@@ -11,7 +11,7 @@ use hnefi_selfplay::store::{Location, Patience, StoreWatch};
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub struct TrainArgs {
-    /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu) or a TOML file.
+    /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu, all-boards) or a TOML file.
     #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
     pub config: String,
     #[command(flatten)]

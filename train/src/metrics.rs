@@ -67,6 +67,15 @@ pub struct SelfPlayMetrics {
     pub resign: ResignSummary,
     /// The handicaps that evened the games out, by ruleset.
     pub handicaps: BTreeMap<String, Handicap>,
+    /// Finished games that began from a position of an earlier one.
+    #[serde(default)]
+    pub games_from_elsewhere: u64,
+    /// Finished games against a past checkpoint.
+    #[serde(default)]
+    pub past_games: u64,
+    /// The newest network's mean score in those, 0 to 1; 0 without games.
+    #[serde(default)]
+    pub past_score: f64,
 }
 
 /// What training measured.
@@ -128,6 +137,9 @@ impl SelfPlayMetrics {
             changed_minds: stats.changed_minds,
             resign: stats.resign,
             handicaps: stats.handicaps.iter().map(|(preset, handicap)| (preset.name().to_owned(), *handicap)).collect(),
+            games_from_elsewhere: stats.games_from_elsewhere,
+            past_games: stats.past_games,
+            past_score: stats.past_points / stats.past_games.max(1) as f64,
         }
     }
 }
@@ -185,8 +197,11 @@ impl GenerationMetrics {
         });
         let auxiliary = PerHead::NAMES.into_array().into_iter().zip(losses.auxiliary.into_array());
         let auxiliary = auxiliary.filter_map(|(name, loss)| Some((format!("loss/{name}"), f64::from(loss?))));
+        let past = (selfplay.past_games > 0).then(|| ("games/past_score".to_owned(), selfplay.past_score));
+        let elsewhere = (selfplay.games_from_elsewhere > 0)
+            .then(|| ("games/from_elsewhere".to_owned(), share(selfplay.games_from_elsewhere, selfplay.games)));
         let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value));
-        fixed.chain(auxiliary).chain(ends).chain(handicaps).collect()
+        fixed.chain(auxiliary).chain(ends).chain(handicaps).chain(past).chain(elsewhere).collect()
     }
 }
 

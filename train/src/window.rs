@@ -88,6 +88,20 @@ mod tests {
         }
     }
 
+    /// A board that is new in generation 21: its share of the window, and so of the steps (`docs/TRAINING.md`).
+    #[test]
+    fn a_new_board_fills_the_window_within_seventeen_generations() {
+        let params = WindowParams { base: 60_000, generations: 8, ..PARAMS };
+        let share = |new: usize| {
+            let held = params.range(&vec![8_192; 20 + new]).len();
+            new.min(held) as f64 / held as f64
+        };
+        assert_eq!(share(1), 1.0 / 13.0); // 98,500 plies are wanted, 12.02 generations
+        assert_eq!(share(6), 6.0 / 14.0); // 110,755, 13.52 generations
+        assert!(share(16) < 1.0);
+        assert_eq!(share(17), 1.0);
+    }
+
     #[test]
     fn cut_between_generations() {
         assert_eq!(PARAMS.range(&[]), 0..0);

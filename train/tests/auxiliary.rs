@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use burn::tensor::Device;
 use hnefi_models::{Auxiliaries, Checkpoint};
-use hnefi_train::run::Silent;
-use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver, run, run_from};
+use hnefi_train::run::{RunParams, Silent};
+use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver, run, run_at};
 
 /// Two generations of a few short games, without auxiliary heads.
 fn plain() -> TrainConfig {
@@ -124,7 +124,7 @@ fn runs_begin_from_one_another_whatever_their_heads() {
         let mut config = config.clone();
         config.run.seed = 2;
         config.budget.generations = 1;
-        run_from(&config, &at(name), from, &Silent).unwrap();
+        run_at(&config, &RunParams { origin: Some(from), ..RunParams::new(&at(name)) }, &Silent).unwrap();
         Checkpoint::load_card(&at(name).join("checkpoints/000000")).unwrap().id
     };
     let first = run(&plain(), &at("plain"), &Silent).unwrap();

@@ -1,12 +1,14 @@
 //! Configurations: the built-in ones, and every kind of fault with its message.
 
+use hnefi_engine::Preset;
 use hnefi_train::{Fault, TrainConfig, TrainError};
 
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("quick", include_str!("../../configs/quick.toml")),
     ("brandubh", include_str!("../../configs/brandubh.toml")),
     ("copenhagen", include_str!("../../configs/copenhagen.toml")),
     ("copenhagen-gpu", include_str!("../../configs/copenhagen-gpu.toml")),
+    ("all-boards", include_str!("../../configs/all-boards.toml")),
 ];
 
 fn faults(text: &str) -> Vec<Fault> {
@@ -52,6 +54,8 @@ fn each_key(text: &str, mut check: impl FnMut(usize, &str, &str, &str)) {
             section = header.trim_end_matches(']').to_owned();
         } else if let Some(words) = line.strip_prefix("# ") {
             comment = format!("{comment} {words}");
+        } else if line.starts_with([' ', ']']) {
+            // Within a list that takes several lines.
         } else if let Some((key, _)) = line.split_once(" = ") {
             check(number + 1, &section, key, &std::mem::take(&mut comment));
         } else {
@@ -155,11 +159,44 @@ fn lists_and_tables() {
     assert!(rulesets("[{ rules = \"chess\", share = 1 }]").contains("NAME one of \"copenhagen\""));
     assert!(rulesets("[{ rules = \"brandubh\", share = -1 }]").starts_with("selfplay.rulesets = [{ "));
     assert!(rulesets("[{ rules = \"brandubh\", share = 0 }]").contains("one above 0"), "no share at all");
+    assert!(rulesets("[{ rules = \"brandubh\", share = 1, from = 1.5 }]").contains("parts of the budget from 0 to 1"));
+    assert!(rulesets("[{ rules = \"brandubh\", share = 1, since = 0.5 }]").contains("from = PART and until = PART"));
     assert!(fault("[budget]\nplayouts = []").contains("list of whole numbers, each 2 to 100000"));
     assert!(fault("selfplay = 3").contains("expected a table with the keys games_in_flight, "));
     assert!(fault("[selfplay]\ngames_in_flight = 100").contains("multiple of 32, 32 to 65536"));
     let whole = TrainConfig::parse("[train]\nreuse = 3", "a whole number where a real one is meant").unwrap();
     assert_eq!(whole.train.reuse, 3.0);
+}
+
+#[test]
+fn a_curriculum_leaves_no_moment_without_games() {
+    let rulesets = |value: &str| {
+        let entry = |(rules, span): (&str, &str)| format!("{{ rules = \"{rules}\", share = 1{span} }}");
+        let list: Vec<String> = value.split('|').filter_map(|one| one.split_once(' ')).map(entry).collect();
+        format!("[selfplay]\nrulesets = [{}]", list.join(", "))
+    };
+    assert_eq!(faults(&rulesets("brandubh , until = 0.5|tablut , from = 0.25|brandubh , from = 0.75")), []);
+    let gap = fault(&rulesets("brandubh , until = 0.25|tablut , from = 0.5"));
+    assert_eq!(
+        gap,
+        "selfplay.rulesets = spans [[0.0, 0.25], [0.5, 1.0]] with nothing to play at 0.25: expected a ruleset with a share at \
+         every moment of the run"
+    );
+    let late = fault(&rulesets("brandubh , from = 0.125"));
+    assert!(late.contains("with nothing to play at 0: expected a ruleset with a share at every moment"), "{late}");
+    let empty = fault(&rulesets("brandubh |tablut , from = 0.5, until = 0.5"));
+    assert!(empty.ends_with("expected spans within 0 to 1, each from below its until"), "{empty}");
+}
+
+#[test]
+fn the_curriculum_that_is_shipped_goes_from_small_boards_to_large_ones() {
+    let config = TrainConfig::named("all-boards").unwrap();
+    let largest = |progress: f64| {
+        let begun = config.selfplay.rulesets_begun(progress);
+        begun.into_iter().map(|preset| preset.rules().size.side()).max()
+    };
+    assert_eq!([0.0, 0.13, 0.15, 0.32, 0.34, 1.0].map(largest), [7, 7, 9, 9, 11, 11].map(Some));
+    assert_eq!(config.selfplay.rulesets_begun(1.0).len(), Preset::ALL.len(), "every ruleset");
 }
 
 #[test]
@@ -169,7 +206,7 @@ fn what_is_no_toml_and_what_is_not_there() {
     assert!(message.contains("line 1"), "{message}");
     let message = TrainConfig::load("no-such-config").unwrap_err().to_string();
     assert!(message.contains("no-such-config"), "{message}");
-    assert!(message.contains("one of quick, brandubh, copenhagen, copenhagen-gpu"), "{message}");
+    assert!(message.contains("one of quick, brandubh, copenhagen, copenhagen-gpu, all-boards"), "{message}");
 }
 
 #[test]

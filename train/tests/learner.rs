@@ -204,7 +204,7 @@ fn auxiliary() -> (AuxiliaryTargets, LearnerParams) {
 fn learner_with_heads(params: LearnerParams) -> Learner {
     let heads = CONFIG.init_auxiliary(params.auxiliaries, 5, &Device::flex());
     let network = CONFIG.init_seeded(5, &Device::flex()).with_auxiliary(heads);
-    Learner::new(&network, &Device::flex(), params).unwrap()
+    Learner::new(&network, &[Device::flex()], params).unwrap()
 }
 
 fn auxiliary_batches(count: u64, targets: &AuxiliaryTargets) -> Vec<Vec<Batch>> {
@@ -266,7 +266,7 @@ fn auxiliary_heads_are_resumed_bit_for_bit_and_taken_over() {
         }
     }
     let state = first.save().unwrap();
-    let device = Device::flex();
+    let device = [Device::flex()];
     let mut resumed = Learner::load(state.clone(), &CONFIG, &device, params, "state").unwrap();
     let mut taken = Learner::take_over(state, &CONFIG, 9, &device, params, "state").unwrap();
     assert_eq!(taken.counts().steps, 0);
@@ -288,7 +288,7 @@ fn weights_are_taken_over_where_heads_differ() {
     let (targets, all) = auxiliary();
     let without = AuxiliaryTargets { ending: false, short_values: vec![2], ..targets.clone() };
     let some = LearnerParams { auxiliaries: without.heads(), ..all };
-    let device = Device::flex();
+    let device = [Device::flex()];
     let bare = |learner: &Learner| bytes(&learner.network().clone().with_auxiliary(None));
     let hidden = |learner: &Learner| {
         let heads = learner.network().auxiliary.as_ref().unwrap().reply.as_ref().unwrap();

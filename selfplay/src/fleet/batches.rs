@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hnefi_models::{EvalError, Evaluator};
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::{Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, GenerationStats, Quota, SelfPlayConfig};
@@ -60,7 +61,7 @@ pub fn record_games(
     observer: &dyn FleetObserver,
 ) -> Result<BatchSummary, FleetError> {
     settle_settings(store, &settings(config, search, params))?;
-    let config = &SelfPlayConfig { balance_doublings: 0.0, blunder_share: 0.0, ..config.clone() };
+    let config = &config.without_a_run();
     let (mut file, mut fleet) = take_up(store, config, search, params)?;
     let mut summary = BatchSummary { games: file.first_game, files: Vec::new() };
     while summary.games < params.games {
@@ -165,8 +166,12 @@ fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
         return Ok(store.create(SETTINGS, text.as_bytes())?);
     }
     let other_run = |differences: String| FleetError::OtherRun { place: store.place(), differences };
-    let found: Value = serde_json::from_slice(&store.get(SETTINGS)?)
+    let mut found: Value = serde_json::from_slice(&store.get(SETTINGS)?)
         .map_err(|error| other_run(format!("{SETTINGS} is not readable ({error})")))?;
+    // A key newer than the run has the default there, which is what the run did.
+    if let Some(config) = found.get("selfplay").and_then(|config| SelfPlayConfig::deserialize(config).ok()) {
+        found["selfplay"] = json!(config);
+    }
     let mut differences = Vec::new();
     compare("", &found, wanted, &mut differences);
     differences.retain(|difference| !difference.starts_with("program "));

@@ -24,6 +24,16 @@ pub(super) enum Purpose {
     SampledMove = 7,
     /// Whether a move is random, and which one.
     Blunder = 8,
+    /// Whether a past checkpoint plays in a game, and which side.
+    PastSide = 9,
+    /// What a game begins from.
+    Beginning = 10,
+    /// Which misjudged position a game begins from.
+    RestartPosition = 11,
+    /// Which earlier game a fork leaves, and where.
+    ForkPosition = 12,
+    /// Which moves are looked at where a game forks off.
+    ForkMoves = 13,
 }
 
 /// The generator for one purpose at one ply of one game; things chosen once a game use ply 0.

@@ -1,10 +1,12 @@
-//! What a fleet plays: rulesets, openings, ply caps, fast searches and resignation. Read from a configuration file.
+//! What a fleet plays: rulesets, openings, ply caps, opponents, beginnings, fast searches and resignation. Read from a
+//! configuration file.
 
-use hnefi_engine::{BoardSize, Preset, Rules};
+use hnefi_engine::Preset;
 use hnefi_models::DeviceList;
 use serde::{Deserialize, Serialize};
 
 use super::balance::Limits;
+use super::rulesets::{self, PlyCaps, RulesetShare};
 use crate::search::ConfigFault;
 
 /// Games of one lane: advanced in lock step, evaluated in one batch.
@@ -35,30 +37,17 @@ pub struct SelfPlayConfig {
     pub fast_playouts: u32,
     /// With a PUCT root: plies from the start whose moves are drawn in proportion to their visits. A Gumbel root needs none.
     pub puct_sampled_plies: u32,
+    /// Share of the games in which one side is played by a past checkpoint, so that what was learned is not forgotten; 0 is off.
+    /// Only in training.
+    pub past_share: f32,
+    /// How many of the newest checkpoints before the one that plays are candidates for that.
+    pub past_checkpoints: u32,
+    /// Share of the games that begin from a position of an earlier game which the search misjudged; 0 is off. Only in training.
+    pub restart_share: f32,
+    /// Share of the games that begin from an early position of an earlier game with another move; 0 is off. Only in training.
+    pub fork_share: f32,
     /// When a hopeless game is given up.
     pub resign: ResignConfig,
-}
-
-/// A ruleset and how much of the games it gets.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RulesetShare {
-    /// The ruleset.
-    pub rules: Preset,
-    /// Its weight; shares need not sum to 1.
-    pub share: f32,
-}
-
-/// The self-play ply cap of each board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct PlyCaps {
-    /// On 7x7.
-    pub seven: u16,
-    /// On 9x9.
-    pub nine: u16,
-    /// On 11x11.
-    pub eleven: u16,
 }
 
 /// When a side resigns.
@@ -83,7 +72,7 @@ impl Default for SelfPlayConfig {
     fn default() -> Self {
         SelfPlayConfig {
             games_in_flight: 128,
-            rulesets: vec![RulesetShare { rules: Preset::Brandubh, share: 1.0 }],
+            rulesets: vec![RulesetShare::throughout(Preset::Brandubh, 1.0)],
             ply_caps: PlyCaps::default(),
             opening_mean_plies: 4.0,
             opening_temperature: 1.0,
@@ -92,31 +81,18 @@ impl Default for SelfPlayConfig {
             fast_share: 0.0,
             fast_playouts: 8,
             puct_sampled_plies: 20,
+            past_share: 0.0,
+            past_checkpoints: 10,
+            restart_share: 0.0,
+            fork_share: 0.0,
             resign: ResignConfig::default(),
         }
-    }
-}
-
-impl Default for PlyCaps {
-    fn default() -> Self {
-        PlyCaps { seven: 150, nine: 200, eleven: 400 }
     }
 }
 
 impl Default for ResignConfig {
     fn default() -> Self {
         ResignConfig { enabled: true, threshold: 0.05, plies: 3, verify_share: 0.1, min_verified: 200, max_wrong: 0.05 }
-    }
-}
-
-impl PlyCaps {
-    /// The cap of a board.
-    pub fn of(&self, size: BoardSize) -> u16 {
-        match size {
-            BoardSize::Seven => self.seven,
-            BoardSize::Nine => self.nine,
-            BoardSize::Eleven => self.eleven,
-        }
     }
 }
 
@@ -134,21 +110,6 @@ impl SelfPlayConfig {
         } else {
             std::thread::available_parallelism().map_or(1, usize::from)
         }
-    }
-
-    /// Rules of the ruleset at `point` of the shares laid end to end, `point` in 0..1, with the self-play ply cap.
-    pub(super) fn rules_at(&self, point: f64) -> Rules {
-        let total: f64 = self.rulesets.iter().map(|ruleset| f64::from(ruleset.share)).sum();
-        let mut left = point * total;
-        let chosen = self.rulesets.iter().find(|ruleset| {
-            left -= f64::from(ruleset.share);
-            left < 0.0
-        });
-        // Rounding may leave the point just past the end: the last ruleset with a share then.
-        let last = || self.rulesets.iter().rev().find(|ruleset| ruleset.share > 0.0);
-        let preset = chosen.or_else(last).map_or(Preset::Brandubh, |ruleset| ruleset.rules);
-        let rules = preset.rules();
-        Rules { ply_cap: self.ply_caps.of(rules.size), ..rules }
     }
 
     /// The most that handicaps may come to.
@@ -175,6 +136,14 @@ impl SelfPlayConfig {
             usable,
             "at least one ruleset, shares 0 or more and one above 0",
         );
+        if usable {
+            let spans: Vec<[f32; 2]> = self.rulesets.iter().map(|ruleset| [ruleset.from, ruleset.until]).collect();
+            let fits = self.rulesets.iter().all(RulesetShare::has_span);
+            check("rulesets", format!("spans {spans:?}"), fits, "spans within 0 to 1, each from below its until");
+            let gap = rulesets::gap(&self.rulesets).filter(|_| fits);
+            let found = format!("spans {spans:?} with nothing to play at {}", gap.unwrap_or_default());
+            check("rulesets", found, gap.is_none(), "a ruleset with a share at every moment of the run");
+        }
         let PlyCaps { seven, nine, eleven } = self.ply_caps;
         for (key, cap) in [("ply_caps.seven", seven), ("ply_caps.nine", nine), ("ply_caps.eleven", eleven)] {
             check(key, cap.to_string(), (10..=10_000).contains(&cap), "10 to 10000 plies");
@@ -192,6 +161,19 @@ impl SelfPlayConfig {
         check("fast_playouts", fast.to_string(), (1..=100_000).contains(&fast), "1 to 100000 playouts");
         let sampled = self.puct_sampled_plies;
         check("puct_sampled_plies", sampled.to_string(), sampled <= 10_000, "0 to 10000 plies");
+        let past = self.past_share;
+        check("past_share", past.to_string(), (0.0..=0.9).contains(&past), "0 to 0.9");
+        let candidates = self.past_checkpoints;
+        check(
+            "past_checkpoints",
+            candidates.to_string(),
+            (1..=100_000).contains(&candidates),
+            "1 to 100000 checkpoints",
+        );
+        let elsewhere = [("restart_share", self.restart_share), ("fork_share", self.fork_share)];
+        for (key, share) in elsewhere {
+            check(key, share.to_string(), (0.0..=0.5).contains(&share), "0 to 0.5");
+        }
         let resign = &self.resign;
         let threshold = resign.threshold;
         check("resign.threshold", threshold.to_string(), (0.0..=0.5).contains(&threshold), "0 to 0.5 of a point");
@@ -228,24 +210,5 @@ mod tests {
         let keys: Vec<&str> = config.validate().into_iter().map(|fault| fault.key).collect();
         assert_eq!(keys, ["games_in_flight", "rulesets", "opening_mean_plies", "resign.verify_share"]);
         assert_eq!(config.validate()[0].allowed, "a multiple of 32 from 32 to 65536");
-    }
-
-    #[test]
-    fn rulesets_are_chosen_by_share_and_get_the_cap() {
-        let share = |rules, share| RulesetShare { rules, share };
-        let config = SelfPlayConfig {
-            rulesets: vec![share(Preset::Brandubh, 1.0), share(Preset::Fetlar, 0.0), share(Preset::Tablut, 3.0)],
-            ..SelfPlayConfig::default()
-        };
-        for (point, preset, cap) in [
-            (0.0, Preset::Brandubh, 150),
-            (0.2499, Preset::Brandubh, 150),
-            (0.25, Preset::Tablut, 200),
-            (0.9999, Preset::Tablut, 200),
-            (1.0, Preset::Tablut, 200),
-        ] {
-            let rules = config.rules_at(point);
-            assert_eq!((rules.preset(), rules.ply_cap), (Some(preset), cap), "{point}");
-        }
     }
 }

@@ -6,20 +6,29 @@
 //! checkpoints and the quotas alone (as long as the evaluator's answers do), a fleet can be put away between any two
 //! rounds and goes on as if nothing had happened, and stopping costs at most the round being played.
 //!
+//! A share of the games may be against a past checkpoint or begin from a position of an earlier game (`conditions.rs`).
+//! Whether and how is drawn by the game's number, and what there is to draw from stays the same within a generation.
+//!
 //! Games are never cut off at the end of a generation, which would keep only short ones: they go on with the next
 //! network. Searches are fresh at every move, trees are not kept between moves.
 
 mod arrival;
 mod balance;
 mod batches;
+mod beginning;
 mod cache;
 mod chance;
+mod conditions;
 mod config;
 mod crew;
+mod fork;
+mod game;
 mod lane;
 mod observer;
 mod opening;
 mod resignation;
+mod restart;
+mod rulesets;
 mod seat;
 mod snapshot;
 mod statistics;
@@ -29,13 +38,16 @@ use hnefi_models::{EvalError, Evaluator};
 pub use arrival::{Adaptation, Arrival};
 pub use balance::Handicap;
 pub use batches::{BatchParams, BatchSummary, record_games};
-pub use config::{LANE_GAMES, PlyCaps, ResignConfig, RulesetShare, SelfPlayConfig};
+pub use conditions::{Conditions, PastCheckpoint};
+pub use config::{LANE_GAMES, ResignConfig, SelfPlayConfig};
 pub use observer::{FleetObserver, FleetProgress, Unobserved};
 pub use resignation::ResignSummary;
+pub use rulesets::{PlyCaps, RulesetShare};
 pub use snapshot::FleetSnapshot;
 pub use statistics::{EndCount, GenerationStats};
 
 use balance::Balance;
+use beginning::Stock;
 use lane::{Lane, Table};
 use resignation::Verification;
 use snapshot::LaneState;
@@ -159,6 +171,9 @@ impl Fleet {
             playouts: 0,
             quota: Quota::Games(0),
             checkpoint: "",
+            past: None,
+            progress: 0.0,
+            stock: Stock::default(),
             resign_active: [false; 2],
         };
         for (lane, state) in fleet.lanes.iter_mut().zip(snapshot.lanes) {
@@ -190,11 +205,28 @@ impl Fleet {
         make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
         observer: &dyn FleetObserver,
     ) -> Result<Generation, FleetError> {
-        self.play(quota, playouts, checkpoint_id, make_evaluator, observer)?;
+        self.run_under(&Conditions::default(), quota, playouts, checkpoint_id, make_evaluator, observer)
+    }
+
+    /// As [`Fleet::run`], under the conditions that a run of training has reached by now.
+    ///
+    /// # Errors
+    /// As [`Fleet::play`].
+    pub fn run_under(
+        &mut self,
+        conditions: &Conditions<'_>,
+        quota: Quota,
+        playouts: u32,
+        checkpoint_id: &str,
+        make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
+        observer: &dyn FleetObserver,
+    ) -> Result<Generation, FleetError> {
+        self.play(conditions, quota, playouts, checkpoint_id, make_evaluator, observer)?;
         Ok(self.end_generation())
     }
 
-    /// Plays until the quota is reached. The finished games are kept for [`Fleet::end_generation`].
+    /// Plays until the quota is reached. The finished games are kept for [`Fleet::end_generation`]. The same arguments after an
+    /// interruption are the same conditions too.
     ///
     /// `playouts` is the budget of a full search (`balance_doublings` may shift it between
     /// the sides), `checkpoint_id` what the records name as the player, and
@@ -204,12 +236,16 @@ impl Fleet {
     /// When the observer asks to stop or an evaluator fails. Everything played up to the last round is still there.
     pub fn play(
         &mut self,
+        conditions: &Conditions<'_>,
         quota: Quota,
         playouts: u32,
         checkpoint_id: &str,
         make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
         observer: &dyn FleetObserver,
     ) -> Result<(), FleetError> {
+        // Where no game is against it, nobody needs its evaluators.
+        let past = conditions.past.filter(|_| self.config.past_share > 0.0);
+        let networks: Vec<_> = std::iter::once(make_evaluator).chain(past.map(|past| past.make_evaluator)).collect();
         let table = Table {
             config: &self.config,
             seed: self.seed,
@@ -217,13 +253,16 @@ impl Fleet {
             playouts,
             quota,
             checkpoint: checkpoint_id,
+            past: past.map(|past| past.id),
+            progress: conditions.progress,
+            stock: Stock::new(&conditions.earlier, &self.config),
             resign_active: self.verification.summary(&self.config.resign).active,
         };
         let (seed, verification, balance) = (self.seed, &self.verification, &self.balance);
         let mut save = |lanes: Vec<LaneState>| {
             observer.save(FleetSnapshot { seed, verification: verification.clone(), balance: balance.clone(), lanes });
         };
-        crew::play(&mut self.lanes, &table, self.threads, make_evaluator, observer, &mut save)
+        crew::play(&mut self.lanes, &table, self.threads, &networks, observer, &mut save)
     }
 
     /// Hands over the games finished so far, fewer than the quota when [`Fleet::play`] was stopped, and those received, and
@@ -237,8 +276,9 @@ impl Fleet {
         self.verification.observe(&games, &self.config.resign);
         let resign = self.verification.summary(&self.config.resign);
         let counters = Counters::total(&counters);
-        let stats =
+        let mut stats =
             GenerationStats { handicaps: self.balance.all(), ..GenerationStats::new(&games, &counters, resign) };
+        stats.count_past(&games, |game| game::past_side(&self.config, game.seed, game.game));
         self.balance.observe(&games, self.config.limits());
         Generation { games, stats }
     }

@@ -57,7 +57,7 @@ fn draw(weights: &[f64], rng: &mut Rng) -> Option<usize> {
 }
 
 /// Whether the game goes on after `mv` and the opponent cannot win at once.
-fn is_safe(position: &mut Position, mv: Move, replies: &mut MoveList) -> bool {
+pub(super) fn is_safe(position: &mut Position, mv: Move, replies: &mut MoveList) -> bool {
     let undo = position.play_unchecked(mv);
     let safe = position.outcome().is_none() && {
         position.legal_moves(replies);

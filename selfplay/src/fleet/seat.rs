@@ -1,16 +1,17 @@
 //! One place of a lane: a game in flight and the search that thinks for it.
 //!
 //! A turn begins with a position and ends with a ply added to the record. In between the seat asks for evaluations one at
-//! a time: one for a ply from the raw policy, one per leaf for a search. Until the turn ends the record does not
-//! change, so a turn can be abandoned at any moment.
+//! a time: one for a ply from the raw policy, one per leaf for a search, one per move looked at for a fork. Until the turn
+//! ends the record does not change, so a turn can be abandoned at any moment.
 
-use hnefi_engine::{Move, MoveList, Position};
+use hnefi_engine::{Move, MoveList};
 use hnefi_models::{EvalRequest, Evaluation};
 
 use super::chance::{Purpose, generator, unit};
+use super::fork::Fork;
+use super::game::Game;
 use super::lane::Table;
-use super::opening::{choose_opening_move, opening_plies, wins_at_once};
-use super::resignation;
+use super::opening::{choose_opening_move, wins_at_once};
 use super::statistics::Counters;
 use crate::record::{GameRecord, PlyRecord, RecordError};
 use crate::search::{LeafId, RootKind, Search, SearchConfig, SearchReport, Selection, Verdict};
@@ -18,23 +19,15 @@ use crate::search::{LeafId, RootKind, Search, SearchConfig, SearchReport, Select
 /// Policy weights below this are left out of the record.
 const SMALLEST_WEIGHT: f32 = 1e-3;
 
-/// A game with what follows from its record and the seed.
-struct Game {
-    record: GameRecord,
-    position: Position,
-    /// Plies that come from the raw policy.
-    opening: usize,
-    /// Whether it is played on when a side would resign.
-    verifies: bool,
-}
-
 /// What the seat is doing.
 enum Turn {
     /// Nothing: there is no game.
     Empty,
     /// Drawing a move of the opening from the raw policy.
     Opening,
-    /// Searching; `full` searches train the network.
+    /// Looking for another move than an earlier game made here.
+    Forking(Box<Fork>),
+    /// Searching; `full` searches of the newest network train.
     Searching { full: bool },
     /// Waiting for the other seats with this ply.
     Chosen(PlyRecord),
@@ -44,6 +37,8 @@ enum Turn {
 pub(super) enum Ask {
     /// The position it stands at.
     Root,
+    /// The position after a move that a fork looks at.
+    Fork,
     /// A leaf of its search.
     Leaf(LeafId),
 }
@@ -76,25 +71,12 @@ impl Seat {
 
     /// Begins game number `number`.
     pub(super) fn begin_game(&mut self, number: u64, table: &Table<'_>) {
-        let rules = table.config.rules_at(unit(&mut generator(table.seed, number, 0, Purpose::Ruleset)));
-        let record = GameRecord {
-            game: number,
-            seed: table.seed,
-            rules,
-            start: None,
-            players: [String::new(), String::new()],
-            plies: Vec::new(),
-            outcome: None,
-            resigned: None,
-            would_have_resigned: None,
-        };
-        self.game = Some(Game::new(record, Position::start(&rules), table));
+        self.game = Some(Game::begin(number, table));
     }
 
     /// Takes up a game from a snapshot.
     pub(super) fn resume_game(&mut self, record: GameRecord, table: &Table<'_>) -> Result<(), RecordError> {
-        let position = record.final_position()?;
-        self.game = Some(Game::new(record, position, table));
+        self.game = Some(Game::resume(record, table)?);
         Ok(())
     }
 
@@ -111,7 +93,20 @@ impl Seat {
                 return;
             }
         }
+        if game.forks_now(table) {
+            game.position.legal_moves(&mut self.moves);
+            if let Some(fork) = game.fork(&self.moves, table) {
+                self.turn = Turn::Forking(Box::new(fork));
+                return;
+            }
+        }
         self.begin_search(table);
+    }
+
+    /// The number of the network that plays this turn: 0 is the newest, 1 the past checkpoint.
+    pub(super) fn network(&self, table: &Table<'_>) -> usize {
+        let past = self.game.as_ref().is_some_and(|game| game.past_plays(game.position.side_to_move(), table));
+        usize::from(past)
     }
 
     fn begin_search(&mut self, table: &Table<'_>) {
@@ -122,8 +117,10 @@ impl Seat {
             || unit(&mut draw(Purpose::FastSearch)) >= f64::from(table.config.fast_share);
         if full {
             let playouts = table.balance.of(&game.record.rules).playouts(table.playouts);
-            let playouts = playouts[game.position.side_to_move().index()];
-            self.search.begin(&game.position, playouts, Some(&mut draw(Purpose::SearchNoise)));
+            let side = game.position.side_to_move();
+            let mut noise = draw(Purpose::SearchNoise);
+            let noise = (!game.past_plays(side, table)).then_some(&mut noise);
+            self.search.begin(&game.position, playouts[side.index()], noise);
         } else {
             // A fast search moves the game along as well as it can; exploring is for the searches that train.
             self.search.begin(&game.position, table.config.fast_playouts, None);
@@ -136,6 +133,10 @@ impl Seat {
         match self.turn {
             Turn::Empty | Turn::Chosen(_) => None,
             Turn::Opening => Some(Ask::Root),
+            Turn::Forking(ref mut fork) => {
+                let Some(game) = &self.game else { return None };
+                if fork.wants_root() { Some(Ask::Root) } else { fork.look(&game.position).then_some(Ask::Fork) }
+            }
             Turn::Searching { .. } => loop {
                 match self.search.select_leaf() {
                     Selection::Leaf(leaf) => return Some(Ask::Leaf(leaf)),
@@ -149,21 +150,31 @@ impl Seat {
 
     /// The request behind what [`Seat::think`] asked.
     pub(super) fn request(&self, ask: &Ask) -> EvalRequest<'_> {
-        match (ask, &self.game) {
-            (Ask::Leaf(leaf), _) => self.search.request(*leaf),
-            (Ask::Root, Some(game)) => EvalRequest { position: &game.position, moves: &self.moves, auxiliary: false },
-            (Ask::Root, None) => unreachable!("only a seat with a game asks"),
+        match (ask, &self.game, &self.turn) {
+            (Ask::Leaf(leaf), _, _) => self.search.request(*leaf),
+            (Ask::Root, Some(game), _) => {
+                EvalRequest { position: &game.position, moves: &self.moves, auxiliary: false }
+            }
+            (Ask::Fork, _, Turn::Forking(fork)) => fork.request(),
+            _ => unreachable!("only a seat with a game asks, and only a fork about its moves"),
         }
     }
 
     /// Takes the answer to what [`Seat::think`] asked.
     pub(super) fn answer(&mut self, ask: &Ask, evaluation: &Evaluation, priors: &[f32], table: &Table<'_>) {
-        let Ask::Root = ask else {
-            if let Ask::Leaf(leaf) = ask {
-                self.search.expand(*leaf, evaluation, priors);
+        if let Ask::Leaf(leaf) = ask {
+            return self.search.expand(*leaf, evaluation, priors);
+        }
+        if let Turn::Forking(fork) = &mut self.turn {
+            match ask {
+                Ask::Root => fork.note_root(evaluation.wdl),
+                _ => fork.note(evaluation.wdl),
+            }
+            if let Some(ply) = fork.ply() {
+                self.turn = Turn::Chosen(ply);
             }
             return;
-        };
+        }
         let Some(game) = &mut self.game else { return };
         let mut rng = generator(table.seed, game.record.game, game.record.plies.len(), Purpose::OpeningMove);
         let temperature = table.config.opening_temperature;
@@ -189,22 +200,15 @@ impl Seat {
     /// Ends the turn: the ply enters the record. Returns the game if it is over; the seat is empty then.
     pub(super) fn end_turn(&mut self, table: &Table<'_>, counters: &mut Counters) -> Option<GameRecord> {
         let ply = match std::mem::replace(&mut self.turn, Turn::Empty) {
-            Turn::Empty | Turn::Opening => return None,
+            Turn::Empty | Turn::Opening | Turn::Forking(_) => return None,
             Turn::Chosen(ply) => ply,
             Turn::Searching { full } => self.ply_of_search(full, table, counters),
         };
         let game = self.game.as_mut()?;
         counters.plies += 1;
-        let mover = game.position.side_to_move();
-        game.position.play_unchecked(ply.mv);
-        game.record.plies.push(ply);
-        game.record.outcome = game.position.outcome();
-        let active = table.resign_active[mover.index()];
-        resignation::apply(&mut game.record, mover, active, game.verifies, &table.config.resign);
-        if !game.record.is_finished() {
+        if !game.play(ply, table) {
             return None;
         }
-        game.record.players = [table.checkpoint.to_string(), table.checkpoint.to_string()];
         self.game.take().map(|game| game.record)
     }
 
@@ -213,7 +217,8 @@ impl Seat {
         let report = self.search.report();
         counters.playouts += u64::from(report.playouts);
         let mut policy = Vec::new();
-        if full {
+        let trains = full && self.network(table) == 0;
+        if trains {
             // Without an evaluation of the root there is no prior that the search could differ from.
             if report.evaluations > 0 {
                 counters.compare(&report.policy_target, report.moves.iter().map(|root| root.prior));
@@ -228,7 +233,7 @@ impl Seat {
             playouts: report.playouts,
             raw: report.raw,
             searched: report.wdl,
-            trains: full,
+            trains,
         }
     }
 
@@ -260,18 +265,6 @@ impl Seat {
             left < 0.0
         });
         drawn.or(policy.last()).map(|&(mv, _)| mv)
-    }
-}
-
-impl Game {
-    fn new(record: GameRecord, position: Position, table: &Table<'_>) -> Game {
-        let draw = |purpose| generator(table.seed, record.game, 0, purpose);
-        Game {
-            opening: opening_plies(table.config.opening_mean_plies, &mut draw(Purpose::OpeningLength)),
-            verifies: unit(&mut draw(Purpose::Verification)) < f64::from(table.config.resign.verify_share),
-            record,
-            position,
-        }
     }
 }
 

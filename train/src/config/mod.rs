@@ -1,4 +1,4 @@
-//! The configuration of a run: a TOML file, or one of the four that are built in.
+//! The configuration of a run: a TOML file, or one of the five that are built in.
 //!
 //! A key that is left out has the value that it has in `quick.toml`. Everything else that is not as it should be (unknown
 //! keys, wrong types, impossible values) is reported at once, each with its key, what was found and what is allowed; the
@@ -24,11 +24,12 @@ use crate::schedule::{Decay, RateSchedule};
 use crate::window::WindowParams;
 
 /// The configurations that are built in, by name. The first one says what a key is that another one leaves out.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 5] = [
     ("quick", include_str!("../../../configs/quick.toml")),
     ("brandubh", include_str!("../../../configs/brandubh.toml")),
     ("copenhagen", include_str!("../../../configs/copenhagen.toml")),
     ("copenhagen-gpu", include_str!("../../../configs/copenhagen-gpu.toml")),
+    ("all-boards", include_str!("../../../configs/all-boards.toml")),
 ];
 
 /// Everything a run is determined by.

@@ -29,7 +29,7 @@ pub(super) enum Kind {
     Wholes(i64, i64),
     /// A list of players' specs, which may be empty.
     Players,
-    /// A list of `{ rules = "name", share = number }`.
+    /// A list of `{ rules = "name", share = number }`, each with `from` and `until` where it is not played all the time.
     Rulesets,
 }
 
@@ -48,7 +48,8 @@ impl Kind {
             Kind::Rulesets => {
                 let names: Vec<&str> = hnefi_engine::Preset::ALL.iter().map(|preset| preset.name()).collect();
                 format!(
-                    r#"list of {{ rules = "NAME", share = NUMBER }}, shares 0 to 1000000, NAME one of {}"#,
+                    r#"list of {{ rules = "NAME", share = NUMBER }}, shares 0 to 1000000, {}, NAME one of {}"#,
+                    "perhaps with from = PART and until = PART, parts of the budget from 0 to 1",
                     quoted(&names)
                 )
             }
@@ -84,7 +85,10 @@ fn is_ruleset(value: &Value) -> bool {
     let Some(table) = value.as_table() else { return false };
     let rules = table.get("rules").and_then(Value::as_str).and_then(hnefi_engine::Preset::from_name);
     let share = table.get("share").and_then(real);
-    table.len() == 2 && rules.is_some() && share.is_some_and(|share| (0.0..=1e6).contains(&share))
+    let known = table.keys().all(|key| ["rules", "share", "from", "until"].contains(&key.as_str()));
+    let part = |key| table.get(key).is_none_or(|value| real(value).is_some_and(|part| (0.0..=1.0).contains(&part)));
+    let fits = share.is_some_and(|share| (0.0..=1e6).contains(&share)) && part("from") && part("until");
+    known && rules.is_some() && fits
 }
 
 /// A number, whether it was written with a point or without.
@@ -127,6 +131,10 @@ pub(super) const KEYS: &[Key] = &[
     key("selfplay.fast_share", Kind::Real(0.0, 0.95), "share of the plies, 0 is off"),
     key("selfplay.fast_playouts", Kind::Whole(1, 100_000), "playouts"),
     key("selfplay.puct_sampled_plies", Kind::Whole(0, 10_000), "plies, 0 is off"),
+    key("selfplay.past_share", Kind::Real(0.0, 0.9), "share of the games, 0 is off"),
+    key("selfplay.past_checkpoints", Kind::Whole(1, 100_000), "checkpoints"),
+    key("selfplay.restart_share", Kind::Real(0.0, 0.5), "share of the games, 0 is off"),
+    key("selfplay.fork_share", Kind::Real(0.0, 0.5), "share of the games, 0 is off"),
     key("selfplay.ply_caps.seven", Kind::Whole(10, 10_000), "plies"),
     key("selfplay.ply_caps.nine", Kind::Whole(10, 10_000), "plies"),
     key("selfplay.ply_caps.eleven", Kind::Whole(10, 10_000), "plies"),

@@ -5,7 +5,6 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hnefi_engine::Preset;
 use hnefi_models::DeviceChoice;
 use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::arena::{MatchObserver, MatchResult};
@@ -71,8 +70,7 @@ impl TrainConfig {
     pub fn ladder_params(&self) -> Result<LadderParams, PlayerError> {
         let LadderSection { opponents, previous, games, playouts, .. } = &self.ladder;
         let opponents = opponents.iter().map(|text| text.parse()).collect::<Result<Vec<PlayerSpec>, _>>()?;
-        let rulesets: Vec<Preset> =
-            self.selfplay.rulesets.iter().filter(|one| one.share > 0.0).map(|one| one.rules).collect();
+        let rulesets = self.selfplay.rulesets_begun(1.0);
         let threads = match self.run.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,

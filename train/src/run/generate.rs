@@ -3,12 +3,13 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_selfplay::fleet::{FleetError, FleetObserver, FleetProgress, FleetSnapshot, Quota};
+use hnefi_selfplay::fleet::{Conditions, FleetError, FleetObserver, FleetProgress, FleetSnapshot, Quota};
 use hnefi_selfplay::store::{Store, StoreError, arrival_key, games_key};
 use hnefi_selfplay::{GameRecord, encode_games};
 
 use super::clock::Clock;
 use super::intake::Intake;
+use super::past::{Past, newest_games};
 use super::saved::{self, FinishedSelfPlay, InFlight};
 use super::terms::PROGRAM;
 use super::{Run, TrainObserver, open};
@@ -35,6 +36,8 @@ impl Run<'_> {
     /// Plays this generation, takes in what has arrived, and puts the games into the store; false when the observer stopped it.
     fn play(&mut self, generation: u32) -> Result<bool, TrainError> {
         self.fence.check(&self.store)?;
+        let progress = self.clock.progress(self.complete(), 0.0);
+        let playouts = playouts_at(&self.config.budget.playouts, progress);
         let desk = Desk {
             store: &self.store,
             observer: self.observer,
@@ -54,12 +57,15 @@ impl Run<'_> {
             }),
         };
         desk.state().due += desk.every;
-        let playouts = playouts_at(&self.config.budget.playouts, self.clock.progress(self.complete(), 0.0));
         let outcome = if self.params.selfplay {
+            let past = self.past_checkpoint()?;
             let evaluators =
                 hnefi_models::evaluators(self.learner.average(), &self.config.run.device, self.config.run.precision)
                     .map_err(|source| FleetError::Evaluation { source })?;
-            self.fleet.play(Quota::Plies(desk.quota), playouts, &self.checkpoint_id, &|| Ok(evaluators()), &desk)
+            let earlier = newest_games(&self.games);
+            let conditions = Conditions { progress, past: past.as_ref().map(Past::for_fleet), earlier };
+            let (quota, make) = (Quota::Plies(desk.quota), || Ok(evaluators()));
+            self.fleet.play(&conditions, quota, playouts, &self.checkpoint_id, &make, &desk)
         } else {
             desk.wait()
         };

@@ -30,6 +30,7 @@ mod learn;
 mod observer;
 mod open;
 mod origin;
+mod past;
 mod publish;
 mod saved;
 mod settings;
@@ -43,6 +44,7 @@ use hnefi_selfplay::fleet::Fleet;
 use hnefi_selfplay::store::{Location, Patience, Store, checkpoint_key};
 
 pub use observer::{Beginning, Silent, TrainObserver, TrainingProgress};
+pub(crate) use past::{EARLIER_GENERATIONS, Past, newest_games, read_checkpoint};
 pub use settings::configuration;
 pub(crate) use terms::PROGRAM;
 pub use terms::{PROTOCOL, Terms};

@@ -63,6 +63,7 @@ impl Run<'_> {
             generation: self.network,
             checkpoint: self.checkpoint_id.clone(),
             progress,
+            past: self.past_generations()?.first().copied(),
             finished: !self.clock.has_room(self.complete()),
             playouts: playouts_at(&self.config.budget.playouts, progress),
             adaptation: self.fleet.adaptation(),
@@ -74,9 +75,11 @@ impl Run<'_> {
     /// trained again after its state was lost, stays: games may have been played by it.
     pub(super) fn publish_checkpoint(&mut self, generation: u32, parent: Option<String>) -> Result<(), TrainError> {
         let counts = self.learner.counts();
-        let rulesets = self.config.selfplay.rulesets.iter().filter(|ruleset| ruleset.share > 0.0);
+        // Those that new games had by the beginning of this generation.
+        let progress = self.clock.progress(generation.saturating_sub(1), 0.0);
+        let rulesets = self.config.selfplay.rulesets_begun(progress);
         let card = Card {
-            rulesets: rulesets.map(|ruleset| ruleset.rules.name().to_owned()).collect(),
+            rulesets: rulesets.iter().map(|rules| rules.name().to_owned()).collect(),
             generation,
             steps: counts.steps,
             samples: counts.samples,

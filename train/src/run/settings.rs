@@ -92,7 +92,8 @@ pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
     if kind != "train" {
         return Err(unreadable(format!("a run of kind {kind:?}")));
     }
-    let config = found.get("config").cloned().unwrap_or(Value::Null);
+    let known = with_absent(&found, &json!({ "config": TrainConfig::default() }));
+    let config = known.get("config").cloned().unwrap_or(Value::Null);
     serde_json::from_value(config).map(Some).map_err(|error| unreadable(format!("config: {error}")))
 }
 

@@ -33,6 +33,8 @@ pub struct Terms {
     pub progress: f64,
     /// Playouts of a full search.
     pub playouts: u32,
+    /// The generation whose checkpoint takes one side in some of the games, if the configuration wants that.
+    pub past: Option<u32>,
     /// Whether the budget is used up, so that nobody waits for more games.
     pub finished: bool,
     /// Handicaps and resignation.
@@ -86,6 +88,7 @@ mod tests {
             checkpoint: format!("id-{generation}"),
             progress: 0.25,
             playouts: 16,
+            past: None,
             finished: false,
             adaptation: Adaptation::default(),
         }

@@ -5,18 +5,18 @@
 //! any number of workers may come and go on any machines that reach the store, and none of them knows of another.
 
 mod pretend;
+mod table;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use burn::tensor::Device;
-use hnefi_models::{CARD_FILE, Card, Checkpoint, DeviceList, EvalError, Evaluator, WEIGHTS_FILE};
-use hnefi_selfplay::fleet::{Fleet, FleetError, FleetObserver, FleetProgress, Quota};
-use hnefi_selfplay::store::{Store, arrival_key, checkpoint_key};
+use hnefi_models::{DeviceList, EvalError, Evaluator};
+use hnefi_selfplay::fleet::{Conditions, Fleet, FleetError, FleetObserver, FleetProgress, Quota};
+use hnefi_selfplay::store::{Store, arrival_key};
 
-use crate::run::{PROGRAM, Terms, configuration};
+use crate::run::{PROGRAM, Past, Terms, configuration, newest_games};
 use crate::{TrainConfig, TrainError};
 use pretend::PretendEvaluator;
+use table::Table;
 
 /// How often a worker that has nothing to play looks for it.
 const LOOK: Duration = Duration::from_secs(2);
@@ -91,21 +91,18 @@ pub trait WorkerObserver: Sync {
 /// evaluated. Games brought before are safe.
 pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<WorkerSummary, TrainError> {
     let mut so_far = WorkerSummary::default();
-    let Some((mut number, mut terms)) = first_terms(store, observer)? else { return Ok(so_far) };
+    let Some((mut number, terms)) = first_terms(store, observer)? else { return Ok(so_far) };
     let config = settings(store, params)?;
-    let mut network = Network::load(store, &terms)?;
     let mut fleet = Fleet::new(&config.selfplay, &config.search, params.seed).with_threads(threads(&config));
-    observer.plays(&terms);
+    let mut table = Table::set(store, &config, terms, None)?;
+    observer.plays(&table.terms);
     loop {
-        if let Some((newer, found)) = Terms::newest_after(store, number)? {
+        if let Some((newer, terms)) = Terms::newest_after(store, number)? {
             number = newer;
-            if found.checkpoint != terms.checkpoint {
-                network = Network::load(store, &found)?;
-            }
-            terms = found;
-            observer.plays(&terms);
+            table = Table::set(store, &config, terms, Some(table))?;
+            observer.plays(&table.terms);
         }
-        if terms.finished {
+        if table.terms.finished {
             if !params.stay {
                 return Ok(WorkerSummary { finished: true, ..so_far });
             }
@@ -115,8 +112,8 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
             }
             continue;
         }
-        let stopped = play(&mut fleet, &config, &terms, &network, params, &so_far, observer)?;
-        let arrival = fleet.send(PROGRAM, terms.generation);
+        let stopped = play(&mut fleet, &table, params, &so_far, observer)?;
+        let arrival = fleet.send(PROGRAM, table.terms.generation);
         if !arrival.games.is_empty() {
             store.create(&arrival_key(params.seed, so_far.arrivals + 1), &arrival.encode())?;
             so_far.arrivals += 1;
@@ -133,25 +130,26 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
 /// Plays until it is time to bring games; true when the observer said stop.
 fn play(
     fleet: &mut Fleet,
-    config: &TrainConfig,
-    terms: &Terms,
-    network: &Network,
+    table: &Table,
     params: &WorkerParams,
     so_far: &WorkerSummary,
     observer: &dyn WorkerObserver,
 ) -> Result<bool, TrainError> {
+    let terms = &table.terms;
     fleet.adapt(&terms.adaptation);
-    let desk = Desk { until: Instant::now() + params.bring_every, so_far, observer };
-    let quota = Quota::Plies(u64::MAX);
-    let (playouts, id) = (terms.playouts, terms.checkpoint.as_str());
-    let played = match params.pretend {
-        Some(delay) => fleet.play(quota, playouts, id, &|| Ok(Box::new(PretendEvaluator::new(delay))), &desk),
-        None => {
-            let make = network.evaluators(config)?;
-            fleet.play(quota, playouts, id, &|| Ok(make()), &desk)
-        }
+    let conditions = Conditions {
+        progress: terms.progress,
+        past: table.past.as_ref().map(Past::for_fleet),
+        earlier: newest_games(&table.earlier),
     };
-    match played {
+    let desk = Desk { until: Instant::now() + params.bring_every, so_far, observer };
+    let make = || -> Result<Box<dyn Evaluator>, EvalError> {
+        Ok(match params.pretend {
+            Some(delay) => Box::new(PretendEvaluator::new(delay)),
+            None => (table.make_evaluator)(),
+        })
+    };
+    match fleet.play(&conditions, Quota::Plies(u64::MAX), terms.playouts, &terms.checkpoint, &make, &desk) {
         Ok(()) => Ok(false),
         Err(FleetError::Stopped) => Ok(observer.should_stop()),
         Err(error) => Err(error.into()),
@@ -205,31 +203,6 @@ fn pause(length: Duration, observer: &dyn WorkerObserver) -> bool {
         std::thread::sleep(ATTENTION);
     }
     true
-}
-
-/// Makes the evaluator of one thread.
-type MakeEvaluator = Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;
-
-/// The network that plays.
-struct Network(hnefi_models::Network);
-
-impl Network {
-    fn load(store: &Store, terms: &Terms) -> Result<Network, TrainError> {
-        let folder = checkpoint_key(terms.generation);
-        let [card_key, weights_key] = [CARD_FILE, WEIGHTS_FILE].map(|file| format!("{folder}/{file}"));
-        let card = Card::from_json(&store.get(&card_key)?, Path::new(&store.name(&card_key)))?;
-        if card.id != terms.checkpoint {
-            let problem = format!("its id is {}; the trainer announced {}", card.id, terms.checkpoint);
-            return Err(TrainError::State { object: store.name(&card_key), problem });
-        }
-        let (weights, name) = (store.get(&weights_key)?, store.name(&weights_key));
-        let checkpoint = Checkpoint::from_parts(card, &weights, Path::new(&name), &Device::flex())?;
-        Ok(Network(checkpoint.network))
-    }
-
-    fn evaluators(&self, config: &TrainConfig) -> Result<MakeEvaluator, EvalError> {
-        hnefi_models::evaluators(&self.0, &config.run.device, config.run.precision)
-    }
 }
 
 /// Stops the fleet when it is time to bring games.
