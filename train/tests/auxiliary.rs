@@ -129,11 +129,11 @@ fn runs_begin_from_one_another_whatever_their_heads() {
     };
     let first = run(&plain(), &at("plain"), &Silent).unwrap();
     assert_eq!(begun(&everything(), "more", &at("plain")), first.checkpoint_id, "what plays first is the same");
-    assert_eq!(begun(&everything(), "bare", &first.checkpoint), first.checkpoint_id);
+    assert_eq!(begun(&everything(), "bare", Path::new(&first.checkpoint)), first.checkpoint_id);
 
     let second = run(&everything(), &at("all"), &Silent).unwrap();
     assert_eq!(begun(&plain(), "less", &at("all")), second.checkpoint_id);
     assert_eq!(begun(&everything(), "same", &at("all")), second.checkpoint_id);
-    let published = Checkpoint::load(&second.checkpoint, &Device::flex()).unwrap();
+    let published = Checkpoint::load(Path::new(&second.checkpoint), &Device::flex()).unwrap();
     assert_eq!(published.network.auxiliaries(), Auxiliaries::NONE);
 }
