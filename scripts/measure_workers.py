@@ -5,7 +5,7 @@ Every worker pretends: instead of a network there is a pause of some millisecond
 answered. So the processor has little to do, and what is measured is the store, the trainer and the workers' own overhead.
 
     cargo build --release
-    scripts/measure_workers.py [--binary target/release/hnefi] [--workers 1 2 4] [--seconds 60] [--pretend-ms 40]
+    scripts/measure_workers.py [--binary target/release/hnefi] [--workers 1 2 4] [--seconds 40] [--pretend-ms 10]
 
 Prints a table in Markdown.
 """
@@ -22,7 +22,7 @@ SETTINGS = [
     "budget.generations=100000",
     "budget.minutes=0",
     "budget.playouts=[16]",
-    "train.plies_per_generation=4000",
+    "train.plies_per_generation=1000",
     "train.reuse=0.5",
     "selfplay.games_in_flight=32",
     "network.blocks=1",
@@ -69,6 +69,7 @@ def measure(arguments, workers):
                 process.kill()
                 process.wait()
         seconds = after[2] - before[2]
+        assert seconds > 0, "no generation was complete in that time: expected a longer one, by --seconds"
         return (after[0] - before[0]) / seconds, (after[1] - before[1]) / seconds
 
 
@@ -77,8 +78,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default="target/release/hnefi")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--pretend-ms", type=int, default=40)
+    parser.add_argument("--seconds", type=float, default=40)
+    parser.add_argument("--pretend-ms", type=int, default=10)
     arguments = parser.parse_args()
     rates = {workers: measure(arguments, workers) for workers in arguments.workers}
     one = rates[arguments.workers[0]][1] / arguments.workers[0]

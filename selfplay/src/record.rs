@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct GameRecord {
     /// Number of the game within its run; with the seed it names all randomness of the game.
     pub game: u64,
-    /// Seed of the run.
+    /// Seed of the run, or of the worker that played.
     pub seed: u64,
     /// The rules, the ply cap of self-play included.
     pub rules: Rules,
