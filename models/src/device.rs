@@ -11,7 +11,10 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::burn_evaluator::GpuQueue;
-use crate::{BurnEvaluator, CpuEvaluator, CpuNetwork, CpuNetworkError, EvalError, Evaluator, Network, Precision};
+use crate::cpu::fastest;
+use crate::{
+    BurnEvaluator, CpuEvaluator, CpuNetwork, CpuNetworkError, EvalError, Evaluator, Network, Precision, PrecisionChoice,
+};
 
 /// A device by name: `cpu`, `flex`, `cuda:0`, `vulkan:0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,7 +48,7 @@ pub struct DeviceReport {
 pub fn evaluator(
     network: &Network,
     choice: DeviceChoice,
-    precision: Precision,
+    precision: PrecisionChoice,
 ) -> Result<Box<dyn Evaluator>, EvalError> {
     Ok(evaluators_on_one(network, choice, precision)?())
 }
@@ -54,15 +57,19 @@ pub fn evaluator(
 pub(crate) fn evaluators_on_one(
     network: &Network,
     choice: DeviceChoice,
-    precision: Precision,
+    precision: PrecisionChoice,
 ) -> Result<Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>, EvalError> {
     let unavailable = |problem: String| EvalError::Unavailable { device: choice.to_string(), problem };
     if choice == DeviceChoice::Cpu {
-        let packed = CpuNetwork::with_precision(network, precision);
+        let packed = match precision {
+            PrecisionChoice::Exactly(precision) => Ok(precision),
+            PrecisionChoice::Auto => fastest(network),
+        }
+        .and_then(|precision| CpuNetwork::with_precision(network, precision));
         let packed = Arc::new(packed.map_err(|error: CpuNetworkError| unavailable(error.to_string()))?);
         return Ok(Box::new(move || Box::new(CpuEvaluator::new(packed.clone()))));
     }
-    if precision != Precision::F32 {
+    if !matches!(precision, PrecisionChoice::Auto | PrecisionChoice::Exactly(Precision::F32)) {
         return Err(unavailable(format!("precision {precision} is for the device cpu alone; expected f32")));
     }
     let (network, device) = (network.clone(), choice.open()?);

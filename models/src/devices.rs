@@ -8,7 +8,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::device::evaluators_on_one;
-use crate::{DeviceChoice, EvalError, Evaluator, Network, Precision};
+use crate::{DeviceChoice, EvalError, Evaluator, Network, PrecisionChoice};
 
 /// Devices by name, joined by commas: `cuda:0,cuda:1`. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ impl DeviceList {
 
 /// Makes as many evaluators of this network as there are threads, on these devices in turn. On [`DeviceChoice::Cpu`] they share
 /// the packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers at a time. Only
-/// [`DeviceChoice::Cpu`] has other precisions than [`Precision::F32`].
+/// [`DeviceChoice::Cpu`] has other precisions than [`crate::Precision::F32`].
 ///
 /// # Errors
 /// When a device is not in this build or the machine does not have it, or it does not compute in that precision, or the
@@ -50,7 +50,7 @@ impl DeviceList {
 pub fn evaluators(
     network: &Network,
     devices: &DeviceList,
-    precision: Precision,
+    precision: PrecisionChoice,
 ) -> Result<Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>, EvalError> {
     let makers =
         devices.0.iter().map(|&device| evaluators_on_one(network, device, precision)).collect::<Result<Vec<_>, _>>()?;
@@ -122,7 +122,7 @@ mod tests {
             role_heads: true,
         };
         let network = config.init_seeded(1, &Device::flex());
-        let make = evaluators(&network, &"cpu,flex".parse().unwrap(), Precision::F32).unwrap();
+        let make = evaluators(&network, &"cpu,flex".parse().unwrap(), PrecisionChoice::Auto).unwrap();
         let position = Position::start(&Preset::Brandubh.rules());
         let mut moves = MoveList::new();
         position.legal_moves(&mut moves);

@@ -170,7 +170,7 @@ pub enum EvalError {
         found: String,
     },
     /// A name that is no precision.
-    #[error("precision {found:?}: expected f32, bf16 or int8")]
+    #[error("precision {found:?}: expected auto, f32, bf16 or int8")]
     UnknownPrecision {
         /// What was read.
         found: String,

@@ -57,6 +57,68 @@ impl Precision {
     }
 }
 
+/// A precision, or whichever is the fastest here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum PrecisionChoice {
+    /// On the device `cpu`, the fastest for the network on this machine: single precision, unless the CPU has instructions for
+    /// a lower one and a short trial says that it is faster by a quarter. On other devices single precision.
+    #[default]
+    Auto,
+    /// This one.
+    Exactly(Precision),
+}
+
+impl PrecisionChoice {
+    /// The names that can be given.
+    pub const NAMES: [&'static str; 4] = ["auto", "f32", "bf16", "int8"];
+
+    /// What to tell somebody who asks for a precision that this CPU has no instructions for.
+    pub fn warning(self) -> Option<String> {
+        match self {
+            PrecisionChoice::Auto => None,
+            PrecisionChoice::Exactly(precision) => precision.warning(),
+        }
+    }
+}
+
+impl From<Precision> for PrecisionChoice {
+    fn from(precision: Precision) -> PrecisionChoice {
+        PrecisionChoice::Exactly(precision)
+    }
+}
+
+impl fmt::Display for PrecisionChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PrecisionChoice::Auto => f.write_str("auto"),
+            PrecisionChoice::Exactly(precision) => precision.fmt(f),
+        }
+    }
+}
+
+impl FromStr for PrecisionChoice {
+    type Err = EvalError;
+
+    fn from_str(text: &str) -> Result<PrecisionChoice, EvalError> {
+        if text == "auto" { Ok(PrecisionChoice::Auto) } else { text.parse().map(PrecisionChoice::Exactly) }
+    }
+}
+
+impl TryFrom<String> for PrecisionChoice {
+    type Error = EvalError;
+
+    fn try_from(text: String) -> Result<PrecisionChoice, EvalError> {
+        text.parse()
+    }
+}
+
+impl From<PrecisionChoice> for String {
+    fn from(choice: PrecisionChoice) -> String {
+        choice.to_string()
+    }
+}
+
 impl fmt::Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -84,8 +146,15 @@ mod tests {
         }
         for text in ["", "F32", "int4", "fp16"] {
             let message = text.parse::<Precision>().unwrap_err().to_string();
-            assert_eq!(message, format!("precision {text:?}: expected f32, bf16 or int8"));
+            assert_eq!(message, format!("precision {text:?}: expected auto, f32, bf16 or int8"));
         }
+        for name in PrecisionChoice::NAMES {
+            let choice: PrecisionChoice = name.parse().unwrap();
+            assert_eq!(choice.to_string(), name);
+            assert_eq!(serde_json::from_str::<PrecisionChoice>(&format!("\"{name}\"")).unwrap(), choice);
+        }
+        assert_eq!("int8".parse::<PrecisionChoice>().unwrap(), Precision::Int8.into());
+        assert!("".parse::<PrecisionChoice>().is_err());
     }
 
     #[test]

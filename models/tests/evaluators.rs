@@ -7,7 +7,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_models::{
     BurnEvaluator, DeviceChoice, EvalError, EvalRequest, Evaluations, Evaluator, Features, GLOBALS, HashEvaluator,
-    NetworkConfig, PLANES, PolicyIndex, Precision, UniformEvaluator, Wdl, evaluator,
+    NetworkConfig, PLANES, PolicyIndex, PrecisionChoice, UniformEvaluator, Wdl, evaluator,
 };
 use random_play::{legal, positions};
 
@@ -164,7 +164,7 @@ fn devices_are_read_and_named_alike() {
 fn a_device_that_is_not_there_is_an_error() {
     let network = SMALL.init(&Device::flex());
     for choice in [DeviceChoice::Cuda(9), DeviceChoice::Vulkan(9)] {
-        match evaluator(&network, choice, Precision::F32) {
+        match evaluator(&network, choice, PrecisionChoice::Auto) {
             Err(error @ EvalError::Unavailable { .. }) => {
                 assert!(error.to_string().starts_with(&format!("device {choice}: ")), "{error}");
             }
@@ -185,6 +185,10 @@ fn the_survey_lists_every_kind_of_device() {
         assert!(survey.iter().any(|report| report.choice.to_string().starts_with(kind)), "no {kind}");
     }
     for report in survey.iter().filter(|report| report.state.is_ok()) {
-        assert!(evaluator(&SMALL.init(&Device::flex()), report.choice, Precision::F32).is_ok(), "{}", report.choice);
+        assert!(
+            evaluator(&SMALL.init(&Device::flex()), report.choice, PrecisionChoice::Auto).is_ok(),
+            "{}",
+            report.choice
+        );
     }
 }

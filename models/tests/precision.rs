@@ -103,8 +103,10 @@ fn answers_are_well_formed_on_every_board_and_do_not_depend_on_the_batch() {
 fn only_the_cpu_has_lower_precisions() {
     let network = SMALL.init_seeded(5, &Device::flex());
     for precision in Precision::ALL {
-        assert!(evaluator(&network, DeviceChoice::Cpu, precision).is_ok(), "{precision}");
+        assert!(evaluator(&network, DeviceChoice::Cpu, precision.into()).is_ok(), "{precision}");
     }
-    let Err(error) = evaluator(&network, DeviceChoice::Flex, Precision::Bf16) else { panic!("flex has no bf16") };
+    let Err(error) = evaluator(&network, DeviceChoice::Flex, Precision::Bf16.into()) else {
+        panic!("flex has no bf16")
+    };
     assert_eq!(error.to_string(), "device flex: precision bf16 is for the device cpu alone; expected f32");
 }

@@ -31,7 +31,7 @@ struct Report<'a> {
 pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
     let mut models = ModelCache::new(args.device, SearchConfig::default());
     let checkpoint = models.checkpoint(&args.model)?;
-    let make = evaluators(&checkpoint.network, &args.device.into(), Precision::F32)?;
+    let make = evaluators(&checkpoint.network, &args.device.into(), Precision::F32.into())?;
     let files = record_files(&args.sources)?;
     let games: Vec<GameRecord> = Games::new(files, ProgressBar::hidden()).map(|game| game.record).collect();
     // Checked before any work: a record may come from anywhere.

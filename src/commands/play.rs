@@ -70,7 +70,7 @@ fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Rules> {
 /// The shipped network that knows these rules, or at least their board, or else the one there is.
 fn shipped(rules: &Rules) -> PlayerSpec {
     let name = rules.preset().and_then(pretrained_for).unwrap_or("brandubh");
-    PlayerSpec::Model { path: name.into(), limit: Limit::Playouts(PLAYOUTS), precision: Precision::default() }
+    PlayerSpec::Model { path: name.into(), limit: Limit::Playouts(PLAYOUTS), precision: Precision::F32.into() }
 }
 
 pub(super) fn clock_seed() -> u64 {

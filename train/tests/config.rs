@@ -143,7 +143,7 @@ fn values_that_do_not_go_together() {
     );
     assert_eq!(
         fault("[run]\nprecision = \"int8\"\ndevice = \"flex\""),
-        "run.precision = \"int8\" with run.device = \"flex\": expected \"f32\", since only the device \"cpu\" has the others"
+        "run.precision = \"int8\" with run.device = \"flex\": expected \"auto\" or \"f32\", since only the device \"cpu\" has the others"
     );
     assert_eq!(faults("[run]\nprecision = \"bf16\""), []);
     assert_eq!(

@@ -12,6 +12,7 @@
 //! | `block` | a residual block in single precision |
 //! | `narrow` | the tower in bf16 or eight-bit numbers ([`crate::Precision`]) |
 //! | `calibration` | what the steps of eight-bit numbers are measured on |
+//! | `fastest` | which precision suits this machine |
 //! | `heads` | policy where moves start, value, occupancy |
 //! | `network` | the order of it all, and the scratch memory |
 //!
@@ -19,6 +20,7 @@
 
 mod block;
 mod calibration;
+mod fastest;
 mod fold;
 mod heads;
 mod layers;
@@ -30,6 +32,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub(crate) use fastest::fastest;
 pub use fold::CpuNetworkError;
 pub use network::CpuNetwork;
 

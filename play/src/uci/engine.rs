@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hnefi_engine::{Move, Preset};
-use hnefi_models::{DeviceChoice, Evaluator};
+use hnefi_models::{DeviceChoice, Evaluator, Precision, PrecisionChoice};
 use hnefi_selfplay::rng_for;
 use hnefi_selfplay::search::{RootKind, Search, SearchConfig, SearchReport, Searching, search_on_threads};
 use rand::RngExt;
@@ -139,8 +139,8 @@ impl<'a> Engine<'a> {
             Ok(Changed::Network) => {
                 if let Err(problem) = self.change_network() {
                     let stays = before.network.as_deref().unwrap_or("the shipped one");
-                    self.voice.tell(&format!("setoption: NNFile: {problem}; the network stays {stays}"));
-                    self.options.network = before.network;
+                    self.voice.tell(&format!("setoption: {name}: {problem}; the network stays {stays}"));
+                    self.options = before;
                 }
             }
         }
@@ -158,7 +158,13 @@ impl<'a> Engine<'a> {
     }
 
     fn change_network(&mut self) -> Result<(), String> {
-        let named = self.options.network.as_deref().map(|name| Network::named(name, self.device)).transpose()?;
+        let precision = self.options.precision;
+        let narrow = !matches!(precision, PrecisionChoice::Auto | PrecisionChoice::Exactly(Precision::F32));
+        if narrow && self.device != DeviceChoice::Cpu {
+            return Err(format!("precision {precision} is for the device cpu alone; expected auto or f32"));
+        }
+        let name = self.options.network.as_deref();
+        let named = name.map(|name| Network::named(name, self.device, precision)).transpose()?;
         self.forget_network();
         if let Some(network) = named {
             self.introduce(network);
@@ -181,7 +187,7 @@ impl<'a> Engine<'a> {
     /// Sees to a network and an evaluator for each thread.
     fn load_network(&mut self) {
         if self.network.is_none() {
-            self.introduce(Network::shipped(self.options.rules, self.device));
+            self.introduce(Network::shipped(self.options.rules, self.device, self.options.precision));
         }
         if let Some(network) = &self.network {
             self.evaluators.resize_with(self.options.threads, || network.evaluator());

@@ -28,7 +28,7 @@ use std::io::{BufRead, Write};
 use std::sync::Arc;
 
 use hnefi_engine::Preset;
-use hnefi_models::DeviceChoice;
+use hnefi_models::{DeviceChoice, PrecisionChoice};
 
 use crate::PlayError;
 use desk::Desk;
@@ -69,7 +69,8 @@ pub fn run(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> Result<(), PlayError> {
-    let named = params.model.as_deref().map(|name| Network::named(name, params.device)).transpose();
+    let named =
+        params.model.as_deref().map(|name| Network::named(name, params.device, PrecisionChoice::Auto)).transpose();
     let network = named.map_err(|problem| PlayError::Network { problem })?;
     let rules = engine::first_ruleset(params.rules, network.as_ref());
     let options = Options::new(rules, params.model.clone(), params.threads);

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use hnefi_engine::Preset;
 use hnefi_models::{
-    Card, Checkpoint, DeviceChoice, Evaluator, Precision, UniformEvaluator, evaluators, pretrained, pretrained_for,
+    Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, UniformEvaluator, evaluators, pretrained,
+    pretrained_for,
 };
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
@@ -26,16 +27,17 @@ impl Network {
     ///
     /// # Errors
     /// Why it cannot be used.
-    pub(super) fn named(name: &str, device: DeviceChoice) -> Result<Network, String> {
+    pub(super) fn named(name: &str, device: DeviceChoice, precision: PrecisionChoice) -> Result<Network, String> {
         // Read anew each time: a run may have a newer checkpoint by now.
         let mut models = ModelCache::new(device, SearchConfig::default());
         let checkpoint = models.checkpoint(Path::new(name)).map_err(|error| error.to_string())?;
-        Network::of(checkpoint, name, device)
+        Network::of(checkpoint, name, device, precision)
     }
 
     /// The shipped network for a ruleset, at least for its board, or none, which the description then says.
-    pub(super) fn shipped(rules: Preset, device: DeviceChoice) -> Network {
-        let fitting = pretrained_for(rules).and_then(|name| Network::of(&pretrained(name)?.ok()?, name, device).ok());
+    pub(super) fn shipped(rules: Preset, device: DeviceChoice, precision: PrecisionChoice) -> Network {
+        let fitting =
+            pretrained_for(rules).and_then(|name| Network::of(&pretrained(name)?.ok()?, name, device, precision).ok());
         fitting.unwrap_or_else(|| Network::none(rules))
     }
 
@@ -48,7 +50,12 @@ impl Network {
         Network { make: Box::new(|| Box::new(UniformEvaluator)), description, rulesets: None }
     }
 
-    fn of(checkpoint: &Checkpoint, name: &str, device: DeviceChoice) -> Result<Network, String> {
+    fn of(
+        checkpoint: &Checkpoint,
+        name: &str,
+        device: DeviceChoice,
+        precision: PrecisionChoice,
+    ) -> Result<Network, String> {
         let Card { network, rulesets, generation, .. } = &checkpoint.card;
         let description = format!(
             "network {name} is loaded: generation {generation}, {}x{}, trained on {}",
@@ -56,8 +63,7 @@ impl Network {
             network.channels,
             rulesets.join(", ")
         );
-        let make =
-            evaluators(&checkpoint.network, &device.into(), Precision::F32).map_err(|error| error.to_string())?;
+        let make = evaluators(&checkpoint.network, &device.into(), precision).map_err(|error| error.to_string())?;
         Ok(Network { make, description, rulesets: Some(rulesets.clone()) })
     }
 

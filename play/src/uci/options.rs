@@ -1,6 +1,7 @@
 //! The options: what is declared, what may be set, and to what.
 
 use hnefi_engine::Preset;
+use hnefi_models::{EvalError, PrecisionChoice};
 
 use super::command::shown;
 
@@ -17,6 +18,8 @@ pub(super) struct Options {
     pub(super) seed: u64,
     /// Memory for the tree in MiB.
     pub(super) hash: u32,
+    /// What the network computes in.
+    pub(super) precision: PrecisionChoice,
 }
 
 /// What a change means for the engine.
@@ -44,7 +47,16 @@ const TEMPERATURE: (f32, f32) = (0.0, 10.0);
 impl Options {
     pub(super) fn new(rules: Preset, network: Option<String>, threads: usize) -> Options {
         let threads = threads.clamp(THREADS.0, THREADS.1);
-        Options { network, threads, lines: 1, rules, temperature: 0.0, seed: 0, hash: 1024 }
+        Options {
+            network,
+            threads,
+            lines: 1,
+            rules,
+            temperature: 0.0,
+            seed: 0,
+            hash: 1024,
+            precision: PrecisionChoice::Auto,
+        }
     }
 
     /// The `option` lines, with the present values as defaults.
@@ -65,6 +77,11 @@ impl Options {
             ),
             spin("Seed", self.seed, (0, u64::from(u32::MAX))),
             spin("Hash", u64::from(self.hash), (u64::from(HASH.0), u64::from(HASH.1))),
+            format!(
+                "option name Precision type combo default {} var {}",
+                self.precision,
+                PrecisionChoice::NAMES.join(" var ")
+            ),
         ]
     }
 
@@ -108,9 +125,13 @@ impl Options {
                 self.hash = whole("Hash", value, HASH)?;
                 Changed::Hash
             }
+            "precision" => {
+                self.precision = value.parse().map_err(|error: EvalError| error.to_string())?;
+                Changed::Network
+            }
             _ => {
                 return Err(format!(
-                    "no option is named {}; expected NNFile, Threads, MultiPV, Rules, Temperature, Seed or Hash",
+                    "no option is named {}; expected NNFile, Threads, MultiPV, Rules, Temperature, Seed, Hash or Precision",
                     shown(name)
                 ));
             }
@@ -132,6 +153,8 @@ fn refusal(name: &str, value: &str, kind: &str, low: impl std::fmt::Display, hig
 
 #[cfg(test)]
 mod tests {
+    use hnefi_models::Precision;
+
     use super::*;
 
     fn options() -> Options {
@@ -168,6 +191,7 @@ mod tests {
         assert_eq!(set.set("Temperature", Some("0.7")), Ok(Changed::Nothing));
         assert_eq!(set.set("Seed", Some("7")), Ok(Changed::Nothing));
         assert_eq!(set.set("Hash", Some("64")), Ok(Changed::Hash));
+        assert_eq!(set.set("precision", Some("int8")), Ok(Changed::Network));
         let expected = Options {
             network: Some("runs/my run".to_owned()),
             threads: 2,
@@ -176,6 +200,7 @@ mod tests {
             temperature: 0.7,
             seed: 7,
             hash: 64,
+            precision: Precision::Int8.into(),
         };
         assert_eq!(set, expected);
         assert_eq!(set.set("NNFile", None), Ok(Changed::Network));
@@ -195,6 +220,7 @@ mod tests {
             ("Temperature", "NaN", "Temperature \"NaN\""),
             ("Seed", "-1", "Seed \"-1\""),
             ("Hash", "0", "Hash \"0\": expected a whole number from 1 to 65536"),
+            ("Precision", "int4", "precision \"int4\": expected auto, f32, bf16 or int8"),
             ("Contempt", "5", "no option is named \"Contempt\"; expected NNFile"),
         ] {
             let problem = set.set(name, Some(value)).expect_err(name);

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hnefi_engine::Preset;
-use hnefi_models::{Card, Checkpoint, DeviceChoice, Evaluator, Precision, evaluators, pretrained, pretrained_names};
+use hnefi_models::{
+    Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluators, pretrained, pretrained_names,
+};
 use serde::{Deserialize, Serialize};
 
 /// Networks kept in memory at once; the one used longest ago goes.
@@ -169,7 +171,7 @@ impl Models {
             Place::Folder(folder) => Checkpoint::load(&folder, &device),
         };
         let checkpoint = checkpoint.map_err(|error| error.to_string())?;
-        let made: Factory = evaluators(&checkpoint.network, &self.device.into(), Precision::F32)
+        let made: Factory = evaluators(&checkpoint.network, &self.device.into(), PrecisionChoice::Auto)
             .map_err(|error| error.to_string())?
             .into();
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);

@@ -194,7 +194,7 @@ fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> Result<Player
         Contestant::Checkpoint { generation, playouts } => PlayerSpec::Model {
             path: store.folder(&checkpoint_key(*generation))?,
             limit: Limit::Playouts(*playouts),
-            precision: Precision::F32,
+            precision: Precision::F32.into(),
         },
         Contestant::Player { player } => {
             let found = params.opponents.iter().find(|spec| spec.to_string() == *player);

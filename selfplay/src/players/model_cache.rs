@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use hnefi_models::{Checkpoint, DeviceChoice, Evaluator, Precision, evaluator, pretrained, pretrained_names};
+use hnefi_models::{Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluator, pretrained, pretrained_names};
 
 use super::PlayerError;
 use crate::search::SearchConfig;
@@ -50,7 +50,7 @@ impl ModelCache {
     ///
     /// # Errors
     /// As [`ModelCache::checkpoint`], and when the device does not compute in that precision.
-    pub fn evaluator(&mut self, path: &Path, precision: Precision) -> Result<Box<dyn Evaluator>, PlayerError> {
+    pub fn evaluator(&mut self, path: &Path, precision: PrecisionChoice) -> Result<Box<dyn Evaluator>, PlayerError> {
         let device = self.device;
         Ok(evaluator(&self.checkpoint(path)?.network, device, precision)?)
     }
@@ -97,7 +97,7 @@ mod tests {
 
     fn refusal(path: &Path) -> String {
         let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
-        let (limit, precision) = (Limit::Playouts(8), Precision::F32);
+        let (limit, precision) = (Limit::Playouts(8), PrecisionChoice::Auto);
         let spec = PlayerSpec::Model { path: path.to_owned(), limit, precision };
         match spec.build(&mut models) {
             Ok(player) => panic!("built {}", player.name()),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use hnefi_models::{EvalError, Precision};
+use hnefi_models::{EvalError, Precision, PrecisionChoice};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -47,7 +47,7 @@ pub enum PlayerSpec {
         /// How long it thinks.
         limit: Limit,
         /// What its network computes in, on a CPU.
-        precision: Precision,
+        precision: PrecisionChoice,
     },
     /// An external program that speaks the protocol of `hnefi uci`.
     Uci(UciSpec),
@@ -62,6 +62,17 @@ pub enum Limit {
     Playouts(u32),
     /// This much wall-clock time with a PUCT root, the tree kept from move to move.
     Time(Duration),
+}
+
+impl Limit {
+    /// What a network computes in where nobody says it. With a number of playouts the games can be repeated, on any machine; where
+    /// time is the limit they cannot, and speed is strength.
+    pub fn usual_precision(&self) -> PrecisionChoice {
+        match self {
+            Limit::Playouts(_) => Precision::F32.into(),
+            Limit::Time(_) => PrecisionChoice::Auto,
+        }
+    }
 }
 
 impl PlayerSpec {
@@ -167,7 +178,8 @@ fn model(text: &str) -> Result<PlayerSpec, String> {
             .to_owned());
     }
     let limit = limit.unwrap_or(Limit::Playouts(DEFAULT_PLAYOUTS));
-    Ok(PlayerSpec::Model { path: PathBuf::from(path), limit, precision: precision.unwrap_or_default() })
+    let precision = precision.unwrap_or_else(|| limit.usual_precision());
+    Ok(PlayerSpec::Model { path: PathBuf::from(path), limit, precision })
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -187,7 +199,7 @@ impl fmt::Display for PlayerSpec {
             PlayerSpec::Rollout { count } => write!(f, "rollout:{count}"),
             PlayerSpec::Model { path, limit, precision } => {
                 write!(f, "model:{},{limit}", path.display())?;
-                if *precision == Precision::default() { Ok(()) } else { write!(f, ",precision={precision}") }
+                if *precision == limit.usual_precision() { Ok(()) } else { write!(f, ",precision={precision}") }
             }
             PlayerSpec::Uci(spec) => write!(f, "uci:{spec}"),
             PlayerSpec::Htp(spec) => write!(f, "htp:{spec}"),
@@ -252,9 +264,9 @@ mod tests {
     #[test]
     fn a_model_without_a_limit_plays_by_64_playouts() {
         let path = PathBuf::from("runs/first");
-        let (limit, precision) = (Limit::Playouts(64), Precision::F32);
+        let (limit, precision) = (Limit::Playouts(64), Precision::F32.into());
         assert_eq!(spec("model:runs/first"), PlayerSpec::Model { path: path.clone(), limit, precision });
-        let precision = Precision::Int8;
+        let precision = Precision::Int8.into();
         assert_eq!(spec("model:runs/first,precision=int8"), PlayerSpec::Model { path, limit, precision });
         assert_eq!(spec("model:x,precision=bf16,playouts=8"), spec("model:x,playouts=8,precision=bf16"));
     }
@@ -263,7 +275,7 @@ mod tests {
     fn a_path_may_hold_commas_and_colons() {
         let path = PathBuf::from("C:/a,b/c");
         let limit = Limit::Time(Duration::from_millis(250));
-        let precision = Precision::F32;
+        let precision = PrecisionChoice::Auto;
         assert_eq!(spec("model:C:/a,b/c,time=0.25"), PlayerSpec::Model { path, limit, precision });
     }
 
@@ -294,7 +306,7 @@ mod tests {
             ("uci:x,nodes=1,movetime=1", "more than one limit"),
             ("model:x,depth=3", "unknown setting \"depth\"; expected playouts=N, time=S or precision=P"),
             ("model:x,playouts=3,time=1", "more than one limit; expected playouts=N or time=S, not both"),
-            ("model:x,precision=int4", "precision \"int4\": expected f32, bf16 or int8"),
+            ("model:x,precision=int4", "precision \"int4\": expected auto, f32, bf16 or int8"),
             ("model:x,precision=f32,precision=f32", "more than one precision"),
         ] {
             let found = refusal(text);

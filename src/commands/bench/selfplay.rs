@@ -76,7 +76,7 @@ fn play(
         ..SelfPlayConfig::default()
     };
     let network = network.init_seeded(1, &DeviceChoice::Flex.open()?);
-    let evaluators = evaluators(&network, &DeviceChoice::Cpu.into(), Precision::F32)?;
+    let evaluators = evaluators(&network, &DeviceChoice::Cpu.into(), Precision::F32.into())?;
     let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1).with_threads(threads);
     let watch = Watch { seconds, state: Mutex::new(WatchState::default()) };
     let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &|| Ok(evaluators()), &watch);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hnefi_models::{DeviceChoice, Precision};
+use hnefi_models::{DeviceChoice, Precision, PrecisionChoice};
 use toml::{Table, Value};
 
 use super::TrainConfig;
@@ -126,10 +126,11 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
     };
     let (run, train, budget) = (&config.run, &config.train, &config.budget);
     check(
-        run.precision == Precision::F32 || run.device == DeviceChoice::Cpu.into(),
+        matches!(run.precision, PrecisionChoice::Auto | PrecisionChoice::Exactly(Precision::F32))
+            || run.device == DeviceChoice::Cpu.into(),
         "run.precision",
         format!("\"{}\" with run.device = \"{}\"", run.precision, run.device),
-        "\"f32\", since only the device \"cpu\" has the others".to_owned(),
+        "\"auto\" or \"f32\", since only the device \"cpu\" has the others".to_owned(),
     );
     check(
         budget.minutes > 0.0 || budget.generations > 0,

@@ -9,7 +9,7 @@ mod schema;
 
 use std::path::Path;
 
-use hnefi_models::{DeviceList, NetworkConfig, Precision};
+use hnefi_models::{DeviceList, NetworkConfig, PrecisionChoice};
 use hnefi_selfplay::fleet::SelfPlayConfig;
 use hnefi_selfplay::search::SearchConfig;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ pub struct RunSection {
     pub device: DeviceList,
     /// What self-play computes the residual tower in, on the device `cpu`. Runs of before this key have the default.
     #[serde(default)]
-    pub precision: Precision,
+    pub precision: PrecisionChoice,
     /// Where the network is trained.
     pub train_device: DeviceList,
     /// Seconds between two saves of the games in flight.

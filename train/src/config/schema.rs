@@ -113,7 +113,7 @@ pub(super) const KEYS: &[Key] = &[
     key("run.seed", Kind::Whole(0, i64::MAX), "names all randomness"),
     key("run.threads", Kind::Whole(0, 1024), "threads, 0 is one per core, or on a GPU one per 32 games"),
     key("run.device", Kind::Device, "devices"),
-    key("run.precision", Kind::OneOf(&hnefi_models::Precision::NAMES), "precision"),
+    key("run.precision", Kind::OneOf(&hnefi_models::PrecisionChoice::NAMES), "precision"),
     key("run.train_device", Kind::Device, "devices"),
     key("run.save_seconds", Kind::Whole(1, 86_400), "seconds"),
     key("network.blocks", Kind::Whole(1, 100), "residual blocks"),

@@ -160,7 +160,7 @@ mod tests {
         config.run.threads += 3;
         config.budget.minutes *= 2.0;
         config.evaluate.games = 7;
-        config.run.precision = hnefi_models::Precision::Bf16;
+        config.run.precision = hnefi_models::Precision::Bf16.into();
         settle(&store, &config, None).unwrap();
     }
 
