@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Ladder(args) => commands::ladder::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Import(args) => commands::import::run(args),
+        Command::Imitate(args) => commands::imitate::run(args),
         Command::Judge(args) => commands::judge::run(args),
         Command::ExportNet(args) => commands::export_net::run(args),
         Command::Replay => commands::replay::run(),

@@ -11,7 +11,7 @@ use hnefi_engine::{Preset, Rules};
 pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 pub use measuring::{BenchArgs, JudgeArgs, LadderArgs, MatchArgs, PerftArgs, Stage};
 pub use playing::{PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
-pub use training::{FetchArgs, PackArgs, SelfplayArgs, StoreArgs, TrainArgs, UnpackArgs, WorkerArgs};
+pub use training::{FetchArgs, ImitateArgs, PackArgs, SelfplayArgs, StoreArgs, TrainArgs, UnpackArgs, WorkerArgs};
 
 /// A self-play training toolkit for Hnefatafl (Viking chess).
 #[derive(Debug, Parser)]
@@ -51,6 +51,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Read games that people played into a record file.
     Import(ImportArgs),
+    /// Train a network on recorded games, to begin self-play with.
+    Imitate(ImitateArgs),
     /// Compare a checkpoint with recorded games: move agreement and value calibration.
     Judge(JudgeArgs),
     /// Write a checkpoint's network for other programs (ONNX).

@@ -1,4 +1,4 @@
-//! Arguments of what makes networks and their runs: `train`, `worker`, `fetch`, `selfplay`, `pack`, `unpack`.
+//! Arguments of what makes networks and their runs: `train`, `imitate`, `worker`, `fetch`, `selfplay`, `pack`, `unpack`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -84,6 +84,34 @@ impl StoreArgs {
             watch: Arc::new(watch),
         }
     }
+}
+
+/// Arguments of `imitate`.
+#[derive(Debug, Args)]
+pub struct ImitateArgs {
+    /// Record files and run directories; `import` makes them of games that people played.
+    #[arg(required = true, value_name = "FILE|RUN")]
+    pub sources: Vec<PathBuf>,
+    /// Folder of the checkpoint to write.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// How often every ply is trained on, on average.
+    #[arg(long, default_value_t = 10.0, value_parser = epochs)]
+    pub epochs: f64,
+    /// A shipped config or a TOML file: its network, and its rates, batches and losses.
+    #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
+    pub config: String,
+    /// Change a key of the configuration, such as train.rate=0.001; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub changes: Vec<String>,
+    /// Begin with the weights of a checkpoint, a run or a shipped checkpoint, instead of random ones.
+    #[arg(long, value_name = "CHECKPOINT")]
+    pub from: Option<PathBuf>,
+}
+
+fn epochs(text: &str) -> Result<f64, String> {
+    let epochs = text.parse().ok().filter(|epochs| (0.01..=10_000.0).contains(epochs));
+    epochs.ok_or_else(|| "expected a number from 0.01 to 10000".to_owned())
 }
 
 /// Arguments of `worker`.

@@ -6,6 +6,7 @@ pub mod doctor;
 pub mod export;
 pub mod export_net;
 pub mod fetch;
+pub mod imitate;
 pub mod import;
 pub mod judge;
 pub mod ladder;

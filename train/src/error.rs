@@ -78,6 +78,12 @@ pub enum TrainError {
         /// What was found and what was expected.
         problem: String,
     },
+    /// There are no games with a result and plies to train on.
+    #[error("{games} games, none with a result and a ply to learn from; expected finished games")]
+    NothingToLearn {
+        /// Games that were given.
+        games: usize,
+    },
     /// The learner's state of a generation is damaged.
     #[error("{object}: {problem}")]
     State {

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`config`] | the configuration, with every fault reported at once |
 //! | [`mod@run`] | the loop, resuming, and who watches it |
+//! | [`mod@imitate`] | learning from recorded games instead |
 //! | [`worker`] | playing games for a run whose trainer is elsewhere |
 //! | [`window`] | how much of what was played is trained on |
 //! | [`sample`], [`batch`] | from game records to tensors |
@@ -20,17 +21,20 @@ pub mod auxiliary;
 pub mod batch;
 pub mod config;
 mod error;
+pub mod imitate;
 pub mod learner;
 pub mod loss;
 pub mod metrics;
 pub mod run;
 pub mod sample;
 pub mod schedule;
+mod steps;
 pub mod tensorboard;
 pub mod window;
 pub mod worker;
 
 pub use config::{Fault, TrainConfig};
 pub use error::TrainError;
+pub use imitate::{Imitation, imitate};
 pub use metrics::GenerationMetrics;
 pub use run::{RunParams, Summary, TrainObserver, run, run_at};

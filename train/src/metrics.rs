@@ -248,6 +248,12 @@ impl StepMeans {
         LossValues { total, policy, value, moves_left, occupancy, auxiliary }
     }
 
+    /// Mean entropy of the policy targets so far.
+    pub(crate) fn entropy(&self) -> f32 {
+        let [.., entropy, _] = self.means();
+        entropy
+    }
+
     /// Writes the means and counts into the metrics.
     pub(crate) fn write(&self, metrics: &mut TrainingMetrics) {
         let [.., entropy, norm] = self.means();

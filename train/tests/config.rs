@@ -146,6 +146,11 @@ fn values_that_do_not_go_together() {
         "run.precision = \"int8\" with run.device = \"flex\": expected \"auto\" or \"f32\", since only the device \"cpu\" has the others"
     );
     assert_eq!(faults("[run]\nprecision = \"bf16\""), []);
+    assert_eq!(faults("[run]\nprecision = \"auto\"\ndevice = \"flex,flex\""), []);
+    assert_eq!(
+        fault("[run]\ntrain_device = \"flex,flex,flex\"\n[train]\nshards = 2"),
+        "train.shards = 2 with 3 devices in run.train_device: expected at least one part of a batch for each device"
+    );
     assert_eq!(
         fault("[train]\nrate = 1e-5"),
         "train.rate_end = 0.0001: expected no more than train.rate, which is 0.00001"

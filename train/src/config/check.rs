@@ -144,6 +144,13 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
         format!("{} with train.shards = {}", train.batch, train.shards),
         "a multiple of train.shards, at least 2 samples a shard".to_owned(),
     );
+    let devices = run.train_device.choices().len();
+    check(
+        train.shards >= devices,
+        "train.shards",
+        format!("{} with {devices} devices in run.train_device", train.shards),
+        "at least one part of a batch for each device".to_owned(),
+    );
     check(
         train.rate_end <= train.rate,
         "train.rate_end",

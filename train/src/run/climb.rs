@@ -25,7 +25,7 @@ impl Run<'_> {
     pub(super) fn climb(&mut self) -> Result<bool, TrainError> {
         let generation = self.complete();
         let every = self.config.ladder.every;
-        if !self.params.ladder || every == 0 || (!generation.is_multiple_of(every) && self.clock.has_room(generation)) {
+        if !self.params.ladder || every == 0 || (!generation.is_multiple_of(every) && !self.finished_budget) {
             return Ok(true);
         }
         let elapsed = self.clock.elapsed();

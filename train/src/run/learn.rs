@@ -1,19 +1,16 @@
 //! Training of one generation.
 
-use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 use super::{Run, TrainingProgress};
 use crate::TrainError;
 use crate::metrics::{StepMeans, TrainingMetrics};
 use crate::sample::Sampler;
+use crate::steps::take_steps;
 
 /// A generation trains on the new plies of at most so many of its size. Workers may bring more than the trainer can keep up
 /// with; all of it goes into the replay window, and each ply is trained on less often.
 const MOST_NEW: u64 = 4;
-
-/// Batches made ahead of the learner.
-const AHEAD: usize = 2;
 
 impl Run<'_> {
     /// Trains on the replay window, as many samples as the new plies ask for; `None` when the observer stopped it, in which
@@ -37,36 +34,23 @@ impl Run<'_> {
         let samples_before = learner.counts().samples;
         let (mut means, mut rate) = (StepMeans::default(), 0.0);
         let began = Instant::now();
-        let stopped = std::thread::scope(|scope| {
-            let (sender, batches) = sync_channel(AHEAD);
-            let sampler = &sampler;
-            scope.spawn(move || {
-                for step in first..first + steps {
-                    // The learner hangs up when it stops early.
-                    if sender.send(sampler.batch(step, train.batch, train.shards)).is_err() {
-                        return;
-                    }
-                }
-            });
-            for (step, batch) in batches.iter().enumerate() {
-                if observer.should_stop() {
-                    return Ok(true);
-                }
-                if clock.remaining() <= 0.0 {
-                    break;
-                }
-                let batch = batch?;
-                let run = clock.progress(generation - 1, step as f64 / steps as f64);
-                rate = schedule.rate(first + step as u64, run);
-                let report = learner.step(&batch, rate)?;
-                let entropy = batch.iter().map(|shard| shard.policy_entropy()).sum::<f32>() / batch.len() as f32;
-                means.add(&report, entropy, train.clip_norm);
-                let progress = TrainingProgress { step: step as u64 + 1, steps, losses: means.losses() };
-                observer.training(generation, &progress, run);
+        let stopped = std::cell::Cell::new(false);
+        let done = |step: u64| clock.progress(generation - 1, (step - first) as f64 / steps as f64);
+        let mut rate_of = |step: u64| {
+            stopped.set(observer.should_stop());
+            if stopped.get() || clock.remaining() <= 0.0 {
+                return None;
             }
-            Ok::<bool, TrainError>(false)
+            rate = schedule.rate(step, done(step));
+            Some(rate)
+        };
+        let batches = (train.batch, train.shards);
+        take_steps(learner, &sampler, first..first + steps, batches, &mut rate_of, &mut |step, taken| {
+            means.add(&taken.report, taken.entropy, train.clip_norm);
+            let progress = TrainingProgress { step: step - first + 1, steps, losses: means.losses() };
+            observer.training(generation, &progress, done(step));
         })?;
-        if stopped {
+        if stopped.get() {
             return Ok(None);
         }
         let seconds = began.elapsed().as_secs_f64();

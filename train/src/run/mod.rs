@@ -147,6 +147,8 @@ struct Run<'a> {
     save: u32,
     /// Identity of the averaged weights.
     checkpoint_id: String,
+    /// Whether the budget is used up, as the workers have been told.
+    finished_budget: bool,
 }
 
 impl Run<'_> {
@@ -156,7 +158,7 @@ impl Run<'_> {
             if !self.climb()? {
                 return Ok(self.summary(true));
             }
-            if !self.clock.has_room(self.complete()) {
+            if self.finished_budget {
                 return Ok(self.summary(false));
             }
             let Some(played) = self.generate()? else { return Ok(self.summary(true)) };

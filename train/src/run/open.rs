@@ -78,6 +78,7 @@ impl<'a> Run<'a> {
             selfplay_seconds: clock.selfplay_seconds,
             save,
             checkpoint_id: checkpoint.card.id,
+            finished_budget: false,
         };
         saved::remove_inflight_before(&run.store, (run.played_until + 1, run.save))?;
         if run.complete() == 0 {

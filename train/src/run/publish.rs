@@ -54,7 +54,9 @@ impl Run<'_> {
     }
 
     /// Tells the workers how to play with the newest network.
-    pub(super) fn publish_terms(&self) -> Result<(), TrainError> {
+    pub(super) fn publish_terms(&mut self) -> Result<(), TrainError> {
+        // Looked up once: were it asked again a moment later, workers might be left waiting for a trainer that has gone.
+        self.finished_budget = !self.clock.has_room(self.complete());
         let progress = self.clock.progress(self.complete(), 0.0);
         let terms = Terms {
             protocol: PROTOCOL,
@@ -64,7 +66,7 @@ impl Run<'_> {
             checkpoint: self.checkpoint_id.clone(),
             progress,
             past: self.past_generations()?.first().copied(),
-            finished: !self.clock.has_room(self.complete()),
+            finished: self.finished_budget,
             playouts: playouts_at(&self.config.budget.playouts, progress),
             adaptation: self.fleet.adaptation(),
         };

@@ -1,0 +1,48 @@
+//! `hnefi imitate`: a network from recorded games, to play with or to begin self-play with.
+
+use std::sync::atomic::Ordering;
+
+use anyhow::ensure;
+use hnefi_selfplay::GameRecord;
+use hnefi_train::TrainConfig;
+use indicatif::ProgressBar;
+
+use super::records::{Games, record_files};
+use crate::cli::ImitateArgs;
+use crate::{interrupt, progress};
+
+/// Trains and writes the checkpoint.
+pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
+    let config = TrainConfig::load_with(&args.config, &args.changes)?;
+    ensure!(!args.out.exists(), "{}: exists already; expected a new folder for the checkpoint", args.out.display());
+    let files = record_files(&args.sources)?;
+    let games: Vec<GameRecord> = Games::new(files, ProgressBar::hidden()).map(|game| game.record).collect();
+    let stop = interrupt::stop_flag()?;
+    let bar = progress::share();
+    bar.set_prefix("imitation");
+    let learned = hnefi_train::imitate(&config, &games, args.epochs, args.from.as_deref(), &mut |so_far| {
+        bar.set_position(1000 * so_far.step / so_far.steps.max(1));
+        let losses = &so_far.losses;
+        bar.set_message(format!(
+            "step {}/{}, policy {:.3}, value {:.3}",
+            so_far.step, so_far.steps, losses.policy, losses.value
+        ));
+        !stop.load(Ordering::SeqCst)
+    })?;
+    bar.finish_and_clear();
+    learned.checkpoint.save(&args.out)?;
+    let card = &learned.checkpoint.card;
+    println!(
+        "{} games, {} plies; {} steps, {} samples; policy loss {:.3} (targets {:.3}), value loss {:.3}",
+        games.len(),
+        learned.plies,
+        card.steps,
+        card.samples,
+        learned.losses.policy,
+        learned.entropy,
+        learned.losses.value
+    );
+    println!("checkpoint  {}", args.out.display());
+    println!("train it    cargo run --release -- train --config {} --from {}", args.config, args.out.display());
+    Ok(())
+}

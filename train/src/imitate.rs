@@ -1,0 +1,117 @@
+//! Learning from recorded games: a network that plays like those who played them.
+//!
+//! The move that was played is the policy's target and the result of the game the value's. No search is involved, so a few
+//! thousand games are learned in minutes; what comes of it is not strong, but it knows what games are about, and self-play may
+//! begin with it ([`crate::RunParams::origin`]).
+
+use std::path::Path;
+
+use burn::tensor::Device;
+use hnefi_engine::Preset;
+use hnefi_models::{Card, Checkpoint, DeviceChoice};
+use hnefi_selfplay::GameRecord;
+use hnefi_selfplay::players::ModelCache;
+use hnefi_selfplay::search::SearchConfig;
+
+use crate::learner::{Learner, LearnerParams, LossValues};
+use crate::loss::LossWeights;
+use crate::metrics::StepMeans;
+use crate::run::TrainingProgress;
+use crate::sample::{Sampler, Targets, ValueTarget};
+use crate::steps::take_steps;
+use crate::{TrainConfig, TrainError};
+
+/// What was learned.
+#[derive(Clone, Debug)]
+pub struct Imitation {
+    /// The averaged weights.
+    pub checkpoint: Checkpoint,
+    /// Plies learned from.
+    pub plies: usize,
+    /// Mean losses over the last tenth of the steps.
+    pub losses: LossValues,
+    /// Entropy of the policy targets, nats: 0 where each is one move.
+    pub entropy: f32,
+}
+
+/// Trains a network of the configuration on every training ply of the finished games, `epochs` times on average, from random
+/// weights or from the checkpoint that `origin` means. `progress` hears of every step and says whether to go on; what was
+/// learned until then is the result. The configuration's rates, batches and averaging hold; its auxiliary heads, and what it
+/// makes of the searched value, do not.
+///
+/// # Errors
+/// When the configuration has faults, there is nothing to learn from, the origin cannot be read or has another shape, or a
+/// step fails.
+pub fn imitate(
+    config: &TrainConfig,
+    games: &[GameRecord],
+    epochs: f64,
+    origin: Option<&Path>,
+    progress: &mut dyn FnMut(&TrainingProgress) -> bool,
+) -> Result<Imitation, TrainError> {
+    let faults = config.validate();
+    if !faults.is_empty() {
+        return Err(TrainError::Config { origin: "of this training".to_owned(), faults });
+    }
+    games.iter().try_for_each(GameRecord::check)?;
+    let sampler = Sampler::new(games, config.run.seed, Targets::from(ValueTarget { search_mix: 0.0, fade: 0.0 }));
+    if sampler.plies() == 0 {
+        return Err(TrainError::NothingToLearn { games: games.len() });
+    }
+    let train = &config.train;
+    let mut learner = beginner(config, origin)?;
+    let steps = ((sampler.plies() as f64 * epochs / train.batch as f64).ceil() as u64).max(1);
+    let schedule = train.rate_schedule();
+    let (mut recent, mut last) = (StepMeans::default(), StepMeans::default());
+    let stop = std::cell::Cell::new(false);
+    let mut rate = |step: u64| (!stop.get()).then(|| schedule.rate(step, step as f64 / steps as f64));
+    take_steps(&mut learner, &sampler, 0..steps, (train.batch, train.shards), &mut rate, &mut |step, taken| {
+        recent.add(&taken.report, taken.entropy, train.clip_norm);
+        if step >= steps - steps.div_ceil(10) {
+            last.add(&taken.report, taken.entropy, train.clip_norm);
+        }
+        let so_far = TrainingProgress { step: step + 1, steps, losses: recent.losses() };
+        // Over the latest steps only, so that the number shown moves.
+        if (step + 1).is_multiple_of(RECENT) {
+            recent = StepMeans::default();
+        }
+        stop.set(!progress(&so_far));
+    })?;
+    let counts = learner.counts();
+    let trained = |preset: &&Preset| games.iter().any(|game| game.rules.preset() == Some(**preset));
+    let card = Card {
+        rulesets: Preset::ALL.iter().filter(trained).map(|preset| preset.name().to_owned()).collect(),
+        steps: counts.steps,
+        samples: counts.samples,
+        seed: config.run.seed,
+        ..Card::new(config.network)
+    };
+    let checkpoint = Checkpoint::new(card, learner.average())?;
+    Ok(Imitation { checkpoint, plies: sampler.plies(), losses: last.losses(), entropy: last.entropy() })
+}
+
+/// Steps over which the losses that are shown are averaged.
+const RECENT: u64 = 50;
+
+/// A learner without auxiliary heads: those that look at coming searches would find none.
+fn beginner(config: &TrainConfig, origin: Option<&Path>) -> Result<Learner, TrainError> {
+    let devices = config.run.train_device.open()?;
+    let params = LearnerParams::from(&config.train);
+    let LearnerParams { weights, .. } = params;
+    let weights = LossWeights { auxiliary: Default::default(), ..weights };
+    let params = LearnerParams { weights, auxiliaries: hnefi_models::Auxiliaries::NONE, ..params };
+    let network = match origin {
+        None => config.network.init_seeded(config.run.seed, &Device::flex()),
+        Some(path) => {
+            let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
+            let mut models = ModelCache::new(DeviceChoice::Flex, SearchConfig::default());
+            let checkpoint = models.checkpoint(path).map_err(|error| refuse(error.to_string()))?;
+            if checkpoint.card.network != config.network {
+                let (there, here) = (checkpoint.card.network, config.network);
+                return Err(refuse(format!("its network is {there:?}; expected that of the configuration, {here:?}")));
+            }
+            checkpoint.network.clone()
+        }
+    };
+    Learner::new(&network, &devices, params)
+}

@@ -1,0 +1,51 @@
+//! Taking training steps: batches are made ahead on a thread of their own while the learner works.
+
+use std::ops::Range;
+use std::sync::mpsc::sync_channel;
+
+use crate::TrainError;
+use crate::learner::{Learner, StepReport};
+use crate::sample::Sampler;
+
+/// Batches made ahead of the learner.
+const AHEAD: usize = 2;
+
+/// A step that was taken.
+pub(crate) struct Taken {
+    /// What it did.
+    pub(crate) report: StepReport,
+    /// Entropy of its policy targets, nats.
+    pub(crate) entropy: f32,
+}
+
+/// Takes the steps with these numbers on batches of `rows` samples in as many parts as the learner has. `rate` says the learning
+/// rate of a step, or `None` to end before it; `taken` hears of every step.
+pub(crate) fn take_steps(
+    learner: &mut Learner,
+    sampler: &Sampler<'_>,
+    steps: Range<u64>,
+    (rows, shards): (usize, usize),
+    rate: &mut dyn FnMut(u64) -> Option<f64>,
+    taken: &mut dyn FnMut(u64, &Taken),
+) -> Result<(), TrainError> {
+    std::thread::scope(|scope| {
+        let (sender, batches) = sync_channel(AHEAD);
+        let numbers = steps.clone();
+        scope.spawn(move || {
+            for step in numbers {
+                // The learner hangs up when it ends early.
+                if sender.send(sampler.batch(step, rows, shards)).is_err() {
+                    return;
+                }
+            }
+        });
+        for (step, batch) in steps.zip(batches) {
+            let Some(rate) = rate(step) else { break };
+            let batch = batch?;
+            let report = learner.step(&batch, rate)?;
+            let entropy = batch.iter().map(|shard| shard.policy_entropy()).sum::<f32>() / batch.len() as f32;
+            taken(step, &Taken { report, entropy });
+        }
+        Ok(())
+    })
+}

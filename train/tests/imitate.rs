@@ -1,0 +1,135 @@
+//! Learning from recorded games: a player with one habit is learned by heart, and self-play begins with what was learned.
+
+use std::path::Path;
+
+use hnefi_engine::{MoveList, Position, Preset, Rules};
+use hnefi_models::{DeviceChoice, EvalRequest, Evaluations, Precision, Wdl, evaluator};
+use hnefi_selfplay::{GameRecord, PlyRecord};
+use hnefi_train::run::Silent;
+use hnefi_train::{RunParams, TrainConfig, imitate, run_at};
+
+fn config() -> TrainConfig {
+    let text = r#"
+        [run]
+        device = "flex"
+        [network]
+        blocks = 1
+        channels = 16
+        pool_every = 1
+        head_channels = 8
+        value_hidden = 8
+        [selfplay]
+        games_in_flight = 32
+        ply_caps = { seven = 12 }
+        [train]
+        plies_per_generation = 150
+        batch = 32
+        rate = 0.005
+        warmup_steps = 10
+        average_steps = 20
+        reply_weight = 0.15
+        [ladder]
+        every = 0
+        [budget]
+        minutes = 0
+        generations = 1
+        playouts = [2]
+    "#;
+    TrainConfig::parse(text, "tiny").unwrap()
+}
+
+/// A game in which both sides always play the legal move whose squares come last, after some moves that tell the games apart.
+fn habitual(number: usize) -> GameRecord {
+    let rules = Rules { ply_cap: 40, ..Preset::Brandubh.rules() };
+    let mut position = Position::start(&rules);
+    let (mut plies, mut legal) = (Vec::new(), MoveList::new());
+    while position.outcome().is_none() {
+        position.legal_moves(&mut legal);
+        let habit = *legal.iter().max_by_key(|mv| (mv.from(), mv.to())).unwrap();
+        let opening = plies.len() < 2;
+        let mv = if opening { legal[(number * 7 + plies.len() * 3) % legal.len()] } else { habit };
+        let value = Wdl::DRAW;
+        plies.push(PlyRecord {
+            mv,
+            policy: vec![(mv, 1.0)],
+            playouts: 0,
+            raw: value,
+            searched: value,
+            trains: !opening,
+        });
+        position.play_unchecked(mv);
+    }
+    GameRecord {
+        game: number as u64,
+        seed: 1,
+        rules,
+        start: None,
+        players: ["habit".into(), "habit".into()],
+        plies,
+        outcome: position.outcome(),
+        resigned: None,
+        would_have_resigned: None,
+    }
+}
+
+#[test]
+fn a_habit_is_learned_and_self_play_begins_with_it() {
+    let games: Vec<GameRecord> = (0..20).map(habitual).collect();
+    let mut steps = Vec::new();
+    let learned = imitate(&config(), &games, 20.0, None, &mut |progress| {
+        steps.push((progress.step, progress.losses.policy));
+        true
+    })
+    .unwrap();
+    let expected: usize = games.iter().map(GameRecord::training_plies).sum();
+    assert_eq!(learned.plies, expected);
+    assert_eq!(steps.len(), (expected * 20).div_ceil(32));
+    assert!(learned.losses.policy < 0.5 * steps[0].1, "{} after {}", learned.losses.policy, steps[0].1);
+    assert_eq!(learned.entropy, 0.0, "every target is one move");
+    assert_eq!(
+        (learned.checkpoint.card.rulesets.clone(), learned.checkpoint.card.generation),
+        (vec!["brandubh".into()], 0)
+    );
+
+    // In a game that it has not seen it does as they did, mostly.
+    let mut judge = evaluator(&learned.checkpoint.network, DeviceChoice::Cpu, Precision::F32.into()).unwrap();
+    let unseen = habitual(31);
+    let mut replay = unseen.replay().unwrap();
+    let (mut agreed, mut asked, mut legal, mut out) = (0, 0, MoveList::new(), Evaluations::new());
+    loop {
+        let position = replay.position().clone();
+        let Some(ply) = replay.step().unwrap() else { break };
+        position.legal_moves(&mut legal);
+        judge.evaluate(&[EvalRequest { position: &position, moves: &legal, auxiliary: false }], &mut out).unwrap();
+        let priors = out.priors(0);
+        let first = (0..legal.len()).max_by(|&a, &b| priors[a].total_cmp(&priors[b])).unwrap();
+        if ply.trains {
+            asked += 1;
+            agreed += usize::from(legal[first] == ply.mv);
+        }
+    }
+    assert!(asked > 10 && 2 * agreed > asked, "{agreed} of {asked}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let (checkpoint, run) = (folder.path().join("habit"), folder.path().join("run"));
+    learned.checkpoint.save(&checkpoint).unwrap();
+    let params = RunParams { origin: Some(&checkpoint), ..RunParams::new(&run) };
+    assert_eq!(run_at(&config(), &params, &Silent).unwrap().generations, 1);
+    let card = hnefi_models::Checkpoint::load_card(&run.join("checkpoints/000000")).unwrap();
+    assert_eq!(card.id, learned.checkpoint.card.id, "its weights play first");
+}
+
+#[test]
+fn what_cannot_be_learned_from_is_told() {
+    let mut game = habitual(1);
+    game.plies.truncate(5);
+    game.outcome = None;
+    let mut go_on = |_: &_| true;
+    let message = imitate(&config(), &[game], 1.0, None, &mut go_on).unwrap_err().to_string();
+    assert_eq!(message, "1 games, none with a result and a ply to learn from; expected finished games");
+    let games = [habitual(1)];
+    let message = imitate(&config(), &games, 1.0, Some(Path::new("no/such")), &mut go_on).unwrap_err().to_string();
+    assert!(message.starts_with("beginning from no/such: "), "{message}");
+    let stopped = imitate(&config(), &games, 50.0, None, &mut |progress| progress.step < 3).unwrap();
+    assert_eq!(stopped.checkpoint.card.steps, 3, "what was learned until then");
+}
