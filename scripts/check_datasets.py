@@ -76,7 +76,9 @@ for name, part in parts.items():
 for (number, ply), row in frame.set_index(["game", "ply"]).iterrows():
     line = lines[number]
     assert row["move"] == line["moves"][ply] and row["played"] == flat_index(row["move"])
-    assert row["side"] == ("attackers" if ply % 2 == 0 else "defenders")
+    # Some games go on from a position of another one, with either side to move.
+    defenders_begin = (line["fen"] or "a").endswith("d")
+    assert row["side"] == ("attackers" if ply % 2 == defenders_begin else "defenders")
     winner = line["status"]
     assert list(row["wdl"]) == ([0, 1, 0] if winner == "draw" else [1, 0, 0] if winner == row["side"] else [0, 0, 1])
     assert np.allclose(row["raw"], line["raw"][ply]) and np.allclose(row["searched"], line["searched"][ply])
