@@ -18,6 +18,15 @@ pub fn spinner() -> ProgressBar {
     ProgressBar::new_spinner().with_style(style)
 }
 
+/// Prints a line above a bar, or plainly when none is drawn.
+pub fn line(bar: &ProgressBar, text: &str) {
+    if bar.is_hidden() {
+        println!("{text}");
+    } else {
+        bar.println(text);
+    }
+}
+
 fn bar(length: u64, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("the template is a constant and valid");
     ProgressBar::new(length).with_style(style.progress_chars("━╸─"))

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hnefi_selfplay::store::StoreWatch;
 use indicatif::ProgressBar;
 
+use crate::progress;
+
 /// Prints a line above a progress bar and stops when Ctrl-C was pressed.
 pub struct Delays {
     /// The bar that is being drawn.
@@ -16,12 +18,7 @@ pub struct Delays {
 
 impl StoreWatch for Delays {
     fn delayed(&self, text: &str) {
-        let text = format!("warning: {text}");
-        if self.bar.is_hidden() {
-            println!("{text}");
-        } else {
-            self.bar.println(text);
-        }
+        progress::line(&self.bar, &format!("warning: {text}"));
     }
 
     fn should_stop(&self) -> bool {

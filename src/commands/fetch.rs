@@ -24,8 +24,7 @@ pub fn run(args: FetchArgs) -> anyhow::Result<()> {
     loop {
         let fetched = fetch(&from, &to, args.all, &|key| bar.set_message(key.to_owned()), &stopped)?;
         if fetched > 0 || !args.follow {
-            let text = format!("fetched {fetched} objects into {}", args.run.display());
-            if bar.is_hidden() { println!("{text}") } else { bar.println(text) }
+            progress::line(&bar, &format!("fetched {fetched} objects into {}", args.run.display()));
         }
         let mut left = LOOK;
         while args.follow && !stopped() && !left.is_zero() {

@@ -91,11 +91,7 @@ struct Watcher {
 impl Watcher {
     /// Prints a line above the bar, or plainly when no bar is drawn.
     fn line(&self, text: &str) {
-        if self.bar.is_hidden() {
-            println!("{text}");
-        } else {
-            self.bar.println(text);
-        }
+        progress::line(&self.bar, text);
     }
 }
 

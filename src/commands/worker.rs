@@ -50,11 +50,7 @@ struct Watcher {
 
 impl Watcher {
     fn line(&self, text: &str) {
-        if self.bar.is_hidden() {
-            println!("{text}");
-        } else {
-            self.bar.println(text);
-        }
+        progress::line(&self.bar, text);
     }
 }
 

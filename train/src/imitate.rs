@@ -8,15 +8,13 @@ use std::path::Path;
 
 use burn::tensor::Device;
 use hnefi_engine::Preset;
-use hnefi_models::{Card, Checkpoint, DeviceChoice};
+use hnefi_models::{Card, Checkpoint};
 use hnefi_selfplay::GameRecord;
-use hnefi_selfplay::players::ModelCache;
-use hnefi_selfplay::search::SearchConfig;
 
 use crate::learner::{Learner, LearnerParams, LossValues};
 use crate::loss::LossWeights;
 use crate::metrics::StepMeans;
-use crate::run::TrainingProgress;
+use crate::run::{TrainingProgress, network_from};
 use crate::sample::{Sampler, Targets, ValueTarget};
 use crate::steps::take_steps;
 use crate::{TrainConfig, TrainError};
@@ -102,16 +100,7 @@ fn beginner(config: &TrainConfig, origin: Option<&Path>) -> Result<Learner, Trai
     let params = LearnerParams { weights, auxiliaries: hnefi_models::Auxiliaries::NONE, ..params };
     let network = match origin {
         None => config.network.init_seeded(config.run.seed, &Device::flex()),
-        Some(path) => {
-            let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
-            let mut models = ModelCache::new(DeviceChoice::Flex, SearchConfig::default());
-            let checkpoint = models.checkpoint(path).map_err(|error| refuse(error.to_string()))?;
-            if checkpoint.card.network != config.network {
-                let (there, here) = (checkpoint.card.network, config.network);
-                return Err(refuse(format!("its network is {there:?}; expected that of the configuration, {here:?}")));
-            }
-            checkpoint.network.clone()
-        }
+        Some(path) => network_from(path, config)?,
     };
     Learner::new(&network, &devices, params)
 }

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use hnefi_models::{Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluator, pretrained, pretrained_names};
+use hnefi_models::{
+    CARD_FILE, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluator, pretrained, pretrained_names,
+};
 
 use super::PlayerError;
 use crate::search::SearchConfig;
-
-/// The file that makes a folder a checkpoint.
-const CARD_FILE: &str = "card.json";
 
 /// The folder of a run that holds its checkpoints, numbered by generation.
 const CHECKPOINTS: &str = "checkpoints";

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
-use hnefi_models::DeviceChoice;
+use hnefi_models::{DeviceChoice, Network};
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::Store;
@@ -33,13 +33,7 @@ pub(super) fn learner_from(
     devices: &[Device],
     params: LearnerParams,
 ) -> Result<Learner, TrainError> {
-    let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
-    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
-    let checkpoint = models.checkpoint(path).map_err(|error| refuse(error.to_string()))?;
-    if checkpoint.card.network != config.network {
-        let (there, here) = (checkpoint.card.network, config.network);
-        return Err(refuse(format!("its network is {there:?}; expected that of the configuration, {here:?}")));
-    }
+    let network = network_from(path, config)?;
     // A shipped checkpoint is no directory, and a checkpoint's folder has no state.
     if let Ok(store) = Store::open_to_read(path)
         && let Some(&generation) = saved::states(&store)?.first()
@@ -49,5 +43,20 @@ pub(super) fn learner_from(
         return Learner::take_over(state, &config.network, config.run.seed, devices, params, &object);
     }
     let auxiliary = config.network.init_auxiliary(params.auxiliaries, config.run.seed, &Device::flex());
-    Learner::new(&checkpoint.network.clone().with_auxiliary(auxiliary), devices, params)
+    Learner::new(&network.with_auxiliary(auxiliary), devices, params)
+}
+
+/// The network that `path` means: of a run's newest checkpoint, a checkpoint folder, or a shipped checkpoint by its name.
+///
+/// # Errors
+/// When it cannot be read or has another shape than the configuration.
+pub(crate) fn network_from(path: &Path, config: &TrainConfig) -> Result<Network, TrainError> {
+    let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
+    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let checkpoint = models.checkpoint(path).map_err(|error| refuse(error.to_string()))?;
+    if checkpoint.card.network != config.network {
+        let (there, here) = (checkpoint.card.network, config.network);
+        return Err(refuse(format!("its network is {there:?}; expected that of the configuration, {here:?}")));
+    }
+    Ok(checkpoint.network.clone())
 }
