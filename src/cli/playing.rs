@@ -26,8 +26,8 @@ pub enum Seat {
 /// Arguments of `play`.
 #[derive(Debug, Args)]
 pub struct PlayArgs {
-    /// Who to play against: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S][,precision=P]`, uci:COMMAND,
-    /// htp:COMMAND (see `match`).
+    /// Who to play against: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S]`, uci:COMMAND,
+    /// htp:COMMAND (`match --help` has their settings).
     /// [default: the shipped network of the ruleset at 200 playouts]
     pub opponent: Option<PlayerSpec>,
     /// Ruleset [default: what the opponent's checkpoint was trained on, else brandubh].

@@ -4,9 +4,9 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use hnefi_engine::{Preset, Rules, Side};
-use hnefi_models::{DeviceChoice, Precision, pretrained_for};
+use hnefi_models::{DeviceChoice, pretrained_for};
 use hnefi_play::{Seat, Table};
-use hnefi_selfplay::players::{Limit, ModelCache, PlayerSpec};
+use hnefi_selfplay::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_selfplay::search::SearchConfig;
 
 use crate::cli::{self, PlayArgs};
@@ -59,8 +59,8 @@ fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Rules> {
         return Ok(preset.rules());
     }
     let trained_on = match &args.opponent {
-        Some(PlayerSpec::Model { path, .. }) => {
-            models.checkpoint(path)?.card.rulesets.first().and_then(|name| Preset::from_name(name))
+        Some(PlayerSpec::Model(spec)) => {
+            models.checkpoint(&spec.path)?.card.rulesets.first().and_then(|name| Preset::from_name(name))
         }
         _ => None,
     };
@@ -70,7 +70,7 @@ fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Rules> {
 /// The shipped network that knows these rules, or at least their board, or else the one there is.
 fn shipped(rules: &Rules) -> PlayerSpec {
     let name = rules.preset().and_then(pretrained_for).unwrap_or("brandubh");
-    PlayerSpec::Model { path: name.into(), limit: Limit::Playouts(PLAYOUTS), precision: Precision::F32.into() }
+    PlayerSpec::Model(ModelSpec::new(name, Limit::Playouts(PLAYOUTS)))
 }
 
 pub(super) fn clock_seed() -> u64 {

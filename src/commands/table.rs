@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use hnefi_engine::Preset;
 use hnefi_selfplay::arena::{MatchObserver, MatchParams, MatchResult, Tally, play_match};
-use hnefi_selfplay::players::{Limit, ModelCache, PlayerSpec};
+use hnefi_selfplay::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_train::TrainConfig;
 
@@ -27,11 +27,8 @@ pub fn play(config: &TrainConfig, checkpoint: &Path, stop: &AtomicBool) -> anyho
     let begun = Instant::now();
     let section = &config.evaluate;
     let limit = (section.seconds > 0).then(|| Duration::from_secs(u64::from(section.seconds)));
-    let model = PlayerSpec::Model {
-        path: checkpoint.to_owned(),
-        limit: Limit::Playouts(section.playouts),
-        precision: config.run.precision,
-    };
+    let spec = ModelSpec::new(checkpoint, Limit::Playouts(section.playouts));
+    let model = PlayerSpec::Model(spec.in_precision(config.run.precision));
     // Searched as `match` and `play` do it, whatever suited self-play.
     let mut models = ModelCache::new(config.run.device.first(), SearchConfig::default());
     let mut table = Table { playouts: section.playouts, seconds: 0.0, results: Vec::new(), skipped: Vec::new() };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hnefi_engine::{Preset, Rules};
 use hnefi_play::web::{WebConfig, WebError, WebServer};
-use hnefi_selfplay::players::PlayerSpec;
+use hnefi_selfplay::players::{ModelSpec, PlayerSpec};
 
 use super::play::clock_seed;
 use crate::cli::{PlayArgs, ServeArgs, WatchArgs};
@@ -17,7 +17,7 @@ pub fn play(args: &PlayArgs, rules: &Rules) -> anyhow::Result<()> {
     config.rules = rules.preset().unwrap_or(Preset::Brandubh);
     config.seed = args.seed.unwrap_or_else(clock_seed);
     // A model named as the opponent is one of those to choose from.
-    if let Some(PlayerSpec::Model { path, .. }) = &args.opponent
+    if let Some(PlayerSpec::Model(ModelSpec { path, .. })) = &args.opponent
         && path.is_dir()
     {
         let list = if path.join("checkpoints").is_dir() { &mut config.runs } else { &mut config.folders };

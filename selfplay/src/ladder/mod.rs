@@ -11,13 +11,12 @@ use std::collections::HashSet;
 use std::fmt;
 
 use hnefi_engine::Preset;
-use hnefi_models::Precision;
 use serde::{Deserialize, Serialize};
 
 pub use standings::{Balance, Standing, Standings};
 
 use crate::arena::{MatchError, MatchObserver, MatchParams, MatchResult, play_match_as};
-use crate::players::{Limit, ModelCache, PlayerSpec};
+use crate::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use crate::store::{Store, StoreError, checkpoint_key, ladder_key};
 
 /// Whom a newcomer meets, and how.
@@ -191,11 +190,9 @@ fn key(generation: u32, b: &Contestant, rules: Preset, params: &LadderParams) ->
 
 fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> Result<PlayerSpec, StoreError> {
     Ok(match who {
-        Contestant::Checkpoint { generation, playouts } => PlayerSpec::Model {
-            path: store.folder(&checkpoint_key(*generation))?,
-            limit: Limit::Playouts(*playouts),
-            precision: Precision::F32.into(),
-        },
+        Contestant::Checkpoint { generation, playouts } => {
+            PlayerSpec::Model(ModelSpec::new(store.folder(&checkpoint_key(*generation))?, Limit::Playouts(*playouts)))
+        }
         Contestant::Player { player } => {
             let found = params.opponents.iter().find(|spec| spec.to_string() == *player);
             found.expect("pairings are made of these opponents").clone()

@@ -34,6 +34,9 @@ pub struct SearchConfig {
     pub c_puct_factor: f32,
     /// PUCT: an unvisited move is taken to score this times sqrt(prior mass visited so far) less than its node.
     pub fpu_reduction: f32,
+    /// PUCT: priors are taken to the power of 1 / this: above 1 they are more even. Networks that learn from Gumbel searches are
+    /// surer of their first choice than is good for a search that hardly looks at moves of a small prior.
+    pub prior_temperature: f32,
     /// PUCT with noise: alpha of the Dirichlet noise summed over the legal moves; a move gets its share of it.
     pub dirichlet_alpha_total: f32,
     /// PUCT with noise: share of the noise in the root's priors.
@@ -56,6 +59,7 @@ impl Default for SearchConfig {
             c_puct_base: 19_652.0,
             c_puct_factor: 0.5,
             fpu_reduction: 0.15,
+            prior_temperature: 3.0,
             dirichlet_alpha_total: 10.0,
             dirichlet_fraction: 0.25,
             virtual_loss: 1,
@@ -77,6 +81,23 @@ pub struct ConfigFault {
 }
 
 impl SearchConfig {
+    /// The same with one key changed, as a person writes it: `with("c_puct", "1.5")`.
+    ///
+    /// # Errors
+    /// When there is no such key or it may not have that value: `KEY = VALUE` and what is wrong with it.
+    pub fn with(self, key: &str, value: &str) -> Result<SearchConfig, String> {
+        let fault = |problem: &dyn std::fmt::Display| format!("{key} = {value}: {problem}");
+        let mut keys = serde_json::to_value(&self).map_err(|error| fault(&error))?;
+        // What is no number is a name.
+        let given = serde_json::from_str(value).unwrap_or_else(|_| serde_json::Value::from(value));
+        keys[key] = given;
+        let changed: SearchConfig = serde_json::from_value(keys).map_err(|error| fault(&error))?;
+        match changed.validate().first() {
+            None => Ok(changed),
+            Some(fault) => Err(fault.to_string()),
+        }
+    }
+
     /// Every fault of the values, all at once; empty when the config can be used.
     pub fn validate(&self) -> Vec<ConfigFault> {
         let mut faults = Vec::new();
@@ -94,6 +115,12 @@ impl SearchConfig {
         check("c_puct_base", real(self.c_puct_base), within(self.c_puct_base, 1.0, 1e9), "1 to 1e9");
         check("c_puct_factor", real(self.c_puct_factor), within(self.c_puct_factor, 0.0, 100.0), "0 to 100");
         check("fpu_reduction", real(self.fpu_reduction), within(self.fpu_reduction, 0.0, 1.0), "0 to 1");
+        check(
+            "prior_temperature",
+            real(self.prior_temperature),
+            within(self.prior_temperature, 0.1, 10.0),
+            "0.1 to 10",
+        );
         check(
             "dirichlet_alpha_total",
             real(self.dirichlet_alpha_total),

@@ -180,6 +180,9 @@ impl Search {
         for (edge, &prior) in edges.iter_mut().zip(priors) {
             edge.prior = prior;
         }
+        if self.config.root == RootKind::Puct {
+            puct::temper(edges, 1.0 / self.config.prior_temperature);
+        }
         self.evaluations += 1;
         if id != NodeId::ROOT {
             self.count_playout(leaf);

@@ -2,7 +2,7 @@
 //! AlphaZero paper of 2018).
 
 use super::config::SearchConfig;
-use super::tree::{NodeId, Tree};
+use super::tree::{Edge, NodeId, Tree};
 
 /// The open move of `node` that PUCT likes best, or `None` while all of them wait for evaluations. `noise` is Dirichlet
 /// noise over the moves, at the root of a self-play search.
@@ -34,6 +34,16 @@ pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, noise: &[f3
     best.map(|(index, _)| index)
 }
 
+/// Takes priors to a power, summing to 1 again. The search goes by the network's to the power of 1 / prior_temperature.
+pub(super) fn temper(edges: &mut [Edge], power: f32) {
+    if power == 1.0 {
+        return;
+    }
+    edges.iter_mut().for_each(|edge| edge.prior = edge.prior.powf(power));
+    let sum: f32 = edges.iter().map(|edge| edge.prior).sum();
+    edges.iter_mut().filter(|_| sum > 0.0).for_each(|edge| edge.prior /= sum);
+}
+
 /// The factor of a move's `prior / (1 + visits)` at a node with `total` playouts through it. Counting from 1 lets the
 /// priors decide the first playout.
 fn exploration(config: &SearchConfig, total: f32) -> f32 {
@@ -43,6 +53,8 @@ fn exploration(config: &SearchConfig, total: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use hnefi_models::Wdl;
+
     use super::*;
 
     #[test]
@@ -50,5 +62,21 @@ mod tests {
         // (1.5 + 0.5 ln((15 + 4 + 1) / 4)) * sqrt(16) = (1.5 + 0.5 * 1.609438) * 4
         let config = SearchConfig { c_puct: 1.5, c_puct_base: 4.0, c_puct_factor: 0.5, ..SearchConfig::default() };
         assert!((exploration(&config, 15.0) - 9.218_876).abs() < 1e-5);
+    }
+
+    #[test]
+    fn tempered_priors_by_hand_and_back() {
+        let given = [0.64, 0.32, 0.04];
+        let mut tree = Tree::by_hand(Wdl::DRAW, &given.map(|prior| (prior, 0, None, None)));
+        let edges = tree.edges_mut(NodeId::ROOT);
+        temper(edges, 0.5);
+        // Roots 0.8, 0.565685 and 0.2 of sum 1.565685.
+        for (edge, expected) in edges.iter().zip([0.510_958, 0.361_302, 0.127_740]) {
+            assert!((edge.prior - expected).abs() < 1e-5, "{edges:?}");
+        }
+        temper(edges, 2.0);
+        for (edge, expected) in edges.iter().zip(given) {
+            assert!((edge.prior - expected).abs() < 1e-5, "{edges:?}");
+        }
     }
 }

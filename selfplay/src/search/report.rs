@@ -6,7 +6,7 @@ use hnefi_models::Wdl;
 use super::config::RootKind;
 use super::solver::{Proven, Verdict};
 use super::tree::{Edge, NodeId};
-use super::{Search, gumbel};
+use super::{Search, gumbel, puct};
 
 /// One legal move of the root, from the view of the side to move.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,11 @@ impl Search {
             (None, RootKind::Puct) => root.value,
         };
         let edges = self.tree.edges(NodeId::ROOT);
-        let moves = edges.iter().map(|edge| {
+        let mut network = edges.to_vec();
+        if self.config.root == RootKind::Puct {
+            puct::temper(&mut network, self.config.prior_temperature);
+        }
+        let moves = network.iter().map(|edge| {
             let wdl = self.tree.edge_value(edge);
             RootMove {
                 mv: edge.mv,

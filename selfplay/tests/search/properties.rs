@@ -80,6 +80,15 @@ fn reports_keep_their_promises() {
 }
 
 #[test]
+fn priors_are_reported_as_the_evaluator_gave_them() {
+    let start = Position::start(&Preset::Brandubh.rules());
+    let [gumbel, puct] = [RootKind::Gumbel, RootKind::Puct].map(|root| {
+        search(root, &start, 8, &mut HashEvaluator::new(2)).moves.iter().map(|mv| mv.prior).collect::<Vec<_>>()
+    });
+    assert!(gumbel.iter().zip(&puct).all(|(one, other)| (one - other).abs() < 1e-5), "{gumbel:?} {puct:?}");
+}
+
+#[test]
 fn one_legal_move_is_enough() {
     // The king is alone and walled in but for one step.
     let fen = "7/7/a6/ka5/7/a6/7 d";

@@ -152,6 +152,7 @@ pub(super) const KEYS: &[Key] = &[
     key("search.c_puct_base", Kind::Real(1.0, 1e9), "visits"),
     key("search.c_puct_factor", Kind::Real(0.0, 100.0), "factor"),
     key("search.fpu_reduction", Kind::Real(0.0, 1.0), "expected score"),
+    key("search.prior_temperature", Kind::Real(0.1, 10.0), "temperature"),
     key("search.dirichlet_alpha_total", Kind::Real(0.01, 1000.0), "alpha summed over the moves"),
     key("search.dirichlet_fraction", Kind::Real(0.0, 1.0), "share of the prior"),
     key("search.virtual_loss", Kind::Whole(1, 100), "visits"),

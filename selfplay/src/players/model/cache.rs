@@ -7,7 +7,7 @@ use hnefi_models::{
     CARD_FILE, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluator, pretrained, pretrained_names,
 };
 
-use super::PlayerError;
+use crate::players::PlayerError;
 use crate::search::SearchConfig;
 
 /// The folder of a run that holds its checkpoints, numbered by generation.
@@ -22,12 +22,13 @@ pub struct ModelCache {
 }
 
 impl ModelCache {
-    /// An empty cache. Players evaluate on `device` and search by `search`, whose root kind the players' limits decide.
+    /// An empty cache. Players evaluate on `device` and search by `search`, except for what their specs say
+    /// otherwise and the kind of root.
     pub fn new(device: DeviceChoice, search: SearchConfig) -> ModelCache {
         ModelCache { device, search, loaded: HashMap::new() }
     }
 
-    /// How players search.
+    /// How players search that do not say otherwise.
     pub fn search(&self) -> &SearchConfig {
         &self.search
     }
@@ -92,12 +93,11 @@ fn newest_checkpoint(folder: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::players::{Limit, PlayerSpec};
+    use crate::players::{Limit, ModelSpec, PlayerSpec};
 
     fn refusal(path: &Path) -> String {
         let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
-        let (limit, precision) = (Limit::Playouts(8), PrecisionChoice::Auto);
-        let spec = PlayerSpec::Model { path: path.to_owned(), limit, precision };
+        let spec = PlayerSpec::Model(ModelSpec::new(path, Limit::Playouts(8)).in_precision(PrecisionChoice::Auto));
         match spec.build(&mut models) {
             Ok(player) => panic!("built {}", player.name()),
             Err(error) => error.to_string(),

@@ -1,16 +1,22 @@
 //! A network under the tree search.
 //!
-//! With a fixed number of playouts the root is a Gumbel root and every move begins a fresh tree. With a clock the root is
+//! With a fixed number of playouts every move begins a fresh tree, usually with a Gumbel root. With a clock the root is
 //! PUCT, which can be stopped at any time, and the part of the tree that the played moves lead to is kept.
+
+mod cache;
+mod spec;
 
 use std::time::{Duration, Instant};
 
 use hnefi_engine::Position;
 use hnefi_models::{Evaluations, Evaluator};
 
-use super::{Choice, Limit, Player, PlayerError};
+use super::{Choice, Player, PlayerError};
 use crate::Rng;
-use crate::search::{RootKind, Search, SearchConfig, run_to_end};
+use crate::search::{Search, SearchConfig, run_to_end};
+
+pub use cache::ModelCache;
+pub use spec::{DEFAULT_PLAYOUTS, Limit, ModelSpec};
 
 /// Playouts between two looks at the clock: few, so that a large network on a slow machine keeps its time.
 const PLAYOUTS_PER_LOOK: u32 = 4;
@@ -27,13 +33,9 @@ pub struct ModelPlayer {
 }
 
 impl ModelPlayer {
-    /// A player of that name. `config` says how it searches, except for the root, which the limit decides.
-    pub fn new(name: String, evaluator: Box<dyn Evaluator>, config: &SearchConfig, limit: Limit) -> ModelPlayer {
-        let root = match limit {
-            Limit::Playouts(_) => RootKind::Gumbel,
-            Limit::Time(_) => RootKind::Puct,
-        };
-        let search = Search::new(SearchConfig { root, ..config.clone() });
+    /// A player of that name. With a clock `config` must have a PUCT root.
+    pub fn new(name: String, evaluator: Box<dyn Evaluator>, config: SearchConfig, limit: Limit) -> ModelPlayer {
+        let search = Search::new(config);
         ModelPlayer { name, evaluator, search, limit, scratch: Evaluations::new(), left: None }
     }
 
@@ -107,7 +109,12 @@ mod tests {
     use crate::rng_for;
 
     fn player(limit: Limit) -> ModelPlayer {
-        ModelPlayer::new("model:test".to_owned(), Box::new(HashEvaluator::new(3)), &SearchConfig::default(), limit)
+        player_with(Box::new(HashEvaluator::new(3)), limit)
+    }
+
+    fn player_with(evaluator: Box<dyn Evaluator>, limit: Limit) -> ModelPlayer {
+        let config = SearchConfig { root: limit.usual_root(), ..SearchConfig::default() };
+        ModelPlayer::new("model:test".to_owned(), evaluator, config, limit)
     }
 
     fn choose(player: &mut ModelPlayer, position: &Position) -> Choice {
@@ -166,8 +173,7 @@ mod tests {
     fn a_device_that_fails_is_reported() {
         let start = Position::start(&Preset::Brandubh.rules());
         for limit in [Limit::Playouts(8), Limit::Time(Duration::from_millis(5))] {
-            let config = SearchConfig::default();
-            let mut player = ModelPlayer::new("model:test".to_owned(), Box::new(Broken), &config, limit);
+            let mut player = player_with(Box::new(Broken), limit);
             let error = player.choose(&start, &mut rng_for(&[1])).expect_err("unplugged").to_string();
             assert!(error.contains("unplugged"), "{error}");
         }
