@@ -37,13 +37,17 @@ pub struct SearchConfig {
     /// PUCT: priors are taken to the power of 1 / this: above 1 they are more even. Networks that learn from Gumbel searches are
     /// surer of their first choice than is good for a search that hardly looks at moves of a small prior.
     pub prior_temperature: f32,
+    /// PUCT: the most that a sooner end counts for the winning side and a later one for the losing side, in expected score.
+    pub moves_left_weight: f32,
+    /// PUCT: how many plies sooner or later count that much.
+    pub moves_left_plies: f32,
     /// PUCT with noise: alpha of the Dirichlet noise summed over the legal moves; a move gets its share of it.
     pub dirichlet_alpha_total: f32,
     /// PUCT with noise: share of the noise in the root's priors.
     pub dirichlet_fraction: f32,
     /// PUCT: an outstanding leaf counts as so many lost visits along its path.
     pub virtual_loss: u32,
-    /// The most nodes a search may hold; it ends early when they are used up. A node takes 40 bytes and 16 more per
+    /// The most nodes a search may hold; it ends early when they are used up. A node takes 48 bytes and 16 more per
     /// legal move: about 0.7 kB on 7x7 and 2 kB on 11x11.
     pub max_nodes: u32,
 }
@@ -60,6 +64,8 @@ impl Default for SearchConfig {
             c_puct_factor: 0.5,
             fpu_reduction: 0.15,
             prior_temperature: 3.0,
+            moves_left_weight: 0.06,
+            moves_left_plies: 20.0,
             dirichlet_alpha_total: 10.0,
             dirichlet_fraction: 0.25,
             virtual_loss: 1,
@@ -121,6 +127,8 @@ impl SearchConfig {
             within(self.prior_temperature, 0.1, 10.0),
             "0.1 to 10",
         );
+        check("moves_left_weight", real(self.moves_left_weight), within(self.moves_left_weight, 0.0, 1.0), "0 to 1");
+        check("moves_left_plies", real(self.moves_left_plies), within(self.moves_left_plies, 1.0, 1000.0), "1 to 1000");
         check(
             "dirichlet_alpha_total",
             real(self.dirichlet_alpha_total),

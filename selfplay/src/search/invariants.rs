@@ -24,6 +24,7 @@ fn check(search: &Search, id: NodeId, position: &Position) -> usize {
     refreshed.refresh(id);
     if node.is_evaluated() {
         assert_eq!(refreshed.node(id).value, node.value, "the value is up to date");
+        assert_eq!(refreshed.node(id).moves_left, node.moves_left, "the plies to the end are up to date");
     }
     let mut nodes = 1;
     for edge in edges {

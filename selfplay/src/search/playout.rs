@@ -175,6 +175,8 @@ impl Search {
         node.visits = 1;
         node.raw = evaluation.wdl;
         node.value = evaluation.wdl;
+        node.moves_left = evaluation.moves_left;
+        node.raw_moves_left = evaluation.moves_left;
         let edges = self.tree.edges_mut(id);
         assert_eq!(priors.len(), edges.len(), "one prior for each legal move of the leaf");
         for (edge, &prior) in edges.iter_mut().zip(priors) {

@@ -26,12 +26,23 @@ pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, noise: &[f3
             Some(noise) => edge.prior + config.dirichlet_fraction * (noise - edge.prior),
             None => edge.prior,
         };
-        let sum = score + exploration * prior / (1.0 + visits + virtual_visits);
+        let sum = score + haste(config, tree, id, edge) + exploration * prior / (1.0 + visits + virtual_visits);
         if best.is_none_or(|(_, best)| sum > best) {
             best = Some((index, sum));
         }
     }
     best.map(|(index, _)| index)
+}
+
+/// What a move is worth beyond its score for how soon it ends the game: something where it wins and ends it sooner than its
+/// position's average move, or loses and ends it later (as the moves-left utility of Leela Chess Zero).
+fn haste(config: &SearchConfig, tree: &Tree, id: NodeId, edge: &Edge) -> f32 {
+    if config.moves_left_weight == 0.0 {
+        return 0.0;
+    }
+    let (Some(value), Some(moves_left)) = (tree.edge_value(edge), tree.edge_moves_left(edge)) else { return 0.0 };
+    let sooner = ((tree.node(id).moves_left - moves_left) / config.moves_left_plies).clamp(-1.0, 1.0);
+    config.moves_left_weight * sooner * (2.0 * value.score() - 1.0)
 }
 
 /// Takes priors to a power, summing to 1 again. The search goes by the network's to the power of 1 / prior_temperature.
@@ -55,6 +66,7 @@ fn exploration(config: &SearchConfig, total: f32) -> f32 {
 mod tests {
     use hnefi_models::Wdl;
 
+    use super::super::solver::{Proven, Verdict};
     use super::*;
 
     #[test]
@@ -62,6 +74,32 @@ mod tests {
         // (1.5 + 0.5 ln((15 + 4 + 1) / 4)) * sqrt(16) = (1.5 + 0.5 * 1.609438) * 4
         let config = SearchConfig { c_puct: 1.5, c_puct_base: 4.0, c_puct_factor: 0.5, ..SearchConfig::default() };
         assert!((exploration(&config, 15.0) - 9.218_876).abs() < 1e-5);
+    }
+
+    #[test]
+    fn haste_by_hand() {
+        let wdl = |win, loss| Some(Wdl { win, draw: 0.0, loss });
+        let soon = Some(Proven { verdict: Verdict::Win, plies: 1 });
+        let mut tree = Tree::by_hand(
+            Wdl::DRAW,
+            &[
+                (0.3, 1, wdl(0.75, 0.25), None),
+                (0.3, 1, wdl(0.25, 0.75), None),
+                (0.2, 0, None, None),
+                (0.2, 0, None, soon),
+            ],
+        );
+        let edges = tree.edges(NodeId::ROOT).to_vec();
+        tree.node_mut(NodeId::ROOT).moves_left = 30.0;
+        for (edge, moves_left) in edges.iter().zip([19.0, 49.0]) {
+            tree.node_mut(edge.child.expect("visited")).moves_left = moves_left;
+        }
+        let config = SearchConfig { moves_left_weight: 0.06, moves_left_plies: 20.0, ..SearchConfig::default() };
+        // Ten plies sooner at a lead of a half: 0.06 * 10/20 * 0.5. Twenty or more later, losing: 0.06 * -1 * -0.5. Nothing
+        // is known of the third, and the fourth wins at once: 0.06 * 1 * 1.
+        for (edge, expected) in edges.iter().zip([0.015, 0.03, 0.0, 0.06]) {
+            assert!((haste(&config, &tree, NodeId::ROOT, edge) - expected).abs() < 1e-6, "{edge:?}");
+        }
     }
 
     #[test]

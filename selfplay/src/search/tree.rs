@@ -62,6 +62,10 @@ pub(super) struct Node {
     pub(super) raw: Wdl,
     /// What the subtree says; see [`Tree::refresh`].
     pub(super) value: Wdl,
+    /// Plies to the end of the game: what the evaluator said of the positions below, on average.
+    pub(super) moves_left: f32,
+    /// What the evaluator said of them here.
+    pub(super) raw_moves_left: f32,
     /// The position's certain result.
     pub(super) proven: Option<Proven>,
 }
@@ -170,6 +174,8 @@ impl Tree {
             visits: 0,
             raw: Wdl::DRAW,
             value: Wdl::DRAW,
+            moves_left: 0.0,
+            raw_moves_left: 0.0,
             proven: None,
         });
         NodeId::new(self.nodes.len() - 1)
@@ -183,6 +189,15 @@ impl Tree {
         }
         let child = self.node(edge.child?);
         child.is_evaluated().then(|| child.value.flipped())
+    }
+
+    /// Plies to the end of the game after a move, the move itself included, where something is known of them.
+    pub(super) fn edge_moves_left(&self, edge: &Edge) -> Option<f32> {
+        if let Some(proven) = edge.proven {
+            return Some(f32::from(proven.plies));
+        }
+        let child = self.node(edge.child?);
+        child.is_evaluated().then_some(child.moves_left + 1.0)
     }
 
     /// Playouts under way through a move.
@@ -207,16 +222,18 @@ impl Tree {
         if node.proven.is_some() {
             return;
         }
-        let (mut sum, mut weight) = (node.raw, 1.0);
+        let (mut sum, mut moves_left, mut weight) = (node.raw, node.raw_moves_left, 1.0);
         for edge in self.edges(id).iter().filter(|edge| edge.visits > 0 && !edge.is_lost()) {
             if let Some(value) = self.edge_value(edge) {
                 let visits = edge.visits as f32;
                 sum.win += visits * value.win;
                 sum.draw += visits * value.draw;
                 sum.loss += visits * value.loss;
+                moves_left += visits * self.edge_moves_left(edge).unwrap_or_default();
                 weight += visits;
             }
         }
+        self.node_mut(id).moves_left = moves_left / weight;
         self.node_mut(id).value = Wdl { win: sum.win / weight, draw: sum.draw / weight, loss: sum.loss / weight };
     }
 
@@ -227,6 +244,7 @@ impl Tree {
             let node = self.node_mut(id);
             node.proven = Some(proven);
             node.value = proven.wdl();
+            node.moves_left = f32::from(proven.plies);
         }
         proven
     }
@@ -267,6 +285,8 @@ impl Tree {
             visits,
             raw: wdl,
             value: wdl,
+            moves_left: 0.0,
+            raw_moves_left: 0.0,
             proven: None,
         };
         let mut tree = Tree { nodes: vec![node(raw, visits, moves.len() as u16)], edges: Vec::new() };

@@ -153,6 +153,8 @@ pub(super) const KEYS: &[Key] = &[
     key("search.c_puct_factor", Kind::Real(0.0, 100.0), "factor"),
     key("search.fpu_reduction", Kind::Real(0.0, 1.0), "expected score"),
     key("search.prior_temperature", Kind::Real(0.1, 10.0), "temperature"),
+    key("search.moves_left_weight", Kind::Real(0.0, 1.0), "expected score, 0 is off"),
+    key("search.moves_left_plies", Kind::Real(1.0, 1000.0), "plies"),
     key("search.dirichlet_alpha_total", Kind::Real(0.01, 1000.0), "alpha summed over the moves"),
     key("search.dirichlet_fraction", Kind::Real(0.0, 1.0), "share of the prior"),
     key("search.virtual_loss", Kind::Whole(1, 100), "visits"),
