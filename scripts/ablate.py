@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Trains variants of a configuration at equal compute and measures them against one another, as a table in Markdown.
+"""Trains variants of a configuration at equal compute and measures them, as a table in Markdown and a plot.
 
     scripts/ablate.py configs/ablations.toml --out runs/ablations            # everything the plan asks for
-    scripts/ablate.py configs/ablations.toml --out runs/ablations --only base,c_scale-0.3
+    scripts/ablate.py configs/ablations.toml --out runs/ablations --only base,c_scale-0.3 --plot ablations.svg
 
-Runs and matches that are there already are not made again, so the same command goes on after an interruption. Only Python's own
-library is needed.
+Runs and matches that are there already are not made again, so the same command goes on after an interruption. A plot needs matplotlib
+(scripts/requirements.txt), all else Python's own library.
 """
 
 import argparse
+import concurrent.futures
 import json
 import math
 import pathlib
@@ -17,72 +18,137 @@ import subprocess
 import sys
 import tomllib
 
+SIDES = {"attackers": "as_attackers", "defenders": "as_defenders", "overall": None}
+
 
 def hnefi(program, *words):
     """Runs a command and returns what it printed."""
-    done = subprocess.run([*program, *words], stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        sys.exit(f"{' '.join([*program, *words])}: exit status {done.returncode}")
+        raise SystemExit(f"{' '.join([*program, *words])}: exit status {done.returncode}\n{done.stderr}")
     return done.stdout
 
 
-def trained(run):
-    """Whether a run has used up its budget."""
+def newest_metrics(run):
+    """What a run says of its newest generation, `None` while it has none."""
     metrics = sorted(run.glob("metrics/*.json"))
-    return bool(metrics) and json.loads(metrics[-1].read_text())["progress"] >= 0.98
+    return json.loads(metrics[-1].read_text()) if metrics else None
 
 
-def result(program, plan, a, b, file):
+def train(program, plan, one, seed, run):
+    """Trains a variant to the end of its budget, unless that is done."""
+    metrics = newest_metrics(run)
+    if metrics and metrics["progress"] >= 0.98:
+        return
+    changes = [word for change in [*plan.get("set", []), *one.get("set", [])] for word in ("--set", change)]
+    hnefi(program, "train", "--config", plan["config"], "--seed", str(seed), "--run", str(run), "--no-table", *changes)
+    print(f"trained {run.name}: generation {newest_metrics(run)['generation']}", file=sys.stderr, flush=True)
+
+
+def result(program, plan, run, opponent, file):
     """The result of a match, played once."""
     if not file.exists():
-        words = ["match", f"model:{a},playouts={plan['playouts']}", b, "--games", str(plan["games"]), "--rules", plan["rules"], "--json"]
+        words = ["match", f"model:{run},playouts={plan['playouts']}", opponent, "--games", str(plan["games"]), "--rules", plan["rules"], "--json"]
         line = hnefi(program, *words).splitlines()[-1]
         file.with_suffix(".part").write_text(line + "\n")
         file.with_suffix(".part").rename(file)
     return json.loads(file.read_text())
 
 
-def spread(values):
-    """Mean and the standard error of the mean over seeds."""
-    error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else float("nan")
-    return f"{statistics.mean(values):.1f} ± {error:.1f}" if len(values) > 1 else f"{values[0]:.1f}"
+def elo(results, key):
+    """Elo over the opponents, each counted alike. Half a game won and half a game lost are added, so that no score is 0 or 1."""
+    found = []
+    for one in results:
+        tally = one[key] if key else one
+        games = tally["wins"] + tally["draws"] + tally["losses"]
+        score = (tally["wins"] + tally["draws"] / 2 + 0.5) / (games + 1)
+        found.append(400 * math.log10(score / (1 - score)))
+    return statistics.mean(found)
+
+
+def differences(table, seeds):
+    """For every variant and side the mean over the seeds of its Elo less that of the first variant, and half a 95 % interval.
+
+    What differs from seed to seed is taken to be the same for all variants, and estimated from all of them together: a few
+    seeds of one variant say too little about it.
+    """
+    found = {}
+    first = next(iter(table.values()))
+    for side in SIDES:
+        spread = [value - statistics.mean(elos[side]) for elos in table.values() for value in elos[side]]
+        freedom = len(spread) - len(table)
+        deviation = math.sqrt(sum(value * value for value in spread) / freedom) if freedom > 0 else float("nan")
+        for name, elos in table.items():
+            error = 0.0 if elos is first else 1.96 * deviation * math.sqrt(2 / len(seeds))
+            found.setdefault(name, {})[side] = (statistics.mean(elos[side]) - statistics.mean(first[side]), error)
+    return found
+
+
+def draw(found, base, file):
+    """Draws the differences, a row for each variant."""
+    import plot_strength
+    from plot_strength import COLOURS, plot
+
+    plot_strength.style()
+    names = [name for name in found if name != base]
+    figure, axes = plot.subplots(figsize=(7, 0.8 + 0.42 * len(names)))
+    for shift, (side, colour) in enumerate(COLOURS.items()):
+        rows = [len(names) - index + 0.2 * (1 - shift) for index in range(len(names))]
+        values, errors = zip(*(found[name][side] for name in names))
+        axes.errorbar(values, rows, xerr=errors, label=side, color=colour, linestyle="", elinewidth=1, capsize=2, marker="o", markersize=3)
+    axes.axvline(0, color="#808080", linewidth=0.8, linestyle=":")
+    axes.set_yticks([len(names) - index for index in range(len(names))], names)
+    axes.set_xlabel(f"Elo against fixed opponents, {base} is 0 (95 %)")
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None}, transparent=True)
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("plan", type=pathlib.Path)
     arguments.add_argument("--out", type=pathlib.Path, required=True, help="folder of the runs and matches")
-    arguments.add_argument("--only", default="", help="names of variants, separated by commas")
+    arguments.add_argument("--only", default="", help="names of variants, separated by commas; the first is what the others are compared with")
+    arguments.add_argument("--seeds", default="", help="seeds, separated by commas, instead of the plan's")
+    arguments.add_argument("--plot", type=pathlib.Path, help="draw the table, an .svg file")
     arguments.add_argument("--hnefi", default="cargo run --release -q --", help="how the program is called")
     given = arguments.parse_args()
     plan, program = tomllib.loads(given.plan.read_text()), given.hnefi.split()
+    seeds = [int(seed) for seed in given.seeds.split(",")] if given.seeds else plan["seeds"]
     variants = [one for one in plan["variant"] if not given.only or one["name"] in given.only.split(",")]
     unknown = set(filter(None, given.only.split(","))) - {one["name"] for one in plan["variant"]}
     if unknown:
         sys.exit(f"{given.plan}: no variant {', '.join(sorted(unknown))}; there are {', '.join(one['name'] for one in plan['variant'])}")
     given.out.mkdir(parents=True, exist_ok=True)
+    run = lambda one, seed: given.out / f"{one['name']}-{seed}"
     # Seed by seed, so that an interrupted plan has compared all variants on some seeds rather than some on all.
-    for seed in plan["seeds"]:
-        for one in variants:
-            run = given.out / f"{one['name']}-{seed}"
-            if not trained(run):
-                changes = [word for change in [*plan.get("set", []), *one.get("set", [])] for word in ("--set", change)]
-                hnefi(program, "train", "--config", plan["config"], "--seed", str(seed), "--run", str(run), "--no-table", *changes)
-    print(f"| variant | {' | '.join(f'{name}: attackers | defenders | overall' for name in plan['opponents'])} |")
-    print("|---|" + "---|" * 3 * len(plan["opponents"]))
+    with concurrent.futures.ThreadPoolExecutor(plan.get("at_once", 1)) as pool:
+        jobs = [pool.submit(train, program, plan, one, seed, run(one, seed)) for seed in seeds for one in variants]
+        for job in jobs:
+            job.result()
+    table, scores, generations = {}, {}, {}
     for one in variants:
-        cells = []
-        for opponent in plan["opponents"]:
+        elos, overall = {side: [] for side in SIDES}, {opponent: [] for opponent in plan["opponents"]}
+        for seed in seeds:
             results = []
-            for seed in plan["seeds"]:
-                run = given.out / f"{one['name']}-{seed}"
+            for opponent in plan["opponents"]:
                 file = given.out / f"{one['name']}-{seed}-{opponent.replace(':', '-')}.json"
-                results.append(result(program, plan, run, opponent, file))
-            score = lambda tally: (tally["wins"] + tally["draws"] / 2) / max(1, sum(tally.values()))
-            for side in ("as_attackers", "as_defenders"):
-                cells.append(spread([100 * score(one[side]) for one in results]))
-            cells.append(spread([100 * one["score"] for one in results]))
-        print(f"| {one['name']} | {' | '.join(cells)} |", flush=True)
+                results.append(result(program, plan, run(one, seed), opponent, file))
+                overall[opponent].append(100 * results[-1]["score"])
+            for side, key in SIDES.items():
+                elos[side].append(elo(results, key))
+        table[one["name"]], scores[one["name"]] = elos, overall
+        generations[one["name"]] = statistics.mean(newest_metrics(run(one, seed))["generation"] for seed in seeds)
+    found = differences(table, seeds)
+    base = variants[0]["name"]
+    print(f"| variant | generations | Elo attackers | defenders | overall | {' | '.join(f'against {name}' for name in plan['opponents'])} |")
+    print("|---|---|---|---|---|" + "---|" * len(plan["opponents"]))
+    for name in found:
+        cells = ["0" if name == base else f"{value:+.0f} ± {error:.0f}" for value, error in found[name].values()]
+        percents = [", ".join(f"{score:.0f}" for score in scores[name][opponent]) + " %" for opponent in plan["opponents"]]
+        print(f"| {name} | {generations[name]:.0f} | {' | '.join(cells)} | {' | '.join(percents)} |")
+    if given.plot:
+        draw(found, base, given.plot)
 
 
 if __name__ == "__main__":

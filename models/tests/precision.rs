@@ -71,12 +71,12 @@ fn trained_weights_keep_their_opinions() {
     let exact = evaluate(&network, Precision::F32, &positions);
     let bf16 = distance(&evaluate(&network, Precision::Bf16, &positions), &exact);
     let int8 = distance(&evaluate(&network, Precision::Int8, &positions), &exact);
-    // About twice what was measured when this was written, on portable kernels.
-    assert!(bf16.score.0 < 0.006 && bf16.score.1 < 0.001, "{bf16:?}");
-    assert!(bf16.priors.0 < 0.015 && bf16.priors.1 < 0.004, "{bf16:?}");
+    // About twice what was measured when the checkpoint was shipped, on portable kernels.
+    assert!(bf16.score.0 < 0.013 && bf16.score.1 < 0.001, "{bf16:?}");
+    assert!(bf16.priors.0 < 0.02 && bf16.priors.1 < 0.005, "{bf16:?}");
     assert!(bf16.same_move > 0.98, "{bf16:?}");
-    assert!(int8.score.0 < 0.025 && int8.score.1 < 0.004, "{int8:?}");
-    assert!(int8.priors.0 < 0.15 && int8.priors.1 < 0.016, "{int8:?}");
+    assert!(int8.score.0 < 0.055 && int8.score.1 < 0.004, "{int8:?}");
+    assert!(int8.priors.0 < 0.15 && int8.priors.1 < 0.022, "{int8:?}");
     assert!(int8.same_move > 0.95, "{int8:?}");
 }
 

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Draws Elo per side against the time that a run has trained, from its own ladder.
+
+    scripts/plot_strength.py runs/first runs/second --zero alphabeta:3 --out docs/images/strength-copenhagen.svg
+
+Several runs are one curve, each going on where the one before it ended (`hnefi train --from`). Every run must have met the player that is to be
+zero. Needs matplotlib (scripts/requirements.txt).
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plot
+
+# Colours that stay apart for all kinds of colour vision (Okabe and Ito) and on light and dark pages.
+COLOURS = {"attackers": "#D55E00", "defenders": "#0072B2", "overall": "#808080"}
+
+
+def style():
+    """What all our plots have in common."""
+    plot.rcParams.update({"font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "hnefi", "axes.spines.top": False, "axes.spines.right": False})
+
+
+def minutes(run, generation):
+    """Minutes of training when a generation was published."""
+    if generation == 0:
+        return 0.0
+    return json.loads((run / "metrics" / f"{generation:06}.json").read_text())["elapsed_seconds"] / 60
+
+
+def ratings(program, run):
+    """What `hnefi ladder --show` says."""
+    done = subprocess.run([*program, "ladder", str(run), "--show", "--json"], stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{run}: no ratings (exit status {done.returncode})")
+    return json.loads(done.stdout.splitlines()[-1])["contestants"]
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("runs", type=pathlib.Path, nargs="+")
+    arguments.add_argument("--zero", required=True, help="the player whose Elo is zero")
+    arguments.add_argument("--out", type=pathlib.Path, required=True, help="an .svg file")
+    arguments.add_argument("--hnefi", default="cargo run --release -q --", help="how the program is called")
+    given = arguments.parse_args()
+    points = []
+    begun = 0.0
+    for run in given.runs:
+        found = ratings(given.hnefi.split(), run)
+        zero = next((one for one in found if one.get("player") == given.zero), None)
+        if zero is None:
+            players = ", ".join(one["player"] for one in found if "player" in one)
+            sys.exit(f"{run}: {given.zero} is not on its ladder; there are {players or 'no players'}")
+        climbers = [one for one in found if "generation" in one]
+        for one in climbers:
+            sides = {side: (one[side]["elo"] - zero[side]["elo"], one[side]["error"]) for side in COLOURS}
+            points.append((begun + minutes(run, one["generation"]), sides))
+        begun += minutes(run, climbers[-1]["generation"])
+    style()
+    figure, axes = plot.subplots(figsize=(7, 4))
+    for shift, (side, colour) in enumerate(COLOURS.items()):
+        times = [time + (shift - 1) * begun / 300 for time, _ in points]
+        elos, errors = zip(*(sides[side] for _, sides in points))
+        width = 2.2 if side == "overall" else 1.2
+        axes.errorbar(times, elos, yerr=errors, label=side, color=colour, linewidth=width, elinewidth=0.8, capsize=2, marker="o", markersize=3)
+    axes.axhline(0, color="#808080", linewidth=0.8, linestyle=":")
+    axes.set_xlabel("minutes of self-play and training")
+    axes.set_ylabel(f"Elo, {given.zero} is 0 (95 %)")
+    axes.legend(frameon=False)
+    figure.tight_layout()
+    figure.savefig(given.out, metadata={"Date": None}, transparent=True)
+
+
+if __name__ == "__main__":
+    main()
