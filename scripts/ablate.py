@@ -108,7 +108,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("plan", type=pathlib.Path)
     arguments.add_argument("--out", type=pathlib.Path, required=True, help="folder of the runs and matches")
-    arguments.add_argument("--only", default="", help="names of variants, separated by commas; the first is what the others are compared with")
+    arguments.add_argument("--only", default="", help="names of variants, separated by commas; the first of them in the plan is what the others are compared with")
     arguments.add_argument("--seeds", default="", help="seeds, separated by commas, instead of the plan's")
     arguments.add_argument("--plot", type=pathlib.Path, help="draw the table, an .svg file")
     arguments.add_argument("--hnefi", default="cargo run --release -q --", help="how the program is called")
@@ -124,8 +124,13 @@ def main():
     # Seed by seed, so that an interrupted plan has compared all variants on some seeds rather than some on all.
     with concurrent.futures.ThreadPoolExecutor(plan.get("at_once", 1)) as pool:
         jobs = [pool.submit(train, program, plan, one, seed, run(one, seed)) for seed in seeds for one in variants]
-        for job in jobs:
-            job.result()
+        try:
+            for job in jobs:
+                job.result()
+        except BaseException:
+            # Whatever failed, or Ctrl-C, must not wait for hours of other runs.
+            pool.shutdown(cancel_futures=True)
+            raise
     table, scores, generations = {}, {}, {}
     for one in variants:
         elos, overall = {side: [] for side in SIDES}, {opponent: [] for opponent in plan["opponents"]}
@@ -144,7 +149,9 @@ def main():
     print(f"| variant | generations | Elo attackers | defenders | overall | {' | '.join(f'against {name}' for name in plan['opponents'])} |")
     print("|---|---|---|---|---|" + "---|" * len(plan["opponents"]))
     for name in found:
-        cells = ["0" if name == base else f"{value:+.0f} ± {error:.0f}" for value, error in found[name].values()]
+        # One seed says nothing about the spread.
+        spread = lambda error: "" if math.isnan(error) else f" ± {error:.0f}"
+        cells = ["0" if name == base else f"{value:+.0f}{spread(error)}" for value, error in found[name].values()]
         percents = [", ".join(f"{score:.0f}" for score in scores[name][opponent]) + " %" for opponent in plan["opponents"]]
         print(f"| {name} | {generations[name]:.0f} | {' | '.join(cells)} | {' | '.join(percents)} |")
     if given.plot:
