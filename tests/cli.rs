@@ -174,3 +174,20 @@ fn a_ladder_is_climbed_once() {
     let empty = folder.path().to_str().expect("a name in UTF-8");
     assert_names(&refused(&["ladder", empty]), &["no checkpoints", "runs/quick"]);
 }
+
+#[test]
+fn a_run_without_games_to_evaluate_ends_well_and_without_a_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("tiny.toml");
+    std::fs::write(&config, include_str!("data/tiny.toml")).expect("written");
+    let output = hnefi()
+        .args(["train", "--set", "evaluate.games=0", "--set", r#"evaluate.opponents=["random"]"#, "--config"])
+        .arg(&config)
+        .arg("--run")
+        .arg(folder.path().join("run"))
+        .output()
+        .expect("the binary starts");
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{errors}");
+    assert!(out.contains("checkpoint  ") && !out.contains("score of the network"), "{out}");
+}

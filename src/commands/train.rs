@@ -56,7 +56,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     );
     let store = Store::open(&location, Access::Read, patience)?;
     let newest = store.checkpoints()?.last().copied().unwrap_or_default();
-    if !args.no_table {
+    if !args.no_table && config.evaluate.games > 0 {
         let checkpoint = store.folder(&checkpoint_key(newest))?;
         print!("\n{}", table::play(&config, &checkpoint, &stop)?);
     }

@@ -198,7 +198,7 @@ pub(super) const KEYS: &[Key] = &[
     key("ladder.games", Kind::Multiple(2, 100_000, 2), "games a match"),
     key("ladder.playouts", Kind::Whole(2, 1_000_000), "playouts a move"),
     key("evaluate.opponents", Kind::Players, "players as on the command line"),
-    key("evaluate.games", Kind::Whole(0, 100_000), "games a side"),
+    key("evaluate.games", Kind::Whole(0, 100_000), "games a side, 0 is no table"),
     key("evaluate.playouts", Kind::Whole(2, 1_000_000), "playouts a move"),
     key("evaluate.seconds", Kind::Whole(0, 1_000_000), "seconds, 0 is no limit"),
 ];
