@@ -66,6 +66,8 @@ fn steps(criterion: &mut Criterion) {
         (BoardSize::Seven, SMALL, 128, 2, Auxiliaries::NONE),
         (BoardSize::Seven, SMALL, 256, 2, Auxiliaries::NONE),
         (BoardSize::Seven, SMALL, 256, 2, HEADS),
+        (BoardSize::Eleven, SMALL, 256, 1, Auxiliaries::NONE),
+        (BoardSize::Eleven, LARGE, 256, 1, Auxiliaries::NONE),
         (BoardSize::Seven, LARGE, 256, 2, Auxiliaries::NONE),
         (BoardSize::Eleven, LARGE, 256, 2, Auxiliaries::NONE),
         (BoardSize::Eleven, LARGE, 256, 2, HEADS),

@@ -32,12 +32,12 @@ pub use checkpoint::{CARD_FILE, CARD_FORMAT, Card, Checkpoint, CheckpointError, 
 pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError, spin_multiply_adds};
 pub use device::{DeviceChoice, DeviceReport, evaluator};
 pub use devices::{DeviceList, evaluators};
-pub use encoding::{ENCODING_VERSION, Features, GLOBALS, PLANES};
+pub use encoding::{ENCODING_VERSION, Features, GLOBALS, PLANES, plane};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl};
 pub use hashing::HashEvaluator;
 pub use network::{Heads, Network, NetworkConfig};
 pub use outputs::RawOutputs;
 pub use policy::{POLICY_PLANES, PolicyIndex};
-pub use precision::{Precision, PrecisionChoice};
+pub use precision::{Precision, PrecisionChoice, TrainPrecision};
 pub use pretrained::{pretrained, pretrained_for, pretrained_names};
 pub use uniform::UniformEvaluator;

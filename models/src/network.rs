@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::auxiliary::{AuxiliaryHeads, AuxiliaryOutputs};
 use crate::fused;
-use crate::{GLOBALS, PLANES, POLICY_PLANES};
+use crate::{GLOBALS, PLANES, POLICY_PLANES, TrainPrecision};
 
 /// Shape of a network. Two checkpoints with the same config can load each other's weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -209,10 +209,16 @@ impl Network {
         self.heads(x, pooled, globals)
     }
 
-    /// As [`Network::forward`], with what the auxiliary heads say.
-    pub fn forward_in_training(&self, planes: Tensor<4>, globals: Tensor<2>) -> (Heads, AuxiliaryOutputs) {
+    /// As [`Network::forward`], with what the auxiliary heads say. The tower is computed in this precision where there are
+    /// fused layers for the device, and else in single precision.
+    pub fn forward_in_training(
+        &self,
+        planes: Tensor<4>,
+        globals: Tensor<2>,
+        precision: TrainPrecision,
+    ) -> (Heads, AuxiliaryOutputs) {
         if fused::serves_network(self, &planes) {
-            return fused::forward_in_training(self, planes, globals);
+            return fused::forward_in_training(self, planes, globals, precision);
         }
         self.forward_in_training_unfused(planes, globals)
     }

@@ -4,7 +4,7 @@ use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 
 use crate::mixing::Sequence;
-use crate::{Network, NetworkConfig};
+use crate::{Network, NetworkConfig, plane};
 
 /// How much smaller the last layer of each head begins than the others, so that an untrained network finds all moves and
 /// results about equally likely instead of insisting on an accident of its weights.
@@ -36,6 +36,21 @@ impl Network {
         let mut count = ParameterCount { path: Vec::new(), total: 0 };
         self.visit(&mut count);
         count.total
+    }
+
+    /// The same with zero weights for the planes of [`plane::FEATURES`], whatever these hold; without autodiff.
+    #[must_use]
+    pub fn without_feature_inputs(&self) -> Network {
+        let mut network = self.valid();
+        let conv = &mut network.stem.conv;
+        conv.weight = conv.weight.clone().map(|weight| {
+            let [outputs, _, rows, columns] = weight.dims();
+            let nothing = Tensor::zeros([outputs, 1, rows, columns], &weight.device());
+            plane::FEATURES.iter().fold(weight, |weight, &plane| {
+                weight.slice_assign([0..outputs, plane..plane + 1, 0..rows, 0..columns], nothing.clone())
+            })
+        });
+        network
     }
 
     /// `(1 - weight) * self + weight * other` over every tensor, the running statistics of the normalisation too: one step

@@ -9,7 +9,7 @@ use crate::EvalError;
 use crate::kernels::NarrowKernels;
 
 /// The numbers in which the residual tower of a network is evaluated on [`crate::DeviceChoice::Cpu`]. Stem, global pooling and
-/// heads are in single precision throughout, and so are training and every other device.
+/// heads are in single precision throughout, and so is every other device. (Training: [`TrainPrecision`].)
 ///
 /// The lower precisions are for CPUs with instructions made for them. Elsewhere they give the same answers (bf16 nearly so)
 /// slower than single precision does; [`Precision::missing`] tells. How much strength they cost is in docs/PERFORMANCE.md.
@@ -54,6 +54,46 @@ impl Precision {
     pub fn warning(self) -> Option<String> {
         let missing = self.missing()?;
         Some(format!("precision {self} is slower than f32 here: this CPU lacks {missing}"))
+    }
+}
+
+/// The numbers in which the convolutions of the tower are computed in training, forward and backward, where a device has the
+/// fused layers ([`crate::fused`]). Weights, gradients, sums, everything between the convolutions, heads and optimiser are in
+/// single precision throughout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrainPrecision {
+    /// Single precision.
+    #[default]
+    F32,
+    /// Operands of the convolutions' matrix products rounded to bf16 (8 significant bits).
+    Bf16,
+}
+
+impl TrainPrecision {
+    /// All of them, finest first.
+    pub const ALL: [TrainPrecision; 2] = [TrainPrecision::F32, TrainPrecision::Bf16];
+
+    /// Their names, in the order of [`TrainPrecision::ALL`].
+    pub const NAMES: [&'static str; 2] = ["f32", "bf16"];
+
+    /// `f32` or `bf16`.
+    pub const fn as_str(self) -> &'static str {
+        TrainPrecision::NAMES[self as usize]
+    }
+
+    /// The instructions that make this precision fast and that this CPU lacks; `None` when it has them.
+    pub fn missing(self) -> Option<&'static str> {
+        match self {
+            TrainPrecision::F32 => Precision::F32.missing(),
+            TrainPrecision::Bf16 => Precision::Bf16.missing(),
+        }
+    }
+
+    /// What to tell somebody who asks for a precision that this CPU has no instructions for.
+    pub fn warning(self) -> Option<String> {
+        let missing = self.missing()?;
+        Some(format!("training in {} is slower than in f32 here: this CPU lacks {missing}", self.as_str()))
     }
 }
 

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_models::{
     Auxiliaries, AuxiliaryOutputs, Card, Checkpoint, GLOBALS, KING_ENDINGS, Network, NetworkConfig, OTHER_ENDINGS,
-    PLANES, POLICY_PLANES,
+    PLANES, POLICY_PLANES, TrainPrecision,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -61,7 +61,7 @@ fn heads_are_there_when_wanted() {
         assert_eq!(network.auxiliaries(), which);
         for side in [7, 9, 11] {
             let (planes, globals) = batch(2, side, &device);
-            let (_, found) = network.forward_in_training(planes, globals);
+            let (_, found) = network.forward_in_training(planes, globals, TrainPrecision::F32);
             let shape = |wanted: bool, shape: &[usize]| wanted.then(|| shape.to_vec());
             let policy = [2, POLICY_PLANES, side, side];
             assert_eq!(found.reply.map(|t| t.dims().to_vec()), shape(which.reply, &policy));
@@ -83,7 +83,7 @@ fn nothing_that_plays_changes() {
     let heads = |network: &Network| network.forward(planes.clone(), globals.clone());
     assert_eq!(values(heads(&with).policy), values(heads(&without).policy));
     assert_eq!(values(heads(&with).wdl), values(heads(&without).wdl));
-    let trained = with.forward_in_training(planes.clone(), globals.clone()).0;
+    let trained = with.forward_in_training(planes.clone(), globals.clone(), TrainPrecision::F32).0;
     assert_eq!(values(trained.policy), values(heads(&with).policy));
 
     let checkpoint = |network: &Network| Checkpoint::new(Card::new(CONFIG), network).unwrap();
@@ -102,7 +102,7 @@ fn they_begin_nearly_without_an_opinion_and_by_their_seed() {
     let (planes, globals) = batch(4, 9, &device);
     let answers = |seed| {
         let network = CONFIG.init_seeded(5, &device).with_auxiliary(CONFIG.init_auxiliary(ALL, seed, &device));
-        values(flat(network.forward_in_training(planes.clone(), globals.clone()).1))
+        values(flat(network.forward_in_training(planes.clone(), globals.clone(), TrainPrecision::F32).1))
     };
     let first = answers(1);
     assert!(first.iter().all(|logit| logit.abs() < 1.0) && first.iter().any(|logit| logit.abs() > 1e-3));
@@ -117,7 +117,7 @@ fn the_fused_trunk_serves_them() {
     let network = network(ALL, &device).train();
     for side in [7, 9, 11] {
         let (planes, globals) = batch(6, side, &device);
-        let fused = flat(network.forward_in_training(planes.clone(), globals.clone()).1);
+        let fused = flat(network.forward_in_training(planes.clone(), globals.clone(), TrainPrecision::F32).1);
         let plain = flat(network.forward_in_training_unfused(planes, globals).1);
         let close = |what: &str, expected: Vec<f32>, found: Vec<f32>, tolerance: f32| {
             let largest = expected.iter().fold(0.0_f32, |most, value| most.max(value.abs()));

@@ -8,7 +8,7 @@ mod auxiliary;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use hnefi_engine::BoardSize;
-use hnefi_models::{GLOBALS, PLANES, POLICY_PLANES};
+use hnefi_models::{GLOBALS, PLANES, POLICY_PLANES, plane};
 
 pub use auxiliary::{AuxiliaryBatch, AuxiliaryRow, AuxiliaryTensors, Ending, ReplyBatch, ReplyTensors, endings};
 
@@ -40,6 +40,16 @@ pub struct Row {
     pub end_weight: f32,
     /// What auxiliary heads learn.
     pub auxiliary: AuxiliaryRow,
+}
+
+impl Row {
+    /// Empties the planes that are worked out from the position.
+    pub(crate) fn hide_features(&mut self, size: BoardSize) {
+        let squares = size.squares();
+        for plane in plane::FEATURES {
+            self.planes[plane * squares..][..squares].fill(0.0);
+        }
+    }
 }
 
 /// Rows of one board size side by side.

@@ -38,6 +38,7 @@ pub struct Sampler<'a> {
     pools: Vec<Pool>,
     seed: u64,
     targets: Targets,
+    feature_inputs: bool,
 }
 
 /// What the targets of a sample are made of.
@@ -74,7 +75,7 @@ impl<'a> Sampler<'a> {
         let games: Vec<&GameRecord> = games.into_iter().filter(|game| game.is_finished()).collect();
         let mut pools: Vec<Pool> = BoardSize::ALL.map(|size| Pool::new(size, &games)).into();
         pools.retain(|pool| pool.len() > 0);
-        Sampler { games, pools, seed, targets }
+        Sampler { games, pools, seed, targets, feature_inputs: true }
     }
 
     /// Draws this share of the samples, 0 to 1, in proportion to how far the search moved the value of the ply (after
@@ -86,6 +87,12 @@ impl<'a> Sampler<'a> {
             pool.weigh(&self.games, share);
         }
         self
+    }
+
+    /// Whether samples have the planes of [`plane::FEATURES`]; without, these are empty.
+    #[must_use]
+    pub fn with_feature_inputs(self, feature_inputs: bool) -> Sampler<'a> {
+        Sampler { feature_inputs, ..self }
     }
 
     /// Number of training plies.
@@ -109,7 +116,11 @@ impl<'a> Sampler<'a> {
                     .map(|_| {
                         let (game, ply) = pool.draw(&mut rng);
                         let symmetry = Symmetry::ALL[below(&mut rng, Symmetry::ALL.len())];
-                        row(self.games[game as usize], ply as usize, symmetry, &self.targets)
+                        let mut row = row(self.games[game as usize], ply as usize, symmetry, &self.targets)?;
+                        if !self.feature_inputs {
+                            row.hide_features(pool.size);
+                        }
+                        Ok(row)
                     })
                     .collect();
                 Ok(Batch::new(pool.size, &rows?))

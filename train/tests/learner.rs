@@ -4,7 +4,7 @@ mod support;
 
 use burn::tensor::Device;
 use hnefi_engine::Preset;
-use hnefi_models::{Auxiliaries, Network, NetworkConfig};
+use hnefi_models::{Auxiliaries, Network, NetworkConfig, TrainPrecision};
 use hnefi_selfplay::GameRecord;
 use hnefi_train::TrainError;
 use hnefi_train::auxiliary::{AuxiliaryTargets, PerHead};
@@ -19,6 +19,8 @@ const CONFIG: NetworkConfig =
     NetworkConfig { blocks: 2, channels: 32, pool_every: 2, head_channels: 8, value_hidden: 16, role_heads: true };
 
 const PARAMS: LearnerParams = LearnerParams {
+    feature_inputs: true,
+    precision: TrainPrecision::F32,
     shards: 2,
     weight_decay: 1e-4,
     clip_norm: 1.0,
@@ -44,6 +46,32 @@ fn batches(count: u64, rows: usize, shards: usize) -> Vec<Vec<Batch>> {
 
 fn bytes(network: &Network) -> Vec<u8> {
     network.weights_bytes().unwrap()
+}
+
+/// Learns for some steps and says which input planes the first layer reads, by their largest weight.
+fn planes_read(feature_inputs: bool) -> Vec<usize> {
+    let mut learner = learner(LearnerParams { feature_inputs, ..PARAMS });
+    let games = games();
+    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.0, fade: 0.0 }.into());
+    let sampler = sampler.with_feature_inputs(feature_inputs);
+    for step in 0..5 {
+        learner.step(&sampler.batch(step, 32, 2).unwrap(), 3e-3).unwrap();
+    }
+    let read = |network: &Network| -> Vec<usize> {
+        let weight = network.stem.conv.weight.val();
+        let [outputs, inputs, ..] = weight.dims();
+        let values = weight.into_data().try_into_vec::<f32>().unwrap();
+        let of = |plane: usize| (0..outputs).flat_map(move |out| (0..9).map(move |at| (out * inputs + plane) * 9 + at));
+        (0..inputs).filter(|&plane| of(plane).any(|at| values[at] != 0.0)).collect()
+    };
+    assert_eq!(read(learner.average()), read(learner.network()));
+    read(learner.average())
+}
+
+#[test]
+fn without_feature_inputs_the_network_never_comes_to_read_them() {
+    assert_eq!(planes_read(true), (0..16).collect::<Vec<_>>());
+    assert_eq!(planes_read(false), [0, 1, 2, 3, 4, 5, 12, 13]);
 }
 
 #[test]

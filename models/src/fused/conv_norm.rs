@@ -15,6 +15,7 @@ use burn::tensor::{Device, Tensor};
 
 use super::passes::{self, Saved, Shape};
 use super::tensors::{into_contiguous, tensor, values};
+use crate::TrainPrecision;
 
 /// Inputs of one fused layer, all on one flex device.
 pub struct ConvNormInputs {
@@ -32,6 +33,8 @@ pub struct ConvNormInputs {
     pub bias: Option<Tensor<2>>,
     /// Added to the variance.
     pub epsilon: f64,
+    /// What the convolution is computed in, forward and backward.
+    pub precision: TrainPrecision,
 }
 
 /// Whether the fused layer runs on this device with these channel counts.
@@ -58,6 +61,7 @@ pub fn conv_norm(inputs: ConvNormInputs) -> (Tensor<4>, Tensor<2>) {
         skip.into_dispatch(),
         bias.into_dispatch(),
         inputs.epsilon,
+        inputs.precision,
     );
     (Tensor::from_dispatch(out), Tensor::from_dispatch(statistics))
 }
@@ -74,6 +78,7 @@ pub trait ConvNormOps: Backend {
         skip: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         epsilon: f64,
+        precision: TrainPrecision,
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
 }
 
@@ -83,7 +88,11 @@ type Parents<B> = [FloatTensor<B>; 6];
 /// The inner backend's halves, with what the forward pass saves.
 pub trait ConvNormPasses: Backend {
     /// Activations, statistics, saved state.
-    fn forward(parents: Parents<Self>, epsilon: f64) -> (FloatTensor<Self>, FloatTensor<Self>, Arc<Saved>);
+    fn forward(
+        parents: Parents<Self>,
+        epsilon: f64,
+        precision: TrainPrecision,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, Arc<Saved>);
     /// Gradients of the six inputs; `None` for one that was absent or is not wanted.
     fn backward(
         parents: Parents<Self>,
@@ -91,6 +100,7 @@ pub trait ConvNormPasses: Backend {
         gradient: FloatTensor<Self>,
         saved: &Saved,
         wants_x: bool,
+        precision: TrainPrecision,
     ) -> [Option<FloatTensor<Self>>; 6];
 }
 
@@ -112,14 +122,20 @@ impl ConvNormOps for Flex {
         skip: FlexTensor,
         bias: FlexTensor,
         epsilon: f64,
+        precision: TrainPrecision,
     ) -> (FlexTensor, FlexTensor) {
-        let (out, statistics, _) = <Flex as ConvNormPasses>::forward([x, weights, gamma, beta, skip, bias], epsilon);
+        let (out, statistics, _) =
+            <Flex as ConvNormPasses>::forward([x, weights, gamma, beta, skip, bias], epsilon, precision);
         (out, statistics)
     }
 }
 
 impl ConvNormPasses for Flex {
-    fn forward(parents: Parents<Self>, epsilon: f64) -> (FlexTensor, FlexTensor, Arc<Saved>) {
+    fn forward(
+        parents: Parents<Self>,
+        epsilon: f64,
+        precision: TrainPrecision,
+    ) -> (FlexTensor, FlexTensor, Arc<Saved>) {
         let [x, weights, gamma, beta, skip, bias] = parents.map(|tensor| tensor.to_contiguous());
         let shape = sizes(&x, &weights);
         let (out, saved) = passes::forward(
@@ -131,6 +147,7 @@ impl ConvNormPasses for Flex {
             is_present(&skip).then(|| values(&skip)),
             is_present(&bias).then(|| values(&bias)),
             epsilon,
+            precision,
         );
         let statistics = saved.mean.iter().chain(&saved.variance).copied().collect();
         (
@@ -146,6 +163,7 @@ impl ConvNormPasses for Flex {
         gradient: FlexTensor,
         saved: &Saved,
         wants_x: bool,
+        precision: TrainPrecision,
     ) -> [Option<FlexTensor>; 6] {
         let [x, weights, gamma, _, skip, bias] = parents.map(|tensor| tensor.to_contiguous());
         let out = out.to_contiguous();
@@ -161,6 +179,7 @@ impl ConvNormPasses for Flex {
             gradient.storage_mut(),
             saved,
             wants_x,
+            precision,
         );
         [
             wants_x.then(|| tensor(gradients.x, x.shape())),
@@ -182,18 +201,19 @@ impl<B: ConvNormOps + ConvNormPasses, C: CheckpointStrategy> ConvNormOps for Aut
         skip: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         epsilon: f64,
+        precision: TrainPrecision,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         #[derive(Debug)]
         struct ConvNormBackward;
 
         impl<B: ConvNormPasses> Backward<B, 6> for ConvNormBackward {
-            type State = (Parents<B>, FloatTensor<B>, Arc<Saved>);
+            type State = (Parents<B>, FloatTensor<B>, Arc<Saved>, TrainPrecision);
 
             fn backward(self, ops: Ops<Self::State, 6>, grads: &mut Gradients, _: &mut Checkpointer) {
                 let gradient = grads.consume::<B>(&ops.node);
-                let (parents, out, saved) = ops.state;
+                let (parents, out, saved, precision) = ops.state;
                 let wants_x = ops.parents[0].is_some();
-                let gradients = B::backward(parents, out, gradient, &saved, wants_x);
+                let gradients = B::backward(parents, out, gradient, &saved, wants_x, precision);
                 for (parent, gradient) in ops.parents.into_iter().zip(gradients) {
                     if let (Some(parent), Some(gradient)) = (parent, gradient) {
                         grads.register::<B>(parent.id, gradient);
@@ -205,10 +225,10 @@ impl<B: ConvNormOps + ConvNormPasses, C: CheckpointStrategy> ConvNormOps for Aut
         let ((x, n0), (weights, n1), (gamma, n2)) = (x.into_parts(), weights.into_parts(), gamma.into_parts());
         let ((beta, n3), (skip, n4), (bias, n5)) = (beta.into_parts(), skip.into_parts(), bias.into_parts());
         let parents = [x, weights, gamma, beta, skip, bias];
-        let (out, statistics, saved) = B::forward(parents.clone(), epsilon);
+        let (out, statistics, saved) = B::forward(parents.clone(), epsilon, precision);
         let statistics = <Self as AutodiffBackend>::from_inner(statistics);
         match ConvNormBackward.prepare::<C>([n0, n1, n2, n3, n4, n5]).compute_bound().stateful() {
-            OpsKind::Tracked(step) => (step.finish((parents, out.clone(), saved), out), statistics),
+            OpsKind::Tracked(step) => (step.finish((parents, out.clone(), saved, precision), out), statistics),
             OpsKind::UnTracked(step) => (step.finish(out), statistics),
         }
     }

@@ -8,7 +8,9 @@
 //! See [`crate::kernels`] for the method. A few boards go through together, as many as a core's own cache holds.
 
 use super::passes::Shape;
-use crate::kernels::{Floats, Grid, Kernels, Outer, PANEL, POINTS, Packed, Product, filters};
+use super::products::{Points, Products, Rounded};
+use crate::TrainPrecision;
+use crate::kernels::{Floats, Grid, Kernels, PANEL, POINTS, Packed, filters};
 
 /// Bytes of one of the transformed sides that a group of boards may have: two of them share a core's cache.
 const GROUP_BYTES: usize = 160 << 10;
@@ -23,8 +25,8 @@ pub struct Convolution {
     output: Grid,
     /// Boards of a group.
     group: usize,
-    /// `None` backward where the input's gradient is not wanted.
-    weights: Option<Packed>,
+    /// Without weights backward where the input's gradient is not wanted.
+    products: Products,
 }
 
 /// Memory for one group of boards, reused from group to group.
@@ -33,53 +35,54 @@ struct Scratch {
     inputs: Floats,
     /// Sums, or their gradients.
     sums: Floats,
+    rounded: Rounded,
 }
 
 impl Convolution {
     /// For [`Convolution::run`].
-    pub fn forward(shape: Shape, weights: &[f32]) -> Convolution {
-        Convolution::new(shape, Some(filters::transform(weights, shape.cin, shape.cout)))
+    pub fn forward(shape: Shape, weights: &[f32], precision: TrainPrecision) -> Convolution {
+        Convolution::new(shape, Some(filters::transform(weights, shape.cin, shape.cout)), precision)
     }
 
     /// For [`Convolution::run_back`], with the input's gradient or without.
-    pub fn backward(shape: Shape, weights: &[f32], wants_x: bool) -> Convolution {
-        Convolution::new(shape, wants_x.then(|| filters::transform_transposed(weights, shape.cin, shape.cout)))
+    pub fn backward(shape: Shape, weights: &[f32], wants_x: bool, precision: TrainPrecision) -> Convolution {
+        let weights = wants_x.then(|| filters::transform_transposed(weights, shape.cin, shape.cout));
+        Convolution::new(shape, weights, precision)
     }
 
-    fn new(shape: Shape, weights: Option<Packed>) -> Convolution {
+    fn new(shape: Shape, weights: Option<Packed>, precision: TrainPrecision) -> Convolution {
         let grid = |channels| Grid { side: shape.side, channels };
         let (input, output) = (grid(shape.cin), grid(shape.cout));
         let board = POINTS * input.tiles() * shape.cin.max(shape.cout) * size_of::<f32>();
-        Convolution { kernels: Kernels::best(), input, output, group: (GROUP_BYTES / board).clamp(1, GROUP), weights }
+        let products = Products::new(precision, weights);
+        Convolution { kernels: Kernels::best(), input, output, group: (GROUP_BYTES / board).clamp(1, GROUP), products }
     }
 
-    /// Floats from point to point: one panel more than needed, because points a power of two apart would compete for the
-    /// same few lines of the cache.
-    fn step(grid: Grid, boards: usize) -> usize {
-        boards * grid.tiles() * grid.channels + PANEL
+    /// How so many transformed boards lie in memory: one panel more from point to point than needed, because points a power
+    /// of two apart would compete for the same few lines of the cache.
+    fn points(grid: Grid, boards: usize) -> Points {
+        Points { channels: grid.channels, step: boards * grid.tiles() * grid.channels + PANEL }
     }
 
     fn scratch(&self) -> Scratch {
-        let points = |grid| Floats::zeros(POINTS * Convolution::step(grid, self.group));
-        Scratch { inputs: points(self.input), sums: points(self.output) }
+        let [inputs, sums] = [self.input, self.output].map(|grid| POINTS * Convolution::points(grid, self.group).step);
+        let rounded = self.products.scratch(inputs.max(sums));
+        Scratch { inputs: Floats::zeros(inputs), sums: Floats::zeros(sums), rounded }
     }
 
-    /// Convolves boards `[N, N, cin]` and hands each result `[N, N, cout]` on, in order.
-    pub fn run(&self, x: &[f32], mut finish: impl FnMut(&[f32])) {
-        let weights = self.weights.as_ref().expect("packed for the forward direction");
+    /// Convolves boards `[N, N, cin]` to boards `[N, N, cout]`.
+    pub fn run(&self, x: &[f32], out: &mut [f32]) {
+        let (input_len, output_len) = (self.input.inner_len(), self.output.inner_len());
         let mut scratch = self.scratch();
-        let mut board = vec![0.0; self.output.inner_len()];
-        for x in x.chunks(self.group * self.input.inner_len()) {
-            let boards = x.len() / self.input.inner_len();
-            let (left_step, out_step) = (Self::step(self.input, boards), Self::step(self.output, boards));
-            self.scatter(x, left_step, &mut scratch);
-            let rows = boards * self.input.tiles();
-            let product = Product { matrices: POINTS, rows, left_step, out_step, relu: false };
-            self.kernels.multiply(&product, &scratch.inputs, weights, None, &mut scratch.sums);
-            for index in 0..boards {
-                let sums = &scratch.sums[index * self.output.tiles() * self.output.channels..];
-                self.kernels.outputs(self.output, sums, out_step, &mut board);
-                finish(&board);
+        for (x, out) in x.chunks(self.group * input_len).zip(out.chunks_mut(self.group * output_len)) {
+            let boards = x.len() / input_len;
+            let (inputs, sums) = (Self::points(self.input, boards), Self::points(self.output, boards));
+            self.scatter(x, inputs.step, &mut scratch);
+            let Scratch { inputs: left, sums: right, rounded } = &mut scratch;
+            self.products.multiply(boards * self.input.tiles(), (left, inputs), (right, sums), rounded);
+            for (index, out) in out.chunks_exact_mut(output_len).enumerate() {
+                let from = &right[index * self.output.tiles() * self.output.channels..];
+                self.kernels.outputs(self.output, from, sums.step, out);
             }
         }
     }
@@ -94,25 +97,25 @@ impl Convolution {
         let mut gradient = vec![0.0; output.inner_len()];
         for (group, x) in x.chunks(self.group * input.inner_len()).enumerate() {
             let boards = x.len() / input.inner_len();
-            let (left_step, right_step) = (Self::step(input, boards), Self::step(output, boards));
-            self.scatter(x, left_step, &mut scratch);
+            let (inputs, sums) = (Self::points(input, boards), Self::points(output, boards));
+            self.scatter(x, inputs.step, &mut scratch);
+            let Scratch { inputs: left, sums: right, rounded } = &mut scratch;
             for index in 0..boards {
                 gradient_of(group * self.group + index, &mut gradient);
-                let sums = &mut scratch.sums[index * output.tiles() * output.channels..];
-                self.kernels.spread(output, &gradient, sums, right_step);
+                let to = &mut right[index * output.tiles() * output.channels..];
+                self.kernels.spread(output, &gradient, to, sums.step);
             }
             let rows = boards * input.tiles();
-            let (left_columns, right_columns) = (input.channels, output.channels);
-            let product = Outer { matrices: POINTS, rows, left_columns, right_columns, left_step, right_step };
-            self.kernels.add_outer(&product, &scratch.inputs, &scratch.sums, &mut sum);
-            let Some(weights) = &self.weights else { continue };
+            self.products.add_outer(rows, (left, inputs), (right, sums), &mut sum, rounded);
+            if !self.products.has_weights() {
+                continue;
+            }
             // The inputs have served; their gradients take their place.
-            let product = Product { matrices: POINTS, rows, left_step: right_step, out_step: left_step, relu: false };
-            self.kernels.multiply(&product, &scratch.sums, weights, None, &mut scratch.inputs);
+            self.products.multiply(rows, (right, sums), (left, inputs), rounded);
             let x_gradient = x_gradient.chunks_exact_mut(input.inner_len()).skip(group * self.group);
             for (index, x_gradient) in x_gradient.take(boards).enumerate() {
-                let transformed = &scratch.inputs[index * input.tiles() * input.channels..];
-                self.kernels.collect(input, transformed, left_step, x_gradient);
+                let transformed = &left[index * input.tiles() * input.channels..];
+                self.kernels.collect(input, transformed, inputs.step, x_gradient);
             }
         }
         sum

@@ -1,5 +1,5 @@
 //! Training at the processor's speed: one convolution layer with its normalisation, skip, bias and ReLU as one operation
-//! inside burn's autodiff, and global pooling as another.
+//! inside burn's autodiff, global pooling as another, and the heads' 1x1 convolutions as a third.
 //!
 //! burn's own convolution converts layouts and copies patches; on small boards Winograd's method, forward and backward, is
 //! several times faster (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's own
@@ -10,7 +10,11 @@ mod convolution;
 mod global_pool;
 mod network;
 mod passes;
+mod pointwise;
+mod products;
+mod squares;
 mod tensors;
 
 pub use conv_norm::{ConvNormInputs, conv_norm, serves};
 pub(crate) use network::{forward, forward_in_training, serves_network};
+pub use pointwise::{PointwiseInputs, pointwise};

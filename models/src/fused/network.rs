@@ -1,14 +1,15 @@
 //! The network's training pass with fused layers, channels last throughout.
 //!
 //! The same arithmetic as [`Network::forward`], for devices where [`super::serves`] says yes. With channels last the 1x1
-//! convolutions of the heads are plain matrix products over all squares of the batch, and no layer changes the layout.
+//! convolutions of the heads are plain matrix products over the squares, and no layer but the last changes the layout.
 
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
 use super::global_pool::{self, serves_channels};
-use super::{ConvNormInputs, conv_norm, serves};
+use super::{ConvNormInputs, PointwiseInputs, conv_norm, pointwise, serves};
+use crate::TrainPrecision;
 use crate::auxiliary::AuxiliaryOutputs;
 use crate::network::{Block, ConvNorm, Heads, Network, RoleHeads};
 
@@ -22,7 +23,7 @@ pub(crate) fn serves_network(network: &Network, planes: &Tensor<4>) -> bool {
 
 /// [`Network::forward`] in training mode.
 pub(crate) fn forward(network: &Network, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
-    let trunk = trunk(network, planes, &globals);
+    let trunk = trunk(network, planes, &globals, TrainPrecision::F32);
     let pooled = global_pool(trunk.clone());
     heads(network, trunk, pooled, globals)
 }
@@ -32,8 +33,9 @@ pub(crate) fn forward_in_training(
     network: &Network,
     planes: Tensor<4>,
     globals: Tensor<2>,
+    precision: TrainPrecision,
 ) -> (Heads, AuxiliaryOutputs) {
-    let trunk = trunk(network, planes, &globals);
+    let trunk = trunk(network, planes, &globals, precision);
     let pooled = global_pool(trunk.clone());
     let auxiliary = network.auxiliary.as_ref().map(|heads| {
         let [batch, side, _, channels] = trunk.dims();
@@ -43,14 +45,20 @@ pub(crate) fn forward_in_training(
 }
 
 /// The tower's output `[B, N, N, C]`.
-fn trunk(network: &Network, planes: Tensor<4>, globals: &Tensor<2>) -> Tensor<4> {
+fn trunk(network: &Network, planes: Tensor<4>, globals: &Tensor<2>, precision: TrainPrecision) -> Tensor<4> {
     let bias = network.globals.forward(globals.clone());
-    let stem = layer(&network.stem, planes.permute([0, 2, 3, 1]), None, Some(bias));
-    network.blocks.iter().fold(stem, block)
+    let stem = layer(&network.stem, planes.permute([0, 2, 3, 1]), None, Some(bias), precision);
+    network.blocks.iter().fold(stem, |x, one| block(x, one, precision))
 }
 
 /// `relu(norm(conv(x)) + skip + bias)`; moves the running statistics as burn's batch normalisation does.
-fn layer(layer: &ConvNorm, x: Tensor<4>, skip: Option<Tensor<4>>, bias: Option<Tensor<2>>) -> Tensor<4> {
+fn layer(
+    layer: &ConvNorm,
+    x: Tensor<4>,
+    skip: Option<Tensor<4>>,
+    bias: Option<Tensor<2>>,
+    precision: TrainPrecision,
+) -> Tensor<4> {
     let norm = &layer.norm;
     let (out, statistics) = conv_norm(ConvNormInputs {
         x,
@@ -60,6 +68,7 @@ fn layer(layer: &ConvNorm, x: Tensor<4>, skip: Option<Tensor<4>>, bias: Option<T
         skip,
         bias,
         epsilon: norm.epsilon,
+        precision,
     });
     let device = out.device();
     let [_, channels] = statistics.dims();
@@ -71,61 +80,52 @@ fn layer(layer: &ConvNorm, x: Tensor<4>, skip: Option<Tensor<4>>, bias: Option<T
     out
 }
 
-fn block(x: Tensor<4>, block: &Block) -> Tensor<4> {
-    let y = layer(&block.first, x.clone(), None, None);
+fn block(x: Tensor<4>, block: &Block, precision: TrainPrecision) -> Tensor<4> {
+    let y = layer(&block.first, x.clone(), None, None, precision);
     let bias = block.pool.as_ref().map(|pool| pool.forward(global_pool(y.clone())));
-    layer(&block.second, y, Some(x), bias)
+    layer(&block.second, y, Some(x), bias, precision)
 }
 
 fn heads(network: &Network, trunk: Tensor<4>, pooled: Tensor<2>, globals: Tensor<2>) -> Heads {
-    let [batch, side, _, channels] = trunk.dims();
-    let squares = side * side;
-    let trunk = trunk.reshape([batch, squares, channels]);
-    let (mut policy, mut value) = role(&network.roles[0], trunk.clone(), pooled.clone(), side);
-    if let Some(defenders) = network.roles.get(1) {
-        let (other_policy, other_value) = role(defenders, trunk.clone(), pooled, side);
-        let attacking = globals.narrow(1, 0, 1);
-        let defending = attacking.clone().neg().add_scalar(1.0);
-        let over_squares = |weight: &Tensor<2>| weight.clone().reshape([batch, 1, 1]);
-        policy = policy * over_squares(&attacking) + other_policy * over_squares(&defending);
-        value = value * attacking + other_value * defending;
-    }
-    let occupancy = pointwise(&network.occupancy, trunk);
-    let channels_first = |x: Tensor<3>| {
-        let [batch, _, channels] = x.dims();
-        x.swap_dims(1, 2).reshape([batch, channels, side, side])
+    let batch = trunk.dims()[0];
+    let roles = &network.roles;
+    let attacking = globals.narrow(1, 0, 1);
+    let first_role = attacking.clone().reshape([batch]);
+    let layer = |convs: Vec<&Conv2d>, x: Tensor<4>, board_bias: Option<Tensor<2>>, hidden: bool| {
+        let (weights, bias) = stacked(&convs);
+        pointwise(PointwiseInputs { x, weights, bias, board_bias, first_role: first_role.clone(), hidden })
     };
+    // The layers that see one row a board go through both roles' weights: they are small.
+    let by_role = |of: &dyn Fn(&RoleHeads) -> Tensor<2>| {
+        let first = of(&roles[0]);
+        roles.get(1).map_or(first.clone(), |second| {
+            first * attacking.clone() + of(second) * attacking.clone().neg().add_scalar(1.0)
+        })
+    };
+    let board_bias = by_role(&|heads| heads.policy_pool.forward(pooled.clone()));
+    let each = |conv: fn(&RoleHeads) -> &Conv2d| roles.iter().map(conv).collect();
+    let hidden = layer(each(|heads| &heads.policy_conv), trunk.clone(), Some(board_bias), true);
+    let policy = layer(each(|heads| &heads.policy_out), hidden, None, false);
+    let value = global_pool(layer(each(|heads| &heads.value_conv), trunk.clone(), None, true));
+    let value = by_role(&|heads| heads.value_out.forward(relu(heads.value_hidden.forward(value.clone()))));
     Heads {
-        policy: channels_first(policy),
+        policy,
         wdl: value.clone().narrow(1, 0, 3),
         moves_left: value.narrow(1, 3, 1),
-        occupancy: channels_first(occupancy),
+        occupancy: layer(vec![&network.occupancy], trunk, None, false),
     }
 }
 
-/// One role's policy `[B, S, 40]` and value `[B, 4]` from the trunk `[B, S, C]` and its pooled features.
-fn role(heads: &RoleHeads, trunk: Tensor<3>, pooled: Tensor<2>, side: usize) -> (Tensor<3>, Tensor<2>) {
-    let bias = heads.policy_pool.forward(pooled);
-    let [batch, channels] = bias.dims();
-    let hidden = relu(pointwise(&heads.policy_conv, trunk.clone()) + bias.reshape([batch, 1, channels]));
-    let policy = pointwise(&heads.policy_out, hidden);
-    let value = relu(pointwise(&heads.value_conv, trunk));
-    let value = global_pool(value.reshape([batch as i32, side as i32, side as i32, -1]));
-    let value = heads.value_out.forward(relu(heads.value_hidden.forward(value)));
-    (policy, value)
-}
-
-/// A 1x1 convolution of `[B, S, C]` as one matrix product over all squares.
-fn pointwise(conv: &Conv2d, x: Tensor<3>) -> Tensor<3> {
-    let [batch, squares, inputs] = x.dims();
-    let weights = conv.weight.val();
-    let outputs = weights.dims()[0];
-    let product = x.reshape([batch * squares, inputs]).matmul(weights.reshape([outputs, inputs]).transpose());
-    let product = match &conv.bias {
-        Some(bias) => product + bias.val().reshape([1, outputs]),
-        None => product,
-    };
-    product.reshape([batch, squares, outputs])
+/// 1x1 convolutions of one shape, as weights `[count, cout, cin]` and biases `[count, cout]`.
+fn stacked(convs: &[&Conv2d]) -> (Tensor<3>, Tensor<2>) {
+    let parts = convs.iter().map(|conv| {
+        let weights = conv.weight.val();
+        let [cout, cin, _, _] = weights.dims();
+        let bias = conv.bias.as_ref().map_or_else(|| Tensor::zeros([cout], &weights.device()), |bias| bias.val());
+        (weights.reshape([1, cout, cin]), bias.reshape([1, cout]))
+    });
+    let (weights, biases): (Vec<_>, Vec<_>) = parts.unzip();
+    (Tensor::cat(weights, 0), Tensor::cat(biases, 0))
 }
 
 /// Mean, scaled mean and maximum over the squares of `[B, N, N, C]`, as in [`Network::forward`].

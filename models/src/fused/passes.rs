@@ -6,10 +6,11 @@
 use rayon::prelude::*;
 
 use super::convolution::Convolution;
+use crate::TrainPrecision;
 use crate::kernels::{Kernels, PANEL};
 
 /// Boards a part.
-const PART: usize = 64;
+pub(super) const PART: usize = 64;
 
 /// Sizes of one call.
 #[derive(Clone, Copy, Debug)]
@@ -96,20 +97,21 @@ pub fn forward(
     skip: Option<&[f32]>,
     bias: Option<&[f32]>,
     epsilon: f64,
+    precision: TrainPrecision,
 ) -> (Vec<f32>, Saved) {
     let (input_len, output_len, cout) = (shape.input_len(), shape.output_len(), shape.cout);
     assert_eq!(x.len(), shape.batch * input_len);
-    let (convolution, kernels) = (Convolution::forward(shape, weights), Kernels::best());
+    let (convolution, kernels) = (Convolution::forward(shape, weights, precision), Kernels::best());
     let (convolved, moments): (Vec<_>, Vec<_>) = x
         .par_chunks(PART * input_len)
         .map(|x| {
+            let mut convolved = vec![0.0; x.len() / input_len * output_len];
+            convolution.run(x, &mut convolved);
             let (mut total, mut moments) = (vec![0.0; 2 * cout], vec![0.0; 2 * cout]);
-            let mut convolved = Vec::with_capacity(x.len() / input_len * output_len);
-            convolution.run(x, |board| {
+            for board in convolved.chunks_exact(output_len) {
                 kernels.moments(board, &mut moments);
                 add_to(&mut total, &moments);
-                convolved.extend_from_slice(board);
-            });
+            }
             (convolved, total)
         })
         .unzip();
@@ -158,6 +160,7 @@ pub fn backward(
     gradient: &mut [f32],
     saved: &Saved,
     wants_x: bool,
+    precision: TrainPrecision,
 ) -> Gradients {
     let (input_len, output_len, cout) = (shape.input_len(), shape.output_len(), shape.cout);
     assert_eq!(gradient.len(), shape.batch * output_len);
@@ -197,7 +200,7 @@ pub fn backward(
         slope[c] = b as f32;
         offset[c] = (-a * beta[c] / count - b * f64::from(saved.mean[c])) as f32;
     }
-    let convolution = Convolution::backward(shape, weights, wants_x);
+    let convolution = Convolution::backward(shape, weights, wants_x, precision);
     let mut x_gradient = vec![0.0; if wants_x { x.len() } else { 0 }];
     let x_parts: Vec<&mut [f32]> = if wants_x {
         x_gradient.chunks_mut(PART * input_len).collect()

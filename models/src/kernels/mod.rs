@@ -18,7 +18,7 @@ mod tiles;
 mod vector;
 
 pub(crate) use aligned::{Aligned, Floats};
-pub(crate) use narrow::{Finish, Int8Weights, LARGEST_INPUT, NarrowKernels, Weights};
+pub(crate) use narrow::{Bf16Kernels, Finish, Int8Weights, LARGEST_INPUT, NarrowKernels, Weights};
 pub(crate) use packed::Packed;
 pub(crate) use product::{BLOCK, Outer, Product};
 pub(crate) use rows::Pool;

@@ -6,14 +6,15 @@
 use super::vector::Vector;
 use super::{PANEL, Packed};
 
-/// Shape of a product `[rows, depth] x [depth, columns]`, repeated for several pairs of matrices.
+/// Shape of a product `[rows, depth] x [depth, columns]`, repeated for several pairs of matrices, of floats or of words of
+/// narrow numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Product {
     /// How many products.
     pub matrices: usize,
     /// Rows of each left-hand matrix, stored one after the other.
     pub rows: usize,
-    /// Floats from one left-hand matrix to the next.
+    /// Elements from one left-hand matrix to the next.
     pub left_step: usize,
     /// Floats from one result to the next; rows of a result lie one after the other.
     pub out_step: usize,
@@ -23,7 +24,7 @@ pub(crate) struct Product {
 
 impl Product {
     /// Whether slices of these lengths hold every operand of the product.
-    pub(super) fn fits(&self, left: &[f32], right: &Packed, out: &[f32]) -> bool {
+    pub(super) fn fits<T>(&self, left: &[T], right: &Packed<T>, out: &[f32]) -> bool {
         let Some(last) = self.matrices.checked_sub(1) else { return true };
         right.holds(self.matrices)
             && last * self.left_step + self.rows * right.depth <= left.len()
@@ -34,25 +35,28 @@ impl Product {
 /// Rows of the register block of sixteen registers; groups of boards are made of them.
 pub(crate) const BLOCK: usize = 6;
 
-/// Calls `$function::<$vector, $registers, $panels, ROWS>` for `$rows` rows, no more than `$most`, which are at most twelve.
+/// Calls the function with the number of rows as its last generic, for `$rows` rows, no more than `$most`, which are at most
+/// twelve.
 macro_rules! for_rows {
-    ($rows:expr, $most:ident, $function:ident::<$vector:ty, $registers:ident, $panels:tt>($($argument:expr),*)) => {
+    ($rows:expr, $most:ident, $function:ident::<$($generic:tt),+>$arguments:tt) => {
         match $rows {
-            1 => $function::<$vector, $registers, $panels, 1>($($argument),*),
-            2 => $function::<$vector, $registers, $panels, 2>($($argument),*),
-            3 => $function::<$vector, $registers, $panels, 3>($($argument),*),
-            4 => $function::<$vector, $registers, $panels, 4>($($argument),*),
-            5 => $function::<$vector, $registers, $panels, 5>($($argument),*),
-            7 if $most >= 7 => $function::<$vector, $registers, $panels, 7>($($argument),*),
-            8 if $most >= 8 => $function::<$vector, $registers, $panels, 8>($($argument),*),
-            9 if $most >= 9 => $function::<$vector, $registers, $panels, 9>($($argument),*),
-            10 if $most >= 10 => $function::<$vector, $registers, $panels, 10>($($argument),*),
-            11 if $most >= 11 => $function::<$vector, $registers, $panels, 11>($($argument),*),
-            12 if $most >= 12 => $function::<$vector, $registers, $panels, 12>($($argument),*),
-            _ => $function::<$vector, $registers, $panels, 6>($($argument),*),
+            1 => $function::<$($generic),+, 1>$arguments,
+            2 => $function::<$($generic),+, 2>$arguments,
+            3 => $function::<$($generic),+, 3>$arguments,
+            4 => $function::<$($generic),+, 4>$arguments,
+            5 => $function::<$($generic),+, 5>$arguments,
+            7 if $most >= 7 => $function::<$($generic),+, 7>$arguments,
+            8 if $most >= 8 => $function::<$($generic),+, 8>$arguments,
+            9 if $most >= 9 => $function::<$($generic),+, 9>$arguments,
+            10 if $most >= 10 => $function::<$($generic),+, 10>$arguments,
+            11 if $most >= 11 => $function::<$($generic),+, 11>$arguments,
+            12 if $most >= 12 => $function::<$($generic),+, 12>$arguments,
+            _ => $function::<$($generic),+, 6>$arguments,
         }
     };
 }
+
+pub(super) use for_rows;
 
 /// Computes the products. `REGISTERS` registers make a panel, and `PANELS` panels by `ROWS` rows a register block.
 ///
@@ -170,15 +174,15 @@ pub(crate) struct Outer {
     pub left_columns: usize,
     /// Columns of the right-hand matrix and of the result, a multiple of the panel.
     pub right_columns: usize,
-    /// Floats from one left-hand matrix to the next.
+    /// Elements from one left-hand matrix to the next.
     pub left_step: usize,
-    /// Floats from one right-hand matrix to the next.
+    /// Elements from one right-hand matrix to the next.
     pub right_step: usize,
 }
 
 impl Outer {
     /// Whether slices of these lengths hold every operand of the product.
-    pub(super) fn fits(&self, left: &[f32], right: &[f32], out: &[f32]) -> bool {
+    pub(super) fn fits<T>(&self, left: &[T], right: &[T], out: &[f32]) -> bool {
         let Some(last) = self.matrices.checked_sub(1) else { return true };
         self.right_columns.is_multiple_of(PANEL)
             && last * self.left_step + self.rows * self.left_columns <= left.len()

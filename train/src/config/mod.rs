@@ -9,7 +9,7 @@ mod schema;
 
 use std::path::Path;
 
-use hnefi_models::{DeviceList, NetworkConfig, PrecisionChoice};
+use hnefi_models::{DeviceList, NetworkConfig, PrecisionChoice, TrainPrecision};
 use hnefi_selfplay::fleet::SelfPlayConfig;
 use hnefi_selfplay::search::SearchConfig;
 use serde::{Deserialize, Serialize};
@@ -138,6 +138,25 @@ pub struct TrainSection {
     pub ending_weight: f32,
     /// Share of the samples drawn in proportion to the surprise of the search.
     pub surprise_weight: f64,
+    /// What the tower is computed in.
+    pub precision: TrainPrecision,
+    /// Whether the network sees the planes that are worked out from the position.
+    pub feature_inputs: bool,
+}
+
+/// What the minutes of a budget are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Timepiece {
+    /// Those that pass.
+    Wall,
+    /// Those that processors work for this program, summed over its threads.
+    Processor,
+}
+
+impl Timepiece {
+    /// The names a config accepts.
+    pub const NAMES: [&str; 2] = ["wall", "processor"];
 }
 
 /// How long the run goes on.
@@ -146,6 +165,8 @@ pub struct TrainSection {
 pub struct BudgetSection {
     /// Minutes of self-play and training, kept across resumes; 0 is no limit.
     pub minutes: f64,
+    /// Whose minutes.
+    pub clock: Timepiece,
     /// Generations; 0 is no limit.
     pub generations: u32,
     /// Playouts a move, stage by stage, each an equal part of the run.

@@ -19,7 +19,7 @@ mod statistics;
 use burn::module::{Module, ParamGroup};
 use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
-use hnefi_models::{Auxiliaries, Network};
+use hnefi_models::{Auxiliaries, Network, TrainPrecision};
 use serde::{Deserialize, Serialize};
 
 pub use state::LearnerState;
@@ -106,6 +106,11 @@ pub struct LearnerParams {
     pub weights: LossWeights,
     /// The auxiliary heads of the network in training.
     pub auxiliaries: Auxiliaries,
+    /// What the tower is computed in.
+    pub precision: TrainPrecision,
+    /// Whether a network that begins here reads the planes of [`hnefi_models::plane::FEATURES`]. If not, its weights for
+    /// them are zero, and stay so as long as no sample has these planes.
+    pub feature_inputs: bool,
 }
 
 impl From<&TrainSection> for LearnerParams {
@@ -118,6 +123,8 @@ impl From<&TrainSection> for LearnerParams {
             bad_steps: section.bad_steps,
             weights: section.loss_weights(),
             auxiliaries: section.auxiliary_targets().heads(),
+            precision: section.precision,
+            feature_inputs: section.feature_inputs,
         }
     }
 }
@@ -150,7 +157,8 @@ impl Learner {
     /// # Panics
     /// When there is no device, or the network's auxiliary heads are not those of the parameters.
     pub fn new(network: &Network, devices: &[Device], params: LearnerParams) -> Result<Learner, TrainError> {
-        let network = network.valid().to_device(&devices[0]);
+        let network = if params.feature_inputs { network.valid() } else { network.without_feature_inputs() };
+        let network = network.to_device(&devices[0]);
         let average = network.valid().with_auxiliary(None);
         Learner::assemble(network, average, optimiser(params.weight_decay), StepCounts::default(), devices, params)
     }
@@ -239,14 +247,14 @@ impl Learner {
 
     /// Forward and backward, every shard on its own thread, the devices taking turns.
     fn run_shards(&self, shards: &[Batch]) -> Vec<ShardResult> {
-        let (network, weights) = (&self.network, &self.params.weights);
+        let (network, params) = (&self.network, &self.params);
         let run = |number: usize| {
             let (home, device) = (&self.devices[0], &self.devices[number % self.devices.len()]);
             if self.devices.len() == 1 {
-                return run_shard(network, &shards[number], weights, &home.clone().autodiff());
+                return run_shard(network, &shards[number], params, &home.clone().autodiff());
             }
             let copy = network.valid().to_device(device);
-            run_shard(&copy, &shards[number], weights, &device.clone().autodiff()).moved(network, home)
+            run_shard(&copy, &shards[number], params, &device.clone().autodiff()).moved(network, home)
         };
         let run = &run;
         std::thread::scope(|scope| {
@@ -297,12 +305,12 @@ fn optimiser(weight_decay: f32) -> ModuleOptimizer {
 }
 
 /// One shard's forward and backward pass on a copy of the network.
-fn run_shard(network: &Network, batch: &Batch, weights: &LossWeights, device: &Device) -> ShardResult {
+fn run_shard(network: &Network, batch: &Batch, params: &LearnerParams, device: &Device) -> ShardResult {
     // `valid` gives the copy running statistics of its own; clones would share them.
     let copy = network.valid().train();
     let targets = batch.to_device(device);
-    let (heads, outputs) = copy.forward_in_training(targets.planes.clone(), targets.globals.clone());
-    let losses = Losses::of(heads, outputs, &targets, weights);
+    let (heads, outputs) = copy.forward_in_training(targets.planes.clone(), targets.globals.clone(), params.precision);
+    let losses = Losses::of(heads, outputs, &targets, &params.weights);
     let gradients = GradientsParams::from_grads(losses.total.backward(), &copy);
     let mut values = vec![losses.total, losses.policy, losses.value, losses.moves_left, losses.occupancy];
     values.extend(losses.auxiliary.into_array().into_iter().flatten());

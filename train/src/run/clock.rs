@@ -4,27 +4,44 @@
 
 use std::time::Instant;
 
-use crate::config::BudgetSection;
+use cpu_time::ProcessTime;
+
+use crate::config::{BudgetSection, Timepiece};
 
 /// Where the run stands in its budget.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Seconds that earlier processes spent.
     before: f64,
-    since: Instant,
+    since: Since,
     minutes: f64,
     generations: u32,
+}
+
+/// A moment, by one clock or the other.
+#[derive(Clone, Copy, Debug)]
+enum Since {
+    Wall(Instant),
+    Processor(ProcessTime),
 }
 
 impl Clock {
     /// A clock that goes on from `before` seconds, now.
     pub(super) fn starting_from(before: f64, budget: &BudgetSection) -> Clock {
-        Clock { before, since: Instant::now(), minutes: budget.minutes, generations: budget.generations }
+        let since = match budget.clock {
+            Timepiece::Wall => Since::Wall(Instant::now()),
+            Timepiece::Processor => Since::Processor(ProcessTime::now()),
+        };
+        Clock { before, since, minutes: budget.minutes, generations: budget.generations }
     }
 
     /// Seconds spent.
     pub(super) fn elapsed(&self) -> f64 {
-        self.before + self.since.elapsed().as_secs_f64()
+        let since = match self.since {
+            Since::Wall(moment) => moment.elapsed(),
+            Since::Processor(moment) => moment.elapsed(),
+        };
+        self.before + since.as_secs_f64()
     }
 
     /// Seconds left; infinite without a time limit.
@@ -57,7 +74,25 @@ mod tests {
     use super::*;
 
     fn clock(before: f64, minutes: f64, generations: u32) -> Clock {
-        Clock::starting_from(before, &BudgetSection { minutes, generations, playouts: vec![16] })
+        Clock::starting_from(before, &budget(Timepiece::Wall, minutes, generations))
+    }
+
+    fn budget(clock: Timepiece, minutes: f64, generations: u32) -> BudgetSection {
+        BudgetSection { minutes, clock, generations, playouts: vec![16] }
+    }
+
+    #[test]
+    fn who_sleeps_takes_no_processor_time() {
+        let sleeper = Clock::starting_from(5.0, &budget(Timepiece::Processor, 1.0, 0));
+        let wall = clock(5.0, 1.0, 0);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert!(wall.elapsed() >= 5.3);
+        // Other tests of this process may work meanwhile, on all processors; nothing here takes minutes.
+        assert!(sleeper.elapsed() >= 5.0 && sleeper.remaining() > 0.0);
+        let began = Instant::now();
+        while sleeper.elapsed() < 5.05 {
+            assert!(began.elapsed().as_secs() < 60, "a busy process takes processor time");
+        }
     }
 
     #[test]

@@ -179,7 +179,7 @@ impl Desk<'_> {
     fn time_is_up(&self, plies: u64) -> bool {
         let training = match self.training_seconds_per_ply {
             Some(seconds) => seconds * plies as f64,
-            None => self.seconds(),
+            None => self.clock.elapsed(),
         };
         self.clock.remaining() <= training
     }

@@ -23,7 +23,9 @@ impl Run<'_> {
         // Later games may be there after a state was lost; this training did not know them the first time either.
         let games = self.games.range(..=generation).flat_map(|(_, games)| games);
         let targets = train.targets(self.clock.progress(generation - 1, 0.0));
-        let sampler = Sampler::new(games, self.config.run.seed, targets).by_surprise(train.surprise_weight);
+        let sampler = Sampler::new(games, self.config.run.seed, targets)
+            .by_surprise(train.surprise_weight)
+            .with_feature_inputs(train.feature_inputs);
         let new_plies = self.counters.plies.last().copied().unwrap_or(0);
         let steps =
             steps(new_plies.min(MOST_NEW * train.plies_per_generation), sampler.plies(), train.reuse, train.batch);
@@ -33,7 +35,7 @@ impl Run<'_> {
         let first = learner.counts().steps;
         let samples_before = learner.counts().samples;
         let (mut means, mut rate) = (StepMeans::default(), 0.0);
-        let began = Instant::now();
+        let (began, charged) = (Instant::now(), clock.elapsed());
         let stopped = std::cell::Cell::new(false);
         let done = |step: u64| clock.progress(generation - 1, (step - first) as f64 / steps as f64);
         let mut rate_of = |step: u64| {
@@ -56,6 +58,9 @@ impl Run<'_> {
         let seconds = began.elapsed().as_secs_f64();
         let counts = self.learner.counts();
         let samples = counts.samples - samples_before;
+        if samples > 0 {
+            self.counters.samples_per_second = samples as f64 / (self.clock.elapsed() - charged).max(1e-9);
+        }
         let mut metrics = TrainingMetrics {
             seconds,
             steps: counts.steps,

@@ -34,7 +34,7 @@ impl<'a> Run<'a> {
         if !faults.is_empty() {
             return Err(TrainError::Config { origin: "of this run".to_owned(), faults });
         }
-        if let Some(text) = config.run.precision.warning() {
+        for text in [config.run.precision.warning(), config.train.precision.warning()].into_iter().flatten() {
             observer.warning(&text);
         }
         let devices = config.run.train_device.open()?;

@@ -34,8 +34,10 @@ pub(super) fn learner_from(
     params: LearnerParams,
 ) -> Result<Learner, TrainError> {
     let network = network_from(path, config)?;
-    // A shipped checkpoint is no directory, and a checkpoint's folder has no state.
-    if let Ok(store) = Store::open_to_read(path)
+    // A shipped checkpoint is no directory, and a checkpoint's folder has no state. The optimiser's moments of a run would
+    // bring back weights that are to be zero.
+    if params.feature_inputs
+        && let Ok(store) = Store::open_to_read(path)
         && let Some(&generation) = saved::states(&store)?.first()
     {
         let (_, state) = saved::read_state(&store, generation)?;

@@ -24,11 +24,9 @@ impl Run<'_> {
 
         self.counters.generation = generation;
         self.counters.counts = self.learner.counts();
-        self.counters.generation_seconds = played.seconds + training.seconds;
-        if training.generation_steps > 0 {
-            self.counters.samples_per_second = training.samples_per_second;
-        }
-        self.counters.elapsed_seconds = self.clock.elapsed();
+        let elapsed = self.clock.elapsed();
+        self.counters.generation_seconds = elapsed - self.counters.elapsed_seconds;
+        self.counters.elapsed_seconds = elapsed;
         saved::write_state(&self.store, &self.counters, &self.learner.save()?)?;
         // The one before stays, in case the newest is found damaged one day.
         for old in saved::states(&self.store)?.into_iter().filter(|&old| old + 1 < generation) {

@@ -17,13 +17,14 @@ const KEY: &str = "run.json";
 const FORMAT: u64 = 1;
 
 /// Keys that may change from one call to the next: where and how long a run computes does not make it another run.
-const FREE: [&str; 9] = [
+const FREE: [&str; 10] = [
     "config.run.threads",
     "config.run.device",
     "config.run.precision",
     "config.run.train_device",
     "config.run.save_seconds",
     "config.budget.minutes",
+    "config.budget.clock",
     "config.budget.generations",
     "config.evaluate",
     "config.ladder",

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 use std::mem::transmute;
 
 use super::super::vector::{Avx512, Vector};
-use super::dot::Dot;
+use super::dot::{Bf16, Dot};
 
 /// Sums of products of bf16 numbers; needs AVX-512F and AVX-512 BF16.
 #[derive(Clone, Copy)]
@@ -60,6 +60,19 @@ unsafe impl Dot for Avx512Bf16 {
         unsafe {
             let numbers = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
             Avx512(_mm512_castsi512_ps(_mm512_slli_epi32::<16>(numbers)))
+        }
+    }
+}
+
+// SAFETY: a few instructions of AVX-512F and AVX-512 BF16, which the caller vouches for, and a register written.
+unsafe impl Bf16 for Avx512Bf16 {
+    #[inline(always)]
+    unsafe fn pair(low: Avx512, high: Avx512, to: *mut u32) {
+        // SAFETY: the caller vouches for the instructions and for room for a panel of words at `to`.
+        unsafe {
+            let [low, high] = [low, high]
+                .map(|values| _mm512_cvtepu16_epi32(transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(values.0))));
+            _mm512_storeu_si512(to.cast(), _mm512_or_si512(low, _mm512_slli_epi32::<16>(high)));
         }
     }
 }

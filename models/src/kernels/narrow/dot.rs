@@ -27,10 +27,19 @@ pub(in super::super) unsafe trait Dot: Copy {
     unsafe fn add_products(self, inputs: Self::Words, weights: Self::Words) -> Self;
     /// The sums as floats: times `scale` if they are whole numbers.
     unsafe fn floats(self, scale: Self::Vector) -> Self::Vector;
-    /// Writes values, none of them negative, as a panel of narrow numbers: whole numbers of times `inverse`.
+    /// Writes values as a panel of narrow numbers; whole numbers of times `inverse`, of values that are not negative.
     unsafe fn narrow(values: Self::Vector, inverse: Self::Vector, to: *mut u32);
     /// The panel of narrow numbers at `from` as floats: whole numbers times `step`.
     unsafe fn widen(from: *const u32, step: Self::Vector) -> Self::Vector;
+}
+
+/// Sums of products of bf16 numbers, and operands of them.
+///
+/// # Safety
+/// As for [`Dot`].
+pub(in super::super) unsafe trait Bf16: Dot {
+    /// Writes a panel of words with the numbers of `low` in their lower and those of `high` in their upper halves.
+    unsafe fn pair(low: Self::Vector, high: Self::Vector, to: *mut u32);
 }
 
 /// `value`, which is a number, as a bf16: the nearest one, of two the even one.
@@ -102,6 +111,17 @@ unsafe impl Dot for PortableBf16 {
             *pair = [f32::from_bits(word << 16), f32::from_bits(word & 0xffff_0000)];
         }
         Portable(values)
+    }
+}
+
+// SAFETY: plain Rust, which every CPU that runs this program executes.
+unsafe impl Bf16 for PortableBf16 {
+    #[inline(always)]
+    unsafe fn pair(low: Portable<PANEL>, high: Portable<PANEL>, to: *mut u32) {
+        let words: [u32; PANEL] =
+            std::array::from_fn(|lane| u32::from(bf16(low.0[lane])) | u32::from(bf16(high.0[lane])) << 16);
+        // SAFETY: the caller vouches for room for a panel of words at `to`.
+        unsafe { to.cast::<[u32; PANEL]>().write_unaligned(words) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Convolutions of bf16 and of eight-bit numbers: half and a quarter of the bytes of a float, and two and four products where
+//! Convolutions of bf16 and of eight-bit numbers, and matrix products of bf16 numbers: half and a quarter of the bytes of a float, and two and four products where
 //! an instruction makes one of floats.
 //!
 //! | file | what it does |
@@ -7,18 +7,23 @@
 //! | `avx512` | the same by AVX-512 BF16 and AVX-512 VNNI |
 //! | `convolution` | a direct 3x3 convolution out of them |
 //! | `weights` | rounding and packing |
+//! | `product` | matrix products of bf16 numbers, for training |
+//! | `bf16` | their table of entry points |
 //!
 //! [`NarrowKernels`] is a table of entry points as [`super::Kernels`] is. The eight-bit tables give the same numbers bit by bit.
 //! Those of bf16 differ in how a CPU rounds while it sums up, and in nothing else.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod bf16;
 mod convolution;
 mod dot;
+mod product;
 #[cfg(test)]
 mod tests;
 mod weights;
 
+pub(crate) use bf16::Bf16Kernels;
 pub(crate) use weights::{Int8Weights, Weights};
 
 use super::{Grid, PANEL};

@@ -1,7 +1,8 @@
 //! Each narrow kernel of each instruction set against its definition.
 
+use super::super::product::{Outer, Product};
 use super::super::tests::{filled, values};
-use super::super::{Aligned, Floats};
+use super::super::{Aligned, Floats, Packed};
 use super::dot::bf16;
 use super::*;
 
@@ -185,6 +186,109 @@ fn boards_become_narrow_and_wide_again() {
             }
         }
     }
+}
+
+/// A float as the bf16 nearest to it.
+fn rounded(value: f32) -> f32 {
+    widened(bf16(value).into())
+}
+
+#[test]
+fn operands_of_products_are_rounded_in_pairs() {
+    for kernels in Bf16Kernels::available() {
+        for (rows, channels) in [(1, 16), (2, 48), (7, 32), (9, 64)] {
+            let floats = filled(rows * channels, 21);
+            let at = |row: usize, channel: usize| {
+                if row < rows { u32::from(bf16(floats[row * channels + channel])) } else { 0 }
+            };
+            let mut neighbours = vec![0; rows * channels / 2];
+            kernels.round(&floats, &mut neighbours);
+            for (index, word) in neighbours.into_iter().enumerate() {
+                let (row, channel) = (2 * index / channels, 2 * index % channels);
+                assert_eq!(word, at(row, channel) | at(row, channel + 1) << 16, "{rows} by {channels}, word {index}");
+            }
+            let mut pairs = vec![0; rows.div_ceil(2) * channels];
+            kernels.pair_rows(channels, &floats, &mut pairs);
+            for (index, word) in pairs.into_iter().enumerate() {
+                let (row, channel) = (index / channels * 2, index % channels);
+                assert_eq!(word, at(row, channel) | at(row + 1, channel) << 16, "{rows} by {channels}, pair {index}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bf16_products_round_their_operands_and_nothing_else() {
+    for kernels in Bf16Kernels::available() {
+        for (rows, depth, columns) in [(1usize, 48, 16), (5, 16, 32), (8, 6, 80), (13, 64, 64), (27, 32, 96)] {
+            let (matrices, gap) = (3, 16);
+            let (left_step, out_step) = ((rows * depth).next_multiple_of(PANEL) + gap, rows * columns + 7);
+            let left = filled(matrices * left_step, 22);
+            let mut right = Packed::zeros(matrices, depth, columns);
+            let weights: Vec<f32> = values(23).take(matrices * depth * columns).collect();
+            for (at, &weight) in weights.iter().enumerate() {
+                right.set(at / columns / depth, at / columns % depth, at % columns, weight);
+            }
+            let mut words = vec![0; left.len() / 2];
+            kernels.round(&left, &mut words);
+            let mut out = filled(matrices * out_step, 24);
+            let before = out.to_vec();
+            let product = Product { matrices, rows, left_step: left_step / 2, out_step, relu: false };
+            kernels.multiply(&product, &words, &right.rounded(), &mut out);
+            for (at, &found) in out.iter().enumerate() {
+                let (matrix, row, column) = (at / out_step, at % out_step / columns, at % out_step % columns);
+                if row >= rows {
+                    assert_eq!(found, before[at], "the gap is left alone");
+                    continue;
+                }
+                let term = |k: usize| {
+                    f64::from(rounded(left[matrix * left_step + row * depth + k]))
+                        * f64::from(rounded(weights[(matrix * depth + k) * columns + column]))
+                };
+                let expected: f64 = (0..depth).map(term).sum();
+                assert!((f64::from(found) - expected).abs() < 1e-5 * depth as f64, "{found} for {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bf16_outer_products_round_their_operands_and_nothing_else() {
+    for kernels in Bf16Kernels::available() {
+        for (rows, left_columns, right_columns) in [(1usize, 16, 16), (9, 32, 48), (18, 48, 32), (27, 64, 64)] {
+            let (matrices, pairs) = (2, rows.div_ceil(2));
+            let [left, right] = [(left_columns, 25), (right_columns, 26)]
+                .map(|(columns, seed)| filled(matrices * rows * columns, seed));
+            let paired = |columns: usize, floats: &[f32]| {
+                let mut words = vec![0; matrices * pairs * columns];
+                let matrix = floats.chunks_exact(rows * columns).zip(words.chunks_exact_mut(pairs * columns));
+                matrix.for_each(|(floats, words)| kernels.pair_rows(columns, floats, words));
+                words
+            };
+            let (left_step, right_step) = (pairs * left_columns, pairs * right_columns);
+            let outer = Outer { matrices, rows: pairs, left_columns, right_columns, left_step, right_step };
+            let mut out = filled(matrices * left_columns * right_columns, 27);
+            let before = out.to_vec();
+            kernels.add_outer(&outer, &paired(left_columns, &left), &paired(right_columns, &right), &mut out);
+            for (at, &found) in out.iter().enumerate() {
+                let (line, column) = (at / right_columns, at % right_columns);
+                let (matrix, line) = (line / left_columns, line % left_columns);
+                let term = |row: usize| {
+                    f64::from(rounded(left[(matrix * rows + row) * left_columns + line]))
+                        * f64::from(rounded(right[(matrix * rows + row) * right_columns + column]))
+                };
+                let expected = f64::from(before[at]) + (0..rows).map(term).sum::<f64>();
+                assert!((f64::from(found) - expected).abs() < 1e-5 * rows as f64, "{found} for {expected}");
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic = "does not fit its operands"]
+fn a_bf16_product_beyond_its_operands_is_refused() {
+    let product = Product { matrices: 2, rows: 4, left_step: 0, out_step: 64, relu: false };
+    Bf16Kernels::best().multiply(&product, &[0; 32], &Packed::zeros(2, 8, 16), &mut [0.0; 127]);
 }
 
 #[test]

@@ -1,0 +1,126 @@
+//! The matrix products of a convolution, in one precision or the other.
+
+use crate::TrainPrecision;
+use crate::kernels::{Aligned, Bf16Kernels, Kernels, Outer, POINTS, Packed, Product};
+
+/// One product at every point of the transform, with the weights of one direction.
+pub(super) enum Products {
+    /// In single precision.
+    F32 {
+        kernels: &'static Kernels,
+        /// `None` where there is nothing to multiply by.
+        weights: Option<Packed>,
+    },
+    /// Of operands rounded to bf16.
+    Bf16 { kernels: &'static Bf16Kernels, weights: Option<Packed<u32>> },
+}
+
+/// A side of a product, `[POINTS][rows][channels]`.
+#[derive(Clone, Copy)]
+pub(super) struct Points {
+    pub(super) channels: usize,
+    /// Floats from point to point, a multiple of the panel.
+    pub(super) step: usize,
+}
+
+/// Memory for rounded operands; none in single precision.
+pub(super) struct Rounded {
+    left: Aligned<u32>,
+    right: Aligned<u32>,
+}
+
+impl Products {
+    pub(super) fn new(precision: TrainPrecision, weights: Option<Packed>) -> Products {
+        match precision {
+            TrainPrecision::F32 => Products::F32 { kernels: Kernels::best(), weights },
+            TrainPrecision::Bf16 => {
+                Products::Bf16 { kernels: Bf16Kernels::best(), weights: weights.map(|weights| weights.rounded()) }
+            }
+        }
+    }
+
+    /// Whether there are weights.
+    pub(super) fn has_weights(&self) -> bool {
+        match self {
+            Products::F32 { weights, .. } => weights.is_some(),
+            Products::Bf16 { weights, .. } => weights.is_some(),
+        }
+    }
+
+    /// Memory for sides with up to so many floats.
+    pub(super) fn scratch(&self, floats: usize) -> Rounded {
+        // Pairs of rows may have half a row more than half the rows.
+        let words = if matches!(self, Products::F32 { .. }) { 0 } else { floats };
+        Rounded { left: Aligned::zeros(words), right: Aligned::zeros(words) }
+    }
+
+    /// `out = left x weights` at every point, for so many rows.
+    ///
+    /// # Panics
+    /// When there are no weights or lengths do not fit.
+    pub(super) fn multiply(
+        &self,
+        rows: usize,
+        (left, left_points): (&[f32], Points),
+        (out, out_points): (&mut [f32], Points),
+        rounded: &mut Rounded,
+    ) {
+        let product = |left_step| Product { matrices: POINTS, rows, left_step, out_step: out_points.step, relu: false };
+        match self {
+            Products::F32 { kernels, weights } => {
+                let weights = weights.as_ref().expect("weights for this direction");
+                kernels.multiply(&product(left_points.step), left, weights, None, out);
+            }
+            Products::Bf16 { kernels, weights } => {
+                let weights = weights.as_ref().expect("weights for this direction");
+                let floats = POINTS * left_points.step;
+                let words = &mut rounded.left[..floats / 2];
+                kernels.round(&left[..floats], words);
+                kernels.multiply(&product(left_points.step / 2), words, weights, out);
+            }
+        }
+    }
+
+    /// Adds `leftᵀ x right` at every point to `out`, `[POINTS][left channels][right channels]`.
+    ///
+    /// # Panics
+    /// When lengths do not fit.
+    pub(super) fn add_outer(
+        &self,
+        rows: usize,
+        (left, left_points): (&[f32], Points),
+        (right, right_points): (&[f32], Points),
+        out: &mut [f32],
+        rounded: &mut Rounded,
+    ) {
+        let outer = |rows, left_step, right_step| Outer {
+            matrices: POINTS,
+            rows,
+            left_columns: left_points.channels,
+            right_columns: right_points.channels,
+            left_step,
+            right_step,
+        };
+        match self {
+            Products::F32 { kernels, .. } => {
+                kernels.add_outer(&outer(rows, left_points.step, right_points.step), left, right, out);
+            }
+            Products::Bf16 { kernels, .. } => {
+                let pairs = rows.div_ceil(2);
+                let steps = [(left, left_points, &mut rounded.left), (right, right_points, &mut rounded.right)].map(
+                    |(values, points, words)| {
+                        // A cache line more, for the reason that points have a panel more.
+                        let step = pairs * points.channels + crate::kernels::PANEL;
+                        for point in 0..POINTS {
+                            let values = &values[point * points.step..][..rows * points.channels];
+                            let words = &mut words[point * step..][..pairs * points.channels];
+                            kernels.pair_rows(points.channels, values, words);
+                        }
+                        step
+                    },
+                );
+                kernels.add_outer(&outer(pairs, steps[0], steps[1]), &rounded.left, &rounded.right, out);
+            }
+        }
+    }
+}
