@@ -55,15 +55,39 @@ def result(program, plan, run, opponent, file):
     return json.loads(file.read_text())
 
 
-def elo(results, key):
-    """Elo over the opponents, each counted alike. Half a game won and half a game lost are added, so that no score is 0 or 1."""
-    found = []
-    for one in results:
-        tally = one[key] if key else one
-        games = tally["wins"] + tally["draws"] + tally["losses"]
-        score = (tally["wins"] + tally["draws"] / 2 + 0.5) / (games + 1)
-        found.append(400 * math.log10(score / (1 - score)))
-    return statistics.mean(found)
+def fitted(scores):
+    """Elo of every network on one side, from its share of the points against each opponent in so many games.
+
+    One logistic model for all: a network's strength less the opponent's gives the expected score, the first opponent is 0. A
+    weak prior (standard deviation 1000 Elo) keeps those finite who won or lost everything.
+    """
+    scale = math.log(10) / 400
+    opponents = list(next(iter(scores.values())))
+    strength, other = dict.fromkeys(scores, 0.0), dict.fromkeys(opponents, 0.0)
+
+    def step(value, facing):
+        """A Newton step for one strength; `facing` has (points, games, the other's strength)."""
+        slope, curvature = -value / 1e6, 1 / 1e6
+        for points, games, against in facing:
+            expected = games / (1 + math.exp(-scale * (value - against)))
+            slope += scale * (points - expected)
+            curvature += scale * scale * expected * (1 - expected / games)
+        return value + max(-100.0, min(100.0, slope / curvature))
+
+    for _ in range(200):
+        for name, met in scores.items():
+            strength[name] = step(strength[name], [(points, games, other[one]) for one, (points, games) in met.items()])
+        for one in opponents[1:]:
+            facing = [(met[one][1] - met[one][0], met[one][1], strength[name]) for name, met in scores.items()]
+            other[one] = step(other[one], facing)
+    return strength
+
+
+def points(result, key):
+    """Points and games of a network on one side of a match, or on both."""
+    tally = result[key] if key else result
+    games = tally["wins"] + tally["draws"] + tally["losses"]
+    return tally["wins"] + tally["draws"] / 2, games
 
 
 def differences(table, seeds):
@@ -131,19 +155,22 @@ def main():
             # Whatever failed, or Ctrl-C, must not wait for hours of other runs.
             pool.shutdown(cancel_futures=True)
             raise
-    table, scores, generations = {}, {}, {}
+    scores, generations, sides = {}, {}, {side: {} for side in SIDES}
     for one in variants:
-        elos, overall = {side: [] for side in SIDES}, {opponent: [] for opponent in plan["opponents"]}
+        overall = {opponent: [] for opponent in plan["opponents"]}
         for seed in seeds:
-            results = []
             for opponent in plan["opponents"]:
                 file = given.out / f"{one['name']}-{seed}-{opponent.replace(':', '-')}.json"
-                results.append(result(program, plan, run(one, seed), opponent, file))
-                overall[opponent].append(100 * results[-1]["score"])
-            for side, key in SIDES.items():
-                elos[side].append(elo(results, key))
-        table[one["name"]], scores[one["name"]] = elos, overall
+                found = result(program, plan, run(one, seed), opponent, file)
+                overall[opponent].append(100 * found["score"])
+                for side, key in SIDES.items():
+                    sides[side].setdefault((one["name"], seed), {})[opponent] = points(found, key)
+        scores[one["name"]] = overall
         generations[one["name"]] = statistics.mean(newest_metrics(run(one, seed))["generation"] for seed in seeds)
+    strengths = {side: fitted(met) for side, met in sides.items()}
+    table = {
+        one["name"]: {side: [strengths[side][one["name"], seed] for seed in seeds] for side in SIDES} for one in variants
+    }
     found = differences(table, seeds)
     base = variants[0]["name"]
     print(f"| variant | generations | Elo attackers | defenders | overall | {' | '.join(f'against {name}' for name in plan['opponents'])} |")

@@ -38,6 +38,6 @@ pub use hashing::HashEvaluator;
 pub use network::{Heads, Network, NetworkConfig};
 pub use outputs::RawOutputs;
 pub use policy::{POLICY_PLANES, PolicyIndex};
-pub use precision::{Precision, PrecisionChoice, TrainPrecision};
+pub use precision::{Precision, PrecisionChoice, TrainPrecision, TrainPrecisionChoice};
 pub use pretrained::{pretrained, pretrained_for, pretrained_names};
 pub use uniform::UniformEvaluator;

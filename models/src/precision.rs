@@ -89,11 +89,38 @@ impl TrainPrecision {
             TrainPrecision::Bf16 => Precision::Bf16.missing(),
         }
     }
+}
+
+/// A precision of training, or whichever this CPU is made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrainPrecisionChoice {
+    /// bf16 where the CPU has instructions for it, else single precision.
+    #[default]
+    Auto,
+    /// Single precision.
+    F32,
+    /// [`TrainPrecision::Bf16`].
+    Bf16,
+}
+
+impl TrainPrecisionChoice {
+    /// The names that can be given.
+    pub const NAMES: [&'static str; 3] = ["auto", "f32", "bf16"];
+
+    /// What it comes to on this machine.
+    pub fn here(self) -> TrainPrecision {
+        match self {
+            TrainPrecisionChoice::Auto if TrainPrecision::Bf16.missing().is_none() => TrainPrecision::Bf16,
+            TrainPrecisionChoice::Bf16 => TrainPrecision::Bf16,
+            TrainPrecisionChoice::Auto | TrainPrecisionChoice::F32 => TrainPrecision::F32,
+        }
+    }
 
     /// What to tell somebody who asks for a precision that this CPU has no instructions for.
     pub fn warning(self) -> Option<String> {
-        let missing = self.missing()?;
-        Some(format!("training in {} is slower than in f32 here: this CPU lacks {missing}", self.as_str()))
+        let missing = self.here().missing()?;
+        Some(format!("training in {} is slower than in f32 here: this CPU lacks {missing}", self.here().as_str()))
     }
 }
 
@@ -207,5 +234,19 @@ mod tests {
             });
             assert_eq!(precision.warning(), warning);
         }
+    }
+
+    #[test]
+    fn training_goes_by_what_the_cpu_has_and_by_what_it_is_told() {
+        let missing = TrainPrecision::Bf16.missing();
+        let auto = if missing.is_none() { TrainPrecision::Bf16 } else { TrainPrecision::F32 };
+        for (name, here) in
+            TrainPrecisionChoice::NAMES.into_iter().zip([auto, TrainPrecision::F32, TrainPrecision::Bf16])
+        {
+            let choice: TrainPrecisionChoice = serde_json::from_str(&format!("\"{name}\"")).unwrap();
+            assert_eq!((choice.here(), serde_json::to_string(&choice).unwrap()), (here, format!("\"{name}\"")));
+        }
+        assert_eq!(TrainPrecisionChoice::Auto.warning(), None);
+        assert_eq!(TrainPrecisionChoice::Bf16.warning().is_some(), missing.is_some());
     }
 }

@@ -26,6 +26,14 @@ pub use thinker::{Thinker, Thought};
 
 use std::path::PathBuf;
 
+/// The most threads that search one tree unless more are asked for: they share it behind one lock.
+const MOST_SEARCH_THREADS: usize = 4;
+
+/// Threads that search one tree together where nobody says how many: one per core, at most 4.
+pub fn search_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_SEARCH_THREADS))
+}
+
 /// Why a game could not be begun, continued or saved.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {

@@ -94,9 +94,9 @@ pub struct UciArgs {
     /// of the ruleset].
     #[arg(long, value_name = "PATH")]
     pub model: Option<String>,
-    /// Threads that search together.
-    #[arg(long, default_value_t = 1)]
-    pub threads: usize,
+    /// Threads that search together [default: one per core, at most 4].
+    #[arg(long)]
+    pub threads: Option<usize>,
     /// Device of the network.
     #[arg(long, default_value_t)]
     pub device: DeviceChoice,

@@ -9,6 +9,7 @@ use crate::cli::UciArgs;
 /// Serves whoever is at standard input and output until he quits.
 pub fn run(args: UciArgs) -> anyhow::Result<()> {
     let UciArgs { rules, model, threads, device } = args;
+    let threads = threads.unwrap_or_else(hnefi_play::search_threads);
     let params = UciParams { rules, model, threads, device };
     hnefi_play::uci::run(&params, BufReader::new(std::io::stdin()), std::io::stdout())?;
     Ok(())

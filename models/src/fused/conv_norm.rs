@@ -60,10 +60,18 @@ pub fn conv_norm(inputs: ConvNormInputs) -> (Tensor<4>, Tensor<2>) {
         inputs.beta.into_dispatch(),
         skip.into_dispatch(),
         bias.into_dispatch(),
-        inputs.epsilon,
-        inputs.precision,
+        LayerSettings { epsilon: inputs.epsilon, precision: inputs.precision },
     );
     (Tensor::from_dispatch(out), Tensor::from_dispatch(statistics))
+}
+
+/// How a layer computes.
+#[derive(Clone, Copy, Debug)]
+pub struct LayerSettings {
+    /// See [`ConvNormInputs`].
+    pub epsilon: f64,
+    /// See [`ConvNormInputs`].
+    pub precision: TrainPrecision,
 }
 
 /// What [`conv_norm`] dispatches to.
@@ -77,8 +85,7 @@ pub trait ConvNormOps: Backend {
         beta: FloatTensor<Self>,
         skip: FloatTensor<Self>,
         bias: FloatTensor<Self>,
-        epsilon: f64,
-        precision: TrainPrecision,
+        settings: LayerSettings,
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
 }
 
@@ -88,11 +95,7 @@ type Parents<B> = [FloatTensor<B>; 6];
 /// The inner backend's halves, with what the forward pass saves.
 pub trait ConvNormPasses: Backend {
     /// Activations, statistics, saved state.
-    fn forward(
-        parents: Parents<Self>,
-        epsilon: f64,
-        precision: TrainPrecision,
-    ) -> (FloatTensor<Self>, FloatTensor<Self>, Arc<Saved>);
+    fn forward(parents: Parents<Self>, settings: LayerSettings) -> (FloatTensor<Self>, FloatTensor<Self>, Arc<Saved>);
     /// Gradients of the six inputs; `None` for one that was absent or is not wanted.
     fn backward(
         parents: Parents<Self>,
@@ -121,21 +124,15 @@ impl ConvNormOps for Flex {
         beta: FlexTensor,
         skip: FlexTensor,
         bias: FlexTensor,
-        epsilon: f64,
-        precision: TrainPrecision,
+        settings: LayerSettings,
     ) -> (FlexTensor, FlexTensor) {
-        let (out, statistics, _) =
-            <Flex as ConvNormPasses>::forward([x, weights, gamma, beta, skip, bias], epsilon, precision);
+        let (out, statistics, _) = <Flex as ConvNormPasses>::forward([x, weights, gamma, beta, skip, bias], settings);
         (out, statistics)
     }
 }
 
 impl ConvNormPasses for Flex {
-    fn forward(
-        parents: Parents<Self>,
-        epsilon: f64,
-        precision: TrainPrecision,
-    ) -> (FlexTensor, FlexTensor, Arc<Saved>) {
+    fn forward(parents: Parents<Self>, settings: LayerSettings) -> (FlexTensor, FlexTensor, Arc<Saved>) {
         let [x, weights, gamma, beta, skip, bias] = parents.map(|tensor| tensor.to_contiguous());
         let shape = sizes(&x, &weights);
         let (out, saved) = passes::forward(
@@ -146,8 +143,8 @@ impl ConvNormPasses for Flex {
             values(&beta),
             is_present(&skip).then(|| values(&skip)),
             is_present(&bias).then(|| values(&bias)),
-            epsilon,
-            precision,
+            settings.epsilon,
+            settings.precision,
         );
         let statistics = saved.mean.iter().chain(&saved.variance).copied().collect();
         (
@@ -200,8 +197,7 @@ impl<B: ConvNormOps + ConvNormPasses, C: CheckpointStrategy> ConvNormOps for Aut
         beta: FloatTensor<Self>,
         skip: FloatTensor<Self>,
         bias: FloatTensor<Self>,
-        epsilon: f64,
-        precision: TrainPrecision,
+        settings: LayerSettings,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         #[derive(Debug)]
         struct ConvNormBackward;
@@ -225,10 +221,10 @@ impl<B: ConvNormOps + ConvNormPasses, C: CheckpointStrategy> ConvNormOps for Aut
         let ((x, n0), (weights, n1), (gamma, n2)) = (x.into_parts(), weights.into_parts(), gamma.into_parts());
         let ((beta, n3), (skip, n4), (bias, n5)) = (beta.into_parts(), skip.into_parts(), bias.into_parts());
         let parents = [x, weights, gamma, beta, skip, bias];
-        let (out, statistics, saved) = B::forward(parents.clone(), epsilon, precision);
+        let (out, statistics, saved) = B::forward(parents.clone(), settings);
         let statistics = <Self as AutodiffBackend>::from_inner(statistics);
         match ConvNormBackward.prepare::<C>([n0, n1, n2, n3, n4, n5]).compute_bound().stateful() {
-            OpsKind::Tracked(step) => (step.finish((parents, out.clone(), saved, precision), out), statistics),
+            OpsKind::Tracked(step) => (step.finish((parents, out.clone(), saved, settings.precision), out), statistics),
             OpsKind::UnTracked(step) => (step.finish(out), statistics),
         }
     }

@@ -77,7 +77,7 @@ impl Default for WebConfig {
             folders: Vec::new(),
             rules: Preset::Brandubh,
             device: DeviceChoice::default(),
-            threads: std::thread::available_parallelism().map_or(2, |cores| cores.get().min(4)),
+            threads: crate::search_threads(),
             rooms: 64,
             listeners: 64,
             connections: 256,

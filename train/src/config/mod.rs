@@ -9,7 +9,7 @@ mod schema;
 
 use std::path::Path;
 
-use hnefi_models::{DeviceList, NetworkConfig, PrecisionChoice, TrainPrecision};
+use hnefi_models::{DeviceList, NetworkConfig, PrecisionChoice, TrainPrecisionChoice};
 use hnefi_selfplay::fleet::SelfPlayConfig;
 use hnefi_selfplay::search::SearchConfig;
 use serde::{Deserialize, Serialize};
@@ -139,7 +139,7 @@ pub struct TrainSection {
     /// Share of the samples drawn in proportion to the surprise of the search.
     pub surprise_weight: f64,
     /// What the tower is computed in.
-    pub precision: TrainPrecision,
+    pub precision: TrainPrecisionChoice,
     /// Whether the network sees the planes that are worked out from the position.
     pub feature_inputs: bool,
 }

@@ -162,7 +162,7 @@ pub(super) const KEYS: &[Key] = &[
     key("train.plies_per_generation", Kind::Whole(1, 100_000_000), "training plies"),
     key("train.batch", Kind::Whole(2, 65_536), "samples"),
     key("train.shards", Kind::Whole(1, 64), "parts of a batch"),
-    key("train.precision", Kind::OneOf(&hnefi_models::TrainPrecision::NAMES), "precision"),
+    key("train.precision", Kind::OneOf(&hnefi_models::TrainPrecisionChoice::NAMES), "precision"),
     key("train.reuse", Kind::Real(0.01, 100.0), "times"),
     key("train.rate", Kind::Real(1e-7, 1.0), "learning rate"),
     key("train.rate_end", Kind::Real(0.0, 1.0), "learning rate"),

@@ -123,7 +123,7 @@ impl From<&TrainSection> for LearnerParams {
             bad_steps: section.bad_steps,
             weights: section.loss_weights(),
             auxiliaries: section.auxiliary_targets().heads(),
-            precision: section.precision,
+            precision: section.precision.here(),
             feature_inputs: section.feature_inputs,
         }
     }

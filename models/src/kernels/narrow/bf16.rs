@@ -9,7 +9,6 @@ use super::product;
 
 /// The products of bf16 numbers of one instruction set.
 #[derive(Debug)]
-#[expect(clippy::type_complexity, reason = "the kernels' signatures, each used once")]
 pub(crate) struct Bf16Kernels {
     round: unsafe fn(&[f32], &mut [u32]),
     pair_rows: unsafe fn(usize, &[f32], &mut [u32]),

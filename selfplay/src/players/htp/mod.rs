@@ -102,12 +102,24 @@ impl HtpPlayer {
     }
 }
 
+/// Opens the port. Systems lend it to outgoing calls too, so it may be somebody else's for a while.
+fn open_port(deadline: Instant) -> std::io::Result<TcpListener> {
+    loop {
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < deadline => {
+                std::thread::sleep(GLANCE);
+            }
+            opened => return opened,
+        }
+    }
+}
+
 impl Game {
     /// Opens the port, starts the program and takes its call.
     fn begin(words: &[String], deadline: Instant) -> Result<Game, Fault> {
         let crash = |problem: String| Fault { kind: FaultKind::Crash, problem };
         let _door = DOOR.lock().unwrap_or_else(PoisonError::into_inner);
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PORT))
+        let listener = open_port(deadline)
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .map_err(|error| crash(format!("port {PORT}, where the program calls, cannot be opened: {error}")))?;
         let mut process =

@@ -21,9 +21,23 @@ fn start() -> Position {
 /// All in one test: the port is one.
 #[test]
 fn a_program_is_called_told_heard_and_judged() {
-    let mut good = player("generate_move) echo play attacker A4 B4 >&3;;", "");
+    let plays = "generate_move) echo play attacker A4 B4 >&3;;";
+    // While the port is somebody else's the game waits, as long as a move may take.
+    let held = open_port(Instant::now() + Duration::from_secs(60)).expect("the port");
+    match player(plays, ",timeout=1").choose(&start(), &mut rng_for(&[1])) {
+        Err(PlayerError::Fault { fault, .. }) => {
+            assert!(fault.problem.contains("cannot be opened"), "{}", fault.problem)
+        }
+        other => panic!("no fault: {other:?}"),
+    }
+    let release = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(held);
+    });
+    let mut good = player(plays, "");
     let choice = good.choose(&start(), &mut rng_for(&[1])).expect("a move");
     assert_eq!(choice.mv.text(BoardSize::Eleven), "a4b4");
+    release.join().expect("the port's holder");
 
     // What was played before it came in it is told; here it must hear all of it to answer.
     let mut position = start();
