@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws Elo per side against the time that a run has trained, from its own ladder.
+"""Draws Elo per side against the time that a run has trained, or against its training samples, from its own ladder.
 
     scripts/plot_strength.py runs/first runs/second --zero alphabeta:3 --out docs/images/strength-copenhagen.svg
 
@@ -27,11 +27,17 @@ def style():
     plot.rcParams.update({"font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "hnefi", "axes.spines.top": False, "axes.spines.right": False})
 
 
-def minutes(run, generation):
-    """Minutes of training when a generation was published."""
-    if generation == 0:
-        return 0.0
-    return json.loads((run / "metrics" / f"{generation:06}.json").read_text())["elapsed_seconds"] / 60
+# What a run has spent when a generation was published, from the metrics of that generation. Minutes are of the run's own clock; on a
+# machine that does other things too, samples say more.
+SPENT = {
+    "minutes": ("minutes of self-play and training", lambda metrics: metrics["elapsed_seconds"] / 60),
+    "samples": ("million training samples", lambda metrics: metrics["training"]["samples"] / 1e6),
+}
+
+
+def spent(run, generation, of):
+    """What the run has spent until it published a generation."""
+    return of(json.loads((run / "metrics" / f"{generation:06}.json").read_text())) if generation > 0 else 0.0
 
 
 def ratings(program, run):
@@ -46,9 +52,11 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("runs", type=pathlib.Path, nargs="+")
     arguments.add_argument("--zero", required=True, help="the player whose Elo is zero")
+    arguments.add_argument("--by", choices=SPENT, default="minutes", help="what to draw it against")
     arguments.add_argument("--out", type=pathlib.Path, required=True, help="an .svg file")
     arguments.add_argument("--hnefi", default="cargo run --release -q --", help="how the program is called")
     given = arguments.parse_args()
+    label, of = SPENT[given.by]
     points = []
     begun = 0.0
     for run in given.runs:
@@ -60,8 +68,8 @@ def main():
         climbers = [one for one in found if "generation" in one]
         for one in climbers:
             sides = {side: (one[side]["elo"] - zero[side]["elo"], one[side]["error"]) for side in COLOURS}
-            points.append((begun + minutes(run, one["generation"]), sides))
-        begun += minutes(run, climbers[-1]["generation"])
+            points.append((begun + spent(run, one["generation"], of), sides))
+        begun += spent(run, climbers[-1]["generation"], of)
     style()
     figure, axes = plot.subplots(figsize=(7, 4))
     for shift, (side, colour) in enumerate(COLOURS.items()):
@@ -70,7 +78,7 @@ def main():
         width = 2.2 if side == "overall" else 1.2
         axes.errorbar(times, elos, yerr=errors, label=side, color=colour, linewidth=width, elinewidth=0.8, capsize=2, marker="o", markersize=3)
     axes.axhline(0, color="#808080", linewidth=0.8, linestyle=":")
-    axes.set_xlabel("minutes of self-play and training")
+    axes.set_xlabel(label)
     axes.set_ylabel(f"Elo, {given.zero} is 0 (95 %)")
     axes.legend(frameon=False)
     figure.tight_layout()

@@ -89,7 +89,7 @@ impl<'a> Sampler<'a> {
         self
     }
 
-    /// Whether samples have the planes of [`plane::FEATURES`]; without, these are empty.
+    /// Whether samples have the planes of [`hnefi_models::plane::FEATURES`]; without, these are empty.
     #[must_use]
     pub fn with_feature_inputs(self, feature_inputs: bool) -> Sampler<'a> {
         Sampler { feature_inputs, ..self }
