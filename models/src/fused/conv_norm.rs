@@ -14,7 +14,7 @@ use burn::backend::{
 use burn::tensor::{Device, Tensor};
 
 use super::passes::{self, Saved, Shape};
-use super::tensors::{into_contiguous, tensor, values};
+use super::tensors::{into_contiguous, is_present, tensor, values};
 use crate::TrainPrecision;
 
 /// Inputs of one fused layer, all on one flex device.
@@ -110,10 +110,6 @@ pub trait ConvNormPasses: Backend {
 fn sizes(x: &FlexTensor, weights: &FlexTensor) -> Shape {
     let (x, weights) = (x.shape(), weights.shape());
     Shape { batch: x[0], side: x[1], cin: x[3], cout: weights[0] }
-}
-
-fn is_present(tensor: &FlexTensor) -> bool {
-    tensor.shape().num_elements() > 1
 }
 
 impl ConvNormOps for Flex {

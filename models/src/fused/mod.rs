@@ -17,4 +17,3 @@ mod tensors;
 
 pub use conv_norm::{ConvNormInputs, conv_norm, serves};
 pub(crate) use network::{forward, forward_in_training, serves_network};
-pub use pointwise::{PointwiseInputs, pointwise};

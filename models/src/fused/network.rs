@@ -8,7 +8,8 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
 use super::global_pool::{self, serves_channels};
-use super::{ConvNormInputs, PointwiseInputs, conv_norm, pointwise, serves};
+use super::pointwise::{PointwiseInputs, pointwise};
+use super::{ConvNormInputs, conv_norm, serves};
 use crate::TrainPrecision;
 use crate::auxiliary::AuxiliaryOutputs;
 use crate::network::{Block, ConvNorm, Heads, Network, RoleHeads};

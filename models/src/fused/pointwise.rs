@@ -12,7 +12,7 @@ use burn::backend::{Autodiff, Backend, Dispatch, Flex, TensorMetadata, backend_e
 use burn::tensor::Tensor;
 
 use super::squares::{self, Layer, Operands};
-use super::tensors::{tensor, values};
+use super::tensors::{is_present, tensor, values};
 
 /// Inputs of the operation, all on one flex device.
 pub struct PointwiseInputs {
@@ -90,10 +90,6 @@ fn layer(parents: &Parents<Flex>, hidden: bool) -> (Layer, Operands<'_>) {
         first_role: values(first_role),
     };
     (layer, operands)
-}
-
-fn is_present(tensor: &FlexTensor) -> bool {
-    tensor.shape().num_elements() > 1
 }
 
 impl PointwiseOps for Flex {

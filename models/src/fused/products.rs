@@ -1,7 +1,7 @@
 //! The matrix products of a convolution, in one precision or the other.
 
 use crate::TrainPrecision;
-use crate::kernels::{Aligned, Bf16Kernels, Kernels, Outer, POINTS, Packed, Product};
+use crate::kernels::{Aligned, Bf16Kernels, Kernels, Outer, PANEL, POINTS, Packed, Product};
 
 /// One product at every point of the transform, with the weights of one direction.
 pub(super) enum Products {
@@ -110,7 +110,7 @@ impl Products {
                 let steps = [(left, left_points, &mut rounded.left), (right, right_points, &mut rounded.right)].map(
                     |(values, points, words)| {
                         // A cache line more, for the reason that points have a panel more.
-                        let step = pairs * points.channels + crate::kernels::PANEL;
+                        let step = pairs * points.channels + PANEL;
                         for point in 0..POINTS {
                             let values = &values[point * points.step..][..rows * points.channels];
                             let words = &mut words[point * step..][..pairs * points.channels];

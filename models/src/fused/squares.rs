@@ -42,9 +42,17 @@ impl Operands<'_> {
         usize::from(layer.roles > 1 && self.first_role[board] < 0.5)
     }
 
-    /// Weight of a role from an input to an output.
-    fn weight(&self, layer: &Layer, role: usize, output: usize, input: usize) -> f32 {
-        self.weights[(role * layer.cout + output) * layer.cin + input]
+    /// A role's weights as a matrix from inputs to outputs; transposed, from outputs, padded to whole panels, to inputs.
+    fn packed(&self, layer: &Layer, role: usize, transposed: bool) -> Packed {
+        let Layer { cin, cout, .. } = *layer;
+        let mut packed =
+            if transposed { Packed::zeros(1, cout.next_multiple_of(PANEL), cin) } else { Packed::zeros(1, cin, cout) };
+        for (at, &weight) in self.weights[role * cout * cin..][..cout * cin].iter().enumerate() {
+            let (output, input) = (at / cin, at % cin);
+            let (row, column) = if transposed { (output, input) } else { (input, output) };
+            packed.set(0, row, column, weight);
+        }
+        packed
     }
 
     fn check(&self, layer: &Layer) {
@@ -78,15 +86,7 @@ pub fn forward(layer: &Layer, operands: &Operands<'_>) -> Vec<f32> {
     operands.check(layer);
     let Layer { squares, cin, cout, roles, hidden } = *layer;
     let kernels = Kernels::best();
-    let packed: Vec<Packed> = (0..roles)
-        .map(|role| {
-            let mut packed = Packed::zeros(1, cin, cout);
-            for output in 0..cout {
-                (0..cin).for_each(|input| packed.set(0, input, output, operands.weight(layer, role, output, input)));
-            }
-            packed
-        })
-        .collect();
+    let packed: Vec<Packed> = (0..roles).map(|role| operands.packed(layer, role, false)).collect();
     let padded = packed[0].columns;
     let (input_len, output_len) = (squares * cin, squares * cout);
     let mut out = vec![0.0; operands.first_role.len() * output_len];
@@ -136,15 +136,7 @@ pub fn backward(layer: &Layer, operands: &Operands<'_>, out: &[f32], gradient: &
     let (input_len, output_len, batch) = (squares * cin, squares * cout, operands.first_role.len());
     assert!(out.len() == batch * output_len && gradient.len() == out.len(), "gradient of {layer:?}");
     let padded = cout.next_multiple_of(PANEL);
-    let transposed: Vec<Packed> = (0..roles)
-        .map(|role| {
-            let mut packed = Packed::zeros(1, padded, cin);
-            for output in 0..cout {
-                (0..cin).for_each(|input| packed.set(0, output, input, operands.weight(layer, role, output, input)));
-            }
-            packed
-        })
-        .collect();
+    let transposed: Vec<Packed> = (0..roles).map(|role| operands.packed(layer, role, true)).collect();
     let mut x_gradient = vec![0.0; if wants_x { operands.x.len() } else { 0 }];
     let x_parts: Vec<&mut [f32]> = if wants_x {
         x_gradient.chunks_mut(PART * input_len).collect()

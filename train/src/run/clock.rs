@@ -82,15 +82,10 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_takes_no_processor_time() {
-        let sleeper = Clock::starting_from(5.0, &budget(Timepiece::Processor, 1.0, 0));
-        let wall = clock(5.0, 1.0, 0);
-        std::thread::sleep(std::time::Duration::from_millis(300));
-        assert!(wall.elapsed() >= 5.3);
-        // Other tests of this process may work meanwhile, on all processors; nothing here takes minutes.
-        assert!(sleeper.elapsed() >= 5.0 && sleeper.remaining() > 0.0);
+    fn processor_time_passes_while_the_process_works() {
+        let worker = Clock::starting_from(5.0, &budget(Timepiece::Processor, 1.0, 0));
         let began = Instant::now();
-        while sleeper.elapsed() < 5.05 {
+        while worker.elapsed() < 5.05 {
             assert!(began.elapsed().as_secs() < 60, "a busy process takes processor time");
         }
     }

@@ -30,7 +30,7 @@ pub(super) struct Counters {
     format: u32,
     /// Generations complete.
     pub(super) generation: u32,
-    /// Seconds of self-play and training.
+    /// Seconds of self-play and training by the budget's clock, as all seconds here.
     pub(super) elapsed_seconds: f64,
     /// Training plies of every generation from the first on.
     pub(super) plies: Vec<u64>,
