@@ -36,7 +36,7 @@ fn games(criterion: &mut Criterion) {
             for _ in 0..200 {
                 position.clone_from(&start);
                 while let Some(mv) = position.random_move(|count| rng.random_range(0..count)) {
-                    position.play_unchecked(mv);
+                    position.advance(mv);
                 }
                 plies += u64::from(position.ply());
             }
@@ -86,7 +86,7 @@ fn sample(preset: Preset) -> Vec<Position> {
     while sample.len() < 500 {
         let mut position = Position::start(&preset.rules());
         while let Some(mv) = position.random_move(|count| rng.random_range(0..count)) {
-            position.play_unchecked(mv);
+            position.advance(mv);
             if position.ply().is_multiple_of(7) && position.outcome().is_none() {
                 sample.push(position.clone());
             }

@@ -25,7 +25,7 @@ pub(crate) fn walk(game: &GameRecord, mut visit: impl FnMut(Step<'_>)) -> Result
     let mut before = position.clone();
     for ply in &game.plies {
         before.clone_from(&position);
-        let captured = position.play_unchecked(ply.mv).captured();
+        let captured = position.advance(ply.mv);
         visit(Step { before: &before, ply, captured });
     }
     Ok(())

@@ -68,8 +68,8 @@ impl Bitboard {
 
 /// The place of the `n`-th set bit, which must exist. Finds the byte by comparing the running counts of all eight
 /// bytes at once, then the bit in a table (Vigna 2008, "Broadword implementation of rank/select queries").
-#[inline]
-fn nth_bit(word: u64, n: usize) -> usize {
+#[inline(always)]
+pub(crate) fn nth_bit(word: u64, n: usize) -> usize {
     const LOW_BITS: u64 = 0x0101_0101_0101_0101;
     const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
     let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);

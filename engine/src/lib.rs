@@ -4,7 +4,8 @@
 //!
 //! [`Position`] is the way in. It chooses, once, code monomorphised for its rules (`ruleset.rs`); making a move is
 //! then a function from one plain state to the next (`make.rs`), which calls on captures (`capture.rs`), floods
-//! (`enclosure.rs`) and sliding (`slide.rs`), all over sets of squares in a `u128`.
+//! (`enclosure.rs`) and sliding (`slide.rs`), all over sets of squares in a `u128`. Counting moves and drawing one at
+//! random go by a second form of the board, line by line (`lanes.rs`).
 
 #![forbid(unsafe_code)]
 
@@ -14,6 +15,7 @@ mod enclosure;
 mod fen;
 mod geometry;
 mod history;
+mod lanes;
 mod legality;
 mod make;
 mod movegen;

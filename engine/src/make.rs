@@ -2,7 +2,7 @@
 
 use crate::capture::{self, Men};
 use crate::enclosure;
-use crate::history::Recent;
+use crate::history::{Recent, Seen};
 use crate::movegen;
 use crate::ruleset::Ruleset;
 use crate::slide::{men_may_cross, men_may_stop};
@@ -21,8 +21,9 @@ pub(crate) fn make<R: Ruleset>(rules: &Rules, recent: Recent<'_>, before: &State
     }
 }
 
+/// [`make`] where the side that moves is known.
 #[inline(always)]
-fn make_for<R: Ruleset, const ATTACKERS: bool>(
+pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
     rules: &Rules,
     recent: Recent<'_>,
     before: &State,
@@ -75,16 +76,25 @@ fn make_for<R: Ruleset, const ATTACKERS: bool>(
     let ply = before.ply + 1;
     let draw_fort_counts = !ATTACKERS && rules.draw_fort_occurrence != 0;
     let configuration = if draw_fort_counts { defenders_hash } else { 0 };
-    let (since_capture, occurrences, keys_sum, configurations_sum) = if captured != 0 {
-        (0, 1, key, configuration)
+    let (since_capture, occurrences, keys_sum, configurations_sum, mut seen) = if captured != 0 {
+        (0, 1, key, configuration, Seen::default())
     } else {
         (
             before.since_capture + 1,
-            recent.count(key) as u32 + 1,
+            if before.seen.may_hold_key(rules.repetition_compares, side_to_move, key) {
+                recent.count(key) as u32 + 1
+            } else {
+                1
+            },
             before.keys_sum.wrapping_add(key),
             before.configurations_sum.wrapping_add(configuration),
+            before.seen,
         )
     };
+    seen.add_key(side_to_move, key);
+    if draw_fort_counts {
+        seen.add_configuration(configuration);
+    }
 
     let mut way_out = before.way_out;
     if !ATTACKERS {
@@ -116,7 +126,11 @@ fn make_for<R: Ruleset, const ATTACKERS: bool>(
         }
         // Coming back takes the defenders two moves, which are four plies.
         let soonest = 4 * (u32::from(rules.draw_fort_occurrence).saturating_sub(1));
-        if draw_fort_counts && since_capture >= soonest && men.defenders.count_ones() >= 4 {
+        if draw_fort_counts
+            && since_capture >= soonest
+            && before.seen.may_hold_configuration(configuration)
+            && men.defenders.count_ones() >= 4
+        {
             // The position the game began from is no position after a defenders' move.
             if recent.count_defenders(before.ply as usize, defenders_hash) + 1
                 >= usize::from(rules.draw_fort_occurrence)
@@ -144,6 +158,7 @@ fn make_for<R: Ruleset, const ATTACKERS: bool>(
         defenders_hash,
         keys_sum,
         configurations_sum,
+        seen,
         way_out,
         ply,
         since_capture,
@@ -188,7 +203,7 @@ fn has_slide<R: Ruleset, const ATTACKERS: bool>(rules: &Rules, men: Men) -> bool
     let (own, king) = if ATTACKERS { (men.defenders, men.king) } else { (men.attackers, 0) };
     let occupied = men.attackers | men.defenders | men.king;
     let free = men_may_cross::<R>(rules, occupied) & men_may_stop::<R>(rules);
-    ((own << R::N) | (own >> R::N)) & free != 0 || movegen::count_slides::<R>(rules, own, king, occupied) != 0
+    ((own << R::N) | (own >> R::N)) & free != 0 || movegen::can_slide::<R>(rules, own, king, occupied)
 }
 
 const fn win(side: Side, reason: Reason) -> Outcome {

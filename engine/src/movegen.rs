@@ -4,10 +4,11 @@
 
 use crate::capture;
 use crate::history::Recent;
+use crate::lanes::Lanes;
 use crate::ruleset::Ruleset;
 use crate::slide::{king_reach, king_slides_like_men, men_may_cross, men_may_stop, reach_by_ray, slides};
 use crate::state::{State, repetition_key};
-use crate::tables::{DEFENDER, KING, RIGHT, UP, ZOBRIST};
+use crate::tables::{DEFENDER, DOWN, KING, LEFT, RIGHT, UP, ZOBRIST};
 use crate::{Bitboard, Move, MoveList, Repetition, Rules, Side, Square};
 
 /// Fills `moves` with the legal moves. The game must go on.
@@ -52,41 +53,40 @@ fn list_slides<R: Ruleset>(rules: &Rules, state: &State, moves: &mut MoveList) {
 
 /// How many legal moves there are. The game must go on.
 #[inline(always)]
-pub(crate) fn count<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State) -> usize {
+pub(crate) fn count<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State, lanes: &Lanes) -> usize {
     if bound(rules, recent, state) {
-        let mut moves = MoveList::new();
-        list::<R>(rules, recent, state, &mut moves);
-        return moves.len();
+        return bound_moves::<R>(rules, recent, *state).len();
     }
-    let (men, king) = state.movers();
-    count_slides::<R>(rules, men, king, state.board.occupied().0)
+    let (_, king) = state.movers();
+    let slides = lanes.slides::<R>(rules, state.side_to_move, king);
+    slides.count::<R>() + king_extra::<R>(rules, king, state.board.occupied().0).count_ones() as usize
 }
 
-/// How many moves `men` and `king` (either may be empty) have, repetition apart.
-#[inline(always)]
-pub(crate) fn count_slides<R: Ruleset>(rules: &Rules, men: u128, king: u128, occupied: u128) -> usize {
-    let (by_direction, extra) = slides_and_extra::<R>(rules, men, king, occupied);
-    by_direction.iter().map(|set| set.count_ones() as usize).sum::<usize>() + extra.count_ones() as usize
+/// The legal moves where the ban on repetition may forbid some. Takes a state of its own, so that its caller's can
+/// stay in registers.
+#[cold]
+#[inline(never)]
+fn bound_moves<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: State) -> MoveList {
+    let mut moves = MoveList::new();
+    list::<R>(rules, recent, &state, &mut moves);
+    moves
 }
 
-/// Every slide by direction, and the king's moves that are not among them.
+/// Where the king goes beyond the slides that he has like a man, or altogether where he has none of those.
 #[inline(always)]
-fn slides_and_extra<R: Ruleset>(rules: &Rules, men: u128, king: u128, occupied: u128) -> ([u128; 4], u128) {
-    let open = men_may_cross::<R>(rules, occupied);
+fn king_extra<R: Ruleset>(rules: &Rules, king: u128, occupied: u128) -> u128 {
+    if king == 0 {
+        return 0;
+    }
+    let square = king.trailing_zeros() as usize & 127;
     let stops = men_may_stop::<R>(rules);
-    let together = king_slides_like_men::<R>(rules);
-    let own = if together { men | king } else { men };
-    let by_direction = slides::<R>(own, open).map(|set| set & stops);
-    let mut extra = 0;
-    if king != 0 {
-        let square = king.trailing_zeros() as usize & 127;
-        if !together {
-            extra = king_reach::<R>(rules, square, occupied & !king);
-        } else if R::TABLES.special_in_line[square] & !stops != 0 {
-            extra = king_reach::<R>(rules, square, occupied & !king) & !stops;
-        }
+    if !king_slides_like_men::<R>(rules) {
+        king_reach::<R>(rules, square, occupied & !king)
+    } else if R::TABLES.special_in_line[square] & !stops != 0 {
+        king_reach::<R>(rules, square, occupied & !king) & !stops
+    } else {
+        0
     }
-    (by_direction, extra)
 }
 
 /// The legal move that `pick` chooses: it is given their number and returns an index below it. The order of the
@@ -96,38 +96,36 @@ pub(crate) fn choose<R: Ruleset>(
     rules: &Rules,
     recent: Recent<'_>,
     state: &State,
+    lanes: &Lanes,
     pick: impl FnOnce(usize) -> usize,
 ) -> Option<Move> {
     if bound(rules, recent, state) {
-        let mut moves = MoveList::new();
-        list::<R>(rules, recent, state, &mut moves);
+        let moves = bound_moves::<R>(rules, recent, *state);
         return if moves.is_empty() { None } else { Some(moves[pick(moves.len())]) };
     }
-    let (men, king) = state.movers();
-    let occupied = state.board.occupied().0;
-    let (by_direction, extra) = slides_and_extra::<R>(rules, men, king, occupied);
-    // Which direction comes up is unpredictable, so nothing below branches on it.
-    let mut before = [0; 5];
-    for direction in 0..4 {
-        before[direction + 1] = before[direction] + by_direction[direction].count_ones() as usize;
-    }
-    let slides = before[4];
-    let total = slides + extra.count_ones() as usize;
+    let (_, king) = state.movers();
+    let slides = lanes.slides::<R>(rules, state.side_to_move, king);
+    let extra = king_extra::<R>(rules, king, state.board.occupied().0);
+    let count = slides.count::<R>();
+    let total = count + extra.count_ones() as usize;
     if total == 0 {
         return None;
     }
     let index = pick(total);
-    if index >= slides {
+    if index >= count {
         let from = Square::new(king.trailing_zeros() as usize);
-        return Some(Move::new(from, Bitboard(extra).nth_square(index - slides)));
+        return Some(Move::new(from, Bitboard(extra).nth_square(index - count)));
     }
-    let direction = before[1..4].iter().map(|&start| usize::from(index >= start)).sum::<usize>() & 3;
-    let to = Bitboard(by_direction[direction]).nth_square(index - before[direction]);
-    // The piece that came this way is the first one met on the way back, the opposite direction.
-    let behind = R::TABLES.rays[to.index() & 127][direction ^ 2] & occupied;
-    let (lowest, highest) = (behind.trailing_zeros() as usize, 127 - behind.leading_zeros() as usize);
-    let rising = direction == RIGHT || direction == UP;
-    Some(Move::new(Square::new(if rising { highest } else { lowest }), to))
+    Some(slides.nth::<R>(index))
+}
+
+/// Whether `men` or `king` (either may be empty) can move at all, repetition apart.
+#[cold]
+#[inline(never)]
+pub(crate) fn can_slide<R: Ruleset>(rules: &Rules, men: u128, king: u128, occupied: u128) -> bool {
+    let reached = slides::<R>(men, men_may_cross::<R>(rules, occupied));
+    (reached[RIGHT] | reached[UP] | reached[LEFT] | reached[DOWN]) & men_may_stop::<R>(rules) != 0
+        || (king != 0 && king_reach::<R>(rules, king.trailing_zeros() as usize & 127, occupied & !king) != 0)
 }
 
 /// Whether the ban on repetition may forbid one of the moves here: it is in force, and the attackers stand as they

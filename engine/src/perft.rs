@@ -1,9 +1,9 @@
 //! Perft: counting the move tree, which checks the rules and measures speed.
 
-use crate::make::make;
+use crate::make::make_for;
 use crate::movegen;
 use crate::ruleset::{Ruleset, with_ruleset};
-use crate::{Move, MoveList, Position};
+use crate::{Move, MoveList, Position, Side};
 
 /// Number of move sequences of exactly `depth` plies. The last ply is counted, not made; a finished game has no
 /// continuation.
@@ -25,11 +25,29 @@ fn sequences<R: Ruleset>(position: &mut Position, depth: u32) -> u64 {
         return 0;
     }
     if depth == 1 {
-        return movegen::count::<R>(&position.rules, position.recent(), &position.state) as u64;
+        return movegen::count::<R>(&position.rules, position.recent(), &position.state, &position.lanes) as u64;
     }
     let mut moves = MoveList::new();
     movegen::list::<R>(&position.rules, position.recent(), &position.state, &mut moves);
-    moves.iter().map(|&mv| below::<R>(position, mv, |position| sequences::<R>(position, depth - 1))).sum()
+    if depth > 2 {
+        return moves.iter().map(|&mv| below(position, mv, |position| sequences::<R>(position, depth - 1))).sum();
+    }
+    match position.state.side_to_move {
+        Side::Attackers => moves.iter().map(|&mv| replies::<R, true>(position, mv)).sum(),
+        Side::Defenders => moves.iter().map(|&mv| replies::<R, false>(position, mv)).sum(),
+    }
+}
+
+/// The number of replies to a move, from the state after it: the position stays.
+#[inline(always)]
+fn replies<R: Ruleset, const ATTACKERS: bool>(position: &Position, mv: Move) -> u64 {
+    let (after, captured) = make_for::<R, ATTACKERS>(&position.rules, position.recent(), &position.state, mv);
+    if after.outcome.is_some() {
+        return 0;
+    }
+    let mut lanes = position.lanes;
+    lanes.play::<R, ATTACKERS>(mv, captured);
+    movegen::count::<R>(&position.rules, position.recent(), &after, &lanes) as u64
 }
 
 fn makes<R: Ruleset>(position: &mut Position, depth: u32) -> u64 {
@@ -39,25 +57,28 @@ fn makes<R: Ruleset>(position: &mut Position, depth: u32) -> u64 {
     let mut moves = MoveList::new();
     movegen::list::<R>(&position.rules, position.recent(), &position.state, &mut moves);
     if depth > 1 {
-        let below = |&mv| below::<R>(position, mv, |position| makes::<R>(position, depth - 1));
+        let below = |&mv| below(position, mv, |position| makes::<R>(position, depth - 1));
         return moves.len() as u64 + moves.iter().map(below).sum::<u64>();
     }
-    for &mv in moves.iter() {
-        let (after, _) = make::<R>(&position.rules, position.recent(), &position.state, mv);
-        // The result is what is being measured: it must not be optimised away.
-        std::hint::black_box(after.outcome);
+    match position.state.side_to_move {
+        Side::Attackers => moves.iter().for_each(|&mv| judged::<R, true>(position, mv)),
+        Side::Defenders => moves.iter().for_each(|&mv| judged::<R, false>(position, mv)),
     }
     moves.len() as u64
 }
 
+/// Makes a move up to its outcome.
+#[inline(always)]
+fn judged<R: Ruleset, const ATTACKERS: bool>(position: &Position, mv: Move) {
+    let (after, _) = make_for::<R, ATTACKERS>(&position.rules, position.recent(), &position.state, mv);
+    // The result is what is being measured: it must not be optimised away.
+    std::hint::black_box(after.outcome);
+}
+
 /// What `count` finds after a move, which is taken back.
-fn below<R: Ruleset>(position: &mut Position, mv: Move, count: impl FnOnce(&mut Position) -> u64) -> u64 {
-    let before = position.state;
-    let recent = position.history.recent(before.since_capture as usize + 1);
-    position.state = make::<R>(&position.rules, recent, &before, mv).0;
-    position.history.push(position.state.key(&position.rules), position.state.defenders_hash, mv);
+fn below(position: &mut Position, mv: Move, count: impl FnOnce(&mut Position) -> u64) -> u64 {
+    let undo = position.play_unchecked(mv);
     let found = count(position);
-    position.history.pop();
-    position.state = before;
+    position.undo(undo);
     found
 }

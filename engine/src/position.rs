@@ -2,11 +2,12 @@
 
 use crate::enclosure;
 use crate::fen;
-use crate::history::{History, Recent};
+use crate::history::{History, Recent, Seen};
+use crate::lanes::Lanes;
 use crate::legality::{Fault, check};
-use crate::make::make;
+use crate::make::{make, make_for};
 use crate::movegen;
-use crate::ruleset::{Kernel, with_ruleset};
+use crate::ruleset::{Kernel, Ruleset, with_ruleset};
 use crate::state::{State, goals, repetition_key};
 use crate::tables::{DEFENDER, KING, ZOBRIST, mix};
 use crate::{
@@ -40,6 +41,7 @@ pub struct Position {
     /// [`Rules::fingerprint`], since hashing the options takes longer than all else in a state key.
     rules_key: u64,
     pub(crate) state: State,
+    pub(crate) lanes: Lanes,
     pub(crate) history: History,
 }
 
@@ -53,6 +55,7 @@ impl Clone for Position {
         self.kernel = source.kernel;
         self.rules_key = source.rules_key;
         self.state = source.state;
+        self.lanes = source.lanes;
         self.history.clone_from(&source.history);
     }
 }
@@ -74,11 +77,13 @@ impl Position {
     /// When the text is no FEN or the position cannot stand on the board.
     pub fn from_fen(rules: &Rules, fen: &str) -> Result<Position, FenError> {
         let (board, side_to_move) = fen::read(rules, fen)?;
+        let kernel = Kernel::of(rules);
         let mut position = Position {
             rules: *rules,
-            kernel: Kernel::of(rules),
+            kernel,
             rules_key: rules.fingerprint(),
             state: State::root(rules, board, side_to_move),
+            lanes: with_ruleset!(kernel, R => Lanes::of::<R>(board.men())),
             history: History::default(),
         };
         position.state.way_out =
@@ -194,7 +199,7 @@ impl Position {
         if self.state.outcome.is_some() {
             return 0;
         }
-        with_ruleset!(self.kernel, R => movegen::count::<R>(&self.rules, self.recent(), &self.state))
+        with_ruleset!(self.kernel, R => movegen::count::<R>(&self.rules, self.recent(), &self.state, &self.lanes))
     }
 
     /// A legal move, each equally likely if `pick` is uniform: it is given their number and returns an index below
@@ -203,7 +208,7 @@ impl Position {
         if self.state.outcome.is_some() {
             return None;
         }
-        with_ruleset!(self.kernel, R => movegen::choose::<R>(&self.rules, self.recent(), &self.state, pick))
+        with_ruleset!(self.kernel, R => movegen::choose::<R>(&self.rules, self.recent(), &self.state, &self.lanes, pick))
     }
 
     /// Whether the move is legal here.
@@ -226,20 +231,38 @@ impl Position {
     #[inline]
     pub fn play_unchecked(&mut self, mv: Move) -> Undo {
         let before = self.state;
-        let recent = self.history.recent(before.since_capture as usize + 1);
-        let captured = with_ruleset!(self.kernel, R => {
-            let (after, captured) = make::<R>(&self.rules, recent, &self.state, mv);
-            self.state = after;
-            captured
-        });
-        self.history.push(self.state.key(&self.rules), self.state.defenders_hash, mv);
+        let captured = self.advance(mv);
         Undo { before, captured }
+    }
+
+    /// Plays a legal move for good and returns the squares it emptied by capture. Anything else gives a wrong
+    /// position or panics.
+    pub fn advance(&mut self, mv: Move) -> Bitboard {
+        with_ruleset!(self.kernel, R => match self.state.side_to_move {
+            Side::Attackers => self.advance_for::<R, true>(mv),
+            Side::Defenders => self.advance_for::<R, false>(mv),
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn advance_for<R: Ruleset, const ATTACKERS: bool>(&mut self, mv: Move) -> Bitboard {
+        let (after, captured) = make_for::<R, ATTACKERS>(&self.rules, self.recent(), &self.state, mv);
+        self.lanes.play::<R, ATTACKERS>(mv, captured);
+        self.history.push(after.key(&self.rules), after.defenders_hash, mv);
+        self.state = after;
+        captured
     }
 
     /// Takes back the latest move; `undo` must be what playing it returned.
     #[inline]
     pub fn undo(&mut self, undo: Undo) {
         self.history.pop();
+        if let Some(mv) = self.state.last_move {
+            with_ruleset!(self.kernel, R => match undo.before.side_to_move {
+                Side::Attackers => self.lanes.play::<R, true>(mv, undo.captured),
+                Side::Defenders => self.lanes.play::<R, false>(mv, undo.captured),
+            });
+        }
         self.state = undo.before;
     }
 
@@ -269,7 +292,8 @@ impl Position {
             ..State::root(&self.rules, board, self.state.side_to_move)
         };
         let history = self.transformed_history(symmetry, &mut state);
-        Position { state, history, ..*self }
+        let lanes = with_ruleset!(self.kernel, R => Lanes::of::<R>(board.men()));
+        Position { state, lanes, history, ..*self }
     }
 
     /// The positions since the last capture through a symmetry, by taking the moves back one by one from `present`,
@@ -281,15 +305,17 @@ impl Position {
         let mut king = present.board.king;
         let (mut attackers_hash, mut defenders_hash) = (present.attackers_hash, present.defenders_hash);
         let mut ply = present.ply;
-        (present.keys_sum, present.configurations_sum) = (0, 0);
+        (present.keys_sum, present.configurations_sum, present.seen) = (0, 0, Seen::default());
         let mut moves = self.history.moves_back(present.since_capture as usize + 1);
         loop {
             let mv = moves.next().map_or(Move::NONE, |mv| if ply == 0 { mv } else { symmetry.mv(mv, self.size()) });
             let key = repetition_key(rules, attackers_hash ^ defenders_hash, side_to_move);
             history.push(key, defenders_hash, mv);
             present.keys_sum = present.keys_sum.wrapping_add(key);
+            present.seen.add_key(side_to_move, key);
             if ply > 0 && side_to_move == Side::Attackers && rules.draw_fort_occurrence != 0 {
                 present.configurations_sum = present.configurations_sum.wrapping_add(defenders_hash);
+                present.seen.add_configuration(defenders_hash);
             }
             if present.ply - ply == present.since_capture {
                 break;

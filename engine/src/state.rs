@@ -1,6 +1,7 @@
 //! What a move changes, as plain data: making a move is a function from state to state.
 
 use crate::capture::Men;
+use crate::history::Seen;
 use crate::ruleset::Ruleset;
 use crate::tables::{ATTACKER, DEFENDER, DEFENDERS_TO_MOVE, KING, ZOBRIST};
 use crate::{Bitboard, BoardSize, Move, Outcome, Piece, RepetitionCompares, Rules, Side, Square};
@@ -85,6 +86,8 @@ pub(crate) struct State {
     pub keys_sum: u64,
     /// The same of the defenders' configurations that count for the draw fort.
     pub configurations_sum: u64,
+    /// What the two sums are of, for telling at a glance what they are not.
+    pub seen: Seen,
     /// A path from a defender to the edge as last found, see [`crate::enclosure::encircled`]; empty when unknown.
     pub way_out: u128,
     pub ply: u32,
@@ -104,6 +107,7 @@ impl State {
             defenders_hash: hash_set(board.defenders, DEFENDER) ^ hash_set(board.king, KING),
             keys_sum: 0,
             configurations_sum: 0,
+            seen: Seen::default(),
             way_out: 0,
             ply: 0,
             since_capture: 0,
@@ -113,6 +117,7 @@ impl State {
             outcome: None,
         };
         state.keys_sum = state.key(rules);
+        state.seen.add_key(side_to_move, state.keys_sum);
         state
     }
 

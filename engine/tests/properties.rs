@@ -15,6 +15,8 @@ struct View {
     occurrences: u32,
     last_move: Option<Move>,
     outcome: Option<Outcome>,
+    /// Counted without listing.
+    count: usize,
     moves: Vec<Move>,
 }
 
@@ -30,6 +32,7 @@ fn view(position: &Position) -> View {
         occurrences: position.occurrences(),
         last_move: position.last_move(),
         outcome: position.outcome(),
+        count: position.count_legal_moves(),
         moves: moves.to_vec(),
     }
 }

@@ -29,7 +29,7 @@ impl Player for Grabber {
         let mut best = (-1.0, moves[0]);
         for &mv in moves.iter() {
             let mut after = position.clone();
-            let captured = after.play_unchecked(mv).captured().len() as f64;
+            let captured = after.advance(mv).len() as f64;
             let wins = after.outcome().is_some_and(|outcome| outcome.winner() == Some(mover));
             let worth = captured + rng.random::<f64>() + if wins { 100.0 } else { 0.0 };
             if worth > best.0 {

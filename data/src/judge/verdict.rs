@@ -106,7 +106,7 @@ impl<'a> Judge<'a> {
                 return (played, true);
             }
             played.push(Played { position: position.clone(), moves, mv: ply.mv });
-            position.play_unchecked(ply.mv);
+            position.advance(ply.mv);
         }
         (played, false)
     }

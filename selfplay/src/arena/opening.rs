@@ -33,7 +33,7 @@ fn attempt_opening(rules: &Rules, plies: u32, rng: &mut Rng) -> Option<Vec<Move>
     for _ in 0..plies {
         position.legal_moves(&mut legal);
         let mv = *legal.get(rng.random_range(0..legal.len()))?;
-        position.play_unchecked(mv);
+        position.advance(mv);
         if position.outcome().is_some() {
             return None;
         }

@@ -62,7 +62,7 @@ impl Fork {
     pub(super) fn look(&mut self, position: &Position) -> bool {
         let Some(&mv) = self.candidates.get(self.known) else { return false };
         self.after.clone_from(position);
-        self.after.play_unchecked(mv);
+        self.after.advance(mv);
         self.after.legal_moves(&mut self.replies);
         true
     }

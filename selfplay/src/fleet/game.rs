@@ -91,7 +91,7 @@ impl Game {
     /// Plays a ply and says whether the game is over; its players are named then.
     pub(super) fn play(&mut self, ply: PlyRecord, table: &Table<'_>) -> bool {
         let mover = self.position.side_to_move();
-        self.position.play_unchecked(ply.mv);
+        self.position.advance(ply.mv);
         self.record.plies.push(ply);
         self.record.outcome = self.position.outcome();
         let against = table.past.zip(self.past);

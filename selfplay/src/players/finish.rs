@@ -104,7 +104,7 @@ mod tests {
                         assert_eq!(outcome.and_then(|o| o.winner()), Some(side), "{}", context());
                     }
                     let mv = position.random_move(|n| rng.random_range(0..n)).expect("the game goes on");
-                    position.play_unchecked(mv);
+                    position.advance(mv);
                 }
             }
         }

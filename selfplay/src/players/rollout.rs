@@ -66,7 +66,7 @@ impl Rollout {
                 self.expand(node, position, rng);
             }
             node = self.best_child(node);
-            position.play_unchecked(self.nodes[node].mv);
+            position.advance(self.nodes[node].mv);
         }
         let mover = self.path.len() % 2;
         // The points of whoever moved into the last node of the path: the opponent of the side to move there.
@@ -148,7 +148,7 @@ fn play_out(position: &mut Position, rng: &mut Rng) -> Option<Side> {
             return outcome.winner();
         }
         let mv = position.random_move(|count| rng.random_range(0..count)).expect("the game goes on");
-        position.play_unchecked(mv);
+        position.advance(mv);
     }
     position.outcome().and_then(|outcome| outcome.winner())
 }

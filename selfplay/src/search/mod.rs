@@ -134,7 +134,7 @@ impl Search {
             self.tree.clear();
             return false;
         };
-        root.play_unchecked(mv);
+        root.advance(mv);
         self.tree.copy_subtree(child, &mut self.spare);
         std::mem::swap(&mut self.tree, &mut self.spare);
         self.noise.clear();

@@ -171,7 +171,7 @@ impl Search {
         loop {
             let edge = &self.tree.edges(id)[index];
             line.push(edge.mv);
-            position.play_unchecked(edge.mv);
+            position.advance(edge.mv);
             let Some(child) = edge.child else {
                 let unseen_win = edge.proven.is_some_and(|proven| proven.verdict == Verdict::Loss && proven.plies == 2);
                 line.extend(unseen_win.then(|| winning_move(&position)).flatten());

@@ -79,7 +79,7 @@ fn seconds_of_perft_4(effort: Effort, threads: usize) -> f64 {
         .iter()
         .map(|&mv| {
             let mut position = start.clone();
-            position.play_unchecked(mv);
+            position.advance(mv);
             position
         })
         .collect();
@@ -97,7 +97,7 @@ fn random_games(size: BoardSize, thread: usize) -> impl FnMut() -> u64 {
     move || {
         position.clone_from(&start);
         while let Some(mv) = position.random_move(|count| rng.random_range(0..count)) {
-            position.play_unchecked(mv);
+            position.advance(mv);
         }
         u64::from(position.ply())
     }

@@ -21,7 +21,7 @@ pub(super) fn positions(size: BoardSize, count: usize) -> Sample {
         let mut position = Position::start(&preset(size).rules());
         for _ in 0..rng.random_range(0..40) {
             let Some(mv) = position.random_move(|count| rng.random_range(0..count)) else { break };
-            position.play_unchecked(mv);
+            position.advance(mv);
         }
         let mut moves = MoveList::new();
         position.legal_moves(&mut moves);
@@ -49,7 +49,7 @@ fn random_game(size: BoardSize, game: u64) -> GameRecord {
         let policy = moves.iter().map(|&mv| (mv, weight)).collect();
         let mv = moves[rng.random_range(0..moves.len())];
         plies.push(PlyRecord { mv, policy, playouts: 32, raw: Wdl::DRAW, searched: Wdl::DRAW, trains: true });
-        position.play_unchecked(mv);
+        position.advance(mv);
     }
     GameRecord {
         game,

@@ -64,7 +64,7 @@ impl ModelPlayer {
     fn follows(&mut self, position: &Position) -> bool {
         let Some(mut left) = self.left.take() else { return false };
         let Some(reply) = position.last_move().filter(|&reply| left.is_legal(reply)) else { return false };
-        left.play_unchecked(reply);
+        left.advance(reply);
         left.ply() == position.ply() && left.state_key() == position.state_key() && self.search.advance(reply)
     }
 }
@@ -92,7 +92,7 @@ impl Player for ModelPlayer {
         let report = self.search.report();
         if matches!(self.limit, Limit::Time(_)) && self.search.advance(report.best) {
             let mut left = position.clone();
-            left.play_unchecked(report.best);
+            left.advance(report.best);
             self.left = Some(left);
         }
         let (mv, wdl) = (report.best, Some(report.wdl));

@@ -36,7 +36,7 @@ impl Line {
                 return;
             }
             if let Some(reply) = position.last_move().filter(|&reply| at.is_legal(reply)) {
-                at.play_unchecked(reply);
+                at.advance(reply);
                 if same(&at) {
                     self.moves.push(reply);
                     return;
