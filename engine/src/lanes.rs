@@ -115,7 +115,8 @@ impl Lanes {
             Side::Attackers => &self.attackers,
             Side::Defenders => &self.defenders,
         };
-        let king_alone = &t.of_square[king.trailing_zeros() as usize & 127];
+        // Without a king the last place, which is no board's square.
+        let king_alone = &t.of_square[king.trailing_zeros().min(127) as usize];
         let mut reached = [0; WORDS];
         for word in 0..words::<R>() {
             let mut men = own[word];

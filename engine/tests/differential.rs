@@ -84,6 +84,12 @@ fn compare_game(mut position: Position, plies: u32, rng: &mut Rng, seen: &mut Se
         position.legal_moves(&mut moves);
         let expected: Vec<Move> = reference.legal_moves().into_iter().map(|mv| engine_move(mv, size)).collect();
         assert_eq!(moves.as_slice(), expected, "legal moves\n{}", context());
+        assert_eq!(position.count_legal_moves(), moves.len(), "number of moves\n{}", context());
+        if rng.random_bool(0.1) {
+            let mut drawn: Vec<Move> = (0..moves.len()).filter_map(|index| position.random_move(|_| index)).collect();
+            drawn.sort_by_key(|mv| (mv.from(), mv.to()));
+            assert_eq!(drawn, expected, "moves drawn one by one\n{}", context());
+        }
         if position.outcome().is_some() || position.ply() == plies {
             break;
         }
