@@ -17,7 +17,7 @@ mod steps;
 
 pub use export::{
     BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameId, GameResult, PolicyColumns,
-    SourceGame, Splits, Table, export, write_jsonl, write_pgn,
+    SourceGame, Splits, Table, export, export_unless, write_jsonl, write_pgn,
 };
 pub use import::{Imported, LeftOut, import};
 pub use judge::{Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Rate, SideJudgement, judge};
@@ -48,6 +48,12 @@ pub enum DataError {
         doing: &'static str,
         /// What the stream said.
         source: std::io::Error,
+    },
+    /// Whoever asked for it wants it no more; nothing was left behind.
+    #[error("stopped before {path} was complete; nothing was written")]
+    Stopped {
+        /// The file or folder asked for.
+        path: PathBuf,
     },
     /// An export format nobody knows.
     #[error("unknown export format {found:?}: expected jsonl, npz, parquet or pgn")]

@@ -4,8 +4,9 @@ mod games;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_data::{DataError, ExportParams, Format, PolicyColumns, export};
+use hnefi_data::{DataError, ExportParams, Format, PolicyColumns, export, export_unless};
 use hnefi_engine::{BoardSize, Position, Preset, Reason, Side};
 use hnefi_models::{Features, GLOBALS, PolicyIndex, Wdl};
 use hnefi_selfplay::GameRecord;
@@ -244,5 +245,22 @@ fn unknown_formats_are_refused_by_name() {
     assert_eq!(error, "unknown export format \"csv\": expected jsonl, npz, parquet or pgn");
     for format in Format::ALL {
         assert_eq!(format.to_string().parse::<Format>().expect("ours"), format);
+    }
+}
+
+#[test]
+fn an_export_that_is_stopped_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (format, name) in [(Format::Npz, "arrays"), (Format::Parquet, "table"), (Format::Jsonl, "games.jsonl")] {
+        let (stop, out) = (AtomicBool::new(false), folder.path().join(name));
+        let mut read = 0;
+        let games = games::mixed_games().into_iter().inspect(|_| {
+            read += 1;
+            stop.store(read == 2, Ordering::Relaxed);
+        });
+        let error = export_unless(games, &ExportParams::new(format), &out, &stop).expect_err("stopped");
+        assert!(matches!(error, DataError::Stopped { path } if path == out));
+        assert_eq!(read, 2, "{format}");
+        assert_eq!(folder.path().read_dir().expect("a folder").count(), 0, "{format}");
     }
 }

@@ -9,7 +9,7 @@ use hnefi_data::{CardText, ExportParams, ExportSummary, Filter, Format, PolicyCo
 
 use super::records::{Games, record_files};
 use crate::cli::ExportArgs;
-use crate::progress;
+use crate::{interrupt, progress};
 
 /// Writes the games and says on standard error how many there were.
 pub fn run(args: ExportArgs) -> anyhow::Result<()> {
@@ -23,9 +23,9 @@ pub fn run(args: ExportArgs) -> anyhow::Result<()> {
     let bar = progress::share();
     bar.set_prefix("export");
     let mut games = Games::new(files, bar.clone());
-    let summary = match &args.out {
-        Some(out) => hnefi_data::export(&mut games, &params, out)?,
-        None if params.is_folder() => hnefi_data::export(&mut games, &params, &default_folder(&args))?,
+    let out = args.out.clone().or_else(|| params.is_folder().then(|| default_folder(&args)));
+    let summary = match out {
+        Some(out) => hnefi_data::export_unless(&mut games, &params, &out, &*interrupt::stop_flag()?)?,
         None => to_standard_output(&mut games, &params)?,
     };
     bar.finish_and_clear();

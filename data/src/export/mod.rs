@@ -14,6 +14,7 @@ mod split;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_selfplay::GameRecord;
 
@@ -73,12 +74,29 @@ where
     G: IntoIterator,
     G::Item: Into<SourceGame>,
 {
+    export_unless(games, params, out, &AtomicBool::new(false))
+}
+
+/// [`export`], which ends after the present game when `stop` turns true and leaves nothing behind then.
+///
+/// # Errors
+/// As [`export`], and [`DataError::Stopped`].
+pub fn export_unless<G>(
+    games: G,
+    params: &ExportParams,
+    out: &Path,
+    stop: &AtomicBool,
+) -> Result<ExportSummary, DataError>
+where
+    G: IntoIterator,
+    G::Item: Into<SourceGame>,
+{
     params.check()?;
     let folder = folder_of(out);
     std::fs::create_dir_all(&folder).map_err(|error| DataError::write(out, error))?;
-    let games = games.into_iter().map(Into::into);
+    let games = games.into_iter().map(Into::into).take_while(|_| !stop.load(Ordering::Relaxed));
     if params.is_folder() {
-        return export_folder(games, params, &folder, out);
+        return export_folder(games, params, &folder, out, stop);
     }
     let mut filtered = 0;
     let games = games.filter(|game| {
@@ -87,7 +105,7 @@ where
         accepted
     });
     let records = games.map(|game| game.record);
-    let mut summary = export_text(&folder, out, |file| match params.format {
+    let mut summary = export_text(&folder, out, stop, |file| match params.format {
         Format::Pgn => write_pgn(records, file),
         _ => write_jsonl(records, file),
     })?;
@@ -136,15 +154,22 @@ where
     Ok(summary)
 }
 
+/// An error once the export is not wanted any more; what is temporary goes with it.
+fn check_wanted(out: &Path, stop: &AtomicBool) -> Result<(), DataError> {
+    if stop.load(Ordering::Relaxed) { Err(DataError::Stopped { path: out.to_owned() }) } else { Ok(()) }
+}
+
 fn export_text(
     folder: &Path,
     out: &Path,
+    stop: &AtomicBool,
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<ExportSummary, DataError>,
 ) -> Result<ExportSummary, DataError> {
     let problem = |error: std::io::Error| DataError::write(out, error);
     check_free(out)?;
     let file = temporary(0o666).tempfile_in(folder).map_err(problem)?;
     let summary = write(&mut BufWriter::new(file.as_file()))?;
+    check_wanted(out, stop)?;
     file.as_file().sync_all().map_err(problem)?;
     file.persist_noclobber(out).map_err(|error| problem(error.error))?;
     Ok(summary)
@@ -155,6 +180,7 @@ fn export_folder(
     params: &ExportParams,
     folder: &Path,
     out: &Path,
+    stop: &AtomicBool,
 ) -> Result<ExportSummary, DataError> {
     let problem = |error: std::io::Error| DataError::write(out, error);
     if out.exists() && (!out.is_dir() || out.read_dir().map_err(problem)?.next().is_some()) {
@@ -179,6 +205,7 @@ fn export_folder(
             census.count(&game);
         }
     }
+    check_wanted(out, stop)?;
     let mut files = Vec::new();
     for part in parts {
         if params.splits.is_some() {
