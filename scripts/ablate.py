@@ -60,6 +60,15 @@ def fitted(scores):
 
     One logistic model for all: a network's strength less the opponent's gives the expected score, the first opponent is 0. A
     weak prior (standard deviation 1000 Elo) keeps those finite who won or lost everything.
+
+    Known strengths come back from the scores that they make:
+
+    >>> score = lambda own, other: 1 / (1 + 10 ** ((other - own) / 400))
+    >>> scores = {name: {"x": (10000 * score(own, 0), 10000), "y": (10000 * score(own, 150), 10000)} for name, own in [("a", 80), ("b", -40)]}
+    >>> {name: round(elo) for name, elo in fitted(scores).items()}
+    {'a': 80, 'b': -40}
+    >>> round(fitted({"a": {"x": (20, 20)}})["a"]) < 1000
+    True
     """
     scale = math.log(10) / 400
     opponents = list(next(iter(scores.values())))
@@ -95,6 +104,11 @@ def differences(table, seeds):
 
     What differs from seed to seed is taken to be the same for all variants, and estimated from all of them together: a few
     seeds of one variant say too little about it.
+
+    >>> table = {name: dict.fromkeys(SIDES, elos) for name, elos in [("base", [0, 20]), ("other", [100, 120])]}
+    >>> difference, error = differences(table, [1, 2])["other"]["overall"]
+    >>> difference, round(error / 1.96, 2), differences(table, [1, 2])["base"]["attackers"]
+    (100, 14.14, (0, 0.0))
     """
     found = {}
     first = next(iter(table.values()))
