@@ -6,9 +6,9 @@ use crate::capture;
 use crate::history::Recent;
 use crate::lanes::Lanes;
 use crate::ruleset::Ruleset;
-use crate::slide::{king_reach, king_slides_like_men, men_may_cross, men_may_stop, reach_by_ray, slides};
+use crate::slide::{king_reach, king_slides_like_men, men_may_cross, men_may_stop, reach_by_ray, slides_from_any};
 use crate::state::{State, repetition_key};
-use crate::tables::{DEFENDER, DOWN, KING, LEFT, RIGHT, UP, ZOBRIST};
+use crate::tables::{DEFENDER, KING, ZOBRIST};
 use crate::{Bitboard, Move, MoveList, Repetition, Rules, Side, Square};
 
 /// Fills `moves` with the legal moves. The game must go on.
@@ -123,8 +123,7 @@ pub(crate) fn choose<R: Ruleset>(
 #[cold]
 #[inline(never)]
 pub(crate) fn can_slide<R: Ruleset>(rules: &Rules, men: u128, king: u128, occupied: u128) -> bool {
-    let reached = slides::<R>(men, men_may_cross::<R>(rules, occupied));
-    (reached[RIGHT] | reached[UP] | reached[LEFT] | reached[DOWN]) & men_may_stop::<R>(rules) != 0
+    slides_from_any::<R>(men, men_may_cross::<R>(rules, occupied)) & men_may_stop::<R>(rules) != 0
         || (king != 0 && king_reach::<R>(rules, king.trailing_zeros() as usize & 127, occupied & !king) != 0)
 }
 

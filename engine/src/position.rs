@@ -223,7 +223,7 @@ impl Position {
     pub fn play(&mut self, mv: Move) -> Result<Bitboard, IllegalMove> {
         match self.fault(mv) {
             Some(fault) => Err(fault.explain(mv, self.size())),
-            None => Ok(self.play_unchecked(mv).captured),
+            None => Ok(self.advance(mv)),
         }
     }
 
@@ -245,7 +245,7 @@ impl Position {
     }
 
     #[inline(always)]
-    pub(crate) fn advance_for<R: Ruleset, const ATTACKERS: bool>(&mut self, mv: Move) -> Bitboard {
+    fn advance_for<R: Ruleset, const ATTACKERS: bool>(&mut self, mv: Move) -> Bitboard {
         let (after, captured) = make_for::<R, ATTACKERS>(&self.rules, self.recent(), &self.state, mv);
         self.lanes.play::<R, ATTACKERS>(mv, captured);
         self.history.push(after.key(&self.rules), after.defenders_hash, mv);

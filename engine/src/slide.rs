@@ -15,25 +15,6 @@ pub(crate) fn neighbours<R: Ruleset>(set: u128) -> u128 {
         | ((set >> 1) & t.not_last_file)
 }
 
-/// Where `own` pieces can slide through `open` squares, by direction (right, up, left, down).
-///
-/// Between two pieces lies at most one run of open squares, so in one direction each reached square is exactly one
-/// move: counting bits counts moves.
-#[inline(always)]
-pub(crate) fn slides<R: Ruleset>(own: u128, open: u128) -> [u128; 4] {
-    let t = R::TABLES;
-    // Adding the first square of a run to the run carries through to its end. Splitting even from odd ranks leaves an
-    // empty rank above each, so that a carry cannot enter a neighbouring rank.
-    let first = (own << 1) & t.not_first_file & open;
-    let (even, odd) = (open & t.even_ranks, open & t.odd_ranks);
-    let right = (even & !(even + (first & t.even_ranks))) | (odd & !(odd + (first & t.odd_ranks)));
-
-    let left = run_down::<R>(own, open & t.not_last_file, 1);
-    let up = run_up::<R>(own, open, R::N);
-    let down = run_down::<R>(own, open, R::N);
-    [right, up, left, down]
-}
-
 /// All squares reached in one slide from `origins`, which may stand in the way of one another without blocking it.
 #[inline(always)]
 pub(crate) fn slides_from_any<R: Ruleset>(origins: u128, open: u128) -> u128 {

@@ -33,10 +33,6 @@ pub(crate) struct Tables {
     pub not_last_file: u128,
     /// All files but the first and the last.
     pub inner_files: u128,
-    /// Ranks 0, 2, 4, ...
-    pub even_ranks: u128,
-    /// Ranks 1, 3, 5, ...
-    pub odd_ranks: u128,
     /// The edge, corners included.
     pub edge: u128,
     /// The four corner squares, whether the rules give them a meaning or not.
@@ -57,8 +53,6 @@ impl Tables {
             not_first_file: 0,
             not_last_file: 0,
             inner_files: 0,
-            even_ranks: 0,
-            odd_ranks: 0,
             edge: 0,
             corners: 0,
             throne: 1 << (n / 2 * n + n / 2),
@@ -86,11 +80,6 @@ impl Tables {
             }
             if !edge_file {
                 t.inner_files |= bit;
-            }
-            if y.is_multiple_of(2) {
-                t.even_ranks |= bit;
-            } else {
-                t.odd_ranks |= bit;
             }
             if edge_file || edge_rank {
                 t.edge |= bit;

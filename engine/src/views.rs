@@ -3,7 +3,7 @@
 use crate::capture::{self, Men};
 use crate::enclosure;
 use crate::ruleset::{Ruleset, with_ruleset};
-use crate::slide::{men_may_cross, men_may_stop, slides, slides_from_any};
+use crate::slide::{men_may_cross, men_may_stop, slides_from_any};
 use crate::{Bitboard, Position, Rules, Side, ThronePass, ThroneStop};
 
 /// Where one side could capture at once.
@@ -64,8 +64,7 @@ fn capture_threats<R: Ruleset>(rules: &Rules, men: Men, side: Side) -> CaptureTh
         Side::Attackers => (men.attackers, men.defenders, capture::hostile_to_defenders::<R>(rules, men)),
         Side::Defenders => (men.defenders, men.attackers, capture::hostile_to_attackers::<R>(rules, men)),
     };
-    let by_direction = slides::<R>(own, men_may_cross::<R>(rules, occupied));
-    let reached = (by_direction[0] | by_direction[1] | by_direction[2] | by_direction[3]) & men_may_stop::<R>(rules);
+    let reached = slides_from_any::<R>(own, men_may_cross::<R>(rules, occupied)) & men_may_stop::<R>(rules);
     let (landings, victims) = capture::custodial_threats::<R>(reached, victims, hostile);
     CaptureThreats { landings: Bitboard(landings), victims: Bitboard(victims) }
 }
