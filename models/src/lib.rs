@@ -13,6 +13,7 @@ mod devices;
 pub mod encoding;
 mod evaluation;
 pub mod fused;
+mod growth;
 mod hashing;
 mod kernels;
 mod mixing;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hnefi_models::Checkpoint;
+use hnefi_models::{Checkpoint, NetworkConfig};
 use hnefi_selfplay::ladder::Standings;
 use hnefi_train::run::{Beginning, RunParams, Silent, TrainingProgress};
 use hnefi_train::{GenerationMetrics, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
@@ -368,9 +368,14 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     from(&config, &bare, &checkpoint).unwrap();
     assert_eq!(weights(&bare, 0), finished.checkpoint_id);
 
+    // A larger network grows out of it, a smaller one does not.
+    let shape = config.network;
     config.network.channels = 32;
-    let message = from(&config, &folder.path().join("wider"), &checkpoint).unwrap_err().to_string();
-    assert!(message.contains("its network is") && message.contains("channels: 32"), "{message}");
+    assert_eq!(from(&config, &folder.path().join("wider"), &checkpoint).unwrap().generations, 1);
+    config.network = NetworkConfig { value_hidden: shape.value_hidden - 1, ..shape };
+    let message = from(&config, &folder.path().join("smaller"), &checkpoint).unwrap_err().to_string();
+    assert!(message.contains("its network is") && message.contains("value_hidden would shrink"), "{message}");
+    config.network = shape;
     let message = from(&config, &folder.path().join("none"), Path::new("no/such")).unwrap_err().to_string();
     assert!(message.starts_with("beginning from no/such: player model:no/such: there is no such folder"), "{message}");
 }

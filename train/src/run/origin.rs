@@ -3,7 +3,8 @@
 //! A run directory gives the weights in training, their average and the optimiser's moments, as after its newest generation; a
 //! checkpoint gives its weights alone, and the optimiser begins anew. Steps, samples and generations are counted from
 //! zero either way, and nothing of the other run's games is used. Auxiliary heads need not be the same: those that the other
-//! run did not have are drawn anew, and then the optimiser begins anew too.
+//! run did not have are drawn anew, and then the optimiser begins anew too. A network that is smaller than the
+//! configuration's is grown, and then the average goes on, with a new optimiser.
 
 use std::path::{Path, PathBuf};
 
@@ -33,10 +34,11 @@ pub(super) fn learner_from(
     devices: &[Device],
     params: LearnerParams,
 ) -> Result<Learner, TrainError> {
-    let network = network_from(path, config)?;
+    let (network, same_shape) = read_network(path, config)?;
     // A shipped checkpoint is no directory, and a checkpoint's folder has no state. The optimiser's moments of a run would
-    // bring back weights that are to be zero.
+    // bring back weights that are to be zero, and do not fit a network that was grown.
     if params.feature_inputs
+        && same_shape
         && let Ok(store) = Store::open_to_read(path)
         && let Some(&generation) = saved::states(&store)?.first()
     {
@@ -48,17 +50,28 @@ pub(super) fn learner_from(
     Learner::new(&network.with_auxiliary(auxiliary), devices, params)
 }
 
-/// The network that `path` means: of a run's newest checkpoint, a checkpoint folder, or a shipped checkpoint by its name.
+/// The network that `path` means: of a run's newest checkpoint, a checkpoint folder, or a shipped checkpoint by its name. If it
+/// is smaller than that of the configuration, it is grown to that.
 ///
 /// # Errors
-/// When it cannot be read or has another shape than the configuration.
+/// When it cannot be read or cannot be grown to the shape of the configuration.
 pub(crate) fn network_from(path: &Path, config: &TrainConfig) -> Result<Network, TrainError> {
+    Ok(read_network(path, config)?.0)
+}
+
+/// As [`network_from`], and whether it had the shape of the configuration.
+fn read_network(path: &Path, config: &TrainConfig) -> Result<(Network, bool), TrainError> {
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     let checkpoint = models.checkpoint(path).map_err(|error| refuse(error.to_string()))?;
-    if checkpoint.card.network != config.network {
-        let (there, here) = (checkpoint.card.network, config.network);
-        return Err(refuse(format!("its network is {there:?}; expected that of the configuration, {here:?}")));
+    let (there, here) = (checkpoint.card.network, config.network);
+    if there == here {
+        return Ok((checkpoint.network.clone(), true));
     }
-    Ok(checkpoint.network.clone())
+    let grown = checkpoint.network.grown(&there, &here, config.run.seed).map_err(|reason| {
+        refuse(format!(
+            "its network is {there:?}; expected that of the configuration, {here:?}, or one that grows to it, but {reason}"
+        ))
+    })?;
+    Ok((grown, false))
 }

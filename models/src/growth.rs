@@ -1,0 +1,170 @@
+//! A larger network that says what a smaller one says, so that a run can go on with more room to learn.
+//!
+//! After Net2Net (arXiv 1511.05641), but the new channels are drawn at random instead of copied: everything the smaller
+//! network has keeps its weights, and what it computes reads nothing new, since the weights from new inputs to old outputs
+//! begin at zero. New blocks add nothing at first: their second normalisation scales by zero. All of these zeros have a
+//! gradient from the first step on.
+
+use std::collections::BTreeMap;
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::tensor::{Tensor, TensorData};
+
+use crate::{Network, NetworkConfig};
+
+/// Linear layers that read pooled features, whose inputs are the channels three times over.
+const POOLED: [&str; 3] = ["pool", "policy_pool", "value_hidden"];
+
+impl NetworkConfig {
+    /// Whether a network of this shape can be [grown](Network::grown) to `larger`; if not, why.
+    ///
+    /// # Errors
+    /// With the first thing of which `larger` has less.
+    pub fn grows_to(&self, larger: &NetworkConfig) -> Result<(), String> {
+        let sizes = [
+            ("blocks", self.blocks, larger.blocks),
+            ("channels", self.channels, larger.channels),
+            ("head_channels", self.head_channels, larger.head_channels),
+            ("value_hidden", self.value_hidden, larger.value_hidden),
+        ];
+        if let Some((name, here, there)) = sizes.into_iter().find(|(_, here, there)| there < here) {
+            return Err(format!("{name} would shrink from {here} to {there}"));
+        }
+        if self.role_heads && !larger.role_heads {
+            return Err("the heads of the two roles would become one".to_owned());
+        }
+        match (0..self.blocks).find(|&index| self.block_pools(index) && !larger.block_pools(index)) {
+            Some(index) => Err(format!("block {} would lose its global pooling", index + 1)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Network {
+    /// This network, whose shape is `shape`, with the shape `larger`: what is new is drawn from `seed` and changes nothing
+    /// of what the heads say in play, up to rounding. Without autodiff and auxiliary heads.
+    ///
+    /// # Errors
+    /// When `larger` is not larger, see [`NetworkConfig::grows_to`].
+    ///
+    /// # Panics
+    /// When `shape` is not the shape of this network.
+    pub fn grown(&self, shape: &NetworkConfig, larger: &NetworkConfig, seed: u64) -> Result<Network, String> {
+        shape.grows_to(larger)?;
+        let smaller = self.valid().with_auxiliary(None);
+        let device = smaller.globals.weight.device();
+        let mut weights = Weights::default();
+        smaller.visit(&mut weights);
+        assert_eq!(weights.tensors["stem.norm.gamma"].shape, [shape.channels], "shape of the network");
+        let growth = Growth { tensors: weights.tensors, path: Vec::new() };
+        Ok(larger.init_seeded(seed, &device).map(&mut { growth }))
+    }
+}
+
+/// A tensor's numbers, row-major.
+struct Values {
+    shape: Vec<usize>,
+    values: Vec<f32>,
+}
+
+/// All tensors by the path of fields that leads to them.
+#[derive(Default)]
+struct Weights {
+    tensors: BTreeMap<String, Values>,
+    path: Vec<String>,
+}
+
+impl ModuleVisitor for Weights {
+    fn enter_module(&mut self, name: &str, _container: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _name: &str, _container: &str) {
+        self.path.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.tensors.insert(self.path.join("."), read(param.val()));
+    }
+}
+
+fn read<const D: usize>(tensor: Tensor<D>) -> Values {
+    let shape = tensor.dims().to_vec();
+    Values { shape, values: tensor.into_data().try_into_vec().expect("weights are f32 on a device that works") }
+}
+
+/// Puts the smaller network's tensors into those of a fresh larger one.
+struct Growth {
+    tensors: BTreeMap<String, Values>,
+    path: Vec<String>,
+}
+
+impl ModuleMapper for Growth {
+    fn enter_module(&mut self, name: &str, _container: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _name: &str, _container: &str) {
+        self.path.pop();
+    }
+
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|tensor| {
+            let device = tensor.device();
+            let mut values = read(tensor);
+            self.fill(&mut values);
+            Tensor::from_data(TensorData::new(values.values, values.shape), &device)
+        })
+    }
+}
+
+impl Growth {
+    /// The smaller network's tensor for the present path. Where it has the same heads for both roles, both begin as these.
+    fn counterpart(&self) -> Option<&Values> {
+        let path = self.path.join(".");
+        self.tensors.get(&path).or_else(|| self.tensors.get(&path.replacen("roles.1.", "roles.0.", 1)))
+    }
+
+    /// What a fresh tensor at the present path has to be.
+    fn fill(&self, fresh: &mut Values) {
+        let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        let Some(old) = self.counterpart() else {
+            // A new block, or pooling that an old block had not.
+            if path.ends_with(&["second", "norm", "gamma"]) || path.contains(&"pool") {
+                fresh.values.fill(0.0);
+            }
+            return;
+        };
+        let [inputs, outputs, old_inputs, old_outputs, taps] = match (fresh.shape.as_slice(), old.shape.as_slice()) {
+            // Convolutions are `[outputs, inputs, height, width]`, linear layers `[inputs, outputs]`.
+            (&[outputs, inputs, height, width], &[old_outputs, old_inputs, _, _]) => {
+                [inputs, outputs, old_inputs, old_outputs, height * width]
+            }
+            (&[inputs, outputs], &[old_inputs, old_outputs]) => [inputs, outputs, old_inputs, old_outputs, 1],
+            _ => {
+                fresh.values[..old.values.len()].copy_from_slice(&old.values);
+                return;
+            }
+        };
+        let groups = if path.iter().any(|name| POOLED.contains(name)) { 3 } else { 1 };
+        let (width, old_width) = (inputs / groups, old_inputs / groups);
+        let linear = fresh.shape.len() == 2;
+        for output in 0..old_outputs {
+            for input in 0..inputs {
+                let (group, channel) = (input / width, input % width);
+                let old_input = group * old_width + channel;
+                let (at, from) = if linear {
+                    (input * outputs + output, old_input * old_outputs + output)
+                } else {
+                    ((output * inputs + input) * taps, (output * old_inputs + old_input) * taps)
+                };
+                let place = &mut fresh.values[at..at + taps];
+                if channel < old_width {
+                    place.copy_from_slice(&old.values[from..from + taps]);
+                } else {
+                    place.fill(0.0);
+                }
+            }
+        }
+    }
+}
