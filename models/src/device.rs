@@ -11,7 +11,6 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::burn_evaluator::GpuQueue;
-use crate::cpu::fastest;
 use crate::{
     BurnEvaluator, CpuEvaluator, CpuNetwork, CpuNetworkError, EvalError, Evaluator, Network, Precision, PrecisionChoice,
 };
@@ -61,11 +60,7 @@ pub(crate) fn evaluators_on_one(
 ) -> Result<Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>, EvalError> {
     let unavailable = |problem: String| EvalError::Unavailable { device: choice.to_string(), problem };
     if choice == DeviceChoice::Cpu {
-        let packed = match precision {
-            PrecisionChoice::Exactly(precision) => Ok(precision),
-            PrecisionChoice::Auto => fastest(network),
-        }
-        .and_then(|precision| CpuNetwork::with_precision(network, precision));
+        let packed = precision.on_cpu(network).and_then(|precision| CpuNetwork::with_precision(network, precision));
         let packed = Arc::new(packed.map_err(|error: CpuNetworkError| unavailable(error.to_string()))?);
         return Ok(Box::new(move || Box::new(CpuEvaluator::new(packed.clone()))));
     }

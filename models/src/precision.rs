@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::EvalError;
+use crate::cpu::fastest;
 use crate::kernels::NarrowKernels;
+use crate::{CpuNetworkError, EvalError, Network};
 
 /// The numbers in which the residual tower of a network is evaluated on [`crate::DeviceChoice::Cpu`]. Stem, global pooling and
 /// heads are in single precision throughout, and so is every other device. (Training: [`TrainPrecision`].)
@@ -145,6 +146,17 @@ impl PrecisionChoice {
         match self {
             PrecisionChoice::Auto => None,
             PrecisionChoice::Exactly(precision) => precision.warning(),
+        }
+    }
+
+    /// What it means for this network on the device `cpu`. A trial takes some 50 ms, once per shape of network.
+    ///
+    /// # Errors
+    /// When the network cannot be packed for the trial.
+    pub fn on_cpu(self, network: &Network) -> Result<Precision, CpuNetworkError> {
+        match self {
+            PrecisionChoice::Auto => fastest(network),
+            PrecisionChoice::Exactly(precision) => Ok(precision),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use hnefi_engine::BoardSize;
-use hnefi_models::{NetworkConfig, Precision, pretrained};
+use hnefi_models::{NetworkConfig, Precision, PrecisionChoice, pretrained};
 use hnefi_play::PlayError;
 use hnefi_play::uci::{UciParams, run as serve};
 
@@ -27,7 +27,8 @@ const MOVE_TIME: Duration = Duration::from_millis(50);
 
 /// Measures on the smallest and the largest board.
 pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
-    let network = pretrained(NETWORK).with_context(|| format!("no checkpoint {NETWORK} is shipped"))??.card.network;
+    let checkpoint = pretrained(NETWORK).with_context(|| format!("no checkpoint {NETWORK} is shipped"))??;
+    let (network, precision) = (checkpoint.card.network, PrecisionChoice::Auto.on_cpu(&checkpoint.network)?);
     for size in [BoardSize::Seven, BoardSize::Eleven] {
         for threads in thread_counts() {
             let mut figure = |name: &str, value, unit, peak| {
@@ -36,14 +37,14 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
                     name: name.to_string(),
                     board: Some(board(size)),
                     net: Some(evaluate::network_name(&network)),
-                    precision: Some("f32"),
+                    precision: Some(precision.as_str()),
                     threads,
                     value,
                     unit,
                     peak,
                 })
             };
-            let (speed, peak) = speed(effort, size, &network, threads)?;
+            let (speed, peak) = speed(effort, size, &network, precision, threads)?;
             figure("playouts of one search", speed, "playouts/s", Some(peak))?;
             let latencies = Client::start(size, threads)?.latencies(effort)?;
             figure("stop answered, 95 % within", percentile(latencies.stop), "ms", None)?;
@@ -54,12 +55,18 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
 }
 
 /// Playouts per second of one search, and the evaluations that the threads would reach without any search.
-fn speed(effort: Effort, size: BoardSize, network: &NetworkConfig, threads: usize) -> anyhow::Result<(f64, f64)> {
+fn speed(
+    effort: Effort,
+    size: BoardSize,
+    network: &NetworkConfig,
+    precision: Precision,
+    threads: usize,
+) -> anyhow::Result<(f64, f64)> {
     let (mut within, mut shares) = (Vec::new(), Vec::new());
     let mut client = Client::start(size, threads)?;
     for _ in 0..effort.repeats {
         let once = Effort { repeats: 1, ..effort };
-        let alone = threads as f64 * evaluate::evaluations(once, size, network, Precision::F32, 1)?;
+        let alone = threads as f64 * evaluate::evaluations(once, size, network, precision, 1)?;
         client.send("ucinewgame")?;
         let began = Instant::now();
         let lines = client.ask(&format!("go movetime {}", (1000.0 * effort.seconds).ceil()))?;

@@ -1,11 +1,12 @@
-//! Self-play: how much of the network's speed is left beside the search, and how much memory it takes.
+//! Self-play: how much of the network's speed is left beside the search, and how much memory it takes. In single precision and, where
+//! another one is faster, in that.
 
 use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::Context;
 use hnefi_engine::BoardSize;
-use hnefi_models::{DeviceChoice, NetworkConfig, Precision, evaluators};
+use hnefi_models::{DeviceChoice, NetworkConfig, Precision, PrecisionChoice, evaluators};
 use hnefi_selfplay::fleet::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, RulesetShare, SelfPlayConfig};
 use hnefi_selfplay::search::SearchConfig;
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
@@ -23,40 +24,45 @@ const MANY_GAMES: usize = 512;
 /// Measures self-play on the smallest and the largest board.
 pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let config = evaluate::network(4, 32, true);
-    let figure = |name: &str, size, threads, value, unit, peak| Figure {
+    let fastest = PrecisionChoice::Auto.on_cpu(&config.init_seeded(1, &DeviceChoice::Flex.open()?))?;
+    let precisions = if fastest == Precision::F32 { vec![fastest] } else { vec![Precision::F32, fastest] };
+    let figure = |name: &str, size, precision: Precision, threads, value, unit, peak| Figure {
         stage: Stage::Selfplay,
         name: name.to_string(),
         board: Some(board(size)),
         net: Some(evaluate::network_name(&config)),
-        precision: Some("f32"),
+        precision: Some(precision.as_str()),
         threads,
         value,
         unit,
         peak,
     };
     // First, before anything else has left its memory with the process.
-    let (_, memory) = play(BoardSize::Eleven, &config, MANY_GAMES, 10.0 * effort.seconds, super::cores())?;
+    let (_, memory) =
+        play(BoardSize::Eleven, &config, Precision::F32, MANY_GAMES, 10.0 * effort.seconds, super::cores())?;
     report.add(figure(
         &format!("memory, {MANY_GAMES} games"),
         BoardSize::Eleven,
+        Precision::F32,
         super::cores(),
         memory as f64 / f64::from(1 << 20),
         "MiB",
         None,
     ))?;
-    for size in [BoardSize::Seven, BoardSize::Eleven] {
+    let sizes = [BoardSize::Seven, BoardSize::Eleven];
+    for (size, &precision) in sizes.into_iter().flat_map(|size| precisions.iter().map(move |one| (size, one))) {
         for threads in thread_counts() {
             // One after the other and repeated, so that both see the same machine.
             let (mut alone, mut within) = (Vec::new(), Vec::new());
             for _ in 0..effort.repeats {
                 let once = Effort { repeats: 1, ..effort };
-                alone.push(threads as f64 * evaluate::evaluations(once, size, &config, Precision::F32, 1)?);
-                within.push(play(size, &config, 64 * threads, 2.0 * effort.seconds, threads)?.0);
+                alone.push(threads as f64 * evaluate::evaluations(once, size, &config, precision, 1)?);
+                within.push(play(size, &config, precision, 64 * threads, 2.0 * effort.seconds, threads)?.0);
             }
             let shares = alone.iter().zip(&within).map(|(alone, within)| within / alone).collect();
             let within = median(within);
             let peak = within / median(shares);
-            report.add(figure("evaluations in self-play", size, threads, within, "evals/s", Some(peak)))?;
+            report.add(figure("evaluations in self-play", size, precision, threads, within, "evals/s", Some(peak)))?;
         }
     }
     Ok(())
@@ -66,6 +72,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
 fn play(
     size: BoardSize,
     network: &NetworkConfig,
+    precision: Precision,
     games: usize,
     seconds: f64,
     threads: usize,
@@ -76,7 +83,7 @@ fn play(
         ..SelfPlayConfig::default()
     };
     let network = network.init_seeded(1, &DeviceChoice::Flex.open()?);
-    let evaluators = evaluators(&network, &DeviceChoice::Cpu.into(), Precision::F32.into())?;
+    let evaluators = evaluators(&network, &DeviceChoice::Cpu.into(), precision.into())?;
     let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1).with_threads(threads);
     let watch = Watch { seconds, state: Mutex::new(WatchState::default()) };
     let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &|| Ok(evaluators()), &watch);
