@@ -56,8 +56,8 @@ impl Network {
         let mut weights = Weights::default();
         smaller.visit(&mut weights);
         assert_eq!(weights.tensors["stem.norm.gamma"].shape, [shape.channels], "shape of the network");
-        let growth = Growth { tensors: weights.tensors, path: Vec::new() };
-        Ok(larger.init_seeded(seed, &device).map(&mut { growth }))
+        let mut growth = Growth { tensors: weights.tensors, path: Vec::new() };
+        Ok(larger.init_seeded(seed, &device).map(&mut growth))
     }
 }
 
