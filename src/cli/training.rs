@@ -22,7 +22,7 @@ pub struct TrainArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub changes: Vec<String>,
     /// Begin with the weights of a run (and its optimiser), of a checkpoint, or of a shipped checkpoint, instead of random
-    /// ones.
+    /// ones; a smaller network is grown.
     #[arg(long, value_name = "RUN|CHECKPOINT")]
     pub from: Option<PathBuf>,
     /// Seed of the run, instead of the config's.
