@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use hnefi_engine::{MoveList, Preset, Side};
 use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
 use hnefi_selfplay::fleet::{
-    Conditions, Fleet, FleetError, FleetSnapshot, Generation, GenerationStats, PastCheckpoint, PlyCaps, Quota,
-    RulesetShare, SelfPlayConfig, Unobserved,
+    Conditions, Fleet, FleetError, FleetSnapshot, Generation, GenerationStats, Handicap, PastCheckpoint, PlyCaps,
+    Quota, RulesetShare, SelfPlayConfig, Unobserved,
 };
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::{GameRecord, PlyRecord, encode_games};
@@ -249,6 +249,7 @@ fn everything() -> SelfPlayConfig {
         ],
         balance_doublings: 2.0,
         blunder_share: 0.5,
+        balance_until: 0.75,
         past_share: 0.3,
         restart_share: 0.3,
         fork_share: 0.3,
@@ -309,6 +310,21 @@ fn threads_and_interruptions_change_nothing() {
             assert_eq!(without_cache(&generation.stats), without_cache(&expected.stats), "stride {stride}");
         }
     }
+}
+
+#[test]
+fn handicaps_end_when_the_run_says_so() {
+    let config = SelfPlayConfig { blunder_share: 0.5, balance_doublings: 2.0, balance_until: 0.5, ..config() };
+    let mut fleet = fleet(&config);
+    let handicapped: Vec<bool> = [0.0, 0.25, 0.4999, 0.5, 0.75]
+        .into_iter()
+        .map(|progress| {
+            let conditions = Conditions { progress, ..Conditions::default() };
+            let stats = play(&mut fleet, &conditions, Quota::Games(64)).stats;
+            stats.handicaps.iter().any(|(_, handicap)| *handicap != Handicap::default())
+        })
+        .collect();
+    assert_eq!(handicapped, [false, true, true, false, false], "none is known in the first generation");
 }
 
 #[test]

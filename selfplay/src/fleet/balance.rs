@@ -9,7 +9,9 @@
 //! - **playouts**: the side that scores less thinks longer and the other one shorter; the geometric mean stays what is
 //!   configured.
 //!
-//! Both fade by themselves when the side that lost catches up. The state moves at the end of a generation only, so
+//! Both fade by themselves when the side that lost catches up. Where the rules favour the other side for good, they stay, and
+//! the network learns what positions are worth against a handicapped opponent; so a run may end them at `balance_until`
+//! and learn from even games from then on. The state moves at the end of a generation only, so
 //! threads do not matter. What counts are whole games of the network against itself: neither results against a past
 //! checkpoint nor those from positions of earlier games say which side has it easier.
 
@@ -28,7 +30,7 @@ const STEP_BLUNDERS: f32 = 0.1;
 const FEWEST: u32 = 2;
 
 /// The most that the handicaps may come to; 0 for none.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Limits {
     pub(super) doublings: f32,
     pub(super) blunders: f32,
@@ -57,6 +59,13 @@ impl Balance {
     /// All that are known.
     pub(super) fn all(&self) -> Vec<(Preset, Handicap)> {
         self.0.clone()
+    }
+
+    /// Keeps the handicaps within new limits.
+    pub(super) fn restrict(&mut self, limits: Limits) {
+        for (_, handicap) in &mut self.0 {
+            handicap.restrict(limits);
+        }
     }
 
     /// Takes in the games of a generation.
@@ -89,8 +98,14 @@ impl Handicap {
     /// Moves in favour of the side that scored less, `score` being the attackers'.
     fn adapt(&mut self, score: f32, limits: Limits) {
         let towards = 2.0 * (0.5 - score);
-        self.doublings = (self.doublings + STEP_DOUBLINGS * towards).clamp(-limits.doublings, limits.doublings);
-        self.blunders = (self.blunders + STEP_BLUNDERS * towards).clamp(-limits.blunders, limits.blunders);
+        self.doublings += STEP_DOUBLINGS * towards;
+        self.blunders += STEP_BLUNDERS * towards;
+        self.restrict(limits);
+    }
+
+    fn restrict(&mut self, limits: Limits) {
+        self.doublings = self.doublings.clamp(-limits.doublings, limits.doublings);
+        self.blunders = self.blunders.clamp(-limits.blunders, limits.blunders);
     }
 
     /// Playouts of a full search of attackers and defenders.
@@ -155,6 +170,19 @@ mod tests {
             balance.observe(&games(Preset::Brandubh, 4, 0), LIMITS);
         }
         assert_eq!(brandubh(&balance).playouts(16), [8, 32]);
+    }
+
+    #[test]
+    fn new_limits_count_at_once() {
+        let mut balance = Balance::default();
+        for _ in 0..4 {
+            balance.observe(&games(Preset::Brandubh, 0, 4), LIMITS);
+        }
+        assert_eq!(brandubh(&balance), Handicap { doublings: 2.0, blunders: 0.4 });
+        balance.restrict(Limits { doublings: 3.0, blunders: 0.25 });
+        assert_eq!(brandubh(&balance), Handicap { doublings: 2.0, blunders: 0.25 });
+        balance.restrict(Limits::default());
+        assert_eq!(brandubh(&balance), Handicap::default());
     }
 
     #[test]

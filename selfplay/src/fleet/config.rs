@@ -31,6 +31,8 @@ pub struct SelfPlayConfig {
     pub balance_doublings: f32,
     /// The most of its moves that the winning side plays at random, adapted like the doublings; 0 is off. Only in training, too.
     pub blunder_share: f32,
+    /// Part of the run's budget, 0 to 1, from which neither side is handicapped any more; 1 is never.
+    pub balance_until: f32,
     /// Share of the plies searched with `fast_playouts` and without a policy target (KataGo's playout cap randomisation); 0 is off.
     pub fast_share: f32,
     /// Playouts of a fast search.
@@ -78,6 +80,7 @@ impl Default for SelfPlayConfig {
             opening_temperature: 1.0,
             balance_doublings: 0.0,
             blunder_share: 0.0,
+            balance_until: 1.0,
             fast_share: 0.0,
             fast_playouts: 8,
             puct_sampled_plies: 20,
@@ -112,8 +115,11 @@ impl SelfPlayConfig {
         }
     }
 
-    /// The most that handicaps may come to.
-    pub(super) fn limits(&self) -> Limits {
+    /// The most that handicaps may come to when `progress` of the run's budget is used up.
+    pub(super) fn limits(&self, progress: f64) -> Limits {
+        if self.balance_until < 1.0 && progress >= f64::from(self.balance_until) {
+            return Limits::default();
+        }
         Limits { doublings: self.balance_doublings, blunders: self.blunder_share }
     }
 
@@ -156,6 +162,8 @@ impl SelfPlayConfig {
         check("balance_doublings", balance.to_string(), (0.0..=8.0).contains(&balance), "0 to 8 doublings");
         let blunders = self.blunder_share;
         check("blunder_share", blunders.to_string(), (0.0..=0.9).contains(&blunders), "0 to 0.9");
+        let until = self.balance_until;
+        check("balance_until", until.to_string(), (0.0..=1.0).contains(&until), "0 to 1");
         check("fast_share", self.fast_share.to_string(), (0.0..=0.95).contains(&self.fast_share), "0 to 0.95");
         let fast = self.fast_playouts;
         check("fast_playouts", fast.to_string(), (1..=100_000).contains(&fast), "1 to 100000 playouts");

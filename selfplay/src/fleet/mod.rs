@@ -46,7 +46,7 @@ pub use rulesets::{PlyCaps, RulesetShare};
 pub use snapshot::FleetSnapshot;
 pub use statistics::{EndCount, GenerationStats};
 
-use balance::Balance;
+use balance::{Balance, Limits};
 use beginning::Stock;
 use lane::{Lane, Table};
 use resignation::Verification;
@@ -120,6 +120,8 @@ pub struct Fleet {
     lanes: Vec<Lane>,
     verification: Verification,
     balance: Balance,
+    /// The most that handicaps may come to in this generation; set when it is played.
+    limits: Limits,
     /// What others played in this generation.
     arrivals: Vec<Arrival>,
     threads: usize,
@@ -140,6 +142,7 @@ impl Fleet {
             lanes: (0..lanes).map(|index| Lane::new(index, lanes, first, search)).collect(),
             verification: Verification::default(),
             balance: Balance::default(),
+            limits: config.limits(0.0),
             arrivals: Vec::new(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
@@ -246,6 +249,8 @@ impl Fleet {
         // Where no game is against it, nobody needs its evaluators.
         let past = conditions.past.filter(|_| self.config.past_share > 0.0);
         let networks: Vec<_> = std::iter::once(make_evaluator).chain(past.map(|past| past.make_evaluator)).collect();
+        self.limits = self.config.limits(conditions.progress);
+        self.balance.restrict(self.limits);
         let table = Table {
             config: &self.config,
             seed: self.seed,
@@ -279,7 +284,7 @@ impl Fleet {
         let mut stats =
             GenerationStats { handicaps: self.balance.all(), ..GenerationStats::new(&games, &counters, resign) };
         stats.count_past(&games, |game| game::past_side(&self.config, game.seed, game.game));
-        self.balance.observe(&games, self.config.limits());
+        self.balance.observe(&games, self.limits);
         Generation { games, stats }
     }
 

@@ -128,6 +128,7 @@ pub(super) const KEYS: &[Key] = &[
     key("selfplay.opening_temperature", Kind::Real(0.1, 10.0), "temperature"),
     key("selfplay.balance_doublings", Kind::Real(0.0, 8.0), "doublings, 0 is off"),
     key("selfplay.blunder_share", Kind::Real(0.0, 0.9), "share of the moves, 0 is off"),
+    key("selfplay.balance_until", Kind::Real(0.0, 1.0), "part of the budget, 1 is never"),
     key("selfplay.fast_share", Kind::Real(0.0, 0.95), "share of the plies, 0 is off"),
     key("selfplay.fast_playouts", Kind::Whole(1, 100_000), "playouts"),
     key("selfplay.puct_sampled_plies", Kind::Whole(0, 10_000), "plies, 0 is off"),
