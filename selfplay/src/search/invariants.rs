@@ -5,7 +5,7 @@ use hnefi_models::{Evaluations, Evaluator, HashEvaluator};
 use rand_xoshiro::rand_core::Rng as _;
 
 use super::solver::prove;
-use super::tree::NodeId;
+use super::tree::{Edge, NodeId, generation_order};
 use super::{RootKind, Search, SearchConfig, Selection};
 use crate::rng_for;
 
@@ -15,7 +15,12 @@ fn check(search: &Search, id: NodeId, position: &Position) -> usize {
     let edges = search.tree.edges(id);
     let mut moves = MoveList::new();
     position.legal_moves(&mut moves);
-    assert!(edges.iter().map(|edge| edge.mv).eq(moves.as_slice().iter().copied()), "the legal moves in order");
+    let mut listed: Vec<_> = edges.iter().map(|edge| edge.mv).collect();
+    if id != NodeId::ROOT {
+        listed.sort_by_key(|&mv| generation_order(mv));
+    }
+    assert_eq!(listed, moves.as_slice(), "the legal moves, at the root in order");
+    check_line(search, id);
     assert_eq!(node.pending, 0, "nothing is outstanding");
     assert_eq!(node.playouts(), edges.iter().map(|edge| edge.visits).sum::<u32>());
     assert_eq!(node.proven, prove(edges.iter().map(|edge| edge.proven)), "proven exactly if the moves prove it");
@@ -45,6 +50,20 @@ fn check(search: &Search, id: NodeId, position: &Position) -> usize {
         }
     }
     nodes
+}
+
+/// Checks that the moves a playout looks at are all that it might choose.
+fn check_line(search: &Search, id: NodeId) {
+    let (edges, in_play) = (search.tree.edges(id), search.tree.moves_in_play(id));
+    if search.config.root == RootKind::Gumbel || id == NodeId::ROOT {
+        assert_eq!(in_play.len(), edges.len());
+    } else if search.tree.node(id).is_evaluated() {
+        let untouched = |edge: &&Edge| edge.child.is_none() && edge.proven.is_none();
+        assert!(in_play.iter().rev().skip(1).all(|edge| !untouched(&edge)), "at most the last one is new");
+        let highest = edges.iter().filter(untouched).map(|edge| edge.prior).fold(0.0, f32::max);
+        assert_eq!(in_play.last().filter(untouched).map_or(0.0, |next| next.prior), highest, "the next by prior");
+        assert!(edges[in_play.len()..].iter().all(|edge| untouched(&edge)), "nothing is left out that was touched");
+    }
 }
 
 #[test]

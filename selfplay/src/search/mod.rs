@@ -66,10 +66,14 @@ pub struct Search {
 impl Search {
     /// A search with nothing to do yet.
     pub fn new(config: SearchConfig) -> Search {
+        let tree = match config.root {
+            RootKind::Gumbel => Tree::default(),
+            RootKind::Puct => Tree::by_prior(),
+        };
         Search {
             config,
-            tree: Tree::default(),
-            spare: Tree::default(),
+            spare: tree.clone(),
+            tree,
             root: None,
             leaves: Leaves::default(),
             noise: Vec::new(),

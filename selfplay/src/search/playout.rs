@@ -85,6 +85,7 @@ impl Search {
             match self.tree.grow(&slot.position, &slot.moves) {
                 Growth::Open(child) => {
                     self.tree.edges_mut(id)[index].child = Some(child);
+                    self.tree.line_up_next(id);
                     self.begun += 1;
                     return self.emit(leaf, child);
                 }
@@ -132,6 +133,7 @@ impl Search {
         while let Some(step) = slot.path.pop() {
             slot.position.undo(step.undo);
             self.tree.edges_mut(step.node)[step.edge as usize].proven = Some(proven.for_move_before());
+            self.tree.line_up_next(step.node);
             match self.tree.settle(step.node) {
                 Some(decided) => proven = decided,
                 None => {
@@ -184,6 +186,7 @@ impl Search {
         }
         if self.config.root == RootKind::Puct {
             puct::temper(edges, 1.0 / self.config.prior_temperature);
+            self.tree.line_up(id);
         }
         self.evaluations += 1;
         if id != NodeId::ROOT {

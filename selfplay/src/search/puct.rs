@@ -8,7 +8,7 @@ use super::tree::{Edge, NodeId, Tree};
 /// noise over the moves, at the root of a self-play search.
 pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, noise: &[f32]) -> Option<usize> {
     let node = tree.node(id);
-    let edges = tree.edges(id);
+    let edges = tree.moves_in_play(id);
     let visited_mass: f32 = edges.iter().filter(|edge| edge.visits > 0 && !edge.is_lost()).map(|edge| edge.prior).sum();
     let first_play = (node.value.score() - config.fpu_reduction * visited_mass.sqrt()).max(0.0);
     let total = (node.playouts() + u32::from(node.pending)) as f32;

@@ -7,7 +7,7 @@ use hnefi_models::Wdl;
 
 use super::Search;
 use super::solver::{Proven, Verdict};
-use super::tree::NodeId;
+use super::tree::{Edge, NodeId, generation_order};
 
 impl Search {
     /// The tree down to `depth` plies: a line per move that was visited or has a certain result, indented by ply, in
@@ -26,7 +26,10 @@ impl Search {
         if ply > depth {
             return;
         }
-        for edge in self.tree.edges(id).iter().filter(|edge| edge.visits > 0 || edge.proven.is_some()) {
+        let known = |edge: &&Edge| edge.visits > 0 || edge.proven.is_some();
+        let mut edges: Vec<&Edge> = self.tree.edges(id).iter().filter(known).collect();
+        edges.sort_unstable_by_key(|edge| generation_order(edge.mv));
+        for edge in edges {
             let indent = "  ".repeat(ply as usize);
             let value = self.tree.edge_value(edge).map_or("-".to_owned(), chances);
             let proven = edge.proven.map_or(String::new(), certain);

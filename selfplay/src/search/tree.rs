@@ -2,6 +2,10 @@
 //!
 //! A node is a position some evaluation was asked for; its moves are a run of edges in generation order. A move that ends
 //! the game, or that the opponent answers with an immediate win, is known for certain and never gets a node.
+//!
+//! PUCT without noise tries the moves of a node in the order of their priors, so of those that nobody touched yet only the
+//! first can be next. Below the root such a tree keeps the moves that were touched first and the next one behind them:
+//! a playout reads a handful of moves of each position on its way instead of a hundred ([`Tree::moves_in_play`]).
 
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_models::Wdl;
@@ -46,6 +50,11 @@ impl Edge {
     /// Whether the move certainly loses, so that no playout should follow it.
     pub(super) fn is_lost(&self) -> bool {
         matches!(self.proven, Some(Proven { verdict: Verdict::Loss, .. }))
+    }
+
+    /// Whether something is known or being asked of where it leads, beyond its prior.
+    fn is_touched(&self) -> bool {
+        self.child.is_some() || self.proven.is_some()
     }
 }
 
@@ -95,9 +104,16 @@ pub(super) enum Growth {
 pub(super) struct Tree {
     nodes: Vec<Node>,
     edges: Vec<Edge>,
+    /// Whether moves below the root are lined up by prior.
+    by_prior: bool,
 }
 
 impl Tree {
+    /// A tree whose moves below the root are tried in the order of their priors.
+    pub(super) fn by_prior() -> Tree {
+        Tree { by_prior: true, ..Tree::default() }
+    }
+
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.edges.clear();
@@ -123,6 +139,53 @@ impl Tree {
     pub(super) fn edges_mut(&mut self, id: NodeId) -> &mut [Edge] {
         let node = &self.nodes[id.index()];
         &mut self.edges[node.first_edge as usize..][..node.edge_count as usize]
+    }
+
+    /// The moves of a node that matter to a playout: all that were touched and, at the end, the one that would be next.
+    /// All moves where they are not lined up.
+    pub(super) fn moves_in_play(&self, id: NodeId) -> &[Edge] {
+        let edges = self.edges(id);
+        if !self.is_lined_up(id) {
+            return edges;
+        }
+        let touched = edges.iter().position(|edge| !edge.is_touched()).unwrap_or(edges.len());
+        &edges[..edges.len().min(touched + 1)]
+    }
+
+    /// Brings the moves of a newly evaluated node in line: what is certain, then the one with the highest prior.
+    pub(super) fn line_up(&mut self, id: NodeId) {
+        if !self.is_lined_up(id) {
+            return;
+        }
+        let edges = self.edges_mut(id);
+        let mut touched = 0;
+        for index in 0..edges.len() {
+            if edges[index].is_touched() {
+                edges.swap(touched, index);
+                touched += 1;
+            }
+        }
+        self.line_up_next(id);
+    }
+
+    /// Brings the move that is next after one was touched behind those that were.
+    pub(super) fn line_up_next(&mut self, id: NodeId) {
+        if !self.is_lined_up(id) {
+            return;
+        }
+        let edges = self.edges_mut(id);
+        let Some(place) = edges.iter().position(|edge| !edge.is_touched()) else { return };
+        let next = (place + 1..edges.len()).fold(place, |best, at| match edges[at].prior > edges[best].prior {
+            true => at,
+            false => best,
+        });
+        edges.swap(place, next);
+    }
+
+    /// Whether the moves of a node are kept in the order in which they are tried. The root's are not: it may have noise, and
+    /// it is what reports tell.
+    fn is_lined_up(&self, id: NodeId) -> bool {
+        self.by_prior && id != NodeId::ROOT
     }
 
     /// Makes `position` the root of an empty tree. Every move is tested for an immediate end and kept, so that a report can
@@ -223,7 +286,7 @@ impl Tree {
             return;
         }
         let (mut sum, mut moves_left, mut weight) = (node.raw, node.raw_moves_left, 1.0);
-        for edge in self.edges(id).iter().filter(|edge| edge.visits > 0 && !edge.is_lost()) {
+        for edge in self.moves_in_play(id).iter().filter(|edge| edge.visits > 0 && !edge.is_lost()) {
             if let Some(value) = self.edge_value(edge) {
                 let visits = edge.visits as f32;
                 sum.win += visits * value.win;
@@ -249,7 +312,8 @@ impl Tree {
         proven
     }
 
-    /// Fills `kept` with the subtree under `id`, which becomes its root. No leaf is outstanding in it.
+    /// Fills `kept` with the subtree under `id`, which becomes its root, its moves in generation order again. No leaf is
+    /// outstanding in it.
     pub(super) fn copy_subtree(&self, id: NodeId, kept: &mut Tree) {
         kept.clear();
         kept.nodes.push(Node { pending: 0, ..*self.node(id) });
@@ -268,7 +332,15 @@ impl Tree {
             }
             next += 1;
         }
+        if kept.by_prior {
+            kept.edges_mut(NodeId::ROOT).sort_unstable_by_key(|edge| generation_order(edge.mv));
+        }
     }
+}
+
+/// Moves are generated by origin and then by destination, both rising.
+pub(super) fn generation_order(mv: Move) -> (usize, usize) {
+    (mv.from().index(), mv.to().index())
 }
 
 #[cfg(test)]
@@ -289,7 +361,8 @@ impl Tree {
             raw_moves_left: 0.0,
             proven: None,
         };
-        let mut tree = Tree { nodes: vec![node(raw, visits, moves.len() as u16)], edges: Vec::new() };
+        let nodes = vec![node(raw, visits, moves.len() as u16)];
+        let mut tree = Tree { nodes, ..Tree::default() };
         for (index, &(prior, visits, wdl, proven)) in moves.iter().enumerate() {
             let child = wdl.map(|wdl| {
                 tree.nodes.push(node(wdl.flipped(), visits, 0));
