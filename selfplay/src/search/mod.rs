@@ -19,6 +19,7 @@ mod noise;
 mod playout;
 mod puct;
 mod report;
+mod runs;
 mod schedule;
 mod solver;
 mod text;

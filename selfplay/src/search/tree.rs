@@ -1,4 +1,4 @@
-//! The tree: nodes and their moves in two flat arrays that are reused from search to search.
+//! The tree: nodes in a flat array and their moves in runs of their own, reused from search to search.
 //!
 //! A node is a position some evaluation was asked for; its moves are a run of edges in generation order. A move that ends
 //! the game, or that the opponent answers with an immediate win, is known for certain and never gets a node.
@@ -10,6 +10,7 @@
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_models::Wdl;
 
+use super::runs::{RunStart, Runs};
 use super::solver::{Proven, Verdict, prove};
 
 /// Index of a node.
@@ -61,7 +62,7 @@ impl Edge {
 /// A position, from the view of its side to move.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    first_edge: u32,
+    first_edge: RunStart,
     edge_count: u16,
     /// Outstanding leaves below this node or at it.
     pub(super) pending: u16,
@@ -103,7 +104,7 @@ pub(super) enum Growth {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    edges: Vec<Edge>,
+    edges: Runs<Edge>,
     /// Whether moves below the root are lined up by prior.
     by_prior: bool,
 }
@@ -133,12 +134,12 @@ impl Tree {
 
     pub(super) fn edges(&self, id: NodeId) -> &[Edge] {
         let node = &self.nodes[id.index()];
-        &self.edges[node.first_edge as usize..][..node.edge_count as usize]
+        self.edges.get(node.first_edge, usize::from(node.edge_count))
     }
 
     pub(super) fn edges_mut(&mut self, id: NodeId) -> &mut [Edge] {
         let node = &self.nodes[id.index()];
-        &mut self.edges[node.first_edge as usize..][..node.edge_count as usize]
+        self.edges.get_mut(node.first_edge, usize::from(node.edge_count))
     }
 
     /// The moves of a node that matter to a playout: all that were touched and, at the end, the one that would be next.
@@ -193,11 +194,12 @@ impl Tree {
     pub(super) fn plant(&mut self, position: &Position, moves: &MoveList) {
         self.clear();
         let mover = position.side_to_move();
+        let first_edge = self.edges.begin(moves.len());
         for &mv in moves.as_slice() {
             let proven = position.outcome_after(mv).map(|outcome| Proven::ending(outcome, mover));
             self.push_edge(mv, proven, moves.len());
         }
-        self.push_node(0);
+        self.push_node(first_edge);
         self.settle(NodeId::ROOT);
     }
 
@@ -205,7 +207,7 @@ impl Tree {
     /// tested, up to the first that wins.
     pub(super) fn grow(&mut self, position: &Position, moves: &MoveList) -> Growth {
         let mover = position.side_to_move();
-        let first_edge = self.edges.len();
+        let first_edge = self.edges.begin(moves.len());
         let mut settled = None;
         for &mv in moves.as_slice() {
             let proven = position.outcome_after(mv).map(|outcome| Proven::ending(outcome, mover));
@@ -215,9 +217,9 @@ impl Tree {
             }
             self.push_edge(mv, proven, moves.len());
         }
-        match settled.or_else(|| prove(self.edges[first_edge..].iter().map(|edge| edge.proven))) {
+        match settled.or_else(|| prove(self.edges.newest(first_edge).iter().map(|edge| edge.proven))) {
             Some(proven) => {
-                self.edges.truncate(first_edge);
+                self.edges.take_back(first_edge);
                 Growth::Settled(proven)
             }
             None => Growth::Open(self.push_node(first_edge)),
@@ -228,11 +230,11 @@ impl Tree {
         self.edges.push(Edge { mv, proven, prior: 1.0 / moves as f32, visits: 0, child: None });
     }
 
-    /// Adds a node with the edges from `first_edge` on.
-    fn push_node(&mut self, first_edge: usize) -> NodeId {
+    /// Adds a node with the edges from `first_edge` on, which are the newest.
+    fn push_node(&mut self, first_edge: RunStart) -> NodeId {
         self.nodes.push(Node {
-            first_edge: u32::try_from(first_edge).expect("8 million nodes of 480 moves stay below 2^32 edges"),
-            edge_count: (self.edges.len() - first_edge) as u16,
+            first_edge,
+            edge_count: self.edges.newest(first_edge).len() as u16,
             pending: 0,
             visits: 0,
             raw: Wdl::DRAW,
@@ -321,10 +323,11 @@ impl Tree {
         let mut next = 0;
         while next < kept.nodes.len() {
             let node = kept.nodes[next];
-            let first_edge = kept.edges.len();
-            kept.edges.extend_from_slice(&self.edges[node.first_edge as usize..][..node.edge_count as usize]);
-            kept.nodes[next].first_edge = first_edge as u32;
-            for edge in &mut kept.edges[first_edge..] {
+            let count = usize::from(node.edge_count);
+            let first_edge = kept.edges.begin(count);
+            kept.edges.extend(self.edges.get(node.first_edge, count));
+            kept.nodes[next].first_edge = first_edge;
+            for edge in kept.edges.get_mut(first_edge, count) {
                 if let Some(child) = edge.child {
                     kept.nodes.push(Node { pending: 0, ..*self.node(child) });
                     edge.child = Some(NodeId::new(kept.nodes.len() - 1));
@@ -334,6 +337,8 @@ impl Tree {
         }
         if kept.by_prior {
             kept.edges_mut(NodeId::ROOT).sort_unstable_by_key(|edge| generation_order(edge.mv));
+            // The same sum in another order may differ in its last digit.
+            kept.refresh(NodeId::ROOT);
         }
     }
 }
@@ -350,8 +355,10 @@ impl Tree {
     pub(super) fn by_hand(raw: Wdl, moves: &[(f32, u32, Option<Wdl>, Option<Proven>)]) -> Tree {
         use hnefi_engine::Square;
         let visits = 1 + moves.iter().map(|&(_, visits, ..)| visits).sum::<u32>();
+        let mut tree = Tree::default();
+        let first_edge = tree.edges.begin(moves.len());
         let node = |wdl, visits, edge_count| Node {
-            first_edge: 0,
+            first_edge,
             edge_count,
             pending: 0,
             visits,
@@ -361,8 +368,7 @@ impl Tree {
             raw_moves_left: 0.0,
             proven: None,
         };
-        let nodes = vec![node(raw, visits, moves.len() as u16)];
-        let mut tree = Tree { nodes, ..Tree::default() };
+        tree.nodes.push(node(raw, visits, moves.len() as u16));
         for (index, &(prior, visits, wdl, proven)) in moves.iter().enumerate() {
             let child = wdl.map(|wdl| {
                 tree.nodes.push(node(wdl.flipped(), visits, 0));
