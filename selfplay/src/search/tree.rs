@@ -337,8 +337,6 @@ impl Tree {
         }
         if kept.by_prior {
             kept.edges_mut(NodeId::ROOT).sort_unstable_by_key(|edge| generation_order(edge.mv));
-            // The same sum in another order may differ in its last digit.
-            kept.refresh(NodeId::ROOT);
         }
     }
 }
