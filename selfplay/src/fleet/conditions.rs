@@ -8,7 +8,8 @@ use crate::record::GameRecord;
 /// The conditions of a generation. By default the run has just begun, and there is nothing earlier.
 #[derive(Clone, Default)]
 pub struct Conditions<'a> {
-    /// Part of the run's budget used up at the generation's beginning, 0 to 1: it decides which rulesets new games may have.
+    /// Part of the run's budget used up at the generation's beginning, 0 to 1: it decides which rulesets new games may have and
+    /// whether sides are still handicapped.
     pub progress: f64,
     /// Who takes one side in a share of the games; without one, the newest network takes both.
     pub past: Option<PastCheckpoint<'a>>,

@@ -1,6 +1,6 @@
 //! The tree: nodes in a flat array and their moves in runs of their own, reused from search to search.
 //!
-//! A node is a position some evaluation was asked for; its moves are a run of edges in generation order. A move that ends
+//! A node is a position some evaluation was asked for; its moves are a run of edges, at first in generation order. A move that ends
 //! the game, or that the opponent answers with an immediate win, is known for certain and never gets a node.
 //!
 //! PUCT without noise tries the moves of a node in the order of their priors, so of those that nobody touched yet only the
