@@ -29,7 +29,8 @@ fn check(search: &Search, id: NodeId, position: &Position) -> usize {
     refreshed.refresh(id);
     if node.is_evaluated() {
         // To the last digit, but for the root of a kept tree: its moves were in another order when they were summed up.
-        let (fresh, at_root) = (refreshed.node(id), id == NodeId::ROOT);
+        let fresh = refreshed.node(id);
+        let at_root = id == NodeId::ROOT && search.config.root == RootKind::Puct;
         let same =
             |fresh: f32, kept: f32| fresh == kept || (at_root && (fresh - kept).abs() <= 1e-6 * fresh.abs().max(1.0));
         let chances = |wdl: Wdl| [wdl.win, wdl.draw, wdl.loss];
