@@ -14,7 +14,7 @@ use hnefi_selfplay::GameRecord;
 use crate::learner::{Learner, LearnerParams, LossValues};
 use crate::loss::LossWeights;
 use crate::metrics::StepMeans;
-use crate::run::{TrainingProgress, network_from};
+use crate::run::{Ancestor, TrainingProgress, ancestor};
 use crate::sample::{Sampler, Targets, ValueTarget};
 use crate::steps::take_steps;
 use crate::{TrainConfig, TrainError};
@@ -38,8 +38,8 @@ pub struct Imitation {
 /// makes of the searched value, do not.
 ///
 /// # Errors
-/// When the configuration has faults, there is nothing to learn from, the origin cannot be read or has another shape, or a
-/// step fails.
+/// When the configuration has faults, there is nothing to learn from, the origin cannot be read or grown to the
+/// configuration's shape, or a step fails.
 pub fn imitate(
     config: &TrainConfig,
     games: &[GameRecord],
@@ -58,7 +58,7 @@ pub fn imitate(
         return Err(TrainError::NothingToLearn { games: games.len() });
     }
     let train = &config.train;
-    let mut learner = beginner(config, origin)?;
+    let (mut learner, parent) = beginner(config, origin)?;
     let steps = ((sampler.plies() as f64 * epochs / train.batch as f64).ceil() as u64).max(1);
     let schedule = train.rate_schedule();
     let (mut recent, mut last) = (StepMeans::default(), StepMeans::default());
@@ -82,6 +82,7 @@ pub fn imitate(
         rulesets: Preset::ALL.iter().filter(trained).map(|preset| preset.name().to_owned()).collect(),
         steps: counts.steps,
         samples: counts.samples,
+        parent,
         seed: config.run.seed,
         ..Card::new(config.network)
     };
@@ -92,16 +93,20 @@ pub fn imitate(
 /// Steps over which the losses that are shown are averaged.
 const RECENT: u64 = 50;
 
-/// A learner without auxiliary heads: those that look at coming searches would find none.
-fn beginner(config: &TrainConfig, origin: Option<&Path>) -> Result<Learner, TrainError> {
+/// A learner without auxiliary heads, since those that look at coming searches would find none, and the id of the checkpoint it
+/// begins with.
+fn beginner(config: &TrainConfig, origin: Option<&Path>) -> Result<(Learner, Option<String>), TrainError> {
     let devices = config.run.train_device.open()?;
     let params = LearnerParams::from(&config.train);
     let LearnerParams { weights, .. } = params;
     let weights = LossWeights { auxiliary: Default::default(), ..weights };
     let params = LearnerParams { weights, auxiliaries: hnefi_models::Auxiliaries::NONE, ..params };
-    let network = match origin {
-        None => config.network.init_seeded(config.run.seed, &Device::flex()),
-        Some(path) => network_from(path, config)?,
+    let (network, parent) = match origin {
+        None => (config.network.init_seeded(config.run.seed, &Device::flex()), None),
+        Some(path) => {
+            let Ancestor { network, id, .. } = ancestor(path, config)?;
+            (network, Some(id))
+        }
     };
-    Learner::new(&network, &devices, params)
+    Ok((Learner::new(&network, &devices, params)?, parent))
 }

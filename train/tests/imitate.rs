@@ -117,6 +117,9 @@ fn a_habit_is_learned_and_self_play_begins_with_it() {
     assert_eq!(run_at(&config(), &params, &Silent).unwrap().generations, 1);
     let card = hnefi_models::Checkpoint::load_card(&run.join("checkpoints/000000")).unwrap();
     assert_eq!(card.id, learned.checkpoint.card.id, "its weights play first");
+
+    let again = imitate(&config(), &games, 1.0, Some(&checkpoint), &mut |_| true).unwrap();
+    assert_eq!((learned.checkpoint.card.parent, again.checkpoint.card.parent), (None, Some(card.id)));
 }
 
 #[test]

@@ -354,6 +354,8 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
         Checkpoint::load_card(&folder).unwrap().id
     };
     assert_eq!(weights(&new, 0), finished.checkpoint_id, "the average of the old run plays first");
+    let first = Checkpoint::load_card(&new.join("checkpoints/000000")).unwrap();
+    assert_eq!(first.parent, None, "nothing is its own parent");
     assert_ne!(weights(&new, 1), finished.checkpoint_id);
 
     // The new run stands on its own: the old one may go, and the same call without it goes on.
@@ -371,7 +373,10 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     // A larger network grows out of it, a smaller one does not.
     let shape = config.network;
     config.network.channels = 32;
-    assert_eq!(from(&config, &folder.path().join("wider"), &checkpoint).unwrap().generations, 1);
+    let wider = folder.path().join("wider");
+    assert_eq!(from(&config, &wider, &checkpoint).unwrap().generations, 1);
+    let grown = Checkpoint::load_card(&wider.join("checkpoints/000000")).unwrap();
+    assert_eq!(grown.parent.as_deref(), Some(finished.checkpoint_id.as_str()));
     config.network = NetworkConfig { value_hidden: shape.value_hidden - 1, ..shape };
     let message = from(&config, &folder.path().join("smaller"), &checkpoint).unwrap_err().to_string();
     assert!(message.contains("its network is") && message.contains("value_hidden would shrink"), "{message}");

@@ -44,7 +44,7 @@ use hnefi_selfplay::fleet::Fleet;
 use hnefi_selfplay::store::{Location, Patience, Store, checkpoint_key};
 
 pub use observer::{Beginning, Silent, TrainObserver, TrainingProgress};
-pub(crate) use origin::network_from;
+pub(crate) use origin::{Ancestor, ancestor};
 pub(crate) use past::{EARLIER_GENERATIONS, Past, newest_games, read_checkpoint};
 pub use settings::configuration;
 pub(crate) use terms::PROGRAM;

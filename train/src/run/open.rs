@@ -82,7 +82,8 @@ impl<'a> Run<'a> {
         };
         saved::remove_inflight_before(&run.store, (run.played_until + 1, run.save))?;
         if run.complete() == 0 {
-            run.publish_checkpoint(0, None)?;
+            let parent = run.counters.parent.clone();
+            run.publish_checkpoint(0, parent)?;
         }
         run.publish_terms()?;
         observer.begins(&Beginning {
@@ -154,14 +155,15 @@ fn open_learner(
         return Err(TrainError::NoState { place: store.place(), problems });
     }
     if let Some(Origin { path }) = origin {
-        let (counters, learner) = (Counters::fresh(), learner_from(path, config, devices, params)?);
+        let (learner, parent) = learner_from(path, config, devices, params)?;
+        let counters = Counters::fresh(Some(parent));
         // From here on the run does not need its origin any more, which may move or go on.
         saved::write_state(store, &counters, &learner.save()?)?;
         return Ok((counters, learner));
     }
     let auxiliary = config.network.init_auxiliary(params.auxiliaries, config.run.seed, &Device::flex());
     let network = config.network.init_seeded(config.run.seed, &Device::flex()).with_auxiliary(auxiliary);
-    Ok((Counters::fresh(), Learner::new(&network, devices, params)?))
+    Ok((Counters::fresh(None), Learner::new(&network, devices, params)?))
 }
 
 /// The newest generation whose games are in the directory; 0 when there are none.

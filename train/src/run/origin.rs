@@ -27,14 +27,15 @@ pub(super) struct Origin {
     pub(super) path: PathBuf,
 }
 
-/// A learner with the weights that `path` means, ready for its first step in the run of `config`.
+/// A learner with the weights that `path` means, ready for its first step in the run of `config`, and the id of the checkpoint
+/// that they are from.
 pub(super) fn learner_from(
     path: &Path,
     config: &TrainConfig,
     devices: &[Device],
     params: LearnerParams,
-) -> Result<Learner, TrainError> {
-    let (network, same_shape) = read_network(path, config)?;
+) -> Result<(Learner, String), TrainError> {
+    let Ancestor { network, id, same_shape } = ancestor(path, config)?;
     // A shipped checkpoint is no directory, and a checkpoint's folder has no state. The optimiser's moments of a run would
     // bring back weights that are to be zero, and do not fit a network that was grown.
     if params.feature_inputs
@@ -44,10 +45,20 @@ pub(super) fn learner_from(
     {
         let (_, state) = saved::read_state(&store, generation)?;
         let object = format!("state/{generation:06} of {}", path.display());
-        return Learner::take_over(state, &config.network, config.run.seed, devices, params, &object);
+        return Ok((Learner::take_over(state, &config.network, config.run.seed, devices, params, &object)?, id));
     }
     let auxiliary = config.network.init_auxiliary(params.auxiliaries, config.run.seed, &Device::flex());
-    Learner::new(&network.with_auxiliary(auxiliary), devices, params)
+    Ok((Learner::new(&network.with_auxiliary(auxiliary), devices, params)?, id))
+}
+
+/// What another network begins with.
+pub(crate) struct Ancestor {
+    /// The network, of the configuration's shape.
+    pub(crate) network: Network,
+    /// Id of the checkpoint it is from, the parent of what becomes of it.
+    pub(crate) id: String,
+    /// Whether it had that shape and was not grown.
+    same_shape: bool,
 }
 
 /// The network that `path` means: of a run's newest checkpoint, a checkpoint folder, or a shipped checkpoint by its name. If it
@@ -55,23 +66,19 @@ pub(super) fn learner_from(
 ///
 /// # Errors
 /// When it cannot be read or cannot be grown to the shape of the configuration.
-pub(crate) fn network_from(path: &Path, config: &TrainConfig) -> Result<Network, TrainError> {
-    Ok(read_network(path, config)?.0)
-}
-
-/// As [`network_from`], and whether it had the shape of the configuration.
-fn read_network(path: &Path, config: &TrainConfig) -> Result<(Network, bool), TrainError> {
+pub(crate) fn ancestor(path: &Path, config: &TrainConfig) -> Result<Ancestor, TrainError> {
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     let checkpoint = models.checkpoint(path).map_err(|error| refuse(error.to_string()))?;
     let (there, here) = (checkpoint.card.network, config.network);
+    let id = checkpoint.card.id.clone();
     if there == here {
-        return Ok((checkpoint.network.clone(), true));
+        return Ok(Ancestor { network: checkpoint.network.clone(), id, same_shape: true });
     }
-    let grown = checkpoint.network.grown(&there, &here, config.run.seed).map_err(|reason| {
+    let network = checkpoint.network.grown(&there, &here, config.run.seed).map_err(|reason| {
         refuse(format!(
             "its network is {there:?}; expected that of the configuration, {here:?}, or one that grows to it, but {reason}"
         ))
     })?;
-    Ok((grown, false))
+    Ok(Ancestor { network, id, same_shape: false })
 }

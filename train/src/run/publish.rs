@@ -87,7 +87,9 @@ impl Run<'_> {
             seed: self.config.run.seed,
             ..Card::new(self.config.network)
         };
-        let checkpoint = Checkpoint::new(card, self.learner.average())?;
+        let mut checkpoint = Checkpoint::new(card, self.learner.average())?;
+        // The first generation plays with the very weights that the run began with, unless they were grown.
+        checkpoint.card.parent.take_if(|parent| *parent == checkpoint.card.id);
         let folder = checkpoint_key(generation);
         let card_key = format!("{folder}/{CARD_FILE}");
         match self.store.get(&card_key) {

@@ -30,6 +30,9 @@ pub(super) struct Counters {
     format: u32,
     /// Generations complete.
     pub(super) generation: u32,
+    /// Id of the checkpoint that the run began with, if it did not begin with random weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) parent: Option<String>,
     /// Seconds of self-play and training by the budget's clock, as all seconds here.
     pub(super) elapsed_seconds: f64,
     /// Training plies of every generation from the first on.
@@ -70,11 +73,12 @@ pub(super) struct FinishedSelfPlay {
 }
 
 impl Counters {
-    /// The counts of a run that has trained nothing yet.
-    pub(super) fn fresh() -> Counters {
+    /// The counts of a run that has trained nothing yet and began with the checkpoint of this id.
+    pub(super) fn fresh(parent: Option<String>) -> Counters {
         Counters {
             format: FORMAT,
             generation: 0,
+            parent,
             elapsed_seconds: 0.0,
             plies: Vec::new(),
             counts: StepCounts::default(),
@@ -223,7 +227,7 @@ mod tests {
     use super::*;
 
     fn state() -> (Counters, LearnerState) {
-        let counters = Counters { generation: 2, elapsed_seconds: 1.5, plies: vec![10, 20], ..Counters::fresh() };
+        let counters = Counters { generation: 2, elapsed_seconds: 1.5, plies: vec![10, 20], ..Counters::fresh(None) };
         let learner = LearnerState {
             weights: vec![1; 100],
             average: vec![2; 100],
