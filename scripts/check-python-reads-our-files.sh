@@ -14,7 +14,7 @@ $venv/bin/pip install --quiet --disable-pip-version-check --requirement scripts/
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-hnefi=${HNEFI:-target/release/hnefi}
+hnefi=${HNEFI:-${CARGO_TARGET_DIR:-target}/release/hnefi}
 $hnefi train --config tests/data/tiny.toml --run "$work/run" --no-table >/dev/null
 $hnefi export "$work/run" --format npz --out "$work/npz" 2>/dev/null
 $hnefi export "$work/run" --format jsonl --out "$work/games.jsonl" 2>/dev/null
