@@ -277,6 +277,23 @@ fn damaged_files_are_named_and_left_out() {
 }
 
 #[test]
+fn the_first_generation_is_trained_again_when_its_state_was_not_written() {
+    let mut first = config();
+    first.budget.generations = 1;
+    let whole = tempfile::tempdir().unwrap();
+    run(&first, whole.path(), &Silent).unwrap();
+
+    // As if the process had died between the checkpoint and the state.
+    let dir = copied(whole.path());
+    std::fs::remove_dir_all(dir.path().join("state/000001")).unwrap();
+    std::fs::remove_file(dir.path().join("metrics/000001.json")).unwrap();
+    let watch = Watch::default();
+    assert_eq!(run(&first, dir.path(), &watch).unwrap().generations, 1);
+    assert_eq!((watch.warnings(), watch.began_at.lock().unwrap()[0]), (Vec::new(), 0));
+    assert!(essence(dir.path()) == essence(whole.path()), "the same games and weights");
+}
+
+#[test]
 fn two_generations_are_trained_again_when_a_state_is_lost_late() {
     let mut longer = config();
     longer.budget.generations = 4;

@@ -126,7 +126,7 @@ fn shared_fleet(config: &TrainConfig, store: &Store, epoch: u32) -> Result<Fleet
     Ok(with_threads(fleet, config))
 }
 
-/// The newest state that can be read with its learner, or a fresh learner for a run without generations.
+/// The newest state that can be read with its learner, or that of a fresh learner for a run without generations.
 fn open_learner(
     config: &TrainConfig,
     store: &Store,
@@ -154,16 +154,28 @@ fn open_learner(
         let problems = if problems.is_empty() { "none is there".to_owned() } else { problems.join("; ") };
         return Err(TrainError::NoState { place: store.place(), problems });
     }
+    let (learner, parent) = first_learner(config, devices, origin, params)?;
+    let counters = Counters::fresh(parent);
+    // From here on the run does not need its origin any more, which may move or go on; and the first generation can be trained
+    // again, should this process die between its checkpoint and its state.
+    saved::write_state(store, &counters, &learner.save()?)?;
+    Ok((counters, learner))
+}
+
+/// The learner that a run begins with, and the id of the checkpoint that its weights are from.
+fn first_learner(
+    config: &TrainConfig,
+    devices: &[Device],
+    origin: Option<&Origin>,
+    params: LearnerParams,
+) -> Result<(Learner, Option<String>), TrainError> {
     if let Some(Origin { path }) = origin {
         let (learner, parent) = learner_from(path, config, devices, params)?;
-        let counters = Counters::fresh(Some(parent));
-        // From here on the run does not need its origin any more, which may move or go on.
-        saved::write_state(store, &counters, &learner.save()?)?;
-        return Ok((counters, learner));
+        return Ok((learner, Some(parent)));
     }
     let auxiliary = config.network.init_auxiliary(params.auxiliaries, config.run.seed, &Device::flex());
     let network = config.network.init_seeded(config.run.seed, &Device::flex()).with_auxiliary(auxiliary);
-    Ok((Counters::fresh(None), Learner::new(&network, devices, params)?))
+    Ok((Learner::new(&network, devices, params)?, None))
 }
 
 /// The newest generation whose games are in the directory; 0 when there are none.

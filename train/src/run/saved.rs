@@ -93,12 +93,13 @@ fn part_key(generation: u32, part: &str) -> String {
     format!("{}/{part}", state_key(generation))
 }
 
-/// Writes the state after a generation; in a directory, in place of what may be there.
+/// Writes the state after a generation; in a directory, and at the beginning of a run, in place of what may be there.
 pub(super) fn write_state(store: &Store, counters: &Counters, learner: &LearnerState) -> Result<(), TrainError> {
     let generation = counters.generation;
     // Something is there only when it was found damaged or cut off and the generation was trained again. In a bucket a
-    // generation that was cut off is not tried again under its number.
-    if store.is_exclusive() {
+    // generation that was cut off is not tried again under its number, unless it is the beginning: whoever began before has
+    // been replaced, and its bytes are others, since parameters are named at random.
+    if store.is_exclusive() || generation == 0 {
         remove_state(store, generation)?;
     }
     let mut counters = counters.clone();
@@ -224,6 +225,8 @@ pub(super) fn remove_inflight_before(store: &Store, newest: (u32, u32)) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use hnefi_selfplay::store::{Access, Location, Patience};
+
     use super::*;
 
     fn state() -> (Counters, LearnerState) {
@@ -255,6 +258,21 @@ mod tests {
         assert_eq!(states(&store).unwrap(), [2]);
         remove_state(&store, 2).unwrap();
         assert!(states(&store).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_beginning_that_was_cut_off_in_a_bucket_is_written_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&Location::from(dir.path()), Access::Shared, Patience::default()).unwrap();
+        let (later, learner) = state();
+        let counters = Counters { counts: learner.counts, ..Counters::fresh(None) };
+        store.create(&part_key(0, "weights.bpk"), &[9; 100]).unwrap();
+        write_state(&store, &counters, &learner).unwrap();
+        assert_eq!(read_state(&store, 0).unwrap().1, learner);
+
+        store.create(&part_key(2, "weights.bpk"), &[9; 100]).unwrap();
+        let message = write_state(&store, &later, &learner).unwrap_err().to_string();
+        assert!(message.contains("state/000002/weights.bpk"), "later ones have one writer: {message}");
     }
 
     #[test]
