@@ -104,7 +104,10 @@ fn config_faults_are_reported_together() {
 
 #[test]
 fn match_ends_with_one_line_of_json() {
-    let text = stdout(&run(&["match", "alphabeta:1", "random", "--games", "8", "--seed", "3", "--json"]));
+    let output = run(&["match", "alphabeta:1", "random", "--games", "8", "--seed", "3", "--json"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.starts_with("1/8 games +") && told.contains("\n7/8 games +"), "no bar, so lines: {told}");
+    let text = stdout(&output);
     let line = text.lines().last().expect("a last line");
     let result: serde_json::Value = serde_json::from_str(line).expect("the last line is JSON");
     assert_eq!(result["games"], 8);

@@ -46,6 +46,9 @@ pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Parts of a match that are told of where no bar is drawn.
+const LINES: u64 = 10;
+
 struct Watcher {
     bar: ProgressBar,
     stop: Arc<AtomicBool>,
@@ -55,7 +58,13 @@ struct Watcher {
 impl MatchObserver for Watcher {
     fn game_finished(&mut self, game: &GameRecord, so_far: &MatchResult) {
         self.bar.set_position(u64::from(so_far.games));
-        self.bar.set_message(format!("+{} ={} -{}", so_far.wins, so_far.draws, so_far.losses));
+        let tally = format!("+{} ={} -{}", so_far.wins, so_far.draws, so_far.losses);
+        let (games, all) = (u64::from(so_far.games), self.bar.length().unwrap_or_default());
+        // Where no bar is drawn, in a log for one, it is known all the same how far a long match is.
+        if self.bar.is_hidden() && games < all && games * LINES / all > (games - 1) * LINES / all {
+            eprintln!("{games}/{all} games {tally}");
+        }
+        self.bar.set_message(tally);
         if let Some(records) = &mut self.records {
             records.push(game.clone());
         }
