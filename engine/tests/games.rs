@@ -4,15 +4,19 @@
 
 use std::path::{Path, PathBuf};
 
-use hnefi_engine::{Move, Position, Preset, Repetition, Rules, Side, Square};
+use hnefi_engine::{Move, MoveList, Position, Preset, Repetition, Rules, Side, Square};
 
 /// What a folder of games came to.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 struct Totals {
     games: usize,
     plies: usize,
     /// Games that ended on the board.
     ended: usize,
+    /// Legal moves wherever a side was to move.
+    moves: [Vec<usize>; 2],
+    /// Plies of each game.
+    lengths: Vec<usize>,
 }
 
 #[test]
@@ -23,7 +27,15 @@ fn recorded_games_on_11x11_replay() {
     for file in ["games.csv", "games_test.csv"] {
         replay_file(&rules, &folder.join(file), &mut totals);
     }
-    assert_eq!(totals, Totals { games: 1752, plies: 87_274, ended: 372 });
+    assert_eq!((totals.games, totals.plies, totals.ended), (1752, 87_274, 372));
+    // What docs/RULES.md tells of these games.
+    let [attackers, defenders] = [Side::Attackers, Side::Defenders].map(|side| &totals.moves[side.index()]);
+    let mean = |counts: &[usize]| (counts.iter().sum::<usize>() as f64 / counts.len() as f64).round() as usize;
+    let largest = |counts: &[usize]| counts.iter().max().copied();
+    assert_eq!((mean(attackers), largest(attackers)), (152, Some(256)));
+    assert_eq!((mean(defenders), largest(defenders)), (74, Some(143)));
+    totals.lengths.sort_unstable();
+    assert_eq!((totals.lengths[totals.games / 2], largest(&totals.lengths)), (41, Some(341)));
 }
 
 #[test]
@@ -69,11 +81,14 @@ fn replay_file(rules: &Rules, path: &Path, totals: &mut Totals) {
 fn replay_game(rules: &Rules, moves: &str, captures: [usize; 2], result: &str, context: &str, totals: &mut Totals) {
     let mut position = Position::start(rules);
     let mut counted = [0; 2];
+    let mut legal = MoveList::new();
     for text in moves.split_whitespace().filter(|&text| text != "timeout") {
         let context = format!("{context}, ply {} ({text})", position.ply() + 1);
         assert_eq!(position.outcome(), None, "{context}: the game was over");
         let side = position.side_to_move();
         let king = position.board().king();
+        position.legal_moves(&mut legal);
+        totals.moves[side.index()].push(legal.len());
         let (mv, recorded) = Move::parse_with_captures(text, rules.size).unwrap();
         let captured = position.play(mv).unwrap_or_else(|error| panic!("{context}: {error}\n{}", position.diagram()));
         // Records do not mark the capture of the king.
@@ -88,6 +103,7 @@ fn replay_game(rules: &Rules, moves: &str, captures: [usize; 2], result: &str, c
         totals.plies += 1;
     }
     totals.games += 1;
+    totals.lengths.push(position.ply() as usize);
     assert_eq!(counted, captures, "{context}: captures by each side");
     if let Some(outcome) = position.outcome() {
         totals.ended += 1;

@@ -1,6 +1,8 @@
 //! What can be said on the command line.
 
 mod data;
+#[cfg(test)]
+mod documents;
 mod measuring;
 mod playing;
 mod training;

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Runs the commands that README.md and docs/*.md show, those that finish in seconds once they are given less to do.
+
+    scripts/check_documents.py [--binary target/release/hnefi] [--list]
+
+Every line of a block of shell commands, and every line after "$ " in others, is run by bash in a folder of its own and must succeed;
+a comment such as "# nodes 806344" behind it must stand in what it prints. LESS says how a command gets less to do: fewer games,
+playouts and steps, weaker opponents. Runs and game files that the documents take for granted are made first. SKIPPED names what is
+not run and why; a test of the program (`cargo test documents`) reads those too and asks that the program takes their arguments.
+
+A line that serves or watches until it is stopped (ENDLESS) is stopped as by Ctrl-C as soon as it has printed something.
+"""
+
+import argparse
+import csv
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# With what scripts/requirements.txt names, if it is there; commands that need it are left out otherwise.
+PYTHON = ROOT / "target/python/bin/python"
+
+# A run of the same shape as the shipped configurations' that ends after a second or two; later settings count.
+SHORT = (
+    " --no-ladder --no-table --set budget.minutes=0 --set budget.generations=1 --set budget.playouts=[2] --set train.reuse=0.1"
+    " --set train.batch=8 --set train.plies_per_generation=64 --set selfplay.games_in_flight=32 --set selfplay.ply_caps.eleven=60"
+)
+
+LESS = [
+    (r"cargo run --release (-q )?--(?= )", "hnefi"),
+    (r"--games \d+", "--games 2"),
+    (r"--playouts \d+", "--playouts 2"),
+    (r"playouts=\d+", "playouts=2"),
+    (r"time=[\d.]+", "playouts=2"),
+    (r"alphabeta:\d", "alphabeta:1"),
+    (r"rollout:\d+", "rollout:1"),
+    (r"--epochs \d+", "--epochs 0.01"),
+    (r"--checkpoints \d+", "--checkpoints 2"),
+    (r"go nodes \d+", "go nodes 10"),
+    (r"(hnefi train\b[^|]*?)(?=$| \||  #)", r"\1" + SHORT),
+    (r"hnefi ladder (\S+)(?=$|  )", r"hnefi ladder \1 --games 2 --playouts 2"),
+    (r"(scripts/plot_strength\.py)", r"\1 --hnefi hnefi"),
+    (r"hnefi bench$", "hnefi bench engine --seconds 0.01 --repeats 1"),
+    (r"target/release/hnefi", "hnefi"),
+    # What a reader fills in.
+    (r"\bRUN\b", "runs/quick"),
+    (r"\bCHECKPOINT\b", "models/pretrained/brandubh"),
+    (r"\b(OTHER_)?GAMES\.\.\.", "games.hgames"),
+    (r"0000\{37\.\.88\}", "*"),
+]
+
+SKIPPED = [
+    (r"s3://", "needs a bucket; tests/machines has one"),
+    (r"^srun\b", "needs Slurm"),
+    (r"^cargo (test|install)\b|^HNEFI_PICTURES", "builds; the other steps of .ci/run test"),
+    (r"their-engine|hnefatafl-text-protocol", "needs a program of others"),
+    (r"^scripts/(ablate|shipped_history)\.py", "trains for an hour; needs the history of the repository"),
+    (r"^hnefi\(\)", "is what stands for the program"),
+]
+
+ENDLESS = r"--web|^hnefi watch"
+
+# How long a command may take.
+LIMIT = 120
+
+
+def commands():
+    """Every command as (document, command, what its comment promises)."""
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for language, block in re.findall(r"^```(\w*)\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL):
+            for line in block.replace("\\\n", " ").splitlines():
+                if language != "sh":
+                    if not line.startswith("$ "):
+                        continue
+                    line = line[2:]
+                if not line.strip() or line.startswith("#"):
+                    continue
+                command, _, comment = line.partition("  #")
+                promise = re.search(r"^ *(nodes \d+)", comment)
+                yield path.relative_to(ROOT), command.strip(), promise and promise[1]
+
+
+def shell(command, folder):
+    """Starts a command as a reader would type it, with nobody at the keyboard."""
+    environment = {**os.environ, "PATH": f"{folder}/bin:{PYTHON.parent}:{os.environ['PATH']}"}
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.Popen(
+        ["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, text=True, start_new_session=True, **pipes
+    )
+
+
+def run(command, folder):
+    """Exit status and output."""
+    process = shell(command, folder)
+    try:
+        if re.search(ENDLESS, command):
+            output = process.stdout.readline()
+            time.sleep(0.2)
+            os.killpg(process.pid, signal.SIGINT)
+            rest, _ = process.communicate(timeout=LIMIT)
+            return (0 if output.strip() else 1), output + rest
+        output, _ = process.communicate(timeout=LIMIT)
+        return process.returncode, output
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return 1, process.communicate()[0] + f"not at its end after {LIMIT} s"
+
+
+def must(command, folder):
+    status, output = run(command, folder)
+    if status != 0:
+        sys.exit(f"making what the documents begin from: {command}\n{output}")
+    return output
+
+
+def archive(name, rules, folder):
+    """Writes games as the public archives have them: of players who come to an end soon."""
+    for made in ("first.hgames", "first.jsonl"):
+        (folder / made).unlink(missing_ok=True)
+    must(f"hnefi match alphabeta:1 alphabeta:1 --games 4 --rules {rules} --save first.hgames", folder)
+    must("hnefi export first.hgames --format jsonl --result attackers,defenders --out first.jsonl", folder)
+    with (folder / name).open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["game", "moves", "result"])
+        for line in map(json.loads, (folder / "first.jsonl").open()):
+            # Captures are written, but that of the king.
+            captures = line["captures"] if line["reason"] != "king_captured" else [*line["captures"][:-1], []]
+            moves = [f"{move}{''.join('x' + square for square in taken)}" for move, taken in zip(line["moves"], captures)]
+            table.writerow([line["game"], " ".join(moves), "Black" if line["status"] == "attackers" else "White"])
+
+
+def prepare(folder, hnefi):
+    """What the documents take for granted."""
+    for name in ("configs", "models", "scripts"):
+        (folder / name).symlink_to(ROOT / name)
+    for name in ("bin", "docs/images", "my-games"):
+        (folder / name).mkdir(parents=True)
+    (folder / "bin/hnefi").symlink_to(hnefi)
+    must("hnefi train" + SHORT, folder)
+
+
+def stand_in(command, folder):
+    """Puts the quick run where a command expects another one, and games where it expects games."""
+    writing = "run|out" if re.match("hnefi (train|unpack)", command) else "out|onnx|reference|save"
+    written = set(re.findall(rf"--(?:{writing}) (\S+)", command))
+    for name in written:
+        path = folder / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        path.unlink(missing_ok=True)
+    if games := re.search(r"hnefi import (\S+\.csv) --rules (\S+)", command):
+        archive(*games.groups(), folder)
+    for name in set(re.findall(r"\bruns/[\w-]+", command)) - written:
+        if not (folder / name).exists():
+            shutil.copytree(folder / "runs/quick", folder / name)
+    for name in set(re.findall(r"[\w-]+\.hgames", command)) - written:
+        if "/" + name not in command and not (folder / name).exists():
+            shutil.copy(next((folder / "runs/quick/games").glob("*.hgames")), folder / name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", default=os.environ.get("CARGO_TARGET_DIR", "target") + "/release/hnefi")
+    parser.add_argument("--list", action="store_true", help="show what would be run")
+    arguments = parser.parse_args()
+    hnefi = (pathlib.Path.cwd() / arguments.binary).resolve()
+    done, skipped, faults = set(), 0, []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        if not arguments.list:
+            prepare(folder, hnefi)
+        for document, shown, promise in commands():
+            command = shown
+            for pattern, less in LESS:
+                command = re.sub(pattern, less, command)
+            if any(re.search(pattern, command) for pattern, _ in SKIPPED) or "scripts/" in command and not PYTHON.exists():
+                skipped += 1
+                continue
+            if command in done:
+                continue
+            done.add(command)
+            if arguments.list:
+                print(command)
+                continue
+            stand_in(command, folder)
+            began = time.monotonic()
+            status, output = run(command, folder)
+            if status != 0 or promise and promise not in output:
+                faults.append(f"{document}: {shown}\n  as {command}\n  exit status {status}: {output.strip()[-800:]}")
+            if time.monotonic() - began > 10:
+                print(f"{time.monotonic() - began:.0f} s: {command}")
+    if faults:
+        sys.exit("\n".join(faults))
+    print(f"{len(done)} commands of the documents ran, {skipped} were left out")
+
+
+if __name__ == "__main__":
+    main()
