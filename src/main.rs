@@ -8,6 +8,7 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser;
+use hnefi_selfplay::printable_lines;
 
 use crate::cli::{Cli, Command};
 
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if reader_went_away(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("{}", printable_lines(&format!("error: {error:#}")));
             ExitCode::FAILURE
         }
     }

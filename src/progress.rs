@@ -1,5 +1,6 @@
 //! Progress bars; hidden by themselves when standard error is no terminal.
 
+use hnefi_selfplay::printable_lines;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// A bar over a number of games.
@@ -20,6 +21,7 @@ pub fn spinner() -> ProgressBar {
 
 /// Prints a line above a bar, or plainly when none is drawn.
 pub fn line(bar: &ProgressBar, text: &str) {
+    let text = &printable_lines(text);
     if bar.is_hidden() {
         println!("{text}");
     } else {

@@ -5,11 +5,13 @@ mod codec;
 pub mod fleet;
 pub mod ladder;
 pub mod players;
+mod printable;
 mod record;
 mod rng;
 pub mod search;
 pub mod store;
 
 pub use codec::{decode_games, encode_games};
+pub use printable::{printable, printable_lines};
 pub use record::{GameRecord, PlyRecord, RecordError, Replay};
 pub use rng::{Rng, rng_for};

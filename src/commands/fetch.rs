@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use hnefi_selfplay::printable;
 use hnefi_selfplay::store::{Access, Location, Store, fetch};
 
 use super::delays::Delays;
@@ -22,7 +23,7 @@ pub fn run(args: FetchArgs) -> anyhow::Result<()> {
     let to = Store::open(&Location::Directory(args.run.clone()), Access::Write, Default::default())?;
     let stopped = || stop.load(Ordering::SeqCst);
     loop {
-        let fetched = fetch(&from, &to, args.all, &|key| bar.set_message(key.to_owned()), &stopped)?;
+        let fetched = fetch(&from, &to, args.all, &|key| bar.set_message(printable(key).into_owned()), &stopped)?;
         if fetched > 0 || !args.follow {
             progress::line(&bar, &format!("fetched {fetched} objects into {}", args.run.display()));
         }

@@ -1,7 +1,7 @@
 //! `hnefi import`: games that people played, as a record file.
 
 use anyhow::bail;
-use hnefi_selfplay::{GameRecord, encode_games};
+use hnefi_selfplay::{GameRecord, encode_games, printable};
 
 use crate::cli::ImportArgs;
 
@@ -15,7 +15,7 @@ pub fn run(args: ImportArgs) -> anyhow::Result<()> {
     for file in &args.files {
         let imported = hnefi_data::import(file, args.rules)?;
         for fault in &imported.left_out {
-            eprintln!("left out: {fault}");
+            eprintln!("left out: {}", printable(&fault.to_string()));
         }
         left_out += imported.left_out.len();
         played_on += imported.played_on;

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, judge};
 use hnefi_models::{Precision, evaluators};
-use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
+use hnefi_selfplay::{GameRecord, printable};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -64,7 +64,8 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
         };
         writeln!(out, "{}", serde_json::to_string(&report)?)?;
     } else {
-        writeln!(out, "network of generation {}, trained on {}", card.generation, card.rulesets.join(", "))?;
+        let rulesets = card.rulesets.join(", ");
+        writeln!(out, "network of generation {}, trained on {}", card.generation, printable(&rulesets))?;
         print(&mut out, &judgement, args.playouts)?;
     }
     Ok(())

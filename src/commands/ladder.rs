@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use hnefi_engine::Preset;
 use hnefi_models::{Card, Checkpoint, DeviceChoice};
-use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::arena::{MatchObserver, MatchResult, Rating};
 use hnefi_selfplay::ladder::{self, LadderParams, Standings};
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::{Access, Location, Store, checkpoint_key};
+use hnefi_selfplay::{GameRecord, printable};
 use indicatif::ProgressBar;
 
 use super::delays::Delays;
@@ -20,6 +20,9 @@ use crate::{interrupt, progress};
 
 /// How often a run that is followed is looked at.
 const LOOK: Duration = Duration::from_secs(5);
+
+/// Letters of a contestant's name in the table.
+const LONGEST_NAME: usize = 100;
 
 /// Plays the matches that are missing, each saved with the run, and prints the ratings fitted to all of them.
 pub fn run(args: LadderArgs) -> anyhow::Result<()> {
@@ -161,7 +164,9 @@ fn print(store: &Store, json: bool) -> anyhow::Result<()> {
 
 /// Everybody's Elo per side with 95 % intervals.
 pub fn table(standings: &Standings) -> String {
-    let names: Vec<String> = standings.contestants.iter().map(|one| one.contestant.to_string()).collect();
+    // Names come from files; a width is sixteen bits at most.
+    let named = |name: String| printable(&name).chars().take(LONGEST_NAME).collect::<String>();
+    let names: Vec<String> = standings.contestants.iter().map(|one| named(one.contestant.to_string())).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(10);
     // Rounded first, and zero added: no strength is "-0".
     let elo = |Rating { elo, error }: Rating| format!("{:+} ± {error:.0}", elo.round() as i64);
@@ -180,10 +185,37 @@ pub fn table(standings: &Standings) -> String {
             100.0 * one.score
         );
     }
-    let zero = standings.zero.as_ref().map_or_else(|| "the mean over all".to_owned(), ToString::to_string);
+    let zero = standings.zero.as_ref().map_or_else(|| "the mean over all".to_owned(), |zero| named(zero.to_string()));
     text += &format!("0 is {zero}");
     for balance in &standings.balances {
-        text += &format!("; between equals under {} the attackers have {} Elo", balance.rules, elo(balance.attackers));
+        let rules = named(balance.rules.clone());
+        text += &format!("; between equals under {rules} the attackers have {} Elo", elo(balance.attackers));
     }
     text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shown_on_one_line_and_cannot_steer_the_terminal() {
+        let none = serde_json::json!({ "elo": null, "low": null, "high": null });
+        let tally = serde_json::json!({ "wins": 5, "draws": 0, "losses": 5 });
+        let player = format!("\u{1b}[2J\n{}", "x".repeat(100_000));
+        let played = serde_json::json!({
+            "a": { "generation": 1, "playouts": 8 }, "b": { "player": player },
+            "result": {
+                "a": "a", "b": "b", "rules": "\u{1b}[31mrules", "seed": 1, "games": 20, "wins": 10, "draws": 0, "losses": 10,
+                "score": 0.5, "as_attackers": tally, "as_defenders": tally, "elo": none, "elo_as_attackers": none,
+                "elo_as_defenders": none, "attackers_score": 0.5, "pairs": [0, 0, 10, 0, 0], "ends": {},
+                "mean_plies": 30.0, "sprt": null, "interrupted": false,
+            },
+        });
+        let played = serde_json::from_value(played).expect("a match");
+        let text = table(&Standings::fit(&[played]));
+        assert!(text.contains("\\u{1b}[2J\\u{a}xxx") && text.contains("under \\u{1b}[31mrules"), "{text}");
+        assert!(!text.contains('\u{1b}') && text.lines().count() == 4, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() < 300), "{text}");
+    }
 }

@@ -10,7 +10,7 @@ use hnefi_selfplay::arena::{
 };
 use hnefi_selfplay::players::{ModelCache, PlayerSpec};
 use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::{GameRecord, encode_games};
+use hnefi_selfplay::{GameRecord, encode_games, printable};
 use indicatif::ProgressBar;
 
 use crate::cli::MatchArgs;
@@ -105,7 +105,7 @@ fn print(result: &MatchResult) {
     println!("ends: {}; {:.0} plies a game", ends.join(", "), result.mean_plies);
     for forfeit in &result.forfeits {
         let Forfeit { game, ply, player, side, problem, .. } = forfeit;
-        println!("game {game} lost at ply {ply} by {player} ({side}): {problem}");
+        println!("game {game} lost at ply {ply} by {player} ({side}): {}", printable(problem));
     }
     if let Some(sprt) = &result.sprt {
         println!(

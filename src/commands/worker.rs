@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hnefi_selfplay::fleet::FleetProgress;
+use hnefi_selfplay::printable;
 use hnefi_selfplay::store::{Access, Store};
 use hnefi_train::run::Terms;
 use hnefi_train::worker::{self, WorkerObserver, WorkerParams, WorkerSummary};
@@ -56,7 +57,7 @@ impl Watcher {
 
 impl WorkerObserver for Watcher {
     fn waits(&self, text: &str) {
-        self.bar.set_message(format!("{text}; waiting"));
+        self.bar.set_message(format!("{}; waiting", printable(text)));
     }
 
     fn plays(&self, terms: &Terms) {

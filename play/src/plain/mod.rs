@@ -8,7 +8,7 @@ use std::io::{BufRead, Write};
 
 use hnefi_engine::{Move, Side};
 use hnefi_selfplay::players::{Choice, Player};
-use hnefi_selfplay::{Rng, rng_for};
+use hnefi_selfplay::{Rng, printable_lines, rng_for};
 
 use crate::session::{Chances, Session};
 use crate::table::{Seat, Table};
@@ -231,7 +231,7 @@ impl<R: BufRead, W: Write> Plain<R, W> {
     }
 
     fn say(&mut self, text: &str) -> Result<(), PlayError> {
-        writeln!(self.output, "{text}").map_err(PlayError::stream("writing"))
+        writeln!(self.output, "{}", printable_lines(text)).map_err(PlayError::stream("writing"))
     }
 }
 

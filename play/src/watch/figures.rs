@@ -1,8 +1,15 @@
 //! The numbers of a generation that are shown, and how numbers are written.
 
+use hnefi_selfplay::printable;
 use serde_json::Value;
 
-/// What is shown of a generation. Numbers that its file does not hold are no numbers (NaN).
+/// A number beyond this, above or below zero, was not measured by anybody.
+const LARGEST: f64 = 1e15;
+
+/// Letters of a name, beyond which it is cut.
+const LONGEST: usize = 40;
+
+/// What is shown of a generation. Numbers that its file does not hold, or that are beyond all measure, are no numbers (NaN).
 #[derive(Clone, Debug)]
 pub(super) struct Figures {
     pub(super) generation: u32,
@@ -28,13 +35,20 @@ pub(super) struct Figures {
 impl Figures {
     /// Reads what is there; `None` for something that is no generation.
     pub(super) fn of(metrics: &Value) -> Option<Figures> {
-        let number = |path: &str| metrics.pointer(path).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let number = |path: &str| {
+            let found = metrics.pointer(path).and_then(Value::as_f64).filter(|number| number.abs() <= LARGEST);
+            found.unwrap_or(f64::NAN)
+        };
         let games = number("/selfplay/games");
         let ends = metrics.pointer("/selfplay/ends").and_then(Value::as_object);
         let mut ends: Vec<(String, f64)> = ends
             .into_iter()
             .flatten()
-            .map(|(name, count)| (name.replace('_', " "), count.as_f64().unwrap_or(0.0) / games.max(1.0)))
+            .map(|(name, count)| {
+                let name: String = name.replace('_', " ").chars().take(LONGEST).collect();
+                let share = count.as_f64().unwrap_or(0.0) / games.max(1.0);
+                (printable(&name).into_owned(), share.clamp(0.0, 1.0))
+            })
             .collect();
         ends.sort_by(|a, b| b.1.total_cmp(&a.1));
         Some(Figures {
@@ -112,6 +126,19 @@ mod tests {
         let figures = Figures::of(&serde_json::json!({ "generation": 3 })).expect("a generation");
         assert!(figures.loss.is_nan() && figures.ends.is_empty());
         assert!(figures.line().starts_with("generation    3"), "{}", figures.line());
+    }
+
+    #[test]
+    fn what_nobody_can_have_measured_is_not_shown() {
+        let figures = Figures::of(&serde_json::json!({
+            "generation": 3, "elapsed_seconds": -1e300,
+            "selfplay": { "games": 2, "mean_plies": 1e18, "ends": { "\u{1b}[2J": 1e18, "draw ply_cap": 1, "x": -1e18 } },
+        }));
+        let figures = figures.expect("a generation");
+        assert!(figures.plies.is_nan() && figures.elapsed_seconds.is_nan());
+        let ends =
+            [("\\u{1b}[2J", 1.0), ("draw ply cap", 0.5), ("x", 0.0)].map(|(name, share)| (name.to_owned(), share));
+        assert_eq!(figures.ends, ends);
     }
 
     #[test]

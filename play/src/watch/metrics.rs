@@ -1,6 +1,6 @@
 //! What a training run has measured, read from its directory while it may still be written to.
 //!
-//! The files are handed on as they are: who draws them knows the names of the numbers and leaves out what is not there, so runs of
+//! The files are handed on as they are, but for those that do not name their own generation: who draws them knows the names of the numbers and leaves out what is not there, so runs of
 //! other versions can be watched too.
 
 use std::path::Path;
@@ -13,7 +13,8 @@ const AT_ONCE: usize = 2_000;
 /// The largest file of metrics that is read, in bytes; a real one has some thousand.
 const LARGEST: u64 = 1 << 20;
 
-/// The metrics of the generations after `after`, rising. A damaged file is passed over.
+/// The metrics of the generations after `after`, rising. A damaged file is passed over, one that names another generation
+/// than its own among them: whoever asks for what follows would be given it again and again.
 pub fn metrics(run: &Path, after: u32) -> Vec<Value> {
     let mut numbers: Vec<u32> = numbers(run).into_iter().filter(|&number| number > after).collect();
     numbers.truncate(AT_ONCE);
@@ -21,7 +22,8 @@ pub fn metrics(run: &Path, after: u32) -> Vec<Value> {
         let path = run.join(hnefi_selfplay::store::metrics_key(number));
         let small = std::fs::metadata(&path).ok()?.len() <= LARGEST;
         let text = small.then(|| std::fs::read(&path).ok()).flatten()?;
-        serde_json::from_slice(&text).ok()
+        let value: Value = serde_json::from_slice(&text).ok()?;
+        (value["generation"].as_u64() == Some(number.into())).then_some(value)
     };
     numbers.into_iter().filter_map(read).collect()
 }
@@ -53,6 +55,8 @@ mod tests {
             ("000002.json", r#"{"generation":2}"#),
             ("000001.json", r#"{"generation":1}"#),
             ("000003.json", "{"),
+            ("000004.json", r#"{"generation":1}"#),
+            ("000005.json", r#"[]"#),
             ("notes", ""),
         ] {
             std::fs::write(run.path().join("metrics").join(name), text).expect("a file");
@@ -60,6 +64,6 @@ mod tests {
         let found = |after| -> Vec<u64> {
             metrics(run.path(), after).iter().filter_map(|value| value["generation"].as_u64()).collect()
         };
-        assert_eq!((found(0), found(1), newest(run.path())), (vec![1, 2], vec![2], 3));
+        assert_eq!((found(0), found(1), newest(run.path())), (vec![1, 2], vec![2], 5));
     }
 }

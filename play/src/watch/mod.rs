@@ -9,6 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use hnefi_selfplay::printable;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use crate::PlayError;
@@ -80,11 +81,47 @@ pub fn print(folder: &Path, mut out: impl Write) -> Result<(), PlayError> {
     }
     let Strengths { zero, checkpoints } = strengths(folder);
     for Strength { generation, attackers, defenders, overall, error } in checkpoints {
-        let scale = zero.as_ref().map_or_else(|| "the mean is 0".to_owned(), |zero| format!("{zero} is 0"));
+        let scale =
+            zero.as_ref().map_or_else(|| "the mean is 0".to_owned(), |zero| format!("{} is 0", printable(zero)));
         let line = format!(
             "generation {generation:>4}  Elo attackers {attackers:+.0} defenders {defenders:+.0} overall {overall:+.0} ± {error:.0} ({scale})"
         );
         writeln!(out, "{line}").map_err(PlayError::stream("writing"))?;
     }
     out.flush().map_err(PlayError::stream("writing"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ladder_cannot_steer_the_terminal_nor_break_the_ratings() {
+        let run = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(run.path().join("ladder")).expect("a folder");
+        let none = serde_json::json!({ "elo": null, "low": null, "high": null });
+        let played = |player: &str, wins: u32| {
+            let tally = serde_json::json!({ "wins": wins, "draws": 0, "losses": 5 });
+            serde_json::json!({
+                "a": { "generation": 1, "playouts": 8 }, "b": { "player": player },
+                "result": {
+                    "a": "a", "b": "b", "rules": "\u{1b}[31mrules", "seed": 1, "games": 20, "wins": 10, "draws": 0, "losses": 10,
+                    "score": 0.5, "as_attackers": tally, "as_defenders": tally, "elo": none, "elo_as_attackers": none,
+                    "elo_as_defenders": none, "attackers_score": 0.5, "pairs": [0, 0, 10, 0, 0], "ends": {},
+                    "mean_plies": 30.0, "sprt": null, "interrupted": false,
+                },
+            })
+        };
+        let matches =
+            [played("\u{1b}[2J\u{202e}opponent", 5), played("absurd", u32::MAX), played("absurd too", 1_000_000)];
+        for (index, played) in matches.iter().enumerate() {
+            let file = run.path().join(format!("ladder/{index}.json"));
+            std::fs::write(file, played.to_string()).expect("a file");
+        }
+        let mut text = Vec::new();
+        print(run.path(), &mut text).expect("printed");
+        let text = String::from_utf8(text).expect("text");
+        assert!(text.contains("overall +0 ") && text.contains("(\\u{1b}[2J\\u{202e}opponent is 0)"), "{text}");
+        assert!(!text.contains('\u{1b}') && !text.contains("absurd"), "{text}");
+    }
 }

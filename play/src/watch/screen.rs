@@ -1,5 +1,6 @@
 //! The screen: a heading, charts of the run so far, how the latest games ended, and the keys.
 
+use hnefi_selfplay::printable;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
@@ -158,14 +159,15 @@ fn strength(frame: &mut Frame, area: Rect, view: &View<'_>) {
         ("defenders", Color::Cyan, |one| one.defenders),
     ];
     let lines = sides.map(|(name, colour, pick)| {
-        let points = view.strength.checkpoints.iter().map(|one| (f64::from(one.generation), pick(one))).collect();
+        let all = view.strength.checkpoints.iter().map(|one| (f64::from(one.generation), pick(one)));
+        let points = all.filter(|(_, elo)| elo.is_finite()).collect();
         Drawn { name, colour, points }
     });
     chart(frame, area, view, "Elo", &lines, false);
     if let (Some(zero), true) = (&view.strength.zero, area.width > 4 && area.height > 0) {
         // On the frame's lower edge: the upper one is full of names.
-        let words = format!(" {zero} is 0 ");
-        let width = (words.chars().count() as u16).min(area.width - 4);
+        let words = format!(" {} is 0 ", printable(zero));
+        let width = u16::try_from(words.chars().count()).unwrap_or(u16::MAX).min(area.width - 4);
         let edge = Rect { x: area.x + 2, y: area.bottom() - 1, width, height: 1 };
         frame.render_widget(Line::from(words).dim(), edge);
     }
@@ -267,6 +269,67 @@ mod tests {
         }
         assert!(found.contains("defenders king escaped   50 %"), "{found}");
         assert!(found.contains("Elo overall") && found.contains("random is 0") && found.contains("-126"), "{found}");
+    }
+
+    /// A file of metrics in which each number in turn is what no number should be.
+    #[test]
+    fn absurd_numbers_are_drawn_and_printed_like_any_other() {
+        let sample = serde_json::json!({
+            "generation": 2, "progress": 0.25, "elapsed_seconds": 60.0,
+            "selfplay": { "games": 100, "attackers": 0.4, "defenders": 0.5, "draws": 0.1, "mean_plies": 31.5,
+                          "playouts_per_second": 2.0, "evaluations_per_second": 3.0, "ends": { "draw ply_cap": 10 } },
+            "training": { "losses": { "total": 3.0, "policy": 2.0, "value": 0.7 }, "samples_per_second": 5.0,
+                          "window_plies": 9, "reuse": 1.5 },
+        });
+        let mut paths = Vec::new();
+        collect(&sample, String::new(), &mut paths);
+        assert_eq!(paths.len(), 17);
+        let absurd: Vec<serde_json::Value> = [1e18, -1e18, 1e300, -1e300, f64::MAX, f64::MIN, 5e-324, -0.0, 1e15]
+            .map(serde_json::Value::from)
+            .into_iter()
+            .chain([u64::MAX.into(), i64::MIN.into(), "text".into(), true.into(), serde_json::Value::Null])
+            .collect();
+        for path in paths.iter().map(Some).chain([None]) {
+            for value in &absurd {
+                let mut changed = sample.clone();
+                for path in path.map_or(&paths[..], std::slice::from_ref) {
+                    *changed.pointer_mut(path).expect("it is there") = value.clone();
+                }
+                let mut run = known(1);
+                run.extend(Figures::of(&changed));
+                for (width, height) in [(30, 10), (120, 40)] {
+                    drawn(width, height, &run);
+                }
+                for figures in &run {
+                    assert!(figures.line().len() < 500, "{path:?} = {value}: {}", figures.line());
+                }
+            }
+        }
+    }
+
+    /// The places of all numbers.
+    fn collect(value: &serde_json::Value, path: String, paths: &mut Vec<String>) {
+        match value.as_object() {
+            Some(entries) => {
+                entries.iter().for_each(|(name, value)| collect(value, format!("{path}/{name}"), paths));
+            }
+            None => paths.push(path),
+        }
+    }
+
+    #[test]
+    fn absurd_ratings_and_names_are_drawn_too() {
+        let absurd = [1e18, -1e18, f64::MAX, f64::MIN, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+        for (elo, generation) in absurd.into_iter().zip([0, 1, u32::MAX, 7, 8, 9, 10]) {
+            let rung = Strength { generation, attackers: elo, defenders: -elo, overall: elo, error: elo };
+            let zero = Some("\u{1b}[2J".repeat(30_000));
+            let strength = Strengths { zero, checkpoints: vec![rung] };
+            let run = known(3);
+            let view = View { name: "quick", known: &run, strength: &strength, coloured: true };
+            let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a terminal");
+            terminal.draw(|frame| draw(frame, &view)).expect("drawn");
+            assert!(!terminal.backend().to_string().contains('\u{1b}'));
+        }
     }
 
     #[test]

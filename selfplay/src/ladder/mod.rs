@@ -78,6 +78,17 @@ pub struct LadderMatch {
     pub result: MatchResult,
 }
 
+/// More games than any match has; what claims more is damaged.
+const MOST_GAMES: u64 = 1_000_000;
+
+impl LadderMatch {
+    /// Whether the counts can be those of a match.
+    fn is_plausible(&self) -> bool {
+        let [a, b] = [self.result.as_attackers, self.result.as_defenders];
+        [a.wins, a.draws, a.losses, b.wins, b.draws, b.losses].map(u64::from).iter().sum::<u64>() <= MOST_GAMES
+    }
+}
+
 /// Why a ladder could not go on. The matches already played stay.
 #[derive(Debug, thiserror::Error)]
 pub enum LadderError {
@@ -153,7 +164,7 @@ pub fn missing(store: &Store, generation: u32, rungs: &[u32], params: &LadderPar
 pub fn matches(store: &Store) -> Result<Vec<LadderMatch>, StoreError> {
     let mut found = Vec::new();
     for bytes in store.get_all(&store.list("ladder/")?)?.into_iter().flatten() {
-        found.extend(serde_json::from_slice::<LadderMatch>(&bytes).ok());
+        found.extend(serde_json::from_slice::<LadderMatch>(&bytes).ok().filter(LadderMatch::is_plausible));
     }
     Ok(found)
 }
