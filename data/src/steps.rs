@@ -22,11 +22,12 @@ pub(crate) struct Step<'a> {
 pub(crate) fn walk(game: &GameRecord, mut visit: impl FnMut(Step<'_>)) -> Result<(), DataError> {
     game.check()?;
     let mut position = game.start_position()?;
-    let mut before = position.clone();
     for ply in &game.plies {
-        before.clone_from(&position);
-        let captured = position.advance(ply.mv);
-        visit(Step { before: &before, ply, captured });
+        // Played, taken back and played: a copy of the position would hold the whole game at every ply.
+        let undo = position.play_unchecked(ply.mv);
+        position.undo(undo);
+        visit(Step { before: &position, ply, captured: undo.captured() });
+        position.advance(ply.mv);
     }
     Ok(())
 }

@@ -2,12 +2,25 @@
 //!
 //! Captures are irreversible, so only the entries since the last one matter to the rules. Older ones stay for
 //! [`Position::undo`](crate::Position::undo).
+//!
+//! Questions are answered by looking through the entries, which is fast as long as they are few. A game longer than
+//! [`LONG`] gets an index, so that its replay takes time in proportion to its length.
+
+mod index;
 
 use crate::{Move, RepetitionCompares, Side};
+use index::Index;
+
+/// Entries up to which looking through them is faster than an index. Games of people and of self-play stay below.
+const LONG: usize = 1024;
 
 /// The positions of a game up to the present one, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct History(Vec<Entry>);
+pub(crate) struct History {
+    entries: Vec<Entry>,
+    /// There once the game has become long.
+    index: Option<Box<Index>>,
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -19,15 +32,39 @@ struct Entry {
     mv: Move,
 }
 
+impl Entry {
+    /// The hash of the attackers, with the side to move where the key holds it.
+    #[inline(always)]
+    fn attackers(&self) -> u64 {
+        self.key ^ self.defenders
+    }
+}
+
 impl History {
     #[inline(always)]
     pub(crate) fn push(&mut self, key: u64, defenders: u64, mv: Move) {
-        self.0.push(Entry { key, defenders, mv });
+        self.entries.push(Entry { key, defenders, mv });
+        if self.entries.len() > LONG {
+            self.index_newest();
+        }
     }
 
     #[inline(always)]
     pub(crate) fn pop(&mut self) {
-        self.0.pop();
+        let entry = self.entries.pop();
+        if let (Some(index), Some(entry)) = (&mut self.index, entry) {
+            index.pop(&entry);
+        }
+    }
+
+    /// Brings the index up to date with a new entry.
+    #[cold]
+    #[inline(never)]
+    fn index_newest(&mut self) {
+        let index = self.index.get_or_insert_default();
+        for entry in &self.entries[index.len()..] {
+            index.push(entry);
+        }
     }
 
     /// The last `plies` entries: those since the last capture, as their user has counted them.
@@ -43,18 +80,22 @@ impl History {
 
     /// Puts the entries into the opposite order; for building a history from the present backwards.
     pub(crate) fn reverse(&mut self) {
-        self.0.reverse();
+        self.entries.reverse();
+        if self.index.take().is_some() {
+            self.index_newest();
+        }
     }
 }
 
 impl Clone for History {
     fn clone(&self) -> History {
-        History(self.0.clone())
+        History { entries: self.entries.clone(), index: self.index.clone() }
     }
 
     /// Reuses the memory that is there.
     fn clone_from(&mut self, source: &History) {
-        self.0.clone_from(&source.0);
+        self.entries.clone_from(&source.entries);
+        self.index.clone_from(&source.index);
     }
 }
 
@@ -68,12 +109,24 @@ pub(crate) struct Recent<'a> {
 impl<'a> Recent<'a> {
     #[inline(always)]
     fn entries(self) -> &'a [Entry] {
-        &self.history.0[self.history.0.len() - self.plies..]
+        let entries = &self.history.entries[self.start()..];
+        #[cfg(test)]
+        tests::LOOKED_THROUGH.with(|count| count.set(count.get() + entries.len()));
+        entries
+    }
+
+    /// Where the entries begin.
+    #[inline(always)]
+    fn start(self) -> usize {
+        self.history.entries.len() - self.plies
     }
 
     /// How often `key` stands here. `key` belongs to a position that follows the last entry by one move.
     #[inline(always)]
     pub(crate) fn count(self, key: u64) -> usize {
+        if let Some(index) = &self.history.index {
+            return index.count(key);
+        }
         // A board can come again after two plies of each side at the earliest.
         let entries = self.entries();
         let comparable = entries.len().saturating_sub(3);
@@ -84,6 +137,13 @@ impl<'a> Recent<'a> {
     /// belongs to a position that follows the last entry by a move of theirs.
     #[inline(always)]
     pub(crate) fn count_defenders(self, plies: usize, defenders: u64) -> usize {
+        if let Some(index) = &self.history.index {
+            let length = self.history.entries.len();
+            let start = self.start().max(length.saturating_sub(plies));
+            let recent = index.defenders(defenders).take_while(|&place| place >= start);
+            // The last entry follows a move of the attackers, the one before it one of the defenders, and so on.
+            return recent.filter(|place| (length - place).is_multiple_of(2)).count();
+        }
         let entries = self.entries();
         // The last entry follows a move of the attackers, the one before it one of the defenders, and so on.
         let end = entries.len().saturating_sub(1);
@@ -95,6 +155,9 @@ impl<'a> Recent<'a> {
     /// How often `key` stands here at all.
     #[inline(always)]
     pub(crate) fn count_anywhere(self, key: u64) -> usize {
+        if let Some(index) = &self.history.index {
+            return index.count(key);
+        }
         self.entries().iter().map(|entry| usize::from(entry.key == key)).sum()
     }
 
@@ -102,8 +165,12 @@ impl<'a> Recent<'a> {
     /// only then can a move of the defenders bring it back.
     #[inline(always)]
     pub(crate) fn attackers_stood(self, attackers: u64) -> bool {
+        if let Some(index) = &self.history.index {
+            let last = self.history.entries.len() - 1;
+            return index.attackers(attackers).find(|&place| place != last).is_some_and(|place| place >= self.start());
+        }
         let earlier = self.plies.saturating_sub(1);
-        self.entries()[..earlier].iter().any(|entry| entry.key ^ entry.defenders == attackers)
+        self.entries()[..earlier].iter().any(|entry| entry.attackers() == attackers)
     }
 }
 
@@ -149,5 +216,81 @@ impl Seen {
     #[inline(always)]
     pub(crate) fn may_hold_configuration(&self, defenders: u64) -> bool {
         self.configurations >> (defenders & 63) & 1 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::{Position, Preset, Repetition, Rules};
+
+    thread_local! {
+        /// Entries that questions have looked through.
+        pub(super) static LOOKED_THROUGH: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// Plays these four moves over and over, and asks for the legal moves in between.
+    fn shuffled(rules: &Rules, start: &str, moves: [&str; 4], plies: usize) -> Position {
+        let mut position = Position::from_fen(rules, start).expect("a position");
+        let moves = moves.map(|text| Move::parse(text, rules.size).expect("a move"));
+        for ply in 0..plies {
+            position.play(moves[ply % 4]).unwrap_or_else(|error| panic!("ply {ply}: {error}"));
+        }
+        position
+    }
+
+    #[test]
+    fn a_long_game_is_not_looked_through_at_every_ply() {
+        let rules = Rules { repetition: Repetition::Ignore, ..Preset::Brandubh.rules() };
+        let start = "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a";
+        LOOKED_THROUGH.set(0);
+        let plies = 50_000;
+        let position = shuffled(&rules, start, ["d6c6", "d5c5", "c6d6", "c5d5"], plies);
+        assert_eq!(position.occurrences() as usize, 1 + plies / 4);
+        assert!(LOOKED_THROUGH.get() <= LONG * LONG, "{} entries for {plies} plies", LOOKED_THROUGH.get());
+    }
+
+    /// A made-up game in which both sides stand as before again and again, and men of the defenders are captured.
+    #[test]
+    fn an_index_says_what_the_entries_say() {
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let (mut long, mut since_capture, mut lost) = (History::default(), 0, 0);
+        let (mut attackers, mut stand, mut found) = (0, 0, [0; 3]);
+        for ply in 0..4 * LONG {
+            let captured = ply > 0 && random(300) == 0;
+            since_capture = if captured || ply == 0 { 0 } else { since_capture + 1 };
+            lost += u64::from(captured);
+            if ply.is_multiple_of(2) {
+                stand = random(40)
+            } else {
+                attackers = random(40)
+            }
+            let defenders = |stand: u64| stand << 8 | lost << 32;
+            long.push(attackers ^ defenders(stand), defenders(stand), Move::NONE);
+            if random(50) == 0 {
+                let back = (random(30) as usize).min(since_capture);
+                (0..back).for_each(|_| long.pop());
+                since_capture -= back;
+            }
+            let short = History { entries: long.entries.clone(), index: None };
+            let recent = [&long, &short].map(|history| history.recent(since_capture + 1));
+            let (asked_attackers, asked_defenders) = (random(40), defenders(random(40)));
+            let answers = recent.map(|recent| {
+                [
+                    recent.count_anywhere(asked_attackers ^ asked_defenders),
+                    usize::from(recent.attackers_stood(asked_attackers)),
+                    recent.count_defenders(1 + ply % 90, asked_defenders),
+                ]
+            });
+            assert_eq!(answers[0], answers[1], "ply {ply}");
+            found = [0, 1, 2].map(|question| found[question] + answers[0][question]);
+        }
+        assert!(long.index.is_some() && found.iter().all(|&count| count > 50), "{found:?}");
     }
 }

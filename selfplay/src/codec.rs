@@ -12,10 +12,10 @@
 //!
 //! All numbers are little-endian. Whatever is wrong with a file is found before anything is built from it: foreign and
 //! newer files by the header, cut and damaged ones by length and checksum. Even bytes made to deceive cost no more memory
-//! than a fixed multiple of the file. This is the only file that knows bincode, pinned to 2.0.1; `docs/RECORDS.md`
-//! describes the format without it.
+//! than a fixed multiple of the file, and games read one by one ([`GameReader`]) no more than the largest of them. This is
+//! the only file that knows bincode, pinned to 2.0.1; `docs/RECORDS.md` describes the format without it.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 
 use bincode::error::DecodeError;
 use serde::Serialize;
@@ -46,12 +46,16 @@ const HEADER: usize = 24;
 /// zstd's own default, beyond which game records hardly shrink.
 const LEVEL: i32 = 3;
 
-/// A payload may unpack to this many times its size; real ones reach about four times.
-const MOST_EXPANSION: usize = 256;
+/// A payload may unpack to this many times its size. Games of self-play reach about four times, games without policies and
+/// values fifteen.
+const MOST_EXPANSION: usize = 32;
 /// A payload may always unpack to this much, so that tiny files of like games pass.
 const ALWAYS_ALLOWED: usize = 1 << 26;
 /// No payload unpacks to more than this: four gigabytes are some 30 million plies.
 const MOST_DATA: usize = 1 << 32;
+
+/// What one game may take, in bytes as bincode counts them: a ply of self-play takes some 300, one without a policy 40.
+const MOST_OF_A_GAME: usize = 1 << 26;
 
 /// Encodes finished games as one file.
 pub fn encode_games(games: &[GameRecord]) -> Vec<u8> {
@@ -63,7 +67,84 @@ pub fn encode_games(games: &[GameRecord]) -> Vec<u8> {
 /// # Errors
 /// When the bytes are no game record file, come from a newer program, or are cut or damaged.
 pub fn decode_games(file: &str, bytes: &[u8]) -> Result<Vec<GameRecord>, RecordError> {
-    decode(GAMES, file, bytes)
+    GameReader::new(file.to_owned(), bytes)?.collect()
+}
+
+/// The games of a file one after the other: memory holds the file and the game at hand.
+///
+/// A file that is foreign, cut or changed is refused before the first game; contents that make no sense under a right
+/// checksum, which no program of ours writes, end the reading where they stand.
+pub struct GameReader<B> {
+    file: String,
+    data: BufReader<Unpacking<Cursor<B>>>,
+    /// Games still to come; `None` after the last one or an error.
+    left: Option<u64>,
+    games: u64,
+}
+
+impl<B: AsRef<[u8]>> GameReader<B> {
+    /// A reader of a whole file's bytes; `file` names it in errors.
+    ///
+    /// # Errors
+    /// When the bytes are no game record file, come from a newer program, or are cut or changed.
+    pub fn new(file: String, bytes: B) -> Result<GameReader<B>, RecordError> {
+        let payload = open_envelope(GAMES, &file, bytes.as_ref())?.len();
+        let mut packed = Cursor::new(bytes);
+        packed.set_position(HEADER as u64);
+        let data = Unpacking::new(packed, payload).map_err(|error| damaged(GAMES, &file, error))?;
+        let mut reader = GameReader { file, data: BufReader::new(data), left: None, games: 0 };
+        reader.games = reader.decode()?;
+        reader.left = Some(reader.games);
+        Ok(reader)
+    }
+
+    /// How many games the file says it holds.
+    pub fn games(&self) -> u64 {
+        self.games
+    }
+
+    /// How many of them were not read yet.
+    pub fn left(&self) -> u64 {
+        self.left.unwrap_or_default()
+    }
+
+    fn decode<T: DeserializeOwned>(&mut self) -> Result<T, RecordError> {
+        let config = bincode::config::standard().with_limit::<MOST_OF_A_GAME>();
+        bincode::serde::decode_from_reader(&mut self.data, config).map_err(|error| match error {
+            DecodeError::Io { inner, .. } if inner.kind() == ErrorKind::UnexpectedEof => {
+                damaged(GAMES, &self.file, "the data ends within a game")
+            }
+            DecodeError::Io { inner, .. } => damaged(GAMES, &self.file, inner),
+            DecodeError::LimitExceeded => {
+                damaged(GAMES, &self.file, format!("a game takes more than {MOST_OF_A_GAME} bytes"))
+            }
+            error => damaged(GAMES, &self.file, error),
+        })
+    }
+
+    /// That nothing follows the last game.
+    fn check_end(&mut self) -> Result<(), RecordError> {
+        match std::io::copy(&mut self.data, &mut std::io::sink()) {
+            Ok(0) => Ok(()),
+            Ok(extra) => Err(damaged(GAMES, &self.file, format!("{extra} bytes of data follow the last entry"))),
+            Err(error) => Err(damaged(GAMES, &self.file, error)),
+        }
+    }
+}
+
+impl<B: AsRef<[u8]>> Iterator for GameReader<B> {
+    type Item = Result<GameRecord, RecordError>;
+
+    fn next(&mut self) -> Option<Result<GameRecord, RecordError>> {
+        match self.left.take()? {
+            0 => self.check_end().err().map(Err),
+            left => {
+                let game = self.decode();
+                self.left = game.is_ok().then(|| left - 1);
+                Some(game)
+            }
+        }
+    }
 }
 
 /// Encodes a value in the envelope of its kind.
@@ -84,14 +165,20 @@ pub(crate) fn encode<T: Serialize + ?Sized>(kind: Kind, value: &T) -> Vec<u8> {
 /// Decodes a value from the envelope of its kind; `file` names it in errors.
 pub(crate) fn decode<T: DeserializeOwned>(kind: Kind, file: &str, bytes: &[u8]) -> Result<T, RecordError> {
     let payload = open_envelope(kind, file, bytes)?;
-    let plain = unpack(kind, file, payload)?;
-    let damaged = |problem| RecordError::Damaged { file: file.to_string(), what: kind.name, problem };
-    let (value, used) = parse::<T>(&plain).map_err(|error| damaged(error.to_string()))?;
+    let mut plain = Vec::new();
+    Unpacking::new(payload, payload.len())
+        .and_then(|mut data| data.read_to_end(&mut plain))
+        .map_err(|error| damaged(kind, file, error))?;
+    let (value, used) = parse::<T>(&plain).map_err(|error| damaged(kind, file, error))?;
     if used == plain.len() {
         Ok(value)
     } else {
-        Err(damaged(format!("{} bytes of data follow the last entry", plain.len() - used)))
+        Err(damaged(kind, file, format!("{} bytes of data follow the last entry", plain.len() - used)))
     }
+}
+
+fn damaged(kind: Kind, file: &str, problem: impl std::fmt::Display) -> RecordError {
+    RecordError::Damaged { file: file.to_owned(), what: kind.name, problem: problem.to_string() }
 }
 
 /// Checks the header and returns the payload.
@@ -139,17 +226,34 @@ fn describe_start(start: &[u8]) -> String {
 }
 
 /// Decompresses a payload, giving up where no honest file would still go on.
-fn unpack(kind: Kind, file: &str, payload: &[u8]) -> Result<Vec<u8>, RecordError> {
-    let damaged = |problem| RecordError::Damaged { file: file.to_string(), what: kind.name, problem };
-    let most = payload.len().saturating_mul(MOST_EXPANSION).clamp(ALWAYS_ALLOWED, MOST_DATA);
-    let mut plain = Vec::new();
-    zstd::stream::read::Decoder::with_buffer(payload)
-        .and_then(|decoder| decoder.take(most as u64 + 1).read_to_end(&mut plain))
-        .map_err(|error| damaged(format!("not decompressible: {error}")))?;
-    if plain.len() > most {
-        return Err(damaged(format!("unpacks to more than {most} bytes")));
+struct Unpacking<R> {
+    decoder: zstd::stream::read::Decoder<'static, R>,
+    /// Bytes that may still come, and those that might come at the beginning.
+    left: usize,
+    most: usize,
+}
+
+impl<R: BufRead> Unpacking<R> {
+    /// `packed` yields a payload of so many bytes.
+    fn new(packed: R, bytes: usize) -> std::io::Result<Unpacking<R>> {
+        let most = bytes.saturating_mul(MOST_EXPANSION).clamp(ALWAYS_ALLOWED, MOST_DATA);
+        Ok(Unpacking { decoder: zstd::stream::read::Decoder::with_buffer(packed)?, left: most, most })
     }
-    Ok(plain)
+}
+
+impl<R: BufRead> Read for Unpacking<R> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.decoder.read(out).map_err(|error| match error.kind() {
+            ErrorKind::Interrupted => error,
+            _ => std::io::Error::other(format!("not decompressible: {error}")),
+        })?;
+        let most = self.most;
+        self.left = self
+            .left
+            .checked_sub(count)
+            .ok_or_else(|| std::io::Error::other(format!("unpacks to more than {most} bytes")))?;
+        Ok(count)
+    }
 }
 
 /// Parses with a limit near the data's own size, because bincode reserves what the length of a text claims, up to its limit.
@@ -250,5 +354,85 @@ mod tests {
         let bomb = zstd::bulk::compress(&vec![0u8; ALWAYS_ALLOWED + 1], 19).unwrap();
         assert!(bomb.len() < 100_000);
         assert!(message::<String>(&envelope(&bomb)).ends_with(&format!("unpacks to more than {ALWAYS_ALLOWED} bytes")));
+    }
+
+    /// A file of games around this data.
+    fn games(plain: &[u8]) -> Vec<u8> {
+        let mut bytes = envelope(&zstd::bulk::compress(plain, 1).unwrap());
+        bytes[..8].copy_from_slice(&GAMES.magic);
+        bytes[8] = GAMES.version as u8;
+        bytes
+    }
+
+    fn refusal(plain: &[u8]) -> String {
+        decode_games("a.hgames", &games(plain)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn games_that_make_no_sense_are_refused() {
+        let begins = |text: String, begin: &str| assert!(text.contains(&format!("file: {begin}")), "{text}");
+        begins(refusal(b"\x01"), "the data ends within a game");
+        begins(refusal(b""), "the data ends within a game");
+        begins(refusal(b"\x00ab"), "2 bytes of data follow the last entry");
+        // A list that claims almost 2^64 games, and a game whose rules are none.
+        begins(refusal(b"\xfd\xf0\xff\xff\xff\xff\xff\xff\xff"), "the data ends within a game");
+        assert!(refusal(&[0xff; 60]).starts_with("a.hgames: damaged game record file: "));
+    }
+
+    /// Beginning of a file that says it holds one game, and of that game up to its plies.
+    fn begun() -> Vec<u8> {
+        let game = GameRecord {
+            game: 0,
+            seed: 0,
+            rules: hnefi_engine::Preset::Brandubh.rules(),
+            start: None,
+            players: Default::default(),
+            plies: Vec::new(),
+            outcome: None,
+            resigned: None,
+            would_have_resigned: None,
+        };
+        let whole = bincode::serde::encode_to_vec(vec![game], bincode::config::standard()).unwrap();
+        // The number of plies and three options that are not there.
+        whole[..whole.len() - 4].to_vec()
+    }
+
+    #[test]
+    fn no_game_is_larger_than_any_game() {
+        // Two million plies of nothing but zeros, which compress to a thousandth and would take 64 bytes each.
+        let mut plain = begun();
+        plain.extend([0xfc, 0x80, 0x84, 0x1e, 0x00]);
+        plain.resize(plain.len() + 28 * 2_000_000, 0);
+        assert!(games(&plain).len() < 100_000);
+        let text = refusal(&plain);
+        assert!(text.ends_with("a game takes more than 67108864 bytes"), "{text}");
+        // A name of almost 2^32 bytes is not believed either.
+        let text = refusal(b"\x01\x00\x00\x07\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01\x01\x00\x00\x00\x01\x00\x02\x03\x00\x00\x00\x00\x01\xfc\xf0\xff\xff\xff");
+        assert!(text.ends_with("a game takes more than 67108864 bytes"), "{text}");
+    }
+
+    #[test]
+    fn games_are_read_one_by_one() {
+        let game = |number: u64| {
+            let mut data = begun();
+            data.extend([0; 4]);
+            let (mut games, _): (Vec<GameRecord>, usize) =
+                bincode::serde::decode_from_slice(&data, bincode::config::standard()).unwrap();
+            games[0].game = number;
+            games.remove(0)
+        };
+        let written: Vec<GameRecord> = (0..5).map(game).collect();
+        let mut reader = GameReader::new("a.hgames".to_owned(), encode_games(&written)).unwrap();
+        assert_eq!((reader.games(), reader.left()), (5, 5));
+        assert_eq!(reader.next().unwrap().unwrap(), written[0]);
+        assert_eq!((reader.games(), reader.left()), (5, 4));
+        assert_eq!(reader.by_ref().map(Result::unwrap).collect::<Vec<_>>(), written[1..]);
+        assert!(reader.next().is_none() && reader.left() == 0);
+        // What makes no sense ends the reading where it stands.
+        let mut data = bincode::serde::encode_to_vec(&written, bincode::config::standard()).unwrap();
+        data.truncate(data.len() - 3);
+        let mut reader = GameReader::new("a.hgames".to_owned(), games(&data)).unwrap();
+        assert_eq!(reader.by_ref().take(4).map(Result::unwrap).collect::<Vec<_>>(), written[..4]);
+        assert!(reader.next().unwrap().is_err() && reader.next().is_none());
     }
 }

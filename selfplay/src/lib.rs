@@ -11,7 +11,7 @@ mod rng;
 pub mod search;
 pub mod store;
 
-pub use codec::{decode_games, encode_games};
+pub use codec::{GameReader, decode_games, encode_games};
 pub use printable::{printable, printable_lines};
 pub use record::{GameRecord, PlyRecord, RecordError, Replay};
 pub use rng::{Rng, rng_for};

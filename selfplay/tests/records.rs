@@ -157,7 +157,7 @@ fn a_run_with_damaged_files_gives_the_others() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let message = read_games(std::path::Path::new("nowhere/000001.hgames")).unwrap_err().to_string();
+    let message = read_games(std::path::Path::new("nowhere/000001.hgames")).err().unwrap().to_string();
     assert!(message.starts_with("nowhere/000001.hgames: reading failed"), "{message}");
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use hnefi_data::SourceGame;
 use hnefi_selfplay::store::{Store, games_number, read_games};
+use hnefi_selfplay::{GameReader, RecordError, printable};
 use indicatif::ProgressBar;
 
 /// A record file and what is known of it before it is read.
@@ -47,16 +48,16 @@ impl RecordFile {
     }
 }
 
-/// The games of files, one file in memory at a time. Damaged files are named on standard error, counted and skipped.
+/// The games of files, one game in memory at a time. Damaged files are named on standard error, counted and skipped.
 pub struct Games {
     files: std::vec::IntoIter<RecordFile>,
-    current: std::vec::IntoIter<SourceGame>,
+    /// The file at hand and its generation.
+    current: Option<(GameReader<Vec<u8>>, Option<u32>)>,
     bar: ProgressBar,
     total: u64,
     /// Bytes of the files before the present one, and of that.
     done: u64,
     present: u64,
-    games: usize,
     read: u64,
     damaged: usize,
 }
@@ -65,8 +66,7 @@ impl Games {
     /// All games of these files; `bar` has 1000 steps.
     pub fn new(files: Vec<RecordFile>, bar: ProgressBar) -> Games {
         let total = files.iter().map(|file| file.bytes).sum::<u64>().max(1);
-        let (files, current) = (files.into_iter(), Vec::new().into_iter());
-        Games { files, current, bar, total, done: 0, present: 0, games: 1, read: 0, damaged: 0 }
+        Games { files: files.into_iter(), current: None, bar, total, done: 0, present: 0, read: 0, damaged: 0 }
     }
 
     /// Files that were skipped.
@@ -74,8 +74,14 @@ impl Games {
         self.damaged
     }
 
+    fn skip(&mut self, error: &RecordError) {
+        self.bar.suspend(|| eprintln!("skipped: {}", printable(&error.to_string())));
+        self.damaged += 1;
+    }
+
     fn show(&self) {
-        let within = 1.0 - self.current.len() as f64 / self.games as f64;
+        let left = |(file, _): &(GameReader<_>, _)| file.left() as f64 / file.games().max(1) as f64;
+        let within = 1.0 - self.current.as_ref().map_or(0.0, left);
         let share = (self.done as f64 + within * self.present as f64) / self.total as f64;
         self.bar.set_position((1000.0 * share) as u64);
         self.bar.set_message(format!("{} games", self.read));
@@ -87,27 +93,28 @@ impl Iterator for Games {
 
     fn next(&mut self) -> Option<SourceGame> {
         loop {
-            if let Some(game) = self.current.next() {
-                self.read += 1;
-                // A bar is drawn a few times a second at most; being told of every game would cost more than exporting it.
-                if self.read.is_multiple_of(64) {
-                    self.show();
+            if let Some((file, generation)) = &mut self.current {
+                let generation = *generation;
+                match file.next() {
+                    Some(Ok(record)) => {
+                        self.read += 1;
+                        // A bar is drawn a few times a second at most; being told of every game would cost more than exporting it.
+                        if self.read.is_multiple_of(64) {
+                            self.show();
+                        }
+                        return Some(SourceGame { record, generation });
+                    }
+                    Some(Err(error)) => self.skip(&error),
+                    None => {}
                 }
-                return Some(game);
+                self.current = None;
             }
             self.done += self.present;
             let file = self.files.next()?;
             self.present = file.bytes;
             match read_games(&file.path) {
-                Ok(games) => {
-                    self.games = games.len().max(1);
-                    let games = games.into_iter().map(|record| SourceGame { record, generation: file.generation });
-                    self.current = games.collect::<Vec<_>>().into_iter();
-                }
-                Err(error) => {
-                    self.bar.suspend(|| eprintln!("skipped: {error}"));
-                    self.damaged += 1;
-                }
+                Ok(games) => self.current = Some((games, file.generation)),
+                Err(error) => self.skip(&error),
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use hnefi_engine::{Move, MoveList, Position, Rules, Side};
 use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, Wdl};
-use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::search::{Search, SearchConfig, Selection};
+use hnefi_selfplay::{GameRecord, PlyRecord};
 
 use super::JudgeParams;
 
@@ -46,6 +46,33 @@ struct Played {
     mv: Move,
 }
 
+/// A walk through a game.
+struct Walk<'g> {
+    /// Where it stands; `None` once it cannot go on.
+    position: Option<Position>,
+    plies: std::slice::Iter<'g, PlyRecord>,
+    /// Whether the game goes on where the rules do not.
+    cut: bool,
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Played;
+
+    fn next(&mut self) -> Option<Played> {
+        let position = self.position.as_mut()?;
+        let ply = self.plies.next()?;
+        let mut moves = MoveList::new();
+        position.legal_moves(&mut moves);
+        if position.outcome().is_some() || !moves.contains(&ply.mv) {
+            (self.position, self.cut) = (None, true);
+            return None;
+        }
+        let played = Played { position: position.clone(), moves, mv: ply.mv };
+        position.advance(ply.mv);
+        Some(played)
+    }
+}
+
 impl<'a> Judge<'a> {
     pub(super) fn new(evaluator: Box<dyn Evaluator>, params: &'a JudgeParams) -> Judge<'a> {
         Judge { evaluator, params, searches: Vec::new(), answers: Evaluations::new() }
@@ -53,10 +80,15 @@ impl<'a> Judge<'a> {
 
     /// Judges every position of a game that a move was played from. True when the game goes on beyond the last of them.
     pub(super) fn game(&mut self, index: usize, game: &GameRecord) -> Result<(Vec<Verdict>, bool), EvalError> {
-        let (played, cut) = self.positions(game);
+        let mut walk = self.walk(game);
         let winner = game.is_finished().then(|| game.winner());
-        let mut verdicts = Vec::with_capacity(played.len());
-        for batch in played.chunks(BATCH) {
+        let mut verdicts = Vec::with_capacity(game.plies.len());
+        loop {
+            // Every position holds its game, so there are few at a time.
+            let batch: Vec<Played> = walk.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                return Ok((verdicts, walk.cut));
+            }
             let requests: Vec<EvalRequest<'_>> = batch
                 .iter()
                 .map(|played| EvalRequest { position: &played.position, moves: &played.moves, auxiliary: false })
@@ -82,33 +114,21 @@ impl<'a> Judge<'a> {
             }
             if let Some(playouts) = self.params.playouts {
                 let begin = verdicts.len() - batch.len();
-                self.search(batch, playouts, &mut verdicts[begin..])?;
+                self.search(&batch, playouts, &mut verdicts[begin..])?;
             }
         }
-        Ok((verdicts, cut))
     }
 
     /// The positions of the game under the rules asked for, as far as they allow it.
-    fn positions(&self, game: &GameRecord) -> (Vec<Played>, bool) {
+    fn walk<'g>(&self, game: &'g GameRecord) -> Walk<'g> {
         let rules =
             self.params.rules.map_or(game.rules, |preset| Rules { ply_cap: game.rules.ply_cap, ..preset.rules() });
         let rules = Rules { ply_cap: self.params.ply_cap.unwrap_or(rules.ply_cap), ..rules };
-        let start = match &game.start {
+        let position = match &game.start {
             None => Some(Position::start(&rules)),
             Some(fen) => Position::from_fen(&rules, fen).ok(),
         };
-        let mut played = Vec::with_capacity(game.plies.len());
-        let Some(mut position) = start else { return (played, true) };
-        for ply in &game.plies {
-            let mut moves = MoveList::new();
-            position.legal_moves(&mut moves);
-            if position.outcome().is_some() || !moves.contains(&ply.mv) {
-                return (played, true);
-            }
-            played.push(Played { position: position.clone(), moves, mv: ply.mv });
-            position.advance(ply.mv);
-        }
-        (played, false)
+        Walk { cut: position.is_none(), position, plies: game.plies.iter() }
     }
 
     /// Searches the positions of a batch side by side, so that the evaluator is asked about many leaves at once.

@@ -183,7 +183,7 @@ fn games(path: &Path) -> Result<Games, ApiError> {
     Ok(match kind {
         "hgames" => {
             let games = read_games(path).map_err(|error| wrong(error.to_string()))?;
-            Box::new(games.into_iter().map(texts::bounded))
+            Box::new(games.map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)))
         }
         "pgn" => Box::new(
             PgnReader::new(open()?).map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Store, StoreError, games_number};
-use crate::codec::decode_games;
+use crate::codec::{GameReader, decode_games};
 use crate::record::{GameRecord, RecordError};
 
 /// A file that could not be used, with the reason.
@@ -16,14 +16,14 @@ pub struct DamagedFile {
     pub problem: RecordError,
 }
 
-/// Reads one file of games.
+/// Opens a file of games, to be read one by one.
 ///
 /// # Errors
 /// When the file cannot be read, is no record file, or is damaged.
-pub fn read_games(path: &Path) -> Result<Vec<GameRecord>, RecordError> {
+pub fn read_games(path: &Path) -> Result<GameReader<Vec<u8>>, RecordError> {
     let file = path.display().to_string();
     match std::fs::read(path) {
-        Ok(bytes) => decode_games(&file, &bytes),
+        Ok(bytes) => GameReader::new(file, bytes),
         Err(source) => Err(RecordError::Unreadable { file, source }),
     }
 }
