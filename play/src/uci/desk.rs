@@ -12,12 +12,17 @@ use super::command::Command;
 /// Commands that may wait behind a search; a client that sends more is not a sane one.
 const QUEUE: usize = 10_000;
 
+/// Bytes that their lines may have together. Read, a line of moves takes twenty times as much.
+const QUEUE_BYTES: usize = 4 << 20;
+
 /// A command that waits its turn.
 pub(super) struct Order {
     pub(super) command: Command,
     pub(super) received: Instant,
     /// The latest search asked for, this command included; `stop` names searches by it.
     pub(super) search: u64,
+    /// Length of its line.
+    bytes: usize,
 }
 
 /// What both threads see.
@@ -37,21 +42,24 @@ pub(super) struct Desk {
 #[derive(Default)]
 struct Waiting {
     orders: VecDeque<Order>,
+    /// Length of their lines.
+    bytes: usize,
     /// Searches asked for so far, and those that have been answered.
     searches: u64,
     answered: u64,
 }
 
 impl Desk {
-    /// Puts a command at the end of the queue; false when too many wait.
-    pub(super) fn push(&self, command: Command, received: Instant) -> bool {
+    /// Puts a command, read from a line of so many bytes, at the end of the queue; false when too many or too long ones wait.
+    pub(super) fn push(&self, command: Command, bytes: usize, received: Instant) -> bool {
         let mut waiting = self.waiting();
-        if waiting.orders.len() >= QUEUE {
+        if waiting.orders.len() >= QUEUE || waiting.bytes + bytes > QUEUE_BYTES {
             return false;
         }
+        waiting.bytes += bytes;
         waiting.searches += u64::from(matches!(command, Command::Go(_)));
         let search = waiting.searches;
-        waiting.orders.push_back(Order { command, received, search });
+        waiting.orders.push_back(Order { command, received, search, bytes });
         self.arrived.notify_one();
         true
     }
@@ -64,6 +72,7 @@ impl Desk {
                 return None;
             }
             if let Some(order) = waiting.orders.pop_front() {
+                waiting.bytes -= order.bytes;
                 return Some(order);
             }
             if self.hung_up.load(Ordering::SeqCst) {
@@ -95,7 +104,9 @@ impl Desk {
     pub(super) fn quit(&self) {
         self.quit.store(true, Ordering::SeqCst);
         self.stop();
-        self.waiting().orders.clear();
+        let mut waiting = self.waiting();
+        (waiting.orders, waiting.bytes) = (VecDeque::new(), 0);
+        drop(waiting);
         self.arrived.notify_one();
     }
 
@@ -116,5 +127,22 @@ impl Desk {
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_bounded_in_number_and_length() {
+        let now = Instant::now();
+        let desk = Desk::default();
+        let long = |desk: &Desk| desk.push(Command::NewGame, 1 << 20, now);
+        assert_eq!((0..300).filter(|_| long(&desk)).count(), QUEUE_BYTES >> 20);
+        assert!(desk.next().is_some() && long(&desk) && !long(&desk), "as much as was taken away");
+        desk.quit();
+        let desk = Desk::default();
+        assert_eq!((0..2 * QUEUE).filter(|_| desk.push(Command::NewGame, 11, now)).count(), QUEUE);
     }
 }

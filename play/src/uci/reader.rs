@@ -36,7 +36,7 @@ pub(super) fn read(mut input: impl BufRead, desk: &Desk, voice: &Voice) {
             // that everything asked for before has been done by then.
             Ok(Some(Command::IsReady)) if desk.is_searching() => voice.say(["readyok"]),
             Ok(Some(command)) => {
-                if !desk.push(command, received) {
+                if !desk.push(command, line.len(), received) {
                     voice.tell("too many commands wait for the search to end; this one is left out");
                 }
             }

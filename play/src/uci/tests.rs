@@ -194,6 +194,29 @@ fn lines_beyond_all_measure_are_left_out() {
 }
 
 #[test]
+fn long_lines_behind_a_search_are_left_out() {
+    let mut client = Client::start();
+    client.send("go infinite");
+    let line = format!("position startpos moves {}", "d6f6 ".repeat(200_000));
+    (0..8).for_each(|_| client.send(&line));
+    client.send("stop");
+    let lines = client.until("bestmove");
+    let left_out = lines.iter().filter(|line| line.starts_with("info string too many commands wait")).count();
+    assert_eq!(left_out, 4, "{left_out}");
+    client.close();
+}
+
+#[test]
+fn what_a_client_sent_comes_back_without_orders_for_its_terminal() {
+    let mut client = Client::start();
+    client.send("setoption name \u{1b}[2J value \u{1b}[2J");
+    client.send("isready");
+    let lines = client.until("readyok");
+    assert!(lines[0].contains("\\u{1b}[2J") && !lines.concat().contains('\u{1b}'), "{lines:?}");
+    client.close();
+}
+
+#[test]
 fn a_network_that_cannot_be_used_is_refused_before_anything_is_said() {
     let params = UciParams { model: Some("no/such/folder".to_owned()), ..UciParams::default() };
     let error = run(&params, std::io::empty(), std::io::sink()).expect_err("refused");

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
+use hnefi_selfplay::printable;
+
 /// Letters of a message, beyond which it is cut.
 const LONGEST: usize = 600;
 
@@ -41,7 +43,7 @@ impl Voice {
     pub(super) fn tell(&self, text: &str) {
         // One line of a sensible length, whatever a message quotes.
         let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
-        self.say([format!("info string {words}")]);
+        self.say([format!("info string {}", printable(&words))]);
     }
 
     /// Whether nobody listens any more.

@@ -38,7 +38,7 @@ static DOOR: Mutex<()> = Mutex::new(());
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// A longer line is no move.
-const LINE_BYTES: usize = 1 << 16;
+const LINE_BYTES: usize = 1 << 12;
 
 /// A program behind the protocol.
 pub struct HtpPlayer {
@@ -186,7 +186,11 @@ impl Game {
                     return Err(Fault { kind: FaultKind::Crash, problem });
                 }
             }
-            if Instant::now() >= deadline || self.heard.len() > LINE_BYTES {
+            if self.heard.len() > LINE_BYTES {
+                let problem = format!("it sent a line of more than {LINE_BYTES} bytes before its move");
+                return Err(Fault { kind: FaultKind::Crash, problem });
+            }
+            if Instant::now() >= deadline {
                 let problem = format!("no move within {:.1} s", began.elapsed().as_secs_f64());
                 return Err(Fault { kind: FaultKind::Timeout, problem });
             }

@@ -57,6 +57,11 @@ fn a_program_is_called_told_heard_and_judged() {
         ("generate_move) echo play defender f4 d4 >&3;;", FaultKind::IllegalMove, "expected \"play attacker FROM TO\""),
         ("generate_move) echo play attacker resigns _ >&3;;", FaultKind::Resigned, "it resigned"),
         ("generate_move) sleep 100;;", FaultKind::Timeout, "no move within"),
+        (
+            "generate_move) head -c 9999 /dev/zero >&3; sleep 100;;",
+            FaultKind::Crash,
+            "it sent a line of more than 4096 bytes before its move",
+        ),
         ("generate_move) echo it broke >&2; exit 3;;", FaultKind::Crash, "exit status: 3) before its move: it broke"),
     ] {
         let mut player = player(branches, ",timeout=3");

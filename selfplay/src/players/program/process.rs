@@ -1,15 +1,18 @@
 //! A child process behind pipes that can neither block its player nor outlive it.
 //!
 //! Threads of their own write to the program and read from it, so a program that reads nothing, says nothing, or talks
-//! without end costs no more than the time it is given. Whatever happens, it is told to quit, killed if it does not, and
-//! waited for.
+//! without end costs no more than the time it is given, and memory for [`LINES`] lines of [`LINE_BYTES`]. Whatever happens,
+//! it is told to quit, killed if it does not, and waited for. Where there are process groups, what it started and left
+//! running is killed after it, also if it quit by itself.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use crate::printable;
 
 /// How long a program may take to quit before it is killed.
 const GRACE: Duration = Duration::from_millis(1000);
@@ -18,26 +21,35 @@ const GRACE: Duration = Duration::from_millis(1000);
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Lines that may wait unread before the program is made to wait.
-const LINES: usize = 1024;
+const LINES: usize = 256;
 
-/// A longer line is cut there.
-const LINE_BYTES: u64 = 1 << 20;
+/// A longer line, its end included, is no line of the protocols and ends the game. The longest are those that tell a
+/// variation, of some hundred bytes.
+const LINE_BYTES: usize = 1 << 16;
 
 /// Why no answer came.
 #[derive(Debug)]
 pub(in crate::players) enum Silence {
     /// Not in time.
     Timeout(String),
-    /// The program has ended or closed its output.
+    /// The program has ended, closed its output, or wrote what is no line.
     Ended(String),
 }
+
+/// A line of a program, or that there was one beyond all measure, after which nothing more is read.
+type Heard = Result<String, TooLong>;
+
+struct TooLong;
 
 /// A running program.
 pub(in crate::players) struct Process {
     child: Child,
+    /// The process group, until what is left of it was killed.
+    #[cfg(unix)]
+    group: Option<nix::unistd::Pid>,
     /// `None` once it was told to quit.
     orders: Option<Sender<String>>,
-    lines: Receiver<String>,
+    lines: Receiver<Heard>,
     /// The last line it wrote to its standard error, and the thread that reads it.
     complaint: Arc<Mutex<String>>,
     listener: Option<JoinHandle<()>>,
@@ -62,13 +74,25 @@ impl Process {
             std::thread::spawn(move || write_orders(input, &sent));
         }
         if let Some(output) = child.stdout.take() {
-            std::thread::spawn(move || read_lines(output, |line| heard_by(&heard, line)));
+            std::thread::spawn(move || {
+                read_lines(output, |line, whole| {
+                    heard.send(if whole { Ok(line) } else { Err(TooLong) }).is_ok() && whole
+                });
+            });
         }
         let listener = child.stderr.take().map(|errors| {
             let latest = Arc::clone(&complaint);
-            std::thread::spawn(move || read_lines(errors, |line| keep(&latest, &line)))
+            std::thread::spawn(move || read_lines(errors, |line, _| keep(&latest, &line)))
         });
-        Ok(Process { child, orders: Some(orders), lines, complaint, listener })
+        Ok(Process {
+            #[cfg(unix)]
+            group: i32::try_from(child.id()).ok().map(nix::unistd::Pid::from_raw),
+            child,
+            orders: Some(orders),
+            lines,
+            complaint,
+            listener,
+        })
     }
 
     /// Sends a line. Nothing is said of whether the program reads it.
@@ -95,11 +119,12 @@ impl Process {
                     let seconds = began.elapsed().as_secs_f64();
                     return Err(Silence::Timeout(format!("no {awaited} within {seconds:.1} s")));
                 }
-                Ok(line) => {
+                Ok(Ok(line)) => {
                     if let Some(found) = find(line.trim()) {
                         return Ok(found);
                     }
                 }
+                Ok(Err(TooLong)) => return Err(too_long(awaited)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended(self.obituary(awaited))),
             }
@@ -112,7 +137,8 @@ impl Process {
         let mut late = 0;
         loop {
             match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok(_) => {
+                Ok(Err(TooLong)) => return Err(too_long(awaited)),
+                Ok(Ok(_)) => {
                     late += usize::from(Instant::now() >= until);
                     if late > LINES {
                         return Ok(());
@@ -149,7 +175,10 @@ impl Process {
         let deadline = Instant::now() + patience;
         loop {
             match self.child.try_wait() {
-                Ok(Some(status)) => return Some(status),
+                Ok(Some(status)) => {
+                    self.kill_group();
+                    return Some(status);
+                }
                 Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
                 Ok(None) | Err(_) => return None,
             }
@@ -158,13 +187,17 @@ impl Process {
 
     /// Kills the program and what it started.
     fn kill(&mut self) {
-        #[cfg(unix)]
-        if let Ok(group) = i32::try_from(self.child.id()) {
-            use nix::sys::signal::{Signal, killpg};
-            let _ = killpg(nix::unistd::Pid::from_raw(group), Signal::SIGKILL);
-        }
+        self.kill_group();
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+
+    /// Kills what is left of the process group, once: as soon as nothing is, its number may be another's.
+    fn kill_group(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.group.take() {
+            let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+        }
     }
 }
 
@@ -188,29 +221,30 @@ fn write_orders(mut input: ChildStdin, orders: &Receiver<String>) {
     }
 }
 
-/// Hands on a line; false when nobody listens any more.
-fn heard_by(listener: &SyncSender<String>, line: String) -> bool {
-    listener.send(line).is_ok()
+fn too_long(awaited: &str) -> Silence {
+    Silence::Ended(format!("the program wrote a line of more than {LINE_BYTES} bytes before {awaited}"))
 }
 
 /// Keeps the latest line that says something, cut to a length that fits a report.
 fn keep(latest: &Mutex<String>, line: &str) -> bool {
     if let (false, Ok(mut latest)) = (line.is_empty(), latest.lock()) {
-        *latest = line.chars().take(200).collect();
+        *latest = printable(&line.chars().take(200).collect::<String>()).into_owned();
     }
     true
 }
 
-/// Reads lines until the end or until `take` wants no more.
-fn read_lines(source: impl Read, mut take: impl FnMut(String) -> bool) {
+/// Reads lines until the end or until `take` wants no more. It is told of each whether it is whole: one that is too long
+/// comes in pieces.
+fn read_lines(source: impl Read, mut take: impl FnMut(String, bool) -> bool) {
     let mut source = BufReader::new(source);
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        match source.by_ref().take(LINE_BYTES).read_until(b'\n', &mut bytes) {
+        match source.by_ref().take(LINE_BYTES as u64).read_until(b'\n', &mut bytes) {
             Ok(0) | Err(_) => return,
-            Ok(_) => {
-                if !take(String::from_utf8_lossy(&bytes).trim_end().to_owned()) {
+            Ok(count) => {
+                let whole = count < LINE_BYTES || bytes.ends_with(b"\n");
+                if !take(String::from_utf8_lossy(&bytes).trim_end().to_owned(), whole) {
                     return;
                 }
             }

@@ -56,6 +56,8 @@ fn faults_are_told_apart_and_name_what_was_seen() {
         ("exec sleep 100", FaultKind::Timeout, "no uciok within"),
         ("sleep 100", FaultKind::Timeout, "no uciok within"),
         ("while :; do echo chatter; done", FaultKind::Timeout, "no uciok within"),
+        ("head -c 99999 /dev/zero; sleep 100", FaultKind::Crash, "wrote a line of more than 65536 bytes before uciok"),
+        (&talker("go*) head -c 99999 /dev/zero; sleep 100;;"), FaultKind::Crash, "65536 bytes before bestmove"),
         ("echo it is broken >&2; exit 3", FaultKind::Crash, "exit status: 3) before uciok: it is broken"),
         ("read line; echo uciok; exec >&-; sleep 100", FaultKind::Crash, "closed its output before readyok"),
         (&talker("go*) sleep 100;;"), FaultKind::Timeout, "no bestmove within"),
@@ -90,33 +92,47 @@ fn a_program_that_reads_nothing_does_not_block_its_player() {
 
 #[test]
 fn nothing_is_left_running() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("pids");
-    // Neither of the two ends when told to, nor when its input is closed.
-    let script = format!("trap \"\" TERM HUP INT; sleep 1000 & echo $$ $! > {}; wait", file.display());
-    let player = player(&script, "");
-    let end = Instant::now() + Duration::from_secs(20);
-    let pids = loop {
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
-        if text.ends_with('\n') {
-            break text;
-        }
-        assert!(Instant::now() < end, "the script does not start");
-        std::thread::sleep(Duration::from_millis(10));
-    };
-    drop(player);
-    for pid in pids.split_whitespace() {
-        let pid = nix::unistd::Pid::from_raw(pid.parse().expect("a number"));
-        // A killed grandchild is init's to reap, which may take a moment.
-        let gone = || {
-            let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            nix::sys::signal::kill(pid, None).is_err() || status.contains(") Z ")
-        };
-        while !gone() {
-            assert!(Instant::now() < end, "{pid} is still running");
+    for script in [
+        // Neither of the two ends when told to, nor when its input is closed.
+        "trap \"\" TERM HUP INT; sleep 1000 & echo $$ $! > FILE; wait",
+        // The program does, and leaves the other behind.
+        "sleep 1000 & echo $$ $! > FILE; while read -r line; do case \"$line\" in quit) exit;; esac; done",
+        // The same without a word.
+        "sleep 1000 & echo $$ $! > FILE",
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("pids");
+        let player = player(&script.replace("FILE", &file.display().to_string()), "");
+        let end = Instant::now() + Duration::from_secs(20);
+        let pids = loop {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            if text.ends_with('\n') {
+                break text;
+            }
+            assert!(Instant::now() < end, "the script does not start");
             std::thread::sleep(Duration::from_millis(10));
+        };
+        drop(player);
+        for pid in pids.split_whitespace() {
+            let pid = nix::unistd::Pid::from_raw(pid.parse().expect("a number"));
+            // A killed grandchild is init's to reap, which may take a moment.
+            let gone = || {
+                let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+                nix::sys::signal::kill(pid, None).is_err() || status.contains(") Z ")
+            };
+            while !gone() {
+                assert!(Instant::now() < end, "{script}: {pid} is still running");
+                std::thread::sleep(Duration::from_millis(10));
+            }
         }
     }
+}
+
+#[test]
+fn what_a_program_says_cannot_steer_a_terminal() {
+    let mut player = player("printf \"\\033[2Jgone\\n\" >&2; exit 3", "");
+    let found = fault(&mut player).problem;
+    assert!(found.ends_with("before uciok: \\u{1b}[2Jgone"), "{found:?}");
 }
 
 #[test]
