@@ -13,6 +13,8 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 document = pathlib.Path("docs/DATASETS.md").read_text()
 os.chdir(sys.argv[1])
@@ -58,7 +60,7 @@ for (_, row), line, answer in zip(games.iterrows(), lines.values(), answers):
     assert answer["error"] is None
     if row["reason"] != "resignation":
         assert (answer["plies"][-1]["status"], answer["plies"][-1]["reason"]) == (row["status"], row["reason"])
-    assert row["game_id"] == identity(line).hex()
+    assert row["game_id"] == line["game_id"] == identity(line).hex()
     assert list(row["playouts"]) == line["playouts"]
     scores = [win + draw / 2 for win, draw, _ in line["searched"]]
     assert np.allclose(row["scores"], scores, atol=1e-6)
@@ -86,6 +88,8 @@ for (number, ply), row in frame.set_index(["game", "ply"]).iterrows():
     assert list(row["policy_index"]) == [flat_index(move) for move, _ in line["policy"][ply]]
     assert np.allclose(row["policy_weight"], [weight for _, weight in line["policy"][ply]])
     assert row["moves_left"] == len(line["moves"]) - ply
+    assert list(row["legal"]) == [flat_index(move) for move in line["legal"][ply]] and row["played"] in row["legal"]
+    assert (row["game_id"], row["generation"]) == (line["game_id"], line["generation"])
 assert names["rows"] == len(parts["train"]) and names["policy"].shape == (names["planes"].shape[0], 40 * 7 * 7)
 assert np.allclose(names["policy"].sum(axis=1), 1, atol=1e-3)
 print(f"pandas and pyarrow: {len(frame)} positions agree with the lines")
@@ -95,7 +99,10 @@ data = names["data"]
 order = frame.set_index(["game", "ply"]).loc[list(zip(data["game"].tolist(), data["ply"].tolist()))]
 for name in ("planes", "globals", "wdl", "raw", "searched"):
     assert np.array_equal(np.stack(order[name]).reshape(data[name].shape), data[name]), name
-for name in ("played", "playouts", "trains", "moves_left"):
+assert [f"{number:016x}" for number in data["game_id"]] == list(order["game_id"])
+assert names["legal"].sum(axis=1).tolist() == [len(legal) for legal in order["legal"]]
+assert (names["legal"] >= (names["targets"] > 0)).all()
+for name in ("played", "playouts", "trains", "moves_left", "generation"):
     assert np.array_equal(order[name].to_numpy(), data[name]), name
 assert np.allclose(names["targets"].sum(axis=1), data["trains"], atol=1e-3)
 print(f"numpy: {len(order)} positions agree with the tables")
@@ -106,6 +113,31 @@ for name, part in parts.items():
     assert loaded.num_rows == len(part)
     assert loaded["move"][:] == list(part["move"]) and loaded[0]["planes"] == list(part.iloc[0]["planes"])
 print(f"datasets: {sum(split.num_rows for split in names['positions'].values())} positions in {len(parts)} splits")
+
+# What the files and the card say of their columns is the same: names, types, fixed lengths, sizes in memory.
+from datasets import Features
+from datasets.info import DatasetInfosDict
+from huggingface_hub import DatasetCard
+
+for folder, config in (("dataset", "positions-7x7"), ("games", "games")):
+    card = DatasetCard.load(pathlib.Path(folder, "README.md"))
+    assert card.data.task_categories == ["reinforcement-learning"], card.data
+    info = DatasetInfosDict.from_dataset_card_data(card.data)[config]
+    for path in pathlib.Path(folder).rglob("*.parquet"):
+        schema = pq.read_schema(path)
+        assert Features.from_arrow_schema(schema) == info.features, (schema, info.features)
+    if config != "games":
+        lengths = {field.name: field.type.list_size for field in schema if pa.types.is_fixed_size_list(field.type)}
+        assert lengths == {"planes": 784, "globals": 48, "wdl": 3, "raw": 3, "searched": 3}, lengths
+        for name, split in info.splits.items():
+            found = sum(pq.read_table(path).nbytes for path in pathlib.Path(folder, name).glob("*.parquet"))
+            assert abs(split.num_bytes - found) <= 0.01 * found, (name, split.num_bytes, found)
+            loaded = names["positions"][name].info.splits[name].num_bytes
+            assert abs(split.num_bytes - loaded) <= 0.01 * loaded, (name, split.num_bytes, loaded)
+        assert info.dataset_size == sum(split.num_bytes for split in info.splits.values())
+    files = pathlib.Path(folder).rglob("*.parquet")
+    assert info.download_size == sum(path.stat().st_size for path in files)
+print("dataset cards: columns, lengths and sizes as in the files")
 
 # The card's checksums are those of the files.
 for folder in ("dataset", "games", "arrays"):

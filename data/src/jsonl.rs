@@ -1,19 +1,21 @@
 //! One game as one line of JSON. Every line is also a request that [`crate::replay()`] accepts.
 
-use hnefi_engine::{BoardSize, Move, Side};
+use hnefi_engine::{BoardSize, Move, MoveList, Side};
 use hnefi_models::Wdl;
 use hnefi_selfplay::GameRecord;
 use serde::Serialize;
 
-use crate::DataError;
 use crate::rules_text::RulesText;
 use crate::steps::walk;
+use crate::{DataError, GameId, SourceGame};
 
 /// The fields of a line; lists have one entry per ply.
 #[derive(Serialize)]
 struct GameLine<'a> {
+    game_id: String,
     game: u64,
     seed: u64,
+    generation: Option<u32>,
     rules: RulesText,
     ply_cap: u16,
     fen: Option<&'a str>,
@@ -21,6 +23,7 @@ struct GameLine<'a> {
     defenders: &'a str,
     moves: Vec<String>,
     captures: Vec<Vec<String>>,
+    legal: Vec<Vec<String>>,
     policy: Vec<Vec<(String, f32)>>,
     playouts: Vec<u32>,
     raw: Vec<[f32; 3]>,
@@ -32,15 +35,23 @@ struct GameLine<'a> {
 }
 
 /// The game as a line without its line break.
-pub(crate) fn line(game: &GameRecord) -> Result<String, DataError> {
+pub(crate) fn line(source: &SourceGame) -> Result<String, DataError> {
+    let game = &source.record;
     let size = game.rules.size;
-    let mut captures = Vec::with_capacity(game.plies.len());
-    walk(game, |step| captures.push(step.captured.map(|square| square.name(size)).collect()))?;
+    let (mut captures, mut legal) = (Vec::with_capacity(game.plies.len()), Vec::with_capacity(game.plies.len()));
+    let mut moves = MoveList::new();
+    walk(game, |step| {
+        captures.push(step.captured.map(|square| square.name(size)).collect());
+        step.before.legal_moves(&mut moves);
+        legal.push(moves.iter().map(|mv| mv.text(size)).collect());
+    })?;
     let plies = &game.plies;
     let (status, reason) = end(game);
     let line = GameLine {
+        game_id: GameId::of(game).to_string(),
         game: game.game,
         seed: game.seed,
+        generation: source.generation,
         rules: RulesText::of(&game.rules),
         ply_cap: game.rules.ply_cap,
         fen: game.start.as_deref(),
@@ -48,6 +59,7 @@ pub(crate) fn line(game: &GameRecord) -> Result<String, DataError> {
         defenders: &game.players[Side::Defenders.index()],
         moves: plies.iter().map(|ply| ply.mv.text(size)).collect(),
         captures,
+        legal,
         policy: plies.iter().map(|ply| policy(&ply.policy, size)).collect(),
         playouts: plies.iter().map(|ply| ply.playouts).collect(),
         raw: plies.iter().map(|ply| triple(ply.raw)).collect(),

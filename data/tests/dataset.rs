@@ -79,7 +79,10 @@ fn flattened<T: ReadableElement + Copy + Into<f64>>(file: &Path, name: &str) -> 
 fn parquet_positions_say_what_the_arrays_say() {
     let folder = tempfile::tempdir().expect("a folder");
     // Every preset, and a game that began elsewhere.
-    let games: Vec<_> = games::mixed_games().into_iter().step_by(3).collect();
+    let games = games::mixed_games().into_iter().step_by(3).enumerate();
+    let games: Vec<_> = games
+        .map(|(index, record)| SourceGame { record, generation: (index % 2 > 0).then_some(index as u32) })
+        .collect();
     for (board, squares) in [(BoardColumns::Planes, "planes"), (BoardColumns::Compact, "board")] {
         for policy in [PolicyColumns::Sparse, PolicyColumns::Dense] {
             let out = |format: Format| folder.path().join(format!("{format}-{squares}-{policy:?}"));
@@ -101,9 +104,22 @@ fn parquet_positions_say_what_the_arrays_say() {
                 arrays.push(("trains", flattened::<u8>(file, "trains")));
                 let numbers_of_games = array::<u64>(file, "game").into_iter().map(|number| vec![number as f64]);
                 arrays.push(("game", numbers_of_games.collect()));
+                let ids = array::<u64>(file, "game_id");
+                assert!(ids.iter().zip(&rows).all(|(id, row)| format!("{id:016x}") == text(&row["game_id"])));
+                let generations = array::<i32>(file, "generation");
+                for (row, &generation) in rows.iter().zip(&generations) {
+                    let expected = u32::try_from(generation).map_or(Field::Null, Field::UInt);
+                    assert_eq!(row["generation"], expected);
+                }
+                assert!(generations.iter().any(|&number| number == -1) && generations.iter().any(|&number| number > 0));
                 if policy == PolicyColumns::Dense {
                     arrays.push(("policy", flattened::<f32>(file, "policy")));
+                    arrays.push(("legal_mask", flattened::<u8>(file, "legal_mask")));
                 } else {
+                    let ends: Vec<usize> =
+                        array::<i64>(file, "legal_offset").into_iter().map(|end| end as usize).collect();
+                    let legal = flattened::<i32>(file, "legal_index").concat();
+                    arrays.push(("legal", ends.windows(2).map(|ends| legal[ends[0]..ends[1]].to_vec()).collect()));
                     let offsets: Vec<usize> =
                         array::<i64>(file, "policy_offset").into_iter().map(|offset| offset as usize).collect();
                     let indices = flattened::<i32>(file, "policy_index").concat();
@@ -269,6 +285,65 @@ fn added_games_move_no_other_game_and_copies_stay_together() {
     };
     within("train", 0.6);
     within("test", 0.2);
+}
+
+#[test]
+fn disjoint_parts_share_no_position_and_lose_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let games: Vec<_> = (0..60).map(|number| games::random_game(Preset::Brandubh.rules(), number, 30)).collect();
+    let plies: usize = games.iter().map(|game| game.plies.len()).sum();
+    let names = ["train", "validation", "test"];
+    // The boards with their sides to move, part by part, each as often as it stands there.
+    let parts = |format: Format, disjoint: bool| {
+        let out = folder.path().join(format!("{format}-{disjoint}"));
+        let params = ExportParams {
+            splits: Some("train=0.5,validation=0.3,test=0.2".parse().expect("a split")),
+            disjoint,
+            ..params(format, BoardColumns::Compact, PolicyColumns::Sparse)
+        };
+        let summary = export(games.clone(), &params, &out).expect("an export");
+        assert_eq!(summary.games, 60);
+        let card = std::fs::read_to_string(out.join("README.md")).expect("a card");
+        assert_eq!(card.contains("No position (board and side to move) stands in two splits"), disjoint);
+        assert_eq!(card.contains("so one position may stand in several"), !disjoint);
+        let parts = names.map(|name| match format {
+            Format::Npz => {
+                let file = &files(&out.join(name), "positions-7x7")[0];
+                let sides = flattened::<f32>(file, "globals").into_iter().map(|globals| globals[0]);
+                flattened::<u8>(file, "board").into_iter().zip(sides).map(|row| format!("{row:?}")).collect::<Vec<_>>()
+            }
+            _ => rows(&out.join(name), "positions-7x7")
+                .iter()
+                .map(|row| format!("{:?}", (numbers(&row["board"]), numbers(&row["globals"])[0])))
+                .collect(),
+        });
+        assert_eq!(parts.iter().map(Vec::len).sum::<usize>() + summary.shared as usize, plies);
+        parts
+    };
+    for format in [Format::Npz, Format::Parquet] {
+        let (whole, disjoint) = (parts(format, false), parts(format, true));
+        let sets = |parts: &[Vec<String>; 3]| parts.each_ref().map(|part| part.iter().cloned().collect::<HashSet<_>>());
+        let ([first, second, third], [a, b, c]) = (sets(&whole), sets(&disjoint));
+        assert!(!first.is_disjoint(&second) && !first.is_disjoint(&third), "the start stands everywhere");
+        assert!(a.is_disjoint(&b) && a.is_disjoint(&c) && b.is_disjoint(&c));
+        assert_eq!(whole[0], disjoint[0], "nothing leaves the first part");
+        assert_eq!(b, &second - &first);
+        assert_eq!(c, &(&third - &second) - &first);
+    }
+}
+
+#[test]
+fn parts_can_only_be_disjoint_where_there_are_parts_and_positions() {
+    let positions = ExportParams { disjoint: true, ..ExportParams::new(Format::Parquet) };
+    let games = ExportParams {
+        splits: Some("train=1".parse().expect("a split")),
+        disjoint: true,
+        ..ExportParams::new(Format::Jsonl)
+    };
+    for params in [positions, games] {
+        let error = params.check().expect_err("refused").to_string();
+        assert!(error.contains("expected a split of positions"), "{error}");
+    }
 }
 
 #[test]

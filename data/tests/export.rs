@@ -6,8 +6,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_data::{DataError, ExportParams, Format, PolicyColumns, export, export_unless};
-use hnefi_engine::{BoardSize, Position, Preset, Reason, Side};
+use hnefi_data::{DataError, ExportParams, Format, GameId, PolicyColumns, SourceGame, export, export_unless};
+use hnefi_engine::{BoardSize, MoveList, Position, Preset, Reason, Side};
 use hnefi_models::{Features, GLOBALS, PolicyIndex, Wdl};
 use hnefi_selfplay::GameRecord;
 use ndarray::{Array, Array1, Array2, Array4, Dimension, Ix0};
@@ -49,12 +49,21 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
     let (played, playouts): (Array1<i32>, Array1<u32>) = (array(file, "played"), array(file, "playouts"));
     let (trains, number): (Array1<u8>, Array1<u64>) = (array(file, "trains"), array(file, "game"));
     let (ply, reason): (Array1<u32>, Array1<u8>) = (array(file, "ply"), array(file, "reason"));
+    let (id, generation): (Array1<u64>, Array1<i32>) = (array(file, "game_id"), array(file, "generation"));
+    let (legal_offset, legal): (Array1<i64>, Array1<i32>) = (array(file, "legal_offset"), array(file, "legal_index"));
+    let mut moves = MoveList::new();
     let mut position = match &game.start {
         None => Position::start(&game.rules),
         Some(fen) => Position::from_fen(&game.rules, fen).expect("a sound start"),
     };
     for (at, record) in game.plies.iter().enumerate() {
         let row = first + at;
+        position.legal_moves(&mut moves);
+        let expected: Vec<i32> = moves.iter().map(|&mv| PolicyIndex::of(mv, size).flat(size) as i32).collect();
+        let entries = legal_offset[row] as usize..legal_offset[row + 1] as usize;
+        assert_eq!(legal.slice(ndarray::s![entries]).to_vec(), expected, "row {row}");
+        assert!(expected.contains(&played[row]));
+        assert_eq!((format!("{:016x}", id[row]), generation[row]), (GameId::of(game).to_string(), -1));
         let features = Features::of(&position);
         for (plane, bits) in features.planes.iter().enumerate() {
             for square in 0..size.squares() {
@@ -127,9 +136,19 @@ fn shards_hold_whole_games_and_dense_policies_say_what_sparse_ones_say() {
     let whole = files(&sparse).remove(0);
     let offset: Array1<i64> = array(&whole, "policy_offset");
     let (index, weight): (Array1<i32>, Array1<f32>) = (array(&whole, "policy_index"), array(&whole, "policy_weight"));
+    let (legal_offset, legal_index): (Array1<i64>, Array1<i32>) =
+        (array(&whole, "legal_offset"), array(&whole, "legal_index"));
     let mut row = 0;
     for shard in &shards {
         let policy: Array4<f32> = array(shard, "policy");
+        let legal: Array4<u8> = array(shard, "legal_mask");
+        assert_eq!(policy.dim(), legal.dim());
+        for (position, mask) in legal.outer_iter().enumerate() {
+            let entries = legal_offset[row + position] as usize..legal_offset[row + position + 1] as usize;
+            assert_eq!(mask.iter().map(|&legal| usize::from(legal)).sum::<usize>(), entries.len());
+            let flat = mask.flatten();
+            assert!(entries.into_iter().all(|entry| flat[legal_index[entry] as usize] == 1));
+        }
         assert_eq!((policy.dim().1, policy.dim().2, policy.dim().3), (40, 7, 7));
         assert!(policy.dim().0 < 100 + 50, "a shard is full once it has its rows");
         for position in policy.outer_iter() {
@@ -158,7 +177,12 @@ fn a_line_of_json_holds_the_whole_game() {
     let ply = &game.plies[0];
     assert_eq!(line["rules"], json!("fetlar"));
     assert_eq!((&line["ply_cap"], &line["fen"]), (&json!(12), &json!(null)));
-    assert_eq!((&line["game"], &line["seed"]), (&json!(3), &json!(77)));
+    assert_eq!((&line["game"], &line["seed"], &line["generation"]), (&json!(3), &json!(77), &json!(null)));
+    assert_eq!(line["game_id"], json!(GameId::of(&game).to_string()));
+    let mut moves = MoveList::new();
+    Position::start(&game.rules).legal_moves(&mut moves);
+    let names: Vec<_> = moves.iter().map(|mv| mv.text(BoardSize::Eleven)).collect();
+    assert_eq!((&line["legal"][0], line["legal"].as_array().map(Vec::len)), (&json!(names), Some(12)));
     assert_eq!(line["attackers"], json!(game.players[0]));
     assert_eq!(line["moves"][0], json!(ply.mv.text(BoardSize::Eleven)));
     assert_eq!(line["raw"][0], as_read(triple(ply.raw)));
@@ -175,8 +199,10 @@ fn a_line_of_json_holds_the_whole_game() {
     game.outcome = None;
     game.resigned = Some(Side::Attackers);
     let out = folder.path().join("resigned.jsonl");
+    let game = SourceGame { record: game, generation: Some(4) };
     export([game], &ExportParams::new(Format::Jsonl), &out).expect("an export");
     let line: Value = serde_json::from_str(&std::fs::read_to_string(&out).expect("the file")).expect("JSON");
+    assert_eq!(line["generation"], json!(4));
     assert_eq!((&line["status"], &line["reason"]), (&json!("defenders"), &json!("resignation")));
 }
 

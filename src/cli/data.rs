@@ -32,6 +32,9 @@ pub struct ExportArgs {
     /// Parts of the dataset, split by game: NAME=SHARE,... such as train=0.9,validation=0.05,test=0.05.
     #[arg(long, value_name = "SPLIT")]
     pub split: Option<Splits>,
+    /// Leave out of each part the positions that stand in an earlier one.
+    #[arg(long, requires = "split")]
+    pub disjoint: bool,
     /// Only games under these rulesets; own for a mixture of options.
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub rules: Vec<RulesetName>,

@@ -48,6 +48,7 @@ fn params(args: &ExportArgs) -> ExportParams {
         policy: if args.dense_policy { PolicyColumns::Dense } else { args.policy },
         filter,
         splits: args.split.clone(),
+        disjoint: args.disjoint,
         shard_rows: args.shard_rows.map(|rows| usize::try_from(rows).unwrap_or(usize::MAX)),
         card: CardText { title: args.title.clone(), license: args.license.clone(), command: Some(command(args)) },
         ..ExportParams::new(args.format)
@@ -88,7 +89,7 @@ fn to_standard_output(games: impl Iterator<Item = SourceGame>, params: &ExportPa
     // A handle and not `println!`, which would panic when the reader goes away.
     let stdout = std::io::stdout();
     let mut out = BufWriter::new(stdout.lock());
-    let games = games.filter(|game| params.filter.accepts(game)).map(|game| game.record);
+    let games = games.filter(|game| params.filter.accepts(game));
     let summary = match params.format {
         Format::Pgn => hnefi_data::write_pgn(games, &mut out)?,
         _ => hnefi_data::write_jsonl(games, &mut out)?,
@@ -105,6 +106,9 @@ fn report(summary: &ExportSummary, damaged: usize, files: usize) {
     }
     if summary.filtered > 0 {
         text += &format!("; {} games did not pass the filter", summary.filtered);
+    }
+    if summary.shared > 0 {
+        text += &format!("; {} positions of later parts stand in earlier ones and were left out", summary.shared);
     }
     if summary.unfinished > 0 {
         text += &format!("; {} unfinished games left out", summary.unfinished);

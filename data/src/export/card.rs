@@ -7,8 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
+use hnefi_engine::BoardSize;
+
 use super::facts::rules_name;
 use super::filter::GameResult;
+use super::parts::Series;
 use super::schema::{self, Cell, Field};
 use super::{ExportParams, ExportSummary, Format, SourceGame, Table, npz};
 use crate::{DataError, write_new_file};
@@ -22,11 +25,13 @@ const CARD: &str = "README.md";
 /// A file as the card lists it.
 pub(super) struct CardFile {
     pub(super) split: String,
-    pub(super) config: String,
+    pub(super) series: Series,
     /// Path in the dataset.
     pub(super) name: String,
     pub(super) rows: u64,
     pub(super) bytes: u64,
+    /// What its rows take in memory in Arrow's layout.
+    pub(super) arrow_bytes: u64,
     /// SHA-256 in hex.
     pub(super) checksum: String,
 }
@@ -83,46 +88,65 @@ fn header(params: &ExportParams, files: &[CardFile]) -> String {
     let mut text = String::from("---\n");
     add_line!(text, "pretty_name: {}", quoted(&params.card.title));
     add_line!(text, "license: {}", quoted(&params.card.license));
+    add_line!(text, "task_categories:\n- reinforcement-learning");
     add_line!(text, "tags:\n- hnefatafl\n- board-games\n- reinforcement-learning\n- self-play");
     add_line!(text, "size_categories:\n- {}", size_category(files.iter().map(|file| file.rows).sum()));
-    let configs: BTreeSet<&str> = files.iter().map(|file| file.config.as_str()).collect();
+    let configs: BTreeSet<Series> = files.iter().map(|file| file.series).collect();
     if params.format == Format::Parquet && !configs.is_empty() {
         add_line!(text, "configs:");
-        for config in &configs {
+        for &config in &configs {
             add_line!(text, "- config_name: {config}\n  data_files:");
-            for (split, _) in rows_per_split(files, config) {
+            for (split, _) in per_split(files, config) {
                 let folder = if params.splits.is_some() { format!("{split}/") } else { String::new() };
                 add_line!(text, "  - split: {split}\n    path: {folder}{config}-*.parquet");
             }
         }
         add_line!(text, "dataset_info:");
-        for config in &configs {
+        for &config in &configs {
             add_line!(text, "- config_name: {config}\n  features:");
             for field in fields(params) {
                 add_line!(text, "  - name: {}", field.name);
-                let key = if field.cell == Cell::List { "sequence" } else { "dtype" };
+                let key = if field.cell.is_list() { "sequence" } else { "dtype" };
                 add_line!(text, "    {key}: {}", field.scalar.dtype());
+                if let Some(length) = field.cell.length(config.size().map_or(0, BoardSize::squares)) {
+                    add_line!(text, "    length: {length}");
+                }
             }
             add_line!(text, "  splits:");
-            for (split, (rows, bytes)) in rows_per_split(files, config) {
-                add_line!(text, "  - name: {split}\n    num_bytes: {bytes}\n    num_examples: {rows}");
+            let mut whole = Sums::default();
+            for (split, Sums { rows, bytes, arrow_bytes }) in per_split(files, config) {
+                add_line!(text, "  - name: {split}\n    num_bytes: {arrow_bytes}\n    num_examples: {rows}");
+                whole.bytes += bytes;
+                whole.arrow_bytes += arrow_bytes;
             }
+            add_line!(text, "  download_size: {}\n  dataset_size: {}", whole.bytes, whole.arrow_bytes);
         }
     }
     text + "---\n"
 }
 
-/// Rows and bytes of a config by split, in the order of the files.
-fn rows_per_split<'a>(files: &'a [CardFile], config: &str) -> Vec<(&'a str, (u64, u64))> {
-    let mut splits: Vec<(&str, (u64, u64))> = Vec::new();
-    for file in files.iter().filter(|file| file.config == config) {
-        match splits.iter_mut().find(|(split, _)| *split == file.split) {
-            Some((_, (rows, bytes))) => {
-                *rows += file.rows;
-                *bytes += file.bytes;
-            }
-            None => splits.push((&file.split, (file.rows, file.bytes))),
-        }
+/// What files hold together.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    rows: u64,
+    /// On the disk.
+    bytes: u64,
+    /// In memory, which is what the hub calls a dataset's size.
+    arrow_bytes: u64,
+}
+
+/// The sums of a configuration by split, in the order of the files.
+fn per_split(files: &[CardFile], config: Series) -> Vec<(&str, Sums)> {
+    let mut splits: Vec<(&str, Sums)> = Vec::new();
+    for file in files.iter().filter(|file| file.series == config) {
+        let index = splits.iter().position(|(split, _)| *split == file.split).unwrap_or_else(|| {
+            splits.push((&file.split, Sums::default()));
+            splits.len() - 1
+        });
+        let sums = &mut splits[index].1;
+        sums.rows += file.rows;
+        sums.bytes += file.bytes;
+        sums.arrow_bytes += file.arrow_bytes;
     }
     splits
 }
@@ -180,7 +204,21 @@ fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> Stri
             text,
             "big-endian and over 2^64, are compared with the running sum of the shares. Equal games share a split, and games"
         );
-        add_line!(text, "added later move no other game. `game_id` is those eight bytes in hex.");
+        add_line!(text, "added later move no other game. `game_id` is those eight bytes in hex.\n");
+        if params.disjoint {
+            add_line!(
+                text,
+                "No position (board and side to move) stands in two splits: {} of later splits were left out because they",
+                summary.shared
+            );
+            add_line!(text, "stand in an earlier one. The rows of a game may therefore have gaps.");
+        } else {
+            add_line!(
+                text,
+                "Positions of different games may be equal, early ones above all, and so one position may stand in several"
+            );
+            add_line!(text, "splits. `hnefi export --disjoint` leaves them out of all but the first.");
+        }
     }
     text
 }
@@ -205,6 +243,9 @@ fn columns(params: &ExportParams) -> String {
                     Cell::One => dtype.to_owned(),
                     Cell::Optional => format!("{dtype}, may be null"),
                     Cell::List => format!("list of {dtype}"),
+                    Cell::Fixed(length) => format!("list of {length} {dtype}"),
+                    Cell::PerSquare(1) => format!("list of N x N {dtype}"),
+                    Cell::PerSquare(values) => format!("list of {values} x N x N {dtype}"),
                 };
                 add_line!(text, "| `{}` | {kind} | {} |", field.name, field.meaning);
             }

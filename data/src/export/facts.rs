@@ -1,7 +1,7 @@
 //! What all positions of a game share.
 
-use hnefi_engine::{Position, Preset, Side, Square};
-use hnefi_models::Wdl;
+use hnefi_engine::{MoveList, Position, Preset, Side, Square};
+use hnefi_models::{PolicyIndex, Wdl};
 use hnefi_selfplay::GameRecord;
 
 use crate::jsonl::end;
@@ -39,6 +39,14 @@ pub(super) fn rules_name(game: &GameRecord) -> &'static str {
 /// Chances as a list.
 pub(super) fn triple(wdl: Wdl) -> [f32; 3] {
     [wdl.win, wdl.draw, wdl.loss]
+}
+
+/// The legal moves as indices into a flattened policy, in generation order.
+pub(super) fn legal_indices(position: &Position) -> impl Iterator<Item = usize> + use<> {
+    let size = position.size();
+    let mut moves = MoveList::new();
+    position.legal_moves(&mut moves);
+    (0..moves.len()).map(move |index| PolicyIndex::of(moves[index], size).flat(size))
 }
 
 /// What stands on each square: 0 nothing, 1 an attacker, 2 a defending man, 3 the king.

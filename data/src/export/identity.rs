@@ -28,6 +28,11 @@ impl GameId {
         GameId(Sha256::digest(text.as_bytes()).into())
     }
 
+    /// The first eight bytes, big-endian.
+    pub fn number(self) -> u64 {
+        first_eight(&self.0)
+    }
+
     /// A number in 0..1 that belongs to the game and is spread evenly over games: the first eight bytes over 2^64.
     pub fn share(self) -> f64 {
         unit(&self.0)
@@ -42,11 +47,14 @@ impl GameId {
     }
 }
 
+fn first_eight(hash: &[u8; 32]) -> u64 {
+    hash[..8].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
 /// The first eight bytes, big-endian, over 2^64.
 fn unit(hash: &[u8; 32]) -> f64 {
-    let first = hash[..8].iter().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
     // 53 bits are what a double holds; more would round up to 1.
-    (first >> 11) as f64 / (1u64 << 53) as f64
+    (first_eight(hash) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// The first eight bytes in hex: what datasets hold as `game_id`.

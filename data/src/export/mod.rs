@@ -1,6 +1,7 @@
 //! Exporting games: which of them, in which format, split how, where to, and all or nothing.
 
 mod card;
+mod disjoint;
 mod facts;
 mod filter;
 mod identity;
@@ -24,9 +25,10 @@ pub use params::{BoardColumns, CardText, ExportParams, Format, PolicyColumns, Ta
 pub use split::Splits;
 
 use self::card::{CardFile, Census};
+use self::disjoint::Disjoint;
 use self::npz::NpzWriters;
 use self::parquet::ParquetWriter;
-use self::parts::{PartWriter, TextWriter, WrittenFile};
+use self::parts::{Entry, PartWriter, TextWriter, WrittenFile};
 use crate::place::{check_free, folder_of, temporary};
 use crate::{DataError, jsonl, pgn};
 
@@ -56,6 +58,8 @@ pub struct ExportSummary {
     pub unfinished: u64,
     /// Games that the filter left out.
     pub filtered: u64,
+    /// Positions left out because they stand in an earlier split ([`ExportParams::disjoint`]).
+    pub shared: u64,
     /// Files of games written; a dataset's card is not counted.
     pub files: u64,
     /// Names of the splits with the games in each; empty where there was none.
@@ -104,10 +108,9 @@ where
         filtered += u64::from(!accepted);
         accepted
     });
-    let records = games.map(|game| game.record);
     let mut summary = export_text(&folder, out, stop, |file| match params.format {
-        Format::Pgn => write_pgn(records, file),
-        _ => write_jsonl(records, file),
+        Format::Pgn => write_pgn(games, file),
+        _ => write_jsonl(games, file),
     })?;
     summary.filtered = filtered;
     Ok(summary)
@@ -119,7 +122,8 @@ where
 /// When a game does not replay or the stream fails.
 pub fn write_jsonl<G>(games: G, out: impl Write) -> Result<ExportSummary, DataError>
 where
-    G: IntoIterator<Item = GameRecord>,
+    G: IntoIterator,
+    G::Item: Into<SourceGame>,
 {
     write_texts(games, out, |game| jsonl::line(game).map(|line| line + "\n"))
 }
@@ -130,7 +134,8 @@ where
 /// When a game does not replay or the stream fails.
 pub fn write_pgn<G>(games: G, out: impl Write) -> Result<ExportSummary, DataError>
 where
-    G: IntoIterator<Item = GameRecord>,
+    G: IntoIterator,
+    G::Item: Into<SourceGame>,
 {
     write_texts(games, out, pgn::text)
 }
@@ -138,17 +143,19 @@ where
 fn write_texts<G>(
     games: G,
     mut out: impl Write,
-    text: impl Fn(&GameRecord) -> Result<String, DataError>,
+    text: impl Fn(&SourceGame) -> Result<String, DataError>,
 ) -> Result<ExportSummary, DataError>
 where
-    G: IntoIterator<Item = GameRecord>,
+    G: IntoIterator,
+    G::Item: Into<SourceGame>,
 {
     let stream = |source| DataError::Stream { doing: "writing games", source };
     let mut summary = ExportSummary { files: 1, ..ExportSummary::default() };
     for game in games {
+        let game = game.into();
         out.write_all(text(&game)?.as_bytes()).map_err(stream)?;
         summary.games += 1;
-        summary.plies += game.plies.len() as u64;
+        summary.plies += game.record.plies.len() as u64;
     }
     out.flush().map_err(stream)?;
     Ok(summary)
@@ -190,6 +197,7 @@ fn export_folder(
     let mut parts = parts(params, made.path())?;
     let mut summary = ExportSummary::default();
     let mut census = Census::default();
+    let mut disjoint = params.disjoint.then(|| Disjoint::new(parts.len(), made.path())).transpose().map_err(problem)?;
     for game in games {
         if !params.filter.accepts(&game) {
             summary.filtered += 1;
@@ -198,11 +206,31 @@ fn export_folder(
         } else {
             let id = GameId::of(&game.record);
             let part = params.splits.as_ref().map_or(0, |splits| splits.part_of(id));
-            parts[part].writer.add(&game, id)?;
+            match &mut disjoint {
+                None => parts[part].writer.add(&Entry { game: &game, id, left_out: &[] })?,
+                // What the later parts may hold is known when the first one is complete.
+                Some(disjoint) if part > 0 => disjoint.keep_for_later(part, &game).map_err(problem)?,
+                Some(disjoint) => {
+                    let left_out = disjoint.left_out(&game.record)?;
+                    parts[part].writer.add(&Entry { game: &game, id, left_out: &left_out })?;
+                }
+            }
             parts[part].games += 1;
             summary.games += 1;
             summary.plies += game.record.plies.len() as u64;
             census.count(&game);
+        }
+    }
+    if let Some(disjoint) = &mut disjoint {
+        for (index, part) in parts.iter_mut().enumerate().skip(1) {
+            disjoint.end_part();
+            for game in disjoint.kept(index).map_err(problem)? {
+                check_wanted(out, stop)?;
+                let game = game.map_err(problem)?;
+                let left_out = disjoint.left_out(&game.record)?;
+                summary.shared += left_out.iter().filter(|&&left_out| left_out).count() as u64;
+                part.writer.add(&Entry { game: &game, id: GameId::of(&game.record), left_out: &left_out })?;
+            }
         }
     }
     check_wanted(out, stop)?;
@@ -260,6 +288,7 @@ impl CardFile {
         let bytes = opened.metadata().map_err(problem)?.len();
         let checksum = identity::checksum(opened).map_err(problem)?;
         let name = file.path.strip_prefix(root).unwrap_or(&file.path).display().to_string();
-        Ok(CardFile { split: split.to_owned(), config: file.config.clone(), name, rows: file.rows, bytes, checksum })
+        let WrittenFile { series, rows, arrow_bytes, .. } = *file;
+        Ok(CardFile { split: split.to_owned(), series, name, rows, bytes, arrow_bytes, checksum })
     }
 }

@@ -11,11 +11,11 @@ use hnefi_models::{ENCODING_VERSION, Features, GLOBALS, PLANES, POLICY_PLANES, P
 use ndarray::{ArrayView, Dimension, StrideShape, aview0};
 use ndarray_npy::{NpzWriter, WritableElement};
 
-use super::facts::{GameFacts, contents, triple};
-use super::parts::{PartWriter, WrittenFile};
-use super::{BoardColumns, ExportParams, GameId, PolicyColumns, SourceGame};
+use super::facts::{GameFacts, contents, legal_indices, triple};
+use super::parts::{Entry, PartWriter, Series, WrittenFile};
+use super::{BoardColumns, ExportParams, PolicyColumns};
 use crate::DataError;
-use crate::steps::{Step, walk};
+use crate::steps::Step;
 
 /// What the arrays of all open shards may take in memory, in bytes.
 const SHARD_BYTES: usize = 128 << 20;
@@ -38,11 +38,16 @@ pub(super) fn arrays(board: BoardColumns, policy: PolicyColumns) -> Vec<[&'stati
     arrays.push(["raw", "float32", "P, 3", "the network's chances of win, draw, loss"]);
     arrays.push(["searched", "float32", "P, 3", "the same after the search"]);
     match policy {
-        PolicyColumns::Dense => arrays.push(["policy", "float32", "P, 40, N, N", "policy target"]),
+        PolicyColumns::Dense => arrays.extend([
+            ["policy", "float32", "P, 40, N, N", "policy target"],
+            ["legal_mask", "uint8", "P, 40, N, N", "1 where a move is legal, else 0"],
+        ]),
         PolicyColumns::Sparse => arrays.extend([
             ["policy_offset", "int64", "P + 1", "where a row's entries of the next two begin and end"],
             ["policy_index", "int32", "K", "policy target: index into a flattened 40, N, N policy"],
             ["policy_weight", "float32", "K", "policy target: its weight"],
+            ["legal_offset", "int64", "P + 1", "where a row's entries of the next begin and end"],
+            ["legal_index", "int32", "L", "the legal moves, as indices into a flattened 40, N, N policy"],
         ]),
     }
     arrays.extend([
@@ -50,7 +55,9 @@ pub(super) fn arrays(board: BoardColumns, policy: PolicyColumns) -> Vec<[&'stati
         ["played", "int32", "P", "the move played, as an index into a flattened 40, N, N policy"],
         ["playouts", "uint32", "P", "playouts of the search"],
         ["trains", "uint8", "P", "whether the ply is a training sample"],
+        ["game_id", "uint64", "P", "identity of the game; `f\"{id:016x}\"` is its name in other formats"],
         ["game", "uint64", "P", "number of the game in its run"],
+        ["generation", "int32", "P", "generation of the run, -1 where there is none"],
         ["ply", "uint32", "P", "ply in the game, from 0"],
         ["reason", "uint8", "P", "how the game ended, numbered as in docs/DATASETS.md"],
         ["rules", "uint8", "P", "the ruleset, numbered as in docs/DATASETS.md"],
@@ -84,27 +91,22 @@ impl NpzWriters {
     }
 
     fn write(&mut self, shard: &Shard) -> Result<(), DataError> {
-        let side = shard.size.side();
-        let config = format!("positions-{side}x{side}");
-        let number = self.done.iter().filter(|file| file.config == config).count() + 1;
-        let path = self.folder.join(format!("{config}-{number:04}.npz"));
+        let series = Series::Positions(shard.size);
+        let number = self.done.iter().filter(|file| file.series == series).count() + 1;
+        let path = self.folder.join(format!("{series}-{number:04}.npz"));
         shard.write(&path).map_err(|problem| DataError::write(&path, problem))?;
-        self.done.push(WrittenFile { path, config, rows: shard.rows() as u64 });
+        self.done.push(WrittenFile { path, series, rows: shard.rows() as u64, arrow_bytes: 0 });
         Ok(())
     }
 }
 
 impl PartWriter for NpzWriters {
-    fn add(&mut self, game: &SourceGame, _: GameId) -> Result<(), DataError> {
-        let size = game.record.rules.size;
+    fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
+        let size = entry.game.record.rules.size;
         let most = self.most_rows.unwrap_or(self.shard_bytes / row_bytes(size, self.policy)).max(1);
         let mut shard = self.shards.remove(&size).unwrap_or_else(|| Shard::new(size, self.board, self.policy));
-        let facts = RowFacts::of(game);
-        let mut index = 0;
-        walk(&game.record, |step| {
-            shard.push(&facts, index, &step);
-            index += 1;
-        })?;
+        let facts = RowFacts::of(entry);
+        entry.walk(|index, step| shard.push(&facts, index, &step))?;
         if shard.rows() >= most {
             self.write(&shard)?;
         } else {
@@ -124,18 +126,22 @@ impl PartWriter for NpzWriters {
 /// What all rows of a game share, with words as numbers.
 struct RowFacts<'a> {
     facts: GameFacts<'a>,
+    id: u64,
+    generation: i32,
     reason: u8,
     rules: u8,
 }
 
 impl RowFacts<'_> {
-    fn of(game: &SourceGame) -> RowFacts<'_> {
-        let game = &game.record;
+    fn of<'a>(entry: &Entry<'a>) -> RowFacts<'a> {
+        let game = &entry.game.record;
         let position_in = |found: Option<usize>, other: u8| found.map_or(other, |index| index as u8);
         let reason = game.outcome.and_then(|outcome| Reason::ALL.iter().position(|&known| known == outcome.reason()));
         let preset = game.rules.preset().and_then(|preset| Preset::ALL.iter().position(|&known| known == preset));
         RowFacts {
             facts: GameFacts::of(game),
+            id: entry.id.number(),
+            generation: entry.game.generation.and_then(|number| i32::try_from(number).ok()).unwrap_or(-1),
             reason: position_in(reason, RESIGNATION),
             rules: position_in(preset, OWN_RULES),
         }
@@ -159,9 +165,14 @@ struct Shard {
     policy_offset: Vec<i64>,
     policy_index: Vec<i32>,
     policy_weight: Vec<f32>,
+    legal_mask: Vec<u8>,
+    legal_offset: Vec<i64>,
+    legal_index: Vec<i32>,
     playouts: Vec<u32>,
     trains: Vec<u8>,
+    game_id: Vec<u64>,
     game: Vec<u64>,
+    generation: Vec<i32>,
     ply: Vec<u32>,
     reason: Vec<u8>,
     rules: Vec<u8>,
@@ -184,9 +195,14 @@ impl Shard {
             policy_offset: vec![0],
             policy_index: Vec::new(),
             policy_weight: Vec::new(),
+            legal_mask: Vec::new(),
+            legal_offset: vec![0],
+            legal_index: Vec::new(),
             playouts: Vec::new(),
             trains: Vec::new(),
+            game_id: Vec::new(),
             game: Vec::new(),
+            generation: Vec::new(),
             ply: Vec::new(),
             reason: Vec::new(),
             rules: Vec::new(),
@@ -216,9 +232,12 @@ impl Shard {
         self.moves_left.push((facts.plies - index) as f32);
         self.played.push(PolicyIndex::of(step.ply.mv, self.size).flat(self.size) as i32);
         self.push_policy(step);
+        self.push_legal(step);
         self.playouts.push(step.ply.playouts);
         self.trains.push(u8::from(step.ply.trains));
+        self.game_id.push(row.id);
         self.game.push(facts.game.game);
+        self.generation.push(row.generation);
         self.ply.push(index as u32);
         self.reason.push(row.reason);
         self.rules.push(row.rules);
@@ -242,6 +261,17 @@ impl Shard {
         }
     }
 
+    fn push_legal(&mut self, step: &Step<'_>) {
+        if self.policy == PolicyColumns::Dense {
+            let begin = self.legal_mask.len();
+            self.legal_mask.resize(begin + POLICY_PLANES * self.size.squares(), 0);
+            legal_indices(step.before).for_each(|index| self.legal_mask[begin + index] = 1);
+        } else {
+            self.legal_index.extend(legal_indices(step.before).map(|index| index as i32));
+            self.legal_offset.push(self.legal_index.len() as i64);
+        }
+    }
+
     /// Writes the file; the names and shapes are those of `docs/DATASETS.md`.
     fn write(&self, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
         let (rows, side) = (self.rows(), self.size.side());
@@ -257,16 +287,21 @@ impl Shard {
         add(&mut file, "searched", (rows, 3), &self.searched)?;
         if self.policy == PolicyColumns::Dense {
             add(&mut file, "policy", (rows, POLICY_PLANES, side, side), &self.policy_dense)?;
+            add(&mut file, "legal_mask", (rows, POLICY_PLANES, side, side), &self.legal_mask)?;
         } else {
             add(&mut file, "policy_offset", rows + 1, &self.policy_offset)?;
             add(&mut file, "policy_index", self.policy_index.len(), &self.policy_index)?;
             add(&mut file, "policy_weight", self.policy_weight.len(), &self.policy_weight)?;
+            add(&mut file, "legal_offset", rows + 1, &self.legal_offset)?;
+            add(&mut file, "legal_index", self.legal_index.len(), &self.legal_index)?;
         }
         add(&mut file, "moves_left", rows, &self.moves_left)?;
         add(&mut file, "played", rows, &self.played)?;
         add(&mut file, "playouts", rows, &self.playouts)?;
         add(&mut file, "trains", rows, &self.trains)?;
+        add(&mut file, "game_id", rows, &self.game_id)?;
         add(&mut file, "game", rows, &self.game)?;
+        add(&mut file, "generation", rows, &self.generation)?;
         add(&mut file, "ply", rows, &self.ply)?;
         add(&mut file, "reason", rows, &self.reason)?;
         add(&mut file, "rules", rows, &self.rules)?;
@@ -289,8 +324,8 @@ fn add<T: WritableElement, D: Dimension>(
 /// Memory of one row, its policy estimated where it is sparse.
 fn row_bytes(size: BoardSize, policy: PolicyColumns) -> usize {
     let policy = match policy {
-        PolicyColumns::Dense => POLICY_PLANES * size.squares() * size_of::<f32>(),
-        PolicyColumns::Sparse => 32 * 8,
+        PolicyColumns::Dense => POLICY_PLANES * size.squares() * (size_of::<f32>() + 1),
+        PolicyColumns::Sparse => 32 * 8 + 64 * 4,
     };
-    PLANES * size.squares() + GLOBALS * size_of::<f32>() + policy + 80
+    PLANES * size.squares() + GLOBALS * size_of::<f32>() + policy + 100
 }

@@ -149,6 +149,9 @@ pub struct ExportParams {
     pub filter: Filter,
     /// Parts of the dataset, each in a folder of its own; `None` for an undivided one.
     pub splits: Option<Splits>,
+    /// Leave out of each part the positions (board and side to move) that stand in an earlier one. Takes up to 20 bytes of
+    /// memory for each different position.
+    pub disjoint: bool,
     /// A file is ended once it has so many rows (games stay whole); `None` for what suits the format.
     pub shard_rows: Option<usize>,
     /// For the dataset card.
@@ -165,6 +168,7 @@ impl ExportParams {
             policy: PolicyColumns::default(),
             filter: Filter::default(),
             splits: None,
+            disjoint: false,
             shard_rows: None,
             card: CardText::default(),
         }
@@ -220,6 +224,11 @@ impl ExportParams {
                     "a table of games has no policies; expected a table of positions".to_owned(),
                 );
             }
+        }
+        if self.disjoint && (self.splits.is_none() || self.table() == Table::Games) {
+            let problem = "only a split has parts, and only a table of positions has positions to leave out; expected a split \
+                           of positions";
+            return bad("disjoint", "true", problem.to_owned());
         }
         if let (Some(rows), false) = (self.shard_rows, self.is_folder()) {
             let found = rows.to_string();

@@ -1,30 +1,84 @@
 //! One part of a dataset (the whole of it, or one of its splits) while it is being written.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
+use hnefi_engine::BoardSize;
+
 use super::{Format, GameId, SourceGame};
+use crate::steps::{Step, walk};
 use crate::{DataError, jsonl, pgn};
 
 /// A text file is ended once it is this large, in bytes.
 const TEXT_BYTES: usize = 256 << 20;
+
+/// A series of files with the same columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Series {
+    Games,
+    Positions(BoardSize),
+}
+
+impl Series {
+    /// The board, where there is one.
+    pub(super) fn size(self) -> Option<BoardSize> {
+        match self {
+            Series::Games => None,
+            Series::Positions(size) => Some(size),
+        }
+    }
+}
+
+/// What its files and its configuration on the hub are called.
+impl fmt::Display for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Series::Games => f.write_str("games"),
+            Series::Positions(size) => write!(f, "positions-{0}x{0}", size.side()),
+        }
+    }
+}
+
+/// A game on its way into a dataset.
+pub(super) struct Entry<'a> {
+    pub(super) game: &'a SourceGame,
+    pub(super) id: GameId,
+    /// Plies whose positions are left out, as they stand in another part.
+    pub(super) left_out: &'a [bool],
+}
+
+impl Entry<'_> {
+    /// Checks the game and shows each of its plies to `visit` whose position is not left out, with its number.
+    pub(super) fn walk(&self, mut visit: impl FnMut(usize, Step<'_>)) -> Result<(), DataError> {
+        let mut index = 0;
+        walk(&self.game.record, |step| {
+            if self.left_out.get(index) != Some(&true) {
+                visit(index, step);
+            }
+            index += 1;
+        })
+    }
+}
 
 /// A finished file.
 #[derive(Clone, Debug)]
 pub(super) struct WrittenFile {
     /// Where it was written.
     pub(super) path: PathBuf,
-    /// The series it belongs to, such as `positions-7x7`; all its files have the same columns.
-    pub(super) config: String,
+    /// The series it belongs to.
+    pub(super) series: Series,
     /// Rows, lines or games in it.
     pub(super) rows: u64,
+    /// What they take in a reader's memory in Arrow's layout; 0 where the format has no columns.
+    pub(super) arrow_bytes: u64,
 }
 
 /// Takes the games of a part one by one and writes files into its folder.
 pub(super) trait PartWriter {
     /// Adds a game.
-    fn add(&mut self, game: &SourceGame, id: GameId) -> Result<(), DataError>;
+    fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError>;
 
     /// Writes what is left and says which files there are.
     fn finish(self: Box<Self>) -> Result<Vec<WrittenFile>, DataError>;
@@ -55,15 +109,15 @@ impl TextWriter {
 }
 
 impl PartWriter for TextWriter {
-    fn add(&mut self, game: &SourceGame, _: GameId) -> Result<(), DataError> {
+    fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
         let text = match self.format {
-            Format::Pgn => pgn::text(&game.record)?,
-            _ => jsonl::line(&game.record)? + "\n",
+            Format::Pgn => pgn::text(entry.game)?,
+            _ => jsonl::line(entry.game)? + "\n",
         };
         if self.file.is_none() {
             let path = self.folder.join(format!("games-{:04}.{}", self.done.len() + 1, self.format));
             let file = File::create_new(&path).map_err(|error| DataError::write(&path, error))?;
-            let written = WrittenFile { path, config: "games".to_owned(), rows: 0 };
+            let written = WrittenFile { path, series: Series::Games, rows: 0, arrow_bytes: 0 };
             self.file = Some((BufWriter::new(file), written, 0));
         }
         if let Some((file, written, bytes)) = &mut self.file {

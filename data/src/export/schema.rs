@@ -1,5 +1,7 @@
 //! The columns of the tables, described once: the Parquet schema, the dataset card and its tables are made from this.
 
+use hnefi_models::{GLOBALS as GLOBAL_NUMBERS, PLANES as INPUT_PLANES, POLICY_PLANES};
+
 use super::{BoardColumns, PolicyColumns};
 
 /// What one value is.
@@ -21,6 +23,26 @@ pub(super) enum Cell {
     /// One or null.
     Optional,
     List,
+    /// A list of so many values.
+    Fixed(usize),
+    /// A list of so many values for each square of the board.
+    PerSquare(usize),
+}
+
+impl Cell {
+    /// Whether it is a list of any kind.
+    pub(super) const fn is_list(self) -> bool {
+        matches!(self, Cell::List | Cell::Fixed(_) | Cell::PerSquare(_))
+    }
+
+    /// The length of every list on a board of so many squares, where all have one.
+    pub(super) const fn length(self, squares: usize) -> Option<usize> {
+        match self {
+            Cell::Fixed(length) => Some(length),
+            Cell::PerSquare(values) => Some(values * squares),
+            Cell::One | Cell::Optional | Cell::List => None,
+        }
+    }
 }
 
 /// A column.
@@ -51,6 +73,16 @@ impl Scalar {
         }
     }
 
+    /// Bits of a value in memory; of a text those of its handle.
+    pub(super) const fn bits(self) -> usize {
+        match self {
+            Scalar::Bool => 1,
+            Scalar::UInt8 => 8,
+            Scalar::UInt32 | Scalar::Int32 | Scalar::Float32 | Scalar::Text => 32,
+            Scalar::UInt64 => 64,
+        }
+    }
+
     /// Its name on the Hugging Face hub and in Arrow.
     pub(super) const fn dtype(self) -> &'static str {
         match self {
@@ -73,7 +105,7 @@ impl Field {
         match self.cell {
             Cell::One => format!("required {physical} {name} {annotation};"),
             Cell::Optional => format!("optional {physical} {name} {annotation};"),
-            Cell::List => format!(
+            Cell::List | Cell::Fixed(_) | Cell::PerSquare(_) => format!(
                 "required group {name} (LIST) {{ repeated group list {{ required {physical} element {annotation}; }} }}"
             ),
         }
@@ -92,12 +124,16 @@ pub(super) const REASON: Field =
     field("reason", Cell::One, Scalar::Text, "how the game ended, such as `king_captured`; empty while ongoing");
 pub(super) const PLY: Field = field("ply", Cell::One, Scalar::UInt32, "ply in the game, from 0");
 pub(super) const SIDE: Field = field("side", Cell::One, Scalar::Text, "side to move: `attackers` or `defenders`");
-pub(super) const PLANES: Field =
-    field("planes", Cell::List, Scalar::UInt8, "the network's input planes, 16 x N x N, each value 0 or 1");
+pub(super) const PLANES: Field = field(
+    "planes",
+    Cell::PerSquare(INPUT_PLANES),
+    Scalar::UInt8,
+    "the network's input planes, 16 x N x N, each value 0 or 1",
+);
 pub(super) const BOARD: Field =
-    field("board", Cell::List, Scalar::UInt8, "N x N contents: 0 empty, 1 attacker, 2 defender, 3 king");
+    field("board", Cell::PerSquare(1), Scalar::UInt8, "N x N contents: 0 empty, 1 attacker, 2 defender, 3 king");
 pub(super) const GLOBALS: Field =
-    field("globals", Cell::List, Scalar::Float32, "the network's global input, 48 numbers");
+    field("globals", Cell::Fixed(GLOBAL_NUMBERS), Scalar::Float32, "the network's global input");
 pub(super) const MOVE: Field = field("move", Cell::One, Scalar::Text, "the move played, such as `a4b4`");
 pub(super) const PLAYED: Field =
     field("played", Cell::One, Scalar::Int32, "the move played, as an index into a flattened 40 x N x N policy");
@@ -105,17 +141,30 @@ pub(super) const POLICY_INDEX: Field =
     field("policy_index", Cell::List, Scalar::Int32, "policy target: indices into a flattened 40 x N x N policy");
 pub(super) const POLICY_WEIGHT: Field =
     field("policy_weight", Cell::List, Scalar::Float32, "policy target: their weights, which sum to 1, or none");
-pub(super) const POLICY: Field =
-    field("policy", Cell::List, Scalar::Float32, "policy target, 40 x N x N weights that sum to 1, or all 0");
+pub(super) const POLICY: Field = field(
+    "policy",
+    Cell::PerSquare(POLICY_PLANES),
+    Scalar::Float32,
+    "policy target, 40 x N x N weights that sum to 1, or all 0",
+);
+pub(super) const LEGAL: Field =
+    field("legal", Cell::List, Scalar::Int32, "the legal moves, as indices into a flattened 40 x N x N policy");
+pub(super) const LEGAL_MASK: Field = field(
+    "legal_mask",
+    Cell::PerSquare(POLICY_PLANES),
+    Scalar::UInt8,
+    "the legal moves, 40 x N x N: 1 where a move is legal, else 0",
+);
 pub(super) const WDL: Field = field(
     "wdl",
-    Cell::List,
+    Cell::Fixed(3),
     Scalar::Float32,
     "how the game ended, for the side to move: win, draw, loss, one of them 1",
 );
 pub(super) const RAW: Field =
-    field("raw", Cell::List, Scalar::Float32, "the network's chances of win, draw, loss for the side to move");
-pub(super) const SEARCHED: Field = field("searched", Cell::List, Scalar::Float32, "the same chances after the search");
+    field("raw", Cell::Fixed(3), Scalar::Float32, "the network's chances of win, draw, loss for the side to move");
+pub(super) const SEARCHED: Field =
+    field("searched", Cell::Fixed(3), Scalar::Float32, "the same chances after the search");
 pub(super) const MOVES_LEFT: Field =
     field("moves_left", Cell::One, Scalar::Float32, "plies to the end of the game, this one included");
 pub(super) const PLAYOUTS: Field = field("playouts", Cell::One, Scalar::UInt32, "playouts of the search");
@@ -177,8 +226,8 @@ pub(super) fn position_fields(board: BoardColumns, policy: PolicyColumns) -> Vec
     });
     fields.extend([GLOBALS, MOVE, PLAYED]);
     match policy {
-        PolicyColumns::Sparse => fields.extend([POLICY_INDEX, POLICY_WEIGHT]),
-        PolicyColumns::Dense => fields.push(POLICY),
+        PolicyColumns::Sparse => fields.extend([POLICY_INDEX, POLICY_WEIGHT, LEGAL]),
+        PolicyColumns::Dense => fields.extend([POLICY, LEGAL_MASK]),
     }
     fields.extend([WDL, RAW, SEARCHED, MOVES_LEFT, PLAYOUTS, TRAINS, REASON]);
     fields

@@ -6,17 +6,18 @@ use hnefi_engine::Side;
 use hnefi_selfplay::GameRecord;
 
 use super::result_text;
-use crate::DataError;
 use crate::jsonl::end;
 use crate::rules_text::RulesText;
 use crate::steps::walk;
+use crate::{DataError, GameId, SourceGame};
 
 /// Columns a line of moves may fill.
 const WIDTH: usize = 100;
 
 /// The game's tags, an empty line, its moves and result, an empty line.
-pub(crate) fn text(game: &GameRecord) -> Result<String, DataError> {
-    let mut out = tags(game)?;
+pub(crate) fn text(source: &SourceGame) -> Result<String, DataError> {
+    let game = &source.record;
+    let mut out = tags(source)?;
     out.push('\n');
     let mut column = 0;
     for word in words(game)? {
@@ -35,14 +36,19 @@ pub(crate) fn text(game: &GameRecord) -> Result<String, DataError> {
     Ok(out)
 }
 
-fn tags(game: &GameRecord) -> Result<String, DataError> {
+fn tags(source: &SourceGame) -> Result<String, DataError> {
+    let game = &source.record;
     let mut out = String::new();
     let mut tag = |name: &str, value: &str| {
         let value = value.replace('\\', r"\\").replace('"', "\\\"").replace(char::is_control, " ");
         writeln!(out, "[{name} \"{value}\"]").expect("writing to a string cannot fail");
     };
     tag("Game", &game.game.to_string());
+    tag("GameId", &GameId::of(game).to_string());
     tag("Seed", &game.seed.to_string());
+    if let Some(generation) = source.generation {
+        tag("Generation", &generation.to_string());
+    }
     match RulesText::of(&game.rules) {
         RulesText::Name(name) => tag("Rules", &name),
         RulesText::Options(rules) => {

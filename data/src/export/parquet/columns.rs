@@ -5,15 +5,17 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 
+use hnefi_engine::BoardSize;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::{AsBytes, ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 
-use crate::export::schema::{Cell, Field};
+use super::arrow;
+use crate::export::schema::{Cell, Field, Scalar};
 
 /// The values of one column in the present row group.
 ///
@@ -47,7 +49,7 @@ impl<T: DataType> Column<T> {
 
     /// A row of a column of lists.
     pub(super) fn push_list(&mut self, values: impl IntoIterator<Item = T::T>) {
-        debug_assert_eq!(self.field.cell, Cell::List, "{}", self.field.name);
+        debug_assert!(self.field.cell.is_list(), "{}", self.field.name);
         let before = self.values.len();
         self.values.extend(values);
         let count = self.values.len() - before;
@@ -62,6 +64,9 @@ pub(super) trait AnyColumn {
     /// Memory taken, in bytes; texts are counted by their handles.
     fn bytes(&self) -> usize;
 
+    /// Memory that a reader takes for them in Arrow's layout, in bytes.
+    fn arrow_bytes(&self) -> usize;
+
     /// Writes the values and forgets them.
     fn write(&mut self, out: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError>;
 }
@@ -71,10 +76,29 @@ impl<T: DataType> AnyColumn for Column<T> {
         self.values.len() * size_of::<T::T>() + (self.definition.len() + self.repetition.len()) * size_of::<i16>()
     }
 
+    fn arrow_bytes(&self) -> usize {
+        /// Where a value of changing length ends.
+        const OFFSET: usize = 4;
+        let values = match self.field.scalar {
+            Scalar::Text => self.values.iter().map(|value| value.as_bytes().len() + OFFSET).sum(),
+            scalar => (self.values.len() * scalar.bits()).div_ceil(8),
+        };
+        values
+            + match self.field.cell {
+                Cell::One | Cell::Fixed(_) | Cell::PerSquare(_) => 0,
+                // A bit says whether there is one; room for it is there in any case.
+                Cell::Optional => {
+                    let nulls = self.definition.len() - self.values.len();
+                    self.definition.len().div_ceil(8) + nulls * self.field.scalar.bits().div_ceil(8)
+                }
+                Cell::List => OFFSET * self.repetition.iter().filter(|&&level| level == 0).count(),
+            }
+    }
+
     fn write(&mut self, out: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         let levels = |levels: &[i16], used: bool| used.then(|| levels.to_vec());
         let definition = levels(&self.definition, self.field.cell != Cell::One);
-        let repetition = levels(&self.repetition, self.field.cell == Cell::List);
+        let repetition = levels(&self.repetition, self.field.cell.is_list());
         out.typed::<T>().write_batch(&self.values, definition.as_deref(), repetition.as_deref())?;
         self.values.clear();
         self.definition.clear();
@@ -94,11 +118,19 @@ pub(super) struct TableFile {
 }
 
 impl TableFile {
-    /// A new file with these columns. `notes` are kept in its metadata.
-    pub(super) fn create(path: &Path, fields: &[Field], notes: &[(&str, String)]) -> Result<TableFile, ParquetError> {
+    /// A new file with these columns, of positions on that board if of any. `notes` are kept in its metadata.
+    pub(super) fn create(
+        path: &Path,
+        fields: &[Field],
+        size: Option<BoardSize>,
+        notes: &[(&str, String)],
+    ) -> Result<TableFile, ParquetError> {
         let columns: String = fields.iter().map(Field::declaration).collect();
         let schema = Arc::new(parse_message_type(&format!("message table {{ {columns} }}"))?);
-        let notes = notes.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone())).collect();
+        // Parquet knows no lists of fixed length; this note is how readers that do are told of them.
+        let note = (arrow::NOTE, arrow::schema(fields, size.map_or(0, BoardSize::squares)));
+        let notes = notes.iter().chain([&note]);
+        let notes = notes.map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone())).collect();
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_created_by(concat!("hnefi ", env!("CARGO_PKG_VERSION")).to_owned())

@@ -7,10 +7,9 @@ use super::Rows;
 use super::columns::{AnyColumn, Column, text};
 use crate::DataError;
 use crate::export::facts::rules_name;
+use crate::export::parts::Entry;
 use crate::export::schema::{self, Field};
-use crate::export::{GameId, SourceGame};
 use crate::jsonl::end;
-use crate::steps::walk;
 
 /// The columns, in the order of the schema.
 pub(super) struct GameRows {
@@ -70,11 +69,11 @@ impl Rows for GameRows {
         self.rows
     }
 
-    fn add(&mut self, game: &SourceGame, id: GameId) -> Result<(), DataError> {
-        let record = &game.record;
+    fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
+        let record = &entry.game.record;
         let size = record.rules.size;
         let mut captures = Vec::with_capacity(record.plies.len());
-        walk(record, |step| {
+        entry.walk(|_, step| {
             let names: Vec<_> = step.captured.map(|square| square.name(size)).collect();
             captures.push(text(names.join(" ")));
         })?;
@@ -86,10 +85,10 @@ impl Rows for GameRows {
         };
         let (status, reason) = end(record);
         self.rows += 1;
-        self.game_id.push(text(id.to_string()));
+        self.game_id.push(text(entry.id.to_string()));
         self.game.push(record.game as i64);
         self.seed.push(record.seed as i64);
-        self.generation.push_optional(game.generation.map(|number| number as i32));
+        self.generation.push_optional(entry.game.generation.map(|number| number as i32));
         self.rules.push(text(rules_name(record)));
         self.options.push_optional(options.map(text));
         self.ply_cap.push(record.rules.ply_cap.into());

@@ -4,6 +4,7 @@
 //! bounded; a file that has grown large is ended after the game at hand and the next one begun. Of the Arrow crates only
 //! `parquet` is used, through its column writers: the columns are few and fixed, and Arrow's arrays would be a detour.
 
+mod arrow;
 mod columns;
 mod games;
 mod positions;
@@ -11,16 +12,15 @@ mod positions;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use hnefi_engine::BoardSize;
 use hnefi_models::ENCODING_VERSION;
 use parquet::errors::ParquetError;
 
 use self::columns::{AnyColumn, TableFile};
 use self::games::GameRows;
 use self::positions::PositionRows;
-use super::parts::{PartWriter, WrittenFile};
+use super::parts::{Entry, PartWriter, Series, WrittenFile};
 use super::schema::Field;
-use super::{ExportParams, GameId, SourceGame, Table};
+use super::{ExportParams, Table};
 use crate::DataError;
 
 /// What the columns of one row group may take in memory, in bytes.
@@ -38,7 +38,7 @@ trait Rows {
     fn rows(&self) -> usize;
 
     /// Adds the rows of a game.
-    fn add(&mut self, game: &SourceGame, id: GameId) -> Result<(), DataError>;
+    fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError>;
 
     /// The columns, in order.
     fn columns(&mut self) -> Vec<&mut dyn AnyColumn>;
@@ -51,47 +51,46 @@ trait Rows {
 pub(super) struct ParquetWriter {
     folder: PathBuf,
     params: ExportParams,
-    series: BTreeMap<Option<BoardSize>, Series>,
+    files: BTreeMap<Series, Files>,
 }
 
 impl ParquetWriter {
     pub(super) fn new(folder: PathBuf, params: &ExportParams) -> ParquetWriter {
-        ParquetWriter { folder, params: params.clone(), series: BTreeMap::new() }
+        ParquetWriter { folder, params: params.clone(), files: BTreeMap::new() }
     }
 }
 
 impl PartWriter for ParquetWriter {
-    fn add(&mut self, game: &SourceGame, id: GameId) -> Result<(), DataError> {
+    fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
         let params = &self.params;
-        let positions = params.table() == Table::Positions;
-        let size = game.record.rules.size;
-        let key = positions.then_some(size);
-        let series = self.series.entry(key).or_insert_with(|| {
-            let (config, rows): (_, Box<dyn Rows>) = if positions {
-                let side = size.side();
-                (format!("positions-{side}x{side}"), Box::new(PositionRows::new(size, params.board, params.policy)))
-            } else {
-                ("games".to_owned(), Box::new(GameRows::new()))
+        let series = match params.table() {
+            Table::Positions => Series::Positions(entry.game.record.rules.size),
+            Table::Games => Series::Games,
+        };
+        let files = self.files.entry(series).or_insert_with(|| {
+            let rows: Box<dyn Rows> = match series {
+                Series::Positions(size) => Box::new(PositionRows::new(size, params.board, params.policy)),
+                Series::Games => Box::new(GameRows::new()),
             };
-            Series { folder: self.folder.clone(), config, rows, most: params.shard_rows, file: None, done: Vec::new() }
+            Files { folder: self.folder.clone(), series, rows, most: params.shard_rows, file: None, done: Vec::new() }
         });
-        series.add(game, id)
+        files.add(entry)
     }
 
     fn finish(self: Box<Self>) -> Result<Vec<WrittenFile>, DataError> {
         let mut files = Vec::new();
-        for mut series in self.series.into_values() {
-            series.end_file()?;
-            files.append(&mut series.done);
+        for mut of_series in self.files.into_values() {
+            of_series.end_file()?;
+            files.append(&mut of_series.done);
         }
         Ok(files)
     }
 }
 
-/// Files of one table and one board size, numbered.
-struct Series {
+/// The files of one series, numbered.
+struct Files {
     folder: PathBuf,
-    config: String,
+    series: Series,
     rows: Box<dyn Rows>,
     /// A file is ended once it has so many rows.
     most: Option<usize>,
@@ -100,9 +99,9 @@ struct Series {
     done: Vec<WrittenFile>,
 }
 
-impl Series {
-    fn add(&mut self, game: &SourceGame, id: GameId) -> Result<(), DataError> {
-        self.rows.add(game, id)?;
+impl Files {
+    fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
+        self.rows.add(entry)?;
         let bytes: usize = self.rows.columns().iter().map(|column| column.bytes()).sum();
         if bytes >= GROUP_BYTES {
             self.write_group()?;
@@ -122,14 +121,15 @@ impl Series {
             return Ok(());
         }
         if self.file.is_none() {
-            let name = format!("{}-{:04}.parquet", self.config, self.done.len() + 1);
+            let name = format!("{}-{:04}.parquet", self.series, self.done.len() + 1);
             let path = self.folder.join(&name);
             let notes = [("hnefi.encoding", ENCODING_VERSION.to_string())];
-            let file = TableFile::create(&path, &self.rows.fields(), &notes)
+            let file = TableFile::create(&path, &self.rows.fields(), self.series.size(), &notes)
                 .map_err(|problem| DataError::write(&path, plain(problem)))?;
-            self.file = Some((file, WrittenFile { path, config: self.config.clone(), rows: 0 }));
+            self.file = Some((file, WrittenFile { path, series: self.series, rows: 0, arrow_bytes: 0 }));
         }
         if let Some((file, written)) = &mut self.file {
+            written.arrow_bytes += self.rows.columns().iter().map(|column| column.arrow_bytes() as u64).sum::<u64>();
             file.write_group(&mut self.rows.columns())
                 .map_err(|problem| DataError::write(&written.path, plain(problem)))?;
             written.rows += rows as u64;

@@ -7,10 +7,11 @@ use parquet::data_type::{BoolType, ByteArrayType, FloatType, Int32Type, Int64Typ
 use super::Rows;
 use super::columns::{AnyColumn, Column, text};
 use crate::DataError;
-use crate::export::facts::{GameFacts, contents, triple};
+use crate::export::facts::{GameFacts, contents, legal_indices, triple};
+use crate::export::parts::Entry;
 use crate::export::schema::{self, Field};
-use crate::export::{BoardColumns, GameId, PolicyColumns, SourceGame};
-use crate::steps::{Step, walk};
+use crate::export::{BoardColumns, PolicyColumns, SourceGame};
+use crate::steps::Step;
 
 /// The columns, in the order of the schema.
 pub(super) struct PositionRows {
@@ -32,6 +33,8 @@ pub(super) struct PositionRows {
     policy_index: Column<Int32Type>,
     /// Sparse or dense.
     policy_weight: Column<FloatType>,
+    /// Indices or a mask.
+    legal: Column<Int32Type>,
     wdl: Column<FloatType>,
     raw: Column<FloatType>,
     searched: Column<FloatType>,
@@ -47,9 +50,9 @@ impl PositionRows {
             BoardColumns::Planes => schema::PLANES,
             BoardColumns::Compact => schema::BOARD,
         };
-        let weights = match policy {
-            PolicyColumns::Sparse => schema::POLICY_WEIGHT,
-            PolicyColumns::Dense => schema::POLICY,
+        let (weights, legal) = match policy {
+            PolicyColumns::Sparse => (schema::POLICY_WEIGHT, schema::LEGAL),
+            PolicyColumns::Dense => (schema::POLICY, schema::LEGAL_MASK),
         };
         PositionRows {
             size,
@@ -68,6 +71,7 @@ impl PositionRows {
             played: Column::new(schema::PLAYED),
             policy_index: Column::new(schema::POLICY_INDEX),
             policy_weight: Column::new(weights),
+            legal: Column::new(legal),
             wdl: Column::new(schema::WDL),
             raw: Column::new(schema::RAW),
             searched: Column::new(schema::SEARCHED),
@@ -116,6 +120,7 @@ impl PositionRows {
         let flat = |mv| PolicyIndex::of(mv, self.size).flat(self.size);
         match self.policy {
             PolicyColumns::Sparse => {
+                self.legal.push_list(legal_indices(step.before).map(|index| index as i32));
                 self.policy_index.push_list(step.ply.policy.iter().map(|&(mv, _)| flat(mv) as i32));
                 self.policy_weight.push_list(step.ply.policy.iter().map(|&(_, weight)| weight));
             }
@@ -125,6 +130,9 @@ impl PositionRows {
                     dense[flat(mv)] = weight;
                 }
                 self.policy_weight.push_list(dense);
+                let mut mask = vec![0; POLICY_PLANES * self.size.squares()];
+                legal_indices(step.before).for_each(|index| mask[index] = 1);
+                self.legal.push_list(mask);
             }
         }
     }
@@ -139,13 +147,9 @@ impl Rows for PositionRows {
         self.rows
     }
 
-    fn add(&mut self, game: &SourceGame, id: GameId) -> Result<(), DataError> {
-        let facts = GameFacts::of(&game.record);
-        let (id, mut index) = (id.to_string(), 0);
-        walk(&game.record, |step| {
-            self.push(game, &facts, &id, index, &step);
-            index += 1;
-        })
+    fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
+        let (facts, id) = (GameFacts::of(&entry.game.record), entry.id.to_string());
+        entry.walk(|index, step| self.push(entry.game, &facts, &id, index, &step))
     }
 
     fn columns(&mut self) -> Vec<&mut dyn AnyColumn> {
@@ -165,6 +169,7 @@ impl Rows for PositionRows {
             columns.push(&mut self.policy_index);
         }
         columns.push(&mut self.policy_weight);
+        columns.push(&mut self.legal);
         columns.push(&mut self.wdl);
         columns.push(&mut self.raw);
         columns.push(&mut self.searched);

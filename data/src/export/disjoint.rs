@@ -1,0 +1,94 @@
+//! Parts of a dataset without common positions.
+//!
+//! A position is its board and the side to move, by their hash. The first part is written as its games come; those of later
+//! parts wait on the disk until every position of the parts before is known.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
+use std::path::Path;
+
+use hnefi_selfplay::{GameRecord, decode_games, encode_games};
+
+use super::SourceGame;
+use crate::DataError;
+use crate::steps::walk;
+
+/// The positions met so far, and the games of later parts.
+pub(super) struct Disjoint {
+    /// Positions of the parts before the present one.
+    earlier: HashSet<u64>,
+    /// Positions of the present part.
+    present: HashSet<u64>,
+    /// Games of the second part, the third and so on.
+    waiting: Vec<BufWriter<File>>,
+}
+
+impl Disjoint {
+    /// For so many parts; games wait in files of the folder that have no name and vanish by themselves.
+    pub(super) fn new(parts: usize, folder: &Path) -> io::Result<Disjoint> {
+        let waiting =
+            (1..parts).map(|_| tempfile::tempfile_in(folder).map(BufWriter::new)).collect::<Result<_, _>>()?;
+        Ok(Disjoint { earlier: HashSet::new(), present: HashSet::new(), waiting })
+    }
+
+    /// Puts a game of a later part aside.
+    pub(super) fn keep_for_later(&mut self, part: usize, game: &SourceGame) -> io::Result<()> {
+        let bytes = encode_games(std::slice::from_ref(&game.record));
+        let file = &mut self.waiting[part - 1];
+        file.write_all(&game.generation.map_or(-1, i64::from).to_le_bytes())?;
+        file.write_all(&(bytes.len() as u64).to_le_bytes())?;
+        file.write_all(&bytes)
+    }
+
+    /// The games of a later part.
+    pub(super) fn kept(&mut self, part: usize) -> io::Result<impl Iterator<Item = io::Result<SourceGame>> + use<>> {
+        let file = &mut self.waiting[part - 1];
+        let bytes = file.stream_position()?;
+        file.flush()?;
+        let mut file = file.get_ref().try_clone()?;
+        file.rewind()?;
+        let mut file = BufReader::new(file.take(bytes));
+        Ok(std::iter::from_fn(move || match file.fill_buf().map(<[u8]>::is_empty) {
+            Ok(true) => None,
+            Ok(false) => Some(read(&mut file)),
+            Err(error) => Some(Err(error)),
+        }))
+    }
+
+    /// Which plies of a game of the present part stand in an earlier one, ply by ply.
+    ///
+    /// # Errors
+    /// When the game does not hold together.
+    pub(super) fn left_out(&mut self, game: &GameRecord) -> Result<Vec<bool>, DataError> {
+        let mut left_out = Vec::with_capacity(game.plies.len());
+        walk(game, |step| {
+            let position = step.before.hash();
+            let known = self.earlier.contains(&position);
+            if !known {
+                self.present.insert(position);
+            }
+            left_out.push(known);
+        })?;
+        Ok(left_out)
+    }
+
+    /// The present part is complete.
+    pub(super) fn end_part(&mut self) {
+        self.earlier.extend(self.present.drain());
+    }
+}
+
+/// The next game that was put aside.
+fn read(file: &mut impl Read) -> io::Result<SourceGame> {
+    let mut number = [0; 8];
+    file.read_exact(&mut number)?;
+    let generation = u32::try_from(i64::from_le_bytes(number)).ok();
+    file.read_exact(&mut number)?;
+    let length = usize::try_from(u64::from_le_bytes(number)).map_err(io::Error::other)?;
+    let mut bytes = vec![0; length];
+    file.read_exact(&mut bytes)?;
+    let mut games = decode_games("games put aside", &bytes).map_err(io::Error::other)?;
+    let record = games.pop().ok_or_else(|| io::Error::other("a game put aside is gone"))?;
+    Ok(SourceGame { record, generation })
+}
