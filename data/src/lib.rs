@@ -8,6 +8,7 @@ mod export;
 mod import;
 mod jsonl;
 mod judge;
+mod lines;
 mod pgn;
 mod place;
 mod reference;
@@ -19,8 +20,9 @@ pub use export::{
     BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameId, GameResult, PolicyColumns,
     SourceGame, Splits, Table, export, export_unless, write_jsonl, write_pgn,
 };
-pub use import::{Imported, LeftOut, import};
+pub use import::{Imported, LeftOut, RecordedGames, import, recorded_games};
 pub use judge::{Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Rate, SideJudgement, judge};
+pub use lines::BoundedLines;
 pub use pgn::PgnReader;
 pub use place::write_new_file;
 pub use reference::write_reference;

@@ -5,7 +5,7 @@ mod games;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use hnefi_data::{Imported, import, replay_line, write_jsonl, write_pgn};
+use hnefi_data::{DataError, Imported, import, recorded_games, replay_line, write_jsonl, write_pgn};
 use hnefi_engine::{Position, Preset, Rules, Side};
 use hnefi_selfplay::{GameRecord, decode_games, encode_games};
 
@@ -258,4 +258,26 @@ fn every_recorded_game_is_imported_and_replays() {
     }
     assert_eq!((games, plies), (1752 + 525, 87_274 + 11_226));
     assert!(played_on < 20, "{played_on} games were played on");
+}
+
+/// The web board opens archives without being told what they hold.
+#[test]
+fn a_game_is_read_by_the_ruleset_it_was_played_by() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mixed = "1,d1-d3 e5-e2 g1-g3 f4-c4 g3-e3xe2,1,0,Ongoing\n2,d6-c6 d5-e5,0,0,White\n3,d2-c2 hello,0,0,White\n";
+    let path = folder.path().join("games.csv");
+    std::fs::write(&path, format!("{HEADING}\n{mixed}")).expect("a file");
+    let read = |presets: &[Preset]| {
+        let games = recorded_games(&path, presets).unwrap_or_else(|error| panic!("{error}"));
+        let preset =
+            |game: Result<GameRecord, DataError>| game.map(|game| game.rules.preset()).map_err(|e| e.to_string());
+        games.map(preset).collect::<Vec<_>>()
+    };
+    let found = read(&[Preset::Copenhagen, Preset::Tablut, Preset::Brandubh]);
+    assert_eq!(found[..2], [Ok(Some(Preset::Copenhagen)), Ok(Some(Preset::Brandubh))]);
+    let problem = found[2].as_ref().expect_err("no move");
+    assert!(problem.starts_with("line 4: game 3, ply 2") && problem.contains("hello"), "{problem}");
+    assert!(read(&[Preset::Brandubh])[0].is_err());
+    let Err(other) = recorded_games(&folder.path().join("games.txt"), &[]) else { panic!("not a file of games") };
+    assert!(other.to_string().contains("expected a file of games"), "{other}");
 }

@@ -7,10 +7,13 @@
 //!
 //! White is the defenders, Black the attackers. The king's capture is not marked. A trailing `timeout` is a way to end.
 
+use std::io::BufRead;
+
 use hnefi_engine::{Preset, Side};
 
 use super::game::{RecordedGame, RecordedResult};
 use super::{Fault, Found};
+use crate::BoundedLines;
 
 /// What a heading looks like, for messages.
 const HEADING: &str = "game,moves,captures_by_attackers,captures_by_defenders,result";
@@ -41,17 +44,63 @@ impl Columns {
     }
 }
 
-/// Reads all games.
-///
-/// # Errors
-/// When the heading is not that of an archive.
-pub(super) fn read(text: &str, rules: Preset) -> Result<Vec<Result<Found, Fault>>, String> {
-    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim_start_matches('\u{feff}')));
-    let (_, heading) =
-        lines.next().ok_or_else(|| format!("the file is empty; expected a heading such as {HEADING}"))?;
-    let columns = Columns::of(heading)?;
-    let games = lines.filter(|(_, line)| !line.trim().is_empty());
-    Ok(games.map(|(number, line)| game(line, number, &columns, rules)).collect())
+/// The longest line that is read, in bytes; that of a game of 10,000 plies fits.
+const LONGEST_LINE: usize = 1 << 18;
+
+/// The games of an archive, one after the other.
+pub(super) struct ArchiveReader<R> {
+    lines: BoundedLines<R>,
+    columns: Columns,
+    /// The line read last.
+    line: usize,
+    /// What may have been played, what the game before was played by first.
+    rules: Vec<Preset>,
+}
+
+impl<R: BufRead> ArchiveReader<R> {
+    /// Reads the heading. An archive names no ruleset: each game is read by the first of `rules` under which it can be played,
+    /// beginning with that of the game before.
+    ///
+    /// # Errors
+    /// When the heading is not that of an archive.
+    pub(super) fn new(input: R, rules: &[Preset]) -> Result<ArchiveReader<R>, String> {
+        let mut lines = BoundedLines::new(input, LONGEST_LINE);
+        let heading =
+            lines.next().unwrap_or_else(|| Err(format!("the file is empty; expected a heading such as {HEADING}")))?;
+        let columns = Columns::of(heading.trim_start_matches('\u{feff}'))?;
+        Ok(ArchiveReader { lines, columns, line: 1, rules: rules.to_vec() })
+    }
+
+    fn game(&mut self, text: &str) -> Result<Found, Fault> {
+        let mut fault = None;
+        for index in 0..self.rules.len() {
+            match game(text, self.line, &self.columns, self.rules[index]) {
+                Ok(found) => {
+                    self.rules[..=index].rotate_right(1);
+                    return Ok(found);
+                }
+                // What is wrong by the likeliest rules is what is said.
+                Err(found) => fault = fault.or(Some(found)),
+            }
+        }
+        Err(fault.unwrap_or_else(|| (self.line, "no ruleset to read it by".to_owned())))
+    }
+}
+
+impl<R: BufRead> Iterator for ArchiveReader<R> {
+    type Item = Result<Found, Fault>;
+
+    fn next(&mut self) -> Option<Result<Found, Fault>> {
+        loop {
+            let read = self.lines.next()?;
+            self.line += 1;
+            match read {
+                Ok(text) if text.trim().is_empty() => {}
+                Ok(text) => return Some(self.game(&text)),
+                Err(problem) => return Some(Err((self.line, problem))),
+            }
+        }
+    }
 }
 
 fn game(text: &str, line: usize, columns: &Columns, rules: Preset) -> Result<Found, Fault> {

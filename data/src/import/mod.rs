@@ -7,12 +7,18 @@ mod archive;
 mod game;
 mod opentafl;
 
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use hnefi_engine::Preset;
 use hnefi_selfplay::GameRecord;
 
 use crate::{DataError, PgnReader};
+use archive::ArchiveReader;
+
+/// The longest text of an OpenTafl game, in bytes; comments included a real one has some thousand.
+const LONGEST_GAME: u64 = 1 << 22;
 
 /// What a file of games came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,22 +69,14 @@ struct Found {
 /// [`Imported::left_out`].
 pub fn import(path: &Path, rules: Option<Preset>) -> Result<Imported, DataError> {
     let unreadable = |problem: String| DataError::Unreadable { path: path.to_owned(), problem };
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
-    if !["csv", "otg", "pgn"].contains(&ending.as_str()) {
-        return Err(unreadable(format!("ending {ending:?}; expected a file of games: .csv, .otg or .pgn")));
+    let ending = ending(path)?;
+    if ending != "pgn" && rules.is_none() {
+        let problem = format!("a .{ending} file does not name its ruleset; expected one, as in --rules brandubh");
+        return Err(unreadable(problem));
     }
     let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|error| unreadable(format!("no UTF-8 text: {error}")))?;
-    let needed = || {
-        rules.ok_or_else(|| {
-            unreadable(format!("a .{ending} file does not name its ruleset; expected one, as in --rules brandubh"))
-        })
-    };
-    let found = match ending.as_str() {
-        "csv" => archive::read(&text, needed()?).map_err(unreadable)?,
-        "otg" => vec![opentafl::read(&text, needed()?)],
-        _ => PgnReader::new(text.as_bytes()).map(from_pgn).collect(),
-    };
+    let found = games(&ending, Cursor::new(text), rules.as_slice()).map_err(unreadable)?;
     let mut imported = Imported::default();
     for game in found {
         match game {
@@ -91,6 +89,54 @@ pub fn import(path: &Path, rules: Option<Preset>) -> Result<Imported, DataError>
         }
     }
     Ok(imported)
+}
+
+/// Records of a file, or what is wrong with a game of it.
+pub type RecordedGames = Box<dyn Iterator<Item = Result<GameRecord, DataError>>>;
+
+/// The games of such a file one after the other, so that memory holds no more than one. What names no ruleset was played by one
+/// of `rules`: each game is read by the first of them under which it can be played.
+///
+/// # Errors
+/// When the file cannot be opened or is of another kind. A game that is wrong is an error in its place.
+pub fn recorded_games(path: &Path, rules: &[Preset]) -> Result<RecordedGames, DataError> {
+    let unreadable = |problem: String| DataError::Unreadable { path: path.to_owned(), problem };
+    let ending = ending(path)?;
+    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let games = games(&ending, BufReader::new(file), rules).map_err(unreadable)?;
+    let bad = |(line, problem): Fault| DataError::BadText { line, problem };
+    Ok(Box::new(games.map(move |game| game.map(|found| found.record).map_err(bad))))
+}
+
+/// What a file's name ends with, if games are found in such.
+fn ending(path: &Path) -> Result<String, DataError> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+    if ["csv", "otg", "pgn"].contains(&ending.as_str()) {
+        return Ok(ending);
+    }
+    let problem = format!("ending {ending:?}; expected a file of games: .csv, .otg or .pgn");
+    Err(DataError::Unreadable { path: path.to_owned(), problem })
+}
+
+/// The games of a text of that kind.
+fn games(
+    ending: &str,
+    mut input: impl BufRead + 'static,
+    rules: &[Preset],
+) -> Result<Box<dyn Iterator<Item = Result<Found, Fault>>>, String> {
+    Ok(match ending {
+        "csv" => Box::new(ArchiveReader::new(input, rules)?),
+        "otg" => {
+            let mut text = String::new();
+            let read = input.by_ref().take(LONGEST_GAME + 1).read_to_string(&mut text);
+            read.map_err(|error| error.to_string())?;
+            if text.len() as u64 > LONGEST_GAME {
+                return Err(format!("the game is longer than {LONGEST_GAME} bytes"));
+            }
+            Box::new(std::iter::once(opentafl::read(&text, rules)))
+        }
+        _ => Box::new(PgnReader::new(input).map(from_pgn)),
+    })
 }
 
 /// A game of our own text, its moves made policy targets.

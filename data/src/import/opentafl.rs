@@ -20,9 +20,23 @@ use hnefi_engine::{BoardSize, Position, Preset, Rules, Side};
 use super::game::{RecordedGame, RecordedResult};
 use super::{Fault, Found};
 
-/// Reads the one game of a file.
-pub(super) fn read(text: &str, rules: Preset) -> Result<Found, Fault> {
-    let rules = rules.rules();
+/// Reads the one game of a file by the first of `rules` under which it can be played.
+pub(super) fn read(text: &str, rules: &[Preset]) -> Result<Found, Fault> {
+    let mut found = Err((1, "no ruleset to read it by".to_owned()));
+    for (index, preset) in rules.iter().enumerate() {
+        let read = read_by(text, preset.rules());
+        // Where none fits, what is wrong by the first is what is said.
+        if index == 0 || read.is_ok() {
+            found = read;
+        }
+        if found.is_ok() {
+            break;
+        }
+    }
+    found
+}
+
+fn read_by(text: &str, rules: Rules) -> Result<Found, Fault> {
     let pieces = pieces(text)?;
     let mut game = RecordedGame {
         number: 0,

@@ -4,6 +4,10 @@ use std::io::BufRead;
 
 use crate::DataError;
 
+/// Tags and words that one game may have; what is beyond is read past, so that no text takes more memory than a game.
+const MOST_TAGS: usize = 1 << 10;
+const MOST_WORDS: usize = 1 << 16;
+
 /// One game as it stands in the text.
 #[derive(Debug, Default)]
 pub(super) struct RawGame {
@@ -59,7 +63,11 @@ impl<R: BufRead> RawGames<R> {
                         self.ahead = Some((name, value, self.line));
                         break;
                     }
-                    Some((name, value)) => game.tags.push((name, value, self.line)),
+                    Some((name, value)) if game.tags.len() < MOST_TAGS => game.tags.push((name, value, self.line)),
+                    Some(_) => {
+                        let found = format!("more than {MOST_TAGS} tags before a move; expected the moves");
+                        problem.get_or_insert(DataError::BadText { line: self.line, problem: found });
+                    }
                     None => {
                         let found = format!("{text:?} is no tag; expected [Name \"value\"]");
                         problem.get_or_insert(DataError::BadText { line: self.line, problem: found });
@@ -67,6 +75,12 @@ impl<R: BufRead> RawGames<R> {
                 }
             } else {
                 words(text, self.line, &mut in_comment, &mut game.words);
+                if game.words.len() > MOST_WORDS {
+                    let found =
+                        format!("a game of more than {MOST_WORDS} words; expected the tags of the next one before");
+                    problem.get_or_insert(DataError::BadText { line: self.line, problem: found });
+                    game.words.truncate(MOST_WORDS);
+                }
             }
             if game.line == 0 && !text.is_empty() {
                 game.line = self.line;
@@ -104,7 +118,7 @@ fn words(text: &str, line: usize, in_comment: &mut bool, out: &mut Vec<(String, 
         let bare = word.trim_start_matches(|c: char| c.is_ascii_digit());
         // `12.` and `12...` may stand before a move without a space; a result such as 1-0 has no dot.
         let kept = if bare.starts_with('.') { bare.trim_start_matches('.') } else { word.as_str() };
-        if !kept.is_empty() && !kept.starts_with('$') {
+        if !kept.is_empty() && !kept.starts_with('$') && out.len() <= MOST_WORDS {
             out.push((kept.to_owned(), line));
         }
         word.clear();
@@ -124,4 +138,26 @@ fn words(text: &str, line: usize, in_comment: &mut bool, out: &mut Vec<(String, 
         }
     }
     flush(&mut word);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_takes_more_memory_than_a_game() {
+        let tags = "[A \"b\"]\n".repeat(MOST_TAGS + 5);
+        let words = "a ".repeat(MOST_WORDS + 5);
+        let many = |lines: usize| format!("[A \"b\"]\n{}", "a b c d\n".repeat(lines));
+        let text = format!("{tags}\n{words}\n\n{}\n{}\n[A \"b\"]\n\nlast\n", many(MOST_WORDS / 4 + 1), many(3));
+        let mut games = RawGames::new(text.as_bytes());
+        for expected in [format!("more than {MOST_TAGS} tags"), format!("more than {MOST_WORDS} words")] {
+            let problem = games.next_game().expect_err("too much").to_string();
+            assert!(problem.contains(&expected), "{problem}");
+        }
+        for expected in [12, 1] {
+            assert_eq!(games.next_game().expect("a game").expect("a game").words.len(), expected);
+        }
+        assert!(games.next_game().expect("the end").is_none());
+    }
 }
