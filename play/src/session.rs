@@ -122,6 +122,11 @@ impl Session {
         &self.rules
     }
 
+    /// The FEN it began from; `None` for the standard start.
+    pub fn start(&self) -> Option<&str> {
+        self.start.as_deref()
+    }
+
     /// The position on the board.
     pub fn position(&self) -> &Position {
         &self.positions[self.at]

@@ -1,10 +1,12 @@
 //! The page as a person meets it, in a headless Chromium: a game, its analysis, a run, and no word in the console.
 //!
-//! Needs `chromium` and `chromedriver`; where they are missing the tests say so and pass. With `HNEFI_PICTURES=docs/images`
+//! Needs `chromium` and `chromedriver`; where they are missing the tests say so and pass. So does the search for barriers
+//! without `axe-core` (`npm install --prefix target/npm axe-core@4`). With `HNEFI_PICTURES=docs/images`
 //! the pictures of the documents are made anew, of the run that `HNEFI_PICTURES_RUN` names or of a made-up one.
 
 mod driver;
 mod http;
+mod screens;
 
 use std::path::{Path, PathBuf};
 
@@ -124,7 +126,13 @@ fn a_game_is_played_undone_analysed_and_ended() {
     browser.click("#analyse");
     browser.until("document.querySelectorAll('.over .after').length === 0");
 
+    // Once asked whether it is meant, once not and once so.
     browser.click("#resign");
+    browser.click("#play-on");
+    browser.until("!document.querySelector('#ask-dialog').open");
+    assert!(!browser.text("#status").contains("resign"), "{}", browser.text("#status"));
+    browser.click("#resign");
+    browser.click("#resign-now");
     browser.until("document.querySelector('.status.ended')");
     assert!(
         browser.text("#status").contains("The defenders resign. The attackers win."),
@@ -215,15 +223,52 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
         );
         assert!(browser.text("#tiles").contains("Elo overall"), "{}", browser.text("#tiles"));
     }
-    // The picture of a plot has something on it.
-    let bytes = browser.run_later(
-        "const done = arguments[arguments.length - 1]; import('/assets/plots.js').then(async ({ pngOf }) => \
-         done((await pngOf(document.querySelector('.plot svg'))).size), (error) => done(String(error)));",
+    // Ratings have their error bands, and ticks that differ by less than their rounding are told apart.
+    if real.is_none() {
+        browser.until("document.querySelectorAll('[data-plot=elo-per-side] .band').length === 3");
+        assert!(browser.text("[data-plot=elo-per-side]").contains("±"), "{}", browser.text("[data-plot=elo-per-side]"));
+    }
+    let ticks = browser.run_later(
+        "const done = arguments[arguments.length - 1]; import('/assets/plots.js').then(({ tickLabels, brief }) => done([\
+         tickLabels([950, 1000, 1050]), tickLabels([0, 0.25, 0.5]), tickLabels([-2500, 0, 2500, 12500]), \
+         tickLabels([0, 5e6, 1.25e7]), [1034.4, 9999.6, 26900, 4.25, -312.7].map(brief)]), (error) => done(String(error)));",
     );
-    assert!(bytes.as_u64() > Some(5_000), "{bytes}");
-    browser.click("[data-plot=losses] button");
+    let expected = serde_json::json!([
+        ["950", "1000", "1050"],
+        ["0", "0.25", "0.50"],
+        ["-2.5k", "0", "2.5k", "12.5k"],
+        ["0", "5.0M", "12.5M"],
+        ["1034", "10000", "26.9k", "4.25", "-313"]
+    ]);
+    assert_eq!(ticks, expected);
+    // A saved picture has something on it, its title among it; caught on its way to the file.
+    let saved = browser.run_later(
+        "const done = arguments[arguments.length - 1]; const make = URL.createObjectURL; const seen = []; \
+         URL.createObjectURL = (blob) => { seen.push(blob); return make(blob); }; \
+         document.querySelector('[data-plot=losses] button').click(); \
+         document.querySelector('[data-plot=losses] button + button').click(); \
+         const wait = async () => { if (seen.length < 3) return setTimeout(wait, 50); URL.createObjectURL = make; \
+         const png = seen.find((blob) => blob.type === 'image/png'); \
+         const image = await createImageBitmap(png); \
+         done([await seen[0].text(), await seen[1].text(), png.size, image.width, image.height]); }; wait();",
+    );
+    for drawing in [&saved[0], &saved[1]] {
+        let drawing = drawing.as_str().expect("a drawing");
+        assert!(drawing.contains(">Losses: "), "the title and the run stand in the file: {drawing}");
+    }
+    assert!(saved[2].as_u64() > Some(5_000), "{}", saved[2]);
+    assert_eq!((&saved[3], &saved[4]), (&serde_json::json!(1120), &serde_json::json!(664)));
+    if real.is_none() {
+        // The trainer says that the budget is used up, although its last generation ended before.
+        assert!(!browser.text("#live").contains("complete"), "{}", browser.text("#live"));
+        std::fs::create_dir(made_up.join("terms")).expect("a folder");
+        std::fs::write(made_up.join("terms/000042.json"), r#"{"finished": true}"#).expect("a file");
+        browser.until("document.querySelector('#live').textContent === 'The run is complete: its budget is used up.'");
+        browser.until("document.querySelector('#progress').getAttribute('aria-valuenow') === '100'");
+        assert_eq!(browser.run("return document.querySelector('#progress i').style.width;"), "100%");
+    }
     browser.click("#samples a");
-    browser.until("document.querySelector('#game-title').textContent.startsWith('game')");
+    browser.until("document.querySelector('#game-title').textContent.includes(', generation ')");
     browser.click("#next");
     browser.until("document.querySelectorAll('#moves .now').length === 1");
     browser.check_console();
@@ -243,8 +288,11 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
     let too_wide = "document.documentElement.scrollWidth > 360";
     assert_eq!(browser.run(&format!("return {too_wide};")), false);
     assert_eq!(browser.run("return document.documentElement.dataset.theme;"), "dark");
-    let board = browser.run("return document.querySelector('.drawing').getBoundingClientRect().width;");
-    assert!(board.as_f64() > Some(320.0), "{board}");
+    let square = |browser: &Browser| {
+        let width = "return document.querySelector('[data-square=a1]').getBoundingClientRect().width;";
+        browser.run(width).as_f64().expect("a width")
+    };
+    assert!(square(&browser) > 46.0, "{}", square(&browser));
     picture(&browser, "phone.png");
     browser.click("#new");
     picture(&browser, "phone-new-game.png");

@@ -1,6 +1,8 @@
 //! The server as a program meets it: a real one on a port of its own, by plain requests.
 
+mod bounds;
 mod http;
+mod opponents;
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -97,6 +99,30 @@ fn a_game_against_a_player_that_answers() {
 }
 
 #[test]
+fn recorded_games_open_with_the_network_of_their_board() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let round = "d2-c2 d3-c3 c2-d2 c3-d3";
+    let csv = format!(
+        "game,moves,captures_by_attackers,captures_by_defenders,result\n\
+         1,d1-d3 e5-e2 g1-g3 f4-c4 g3-e3xe2,1,0,Ongoing\n2,d6-c6 d5-e5,0,0,White\n3,{round} {round} {round},0,0,Draw\n"
+    );
+    std::fs::write(folder.path().join("games.csv"), csv).expect("a file");
+    let address = serve(WebConfig { folders: vec![folder.path().to_owned()], ..WebConfig::default() });
+    for (index, adviser, fit, rules) in [
+        (0, "model:shipped/copenhagen", "rules", "Copenhagen, 11x11"),
+        (1, "model:shipped/brandubh", "rules", "Brandubh, 7x7"),
+        (2, "model:shipped/brandubh", "board", "Brandubh, 7x7, played on"),
+    ] {
+        let file = json!({ "file": { "folder": 0, "path": "games.csv", "index": index } });
+        let state = post(address, "/api/games/open", &file).ok();
+        assert_eq!((&state["adviser"], &state["adviser_fit"]), (&json!(adviser), &json!(fit)));
+        assert_eq!((&state["rules"]["title"], &state["seats"][0]["name"]), (&json!(rules), &json!("human")));
+        let state = post(address, &of(&state, "analysis"), &json!({ "on": true })).ok();
+        stream(address, &of(&state, "events"), &["event: search", "\"kind\":\"analysis\""]);
+    }
+}
+
+#[test]
 fn analysis_is_streamed_while_somebody_looks_on() {
     let address = serve(WebConfig::default());
     let text = json!({ "text": { "text": "d6-c6 d5-e5", "rules": "brandubh" } });
@@ -168,6 +194,11 @@ fn foreign_pages_are_refused() {
     ask(&["Origin: http://evil.example"]).refused(403, "origin");
     ask(&["Origin: null"]).refused(403, "origin");
     ask(&["Sec-Fetch-Site: cross-site"]).refused(403, "cross-site");
+    ask(&["Host: 127.0.0.1:8137@evil.example"]).refused(403, "--host");
+    ask(&["Host: localhost@evil.example"]).refused(403, "--host");
+    ask(&["Host: localhost", "Host: localhost"]).refused(400, "expected one");
+    ask(&["Host: localhost", "Host: evil.example"]).refused(400, "expected one");
+    ask(&[&format!("Origin: http://{address}"), "Origin: http://evil.example"]).refused(400, "expected one");
     let body = json!({ "rules": "brandubh", "attackers": {}, "defenders": {} }).to_string();
     request(address, "POST", "/api/games", &["Origin: http://evil.example"], Some(&body)).refused(403, "origin");
     let page = get(address, "/");
@@ -199,7 +230,7 @@ fn only_files_below_the_folders_are_read() {
     let state = open("deep/mine.csv", 0).ok();
     assert_eq!(
         (state["plies"].as_u64(), state["title"].as_str()),
-        (Some(2), Some("game 4: defenders won, the attackers gave up"))
+        (Some(2), Some("mine.csv, game 4: defenders won, the attackers gave up"))
     );
     open("deep/mine.csv", 7).refused(404, "no game 7");
     for path in ["../secret.pgn", "deep/../../secret.pgn", "/etc/passwd", "out/secret.pgn", "..", "deep/\u{0}"] {

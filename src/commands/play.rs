@@ -18,13 +18,14 @@ const PLAYOUTS: u32 = 200;
 pub fn run(args: PlayArgs) -> anyhow::Result<()> {
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     let rules = rules(&args, &mut models)?;
+    anyhow::ensure!(!(args.web && args.plain), "--web and --plain: expected one of them");
+    if let Some(text) = args.opponent.as_ref().and_then(PlayerSpec::warning) {
+        eprintln!("warning: {text}");
+    }
     if args.web {
         return super::web::play(&args, &rules);
     }
     let player = args.opponent.clone().unwrap_or_else(|| shipped(&rules));
-    if let Some(text) = player.warning() {
-        eprintln!("warning: {text}");
-    }
     // Refuse a bad FEN before the screen changes.
     cli::position(&rules, args.fen.as_deref())?;
     let mut opponent = || anyhow::Ok(Seat::Player(player.build(&mut models)?));

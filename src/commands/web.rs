@@ -4,10 +4,9 @@ use std::path::Path;
 
 use hnefi_engine::{Preset, Rules};
 use hnefi_play::web::{WebConfig, WebError, WebServer};
-use hnefi_selfplay::players::{ModelSpec, PlayerSpec};
 
 use super::play::clock_seed;
-use crate::cli::{PlayArgs, ServeArgs, WatchArgs};
+use crate::cli::{PlayArgs, Seat, ServeArgs, WatchArgs};
 
 /// Serves the board.
 pub fn play(args: &PlayArgs, rules: &Rules) -> anyhow::Result<()> {
@@ -15,14 +14,15 @@ pub fn play(args: &PlayArgs, rules: &Rules) -> anyhow::Result<()> {
     config.runs = args.run.clone();
     config.folders = args.games.clone();
     config.rules = rules.preset().unwrap_or(Preset::Brandubh);
+    config.fen = args.fen.clone();
+    config.people = match args.side {
+        Seat::Attackers => [true, false],
+        Seat::Defenders => [false, true],
+        Seat::Both => [true, true],
+        Seat::Watch => [false, false],
+    };
+    config.opponent = args.opponent.clone();
     config.seed = args.seed.unwrap_or_else(clock_seed);
-    // A model named as the opponent is one of those to choose from.
-    if let Some(PlayerSpec::Model(ModelSpec { path, .. })) = &args.opponent
-        && path.is_dir()
-    {
-        let list = if path.join("checkpoints").is_dir() { &mut config.runs } else { &mut config.folders };
-        list.insert(0, path.clone());
-    }
     serve(config, "")
 }
 

@@ -14,7 +14,7 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 
 use crate::PlayError;
 use figures::Figures;
-pub use metrics::{metrics, newest};
+pub use metrics::{finished, metrics, newest};
 pub use ratings::{Strength, Strengths, matches_played, strengths};
 
 /// How often the run's directory is looked at.
@@ -80,7 +80,7 @@ pub fn print(folder: &Path, mut out: impl Write) -> Result<(), PlayError> {
         writeln!(out, "{}", figures.line()).map_err(PlayError::stream("writing"))?;
     }
     let Strengths { zero, checkpoints } = strengths(folder);
-    for Strength { generation, attackers, defenders, overall, error } in checkpoints {
+    for Strength { generation, attackers, defenders, overall, error, .. } in checkpoints {
         let scale =
             zero.as_ref().map_or_else(|| "the mean is 0".to_owned(), |zero| format!("{} is 0", printable(zero)));
         let line = format!(

@@ -19,6 +19,10 @@ pub struct Strength {
     pub overall: f64,
     /// Half the 95 % interval of `overall`.
     pub error: f64,
+    /// Half the 95 % interval of `attackers`.
+    pub attackers_error: f64,
+    /// Half the 95 % interval of `defenders`.
+    pub defenders_error: f64,
 }
 
 /// What is known about the strength of a run's checkpoints.
@@ -40,6 +44,8 @@ pub fn strengths(run: &Path) -> Strengths {
         defenders: standing.defenders.elo,
         overall: standing.overall.elo,
         error: standing.overall.error,
+        attackers_error: standing.attackers.error,
+        defenders_error: standing.defenders.error,
     };
     Strengths {
         zero: standings.zero.as_ref().map(ToString::to_string),

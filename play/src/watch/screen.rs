@@ -251,6 +251,8 @@ mod tests {
             defenders: 40.0 * f64::from(generation),
             overall: 10.0,
             error: 5.0,
+            attackers_error: 7.0,
+            defenders_error: 7.0,
         };
         let checkpoints = (0..known.len() as u32).step_by(4).map(rung).collect();
         let strength = Strengths { zero: Some("random".into()), checkpoints };
@@ -321,7 +323,15 @@ mod tests {
     fn absurd_ratings_and_names_are_drawn_too() {
         let absurd = [1e18, -1e18, f64::MAX, f64::MIN, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
         for (elo, generation) in absurd.into_iter().zip([0, 1, u32::MAX, 7, 8, 9, 10]) {
-            let rung = Strength { generation, attackers: elo, defenders: -elo, overall: elo, error: elo };
+            let rung = Strength {
+                generation,
+                attackers: elo,
+                defenders: -elo,
+                overall: elo,
+                error: elo,
+                attackers_error: elo,
+                defenders_error: elo,
+            };
             let zero = Some("\u{1b}[2J".repeat(30_000));
             let strength = Strengths { zero, checkpoints: vec![rung] };
             let run = known(3);

@@ -1,6 +1,7 @@
 //! What goes wrong, said in JSON: `{"error": "..."}`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -8,6 +9,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use super::Server;
 
 /// Why the server could not be started or broke off.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +29,20 @@ pub enum WebError {
         /// The folder.
         path: PathBuf,
         /// What is wrong with it.
+        problem: String,
+    },
+    /// The game to begin with does not stand under its rules.
+    #[error("the start position: {0}")]
+    Start(#[from] hnefi_engine::FenError),
+    /// The opponent cannot be seated.
+    #[error(transparent)]
+    Opponent(#[from] hnefi_selfplay::players::PlayerError),
+    /// The opponent cannot play this game.
+    #[error("opponent {opponent}: {problem}")]
+    Unsuited {
+        /// The opponent as it was named.
+        opponent: String,
+        /// What it cannot do.
         problem: String,
     },
     /// The runtime or the sockets failed.
@@ -85,17 +102,19 @@ pub(super) fn json(value: &impl Serialize) -> Response {
 /// A request's body, which must be JSON and say so: a page of another site cannot send that without asking first.
 pub(super) struct Json<T>(pub(super) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<Server>> for Json<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, state: &Arc<Server>) -> Result<Self, ApiError> {
         let kind =
             request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         if !kind.starts_with("application/json") {
             let message = format!("content type {kind:?}; expected application/json");
             return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(|rejection| {
+        let body = tokio::time::timeout(state.patience, Bytes::from_request(request, state)).await;
+        let late = |_| ApiError::new(StatusCode::REQUEST_TIMEOUT, "the request took too long to come");
+        let bytes = body.map_err(late)?.map_err(|rejection| {
             let message = match rejection.status() {
                 StatusCode::PAYLOAD_TOO_LARGE => "the request is too large".to_owned(),
                 _ => rejection.body_text(),

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::room::Room;
 use super::rooms::Listening;
 use super::view::StateView;
-use crate::watch::{matches_played, metrics, strengths};
+use crate::watch::{finished, matches_played, metrics, strengths};
 
 /// How often a quiet stream says that it is there.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -68,28 +68,36 @@ struct RunTold {
     generation: u32,
     /// Matches on the ladder.
     matches: usize,
+    /// Whether the run is over.
+    finished: Option<bool>,
     _place: Listening,
 }
 
-/// The stream of a run: `metrics`, a list of the generations that were not told yet, and `ladder`, all ratings, whenever
-/// another match has been played.
+/// The stream of a run: `metrics`, a list of the generations that were not told yet, `ladder`, all ratings, whenever
+/// another match has been played, and `finished`, whether the budget is used up.
 pub(super) fn run(folder: PathBuf, after: u32, place: Listening) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let told = RunTold { folder, generation: after, matches: 0, _place: place };
+    let told = RunTold { folder, generation: after, matches: 0, finished: None, _place: place };
     let stream = unfold(told, |mut told| async move {
         loop {
             let (folder, generation, matches) = (told.folder.clone(), told.generation, told.matches);
             let look = move || {
                 let played = matches_played(&folder);
-                (metrics(&folder, generation), played, (played != matches).then(|| strengths(&folder)))
+                let ratings = (played != matches).then(|| strengths(&folder));
+                (metrics(&folder, generation), played, ratings, finished(&folder))
             };
-            let (found, played, ratings) = tokio::task::spawn_blocking(look).await.ok()?;
+            let (found, played, ratings, over) = tokio::task::spawn_blocking(look).await.ok()?;
             if let Some(newest) = found.last().and_then(|value| value["generation"].as_u64()) {
-                told.generation = u32::try_from(newest).unwrap_or(u32::MAX).max(generation);
+                // Metrics come only of generations above the one asked for, so this rises.
+                told.generation = u32::try_from(newest).ok()?;
                 return Some((Ok(event("metrics", &found)?), told));
             }
             if let Some(ratings) = ratings {
                 told.matches = played;
                 return Some((Ok(event("ladder", &ratings)?), told));
+            }
+            if told.finished != Some(over) {
+                told.finished = Some(over);
+                return Some((Ok(event("finished", &over)?), told));
             }
             tokio::time::sleep(LOOK).await;
         }

@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -38,7 +39,7 @@ impl Hosts {
     /// Whether a `Host` header such as `localhost:8037` means this server. An address cannot be pointed elsewhere, as a name
     /// can; so names must be known.
     fn knows(&self, host: &str) -> bool {
-        let name = name_of(host);
+        let Some(name) = name_of(host) else { return false };
         match name.parse::<IpAddr>() {
             Ok(address) => self.any_address || address.is_loopback(),
             Err(_) => self.names.iter().any(|known| name.eq_ignore_ascii_case(known)),
@@ -46,12 +47,14 @@ impl Hosts {
     }
 }
 
-/// The host without its port and brackets.
-fn name_of(host: &str) -> &str {
-    if let Some(rest) = host.strip_prefix('[') {
-        return rest.split_once(']').map_or("", |(name, _)| name);
-    }
-    host.rsplit_once(':').map_or(host, |(name, _)| name)
+/// The name in `NAME[:PORT]`, without brackets; `None` for anything else, such as `user@name`.
+fn name_of(host: &str) -> Option<String> {
+    let authority: Authority = host.parse().ok()?;
+    let name = authority.host();
+    let rest = host.strip_prefix(name)?;
+    let sound = rest.is_empty() || rest.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok());
+    let bare = name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(name);
+    sound.then(|| bare.to_owned())
 }
 
 /// Lets a request pass or refuses it, and sets the headers of every answer.
@@ -66,6 +69,14 @@ pub(super) async fn check(State(server): State<Arc<Server>>, request: Request, n
 
 fn refusal(hosts: &Hosts, uri: &Uri, headers: &HeaderMap) -> Option<ApiError> {
     let forbidden = |message: String| Some(ApiError::new(StatusCode::FORBIDDEN, message));
+    let site_name = HeaderName::from_static("sec-fetch-site");
+    // Whoever says one of these twice may be understood in one way here and in another way elsewhere.
+    for name in [header::HOST, header::ORIGIN, site_name.clone()] {
+        let count = headers.get_all(&name).iter().count();
+        if count > 1 {
+            return Some(ApiError::bad(format!("{count} headers {name}; expected one")));
+        }
+    }
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let Some(host) = text(header::HOST) else {
         return Some(ApiError::bad("the request names no host"));
@@ -82,7 +93,7 @@ fn refusal(hosts: &Hosts, uri: &Uri, headers: &HeaderMap) -> Option<ApiError> {
             return forbidden(format!("origin {origin:?}: only this server's own page may ask"));
         }
     }
-    let site = text(HeaderName::from_static("sec-fetch-site")).unwrap_or("none");
+    let site = text(site_name).unwrap_or("none");
     if uri.path().starts_with("/api/") && !["same-origin", "none"].contains(&site) {
         return forbidden(format!("a {site} page asked; only this server's own page may"));
     }
@@ -124,6 +135,22 @@ mod tests {
         {
             assert!(!hosts.knows(bad), "{bad}");
         }
+        for bad in [
+            "127.0.0.1:8137@evil.example",
+            "localhost@evil.example",
+            "evil.example@localhost",
+            "@localhost",
+            "localhost:port",
+            "localhost:99999",
+            "localhost:",
+            "localhost:80:80",
+            "localhost/",
+            "localhost, evil.example",
+            "[::1",
+            "[::1]x",
+        ] {
+            assert!(!hosts.knows(bad), "{bad}");
+        }
     }
 
     #[test]
@@ -134,9 +161,11 @@ mod tests {
     }
 
     fn verdict(headers: &[(&'static str, &'static str)], path: &'static str) -> bool {
-        let headers =
-            headers.iter().map(|&(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
-        refusal(&hosts("127.0.0.1:8037", &[]), &Uri::from_static(path), &headers.collect()).is_none()
+        let mut map = HeaderMap::new();
+        for &(name, value) in headers {
+            map.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        refusal(&hosts("127.0.0.1:8037", &[]), &Uri::from_static(path), &map).is_none()
     }
 
     #[test]
@@ -150,6 +179,11 @@ mod tests {
         assert!(!verdict(&[host, ("sec-fetch-site", "cross-site")], "/api/setup"));
         assert!(verdict(&[host, ("sec-fetch-site", "cross-site")], "/"), "a link to the page");
         assert!(!verdict(&[("host", "evil.example")], "/"));
+        assert!(!verdict(&[host, host], "/"), "two hosts, were they equal");
+        assert!(!verdict(&[host, ("host", "evil.example")], "/") && !verdict(&[("host", "evil.example"), host], "/"));
+        let own = ("origin", "http://localhost:8037");
+        assert!(!verdict(&[host, own, ("origin", "http://evil.example")], "/api/setup"));
+        assert!(!verdict(&[host, ("sec-fetch-site", "none"), ("sec-fetch-site", "cross-site")], "/api/setup"));
         assert!(!verdict(&[], "/"));
     }
 }

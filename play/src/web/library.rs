@@ -1,12 +1,14 @@
 //! Game files below the folders named on the command line, and nothing else of the disk.
 
+use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::BufReader;
 use std::path::{Component, Path, PathBuf};
 
-use hnefi_data::PgnReader;
-use hnefi_selfplay::GameRecord;
-use hnefi_selfplay::store::{games_key, games_number, read_games};
+use hnefi_data::{BoundedLines, DataError};
+use hnefi_engine::Preset;
+use hnefi_selfplay::store::{games_key, games_number};
+use hnefi_selfplay::{GameReader, GameRecord};
 use serde::Serialize;
 
 use super::error::{ApiError, WebError};
@@ -16,11 +18,17 @@ use super::texts;
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
 
+/// The longest line of a JSON file, in bytes: a game of a thousand plies with their policies has some two million.
+const LONGEST_LINE: usize = 8 << 20;
+
 /// Entries of a folder and games of a file that are listed at once.
 const LISTED: usize = 500;
 
 /// The kinds of files that hold games.
-const ENDINGS: [&str; 4] = ["pgn", "jsonl", "csv", "hgames"];
+const ENDINGS: [&str; 5] = ["pgn", "jsonl", "csv", "otg", "hgames"];
+
+/// What files that name no ruleset may have been played by: what each board is mostly played by.
+const USUAL: [Preset; 3] = [Preset::Copenhagen, Preset::Brandubh, Preset::Tablut];
 
 /// The folders, by number.
 pub(super) struct Library {
@@ -165,7 +173,7 @@ fn below(root: &Path, path: &str) -> Result<PathBuf, ApiError> {
 }
 
 fn ending(path: &Path) -> Option<&'static str> {
-    let found = path.extension()?.to_str()?;
+    let found = path.extension()?.to_str()?.to_ascii_lowercase();
     ENDINGS.into_iter().find(|ending| *ending == found)
 }
 
@@ -182,27 +190,21 @@ fn games(path: &Path) -> Result<Games, ApiError> {
     let open = || File::open(path).map(BufReader::new).map_err(|error| wrong(error.to_string()));
     Ok(match kind {
         "hgames" => {
-            let games = read_games(path).map_err(|error| wrong(error.to_string()))?;
+            let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+            let games = GameReader::new(last_part(path), bytes).map_err(ApiError::bad)?;
             Box::new(games.map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)))
         }
-        "pgn" => Box::new(
-            PgnReader::new(open()?).map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)),
-        ),
-        "csv" => Box::new(lines(open()?).filter_map(|line| match line {
-            Ok(line) => texts::csv_line(&line),
-            Err(problem) => Some(Err(problem)),
-        })),
-        _ => Box::new(lines(open()?).map(|line| line.and_then(|line| texts::json_line(&line)))),
-    })
-}
-
-/// The lines of a file until it cannot be read.
-fn lines(file: BufReader<File>) -> impl Iterator<Item = Result<String, String>> {
-    let mut broken = false;
-    file.lines().map_while(move |line| {
-        let go_on = !broken;
-        broken = line.is_err();
-        go_on.then(|| line.map_err(|error| error.to_string()))
+        "jsonl" => {
+            let lines = BoundedLines::new(open()?, LONGEST_LINE);
+            Box::new(lines.map(|line| line.and_then(|line| texts::json_line(&line))))
+        }
+        _ => {
+            let games = hnefi_data::recorded_games(path, &USUAL).map_err(|error| match error {
+                DataError::Unreadable { problem, .. } => wrong(problem),
+                other => ApiError::bad(other),
+            })?;
+            Box::new(games.map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)))
+        }
     })
 }
 
@@ -210,7 +212,7 @@ fn lines(file: BufReader<File>) -> impl Iterator<Item = Result<String, String>> 
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(super) fn list(path: &Path, first: usize) -> Result<GameList, ApiError> {
+pub(super) fn list(path: &Path, first: usize, names: &HashMap<String, String>) -> Result<GameList, ApiError> {
     let mut list = GameList::default();
     for (index, game) in games(path)?.enumerate().skip(first) {
         if list.games.len() == LISTED {
@@ -223,7 +225,7 @@ pub(super) fn list(path: &Path, first: usize) -> Result<GameList, ApiError> {
                 number: Some(game.game),
                 plies: game.plies.len(),
                 result: texts::result(&game),
-                players: Some(game.players.map(short)),
+                players: Some(game.players.map(|name| player(name, names))),
                 error: None,
             },
             Err(error) => {
@@ -243,14 +245,18 @@ pub(super) fn open(path: &Path, index: usize) -> Result<GameRecord, ApiError> {
     game.map_err(ApiError::bad)
 }
 
-/// A player's name; the identity of a checkpoint is cut to its beginning.
-pub(super) fn short(name: String) -> String {
+/// A player's name: that of a network where its identity is known here, and no more of a long one than its beginning.
+pub(super) fn player(name: String, names: &HashMap<String, String>) -> String {
+    if let Some(known) = names.get(&name) {
+        return known.clone();
+    }
     let is_identity = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_identity { name[..8].to_owned() } else { name.chars().take(60).collect() }
+    if is_identity { format!("network {}", &name[..8]) } else { name.chars().take(60).collect() }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::models::{Fit, Models};
     use super::*;
 
     #[test]
@@ -290,12 +296,46 @@ mod tests {
         let entries = library.entries(0, "").expect("readable");
         assert_eq!(entries, [Entry { is_file: true, name: "games.csv".to_owned() }]);
         let path = library.path(0, "games.csv").expect("below");
-        let listed = list(&path, 0).expect("readable");
+        let listed = list(&path, 0, &HashMap::new()).expect("readable");
         assert_eq!((listed.games.len(), listed.next), (2, None));
         assert_eq!((listed.games[0].number, listed.games[0].plies), (Some(7), 2));
         assert!(listed.games[1].error.is_some(), "an illegal game is listed with what is wrong");
         assert_eq!(open(&path, 0).expect("a game").plies.len(), 2);
         assert!(open(&path, 1).is_err() && open(&path, 2).is_err());
-        assert!(list(&root.path().join("notes.txt"), 0).is_err());
+        assert!(list(&root.path().join("notes.txt"), 0, &HashMap::new()).is_err());
+    }
+
+    #[test]
+    fn networks_have_names_instead_of_identities() {
+        let names = Models::new(hnefi_models::DeviceChoice::Cpu, Vec::new(), Vec::new(), None).names();
+        let card = hnefi_models::pretrained("brandubh").expect("shipped").expect("loads").card;
+        for (found, shown) in [
+            (card.id, "brandubh".to_owned()),
+            ("0123456789abcdef".repeat(4), "network 01234567".to_owned()),
+            ("Anna".to_owned(), "Anna".to_owned()),
+            ("x".repeat(500), "x".repeat(60)),
+        ] {
+            assert_eq!(player(found, &names), shown);
+        }
+    }
+
+    #[test]
+    fn every_recorded_game_is_known_to_a_shipped_network() {
+        let Some(folder) = std::env::var_os("HNEFI_GAMES").map(PathBuf::from) else {
+            println!("skipped: recorded games; set HNEFI_GAMES to the folder that holds games.csv and its siblings");
+            return;
+        };
+        let models = Models::new(hnefi_models::DeviceChoice::Cpu, Vec::new(), Vec::new(), None);
+        for (file, network) in [("games.csv", "copenhagen"), ("games_brandubh.csv", "brandubh")] {
+            let (mut count, mut known) = (0, 0);
+            for game in games(&folder.join(file)).expect("readable") {
+                let rules = game.unwrap_or_else(|problem| panic!("{file}: {problem}")).rules;
+                let (id, fit) = models.adviser(&rules).expect("an adviser");
+                assert_eq!(String::from(id), format!("model:shipped/{network}"));
+                count += 1;
+                known += u32::from(fit == Fit::Rules);
+            }
+            assert!(count > 200 && count - known < 20, "{known} of {count} were played by rules that it learned");
+        }
     }
 }

@@ -11,16 +11,20 @@
 mod assets;
 mod error;
 mod events;
+mod first;
 mod guard;
 mod library;
 mod listener;
 mod models;
+mod named;
+mod queue;
 mod report;
 mod requests;
 mod room;
 mod rooms;
 mod routes;
 mod strength;
+mod task;
 mod texts;
 mod view;
 mod workers;
@@ -28,18 +32,26 @@ mod workers;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hnefi_engine::Preset;
 use hnefi_models::DeviceChoice;
+use hnefi_selfplay::players::PlayerSpec;
+use tokio::sync::Semaphore;
 
 pub use error::WebError;
 
+use first::{Asked, Opponent};
 use guard::Hosts;
 use library::Library;
-use listener::BoundedListener;
-use models::Models;
+use listener::Bounds;
+use models::{Models, PlayerId};
+use requests::NewGame;
 use rooms::Rooms;
 use workers::Workers;
+
+/// Game files that are read at once: each may take some hundred megabytes.
+const READERS: usize = 2;
 
 /// What a server offers and how much of it.
 #[derive(Clone, Debug)]
@@ -52,8 +64,14 @@ pub struct WebConfig {
     pub runs: Vec<PathBuf>,
     /// Folders with game files, or single checkpoints, which are told apart by their card.
     pub folders: Vec<PathBuf>,
-    /// The ruleset that is offered first.
+    /// The ruleset that is offered first, and of the game that a page begins with.
     pub rules: Preset,
+    /// FEN that this game begins from; `None` for the standard start.
+    pub fen: Option<String>,
+    /// Which sides of it a person moves, by [`hnefi_engine::Side::index`].
+    pub people: [bool; 2],
+    /// Who moves the others; `None` for the network that knows the rules best.
+    pub opponent: Option<PlayerSpec>,
     /// Where networks run.
     pub device: DeviceChoice,
     /// Threads that search.
@@ -64,6 +82,10 @@ pub struct WebConfig {
     pub listeners: usize,
     /// Connections at once.
     pub connections: usize,
+    /// Connections of one address.
+    pub connections_each: usize,
+    /// How long a request may take to come, its head and its body each.
+    pub patience: Duration,
     /// Seed of the players' random choices.
     pub seed: u64,
 }
@@ -76,11 +98,16 @@ impl Default for WebConfig {
             runs: Vec::new(),
             folders: Vec::new(),
             rules: Preset::Brandubh,
+            fen: None,
+            people: [false, true],
+            opponent: None,
             device: DeviceChoice::default(),
             threads: crate::search_threads(),
             rooms: 64,
             listeners: 64,
             connections: 256,
+            connections_each: 128,
+            patience: Duration::from_secs(10),
             seed: 0,
         }
     }
@@ -91,7 +118,7 @@ pub struct WebServer {
     listener: std::net::TcpListener,
     address: SocketAddr,
     server: Arc<Server>,
-    connections: usize,
+    bounds: Bounds,
 }
 
 /// What all requests share.
@@ -101,33 +128,48 @@ struct Server {
     library: Library,
     rooms: Rooms,
     workers: Workers,
-    rules: Preset,
+    /// The game that a page begins with.
+    first: NewGame,
+    /// Places for those who read game files.
+    readers: Arc<Semaphore>,
+    patience: Duration,
 }
 
 impl WebServer {
-    /// Takes the port and looks at the folders.
+    /// Takes the port, looks at the folders and finds the opponent.
     ///
     /// # Errors
-    /// When the port is taken or a folder is not there.
+    /// When the port is taken, a folder is not there, or the first game cannot be played.
     pub fn bind(config: WebConfig) -> Result<WebServer, WebError> {
         let address = config.listen;
         let listen = |source| WebError::Listen { address, source };
-        let (checkpoints, folders): (Vec<PathBuf>, Vec<PathBuf>) =
+        let (mut checkpoints, folders): (Vec<PathBuf>, Vec<PathBuf>) =
             config.folders.into_iter().partition(|folder| models::is_checkpoint(folder));
-        let library = Library::new(&folders, &config.runs)?;
+        let mut runs = config.runs;
+        let WebConfig { rules, fen, people, opponent, .. } = config;
+        let asked = Asked { rules, fen, people, opponent };
+        let (named, offered) = match asked.prepare(config.device, &mut runs, &mut checkpoints)? {
+            None => (None, None),
+            Some(Opponent::Offered(id, strength)) => (None, Some((id, strength))),
+            Some(Opponent::Named(named)) => (Some(named), Some((PlayerId::Named, None))),
+        };
+        let library = Library::new(&folders, &runs)?;
         let listener = std::net::TcpListener::bind(address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
-        let models = Arc::new(Models::new(config.device, config.runs, checkpoints));
+        let models = Arc::new(Models::new(config.device, runs, checkpoints, named));
         let server = Server {
             hosts: Hosts::new(address, &config.hosts),
             workers: Workers::start(models.clone(), config.threads, config.seed),
+            first: asked.request(offered, &models),
             models,
             library,
             rooms: Rooms::new(config.rooms, config.listeners),
-            rules: config.rules,
+            readers: Arc::new(Semaphore::new(READERS)),
+            patience: config.patience,
         };
-        Ok(WebServer { listener, address, server: Arc::new(server), connections: config.connections })
+        let bounds = Bounds { most: config.connections, most_each: config.connections_each, patience: config.patience };
+        Ok(WebServer { listener, address, server: Arc::new(server), bounds })
     }
 
     /// Where it listens, with the port it got.
@@ -145,8 +187,7 @@ impl WebServer {
         let runtime = runtime.enable_io().enable_time().max_blocking_threads(4).build()?;
         runtime.block_on(async move {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let listener = BoundedListener::new(listener, self.connections);
-            axum::serve(listener, routes::router(self.server)).await?;
+            listener::serve(listener, self.bounds, routes::router(self.server)).await;
             Ok(())
         })
     }

@@ -2,14 +2,17 @@
 //!
 //! A page names a player by an id from the list it was given, such as `model:run/0`; never by a path.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hnefi_engine::Preset;
+use hnefi_engine::{Preset, Rules};
 use hnefi_models::{
     Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluators, pretrained, pretrained_names,
 };
 use serde::{Deserialize, Serialize};
+
+use super::named::Named;
 
 /// Networks kept in memory at once; the one used longest ago goes.
 const LOADED: usize = 6;
@@ -18,7 +21,7 @@ const LOADED: usize = 6;
 const PER_RUN: usize = 9;
 
 /// The deepest alpha-beta search offered: it cannot be interrupted, and on 11x11 a deeper one takes minutes.
-const DEEPEST: u32 = 4;
+pub(super) const DEEPEST: u32 = 4;
 
 /// Something that makes evaluators of one network, one for each thread.
 type Factory = Arc<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;
@@ -33,6 +36,20 @@ pub(super) enum PlayerId {
     AlphaBeta(u32),
     /// A network by its key in the list.
     Model(String),
+    /// The opponent named on the command line.
+    Named,
+}
+
+/// How well a player knows the rules of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Fit {
+    /// It learned on other boards, or nowhere.
+    Other,
+    /// It learned other rules on this board.
+    Board,
+    /// It learned these rules.
+    Rules,
 }
 
 impl TryFrom<String> for PlayerId {
@@ -41,12 +58,13 @@ impl TryFrom<String> for PlayerId {
     fn try_from(text: String) -> Result<PlayerId, String> {
         match text.split_once(':') {
             None if text == "random" => Ok(PlayerId::Random),
+            None if text == "opponent" => Ok(PlayerId::Named),
             Some(("model", key)) if key.len() <= 80 => Ok(PlayerId::Model(key.to_owned())),
             Some(("alphabeta", depth)) => match depth.parse() {
                 Ok(depth) if (1..=DEEPEST).contains(&depth) => Ok(PlayerId::AlphaBeta(depth)),
                 _ => Err(format!("alphabeta depth {depth:?}: expected 1 to {DEEPEST}")),
             },
-            _ => Err(format!("unknown player {text:?}: expected random, alphabeta:DEPTH or model:KEY")),
+            _ => Err(format!("unknown player {text:?}: expected random, alphabeta:DEPTH, model:KEY or opponent")),
         }
     }
 }
@@ -57,6 +75,7 @@ impl From<PlayerId> for String {
             PlayerId::Random => "random".to_owned(),
             PlayerId::AlphaBeta(depth) => format!("alphabeta:{depth}"),
             PlayerId::Model(key) => format!("model:{key}"),
+            PlayerId::Named => "opponent".to_owned(),
         }
     }
 }
@@ -71,13 +90,26 @@ pub(super) struct Offer {
     pub(super) is_model: bool,
 }
 
+impl Offer {
+    /// How well it knows these rules.
+    pub(super) fn fit(&self, rules: &Rules) -> Fit {
+        let known: Vec<Preset> = self.rulesets.iter().filter_map(|name| Preset::from_name(name)).collect();
+        match rules.preset() {
+            Some(preset) if known.contains(&preset) => Fit::Rules,
+            _ if known.iter().any(|preset| preset.rules().size == rules.size) => Fit::Board,
+            _ => Fit::Other,
+        }
+    }
+}
+
 /// The models, and those of them that are loaded.
 pub(super) struct Models {
     device: DeviceChoice,
     runs: Vec<PathBuf>,
     checkpoints: Vec<PathBuf>,
-    /// Names of the shipped models and what they were trained on.
-    shipped: Vec<(&'static str, Vec<String>)>,
+    /// The shipped models by name, with their cards.
+    shipped: Vec<(&'static str, Card)>,
+    named: Option<Named>,
     /// By key, the one used last at the end.
     loaded: Mutex<Vec<(String, Factory)>>,
 }
@@ -89,11 +121,21 @@ enum Place {
 }
 
 impl Models {
-    /// Models of these run directories and checkpoint folders, and the shipped ones.
-    pub(super) fn new(device: DeviceChoice, runs: Vec<PathBuf>, checkpoints: Vec<PathBuf>) -> Models {
-        let card = |name| Some((name, pretrained(name)?.ok()?.card.rulesets));
+    /// Models of these run directories and checkpoint folders, and the shipped ones; beside them the opponent that was named.
+    pub(super) fn new(
+        device: DeviceChoice,
+        runs: Vec<PathBuf>,
+        checkpoints: Vec<PathBuf>,
+        named: Option<Named>,
+    ) -> Models {
+        let card = |name| Some((name, pretrained(name)?.ok()?.card));
         let shipped = pretrained_names().into_iter().filter_map(card).collect();
-        Models { device, runs, checkpoints, shipped, loaded: Mutex::new(Vec::new()) }
+        Models { device, runs, checkpoints, shipped, named, loaded: Mutex::new(Vec::new()) }
+    }
+
+    /// The opponent named on the command line.
+    pub(super) fn named(&self) -> Option<&Named> {
+        self.named.as_ref()
     }
 
     /// Everybody who can be asked to play, models first.
@@ -118,8 +160,12 @@ impl Models {
                 add(format!("given/{index}"), last_part(folder), card.rulesets);
             }
         }
-        for (name, rulesets) in &self.shipped {
-            add(format!("shipped/{name}"), format!("{name}, shipped"), rulesets.clone());
+        for (name, card) in &self.shipped {
+            add(format!("shipped/{name}"), format!("{name}, shipped"), card.rulesets.clone());
+        }
+        if let Some(named) = &self.named {
+            let name = named.name().to_owned();
+            offers.push(Offer { id: PlayerId::Named, name, rulesets: Vec::new(), is_model: false });
         }
         for depth in 1..=DEEPEST {
             let name = format!("alpha-beta, {depth} {}", if depth == 1 { "ply" } else { "plies" });
@@ -130,10 +176,38 @@ impl Models {
         offers
     }
 
-    /// The model that knows these rules, to give views and hints; `None` when there is none.
-    pub(super) fn adviser(&self, preset: Option<Preset>) -> Option<PlayerId> {
-        let name = preset?.name();
-        self.offers().into_iter().find(|offer| offer.rulesets.iter().any(|known| known == name)).map(|offer| offer.id)
+    /// The model that knows these rules best, to give views and hints, and how well; `None` when none knows the board.
+    pub(super) fn adviser(&self, rules: &Rules) -> Option<(PlayerId, Fit)> {
+        let offers = self.offers().into_iter().map(|offer| (offer.fit(rules), offer.id));
+        // Of those that fit alike the first of the list.
+        let best = offers.rev().max_by_key(|(fit, _)| *fit)?;
+        (best.0 != Fit::Other).then_some((best.1, best.0))
+    }
+
+    /// How well a player knows these rules.
+    pub(super) fn fit(&self, id: &PlayerId, rules: &Rules) -> Fit {
+        self.offers().iter().find(|offer| offer.id == *id).map_or(Fit::Other, |offer| offer.fit(rules))
+    }
+
+    /// What the networks that records name by their identity are called here.
+    pub(super) fn names(&self) -> HashMap<String, String> {
+        let mut names = HashMap::new();
+        for (name, card) in &self.shipped {
+            names.insert(card.id.clone(), (*name).to_owned());
+        }
+        for folder in &self.checkpoints {
+            if let Ok(card) = Checkpoint::load_card(folder) {
+                names.insert(card.id, last_part(folder));
+            }
+        }
+        for run in &self.runs {
+            for generation in generations(run) {
+                if let Ok(card) = Checkpoint::load_card(&checkpoint_folder(run, generation)) {
+                    names.insert(card.id, format!("{} {generation}", last_part(run)));
+                }
+            }
+        }
+        names
     }
 
     /// What a page calls a player.
@@ -145,6 +219,11 @@ impl Models {
             PlayerId::Random => Ok("random moves".to_owned()),
             PlayerId::AlphaBeta(depth) => Ok(format!("alpha-beta {depth}")),
             PlayerId::Model(key) => self.place(key).map(|(_, name, _)| name),
+            PlayerId::Named => self
+                .named
+                .as_ref()
+                .map(|named| named.name().to_owned())
+                .ok_or("nobody was named on the command line".to_owned()),
         }
     }
 
@@ -161,16 +240,22 @@ impl Models {
     /// # Errors
     /// When there is no such model or it cannot be loaded.
     pub(super) fn factory(&self, key: &str) -> Result<Factory, String> {
-        let (place, _, resolved) = self.place(key)?;
+        let (place, name, resolved) = self.place(key)?;
         if let Some(found) = self.loaded_before(&resolved) {
             return Ok(found);
         }
         let device = self.device.open().map_err(|error| error.to_string())?;
         let checkpoint = match place {
-            Place::Shipped(name) => pretrained(&name).ok_or_else(|| format!("no shipped model {name:?}"))?,
-            Place::Folder(folder) => Checkpoint::load(&folder, &device),
+            Place::Shipped(name) => {
+                let found = pretrained(&name).ok_or_else(|| format!("no shipped model {name:?}"))?;
+                found.map_err(|error| error.to_string())?
+            }
+            // Errors name files; where they lie on this machine is nobody's business.
+            Place::Folder(folder) => Checkpoint::load(&folder, &device).map_err(|error| {
+                let whole = folder.display().to_string();
+                error.to_string().replace(&whole, &name)
+            })?,
         };
-        let checkpoint = checkpoint.map_err(|error| error.to_string())?;
         let made: Factory = evaluators(&checkpoint.network, &self.device.into(), PrecisionChoice::Auto)
             .map_err(|error| error.to_string())?
             .into();
@@ -263,7 +348,7 @@ mod tests {
 
     #[test]
     fn ids_go_to_text_and_back_and_no_others_are_read() {
-        for text in ["random", "alphabeta:3", "model:shipped/brandubh", "model:run/0/12"] {
+        for text in ["random", "alphabeta:3", "model:shipped/brandubh", "model:run/0/12", "opponent"] {
             let id = PlayerId::try_from(text.to_owned()).expect(text);
             assert_eq!(String::from(id), text);
         }
@@ -274,10 +359,34 @@ mod tests {
 
     #[test]
     fn keys_lead_to_listed_places_only() {
-        let models = Models::new(DeviceChoice::Cpu, vec![PathBuf::from("nowhere")], Vec::new());
+        let models = Models::new(DeviceChoice::Cpu, vec![PathBuf::from("nowhere")], Vec::new(), None);
         for key in ["", "/etc", "run/0", "run/1", "run/0/../..", "given/0", "shipped/..", "shipped/nobody", "run/0/7"] {
             assert!(models.factory(key).is_err(), "{key}");
         }
+    }
+
+    #[test]
+    fn a_network_of_the_board_advises_where_none_knows_the_rules() {
+        let models = Models::new(DeviceChoice::Cpu, Vec::new(), Vec::new(), None);
+        for preset in Preset::ALL {
+            let shipped = hnefi_models::pretrained_for(preset).map(|name| PlayerId::Model(format!("shipped/{name}")));
+            assert_eq!(models.adviser(&preset.rules()).map(|(id, _)| id), shipped, "{preset}");
+        }
+        let played_on = Rules { repetition: hnefi_engine::Repetition::Ignore, ..Preset::Copenhagen.rules() };
+        assert_eq!(played_on.preset(), None);
+        let (id, fit) = models.adviser(&played_on).expect("the network of the board");
+        assert_eq!((String::from(id).as_str(), fit), ("model:shipped/copenhagen", Fit::Board));
+    }
+
+    #[test]
+    fn errors_of_damaged_checkpoints_name_no_folder_of_this_machine() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let card = serde_json::to_string(&pretrained("brandubh").expect("shipped").expect("loads").card).expect("JSON");
+        std::fs::write(folder.path().join("card.json"), card).expect("a file");
+        let models = Models::new(DeviceChoice::Cpu, Vec::new(), vec![folder.path().to_owned()], None);
+        let Err(problem) = models.factory("given/0") else { panic!("there are no weights") };
+        assert!(!problem.contains(&folder.path().display().to_string()), "{problem}");
+        assert!(problem.contains("model.safetensors"), "{problem}");
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub(super) struct Report {
     /// `move`, `hint`, `glance` or `analysis`.
     pub(super) kind: &'static str,
     pub(super) finished: bool,
+    /// Whether it ended because others needed its memory.
+    pub(super) displaced: bool,
     side: Side,
     playouts: u32,
     evaluations: u64,
@@ -102,6 +104,7 @@ impl Report {
             stamp: progress.stamp,
             kind: progress.kind,
             finished: progress.finished,
+            displaced: false,
             side,
             playouts: search.playouts,
             evaluations: search.evaluations,

@@ -1,12 +1,12 @@
 //! What a page may ask, field by field. Unknown fields are refused, so that a misspelt wish is not silently lost.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::models::PlayerId;
 use super::strength::Strength;
 
 /// A seat of a new game.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SeatRequest {
     /// Who plays; nobody means a person.
@@ -17,7 +17,7 @@ pub(super) struct SeatRequest {
 }
 
 /// A new game.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewGame {
     /// A preset's name.

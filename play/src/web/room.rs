@@ -11,7 +11,7 @@ use hnefi_engine::{Move, Side};
 use hnefi_models::Wdl;
 use tokio::sync::watch;
 
-use super::models::PlayerId;
+use super::models::{Fit, PlayerId};
 use super::report::Report;
 use super::strength::Strength;
 use crate::session::{Chances, Session};
@@ -61,11 +61,13 @@ pub(super) struct Inside {
     /// Who analyses and gives hints; `None` where no model knows the rules.
     pub(super) adviser: Option<PlayerId>,
     pub(super) adviser_name: String,
-    /// Whether the adviser knows the rules, so that its short looks are worth showing.
-    pub(super) adviser_fits: bool,
+    /// How well the adviser knows the rules.
+    pub(super) adviser_fit: Fit,
     pub(super) analysing: bool,
     /// Where the game comes from, when it was opened.
     pub(super) title: Option<String>,
+    /// Who played the game that was opened, by [`Side::index`], where the record says it.
+    pub(super) players: [Option<String>; 2],
     /// The moves of an opened game, to come back to.
     pub(super) opened: Option<Vec<Move>>,
     pub(super) hint: Option<Hint>,
@@ -85,21 +87,24 @@ pub(super) struct Inside {
 /// A room, its door bell, and how many are listening.
 pub(super) struct Room {
     pub(super) id: String,
+    /// How many rooms were opened before it.
+    pub(super) number: u64,
     inside: Mutex<Inside>,
     bell: watch::Sender<u64>,
     listeners: AtomicUsize,
 }
 
 impl Room {
-    pub(super) fn new(id: String, game: Session, chairs: [Chair; 2]) -> Room {
+    pub(super) fn new(id: String, number: u64, game: Session, chairs: [Chair; 2]) -> Room {
         let inside = Inside {
             game,
             chairs,
             adviser: None,
             adviser_name: String::new(),
-            adviser_fits: false,
+            adviser_fit: Fit::Other,
             analysing: false,
             title: None,
+            players: [None, None],
             opened: None,
             hint: None,
             hint_wanted: false,
@@ -112,7 +117,7 @@ impl Room {
             report_count: 0,
             used: Instant::now(),
         };
-        Room { id, inside: Mutex::new(inside), bell: watch::Sender::new(0), listeners: AtomicUsize::new(0) }
+        Room { id, number, inside: Mutex::new(inside), bell: watch::Sender::new(0), listeners: AtomicUsize::new(0) }
     }
 
     /// The inside. A panic of another thread leaves a game that is still whole: every change is one call to the session.
@@ -173,7 +178,7 @@ impl Inside {
         }
         let viewed = self.game.views()[self.game.played().len()].is_some();
         let wish = Wish::Glance { id };
-        (watched && !viewed && self.adviser_fits && open(&wish)).then_some(wish)
+        (watched && !viewed && self.adviser_fit != Fit::Other && open(&wish)).then_some(wish)
     }
 
     /// Compares the work under way with what is wished for: `Some` is new work to hand out.
@@ -243,10 +248,10 @@ impl Inside {
         if self.game.has_person() { Duration::from_millis(350) } else { Duration::from_millis(800) }
     }
 
-    /// The name of who sits there.
+    /// The name of who sits there, or once sat in a game that was opened.
     pub(super) fn chair_name(&self, side: Side) -> String {
         match &self.chairs[side.index()] {
-            Chair::Person => "person".to_owned(),
+            Chair::Person => self.players[side.index()].clone().unwrap_or_else(|| "person".to_owned()),
             Chair::Player { name, .. } => name.clone(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ pub(super) struct Rooms {
     listeners: Arc<AtomicUsize>,
     /// The state of the ids, keyed by the system's randomness, so that nobody guesses another's.
     ids: RandomState,
-    made: AtomicUsize,
+    made: AtomicU64,
 }
 
 /// A listener's place, in a room and among all.
@@ -54,7 +54,7 @@ impl Rooms {
             rooms: Mutex::new(HashMap::new()),
             listeners: Arc::new(AtomicUsize::new(0)),
             ids: RandomState::new(),
-            made: AtomicUsize::new(0),
+            made: AtomicU64::new(0),
         }
     }
 
@@ -72,7 +72,8 @@ impl Rooms {
             let most = self.most;
             return Err(ApiError::busy(format!("{most} games are open here and no more are kept; close one or wait")));
         }
-        let room = Arc::new(Room::new(self.new_id(), game, chairs));
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let room = Arc::new(Room::new(self.id(number), number, game, chairs));
         rooms.insert(room.id.clone(), room.clone());
         Ok(room)
     }
@@ -118,11 +119,10 @@ impl Rooms {
         Ok(listening)
     }
 
-    fn new_id(&self) -> String {
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
+    fn id(&self, number: u64) -> String {
         let half = |part: u8| {
             let mut hasher = self.ids.build_hasher();
-            hasher.write_usize(number);
+            hasher.write_u64(number);
             hasher.write_u8(part);
             hasher.finish()
         };

@@ -9,12 +9,11 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use hnefi_engine::{Move, Preset, Rules, Side};
-use hnefi_selfplay::GameRecord;
 use serde_json::json;
 
 use super::error::{ApiError, Json, json as answer};
-use super::library::{self, short};
-use super::models::PlayerId;
+use super::library;
+use super::models::{Fit, PlayerId, last_part};
 use super::requests::{
     AgainRequest, AnalysisRequest, ExportFormat, ExportQuery, GoRequest, MoveRequest, NewGame, OpenGame, PathQuery,
     RunQuery, SeatRequest,
@@ -76,6 +75,19 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, ApiError> + S
     done.unwrap_or_else(|_| Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "a fault of the program")))
 }
 
+/// The same for what reads game files, of which no more than so many are read at once: others wait.
+async fn reading<T: Send + 'static>(
+    server: &Arc<Server>,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let place = server.readers.clone().acquire_owned().await;
+    aside(move || {
+        let _place = place;
+        work()
+    })
+    .await
+}
+
 /// What can be chosen.
 async fn setup(State(server): Shared) -> Answer {
     aside(move || {
@@ -83,7 +95,7 @@ async fn setup(State(server): Shared) -> Answer {
         let rules: Vec<RulesView> = Preset::ALL.iter().map(|preset| RulesView::of(&preset.rules())).collect();
         Ok(answer(&json!({
             "rules": rules,
-            "usual": server.rules.name(),
+            "first": server.first,
             "players": players,
             "levels": LEVELS,
             "folders": server.library.folder_names(),
@@ -112,9 +124,9 @@ async fn files(State(server): Shared, asked: QueryOf<PathQuery>) -> Answer {
 
 async fn file_games(State(server): Shared, asked: QueryOf<PathQuery>) -> Answer {
     let asked = query(asked)?;
-    aside(move || {
+    reading(&server.clone(), move || {
         let path = server.library.path(asked.folder, &asked.path)?;
-        Ok(answer(&library::list(&path, asked.first)?))
+        Ok(answer(&library::list(&path, asked.first, &server.models.names())?))
     })
     .await
 }
@@ -139,11 +151,11 @@ async fn run_events(State(server): Shared, Path(run): Path<String>, asked: Query
 
 async fn run_games(State(server): Shared, Path(run): Path<String>, asked: QueryOf<RunQuery>) -> Answer {
     let (run, asked) = (number(&run)?, query(asked)?);
-    aside(move || {
+    reading(&server.clone(), move || {
         let generations = server.library.generations(run)?;
         let newest = generations.last().ok_or_else(|| ApiError::missing("the run has no games yet"))?;
         let generation = asked.generation.unwrap_or(*newest);
-        let games = library::list(&server.library.generation(run, generation)?, asked.first)?;
+        let games = library::list(&server.library.generation(run, generation)?, asked.first, &server.models.names())?;
         Ok(answer(&json!({ "generation": generation, "list": games })))
     })
     .await
@@ -177,28 +189,21 @@ fn occupant(chair: &Chair) -> Occupant {
     }
 }
 
-/// Chooses who gives hints and views: a model that knows the rules, else the opponent, else a search by hand-made rules.
+/// Chooses who gives hints and views: the opponent if it knows the rules, else a model that knows them or at least the board,
+/// else a search by hand-made rules.
 fn seat_adviser(server: &Server, inside: &mut Inside) {
-    let preset = inside.game.rules().preset();
-    let knows = |id: &PlayerId| {
-        let offers = server.models.offers();
-        let offer = offers.iter().find(|offer| offer.id == *id);
-        offer.is_some_and(|offer| preset.is_some_and(|preset| offer.rulesets.iter().any(|name| name == preset.name())))
-    };
+    let rules = *inside.game.rules();
     let opponent = inside.chairs.iter().find_map(|chair| match chair {
         Chair::Player { id: id @ PlayerId::Model(_), .. } => Some(id.clone()),
         _ => None,
     });
-    let id = opponent.filter(knows).or_else(|| server.models.adviser(preset)).unwrap_or(PlayerId::AlphaBeta(3));
+    let opponent = opponent.filter(|id| server.models.fit(id, &rules) == Fit::Rules);
+    let id = opponent.or_else(|| server.models.adviser(&rules).map(|(id, _)| id)).unwrap_or(PlayerId::AlphaBeta(3));
     set_adviser(server, inside, id);
 }
 
 fn set_adviser(server: &Server, inside: &mut Inside, id: PlayerId) {
-    let preset = inside.game.rules().preset();
-    let offers = server.models.offers();
-    let offer = offers.iter().find(|offer| offer.id == id);
-    inside.adviser_fits =
-        offer.is_some_and(|offer| preset.is_some_and(|preset| offer.rulesets.iter().any(|name| name == preset.name())));
+    inside.adviser_fit = server.models.fit(&id, inside.game.rules());
     inside.adviser_name = server.models.name(&id).unwrap_or_default();
     inside.adviser = Some(id);
 }
@@ -218,36 +223,40 @@ async fn new_game(State(server): Shared, Json(asked): Json<NewGame>) -> Answer {
 }
 
 async fn open_game(State(server): Shared, Json(asked): Json<OpenGame>) -> Answer {
-    aside(move || {
-        let record = match asked {
-            OpenGame::Text { text, rules: name } => texts::pasted(&text, rules(&name)?).map_err(ApiError::bad)?,
-            OpenGame::File { folder, path, index } => library::open(&server.library.path(folder, &path)?, index)?,
+    reading(&server.clone(), move || {
+        let (record, from) = match asked {
+            OpenGame::Text { text, rules: name } => {
+                (texts::pasted(&text, rules(&name)?).map_err(ApiError::bad)?, "Pasted game".to_owned())
+            }
+            OpenGame::File { folder, path, index } => {
+                let path = server.library.path(folder, &path)?;
+                let record = library::open(&path, index)?;
+                let from = format!("{}, game {}", last_part(&path), record.game);
+                (record, from)
+            }
             OpenGame::Run { run, generation, index } => {
-                library::open(&server.library.generation(run, generation)?, index)?
+                let record = library::open(&server.library.generation(run, generation)?, index)?;
+                let run = server.library.run_names().swap_remove(run);
+                let from = format!("{run}, generation {generation}, game {}", record.game);
+                (record, from)
             }
         };
         let game = Session::of_record(&record).map_err(ApiError::bad)?;
         let room = server.rooms.open(game, [Chair::Person, Chair::Person])?;
         let mut inside = room.enter();
-        inside.title = Some(title(&record));
-        if !record.plies.is_empty() {
+        if record.plies.is_empty() {
+            inside.title = Some("A position".to_owned());
+        } else {
+            inside.title = Some(format!("{from}: {}", texts::result(&record)));
             inside.opened = Some(record.plies.iter().map(|ply| ply.mv).collect());
+            let names = server.models.names();
+            let name = |name: String| Some(library::player(name, &names)).filter(|name| name != "?");
+            inside.players = record.players.map(name);
         }
         seat_adviser(&server, &mut inside);
         Ok(settled(&server, &room, &mut inside))
     })
     .await
-}
-
-/// What an opened game is called.
-fn title(record: &GameRecord) -> String {
-    let [attackers, defenders] = record.players.clone().map(short);
-    if record.plies.is_empty() {
-        return "a position".to_owned();
-    }
-    let players =
-        if attackers == "?" && defenders == "?" { String::new() } else { format!("{attackers} – {defenders}, ") };
-    format!("game {}: {players}{}", record.game, texts::result(record))
 }
 
 /// The room's state after a change, with the work it needs handed out.

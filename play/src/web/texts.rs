@@ -1,7 +1,7 @@
-//! Games from texts: what a person pastes, and the lines of game files.
+//! Games from texts: what a person pastes, and the lines of JSON files.
 
 use hnefi_data::PgnReader;
-use hnefi_engine::{BoardSize, Move, Position, Preset, Repetition, Rules, Side};
+use hnefi_engine::{BoardSize, Move, Position, Preset, Rules, Side};
 use hnefi_models::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord};
 use serde::Deserialize;
@@ -100,32 +100,6 @@ pub(super) fn json_line(text: &str) -> Result<GameRecord, String> {
     Ok(record)
 }
 
-/// A line of the recorded human games: number, moves, captures of both sides, result. `None` for the heading.
-pub(super) fn csv_line(text: &str) -> Option<Result<GameRecord, String>> {
-    let fields: Vec<&str> = text.split(',').collect();
-    let [number, played, .., result] = fields[..] else { return Some(Err("expected five fields".to_owned())) };
-    let Ok(number) = number.parse() else { return None };
-    // The text does not say which board it was; a game of one never follows the rules of the other for long.
-    let read = |size| game(recorded(size), None, moves(played));
-    let record = read(BoardSize::Eleven).or_else(|wrong| read(BoardSize::Seven).map_err(|_| wrong));
-    Some(record.map(|mut record| {
-        record.game = number;
-        if record.outcome.is_none() {
-            record.resigned = match result.trim() {
-                "White" => Some(Side::Attackers),
-                "Black" => Some(Side::Defenders),
-                _ => None,
-            };
-        }
-        record
-    }))
-}
-
-/// The rules to replay recorded games by: people went on where the others would have ended the game.
-fn recorded(size: BoardSize) -> Rules {
-    Rules { repetition: Repetition::Ignore, draw_fort_occurrence: 0, no_capture_draw_plies: 0, ..usual(size) }
-}
-
 /// A game of these moves, each of them played.
 fn game<'a>(rules: Rules, start: Option<String>, moves: impl Iterator<Item = &'a str>) -> Result<GameRecord, String> {
     if let Some(fault) = rules.faults().first() {
@@ -215,15 +189,5 @@ mod tests {
         assert!(problem("{}").contains("no game in JSON"));
         assert!(problem("[Rules \"chess\"]\n\ne2e4").contains("unknown rules"));
         assert!(problem("  ").contains("nothing"));
-    }
-
-    #[test]
-    fn human_games_are_read_with_their_results() {
-        let line = csv_line("9,d6-c6 d5-e5 timeout,0,0,White").expect("a game").expect("legal");
-        assert_eq!((line.game, line.rules.size, line.resigned), (9, BoardSize::Seven, Some(Side::Attackers)));
-        let line = csv_line("1,d1-d3 e5-e2 g1-g3 f4-c4 g3-e3xe2,1,0,Ongoing").expect("a game").expect("legal");
-        assert_eq!((line.plies.len(), line.rules.size), (5, BoardSize::Eleven));
-        assert!(csv_line("game,moves,captures_by_attackers,captures_by_defenders,result").is_none());
-        assert!(csv_line("x").expect("an answer").is_err());
     }
 }

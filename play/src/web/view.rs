@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use hnefi_engine::{BoardSize, Escape, Piece, Position, Preset, Rules, Side, Square};
+use hnefi_engine::{BoardSize, Escape, Piece, Position, Preset, Repetition, Rules, Side, Square};
 use serde::Serialize;
 
-use super::models::PlayerId;
+use super::models::{Fit, PlayerId};
 use super::report::ChancesView;
 use super::room::{Chair, Inside};
 use super::strength::Strength;
@@ -60,7 +60,7 @@ pub(super) struct StateView {
     analysing: bool,
     adviser: Option<PlayerId>,
     adviser_name: String,
-    adviser_fits: bool,
+    adviser_fit: Fit,
     hint: Option<HintView>,
     can: CanView,
     title: Option<String>,
@@ -133,10 +133,20 @@ fn title(rules: &Rules) -> String {
         Some(Preset::CopenhagenPlaytafl) => "Copenhagen (PlayTafl)",
         Some(Preset::TablutLinnaeus) => "Tablut (Linnaeus)",
         Some(_) => return words::rules(rules),
-        None => "As recorded",
+        // People often went on where the rules end a game for repetitions or for want of captures.
+        None => match Preset::ALL.into_iter().find(|preset| without_draws(&preset.rules()) == without_draws(rules)) {
+            Some(preset) => return format!("{}, played on", title(&preset.rules())),
+            None => "As recorded",
+        },
     };
     let side = rules.size.side();
     format!("{name}, {side}x{side}")
+}
+
+/// The rules but for what ends a game that nobody has won.
+fn without_draws(rules: &Rules) -> Rules {
+    let repetition = Repetition::Ignore;
+    Rules { repetition, draw_fort_occurrence: 0, no_capture_draw_plies: 0, ply_cap: 0, ..*rules }
 }
 
 /// What distinguishes a preset, for somebody who is about to choose one.
@@ -224,13 +234,13 @@ impl StateView {
                 .map(|ending: Ending| EndingView { winner: ending.winner(), words: words::ending(ending, rules) }),
             history: plies.iter().map(|played| PlyView::of(played, rules)).collect(),
             views: game.views().iter().map(|view| view.map(|(chances, _)| chances.into())).collect(),
-            seats: Side::BOTH.map(|side| seat(&inside.chairs[side.index()])),
+            seats: Side::BOTH.map(|side| seat(&inside.chairs[side.index()], &inside.players[side.index()])),
             your_turn,
             thinking: game.waits_for_player() && inside.ticket.is_some(),
             analysing: inside.analysing,
             adviser: inside.adviser.clone(),
             adviser_name: inside.adviser_name.clone(),
-            adviser_fits: inside.adviser_fits,
+            adviser_fit: inside.adviser_fit,
             hint: inside
                 .hint
                 .filter(|hint| hint.stamp == game.stamp())
@@ -248,9 +258,13 @@ impl StateView {
     }
 }
 
-fn seat(chair: &Chair) -> SeatView {
+/// Who sits there; at an opened game, who played it.
+fn seat(chair: &Chair, played: &Option<String>) -> SeatView {
     match chair {
-        Chair::Person => SeatView { person: true, name: "you".to_owned(), player: None, strength: None },
+        Chair::Person => {
+            let name = played.clone().unwrap_or_else(|| "you".to_owned());
+            SeatView { person: true, name, player: None, strength: None }
+        }
         Chair::Player { id, name, strength } => {
             SeatView { person: false, name: name.clone(), player: Some(id.clone()), strength: Some(*strength) }
         }

@@ -1,31 +1,38 @@
 //! The searches: a fixed number of threads that share all work in short slices.
 //!
 //! Work waits in one queue. A thread takes the first, searches for a slice of time, shows what was found and puts the rest at
-//! the end of the queue; so nobody waits long, however many searches run. A search begins only while few enough hold memory,
-//! and ends as soon as its room no longer wants it.
+//! the end of the queue; so nobody waits long, however many searches run. Moves and hints come before analyses (`queue.rs`).
+//! A search begins only while few enough hold memory, and ends as soon as its room no longer wants it; where a move finds no
+//! memory the longest analysis ends.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
 
-use hnefi_engine::{BoardSize, Move, MoveList, Position};
-use hnefi_models::{EvalRequest, Evaluation, Evaluations, Evaluator, Wdl};
+use hnefi_engine::MoveList;
+use hnefi_models::{EvalRequest, Evaluation, Evaluations, Evaluator};
 use hnefi_selfplay::players::{AlphaBeta, Player, RandomPlayer};
-use hnefi_selfplay::rng_for;
 use hnefi_selfplay::search::{Search, SearchConfig, SearchReport, Selection};
 
 use super::models::{Models, PlayerId};
+use super::named::Question;
+use super::queue::{Queue, Waiting};
 use super::report::{Progress, Report};
-use super::room::{Inside, Room, Ticket, Wish};
+use super::room::{Inside, Room, Wish};
 use super::strength::Strength;
+use super::task::{Answer, Place, Run, Step, Task, most_nodes};
 
 /// How long a thread stays with one search.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// How long a thread rests when all it has is work that must wait.
+/// When to look again at work that waits for memory or for an answer from elsewhere.
 const REST: Duration = Duration::from_millis(15);
+
+/// How long an analysis keeps its memory for sure when another one wants it.
+const TURN: Duration = Duration::from_secs(10);
 
 /// Searches that hold memory at once.
 const SEARCHES: usize = 8;
@@ -37,15 +44,6 @@ const HINT: u32 = 400;
 /// Networks a thread keeps ready.
 const READY: usize = 4;
 
-/// The most nodes of one search, some 100 to 150 MB at most.
-fn most_nodes(size: BoardSize) -> u32 {
-    match size {
-        BoardSize::Seven => 200_000,
-        BoardSize::Nine => 120_000,
-        BoardSize::Eleven => 70_000,
-    }
-}
-
 /// The threads and their queue.
 pub(super) struct Workers {
     shared: Arc<Shared>,
@@ -53,55 +51,9 @@ pub(super) struct Workers {
 
 struct Shared {
     models: Arc<Models>,
-    queue: Mutex<VecDeque<Task>>,
-    bell: Condvar,
+    queue: Queue<Task>,
     searching: Arc<AtomicUsize>,
     seed: u64,
-}
-
-/// A piece of work and how far it has come.
-struct Task {
-    room: Weak<Room>,
-    ticket: Ticket,
-    position: Position,
-    begun: Instant,
-    /// A move is shown no earlier.
-    earliest: Instant,
-    run: Option<Run>,
-    answer: Option<Answer>,
-}
-
-/// A search under way.
-struct Run {
-    search: Search,
-    /// Identity of its network.
-    network: String,
-    root: Option<Evaluation>,
-    _place: Place,
-}
-
-/// One of the places for searches that hold memory.
-struct Place(Arc<AtomicUsize>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// A player's move.
-#[derive(Clone, Copy)]
-struct Answer {
-    mv: Move,
-    wdl: Option<Wdl>,
-    playouts: u32,
-}
-
-/// What becomes of a task after a slice.
-enum Step {
-    Again,
-    Rest,
-    Over,
 }
 
 /// What a thread keeps between slices.
@@ -113,13 +65,7 @@ struct Bench {
 impl Workers {
     /// Starts so many threads; they run as long as the process.
     pub(super) fn start(models: Arc<Models>, threads: usize, seed: u64) -> Workers {
-        let shared = Arc::new(Shared {
-            models,
-            queue: Mutex::new(VecDeque::new()),
-            bell: Condvar::new(),
-            searching: Arc::new(AtomicUsize::new(0)),
-            seed,
-        });
+        let shared = Arc::new(Shared { models, queue: Queue::new(), searching: Arc::new(AtomicUsize::new(0)), seed });
         for _ in 0..threads.max(1) {
             let shared = shared.clone();
             std::thread::spawn(move || shared.work());
@@ -140,18 +86,19 @@ impl Shared {
             let task = Task {
                 room: Arc::downgrade(room),
                 ticket,
+                game: (room.number, inside.game.number()),
+                start: inside.game.start().map(str::to_owned),
+                moves: inside.game.played().iter().map(|played| played.mv).collect(),
                 position: inside.game.position().clone(),
                 begun: now,
                 earliest: now + inside.pace(),
                 run: None,
+                asked: None,
                 answer: None,
             };
-            let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
             // What the room wanted before it wants no longer, so the queue is never longer than the list of rooms.
-            queue.retain(|waiting| !waiting.room.ptr_eq(&task.room));
-            queue.push_back(task);
-            drop(queue);
-            self.bell.notify_one();
+            self.queue.retain(|waiting| !waiting.room.ptr_eq(&task.room));
+            self.put(task, now);
         }
         room.ring();
     }
@@ -160,15 +107,12 @@ impl Shared {
     fn work(&self) {
         let mut bench = Bench { ready: HashMap::new(), scratch: Evaluations::new() };
         loop {
-            let mut task = self.take();
+            let mut task = self.queue.take();
             let step = catch_unwind(AssertUnwindSafe(|| self.slice(&mut task, &mut bench)));
             match step {
                 Ok(Step::Over) => {}
-                Ok(Step::Again) => self.put_back(task),
-                Ok(Step::Rest) => {
-                    self.put_back(task);
-                    std::thread::sleep(REST);
-                }
+                Ok(Step::Again) => self.put(task, Instant::now()),
+                Ok(Step::Wait(until)) => self.put(task, until),
                 Err(_) => {
                     // Whatever broke may have left the scratch memory in disorder.
                     bench = Bench { ready: HashMap::new(), scratch: Evaluations::new() };
@@ -178,21 +122,8 @@ impl Shared {
         }
     }
 
-    fn take(&self) -> Task {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match queue.pop_front() {
-                Some(task) => return task,
-                None => queue = self.bell.wait(queue).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
-    }
-
-    fn put_back(&self, task: Task) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.push_back(task);
-        drop(queue);
-        self.bell.notify_one();
+    fn put(&self, task: Task, not_before: Instant) {
+        self.queue.push(Waiting { urgent: task.is_urgent(), work: task, not_before });
     }
 
     fn fail(&self, task: &Task, problem: String) {
@@ -217,7 +148,7 @@ impl Shared {
         }
         if let Some(answer) = task.answer {
             return if Instant::now() < task.earliest {
-                Step::Rest
+                Step::Wait(task.earliest)
             } else {
                 self.play(&room, &mut inside, answer);
                 Step::Over
@@ -260,20 +191,44 @@ impl Shared {
     ) -> Result<Step, String> {
         match id {
             PlayerId::Model(key) => self.search(room, task, bench, key, strength),
-            PlayerId::Random | PlayerId::AlphaBeta(_) => self.ask(room, task, id),
+            PlayerId::Random => self.ask(room, task, &mut RandomPlayer),
+            PlayerId::AlphaBeta(depth) => self.ask(room, task, &mut AlphaBeta::new(*depth)),
+            PlayerId::Named => self.ask_named(room, task),
         }
     }
 
     /// A move of a player without a network, which cannot be interrupted.
-    fn ask(&self, room: &Arc<Room>, task: &mut Task, id: &PlayerId) -> Result<Step, String> {
-        let mut player: Box<dyn Player> = match id {
-            PlayerId::Random => Box::new(RandomPlayer),
-            PlayerId::AlphaBeta(depth) => Box::new(AlphaBeta::new(*depth)),
-            PlayerId::Model(key) => return Err(format!("the model {key:?} does not play without a search")),
-        };
-        let mut rng = rng_for(&[self.seed, task.ticket.number, u64::from(task.position.ply())]);
-        let choice = player.choose(&task.position, &mut rng).map_err(|error| error.to_string())?;
+    fn ask(&self, room: &Arc<Room>, task: &mut Task, player: &mut dyn Player) -> Result<Step, String> {
+        let choice = player.choose(&task.position, &mut task.rng(self.seed, 0)).map_err(|error| error.to_string())?;
         self.answered(room, task, Answer { mv: choice.mv, wdl: choice.wdl, playouts: choice.playouts })
+    }
+
+    /// A look whether the opponent of the command line has found its move, after it was asked.
+    fn ask_named(&self, room: &Arc<Room>, task: &mut Task) -> Result<Step, String> {
+        let asked = match &task.asked {
+            Some(asked) => asked,
+            None => {
+                let question = Question {
+                    game: task.game,
+                    start: task.start.clone(),
+                    moves: task.moves.clone(),
+                    position: task.position.clone(),
+                    rng: task.rng(self.seed, 0),
+                };
+                let (room, number) = (Arc::downgrade(room), task.ticket.number);
+                let wanted = move || room.upgrade().is_some_and(|room| room.enter().wants(number));
+                let named = self.models.named().ok_or("nobody was named on the command line")?;
+                task.asked.insert(named.ask(question, wanted).map_err(|error| error.to_string())?)
+            }
+        };
+        match asked.try_recv() {
+            Ok(choice) => {
+                let choice = choice?;
+                self.answered(room, task, Answer { mv: choice.mv, wdl: choice.wdl, playouts: choice.playouts })
+            }
+            Err(TryRecvError::Empty) => Ok(Step::Wait(Instant::now() + REST)),
+            Err(TryRecvError::Disconnected) => Err("the opponent broke off by a fault of the program".to_owned()),
+        }
     }
 
     /// A slice of a search.
@@ -286,7 +241,11 @@ impl Shared {
         strength: Strength,
     ) -> Result<Step, String> {
         if task.run.is_none() {
-            let Some(place) = self.place() else { return Ok(Step::Rest) };
+            let place = self.place().or_else(|| {
+                self.make_place(task.is_urgent());
+                self.place()
+            });
+            let Some(place) = place else { return Ok(Step::Wait(Instant::now() + REST)) };
             task.run = Some(self.begin(task, bench, key, strength, place)?);
         }
         let Some(run) = &mut task.run else { return Ok(Step::Over) };
@@ -327,6 +286,28 @@ impl Shared {
         let take = |count: usize| (count < SEARCHES).then_some(count + 1);
         self.searching.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
         Some(Place(self.searching.clone()))
+    }
+
+    /// Ends the longest analysis so that its memory becomes free: for a move or a hint any, for other work one that has had its
+    /// turn. Its room keeps what was found.
+    fn make_place(&self, urgent: bool) {
+        let long = |task: &Task| {
+            let analyses = task.run.is_some() && matches!(task.ticket.wish, Wish::Analyse { .. });
+            (analyses && (urgent || task.begun.elapsed() >= TURN)).then_some(task.begun)
+        };
+        let Some(mut task) = self.queue.take_least(long) else { return };
+        task.run = None;
+        let Some(room) = task.room.upgrade() else { return };
+        let mut inside = room.enter();
+        let inside = &mut *inside;
+        if inside.wants(task.ticket.number) {
+            if let Some(report) = &mut inside.report {
+                report.displaced = true;
+                inside.report_count += 1;
+            }
+            inside.finish(None);
+            self.update(&room, inside);
+        }
     }
 
     fn begin(
@@ -409,7 +390,7 @@ impl Shared {
         found: &SearchReport,
         strength: Strength,
     ) -> Result<Step, String> {
-        let mut rng = rng_for(&[self.seed, task.ticket.number, u64::from(task.position.ply()), 1]);
+        let mut rng = task.rng(self.seed, 1);
         let (mv, wdl, playouts) = (strength.choose(found, &mut rng), Some(found.wdl), found.playouts.max(1));
         self.answered(room, task, Answer { mv, wdl, playouts })
     }

@@ -67,7 +67,7 @@ impl Browser {
 
     /// Sets the size of the page, with so many dots a pixel.
     pub fn size(&self, width: u32, height: u32, scale: f32) {
-        let phone = width < 600;
+        let phone = width.min(height) < 500;
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": scale, "mobile": phone });
         self.chrome("Emulation.setDeviceMetricsOverride", metrics);
     }

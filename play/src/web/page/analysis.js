@@ -20,6 +20,12 @@ export function openAnalysis() {
   });
 }
 
+/** Opens the panel and has the position analysed, whatever the panel was before. */
+export function analyse() {
+  $("analysis-panel").open = true;
+  if (usable() && !page.state.analysing) act("analysis", { on: true });
+}
+
 /** Whether the adviser can analyse. */
 const usable = () => page.state.adviser?.startsWith("model:");
 
@@ -28,8 +34,7 @@ function build() {
   const key = `${state.id}${state.rules.name}${state.adviser}`;
   if (key === drawnFor) return;
   drawnFor = key;
-  const select = playerSelect(state.rules.name, state.adviser, (player) => act("analysis", { on: true, player }), true);
-  select.setAttribute("aria-label", "Who analyses");
+  const select = playerSelect("Who analyses", state.rules.name, state.adviser, (player) => act("analysis", { on: true, player }), true);
   if (!usable()) select.prepend(make("option", { value: "", selected: true, disabled: true }, "Choose a model"));
   const toggle = (name, label) => make("label", { class: "check" },
     make("input", { type: "checkbox", name, checked: page.shown[name], onchange: (event) => { page.shown[name] = event.target.checked; redraw(); } }), label);
@@ -52,7 +57,9 @@ export function showAnalysis() {
   build();
   parts.run.textContent = state.analysing ? "Stop" : "Analyse";
   parts.run.disabled = !usable();
-  const fitting = state.adviser_fits ? "" : usable() ? "This model was not trained on these rules: take its words with salt." : "No model knows these rules yet; choose one that learned others, or train one.";
+  const fitting = !usable() ? "No model knows this board yet; choose one that learned another, or train one."
+    : { rules: "", board: "This model learned this board by other rules than this game's: take its words with salt.",
+      other: "This model was trained on another board: take its words with salt." }[state.adviser_fit];
   parts.note.textContent = state.ending ? "The game is over here; step back to analyse." : fitting;
   parts.note.hidden = !parts.note.textContent;
   const shown = report?.kind === "analysis" ? report : null;
@@ -64,12 +71,12 @@ export function showAnalysis() {
   }
   const rate = shown.seconds > 0 ? ` · ${short(Math.round(shown.evaluations / shown.seconds))}/s` : "";
   const left = shown.plies_left === null ? "" : ` · some ${shown.plies_left} plies to go`;
-  parts.numbers.textContent = `${words(shown.chances)}${shown.certain ? ` (${shown.certain})` : ""} · ${short(shown.playouts)} playouts, depth ${shown.depth}${rate}${left}${shown.finished ? " · finished" : ""}`;
+  parts.numbers.textContent = `${words(shown.chances)}${shown.certain ? ` (${shown.certain})` : ""} · ${short(shown.playouts)} playouts, depth ${shown.depth}${rate}${left}${shown.displaced ? " · stopped for others who wait" : shown.finished ? " · finished" : ""}`;
   const row = (mv) => make("tr", { tabindex: "0", onclick: () => playThat(mv), onkeydown: (event) => { if (event.key === "Enter") playThat(mv); } },
     make("th", { scope: "row" }, mv.text), make("td", {}, mv.certain ?? (mv.score === null ? "–" : percent(mv.score))),
     make("td", {}, short(mv.visits)), make("td", {}, percent(mv.prior)), bar(mv.share));
   const focused = [...parts.table.querySelectorAll("tr")].indexOf(document.activeElement);
-  parts.table.replaceChildren(make("thead", {}, make("tr", {}, ["Move", "Score", "Visits", "Policy", ""].map((name) => make("th", { scope: "col" }, name)))),
+  parts.table.replaceChildren(make("thead", {}, make("tr", {}, ["Move", "Score", "Visits", "Policy", "Share"].map((name) => make("th", { scope: "col" }, name)))),
     make("tbody", {}, shown.moves.map(row)));
   if (focused > 0) parts.table.querySelectorAll("tr")[focused]?.focus();
   parts.line.textContent = shown.line.length > 0 ? `Expected: ${shown.line.join(" ")}` : "";

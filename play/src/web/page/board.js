@@ -9,26 +9,42 @@ import { piece, pieceName } from "./pieces.js";
 import { measures, place, squareName, wood } from "./wood.js";
 
 const DRAG_BEGINS = 6;
+/** A board that is less wide, in pixels, has a slim frame. */
+const SLIM = 480;
 
 export class Board {
-  /** `onMove(from, to)` is called for a legal move, `onSquare(name)` for any square pressed when painting. */
-  constructor(root, { onMove, onSquare, label = "Board" } = {}) {
-    Object.assign(this, { root, onMove, onSquare, label });
+  /**
+   * `onMove(from, to)` is called for a legal move, `onSquare(name)` for any square pressed when painting, `onBuild()` when the
+   * board was drawn anew because its size had changed.
+   */
+  constructor(root, { onMove, onSquare, onBuild, label = "Board" } = {}) {
+    Object.assign(this, { root, onMove, onSquare, onBuild, label });
     this.pieces = new Map();
     this.moves = {};
     this.text = "";
     this.selected = null;
     this.flipped = false;
     this.seed = 1;
+    this.shown = null;
+    new ResizeObserver(() => {
+      if (!this.shown || this.isSlim() === this.slim) return;
+      this.show(...this.shown);
+      this.onBuild?.();
+    }).observe(root);
+  }
+
+  isSlim() {
+    const { clientWidth } = this.root;
+    return clientWidth > 0 && clientWidth < SLIM;
   }
 
   /** Draws a position. `moves` are the legal ones by origin; `marks` name squares to point out. */
   show({ rules, board, moves = {}, last = null, hint = null, over = false }, flipped = this.flipped) {
-    const key = `${JSON.stringify(rules)}${flipped}`;
+    this.shown = [{ rules, board, moves, last, hint, over }, flipped];
+    const slim = this.isSlim();
+    const key = `${JSON.stringify(rules)}${flipped}${slim}`;
     if (key !== this.key) {
-      this.key = key;
-      this.rules = rules;
-      this.flipped = flipped;
+      Object.assign(this, { key, rules, flipped, slim });
       this.build();
     }
     const changed = board !== this.text;
@@ -48,9 +64,15 @@ export class Board {
   middle(name) {
     const [file, rank] = place(name);
     const { side } = this.rules;
-    const { frame } = measures(side);
+    const { frame } = measures(side, this.slim);
     const [x, y] = this.flipped ? [side - 1 - file, rank] : [file, side - 1 - rank];
     return [frame + x * 100 + 50, frame + y * 100 + 50];
+  }
+
+  /** Pixels of the screen that a square takes. */
+  square() {
+    const { side } = this.rules;
+    return (this.drawing.getBoundingClientRect().width / measures(side, this.slim).total) * 100;
   }
 
   letter(name) {
@@ -60,13 +82,13 @@ export class Board {
 
   build() {
     const { side } = this.rules;
-    const { frame, total } = measures(side);
+    const { frame, total } = measures(side, this.slim);
     this.layers = {};
     for (const name of ["marks", "heat", "targets", "pieces", "over"]) {
       this.layers[name] = svg("g", { class: name });
     }
     this.drawing = svg("svg", { viewBox: `0 0 ${total} ${total}`, "aria-hidden": "true", class: "drawing" },
-      wood(this.rules, this.flipped), this.layers.marks, this.layers.heat, this.layers.targets, this.layers.pieces, this.layers.over);
+      wood(this.rules, this.flipped, this.slim), this.layers.marks, this.layers.heat, this.layers.targets, this.layers.pieces, this.layers.over);
     this.grid = make("div", { class: "squares", role: "grid", "aria-label": this.label });
     const share = (part) => `${(part / total) * 100}%`;
     Object.assign(this.grid.style, { left: share(frame), top: share(frame), width: share(side * 100), height: share(side * 100) });
@@ -275,7 +297,7 @@ export class Board {
     const [dx, dy] = [event.clientX - held.x, event.clientY - held.y];
     if (!held.moving && Math.hypot(dx, dy) < DRAG_BEGINS) return;
     held.moving = true;
-    const scale = measures(this.rules.side).total / this.drawing.getBoundingClientRect().width;
+    const scale = 100 / this.square();
     const [x, y] = this.middle(held.name);
     held.man.element.classList.add("held");
     held.man.element.style.transform = `translate(${x + dx * scale}px, ${y + dy * scale}px)`;

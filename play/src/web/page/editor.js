@@ -1,11 +1,11 @@
 // Setting up a position by hand. The server decides whether it can stand.
 
+import { analyse } from "./analysis.js";
 import { dialog, make } from "./ask.js";
 import { Board } from "./board.js";
 import { enter, page } from "./game.js";
 import { svg } from "./ink.js";
 import { option } from "./newgame.js";
-import { analyse } from "./open.js";
 import { piece } from "./pieces.js";
 import { place } from "./wood.js";
 

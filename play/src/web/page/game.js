@@ -1,7 +1,7 @@
 // The board's page: one game, its controls, and what the server says of it.
 
-import { openAnalysis, showAnalysis } from "./analysis.js";
-import { ask, make, post } from "./ask.js";
+import { analyse, openAnalysis, showAnalysis } from "./analysis.js";
+import { ask, dialog, make, post } from "./ask.js";
 import { Board } from "./board.js";
 import { graph, showBar, viewAt, words } from "./chances.js";
 import { editPosition } from "./editor.js";
@@ -23,7 +23,10 @@ export const page = {
   shown: { arrows: true, heat: false, after: false },
 };
 
-const board = new Board($("board"), { onMove: (from, to) => act("move", { move: from + to, stamp: page.state.stamp }) });
+const board = new Board($("board"), {
+  onMove: (from, to) => act("move", { move: from + to, stamp: page.state.stamp }),
+  onBuild: () => showReport(),
+});
 let stream = null;
 
 /** Takes in a state, unless a newer one is shown already. */
@@ -37,7 +40,10 @@ export function take(state) {
   } else if (old.number !== state.number) {
     seatViewer(state);
   }
+  const isAnother = old?.id !== state.id;
   page.state = state;
+  // Whoever comes back to a game that is being analysed sees it.
+  if (isAnother && state.analysing) $("analysis-panel").open = true;
   if (page.report && page.report.stamp !== state.stamp) page.report = null;
   show();
 }
@@ -108,10 +114,12 @@ async function refresh() {
 
 /** Opens another game in this page. */
 export async function enter(path, body) {
-  const old = page.state?.id;
+  const old = page.state;
   const state = await post(path, body);
   take(state);
-  if (old && old !== state.id) ask(`/api/games/${old}`, { method: "DELETE" }).catch(() => {});
+  if (old && old.id !== state.id) ask(`/api/games/${old.id}`, { method: "DELETE" }).catch(() => {});
+  // Who had the last game analysed goes on with this one.
+  if (old?.analysing) analyse();
   return state;
 }
 
@@ -140,7 +148,7 @@ function showReport() {
   status();
   const wanted = report && report.kind === "analysis" && state.analysing;
   const fresh = report && (report.kind === "analysis" || report.kind === "move" || report.kind === "glance");
-  const known = fresh && (state.adviser_fits || report.kind !== "glance") ? report.chances : viewAt(state.views, state.ply);
+  const known = fresh && (state.adviser_fit !== "other" || report.kind !== "glance") ? report.chances : viewAt(state.views, state.ply);
   const ended = state.ending && { attackers: Number(state.ending.winner === "attackers"), defenders: Number(state.ending.winner === "defenders"), draw: Number(!state.ending.winner) };
   const chances = ended || known;
   showBar($("bar"), chances, page.flipped);
@@ -165,12 +173,13 @@ function people() {
     const [letter, seat] = side === "attackers" ? ["a", state.seats[0]] : ["k", state.seats[1]];
     const lost = counts[letter === "a" ? "a" : "d"];
     const picture = svg("svg", { viewBox: "-50 -50 100 100", class: "mini", "aria-hidden": "true" }, piece(letter, 1));
-    const name = seat.person ? (state.title ? "" : state.seats.every((other) => other.person) ? "" : "you") : seat.name;
+    // Two people at one screen need no names, nor do those of a game whose players nobody wrote down.
+    const name = seat.name === "you" && state.seats.every((other) => other.person) ? "" : seat.name;
     return [
       picture,
       make("strong", {}, capital(side)),
       make("span", { class: "name" }, name),
-      lost > 0 && state.title !== "a position" ? make("span", { class: "lost-men", title: "men lost" }, `${lost} lost`) : null,
+      lost > 0 && state.title !== "A position" ? make("span", { class: "lost-men", title: "men lost" }, `${lost} lost`) : null,
       state.to_move === side && !state.ending ? make("span", { class: "turn" }, "to move") : null,
     ].filter(Boolean);
   };
@@ -230,12 +239,21 @@ function moves() {
   if (now) $("moves").scrollTop = now.offsetTop - $("moves").clientHeight / 2;
 }
 
+/** Gives the game up, once the person has said so twice. */
+function resign() {
+  const element = $("ask-dialog");
+  const button = (label, id, onclick, main) => make("button", { type: "button", id, class: main ? "main" : null, onclick: () => { element.close(); onclick(); } }, label);
+  const side = page.state.seats.every((seat) => seat.person) ? page.state.to_move : page.state.seats[0].person ? "attackers" : "defenders";
+  dialog(element, "Resign this game?", make("p", {}, `The ${side} give up; the other side wins.`),
+    [button("Play on", "play-on", () => {}), button("Resign", "resign-now", () => act("resign"), true)]);
+}
+
 function listen() {
   $("new").addEventListener("click", () => newGame());
   $("undo").addEventListener("click", () => act("undo"));
   $("redo").addEventListener("click", () => act("redo"));
   $("hint").addEventListener("click", () => act("hint"));
-  $("resign").addEventListener("click", () => act("resign"));
+  $("resign").addEventListener("click", resign);
   $("flip").addEventListener("click", () => { page.flipped = !page.flipped; show(); });
   const go = (ply) => act("go", { ply: Math.max(0, Math.min(page.state.plies, ply)) });
   $("first").addEventListener("click", () => go(0));
@@ -273,16 +291,6 @@ function listen() {
   openAnalysis();
 }
 
-/** The game that a new visitor finds: against the first model there is, as the defenders. */
-async function firstGame() {
-  const { setup } = page;
-  const rules = setup.usual;
-  const knows = setup.players.find((player) => player.is_model && player.rulesets.includes(rules));
-  const opponent = knows ?? setup.players.find((player) => player.id === "alphabeta:2");
-  const seat = { player: opponent.id, strength: { level: 4 } };
-  await enter("/api/games", { rules, attackers: seat, defenders: {} });
-}
-
 async function begin() {
   listen();
   try {
@@ -302,7 +310,7 @@ async function begin() {
         if (error.status !== 404) throw error;
       }
     }
-    await firstGame();
+    await enter("/api/games", page.setup.first);
   } catch (error) {
     $("status").textContent = "";
     complain(error.message);

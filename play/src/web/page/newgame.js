@@ -3,7 +3,15 @@
 import { dialog, make, post } from "./ask.js";
 import { enter, page, take } from "./game.js";
 
-const choice = { rules: null, seat: "defenders", player: null, kind: "level", level: 4, playouts: 200, seconds: 2 };
+let choice = null;
+
+/** The choice at first: that of the game which the page began with. */
+function firstChoice({ rules, attackers, defenders }) {
+  const seat = [["watch", "defenders"], ["attackers", "both"]][Number(!attackers.player)][Number(!defenders.player)];
+  const { player, strength } = attackers.player ? attackers : defenders;
+  const [[kind, amount]] = Object.entries(strength ?? { level: 4 });
+  return { rules, seat, player, kind, level: 4, playouts: 200, seconds: 2, [kind]: amount };
+}
 
 /** A radio button that looks like a card or a tab. */
 export function option(name, value, checked, onchange, ...content) {
@@ -11,21 +19,22 @@ export function option(name, value, checked, onchange, ...content) {
   return make("label", { class: "option" }, input, make("span", {}, ...content));
 }
 
-/** The players to choose from; those who know the rules come first. */
-export function playerSelect(rules, chosen, onchange, modelsOnly = false) {
+/** The players to choose from; those who know the rules come first. `label` is what the choice is called. */
+export function playerSelect(label, rules, chosen, onchange, modelsOnly = false) {
   const players = page.setup.players.filter((player) => player.is_model || !modelsOnly);
   const knows = (player) => player.rulesets.includes(rules);
   const group = (label, members) => members.length === 0 ? null : make("optgroup", { label },
     members.map((player) => make("option", { value: player.id, selected: player.id === chosen }, player.name)));
-  return make("select", { onchange: (event) => onchange(event.target.value) },
-    [group("Trained on these rules", players.filter((player) => player.is_model && knows(player))),
-      group("Without a network", players.filter((player) => !player.is_model)),
+  return make("select", { "aria-label": label, onchange: (event) => onchange(event.target.value) },
+    [group("From the command line", players.filter((player) => player.id === "opponent")),
+      group("Trained on these rules", players.filter((player) => player.is_model && knows(player))),
+      group("Without a network", players.filter((player) => !player.is_model && player.id !== "opponent")),
       group("Trained on other rules", players.filter((player) => player.is_model && !knows(player)))].filter(Boolean));
 }
 
 export function newGame() {
   const { setup, state } = page;
-  choice.rules ??= state?.rules.name ?? setup.usual;
+  choice ??= { ...firstChoice(setup.first), rules: state?.rules.name ?? setup.first.rules };
   const form = make("form", { class: "choices", onsubmit: (event) => { event.preventDefault(); start(); } });
   let complain = () => {};
 
@@ -50,7 +59,7 @@ export function newGame() {
     ];
     if (choice.seat !== "both") {
       parts.push(make("fieldset", {}, make("legend", {}, choice.seat === "watch" ? "Players" : "Against"),
-        playerSelect(choice.rules, choice.player, (id) => { choice.player = id; draw(); })));
+        playerSelect(choice.seat === "watch" ? "Players" : "Opponent", choice.rules, choice.player, (id) => { choice.player = id; draw(); })));
       if (opponent.is_model) parts.push(strength());
     }
     const focus = document.activeElement?.closest("#new-dialog") && [document.activeElement.name, document.activeElement.value];

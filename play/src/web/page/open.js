@@ -1,5 +1,6 @@
 // Opening games: pasted texts, game files, and the games of runs.
 
+import { analyse } from "./analysis.js";
 import { ask, dialog, make } from "./ask.js";
 import { enter, page } from "./game.js";
 
@@ -11,7 +12,7 @@ export function pasteGame() {
   let complain = () => {};
   const read = async () => {
     try {
-      await enter("/api/games/open", { text: { text: field.value, rules: page.state?.rules.name ?? page.setup.usual } });
+      await enter("/api/games/open", { text: { text: field.value, rules: page.state?.rules.name ?? page.setup.first.rules } });
       $("paste-dialog").close();
       analyse();
     } catch (error) {
@@ -22,11 +23,6 @@ export function pasteGame() {
   complain = dialog($("paste-dialog"), "Paste a position or a game", make("div", {}, field, about),
     [make("button", { type: "button", class: "main", id: "paste-read", onclick: read }, "Read")]);
   field.focus();
-}
-
-/** Shows the analysis of a game that was opened to be looked at. */
-export function analyse() {
-  $("analysis-panel").open = true;
 }
 
 /** A dialog with the runs and folders that the server was given. */
@@ -60,7 +56,7 @@ export function openGame() {
     if (runs.length + folders.length === 0) {
       body.replaceChildren(make("p", {}, "The server was given no folders. Start it with"),
         make("pre", {}, "hnefi play --web --run runs/quick --games FOLDER"),
-        make("p", {}, "to open the games of a run and game files (.pgn, .jsonl, .csv, .hgames) below a folder."));
+        make("p", {}, "to open the games of a run and game files (.pgn, .jsonl, .csv, .otg, .hgames) below a folder."));
     } else list("Runs and folders", [...runs, ...folders]);
   }
 

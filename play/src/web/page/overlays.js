@@ -15,10 +15,26 @@ export function short(number) {
 
 export const percent = (share) => `${Math.round(share * 100)} %`;
 
-/** Arrows of the best moves: the wider the more visits, with visits and the mover's chances at the head. */
+/** A certain result in few letters: `win 3` for `wins in 3`. */
+const brief = (certain) => certain.replace("wins in", "win").replace("loses in", "loss");
+
+/** The least height of a label's letters, in pixels of the screen. */
+const LETTERS = 12;
+
+/**
+ * Arrows of the best moves: the wider the more visits, with the mover's chances, and the visits where there is room, on the
+ * square they lead to. Their points end before these labels.
+ */
 export function arrows(board, report) {
   const moves = report.moves.filter((mv, index) => index === 0 || mv.visits > 0).slice(0, ARROWS);
   const most = Math.max(1, ...moves.map((mv) => mv.visits));
+  // The drawing's unit is a hundredth of a square.
+  const square = board.square();
+  const value = Math.max(24, (LETTERS / square) * 100);
+  const visits = (0.85 * LETTERS / square) * 100 <= 24 ? Math.max(17, (0.85 * LETTERS / square) * 100) : 0;
+  const high = value + visits + 14;
+  const said = (mv) => (mv.certain ? brief(mv.certain) : mv.score === null ? "–" : percent(mv.score).replace(" ", "\u202f"));
+  const broad = (mv) => Math.max(92, said(mv).length * value * 0.6 + 12);
   const drawn = moves.map((mv, index) => {
     const [from, to] = [board.middle(mv.from), board.middle(mv.to)];
     const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
@@ -26,7 +42,8 @@ export function arrows(board, report) {
     const width = 8 + 10 * Math.sqrt(mv.visits / most);
     const head = width * 1.35 + 9;
     const at = (along, across) => `${(from[0] + ux * along - uy * across).toFixed(1)} ${(from[1] + uy * along + ux * across).toFixed(1)}`;
-    const [start, tip] = [22, length - 4];
+    const gap = Math.abs(ux) * (broad(mv) / 2 + 4) + Math.abs(uy) * (high / 2 + 4);
+    const [start, tip] = [Math.min(22, length - gap - head - 6), length - gap];
     const path = `M${at(start, -width / 3)}L${at(tip - head, -width / 2)}L${at(tip - head, -head * 0.72)}L${at(tip, 0)}`
       + `L${at(tip - head, head * 0.72)}L${at(tip - head, width / 2)}L${at(start, width / 3)}Z`;
     const strength = index === 0 ? 0.92 : 0.6 + 0.25 * (mv.visits / most);
@@ -35,13 +52,11 @@ export function arrows(board, report) {
   const labels = new Map();
   for (const { mv, to, index } of drawn) {
     if (labels.has(mv.to)) continue;
-    const words = mv.certain ?? (mv.score === null ? "" : percent(mv.score));
-    const under = mv.visits > 0 ? short(mv.visits) : "";
-    const long = words.length > 6;
-    labels.set(mv.to, svg("g", { class: index === 0 ? "tag best" : "tag", transform: `translate(${to[0]} ${to[1] + 30})` },
-      svg("rect", { x: -44, y: -19, width: 88, height: 38, rx: 11 }),
-      svg("text", { y: under && long ? -8 : -7, "font-size": long ? 16 : 21, class: "tag-value" }, words),
-      svg("text", { y: 10, "font-size": 14.5, class: "tag-visits" }, under)));
+    const wide = broad(mv);
+    labels.set(mv.to, svg("g", { class: index === 0 ? "tag best" : "tag", transform: `translate(${to[0]} ${to[1]})` },
+      svg("rect", { x: -wide / 2, y: -high / 2, width: wide, height: high, rx: 11 }),
+      svg("text", { y: visits ? -visits / 2 - 1 : 0, "font-size": value.toFixed(1), class: "tag-value" }, said(mv)),
+      visits ? svg("text", { y: value / 2 + 1, "font-size": visits.toFixed(1), class: "tag-visits" }, short(mv.visits)) : []));
   }
   return [...drawn.map(({ arrow }) => arrow).reverse(), ...[...labels.values()].reverse()];
 }

@@ -6,6 +6,8 @@ import { svg } from "./ink.js";
 const [WIDTH, HEIGHT] = [560, 300];
 const [LEFT, RIGHT, BOTTOM] = [56, 14, 34];
 const LEGEND_ROW = 19;
+/** Height of the title of a saved picture. */
+const TITLE = 32;
 const MOST_POINTS = 500;
 
 const PALETTES = {
@@ -26,13 +28,21 @@ export function ticks(low, high, count = 5) {
   return found;
 }
 
-/** A number in few letters. */
+/** What to write at ticks: all of them to the same digit, as many as tell neighbours apart. */
+export function tickLabels(at) {
+  const most = Math.max(...at.map(Math.abs));
+  const [scale, suffix] = most >= 1e6 ? [1e6, "M"] : most >= 1e4 ? [1e3, "k"] : [1, ""];
+  const exact = (digits) => at.every((tick) => Math.abs(Number((tick / scale).toFixed(digits)) * scale - tick) <= most * 1e-9);
+  const digits = [0, 1, 2, 3].find(exact) ?? 4;
+  return at.map((tick) => (tick === 0 ? "0" : `${(tick / scale).toFixed(digits)}${suffix}`));
+}
+
+/** A number in few letters: whole up to ten thousand, three digits beyond. */
 export function brief(number) {
   if (number === null || number === undefined || !Number.isFinite(number)) return "–";
   const size = Math.abs(number);
   if (size >= 1e6) return `${(number / 1e6).toFixed(size >= 1e7 ? 0 : 1)}M`;
-  if (size >= 1e4) return `${Math.round(number / 1e3)}k`;
-  if (size >= 1e3) return `${(number / 1e3).toFixed(1)}k`;
+  if (size >= 1e4) return `${(number / 1e3).toFixed(size >= 1e5 ? 0 : 1)}k`;
   if (size >= 100 || Number.isInteger(number)) return String(Math.round(number));
   return number.toFixed(size >= 10 ? 1 : 2);
 }
@@ -43,24 +53,23 @@ function thinned(points) {
   const size = points.length / MOST_POINTS;
   return Array.from({ length: MOST_POINTS }, (_, index) => {
     const part = points.slice(Math.floor(index * size), Math.floor((index + 1) * size));
-    const mean = (axis) => part.reduce((sum, point) => sum + point[axis], 0) / part.length;
-    return [mean(0), mean(1)];
+    return part[0].map((_, axis) => part.reduce((sum, point) => sum + point[axis], 0) / part.length);
   });
 }
 
 /**
  * A plot in a figure, with buttons to save it. `kind` is `line` or `stack` (shares laid on one another); `series` are
- * `{name, points: [[x, y], …]}`; a stack's series have the same xs.
+ * `{name, points: [[x, y], …]}`, or `[x, y, error]` where a band of y ± error is drawn; a stack's series have the same xs.
  */
 export class Plot {
-  constructor(title, { kind = "line", zero = false, share = false, axis = "generation", absent = null } = {}) {
-    Object.assign(this, { title, kind, zero, share, axis, series: [], at: null });
+  constructor(title, { kind = "line", zero = false, share = false, whole = false, axis = "generation", absent = null } = {}) {
+    Object.assign(this, { title, kind, zero, share, whole, axis, series: [], at: null, of: "" });
     const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
     this.drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", xmlns: "http://www.w3.org/2000/svg", "font-family": "system-ui, 'DejaVu Sans', sans-serif" });
     this.element = make("figure", { class: "plot", "data-plot": name },
       make("figcaption", {}, make("h2", {}, title),
-        make("button", { type: "button", onclick: () => saveSvg(this.drawing, name) }, "SVG"),
-        make("button", { type: "button", onclick: () => savePng(this.drawing, name) }, "PNG")),
+        make("button", { type: "button", "aria-label": `${title} as SVG`, onclick: () => download(source(this.picture()), `${name}.svg`) }, "SVG"),
+        make("button", { type: "button", "aria-label": `${title} as PNG`, onclick: () => savePng(this.picture(), name) }, "PNG")),
       this.drawing, make("p", { hidden: true }, absent ?? ""));
     this.absent = absent;
     this.drawing.addEventListener("pointermove", (event) => this.point(event));
@@ -70,6 +79,18 @@ export class Plot {
   heading(title) {
     this.title = title;
     this.element.querySelector("h2").textContent = title;
+  }
+
+  /** The drawing as it is saved: by itself, so with its title and what it is of. */
+  picture() {
+    const colours = palette();
+    const drawing = this.drawing.cloneNode(true);
+    drawing.setAttribute("viewBox", `0 ${-TITLE} ${WIDTH} ${HEIGHT + TITLE}`);
+    drawing.removeAttribute("style");
+    const words = this.of ? `${this.title}: ${this.of}` : this.title;
+    drawing.prepend(svg("rect", { y: -TITLE, width: WIDTH, height: TITLE + 1, fill: colours.ground }),
+      svg("text", { x: 14, y: -11, fill: colours.ink, "font-size": 18, "font-weight": 700 }, words));
+    return drawing;
   }
 
   show(series) {
@@ -93,7 +114,8 @@ export class Plot {
   draw() {
     if (this.series.length === 0) return;
     const colours = palette();
-    const say = (value) => (this.share ? `${Math.round(value * 100)} %` : brief(value));
+    const number = (value) => brief(this.whole ? Math.round(value) : value);
+    const say = (value, error) => (this.share ? `${Math.round(value * 100)} %` : error > 0 ? `${number(value)} ± ${number(error)}` : number(value));
     const entries = this.legend(say);
     const TOP = 26 + LEGEND_ROW * Math.max(...entries.map(({ row }) => row));
     const xs = this.series.flatMap(({ points }) => points.map(([x]) => x));
@@ -101,7 +123,7 @@ export class Plot {
     const [low, high] = [x0, x1 > x0 ? x1 : x0 + 1];
     this.range = [low, high];
     const stacked = this.kind === "stack" ? stack(this.series) : null;
-    const values = this.series.flatMap(({ points }) => points.map(([, y]) => y));
+    const values = this.series.flatMap(({ points }) => points.flatMap(([, y, error = 0]) => [y - error, y + error]));
     let [bottom, top] = [this.zero || this.share ? 0 : Math.min(...values), this.share ? 1 : Math.max(...values)];
     if (top <= bottom) top = bottom + (Math.abs(bottom) * 0.1 || 1);
     if (!this.share) {
@@ -113,12 +135,15 @@ export class Plot {
     const y = (value) => HEIGHT - BOTTOM - ((value - bottom) / (top - bottom)) * (HEIGHT - BOTTOM - TOP);
     const text = (at, words, more) => svg("text", { x: at[0], y: at[1], fill: colours.soft, "font-size": 14, ...more }, words);
     const parts = [svg("rect", { width: WIDTH, height: HEIGHT, fill: colours.ground })];
-    for (const tick of ticks(bottom, top)) {
+    const across = ticks(bottom, top);
+    const labels = this.share ? across.map((tick) => say(tick)) : tickLabels(across);
+    for (const [index, tick] of across.entries()) {
       parts.push(svg("path", { d: `M${LEFT} ${y(tick).toFixed(1)}H${WIDTH - RIGHT}`, stroke: colours.rule, "stroke-width": 1 }));
-      parts.push(text([LEFT - 8, y(tick) + 4], say(tick), { "text-anchor": "end" }));
+      parts.push(text([LEFT - 8, y(tick) + 4], labels[index], { "text-anchor": "end" }));
     }
-    for (const tick of ticks(low, high, 6)) {
-      if (Number.isInteger(tick)) parts.push(text([x(tick), HEIGHT - BOTTOM + 17], brief(tick), { "text-anchor": "middle" }));
+    const along = ticks(low, high, 6).filter(Number.isInteger);
+    for (const [index, label] of tickLabels(along).entries()) {
+      parts.push(text([x(along[index]), HEIGHT - BOTTOM + 17], label, { "text-anchor": "middle" }));
     }
     parts.push(text([WIDTH - RIGHT, HEIGHT - 4], this.axis, { "text-anchor": "end", "font-size": 12 }));
     const colour = (index) => this.series[index].colour?.[colours === PALETTES.dark ? 1 : 0] ?? colours.series[index % colours.series.length];
@@ -128,6 +153,13 @@ export class Plot {
         parts.push(svg("path", { d: `M${path}Z`, fill: colour(index), stroke: colours.ground, "stroke-width": 0.8 }));
       }
     } else {
+      const edge = (points, sign) => points.map(([px, py, error]) => `${x(px).toFixed(1)} ${y(py + sign * error).toFixed(1)}`);
+      for (const [index, { points }] of this.series.entries()) {
+        if (points[0].length < 3) continue;
+        // A single point has a band too, as wide as its dot.
+        const wide = points.length > 1 ? points : [-4, 4].map((way) => [points[0][0] + (way / (WIDTH - LEFT - RIGHT)) * (high - low), ...points[0].slice(1)]);
+        parts.push(svg("path", { class: "band", d: `M${[...edge(wide, 1), ...edge(wide, -1).toReversed()].join("L")}Z`, fill: colour(index), opacity: 0.16 }));
+      }
       for (const [index, { points, dashed }] of this.series.entries()) {
         if (points.length === 1) parts.push(svg("circle", { cx: x(points[0][0]), cy: y(points[0][1]), r: 3, fill: colour(index) }));
         const path = points.map(([px, py]) => `${x(px).toFixed(1)} ${y(py).toFixed(1)}`).join("L");
@@ -140,7 +172,7 @@ export class Plot {
       parts.push(text([along + 16, down + 1], words, { fill: colours.ink }));
     }
     if (this.at !== null) parts.push(svg("path", { d: `M${x(this.at).toFixed(1)} ${TOP}V${HEIGHT - BOTTOM}`, stroke: colours.ink, "stroke-width": 1, opacity: 0.5 }));
-    this.drawing.setAttribute("aria-label", `${this.title}: ${this.series.map(({ name, points }) => `${name} ${say(points.at(-1)[1])}`).join(", ")}`);
+    this.drawing.setAttribute("aria-label", `${this.title}: ${this.series.map(({ name, points }) => `${name} ${say(...points.at(-1).slice(1))}`).join(", ")}`);
     this.drawing.replaceChildren(...parts);
   }
 
@@ -149,7 +181,7 @@ export class Plot {
     let [along, row] = [LEFT, 0];
     const entries = this.series.map(({ name, points }, index) => {
       const value = this.at === null ? points.at(-1) : points.reduce((best, point) => (Math.abs(point[0] - this.at) < Math.abs(best[0] - this.at) ? point : best));
-      return { index, words: `${name} ${say(value[1])}`, x: value[0] };
+      return { index, words: `${name} ${say(value[1], value[2])}`, x: value[0] };
     });
     if (this.at !== null) entries.push({ index: -1, words: `${this.axis} ${Math.round(entries[0].x)}` });
     return entries.map((entry) => {
@@ -181,15 +213,11 @@ function download(blob, name) {
 
 const source = (drawing) => new Blob([new XMLSerializer().serializeToString(drawing)], { type: "image/svg+xml" });
 
-/** The drawing as a file of its own. */
-export function saveSvg(drawing, name) {
-  download(source(drawing), `${name}.svg`);
-}
-
-/** The drawing as a picture of twice its size. */
+/** A drawing as a picture of twice its size. */
 export async function pngOf(drawing) {
   const url = URL.createObjectURL(source(drawing));
-  const image = new Image(WIDTH * 2, HEIGHT * 2);
+  const [width, height] = drawing.getAttribute("viewBox").split(" ").slice(2).map((size) => size * 2);
+  const image = new Image(width, height);
   try {
     await new Promise((done, failed) => {
       image.onload = done;
@@ -199,8 +227,8 @@ export async function pngOf(drawing) {
   } finally {
     URL.revokeObjectURL(url);
   }
-  const canvas = make("canvas", { width: WIDTH * 2, height: HEIGHT * 2 });
-  canvas.getContext("2d").drawImage(image, 0, 0, WIDTH * 2, HEIGHT * 2);
+  const canvas = make("canvas", { width, height });
+  canvas.getContext("2d").drawImage(image, 0, 0, width, height);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 

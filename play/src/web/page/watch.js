@@ -13,6 +13,8 @@ let ladder = { zero: null, checkpoints: [] };
 let stream = null;
 let run = 0;
 let samplesOf = null;
+/** Whether the run's trainer has said that its budget is used up. */
+let finished = false;
 
 /** A number deep in an object, `undefined` where there is none. */
 const at = (object, path) => path.split(".").reduce((inner, name) => inner?.[name], object);
@@ -47,14 +49,14 @@ const plots = [
     line("surprise, nats", "selfplay.search_surprise"), line("changed its mind", "selfplay.changed_minds")]],
   [new Plot("Handicap that evens the games"), handicaps],
 ];
-const strength = new Plot("Elo per side", { absent: "No checkpoint of this run has played on its ladder yet." });
+const strength = new Plot("Elo per side", { whole: true, absent: "No checkpoint of this run has played on its ladder yet." });
 plots.unshift([strength, elo]);
 
 /** Ratings by side, of the generations that have climbed the ladder. */
 function elo() {
   strength.heading(ladder.zero ? `Elo per side (${ladder.zero} is 0)` : "Elo per side");
   return ["attackers", "defenders", "overall"].map((name) => (
-    { name, points: ladder.checkpoints.map((one) => [one.generation, one[name]]), colour: SIDE_LINES[name] }));
+    { name, points: ladder.checkpoints.map((one) => [one.generation, one[name], one[name === "overall" ? "error" : `${name}_error`]]), colour: SIDE_LINES[name] }));
 }
 
 /** How games ended, the frequent reasons first and the rest together. */
@@ -96,37 +98,45 @@ function show() {
   const tiles = newest ? [
     ["Generation", newest.generation], ["Time", time(newest.elapsed_seconds)], ["Games", brief(games)],
     ["Training steps", brief(newest.training?.steps)], ["Playouts a move", brief(newest.selfplay?.playouts)],
-    ...(ladder.checkpoints.length > 0 ? [["Elo overall", `${brief(ladder.checkpoints.at(-1).overall)} ± ${brief(ladder.checkpoints.at(-1).error)}`]] : []),
+    ...(ladder.checkpoints.length > 0 ? [["Elo overall", ["overall", "error"].map((name) => brief(Math.round(ladder.checkpoints.at(-1)[name]))).join(" ± ")]] : []),
     ["Loss", brief(newest.training?.losses?.total)], ["Checkpoint", (newest.checkpoint ?? "–").slice(0, 8)],
   ] : [["Generation", "none yet"]];
   $("tiles").replaceChildren(...tiles.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
-  const used = Math.min(1, newest?.progress ?? 0);
+  // The last part of a budget may be too short for another generation; the run is complete all the same.
+  const used = finished ? 1 : Math.min(1, newest?.progress ?? 0);
   $("progress").firstElementChild.style.width = `${used * 100}%`;
-  $("progress").setAttribute("aria-label", `${Math.round(used * 100)} % of the budget used`);
+  $("progress").setAttribute("aria-valuenow", String(Math.round(used * 100)));
+  if (finished) live("The run is complete: its budget is used up.");
   for (const [plot, series] of plots) plot.show(series());
+}
+
+/** Says how the run is doing; `on` when it goes on for certain. */
+function live(words, on = false) {
+  $("live").classList.toggle("on", on);
+  if ($("live").textContent !== words) $("live").textContent = words;
 }
 
 /** Whether the run is going on, as far as its files tell. */
 function lively() {
   const recent = metrics.slice(-5);
-  if (arrived === null || recent.length < 2) return;
+  if (finished || arrived === null || recent.length < 2) return;
   const length = Math.max(5, (recent.at(-1).elapsed_seconds - recent[0].elapsed_seconds) / (recent.length - 1));
   const quiet = (Date.now() - arrived) / 1000;
   const on = quiet < length * PATIENCE;
-  $("live").classList.toggle("on", on);
-  $("live").textContent = on ? "a generation has just come in" : "no generation has come in lately";
+  live(on ? "A generation has just come in." : "No generation has come in lately.", on);
 }
 
 let arrived = null;
 
 async function watch(index) {
   stream?.close();
-  [run, metrics, arrived, samplesOf, ladder] = [index, [], null, null, { zero: null, checkpoints: [] }];
+  [run, metrics, arrived, samplesOf, finished, ladder] = [index, [], null, null, false, { zero: null, checkpoints: [] }];
   try {
     const about = await ask(`/api/runs/${index}`);
     $("run-name").textContent = about.name;
     document.title = `Hnefi: ${about.name}`;
-    $("live").textContent = "waiting for the first generation";
+    for (const [plot] of plots) plot.of = about.name;
+    live("Waiting for the first generation.");
     $("generation").replaceChildren();
     await offer();
   } catch (error) {
@@ -143,13 +153,20 @@ async function watch(index) {
     if (fresh.length === 0) return;
     metrics.push(...fresh);
     if (!first) arrived = Date.now();
-    $("live").textContent = "following the run";
+    live("Following the run.");
     show();
     if (!first) offer().catch((error) => complain(error.message));
     first = false;
   });
   stream.addEventListener("ladder", (event) => {
     ladder = JSON.parse(event.data);
+    show();
+  });
+  stream.addEventListener("finished", (event) => {
+    const before = finished;
+    finished = JSON.parse(event.data);
+    // A budget can be made larger, and the run goes on.
+    if (before && !finished) live("Following the run.");
     show();
   });
   stream.addEventListener("error", () => complain("The connection to the server is interrupted; trying again…"));

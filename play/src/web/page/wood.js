@@ -2,10 +2,10 @@
 
 import { hand, line, ring, svg } from "./ink.js";
 
-/** Measures of a board with `side` squares, in units of a hundredth of a square. */
-export function measures(side) {
-  const frame = 10 * side + 14;
-  return { cell: 100, frame, total: side * 100 + 2 * frame, braid: 4.3 * side, letter: 4.2 * side };
+/** Measures of a board with `side` squares, in units of a hundredth of a square. A slim frame leaves a small screen to the squares. */
+export function measures(side, slim = false) {
+  const frame = slim ? 3.6 * side : 10 * side + 14;
+  return { cell: 100, frame, total: side * 100 + 2 * frame, braid: 4.3 * side, letter: slim ? 3 * side : 4.2 * side };
 }
 
 /** File and rank of a square's name, counted from 0. */
@@ -17,9 +17,9 @@ export function place(name) {
 export const squareName = (file, rank) => String.fromCharCode(97 + file) + (rank + 1);
 
 /** The board of these rules, as children of an SVG. */
-export function wood(rules, flipped) {
+export function wood(rules, flipped, slim) {
   const { side } = rules;
-  const { frame, total, letter } = measures(side);
+  const { frame, total, letter } = measures(side, slim);
   const random = hand(side);
   const inner = side * 100;
   const middle = (name) => {
@@ -28,10 +28,10 @@ export function wood(rules, flipped) {
     return [frame + x * 100 + 50, frame + y * 100 + 50];
   };
   const parts = [
-    svg("rect", { class: "frame", x: 3, y: 3, width: total - 6, height: total - 6, rx: 22 }),
+    svg("rect", { class: "frame", x: 3, y: 3, width: total - 6, height: total - 6, rx: slim ? 12 : 22 }),
     svg("rect", { class: "field-wood", x: frame, y: frame, width: inner, height: inner }),
     ...planks(side, frame, random),
-    ...braid(side, random),
+    ...(slim ? [] : braid(side, random)),
   ];
   if (rules.edge_escape) parts.push(svg("path", { class: "carving goal", d: goals(side, frame) }));
   for (const [index, letterAt] of [...rules.start].entries()) {
@@ -47,9 +47,9 @@ export function wood(rules, flipped) {
     const [file, rank] = flipped ? [side - 1 - index, index] : [index, side - 1 - index];
     const along = frame + index * 100 + 50;
     const text = (x, y, words) => svg("text", { class: "coordinate", x, y, "font-size": letter, "dominant-baseline": "central" }, words);
-    const near = frame - letter * 0.62;
+    const near = slim ? frame / 2 : frame - letter * 0.62;
     parts.push(text(along, total - near, String.fromCharCode(97 + file)), text(near, along, String(rank + 1)));
-    parts.push(text(along, near, String.fromCharCode(97 + file)), text(total - near, along, String(rank + 1)));
+    if (!slim) parts.push(text(along, near, String.fromCharCode(97 + file)), text(total - near, along, String(rank + 1)));
   }
   return parts;
 }

@@ -1,0 +1,116 @@
+//! The opponent that the server's user named on the command line, whatever it is: a program of others, a network with settings
+//! of its own, a search that no page offers.
+//!
+//! There is one, and it plays one move at a time, in a thread of its own: it may think for as long as its settings say, or
+//! hang, and holds up nobody but those who play against it.
+
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hnefi_engine::{Move, Position};
+use hnefi_selfplay::Rng;
+use hnefi_selfplay::players::{Choice, Player, PlayerSpec};
+
+/// A player and what pages call it.
+pub(super) struct Named {
+    spec: String,
+    name: String,
+    seat: Arc<Mutex<Seat>>,
+}
+
+struct Seat {
+    player: Box<dyn Player>,
+    /// Room and game that it was asked about last.
+    game: Option<(u64, u64)>,
+}
+
+/// What it is asked.
+pub(super) struct Question {
+    /// Numbers of the room and of the game in it.
+    pub(super) game: (u64, u64),
+    /// FEN of the start; `None` for the standard one.
+    pub(super) start: Option<String>,
+    /// The moves since.
+    pub(super) moves: Vec<Move>,
+    /// Where they lead.
+    pub(super) position: Position,
+    pub(super) rng: Rng,
+}
+
+/// What it says to it, once.
+pub(super) type Answer = Receiver<Result<Choice, String>>;
+
+impl Named {
+    pub(super) fn new(spec: &PlayerSpec, player: Box<dyn Player>) -> Named {
+        Named { spec: spec.to_string(), name: name(spec), seat: Arc::new(Mutex::new(Seat { player, game: None })) }
+    }
+
+    /// What pages call it: no path of this machine is in it.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Asks for a move. While another question is thought about this one waits; if it is not `wanted` any more when its turn
+    /// comes, there is no answer.
+    ///
+    /// # Errors
+    /// When the system cannot start a thread.
+    pub(super) fn ask(
+        &self,
+        mut question: Question,
+        wanted: impl Fn() -> bool + Send + 'static,
+    ) -> std::io::Result<Answer> {
+        let (sender, answer) = channel();
+        let (seat, spec, name) = (self.seat.clone(), self.spec.clone(), self.name.clone());
+        let think = move || {
+            let mut seat = seat.lock().unwrap_or_else(PoisonError::into_inner);
+            if !wanted() {
+                return;
+            }
+            if seat.game != Some(question.game) {
+                seat.player.new_game();
+                seat.game = Some(question.game);
+            }
+            seat.player.note_game(question.start.as_deref(), &question.moves);
+            let choice = seat.player.choose(&question.position, &mut question.rng);
+            // Errors name the player by its spec, command line and all.
+            let choice = choice.map_err(|error| error.to_string().replace(&spec, &name));
+            // Nobody may be listening any more.
+            let _ = sender.send(choice);
+        };
+        std::thread::Builder::new().name("opponent".to_owned()).spawn(think)?;
+        Ok(answer)
+    }
+}
+
+/// The spec without the folders that its paths lead through, and without a program's arguments.
+fn name(spec: &PlayerSpec) -> String {
+    let last = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+    let program = |command: &str| last(command.split_whitespace().next().unwrap_or(command).trim_matches(['\'', '"']));
+    match spec {
+        PlayerSpec::Uci(uci) => format!("{} (UCI)", program(&uci.command)),
+        PlayerSpec::Htp(htp) => format!("{} (HTP)", program(&htp.command)),
+        PlayerSpec::Model(model) => {
+            spec.to_string().replacen(&model.path.display().to_string(), &super::models::last_part(&model.path), 1)
+        }
+        PlayerSpec::Random | PlayerSpec::AlphaBeta { .. } | PlayerSpec::Rollout { .. } => spec.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_hold_no_folders() {
+        for (spec, expected) in [
+            ("rollout:20", "rollout:20"),
+            ("alphabeta:6", "alphabeta:6"),
+            ("uci:/home/a/engine --net /home/a/b.bin,nodes=5", "engine (UCI)"),
+            ("htp:/opt/tafl --ai basic", "tafl (HTP)"),
+            ("model:/home/a/runs/quick,playouts=9,search.c_puct=1", "model:quick,playouts=9,search.c_puct=1"),
+        ] {
+            assert_eq!(name(&spec.parse().expect(spec)), expected);
+        }
+    }
+}
