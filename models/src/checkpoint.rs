@@ -4,7 +4,7 @@
 //! changed afterwards. Everything the card claims about the weights is checked when they are loaded.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use burn::module::Module;
@@ -12,7 +12,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::weights::identity;
-use crate::{ENCODING_VERSION, Network, NetworkConfig};
+use crate::{ENCODING_VERSION, Network, NetworkConfig, json};
 
 /// Layout version of the card that this program writes.
 pub const CARD_FORMAT: u32 = 1;
@@ -22,6 +22,12 @@ pub const CARD_FILE: &str = "card.json";
 
 /// The file that holds its weights.
 pub const WEIGHTS_FILE: &str = "model.safetensors";
+
+/// The largest card that is read, in bytes; a real one has some hundred.
+const LARGEST_CARD: u64 = 1 << 16;
+
+/// The longest text of a card and the most rulesets, in characters and names.
+const LONGEST: usize = 200;
 
 /// What a checkpoint is, readable by people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,32 +166,66 @@ impl Card {
         }
     }
 
-    /// The card as indented JSON.
+    /// The card as indented JSON with its checksum.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a card holds only numbers and texts");
-        text.push('\n');
-        text
+        let text = serde_json::to_string_pretty(self).expect("a card holds only numbers and texts");
+        json::with_checksum(&format!("{text}\n"))
     }
 
     /// Reads a card. `source` names it in messages.
     ///
     /// # Errors
-    /// When it is no JSON, lacks a key, or was written for another encoding or by a later version.
+    /// When it is no JSON or not as it was written, lacks a key, says what cannot be, or was written for another encoding or by a
+    /// later version.
     pub fn from_json(text: &[u8], source: &Path) -> Result<Card, CheckpointError> {
-        let refused =
-            |error: serde_json::Error| CheckpointError::Card { path: source.to_owned(), problem: error.to_string() };
+        let refused = |problem: String| CheckpointError::Card { path: source.to_owned(), problem };
+        if text.len() as u64 > LARGEST_CARD {
+            return Err(refused(format!("more than {LARGEST_CARD} bytes; a card has some hundred")));
+        }
         // The format comes first: a later card may lack keys that this version insists on.
-        let value: serde_json::Value = serde_json::from_slice(text).map_err(refused)?;
+        let value: serde_json::Value = json::from_slice(text).map_err(|error| refused(error.to_string()))?;
         if let Some(found) = value.get("format").and_then(serde_json::Value::as_u64)
             && found > u64::from(CARD_FORMAT)
         {
             return Err(CheckpointError::Newer { path: source.to_owned(), found });
         }
-        let card: Card = serde_json::from_value(value).map_err(refused)?;
+        let card: Card = serde_json::from_value(value).map_err(|error| refused(error.to_string()))?;
         if card.encoding != ENCODING_VERSION {
             return Err(CheckpointError::Encoding { path: source.to_owned(), found: card.encoding });
         }
+        card.check().map_err(refused)?;
         Ok(card)
+    }
+
+    /// Whether everything on the card can be.
+    fn check(&self) -> Result<(), String> {
+        self.network.check_bounds()?;
+        if self.rulesets.len() > LONGEST {
+            return Err(format!("{} rulesets; expected {LONGEST} at most", self.rulesets.len()));
+        }
+        let texts = [("id", &self.id), ("program", &self.program)].into_iter();
+        let texts = texts.chain(self.parent.iter().map(|parent| ("parent", parent)));
+        for (name, text) in texts.chain(self.rulesets.iter().map(|name| ("rulesets", name))) {
+            if text.chars().count() > LONGEST || text.contains(char::is_control) {
+                return Err(format!("{name} is {:?}; expected a name", text.chars().take(40).collect::<String>()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that these are the weights of the card: the tensors of its network, and its id. No network is made. `source` names
+    /// the weights in messages.
+    ///
+    /// # Errors
+    /// When the weights are damaged or not those of the card.
+    pub fn check_weights(&self, weights: &[u8], source: &Path) -> Result<(), CheckpointError> {
+        // Structure before identity: "cut short" says more than "another hash".
+        self.network.check_weights(weights, source)?;
+        let found = identity(weights);
+        if found != self.id {
+            return Err(CheckpointError::Identity { path: source.to_owned(), found, expected: self.id.clone() });
+        }
+        Ok(())
     }
 }
 
@@ -215,7 +255,7 @@ impl Checkpoint {
             });
         }
         let path = folder.join(CARD_FILE);
-        Card::from_json(&read(&path)?, &path)
+        Card::from_json(&read(&path, LARGEST_CARD + 1)?, &path)
     }
 
     /// Loads `folder/card.json` and `folder/model.safetensors` onto `device`.
@@ -225,7 +265,7 @@ impl Checkpoint {
     pub fn load(folder: &Path, device: &Device) -> Result<Checkpoint, CheckpointError> {
         let card = Checkpoint::load_card(folder)?;
         let path = folder.join(WEIGHTS_FILE);
-        Checkpoint::from_parts(card, &read(&path)?, &path, device)
+        Checkpoint::from_parts(card, &read(&path, u64::MAX)?, &path, device)
     }
 
     /// Joins a card and the bytes of a weights file, which must belong together. `source` names the weights in messages.
@@ -238,12 +278,8 @@ impl Checkpoint {
         source: &Path,
         device: &Device,
     ) -> Result<Checkpoint, CheckpointError> {
-        // Structure before identity: "cut short" says more than "another hash".
+        card.check_weights(weights, source)?;
         let network = card.network.load_weights(weights, source, device)?;
-        let found = identity(weights);
-        if found != card.id {
-            return Err(CheckpointError::Identity { path: source.to_owned(), found, expected: card.id });
-        }
         Ok(Checkpoint { card, network })
     }
 
@@ -279,8 +315,11 @@ impl Checkpoint {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, CheckpointError> {
-    fs::read(path).map_err(|error| match error.kind() {
+/// A file, or as much of it as `most` bytes.
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, CheckpointError> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
+    read.map(|_| bytes).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => CheckpointError::Missing { path: path.to_owned() },
         _ => CheckpointError::Io { path: path.to_owned(), problem: error.to_string() },
     })

@@ -15,6 +15,7 @@ mod evaluation;
 pub mod fused;
 mod growth;
 mod hashing;
+pub mod json;
 mod kernels;
 mod mixing;
 mod network;

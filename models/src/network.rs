@@ -33,6 +33,27 @@ pub struct NetworkConfig {
 }
 
 impl NetworkConfig {
+    /// Whether every size lies within what a network may have: far beyond those that anybody could train, and so that sums and
+    /// products of them do not overflow.
+    ///
+    /// # Errors
+    /// With the first size that does not.
+    pub fn check_bounds(&self) -> Result<(), String> {
+        let sizes = [
+            ("blocks", self.blocks, 0..=1_000),
+            ("channels", self.channels, 1..=16_384),
+            ("pool_every", self.pool_every, 0..=1_000),
+            ("head_channels", self.head_channels, 1..=16_384),
+            ("value_hidden", self.value_hidden, 1..=16_384),
+        ];
+        match sizes.into_iter().find(|(_, size, allowed)| !allowed.contains(size)) {
+            Some((name, size, allowed)) => {
+                Err(format!("network.{name} is {size}; expected {} to {}", allowed.start(), allowed.end()))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Whether block `index` (from 0) has global pooling.
     pub fn block_pools(&self, index: usize) -> bool {
         self.pool_every > 0 && (index + 1).is_multiple_of(self.pool_every)

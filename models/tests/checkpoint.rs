@@ -45,8 +45,11 @@ fn failure(folder: &Path, path: &Path) -> String {
 fn edit_card(folder: &Path, edit: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>)) {
     let path = folder.join("card.json");
     let mut card: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    edit(card.as_object_mut().unwrap());
-    fs::write(&path, card.to_string()).unwrap();
+    let card = card.as_object_mut().unwrap();
+    // An edited card is one without a checksum.
+    card.remove("crc32c");
+    edit(card);
+    fs::write(&path, serde_json::to_string(card).unwrap()).unwrap();
 }
 
 fn win_logit(network: &Network) -> f32 {
@@ -201,4 +204,52 @@ fn other_weights_than_the_cards_are_refused() {
     fs::write(&path, checkpoint(2).network.weights_bytes().unwrap()).unwrap();
     let message = failure(&folder, &path);
     assert!(message.contains(&checkpoint(1).card.id) && message.contains(&checkpoint(2).card.id), "{message}");
+}
+
+#[test]
+fn a_changed_digit_of_a_card_is_found() {
+    let (_home, folder) = saved();
+    let path = folder.join("card.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("1200", "1201")).unwrap();
+    let message = failure(&folder, &path);
+    assert!(message.contains("its checksum is ") && message.contains("damaged or was edited"), "{message}");
+}
+
+/// Whatever a card claims, no more memory is taken than its files have bytes.
+#[test]
+fn a_card_that_claims_too_much_is_refused_before_anything_is_allocated() {
+    let (_home, folder) = saved();
+    let whole = fs::read(folder.join("card.json")).unwrap();
+    let network = |name: &str, value: u64| {
+        fs::write(folder.join("card.json"), &whole).unwrap();
+        edit_card(&folder, |card| card["network"][name] = value.into());
+        load(&folder).expect_err("too much").to_string()
+    };
+    for name in ["blocks", "channels", "pool_every", "head_channels", "value_hidden"] {
+        for value in [1 << 32, u64::MAX >> 1, u64::MAX] {
+            let message = network(name, value);
+            assert!(message.contains(&format!("network.{name} is {value}; expected ")), "{message}");
+        }
+    }
+    assert!(network("channels", 0).contains("network.channels is 0; expected 1 to "));
+    // Within the bounds, and terabytes all the same.
+    for (name, value) in [("channels", 16_384), ("blocks", 1_000), ("value_hidden", 16_384)] {
+        let message = network(name, value);
+        assert!(message.contains("do not fit the network of the card"), "{message}");
+    }
+    for (name, value) in [
+        ("program", serde_json::json!("\u{1b}[2J")),
+        ("id", "f".repeat(5_000).into()),
+        ("rulesets", vec!["brandubh"; 300].into()),
+        ("rulesets", vec!["x".repeat(300)].into()),
+        ("program", "x".repeat(100_000).into()),
+    ] {
+        fs::write(folder.join("card.json"), &whole).unwrap();
+        edit_card(&folder, |card| {
+            card.insert(name.to_owned(), value);
+        });
+        let message = load(&folder).expect_err("too much").to_string();
+        assert!(message.contains("checkpoint card") && message.len() < 500, "{message}");
+    }
 }

@@ -1,0 +1,114 @@
+//! JSON objects that carry a checksum, as every JSON object of a run does.
+//!
+//! The first member, `crc32c`, is the CRC-32C of the text without that member, in hex: `{"crc32c":"7d1a27b0","format":1}` is
+//! `{"format":1}` with its checksum. A text without it, from before there were checksums, is taken as it is.
+
+use serde::de::DeserializeOwned;
+
+/// How a text with a checksum begins; eight digits follow, and then [`AFTER`].
+const BEFORE: &[u8] = b"{\"crc32c\":\"";
+
+/// What follows the digits; then the text goes on as it would after its brace.
+const AFTER: &[u8] = b"\",";
+
+/// Hex digits of the checksum.
+const DIGITS: usize = 8;
+
+/// Why a JSON object could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum JsonError {
+    /// The text changed after it was written.
+    #[error(
+        "its checksum is {found:08x}, and it says {said:?}; it is damaged or was edited (without its member crc32c it is taken as it is)"
+    )]
+    Checksum {
+        /// Checksum of the text.
+        found: u32,
+        /// What the text says of it.
+        said: String,
+    },
+    /// The text is no JSON, or does not hold what it should.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+/// The text of a JSON object with at least one member, with its checksum.
+pub fn with_checksum(object: &str) -> String {
+    let sum = crc32c::crc32c(object.as_bytes());
+    let [before, after] = [BEFORE, AFTER].map(String::from_utf8_lossy);
+    format!("{before}{sum:08x}{after}{}", object.strip_prefix('{').unwrap_or(object))
+}
+
+/// Whether the text says what its checksum should be.
+pub fn has_checksum(text: &[u8]) -> bool {
+    // Old texts share four of these bytes at most. One whose marker itself is damaged must not pass for an old one.
+    BEFORE.iter().zip(text).filter(|(expected, found)| expected == found).count() + 3 >= BEFORE.len()
+}
+
+/// Reads what [`with_checksum`] made, or a text without a checksum.
+///
+/// # Errors
+/// When the text changed after it was written, is no JSON, or does not hold a `T`.
+pub fn from_slice<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonError> {
+    let start = BEFORE.len() + DIGITS + AFTER.len();
+    // What is shorter is no JSON either, which the parser says better.
+    if !has_checksum(text) || text.len() <= start {
+        return Ok(serde_json::from_slice(text)?);
+    }
+    let (head, rest) = text.split_at(start);
+    let object = [b"{", rest].concat();
+    let found = crc32c::crc32c(&object);
+    let expected = [BEFORE, format!("{found:08x}").as_bytes(), AFTER].concat();
+    if head != expected {
+        let said = head[BEFORE.len()..BEFORE.len() + DIGITS].escape_ascii().to_string();
+        return Err(JsonError::Checksum { found, said });
+    }
+    Ok(serde_json::from_slice(&object)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn read(text: &[u8]) -> Result<Value, JsonError> {
+        from_slice(text)
+    }
+
+    #[test]
+    fn the_checksum_is_castagnoli_and_the_text_stays_json() {
+        // The check value of CRC-32C in the catalogue of parametrised CRC algorithms is that of these nine bytes.
+        assert!(with_checksum("123456789").contains("e3069283"));
+        let text = with_checksum("{\"format\":1}\n");
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((value["format"].as_u64(), value["crc32c"].as_str().map(str::len)), (Some(1), Some(8)));
+    }
+
+    #[test]
+    fn objects_come_back_without_it_and_old_ones_as_they_are() {
+        for text in ["{\"format\":1,\"b\":[2]}\n", "{\n  \"format\": 1,\n  \"b\": [2]\n}\n"] {
+            assert_eq!(read(with_checksum(text).as_bytes()).unwrap(), json!({"format": 1, "b": [2]}));
+            assert_eq!(read(text.as_bytes()).unwrap(), json!({"format": 1, "b": [2]}));
+        }
+        for old in ["{\"protocol\":1,", "{\"checkpoint\":\"", "{\"generation\":1", "{\n  \"format\"", "{\"a\":{\"g\""] {
+            assert!(!has_checksum(old.as_bytes()), "{old}");
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_found() {
+        let whole = with_checksum("{\"steps\":49,\"plies\":[10,20],\"seconds\":1.5}\n").into_bytes();
+        for bit in 0..8 * whole.len() {
+            let mut flipped = whole.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(read(&flipped).is_err(), "{}", flipped.escape_ascii());
+        }
+        for length in 0..whole.len() {
+            assert!(read(&whole[..length]).is_err(), "{length}");
+        }
+        let message =
+            read(&String::from_utf8(whole).unwrap().replace("49", "46").into_bytes()).unwrap_err().to_string();
+        assert!(message.starts_with("its checksum is ") && message.contains("damaged or was edited"), "{message}");
+    }
+}
