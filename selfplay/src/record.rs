@@ -265,9 +265,12 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Whether both squares exist; the rules are asked only then, since damaged bytes can name any square.
+/// Whether both squares exist and nothing else is said; the rules are asked only then, since damaged bytes can hold anything.
 fn on_board(mv: Move, position: &Position) -> Result<(), String> {
     let squares = position.size().squares();
+    if Move::new(mv.from(), mv.to()) != mv {
+        return Err(format!("a move of bits {}; expected two squares, 14 bits", mv.bits()));
+    }
     if mv.from().index() < squares && mv.to().index() < squares {
         Ok(())
     } else {
@@ -285,6 +288,11 @@ fn check_ply(ply: &PlyRecord, legal: &[Move]) -> Result<(), String> {
     }
     if let Some((mv, _)) = ply.policy.iter().find(|(mv, _)| !legal.contains(mv)) {
         return Err(format!("the policy target holds an illegal move (bits {})", mv.bits()));
+    }
+    let mut moves: Vec<u16> = ply.policy.iter().map(|&(mv, _)| mv.bits()).collect();
+    moves.sort_unstable();
+    if let Some(twice) = moves.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("the policy target holds a move twice (bits {})", twice[0]));
     }
     let sum: f32 = ply.policy.iter().map(|&(_, weight)| weight).sum();
     if ply.policy.iter().any(|&(_, weight)| weight.is_nan() || weight < 0.0) {

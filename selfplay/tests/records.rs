@@ -189,12 +189,27 @@ fn problem(change: impl FnOnce(&mut GameRecord)) -> String {
     game.check().unwrap_err().to_string()
 }
 
+/// The move with a bit that no move has.
+fn spoiled(mv: Move, bit: u32) -> Move {
+    serde_json::from_value((mv.bits() | 1 << bit).into()).unwrap()
+}
+
 #[test]
 fn every_inconsistency_is_found() {
     let first_training = |game: &GameRecord| game.plies.iter().position(|ply| ply.trains).unwrap();
     let cases: Vec<(&str, String)> = vec![
         ("ply 3: illegal move", problem(|game| game.plies[3].mv = game.plies[2].mv)),
         ("expected squares 0 to", problem(|game| game.plies[1].mv = Move::new(Square::new(127), Square::new(3)))),
+        ("ply 1: a move of bits ", problem(|game| game.plies[1].mv = spoiled(game.plies[1].mv, 14))),
+        ("expected two squares, 14 bits", problem(|game| game.plies[1].mv = spoiled(game.plies[1].mv, 15))),
+        ("the policy target holds a move twice", {
+            problem(|game| {
+                let ply = first_training(game);
+                let (mv, weight) = game.plies[ply].policy[0];
+                game.plies[ply].policy[0].1 = weight / 2.0;
+                game.plies[ply].policy.push((mv, weight / 2.0));
+            })
+        }),
         ("has no policy target", {
             problem(|game| {
                 let ply = first_training(game);
