@@ -216,6 +216,9 @@ pub struct UnpackArgs {
     /// All parts.
     #[arg(required = true, value_name = "PART")]
     pub parts: Vec<PathBuf>,
+    /// The most MiB it may unpack to [default: 256, or 32 times the size of the parts].
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub limit_mib: Option<u64>,
     /// Run directory to make.
     #[arg(long, value_name = "DIR")]
     pub run: PathBuf,

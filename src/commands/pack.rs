@@ -26,7 +26,7 @@ pub fn run(args: PackArgs) -> anyhow::Result<()> {
 
 /// Unpacks a run, which then goes on by the same command as before.
 pub fn undo(args: UnpackArgs) -> anyhow::Result<()> {
-    let objects = unpack(&args.parts, &args.run)?;
+    let objects = unpack(&args.parts, &args.run, args.limit_mib.map(|mib| mib << 20))?;
     println!("{objects} objects in {}; `hnefi train` with the run's configuration goes on", args.run.display());
     Ok(())
 }

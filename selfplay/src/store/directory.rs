@@ -8,13 +8,21 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{ADDED, StoreError, is_key};
+use super::{ADDED, StoreError, is_key, lock};
 
 /// Begins the name of everything that is still being written; such names are no keys.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Others may be writing where objects are added; what is older than this was left behind.
+/// Where others add objects, what nobody holds locked was left behind once it is older than this. The lock alone does not say so:
+/// file systems across a network may not honour it.
 const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// Folders of a run that hold objects. Nothing is cleared away in others, which may belong to runs of their own.
+const FOLDERS: [&str; 10] =
+    ["arrivals", "checkpoints", "games", "inflight", "ladder", "metrics", "state", "tensorboard", "terms", "trainer"];
+
+/// How often an object is written again whose unfinished file somebody took for abandoned.
+const ATTEMPTS: usize = 3;
 
 /// A directory.
 #[derive(Debug)]
@@ -44,13 +52,21 @@ impl Directory {
             |source| StoreError::Write { place: self.place(), key: key.to_string(), bytes: bytes.len(), source };
         let folder = path.parent().unwrap_or(&self.dir);
         make_folder(folder).map_err(write_error)?;
-        let mut file = unfinished_file(folder).map_err(write_error)?;
-        file.write_all(bytes).map_err(write_error)?;
-        file.as_file().sync_all().map_err(write_error)?;
-        file.persist_noclobber(&path).map_err(|refused| match refused.error.kind() {
-            io::ErrorKind::AlreadyExists => self.exists_error(key),
-            _ => write_error(refused.error),
-        })?;
+        for attempt in 1.. {
+            let mut file = unfinished_file(folder).map_err(write_error)?;
+            if is_added(key) {
+                // Whoever opens the directory sees by it that somebody is writing here. Without locks the file's age has to do.
+                let _ = file.as_file().try_lock();
+            }
+            file.write_all(bytes).map_err(write_error)?;
+            file.as_file().sync_all().map_err(write_error)?;
+            match file.persist_noclobber(&path).map_err(|refused| refused.error) {
+                Ok(_) => break,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(self.exists_error(key)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {}
+                Err(error) => return Err(write_error(error)),
+            }
+        }
         sync_folder(folder).map_err(write_error)
     }
 
@@ -86,7 +102,8 @@ impl Directory {
         let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
         let root = if folder.is_empty() { self.dir.clone() } else { self.path(folder) };
         if root.is_dir() {
-            self.walk(&root, folder, &mut keys)?;
+            let above = root.canonicalize().map_err(|source| StoreError::Directory { dir: root.clone(), source })?;
+            self.walk(&root, folder, &mut vec![above], &mut keys)?;
         }
         keys.retain(|key| key.starts_with(prefix));
         keys.sort_unstable();
@@ -123,7 +140,8 @@ impl Directory {
         }
     }
 
-    /// Clears away what killed processes left half written.
+    /// Clears away what killed processes left half written, in the folders of this run. The lock of the run is held, so where
+    /// nobody else creates objects whatever is unfinished has nobody who would finish it.
     pub(super) fn remove_unfinished(&self) -> Result<(), StoreError> {
         self.clear(&self.dir, "")
     }
@@ -134,13 +152,13 @@ impl Directory {
             let Some(name) = name.to_str() else { continue };
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if !name.starts_with(UNFINISHED) {
-                if is_folder {
+                let is_ours = !prefix.is_empty() || FOLDERS.contains(&name);
+                if is_folder && is_ours && !lock::is_run(&path) {
                     self.clear(&path, &format!("{prefix}{name}/"))?;
                 }
                 continue;
             }
-            let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
-            if is_added(prefix) && age.is_some_and(|age| age < ABANDONED) {
+            if is_added(prefix) && !is_abandoned(&path) {
                 continue;
             }
             let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
@@ -153,15 +171,44 @@ impl Directory {
         StoreError::Exists { place: self.place(), key: key.to_string() }
     }
 
-    fn walk(&self, folder: &Path, prefix: &str, keys: &mut Vec<String>) -> Result<(), StoreError> {
+    /// Adds the keys below a folder. `above` are the real paths of the folder and of those it lies in, to know a link that leads
+    /// back to one of them.
+    fn walk(
+        &self,
+        folder: &Path,
+        prefix: &str,
+        above: &mut Vec<PathBuf>,
+        keys: &mut Vec<String>,
+    ) -> Result<(), StoreError> {
         for entry in entries(folder)? {
             let name = entry.file_name();
             // Names that are no keys are not ours: the lock, unfinished files, what a user put there.
             let Some(name) = name.to_str().filter(|name| is_key(name)) else { continue };
             let key = if prefix.is_empty() { name.to_string() } else { format!("{prefix}/{name}") };
-            if entry.path().is_dir() {
-                self.walk(&entry.path(), &key, keys)?;
-            } else {
+            let path = entry.path();
+            let failed = |source| StoreError::Directory { dir: path.clone(), source };
+            let mut kind = entry.file_type().map_err(failed)?;
+            let is_link = kind.is_symlink();
+            if is_link {
+                // One that leads nowhere is an object that cannot be read.
+                let Ok(data) = fs::metadata(&path) else {
+                    keys.push(key);
+                    continue;
+                };
+                kind = data.file_type();
+            }
+            if kind.is_dir() {
+                let real = match above.last() {
+                    Some(folder) if !is_link => folder.join(name),
+                    _ => path.canonicalize().map_err(failed)?,
+                };
+                if above.contains(&real) {
+                    return Err(StoreError::Loop { link: path, to: real });
+                }
+                above.push(real);
+                self.walk(&path, &key, above, keys)?;
+                above.pop();
+            } else if kind.is_file() {
                 keys.push(key);
             }
         }
@@ -172,6 +219,13 @@ impl Directory {
 /// Whether others than the one writer create objects there.
 fn is_added(key: &str) -> bool {
     ADDED.iter().any(|prefix| key.starts_with(prefix))
+}
+
+/// Whether nobody is writing an unfinished file any more: nobody holds its lock, and it is old. One from the future stays.
+fn is_abandoned(path: &Path) -> bool {
+    let age = fs::metadata(path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
+    let is_free = || File::open(path).is_ok_and(|file| file.try_lock().is_ok());
+    age.is_some_and(|age| age >= ABANDONED) && is_free()
 }
 
 fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, StoreError> {
@@ -206,11 +260,12 @@ fn unfinished_folder(folder: &Path) -> io::Result<tempfile::TempDir> {
 }
 
 /// Makes a folder and those above it, each one safely on the disk.
-fn make_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
     if let Some(above) = folder.parent() {
+        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
         make_folder(above)?;
         match fs::create_dir(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -221,13 +276,33 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Flushes the names in a folder to the disk; a new file's name is safe only then.
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    #[cfg(test)]
+    tests::FLUSHED.with_borrow_mut(|flushed| flushed.push(folder.to_owned()));
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::time::SystemTime;
+
     use super::*;
+    use crate::store::Store;
+
+    thread_local! {
+        /// Folders that this thread has flushed.
+        pub(super) static FLUSHED: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
+    }
+
+    #[test]
+    fn a_new_directory_is_flushed_with_all_that_was_made_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        FLUSHED.take();
+        Store::open_or_create(&dir.path().join("runs/quick")).unwrap().create("games/000001.hgames", b"x").unwrap();
+        let expected = ["", "runs", "runs/quick", "runs/quick/games"].map(|folder| dir.path().join(folder));
+        assert_eq!(FLUSHED.take(), expected);
+    }
 
     #[test]
     fn a_folder_appears_whole_and_once() {
@@ -242,21 +317,105 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path().join("checkpoints")).unwrap().count(), 1, "nothing is left behind");
     }
 
+    /// Writes an unfinished file that was last written an hour and a half before now, or so much after.
+    fn leave(path: &Path, after: Duration) -> File {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, b"half").unwrap();
+        let file = File::options().write(true).open(path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(5400) + after).unwrap();
+        file
+    }
+
     #[test]
     fn what_others_may_still_be_writing_stays() {
         let dir = tempfile::tempdir().unwrap();
         let store = Directory { dir: dir.path().to_owned() };
-        for folder in ["arrivals", "games", "checkpoints"] {
-            fs::create_dir(dir.path().join(folder)).unwrap();
-        }
-        let left = ["arrivals/.unfinished-a", "games/.unfinished-b"].map(|name| dir.path().join(name));
-        for file in &left {
-            fs::write(file, b"half").unwrap();
-        }
-        let folder = dir.path().join("checkpoints/.unfinished-c");
-        fs::create_dir(&folder).unwrap();
-        fs::write(folder.join("weights"), b"half").unwrap();
+        let now = Duration::from_secs(5400);
+        let at = |name: &str| dir.path().join(name);
+        leave(&at("arrivals/.unfinished-new"), now);
+        leave(&at("arrivals/.unfinished-future"), 2 * now);
+        leave(&at("ladder/.unfinished-abandoned"), Duration::ZERO);
+        let writing = leave(&at("arrivals/.unfinished-slow"), Duration::ZERO);
+        writing.lock().unwrap();
+        leave(&at("games/.unfinished-b"), now);
+        leave(&at("state/000001/.unfinished-d"), now);
+        leave(&at("checkpoints/.unfinished-c/weights"), now);
+        leave(&at(".unfinished-e"), now);
         store.remove_unfinished().unwrap();
-        assert!(left[0].exists() && !left[1].exists() && !folder.exists());
+        for stays in ["arrivals/.unfinished-new", "arrivals/.unfinished-future", "arrivals/.unfinished-slow"] {
+            assert!(at(stays).exists(), "{stays}");
+        }
+        for gone in [
+            "ladder/.unfinished-abandoned",
+            "games/.unfinished-b",
+            "state/000001/.unfinished-d",
+            "checkpoints/.unfinished-c",
+            ".unfinished-e",
+        ] {
+            assert!(!at(gone).exists(), "{gone}");
+        }
+    }
+
+    #[test]
+    fn runs_below_a_directory_are_not_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let parent = dir.path();
+        // One run has the name of a folder of runs.
+        let runs = ["quick", "games"].map(|name| parent.join(name));
+        let left = runs.each_ref().map(|run| run.join("games/.unfinished-x"));
+        let held = runs.each_ref().map(|run| Store::open_or_create(run).unwrap());
+        for file in &left {
+            leave(file, Duration::ZERO);
+        }
+        Store::open_or_create(parent).unwrap();
+        assert!(left.iter().all(|file| file.exists()));
+        drop(held);
+        Store::open_or_create(&runs[0]).unwrap();
+        assert!(!left[0].exists() && left[1].exists());
+    }
+
+    /// Who adds objects holds the lock of what it is writing, and writes it again should it be gone.
+    #[test]
+    fn what_is_being_added_is_locked() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Directory { dir: dir.path().to_owned() };
+        let watched = dir.path().join("arrivals");
+        fs::create_dir(&watched).unwrap();
+        std::thread::scope(|scope| {
+            let writer =
+                scope.spawn(|| (0..400).try_for_each(|number| store.create(&format!("arrivals/{number}"), &[7; 4096])));
+            let mut held = 0;
+            while !writer.is_finished() {
+                for entry in fs::read_dir(&watched).unwrap().flatten() {
+                    let is_unfinished = entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+                    let locked = |file: File| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
+                    held += usize::from(is_unfinished && File::open(entry.path()).is_ok_and(locked));
+                }
+            }
+            writer.join().unwrap().unwrap();
+            assert!(held > 0, "never seen locked");
+        });
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_unless_they_lead_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let (run, other) = (dir.path().join("run"), dir.path().join("other"));
+        let store = Store::open_or_create(&run).unwrap();
+        Store::open_or_create(&other).unwrap().create("000001.hgames", b"x").unwrap();
+        std::os::unix::fs::symlink(&other, run.join("games")).unwrap();
+        assert_eq!(store.list("").unwrap(), ["games/000001.hgames"]);
+        for to in [&run, &other] {
+            let link = other.join("back");
+            std::os::unix::fs::symlink(to, &link).unwrap();
+            let message = store.list("").unwrap_err().to_string();
+            assert!(message.contains("games/back: a link to ") && message.contains("in which it lies"), "{message}");
+            fs::remove_file(link).unwrap();
+        }
+        // A pipe is no object: to read it would take forever.
+        let pipe = run.join("metrics");
+        std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert_eq!(store.list("").unwrap(), ["games/000001.hgames"]);
     }
 }

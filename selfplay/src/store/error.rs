@@ -20,6 +20,14 @@ pub enum StoreError {
         /// The directory.
         dir: PathBuf,
     },
+    /// A link leads to a folder that it lies in, so there would be no end of objects.
+    #[error("{link}: a link to {to}, in which it lies; expected a folder without such loops")]
+    Loop {
+        /// The link.
+        link: PathBuf,
+        /// Where it leads.
+        to: PathBuf,
+    },
     /// Another process writes to the directory.
     #[error("run directory {dir}: in use by {holder}; expected one process at a time, wait for it or stop it")]
     Locked {

@@ -95,10 +95,10 @@ pub fn arrival_key(worker: u64, number: u32) -> String {
     format!("arrivals/{worker:016x}-{number:06}.harrival")
 }
 
-/// A number of at least `width` digits, so that no two texts give the same one.
+/// A number of at least `width` digits, so that no two texts give the same one, and of nine at most: the next one is a number too.
 fn number(text: &str, width: usize) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
-    (format!("{number:0width$}") == text).then_some(number)
+    (text.len() < 10 && format!("{number:0width$}") == text).then_some(number)
 }
 
 #[cfg(test)]
@@ -111,7 +111,13 @@ mod tests {
             assert_eq!(games_number(&games_key(generation)), Some(generation));
             assert_eq!(inflight_number(&inflight_key(generation, 12_345)), Some((generation, 12_345)));
         }
-        for key in ["games/1.hgames", "games/+00001.hgames", "games/000001.hgames.bak", "inflight/000001-0001.hfleet"] {
+        for key in [
+            "games/1.hgames",
+            "games/+00001.hgames",
+            "games/000001.hgames.bak",
+            "inflight/000001-0001.hfleet",
+            "games/4294967295.hgames",
+        ] {
             assert_eq!(games_number(key), None, "{key}");
         }
         for number in [1, 999_999, 1_000_000] {

@@ -18,6 +18,11 @@ pub(super) struct Lock {
     _file: File,
 }
 
+/// Whether a folder is a run directory that somebody writes to or has written to.
+pub(super) fn is_run(dir: &Path) -> bool {
+    dir.join(NAME).exists()
+}
+
 impl Lock {
     /// Takes the lock of `dir` or says who has it.
     pub(super) fn take(dir: &Path) -> Result<Lock, StoreError> {

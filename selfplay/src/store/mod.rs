@@ -9,6 +9,7 @@
 //! names of their own ([`Access::Add`]).
 
 mod bucket;
+mod checkpoints;
 mod directory;
 mod error;
 mod fetch;
@@ -21,9 +22,9 @@ mod patience;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use checkpoints::check_checkpoint;
 pub use error::StoreError;
 pub use fetch::fetch;
 pub use games::{DamagedFile, read_games, read_run_games};
@@ -37,7 +38,7 @@ pub use pack::{PackError, PackParams, Packed, pack, unpack};
 pub use patience::{Patience, StoreWatch, Unwatched};
 
 use bucket::Bucket;
-use directory::Directory;
+use directory::{Directory, make_folder};
 use lock::Lock;
 
 /// Prefixes of the objects that a newer one may supersede, the only ones that [`Store::remove`] takes.
@@ -87,7 +88,7 @@ impl Store {
             (Location::Directory(dir), Access::Write) => Store::open_or_create(dir),
             (Location::Directory(dir), Access::Read) => Store::open_to_read(dir),
             (Location::Directory(dir), Access::Add | Access::Shared) => {
-                fs::create_dir_all(dir).map_err(|source| StoreError::Directory { dir: dir.clone(), source })?;
+                make_folder(dir).map_err(|source| StoreError::Directory { dir: dir.clone(), source })?;
                 Ok(Store { place: Place::Directory(Directory { dir: dir.clone() }), access, _lock: None })
             }
             (Location::Bucket(url), _) => {
@@ -102,7 +103,7 @@ impl Store {
     /// # Errors
     /// When the directory cannot be made or another process has it open for writing.
     pub fn open_or_create(dir: &Path) -> Result<Store, StoreError> {
-        fs::create_dir_all(dir).map_err(|source| StoreError::Directory { dir: dir.to_path_buf(), source })?;
+        make_folder(dir).map_err(|source| StoreError::Directory { dir: dir.to_path_buf(), source })?;
         let lock = Lock::take(dir)?;
         let directory = Directory { dir: dir.to_path_buf() };
         directory.remove_unfinished()?;
