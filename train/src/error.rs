@@ -63,7 +63,9 @@ pub enum TrainError {
         known: u64,
     },
     /// `run.json` cannot be understood.
-    #[error("{file}: {problem}; expected what `train` wrote when the run began")]
+    #[error(
+        "{file}: {problem}; expected what `train` wrote when the run began: put a copy of it back, or remove it, and the same command with the same configuration writes it again"
+    )]
     RunFile {
         /// The file.
         file: String,
@@ -93,7 +95,9 @@ pub enum TrainError {
         problem: String,
     },
     /// A run has generations but no state to go on from.
-    #[error("{place}: no readable training state for any generation ({problems}); expected at least one under state/")]
+    #[error(
+        "{place}: no readable training state for any generation ({problems}); expected at least one under state/: put a copy back, or begin a new run with its newest checkpoint (--from)"
+    )]
     NoState {
         /// The run directory or store.
         place: String,
@@ -108,6 +112,9 @@ pub enum TrainError {
         /// The other one.
         by: String,
     },
+    /// The observer stopped it before it was done.
+    #[error("stopped before it was done; nothing was written")]
+    Interrupted,
     /// Trainer and worker do not understand each other.
     #[error(
         "{place}: its trainer is {program} with protocol {found}, this is {} and speaks {known}; use the same version on all machines",

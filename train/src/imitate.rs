@@ -33,13 +33,12 @@ pub struct Imitation {
 }
 
 /// Trains a network of the configuration on every training ply of the finished games, `epochs` times on average, from random
-/// weights or from the checkpoint that `origin` means. `progress` hears of every step and says whether to go on; what was
-/// learned until then is the result. The configuration's rates, batches and averaging hold; its auxiliary heads, and what it
+/// weights or from the checkpoint that `origin` means. `progress` hears of every step and says whether to go on. The configuration's rates, batches and averaging hold; its auxiliary heads, and what it
 /// makes of the searched value, do not.
 ///
 /// # Errors
 /// When the configuration has faults, there is nothing to learn from, the origin cannot be read or grown to the
-/// configuration's shape, or a step fails.
+/// configuration's shape, a step fails, or `progress` stopped it ([`TrainError::Interrupted`]).
 pub fn imitate(
     config: &TrainConfig,
     games: &[GameRecord],
@@ -77,6 +76,9 @@ pub fn imitate(
         stop.set(!progress(&so_far));
     })?;
     let counts = learner.counts();
+    if stop.get() && counts.steps < steps {
+        return Err(TrainError::Interrupted);
+    }
     let trained = |preset: &&Preset| games.iter().any(|game| game.rules.preset() == Some(**preset));
     let card = Card {
         rulesets: Preset::ALL.iter().filter(trained).map(|preset| preset.name().to_owned()).collect(),

@@ -6,7 +6,7 @@ use hnefi_engine::{MoveList, Position, Preset, Rules};
 use hnefi_models::{DeviceChoice, EvalRequest, Evaluations, Precision, Wdl, evaluator};
 use hnefi_selfplay::{GameRecord, PlyRecord};
 use hnefi_train::run::Silent;
-use hnefi_train::{RunParams, TrainConfig, imitate, run_at};
+use hnefi_train::{RunParams, TrainConfig, TrainError, imitate, run_at};
 
 fn config() -> TrainConfig {
     let text = r#"
@@ -133,6 +133,8 @@ fn what_cannot_be_learned_from_is_told() {
     let games = [habitual(1)];
     let message = imitate(&config(), &games, 1.0, Some(Path::new("no/such")), &mut go_on).unwrap_err().to_string();
     assert!(message.starts_with("beginning from no/such: "), "{message}");
-    let stopped = imitate(&config(), &games, 50.0, None, &mut |progress| progress.step < 3).unwrap();
-    assert_eq!(stopped.checkpoint.card.steps, 3, "what was learned until then");
+    let stopped = imitate(&config(), &games, 50.0, None, &mut |progress| progress.step < 3);
+    assert!(matches!(stopped, Err(TrainError::Interrupted)));
+    let told_at_the_end = imitate(&config(), &games, 1.0, None, &mut |progress| progress.step < progress.steps);
+    assert!(told_at_the_end.is_ok(), "all steps were taken");
 }
