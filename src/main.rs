@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Match(args) => commands::matches::run(args),
         Command::Pack(args) => commands::pack::run(args),
         Command::Unpack(args) => commands::pack::undo(args),
+        Command::Check(args) => commands::check::run(args),
         Command::Ladder(args) => commands::ladder::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Import(args) => commands::import::run(args),

@@ -13,7 +13,9 @@ use hnefi_engine::{Preset, Rules};
 pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 pub use measuring::{BenchArgs, JudgeArgs, LadderArgs, MatchArgs, PerftArgs, Stage};
 pub use playing::{PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
-pub use training::{FetchArgs, ImitateArgs, PackArgs, SelfplayArgs, StoreArgs, TrainArgs, UnpackArgs, WorkerArgs};
+pub use training::{
+    CheckArgs, FetchArgs, ImitateArgs, PackArgs, SelfplayArgs, StoreArgs, TrainArgs, UnpackArgs, WorkerArgs,
+};
 
 /// A self-play training toolkit for Hnefatafl (Viking chess).
 #[derive(Debug, Parser)]
@@ -43,6 +45,8 @@ pub enum Command {
     Watch(WatchArgs),
     /// Let two players meet and measure the difference.
     Match(MatchArgs),
+    /// Check whether a run, or a pack of one, is whole (docs/RUNS.md).
+    Check(CheckArgs),
     /// Rate the checkpoints of a run, in Elo per side.
     Ladder(LadderArgs),
     /// Put a run into a few files of bounded size.

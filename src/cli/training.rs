@@ -1,4 +1,5 @@
-//! Arguments of what makes networks and their runs: `train`, `imitate`, `worker`, `fetch`, `selfplay`, `pack`, `unpack`.
+//! Arguments of what makes networks and their runs: `train`, `imitate`, `worker`, `fetch`, `selfplay`, `pack`, `unpack`,
+//! `check`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -208,6 +209,16 @@ pub struct PackArgs {
     /// The most parts. The newest games take what the rest of the run leaves.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub parts: u32,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Run directory, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX, or all parts of a pack.
+    #[arg(required = true, value_name = "RUN|URL|PART")]
+    pub run: Vec<Location>,
+    #[command(flatten)]
+    pub store: StoreArgs,
 }
 
 /// Arguments of `unpack`.

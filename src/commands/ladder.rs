@@ -110,7 +110,12 @@ fn climb_all(
     }
     watcher.bar.inc_length(missing as u64 * u64::from(params.games));
     for &rung in rungs {
-        if !ladder::climb(store, rung, rungs, params, models, watcher)? {
+        if ladder::missing(store, rung, rungs, params)? == 0 {
+            continue;
+        }
+        let mut warn = |text: &str| progress::line(&watcher.bar, &format!("warning: {text}"));
+        let Some(sound) = ladder::sound(store, rung, rungs, params.previous, &mut warn)? else { continue };
+        if !ladder::climb(store, rung, &sound, params, models, watcher)? {
             return Ok(false);
         }
     }
@@ -149,7 +154,9 @@ impl MatchObserver for Watcher {
 }
 
 fn print(store: &Store, json: bool) -> anyhow::Result<()> {
-    let standings = Standings::fit(&ladder::matches(store)?);
+    let (matches, damaged) = ladder::read_matches(store)?;
+    damaged.iter().for_each(|problem| eprintln!("skipped {problem}"));
+    let standings = Standings::fit(&matches);
     if json {
         println!("{}", serde_json::to_string(&standings)?);
         return Ok(());

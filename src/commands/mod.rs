@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub mod bench;
+pub mod check;
 mod delays;
 pub mod doctor;
 pub mod export;

@@ -60,6 +60,10 @@ impl WorkerObserver for Watcher {
         self.bar.set_message(format!("{}; waiting", printable(text)));
     }
 
+    fn warning(&self, text: &str) {
+        self.line(&format!("warning: {text}"));
+    }
+
     fn plays(&self, terms: &Terms) {
         self.line(&format!(
             "plays generation {} with {} playouts a move ({:.0}% of the run)",

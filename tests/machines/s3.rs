@@ -126,6 +126,21 @@ impl S3 {
         (self.shared.requests.load(Ordering::SeqCst), self.shared.faulty.load(Ordering::SeqCst))
     }
 
+    /// Puts other bytes in the place of an object, as no honest program does, and gives those that the program had created there.
+    pub fn replace(&self, path: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+        let created = self.shared.created.lock().expect("whole");
+        let before = created.iter().find(|(created, _)| created == path).map(|(_, body)| body.clone())?;
+        // The server wants to see credentials, and takes any.
+        let key = "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0";
+        let head = format!(
+            "PUT {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {key}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            bytes.len()
+        );
+        let answer = forward(self.shared.backend, &[head.as_bytes(), bytes].concat()).expect("an answer");
+        assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));
+        Some(before)
+    }
+
     /// All objects created under a prefix of the bucket, whether or not they are still there.
     pub fn created(&self, prefix: &str) -> Vec<Vec<u8>> {
         let begins = format!("/{BUCKET}/{prefix}");

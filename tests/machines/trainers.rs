@@ -50,17 +50,6 @@ fn a_worker_of_another_version_is_refused() {
     assert_eq!(message.lines().count(), 1, "{message}");
 }
 
-#[test]
-fn a_worker_needs_a_run() {
-    let scene = Scene::new(Place::Directory, 1);
-    std::fs::create_dir_all(scene.run().join("terms")).unwrap();
-    let store = Store::open_or_create(&scene.run()).unwrap();
-    store.create("run.json", b"{\"format\": 1, \"kind\": \"selfplay\"}").unwrap();
-    store.create(&terms_key(1), b"{\"protocol\": 1}").unwrap();
-    let message = fail(finish(scene.worker(&[])));
-    assert!(message.contains("terms/000001.json: missing field"), "{message}");
-}
-
 /// Evaluation is a worker like any other: the run's ladder is played while others train and play.
 #[test]
 fn the_ladder_is_played_by_another_process() {

@@ -76,6 +76,31 @@ fn append(file: &mut Vec<u8>, event: &Event) {
     file.extend_from_slice(&masked_crc(&event).to_le_bytes());
 }
 
+/// Checks the checksums of an event file.
+///
+/// # Errors
+/// With what is wrong with it.
+pub(crate) fn check_events(mut file: &[u8]) -> Result<(), String> {
+    if file.is_empty() {
+        return Err("no events".to_owned());
+    }
+    while let Some((length, rest)) = file.split_first_chunk::<8>() {
+        let sum = |bytes: &[u8], sum: &[u8; 4]| masked_crc(bytes) == u32::from_le_bytes(*sum);
+        let (length_sum, rest) = rest.split_first_chunk().ok_or("cut off")?;
+        if !sum(length, length_sum) {
+            return Err("the checksum of a length differs; it is damaged".to_owned());
+        }
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;
+        let (event, rest) = rest.split_at_checked(length).ok_or("cut off")?;
+        let (event_sum, rest) = rest.split_first_chunk().ok_or("cut off")?;
+        if !sum(event, event_sum) {
+            return Err("the checksum of an event differs; it is damaged".to_owned());
+        }
+        file = rest;
+    }
+    if file.is_empty() { Ok(()) } else { Err("cut off".to_owned()) }
+}
+
 /// CRC-32C, masked so that the checksum of data which holds checksums stays a good one.
 fn masked_crc(bytes: &[u8]) -> u32 {
     crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)

@@ -150,7 +150,7 @@ impl Library {
 pub(super) fn configuration(run: &Path) -> Result<serde_json::Value, ApiError> {
     let missing = |problem: String| ApiError::missing(format!("run.json: {problem}"));
     let text = std::fs::read(run.join("run.json")).map_err(|error| missing(error.to_string()))?;
-    serde_json::from_slice(&text).map_err(|error| missing(error.to_string()))
+    hnefi_models::json::from_slice(&text).map_err(|error| missing(error.to_string()))
 }
 
 /// The folder itself, where links lead.

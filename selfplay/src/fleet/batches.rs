@@ -7,7 +7,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_models::{EvalError, Evaluator};
+use hnefi_models::{EvalError, Evaluator, json as checked};
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
@@ -108,7 +108,8 @@ fn take_up(
     let (mut number, mut first_game, mut verified) = (1, 0, Vec::new());
     for key in store.list("games/")? {
         let Some(written) = games_number(&key) else { continue };
-        let games = decode_games(&store.name(&key), &store.get(&key)?)?;
+        let games =
+            decode_games(&store.name(&key), &store.get(&key)?).map_err(|problem| FleetError::NeedsGames { problem })?;
         number = written + 1;
         first_game = games.last().map_or(first_game, |game| game.game + 1);
         verified.extend(games.into_iter().filter(|game| game.would_have_resigned.is_some()));
@@ -124,10 +125,12 @@ fn take_up(
     // The newest snapshot that can be read; without one the file is begun anew, with the same result.
     for &(_, save) in saves.iter().rev() {
         let key = inflight_key(number, save);
-        if let Ok(snapshot) = FleetSnapshot::decode(&key, &store.get(&key)?) {
-            let fleet = Fleet::resume(config, search, params.seed, snapshot)?.with_threads(params.threads);
+        let resumed = FleetSnapshot::decode(&key, &store.get(&key)?)
+            .map_err(FleetError::from)
+            .and_then(|snapshot| Fleet::resume(config, search, params.seed, snapshot));
+        if let Ok(fleet) = resumed {
             file.saves = file.saves.max(save);
-            return Ok((file, fleet));
+            return Ok((file, fleet.with_threads(params.threads)));
         }
     }
     let mut fleet = Fleet::starting_at(first_game, config, search, params.seed).with_threads(params.threads);
@@ -162,11 +165,11 @@ fn settings(config: &SelfPlayConfig, search: &SearchConfig, params: &BatchParams
 /// Writes the settings into a new run, or checks that an old one has the same.
 fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
     if !store.exists(SETTINGS)? {
-        let text = format!("{wanted:#}\n");
+        let text = checked::with_checksum(&format!("{wanted:#}\n"));
         return Ok(store.create(SETTINGS, text.as_bytes())?);
     }
     let other_run = |differences: String| FleetError::OtherRun { place: store.place(), differences };
-    let mut found: Value = serde_json::from_slice(&store.get(SETTINGS)?)
+    let mut found: Value = checked::from_slice(&store.get(SETTINGS)?)
         .map_err(|error| other_run(format!("{SETTINGS} is not readable ({error})")))?;
     // A key newer than the run has the default there, which is what the run did.
     if let Some(config) = found.get("selfplay").and_then(|config| SelfPlayConfig::deserialize(config).ok()) {

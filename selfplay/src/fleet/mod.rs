@@ -82,6 +82,12 @@ pub enum FleetError {
     /// A record could not be read or continued.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// Games that later ones follow from cannot be read.
+    #[error("{problem}; remove it and all later files of games: they are played again, the same")]
+    NeedsGames {
+        /// What is wrong with them; names the file.
+        problem: RecordError,
+    },
     /// The run directory refused.
     #[error(transparent)]
     Store(#[from] StoreError),

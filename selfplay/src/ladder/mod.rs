@@ -11,13 +11,14 @@ use std::collections::HashSet;
 use std::fmt;
 
 use hnefi_engine::Preset;
+use hnefi_models::json;
 use serde::{Deserialize, Serialize};
 
 pub use standings::{Balance, Standing, Standings};
 
 use crate::arena::{MatchError, MatchObserver, MatchParams, MatchResult, play_match_as};
 use crate::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
-use crate::store::{Store, StoreError, checkpoint_key, ladder_key};
+use crate::store::{Store, StoreError, check_checkpoint, checkpoint_key, ladder_key};
 
 /// Whom a newcomer meets, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,7 +144,7 @@ pub fn climb(
         let played = LadderMatch { a: pairing.a, b: pairing.b, result };
         let text = serde_json::to_string(&played).expect("a match holds only numbers and texts");
         // Another one who plays for the same ladder may have been faster.
-        store.create_once(&pairing.key, format!("{text}\n").as_bytes())?;
+        store.create_once(&pairing.key, json::with_checksum(&format!("{text}\n")).as_bytes())?;
     }
     Ok(true)
 }
@@ -162,11 +163,63 @@ pub fn missing(store: &Store, generation: u32, rungs: &[u32], params: &LadderPar
 /// # Errors
 /// When the run directory cannot be read.
 pub fn matches(store: &Store) -> Result<Vec<LadderMatch>, StoreError> {
-    let mut found = Vec::new();
-    for bytes in store.get_all(&store.list("ladder/")?)?.into_iter().flatten() {
-        found.extend(serde_json::from_slice::<LadderMatch>(&bytes).ok().filter(LadderMatch::is_plausible));
+    Ok(read_matches(store)?.0)
+}
+
+/// All matches of a run that can be read, and what is wrong with the others, by name.
+///
+/// # Errors
+/// When the run directory cannot be read.
+pub fn read_matches(store: &Store) -> Result<(Vec<LadderMatch>, Vec<String>), StoreError> {
+    let keys = store.list("ladder/")?;
+    let (mut read, mut damaged) = (Vec::new(), Vec::new());
+    for (key, bytes) in keys.iter().zip(store.get_all(&keys)?) {
+        match bytes.map(|bytes| json::from_slice::<LadderMatch>(&bytes)) {
+            Some(Ok(found)) if found.is_plausible() => read.push(found),
+            Some(Ok(_)) => damaged.push(format!("{}: no match has such a result", store.name(key))),
+            Some(Err(error)) => {
+                damaged.push(format!("{}: {error}; once it is removed the match is played again", store.name(key)));
+            }
+            None => {}
+        }
     }
-    Ok(found)
+    Ok((read, damaged))
+}
+
+/// Checkpoint `generation` and, of `rungs` before it, the nearest `previous` that are whole: those it can play against. `None` when
+/// it cannot be read itself. What is wrong with a checkpoint that is left out goes to `warn`.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn sound(
+    store: &Store,
+    generation: u32,
+    rungs: &[u32],
+    previous: usize,
+    warn: &mut dyn FnMut(&str),
+) -> Result<Option<Vec<u32>>, StoreError> {
+    let mut is_sound = |rung| -> Result<bool, StoreError> {
+        let checked = check_checkpoint(store, rung)?;
+        if let Err(problem) = &checked {
+            warn(&format!("skipped on the ladder: {problem}"));
+        }
+        Ok(checked.is_ok())
+    };
+    if !is_sound(generation)? {
+        return Ok(None);
+    }
+    let mut before: Vec<u32> = rungs.iter().copied().filter(|&rung| rung < generation).collect();
+    before.sort_unstable_by_key(|&rung| std::cmp::Reverse(rung));
+    let mut sound = vec![generation];
+    for rung in before {
+        if sound.len() > previous {
+            break;
+        }
+        if is_sound(rung)? {
+            sound.push(rung);
+        }
+    }
+    Ok(Some(sound))
 }
 
 fn pairings(generation: u32, rungs: &[u32], params: &LadderParams) -> Vec<Pairing> {

@@ -32,14 +32,19 @@ impl Run<'_> {
         let params = self.config.ladder_params()?;
         let mut rungs = self.store.checkpoints()?;
         rungs.retain(|rung| rung.is_multiple_of(every));
-        if ladder::missing(&self.store, generation, &rungs, &params)? > 0 {
+        let mut warn = |text: &str| self.observer.warning(text);
+        if ladder::missing(&self.store, generation, &rungs, &params)? > 0
+            && let Some(rungs) = ladder::sound(&self.store, generation, &rungs, params.previous, &mut warn)?
+        {
             // On the CPU whatever the device of self-play: a match asks for one position at a time.
             let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
             let mut watcher = Watcher { generation, games: params.games, observer: self.observer };
             if !ladder::climb(&self.store, generation, &rungs, &params, &mut models, &mut watcher)? {
                 return Ok(false);
             }
-            let standings = Standings::fit(&ladder::matches(&self.store)?);
+            let (matches, damaged) = ladder::read_matches(&self.store)?;
+            damaged.iter().for_each(|problem| self.observer.warning(&format!("skipped {problem}")));
+            let standings = Standings::fit(&matches);
             self.log(generation, &standings)?;
             self.observer.standings(generation, &standings);
         }

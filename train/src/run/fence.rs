@@ -16,10 +16,11 @@
 //! alive; in a bucket its number is left alone, and the next generation gets a number of its own ([`Fence::claim`] gives the
 //! newest one announced). So every checkpoint and every state has one writer, whoever wins.
 
-use hnefi_selfplay::store::{Store, StoreError, trainer_key, trainer_number};
+use hnefi_models::json;
+use hnefi_selfplay::store::{Store, StoreError, terms_number, trainer_key, trainer_number};
 use serde::{Deserialize, Serialize};
 
-use super::terms::{PROGRAM, PROTOCOL};
+use super::terms::{self, PROGRAM, PROTOCOL};
 use crate::TrainError;
 
 /// Claims that are tried when others claim at the same moment.
@@ -47,17 +48,15 @@ pub(super) struct Fence {
 }
 
 impl Fence {
-    /// Claims the run. Gives also the newest generation that any trainer has announced, 0 for none.
-    pub(super) fn claim(store: &Store) -> Result<(Fence, u32), TrainError> {
+    /// Claims the run. Gives also the newest generation that any trainer may have announced, 0 for none. Entries that cannot be
+    /// read are passed over, and `warn` hears of them.
+    pub(super) fn claim(store: &Store, warn: &mut dyn FnMut(&str)) -> Result<(Fence, u32), TrainError> {
         let trainer = trainer();
         for _ in 0..ATTEMPTS {
-            let newest = store.list("trainer/")?.iter().filter_map(|key| trainer_number(key)).max().unwrap_or(0);
-            let last = if newest > 0 { Some(read(store, newest)?) } else { None };
-            let epoch = last.map_or(0, |entry| entry.epoch) + 1;
-            let announced = announced(store, newest)?;
-            let fence = Fence { epoch, newest: newest + 1, trainer: trainer.clone() };
+            let log = Log::read(store, warn)?;
+            let fence = Fence { epoch: log.epoch.saturating_add(1), newest: log.newest + 1, trainer: trainer.clone() };
             match fence.write(store, None) {
-                Ok(()) => return Ok((fence, announced)),
+                Ok(()) => return Ok((fence, log.announced)),
                 // Another one claims too: after it, then.
                 Err(StoreError::Exists { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -104,7 +103,7 @@ impl Fence {
         let (program, trainer) = (PROGRAM.to_owned(), self.trainer.clone());
         let entry = Entry { protocol: PROTOCOL, program, epoch: self.epoch, trainer, publishes };
         let text = serde_json::to_string(&entry).expect("an entry holds only numbers and texts");
-        store.create(&trainer_key(self.newest), format!("{text}\n").as_bytes())
+        store.create(&trainer_key(self.newest), json::with_checksum(&format!("{text}\n")).as_bytes())
     }
 
     fn replaced(&self, store: &Store, number: u32) -> TrainError {
@@ -116,30 +115,61 @@ impl Fence {
     }
 }
 
-/// The newest generation announced up to an entry.
-fn announced(store: &Store, newest: u32) -> Result<u32, TrainError> {
-    for number in (1..=newest).rev() {
-        if let Some(generation) = read(store, number)?.publishes {
-            return Ok(generation);
+/// Where the log stands.
+#[derive(Default)]
+struct Log {
+    /// Number of the newest entry.
+    newest: u32,
+    /// Epochs that have been opened.
+    epoch: u32,
+    /// The newest generation announced.
+    announced: u32,
+}
+
+impl Log {
+    /// Reads the log from its end as far back as need be. An entry that cannot be read may have been a claim or an announcement,
+    /// so it counts as both: no epoch and no generation is taken twice.
+    fn read(store: &Store, warn: &mut dyn FnMut(&str)) -> Result<Log, TrainError> {
+        let mut numbers: Vec<u32> = store.list("trainer/")?.iter().filter_map(|key| trainer_number(key)).collect();
+        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        // Terms have the number of an entry before them. It is taken, whatever became of the entry.
+        let terms = store.list("terms/")?.iter().filter_map(|key| terms_number(key)).max().unwrap_or(0);
+        let newest = numbers.first().copied().unwrap_or(0).max(terms);
+        let (mut unreadable, mut epoch) = (0, None);
+        for number in numbers {
+            match read(store, number) {
+                Ok(entry) => {
+                    let epoch = *epoch.get_or_insert(entry.epoch.saturating_add(unreadable));
+                    if let Some(generation) = entry.publishes {
+                        return Ok(Log { newest, epoch, announced: generation.saturating_add(unreadable) });
+                    }
+                }
+                Err(error @ (TrainError::State { .. } | TrainError::Store(StoreError::Missing { .. }))) => {
+                    warn(&format!("skipped {error}"));
+                    unreadable += 1;
+                }
+                Err(error) => return Err(error),
+            }
         }
+        Ok(Log { newest, epoch: epoch.unwrap_or(unreadable), announced: unreadable })
     }
-    Ok(0)
+}
+
+/// Whether an entry can be read.
+///
+/// # Errors
+/// When it is missing or damaged, or a trainer of a later protocol wrote it.
+pub(super) fn check_entry(store: &Store, number: u32) -> Result<(), TrainError> {
+    read(store, number).map(|_| ())
 }
 
 fn read(store: &Store, number: u32) -> Result<Entry, TrainError> {
     let key = trainer_key(number);
     let bytes = store.get(&key)?;
     let fault = |problem: String| TrainError::State { object: store.name(&key), problem };
-    let entry: Entry = serde_json::from_slice(&bytes).map_err(|error| fault(format!("damaged: {error}")))?;
-    if entry.protocol > PROTOCOL {
-        return Err(TrainError::Protocol {
-            place: store.place(),
-            program: entry.program,
-            found: entry.protocol,
-            known: PROTOCOL,
-        });
-    }
-    Ok(entry)
+    let value: serde_json::Value = json::from_slice(&bytes).map_err(|error| fault(format!("damaged: {error}")))?;
+    terms::check_protocol(store, &value, |found| found <= PROTOCOL)?;
+    serde_json::from_value(value).map_err(|error| fault(format!("damaged: {error}")))
 }
 
 /// This process, told apart from all others.
@@ -163,16 +193,45 @@ mod tests {
         Store::open(&Location::from(dir), Access::Shared, Patience::default()).unwrap()
     }
 
+    fn claim(store: &Store) -> (Fence, u32) {
+        Fence::claim(store, &mut |warning| panic!("{warning}")).unwrap()
+    }
+
+    #[test]
+    fn entries_that_cannot_be_read_are_named_and_counted_as_what_they_may_have_been() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = unlocked(dir.path());
+        let (mut first, _) = claim(&store);
+        first.announce(&store, 1).unwrap();
+        let damaged = |number| store.create(&trainer_key(number), b"").unwrap();
+        damaged(3);
+        damaged(4);
+        let mut warnings = Vec::new();
+        let (second, announced) = Fence::claim(&store, &mut |text| warnings.push(text.to_owned())).unwrap();
+        assert_eq!((second.epoch(), second.newest(), announced), (4, 5, 3));
+        let expected = ["000004", "000003"].map(|number| format!("trainer/{number}.json: damaged: "));
+        assert_eq!(warnings.len(), 2);
+        assert!(warnings.iter().zip(expected).all(|(text, part)| text.contains(&part)), "{warnings:?}");
+        let (third, announced) = Fence::claim(&store, &mut |_| ()).unwrap();
+        assert_eq!((third.epoch(), announced), (5, 3), "nothing is counted twice");
+        // All of it.
+        let none = tempfile::tempdir().unwrap();
+        let store = unlocked(none.path());
+        store.create(&trainer_key(1), b"{").unwrap();
+        let (fence, announced) = Fence::claim(&store, &mut |_| ()).unwrap();
+        assert_eq!((fence.epoch(), fence.newest(), announced), (2, 2, 1));
+    }
+
     #[test]
     fn the_newer_claim_wins_and_the_older_trainer_is_told() {
         let dir = tempfile::tempdir().unwrap();
         let store = unlocked(dir.path());
-        let (mut first, announced) = Fence::claim(&store).unwrap();
+        let (mut first, announced) = claim(&store);
         assert_eq!((first.epoch(), announced), (1, 0));
         first.announce(&store, 1).unwrap();
         first.check(&store).unwrap();
 
-        let (mut second, announced) = Fence::claim(&store).unwrap();
+        let (mut second, announced) = claim(&store);
         assert_eq!((second.epoch(), announced), (2, 1));
         let message = first.check(&store).unwrap_err().to_string();
         assert!(message.contains("another trainer has taken over: epoch 2, process "), "{message}");
@@ -186,8 +245,7 @@ mod tests {
     fn of_many_who_claim_at_once_each_has_an_epoch_and_one_stays() {
         let dir = tempfile::tempdir().unwrap();
         let mut fences: Vec<Fence> = std::thread::scope(|scope| {
-            let claims: Vec<_> =
-                (0..6).map(|_| scope.spawn(|| Fence::claim(&unlocked(dir.path())).unwrap().0)).collect();
+            let claims: Vec<_> = (0..6).map(|_| scope.spawn(|| claim(&unlocked(dir.path())).0)).collect();
             claims.into_iter().map(|claim| claim.join().unwrap()).collect()
         });
         fences.sort_by_key(Fence::epoch);
@@ -204,7 +262,7 @@ mod tests {
         let store = unlocked(dir.path());
         let text = r#"{"protocol": 99, "program": "hnefi 9.0.0", "epoch": 1, "trainer": "x", "publishes": null}"#;
         store.create(&trainer_key(1), text.as_bytes()).unwrap();
-        let message = Fence::claim(&store).unwrap_err().to_string();
+        let message = Fence::claim(&store, &mut |_| ()).unwrap_err().to_string();
         assert!(message.contains("hnefi 9.0.0 with protocol 99") && message.contains("speaks 1"), "{message}");
     }
 }

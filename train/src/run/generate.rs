@@ -51,7 +51,7 @@ impl Run<'_> {
             state: Mutex::new(DeskState {
                 save: self.save,
                 due: Instant::now(),
-                intake: Intake::new(&self.games),
+                intake: Intake::new(self.config, &self.games),
                 enough: false,
                 failed: None,
             }),
@@ -116,7 +116,7 @@ impl Run<'_> {
             Err(error) => return Err(error.into()),
         }
         self.fence.check(&self.store)?;
-        let recorded = open::load_games(&self.store, generation, self.observer)?.unwrap_or_default();
+        let recorded = open::load_games(self.config, &self.store, generation, self.observer)?.unwrap_or_default();
         let again = self.fleet.returned(PROGRAM, generation, games);
         self.store.create(&arrival_key(again.worker, generation), &again.encode())?;
         Ok(recorded)
@@ -149,22 +149,22 @@ struct Desk<'a> {
     began: Instant,
     every: Duration,
     training_seconds_per_ply: Option<f64>,
-    state: Mutex<DeskState>,
+    state: Mutex<DeskState<'a>>,
 }
 
-struct DeskState {
+struct DeskState<'a> {
     /// Number of the newest save.
     save: u32,
     due: Instant,
     /// What workers brought.
-    intake: Intake,
+    intake: Intake<'a>,
     /// Whether the generation is to end now: it has its plies, or only the time to train on them is left.
     enough: bool,
     failed: Option<TrainError>,
 }
 
-impl Desk<'_> {
-    fn state(&self) -> MutexGuard<'_, DeskState> {
+impl<'a> Desk<'a> {
+    fn state(&self) -> MutexGuard<'_, DeskState<'a>> {
         // Nothing that panics happens while the lock is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -196,7 +196,7 @@ impl Desk<'_> {
     }
 
     /// What has arrived, unless a save or the intake failed.
-    fn finish(self) -> Result<Intake, TrainError> {
+    fn finish(self) -> Result<Intake<'a>, TrainError> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.failed.map_or(Ok(state.intake), Err)
     }

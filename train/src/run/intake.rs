@@ -7,12 +7,14 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
-use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::fleet::Arrival;
 use hnefi_selfplay::store::Store;
+use hnefi_selfplay::{GameRecord, RecordError};
 
 use super::observer::TrainObserver;
+use super::open::check_rules;
 use crate::TrainError;
+use crate::config::TrainConfig;
 
 /// How often the store is asked for arrivals.
 const EVERY: Duration = Duration::from_secs(2);
@@ -21,7 +23,8 @@ const EVERY: Duration = Duration::from_secs(2);
 const RECENT: usize = 2;
 
 /// What has arrived for the generation being played.
-pub(super) struct Intake {
+pub(super) struct Intake<'a> {
+    config: &'a TrainConfig,
     /// Games recorded lately, by seed and number.
     known: HashSet<(u64, u64)>,
     /// Keys seen, those of damaged objects and of known games among them.
@@ -32,11 +35,12 @@ pub(super) struct Intake {
     looked: Option<Instant>,
 }
 
-impl Intake {
-    /// An intake that knows the games recorded lately.
-    pub(super) fn new(recorded: &BTreeMap<u32, Vec<GameRecord>>) -> Intake {
+impl Intake<'_> {
+    /// An intake of a run of this configuration that knows the games recorded lately.
+    pub(super) fn new<'a>(config: &'a TrainConfig, recorded: &BTreeMap<u32, Vec<GameRecord>>) -> Intake<'a> {
         let recent = recorded.values().rev().take(RECENT).flatten();
         Intake {
+            config,
             known: recent.map(identity).collect(),
             seen: HashSet::new(),
             arrivals: Vec::new(),
@@ -56,15 +60,25 @@ impl Intake {
         let found = store.get_all(&keys)?;
         for (key, bytes) in keys.into_iter().zip(found) {
             if let Some(bytes) = bytes {
-                match Arrival::decode(&store.name(&key), &bytes) {
+                match self.read(&store.name(&key), &bytes) {
                     Ok(arrival) => self.take(arrival),
-                    Err(error) => observer.warning(&format!("skipped {error}")),
+                    Err(problem) => observer.warning(&format!("skipped {problem}")),
                 }
             }
             self.seen.insert(key);
         }
         self.looked = Some(Instant::now());
         Ok(())
+    }
+
+    /// Reads an arrival. One with games that do not belong into this run is of another, or of a worker gone astray.
+    fn read(&self, name: &str, bytes: &[u8]) -> Result<Arrival, String> {
+        let arrival = Arrival::decode(name, bytes).map_err(|error| match error {
+            error @ RecordError::Inconsistent { .. } => format!("{name}: {error}"),
+            error => error.to_string(),
+        })?;
+        let foreign = arrival.games.iter().find_map(|game| check_rules(self.config, game).err());
+        foreign.map_or(Ok(arrival), |problem| Err(format!("{name}: {problem}")))
     }
 
     fn take(&mut self, mut arrival: Arrival) {

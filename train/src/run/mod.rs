@@ -21,6 +21,7 @@
 //! those played here (`intake.rs`). In a directory a lock keeps a second trainer out. A bucket has none, so there a trainer
 //! that has been replaced finds out before it publishes anything (`fence.rs`), and games in flight are not saved.
 
+mod check;
 mod climb;
 mod clock;
 mod fence;
@@ -43,6 +44,7 @@ use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::fleet::Fleet;
 use hnefi_selfplay::store::{Location, Patience, Store, checkpoint_key};
 
+pub use check::{CheckedObjects, check};
 pub use observer::{Beginning, Silent, TrainObserver, TrainingProgress};
 pub(crate) use origin::{Ancestor, ancestor};
 pub(crate) use past::{EARLIER_GENERATIONS, Past, newest_games, read_checkpoint};
@@ -148,6 +150,9 @@ struct Run<'a> {
     save: u32,
     /// Identity of the averaged weights.
     checkpoint_id: String,
+    /// Identity of the newest checkpoint in the store, which workers play with. It is another one where a generation was trained
+    /// again with another result.
+    published_id: String,
     /// Whether the budget is used up, as the workers have been told.
     finished_budget: bool,
 }

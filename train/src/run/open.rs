@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use burn::tensor::Device;
 use hnefi_models::{Card, Checkpoint};
 use hnefi_selfplay::fleet::{Fleet, FleetSnapshot};
-use hnefi_selfplay::store::{Access, Store, StoreError, games_key, games_number, inflight_key};
+use hnefi_selfplay::store::{
+    Access, Store, StoreError, check_checkpoint, games_key, games_number, inflight_key, metrics_key, state_key,
+};
 use hnefi_selfplay::{GameRecord, decode_games, rng_for};
 use rand_xoshiro::rand_core::Rng as _;
 
@@ -19,6 +21,9 @@ use super::{Run, RunParams, settings};
 use crate::TrainError;
 use crate::config::TrainConfig;
 use crate::learner::{Learner, LearnerParams};
+
+/// Generations of games that may wait to be trained on: one as a rule, some more when states were lost.
+const MOST_UNTRAINED: u32 = 1_000;
 
 /// Tells a trainer's seed from everything else that comes from the run's.
 const EPOCH: u64 = 0x0065_706F_6368;
@@ -40,23 +45,28 @@ impl<'a> Run<'a> {
         let devices = config.run.train_device.open()?;
         let store = Store::open(&params.location, Access::Write, params.patience.clone())?;
         let origin = settings::settle(&store, config, params.origin)?;
-        let (fence, announced) = Fence::claim(&store)?;
+        let mut warn = |text: &str| observer.warning(text);
+        let (fence, announced) = Fence::claim(&store, &mut warn)?;
         let (mut counters, learner) = open_learner(config, &store, &devices, origin.as_ref(), observer)?;
         let trained = counters.generation;
         if !store.is_exclusive() {
-            skip_announced(&store, &mut counters, announced, observer)?;
+            skip_announced(config, &store, &mut counters, announced, observer)?;
         }
         let complete = counters.generation;
         // Games may be there that were not trained on yet: of one generation as a rule, of more when a state was lost.
         let played_until = newest_games(&store)?.max(complete);
+        if played_until - complete > MOST_UNTRAINED {
+            let problem = format!("expected games up to about generation {complete}; it is of another run, remove it");
+            return Err(TrainError::State { object: store.name(&games_key(played_until)), problem });
+        }
         let mut games = load_window(config, &store, &counters, observer)?;
         for generation in complete + 1..=played_until {
-            games.insert(generation, load_games(&store, generation, observer)?.unwrap_or_default());
+            games.insert(generation, load_games(config, &store, generation, observer)?.unwrap_or_default());
         }
         let (fleet, save, clock) = if store.is_exclusive() {
             open_fleet(config, &store, played_until + 1, &games, observer)?
         } else {
-            (shared_fleet(config, &store, fence.epoch())?, 0, InFlight::default())
+            (shared_fleet(config, &store, fence.epoch(), observer)?, 0, InFlight::default())
         };
 
         let checkpoint = Checkpoint::new(Card::new(config.network), learner.average())?;
@@ -77,14 +87,17 @@ impl<'a> Run<'a> {
             finished: clock.finished.unwrap_or_default(),
             selfplay_seconds: clock.selfplay_seconds,
             save,
+            published_id: checkpoint.card.id.clone(),
             checkpoint_id: checkpoint.card.id,
             finished_budget: false,
         };
         saved::remove_inflight_before(&run.store, (run.played_until + 1, run.save))?;
-        if run.complete() == 0 {
-            let parent = run.counters.parent.clone();
-            run.publish_checkpoint(0, parent)?;
-        }
+        // The newest checkpoint is there already unless the run begins, or somebody removed it.
+        let parent = match run.network.checked_sub(1) {
+            None => run.counters.parent.clone(),
+            Some(before) => check_checkpoint(&run.store, before)?.ok().map(|card| card.id),
+        };
+        run.publish_checkpoint(run.network, parent)?;
         run.publish_terms()?;
         observer.begins(&Beginning {
             location: &params.location,
@@ -102,6 +115,7 @@ impl<'a> Run<'a> {
 /// Passes over the generations that an earlier trainer announced and did not complete: it may still be writing them. Their
 /// games are there and are trained on with those of the next generation.
 fn skip_announced(
+    config: &TrainConfig,
     store: &Store,
     counters: &mut Counters,
     announced: u32,
@@ -109,7 +123,7 @@ fn skip_announced(
 ) -> Result<(), TrainError> {
     while counters.generation < announced {
         counters.generation += 1;
-        let games = load_games(store, counters.generation, observer)?.unwrap_or_default();
+        let games = load_games(config, store, counters.generation, observer)?.unwrap_or_default();
         counters.plies.push(games.iter().map(|game| game.training_plies() as u64).sum());
     }
     Ok(())
@@ -117,10 +131,15 @@ fn skip_announced(
 
 /// The fleet of a trainer on a store that it cannot lock. Games in flight are not kept there, and another trainer may have begun
 /// games of the same numbers: so it begins anew, under a seed of this epoch. What was learned about playing is in the terms.
-fn shared_fleet(config: &TrainConfig, store: &Store, epoch: u32) -> Result<Fleet, TrainError> {
+fn shared_fleet(
+    config: &TrainConfig,
+    store: &Store,
+    epoch: u32,
+    observer: &dyn TrainObserver,
+) -> Result<Fleet, TrainError> {
     let seed = rng_for(&[config.run.seed, EPOCH, u64::from(epoch)]).next_u64();
     let mut fleet = Fleet::new(&config.selfplay, &config.search, seed);
-    if let Some((_, terms)) = Terms::newest_after(store, 0)? {
+    if let Some((_, terms)) = Terms::newest_after(store, 0, &mut |text| observer.warning(text))? {
         fleet.adapt(&terms.adaptation);
     }
     Ok(with_threads(fleet, config))
@@ -142,7 +161,16 @@ fn open_learner(
             Ok((counters, Learner::load(state, &config.network, devices, params, &object)?))
         });
         match read {
-            Ok(found) => return Ok(found),
+            Ok(found) => {
+                // A generation that was measured had a state.
+                if problems.is_empty() && store.exists(&metrics_key(generation + 1))? {
+                    let key = format!("{}/counters.json", state_key(generation + 1));
+                    observer.warning(&format!("skipped {}: not found; going back one generation", store.name(&key)));
+                }
+                return Ok(found);
+            }
+            // What a later version wrote is not damaged, and must not be replaced.
+            Err(error @ TrainError::Newer { .. }) => return Err(error),
             Err(error) => {
                 observer.warning(&format!("skipped {error}; going back one generation"));
                 problems.push(error.to_string());
@@ -194,7 +222,7 @@ fn load_window(
     // The window slides forward only, so what it holds now is all it will ever need of the past.
     for index in config.train.window().range(&counters.plies) {
         let generation = index as u32 + 1;
-        if let Some(found) = load_games(store, generation, observer)? {
+        if let Some(found) = load_games(config, store, generation, observer)? {
             games.insert(generation, found);
         }
     }
@@ -202,8 +230,9 @@ fn load_window(
 }
 
 /// The games of one generation; `None`, with a warning, when the file is missing or damaged. Games that contradict the rules
-/// are left out in the same way.
+/// or are of rulesets that the run does not play are left out in the same way.
 pub(super) fn load_games(
+    config: &TrainConfig,
     store: &Store,
     generation: u32,
     observer: &dyn TrainObserver,
@@ -218,10 +247,10 @@ pub(super) fn load_games(
     };
     match decode_games(&store.name(&key), &bytes) {
         Ok(mut games) => {
-            games.retain(|game| match game.check() {
+            games.retain(|game| match check_game(config, game) {
                 Ok(()) => true,
-                Err(error) => {
-                    observer.warning(&format!("{key}: skipped {error}"));
+                Err(problem) => {
+                    observer.warning(&format!("{key}: skipped {problem}"));
                     false
                 }
             });
@@ -232,6 +261,23 @@ pub(super) fn load_games(
             Ok(None)
         }
     }
+}
+
+/// Whether a game has rules that the run plays by, and follows them.
+pub(super) fn check_game(config: &TrainConfig, game: &GameRecord) -> Result<(), String> {
+    check_rules(config, game)?;
+    game.check().map_err(|error| error.to_string())
+}
+
+/// Whether a game has rules that the run plays by.
+pub(super) fn check_rules(config: &TrainConfig, game: &GameRecord) -> Result<(), String> {
+    if config.selfplay.plays(&game.rules) {
+        return Ok(());
+    }
+    let found = game.rules.preset().map_or("of its own", |preset| preset.name());
+    let own = config.selfplay.rulesets_begun(1.0);
+    let own: Vec<&str> = own.iter().map(|preset| preset.name()).collect();
+    Err(format!("game {}: its rules are {found}; expected {}", game.game, own.join(", ")))
 }
 
 /// The fleet as it was saved last while generation `playing` was played, with the number of the save and its clock; a fresh
@@ -248,12 +294,17 @@ fn open_fleet(
     let newest = saves.first().copied().unwrap_or(0);
     for save in saves {
         let key = inflight_key(playing, save);
-        let read = FleetSnapshot::decode(&store.name(&key), &store.get(&key)?)
-            .map_err(TrainError::from)
-            .and_then(|snapshot| Ok(Fleet::resume(selfplay, search, seed, snapshot)?));
+        let name = store.name(&key);
+        let read =
+            FleetSnapshot::decode(&name, &store.get(&key)?).map_err(|error| error.to_string()).and_then(|snapshot| {
+                Fleet::resume(selfplay, search, seed, snapshot).map_err(|error| format!("{name}: {error}"))
+            });
         match read {
             Ok(fleet) => {
-                let clock = saved::read_clock(store, playing, save).unwrap_or_default();
+                let clock = saved::read_clock(store, playing, save).unwrap_or_else(|error| {
+                    observer.warning(&format!("skipped {error}; what this generation has cost so far is not known"));
+                    InFlight::default()
+                });
                 return Ok((with_threads(fleet, config), newest, clock));
             }
             Err(error) => observer.warning(&format!("skipped {error}; its games in flight are played again")),

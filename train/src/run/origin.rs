@@ -12,7 +12,7 @@ use burn::tensor::Device;
 use hnefi_models::{DeviceChoice, Network};
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::store::Store;
+use hnefi_selfplay::store::{Store, checkpoint_key};
 use serde::{Deserialize, Serialize};
 
 use super::saved;
@@ -43,7 +43,10 @@ pub(super) fn learner_from(
         && let Ok(store) = Store::open_to_read(path)
         && let Some(&generation) = saved::states(&store)?.first()
     {
-        let (_, state) = saved::read_state(&store, generation)?;
+        let (_, state) = saved::read_state(&store, generation).map_err(|error| TrainError::Origin {
+            path: path.to_owned(),
+            problem: format!("{error}; its checkpoint alone will do ({})", store.name(&checkpoint_key(generation))),
+        })?;
         let object = format!("state/{generation:06} of {}", path.display());
         return Ok((Learner::take_over(state, &config.network, config.run.seed, devices, params, &object)?, id));
     }

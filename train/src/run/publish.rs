@@ -1,10 +1,9 @@
 //! The end of a generation: checkpoint, state and metrics on the disk.
 
-use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hnefi_models::{CARD_FILE, Card, Checkpoint};
-use hnefi_selfplay::store::{StoreError, checkpoint_key, metrics_key, tensorboard_key};
+use hnefi_models::{Card, Checkpoint, json};
+use hnefi_selfplay::store::{check_checkpoint, checkpoint_key, metrics_key, tensorboard_key};
 
 use super::Run;
 use super::saved::{self, FinishedSelfPlay};
@@ -35,13 +34,14 @@ impl Run<'_> {
 
         let metrics = GenerationMetrics {
             generation,
-            checkpoint: self.checkpoint_id.clone(),
+            checkpoint: self.published_id.clone(),
             progress: self.clock.progress(generation, 0.0),
             elapsed_seconds: self.counters.elapsed_seconds,
             selfplay: SelfPlayMetrics::new(&played.stats, played.playouts, played.seconds),
             training,
         };
-        self.store.create_once(&metrics_key(generation), metrics.to_line().as_bytes())?;
+        let line = json::with_checksum(&metrics.to_line());
+        self.store.create_once(&metrics_key(generation), line.as_bytes())?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
         let events = event_file(now, i64::from(generation), &metrics.scalars());
         self.store.create_once(&tensorboard_key(generation), &events)?;
@@ -61,7 +61,7 @@ impl Run<'_> {
             program: PROGRAM.to_owned(),
             epoch: self.fence.epoch(),
             generation: self.network,
-            checkpoint: self.checkpoint_id.clone(),
+            checkpoint: self.published_id.clone(),
             progress,
             past: self.past_generations()?.first().copied(),
             finished: self.finished_budget,
@@ -90,25 +90,41 @@ impl Run<'_> {
         let mut checkpoint = Checkpoint::new(card, self.learner.average())?;
         // The first generation plays with the very weights that the run began with, unless they were grown.
         checkpoint.card.parent.take_if(|parent| *parent == checkpoint.card.id);
-        let folder = checkpoint_key(generation);
-        let card_key = format!("{folder}/{CARD_FILE}");
-        match self.store.get(&card_key) {
-            Ok(card) => match Card::from_json(&card, Path::new(&self.store.name(&card_key))) {
-                Ok(card) if card.id == checkpoint.card.id => {}
-                Ok(_) => self.observer.warning(&format!(
-                    "checkpoint {generation} was trained again with another result; {} stays as it is",
-                    self.store.name(&folder)
-                )),
-                Err(error) => self.observer.warning(&format!("{error}; it stays as it is")),
-            },
-            Err(StoreError::Missing { .. }) => {
-                let parts = checkpoint.parts()?;
-                let parts = parts.each_ref().map(|(name, bytes)| (*name, bytes.as_slice()));
-                self.store.create_folder(&folder, &parts)?;
-            }
-            Err(error) => return Err(error.into()),
-        }
+        self.published_id = self.settle_checkpoint(generation, &checkpoint)?;
         self.checkpoint_id = checkpoint.card.id;
         Ok(())
+    }
+
+    /// Writes what the store lacks of a checkpoint; what is there stays as it is. Gives the id of the checkpoint that is there then.
+    fn settle_checkpoint(&self, generation: u32, checkpoint: &Checkpoint) -> Result<String, TrainError> {
+        let folder = checkpoint_key(generation);
+        let name = self.store.name(&folder);
+        let id = checkpoint.card.id.clone();
+        let problem = match check_checkpoint(&self.store, generation)? {
+            Ok(card) => {
+                if card.id != id {
+                    self.observer.warning(&format!(
+                        "{name} has other weights than the training state: the generation was trained again with another result, or one of them is of another run; it stays as it is"
+                    ));
+                }
+                return Ok(card.id);
+            }
+            Err(problem) => problem,
+        };
+        let parts = checkpoint.parts()?;
+        if self.store.list(&format!("{folder}/"))?.is_empty() {
+            self.store.create_folder(&folder, &parts.each_ref().map(|(name, bytes)| (*name, bytes.as_slice())))?;
+        } else {
+            for (part, bytes) in &parts {
+                self.store.create_once(&format!("{folder}/{part}"), bytes)?;
+            }
+        }
+        let is_whole = check_checkpoint(&self.store, generation)?.is_ok();
+        if !is_whole {
+            self.observer.warning(&format!("{problem}; once {name} is removed it is written again"));
+        } else if generation == self.network && generation > 0 {
+            self.observer.warning(&format!("{problem}; it was written again"));
+        }
+        Ok(id)
     }
 }

@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 
+use hnefi_models::json;
 use hnefi_selfplay::fleet::GenerationStats;
 use hnefi_selfplay::store::{Store, inflight_key, inflight_number, state_key};
 use serde::{Deserialize, Serialize};
@@ -108,7 +109,8 @@ pub(super) fn write_state(store: &Store, counters: &Counters, learner: &LearnerS
         counters.parts.insert(name.to_owned(), Part { bytes: bytes.len() as u64, crc32c: crc32c::crc32c(bytes) });
     }
     let text = serde_json::to_string_pretty(&counters).expect("counters hold only numbers and texts");
-    Ok(store.create_same(&part_key(generation, "counters.json"), format!("{text}\n").as_bytes())?)
+    let text = json::with_checksum(&format!("{text}\n"));
+    Ok(store.create_same(&part_key(generation, "counters.json"), text.as_bytes())?)
 }
 
 /// Removes the state of a generation, `counters.json` first, so that what is left over is never taken for whole.
@@ -131,15 +133,22 @@ pub(super) fn states(store: &Store) -> Result<Vec<u32>, TrainError> {
 }
 
 /// Reads the state after a generation and checks every part of it.
+///
+/// # Errors
+/// When a part is missing or damaged, or a later version of the program wrote it ([`TrainError::Newer`]).
 pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, LearnerState), TrainError> {
     let fault = |name: &str, problem: String| TrainError::State { object: part_key(generation, name), problem };
-    let text = store.get(&part_key(generation, "counters.json"))?;
-    let counters: Counters =
-        serde_json::from_slice(&text).map_err(|error| fault("counters.json", format!("damaged: {error}")))?;
-    if counters.format > FORMAT {
-        let problem = format!("format {}; this program knows formats up to {FORMAT}", counters.format);
-        return Err(fault("counters.json", problem));
+    let damaged = |error: json::JsonError| fault("counters.json", format!("damaged: {error}"));
+    let value: serde_json::Value =
+        json::from_slice(&store.get(&part_key(generation, "counters.json"))?).map_err(damaged)?;
+    // The format comes first: the rest may be another program's.
+    let found = value.get("format").and_then(serde_json::Value::as_u64).unwrap_or(0);
+    if found > u64::from(FORMAT) {
+        let place = store.name(&part_key(generation, "counters.json"));
+        let program = "a later version".to_owned();
+        return Err(TrainError::Newer { place, program, found, known: FORMAT.into() });
     }
+    let counters: Counters = serde_json::from_value(value).map_err(|error| damaged(error.into()))?;
     if counters.generation != generation || counters.plies.len() != generation as usize {
         let problem = format!(
             "generation {} with {} counts of plies; expected {generation}",
@@ -191,7 +200,7 @@ pub(super) fn write_inflight(
     store.remove(&fleet_key)?;
     store.remove(&clock_key)?;
     let text = serde_json::to_string_pretty(clock).expect("the clock holds only numbers and texts");
-    store.create(&clock_key, format!("{text}\n").as_bytes())?;
+    store.create(&clock_key, json::with_checksum(&format!("{text}\n")).as_bytes())?;
     Ok(store.create(&fleet_key, fleet)?)
 }
 
@@ -208,9 +217,14 @@ pub(super) fn inflight_saves(store: &Store, generation: u32) -> Result<Vec<u32>,
     Ok(saves)
 }
 
-/// The clock beside a save; `None` when it is missing or damaged.
-pub(super) fn read_clock(store: &Store, generation: u32, save: u32) -> Option<InFlight> {
-    serde_json::from_slice(&store.get(&clock_key(generation, save)).ok()?).ok()
+/// The clock beside a save.
+///
+/// # Errors
+/// When it is missing or damaged.
+pub(super) fn read_clock(store: &Store, generation: u32, save: u32) -> Result<InFlight, TrainError> {
+    let key = clock_key(generation, save);
+    let damaged = |error| TrainError::State { object: key.clone(), problem: format!("damaged: {error}") };
+    json::from_slice(&store.get(&key)?).map_err(damaged)
 }
 
 /// Removes all saves before this one.
@@ -296,6 +310,22 @@ mod tests {
     }
 
     #[test]
+    fn a_changed_digit_is_damage_and_old_counters_have_no_checksum() {
+        let (dir, store) = store();
+        let (counters, learner) = state();
+        write_state(&store, &counters, &learner).unwrap();
+        let path = dir.path().join("state/000002/counters.json");
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("\"steps\": 7", "\"steps\": 4")).unwrap();
+        let message = read_state(&store, 2).unwrap_err().to_string();
+        assert!(message.starts_with("state/000002/counters.json: damaged: its checksum is "), "{message}");
+        // As a program of before wrote it.
+        let sum = text.find("\"crc32c\"").unwrap();
+        std::fs::write(&path, format!("{{{}", &text[sum + "\"crc32c\":\"12345678\",".len()..])).unwrap();
+        assert_eq!(read_state(&store, 2).unwrap().1, learner);
+    }
+
+    #[test]
     fn saves_in_flight_and_their_clocks() {
         let (_dir, store) = store();
         let clock = |elapsed_seconds| InFlight { elapsed_seconds, ..InFlight::default() };
@@ -305,8 +335,8 @@ mod tests {
         assert_eq!(inflight_saves(&store, 1).unwrap(), [2, 1, 0]);
         remove_inflight_before(&store, (1, 2)).unwrap();
         assert_eq!(inflight_saves(&store, 1).unwrap(), [2]);
-        assert_eq!(read_clock(&store, 1, 2), Some(clock(2.0)));
-        assert_eq!(read_clock(&store, 1, 1), None);
+        assert_eq!(read_clock(&store, 1, 2).unwrap(), clock(2.0));
+        assert!(read_clock(&store, 1, 1).is_err());
         assert_eq!(store.list("inflight/").unwrap().len(), 4, "two saves with their clocks");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hnefi_models::json as checked;
 use hnefi_selfplay::store::{Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -11,7 +12,7 @@ use crate::TrainError;
 use crate::config::TrainConfig;
 
 /// The object's key.
-const KEY: &str = "run.json";
+pub(super) const KEY: &str = "run.json";
 
 /// Layout version of `run.json` and of the run directory.
 const FORMAT: u64 = 1;
@@ -44,7 +45,7 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
         wanted["from"] = json!(origin);
     }
     if !store.exists(KEY)? {
-        match store.create(KEY, format!("{wanted:#}\n").as_bytes()) {
+        match store.create(KEY, checked::with_checksum(&format!("{wanted:#}\n")).as_bytes()) {
             // Another trainer begins at the same moment: its run, then, if it is the same.
             Err(StoreError::Exists { .. }) => {}
             other => return Ok(other.map(|()| origin)?),
@@ -70,7 +71,7 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
 /// Reads `run.json`.
 fn read(store: &Store) -> Result<Value, TrainError> {
     let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
-    let found: Value = serde_json::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
+    let found: Value = checked::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
     let format = found.get("format").and_then(Value::as_u64).ok_or_else(|| unreadable("no format number".into()))?;
     if format > FORMAT {
         let program = found.get("program").and_then(Value::as_str).unwrap_or("an unnamed program").to_owned();

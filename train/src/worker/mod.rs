@@ -7,6 +7,7 @@
 mod pretend;
 mod table;
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hnefi_models::{DeviceList, EvalError, Evaluator};
@@ -68,6 +69,11 @@ pub trait WorkerObserver: Sync {
         let _ = terms;
     }
 
+    /// Something is not as it should be, and the worker goes on without it: terms that cannot be read, for instance.
+    fn warning(&self, text: &str) {
+        let _ = text;
+    }
+
     /// Games go forward; called a few times a second, with what was done since games were brought last.
     fn progress(&self, so_far: &WorkerSummary, progress: &FleetProgress) {
         let _ = (so_far, progress);
@@ -91,13 +97,19 @@ pub trait WorkerObserver: Sync {
 /// evaluated. Games brought before are safe.
 pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<WorkerSummary, TrainError> {
     let mut so_far = WorkerSummary::default();
-    let Some((mut number, terms)) = first_terms(store, observer)? else { return Ok(so_far) };
+    let mut told = HashSet::new();
+    let mut warn = |text: &str| {
+        if told.insert(text.to_owned()) {
+            observer.warning(text);
+        }
+    };
+    let Some((mut number, terms)) = first_terms(store, observer, &mut warn)? else { return Ok(so_far) };
     let config = settings(store, params)?;
     let mut fleet = Fleet::new(&config.selfplay, &config.search, params.seed).with_threads(threads(&config));
     let mut table = Table::set(store, &config, terms, None)?;
     observer.plays(&table.terms);
     loop {
-        if let Some((newer, terms)) = Terms::newest_after(store, number)? {
+        if let Some((newer, terms)) = Terms::newest_after(store, number, &mut warn)? {
             number = newer;
             table = Table::set(store, &config, terms, Some(table))?;
             observer.plays(&table.terms);
@@ -157,9 +169,13 @@ fn play(
 }
 
 /// Waits for the first terms of a run; `None` when the observer says stop.
-fn first_terms(store: &Store, observer: &dyn WorkerObserver) -> Result<Option<(u32, Terms)>, TrainError> {
+fn first_terms(
+    store: &Store,
+    observer: &dyn WorkerObserver,
+    warn: &mut dyn FnMut(&str),
+) -> Result<Option<(u32, Terms)>, TrainError> {
     loop {
-        if let Some(found) = Terms::newest_after(store, 0)? {
+        if let Some(found) = Terms::newest_after(store, 0, warn)? {
             return Ok(Some(found));
         }
         observer.waits(&format!("{}: no trainer has begun yet", store.place()));

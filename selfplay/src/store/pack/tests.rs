@@ -176,6 +176,11 @@ fn what_a_killed_call_left_is_no_hindrance() {
     assert_eq!(unpack(&packed.parts, &dir, None).unwrap(), 10);
     assert!(!half.exists() && !dir.join("more.json").exists());
     assert_eq!(fs::read(dir.join("run.json")).unwrap(), store.get("run.json").unwrap());
+    // Somebody has just opened the directory to begin a run.
+    let begun = folder.path().join("begun");
+    let _begins = Store::open_or_create(&begun).unwrap();
+    let message = unpack(&packed.parts, &begun, None).unwrap_err().to_string();
+    assert!(message.contains("in use by process"), "{message}");
     // Two calls at once do not meet.
     let other = folder.path().join("other");
     let _busy = Store::open_or_create(&folder.path().join(".unpacking-other")).unwrap();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::PackError;
 use crate::store::Store;
 use crate::store::directory::{make_folder, sync_folder};
+use crate::store::lock::Lock;
 
 /// Bytes that any pack may unpack to, and so many times its size: those of training shrink to a half at best, metrics to a tenth.
 const ALWAYS_ALLOWED: u64 = 256 << 20;
@@ -66,6 +67,10 @@ fn real(dir: &Path) -> Result<PathBuf, PackError> {
     if !fs::read_dir(dir).map_err(io)?.all(is_lock) {
         return Err(PackError::NotEmpty { dir: dir.to_owned() });
     }
+    if dir.join(".lock").exists() {
+        // A run may be about to begin there.
+        Lock::take(dir)?;
+    }
     dir.canonicalize().map_err(io)
 }
 
@@ -82,12 +87,11 @@ fn begin_anew(half: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Is handed an object by its key.
+type TakeObject<'a> = dyn FnMut(&str, &[u8]) -> Result<(), PackError> + 'a;
+
 /// Hands every object of a pack to `take`, and reads it to its end.
-pub(super) fn extract(
-    parts: &[PathBuf],
-    take: &mut dyn FnMut(&str, &[u8]) -> Result<(), PackError>,
-    limit: Option<u64>,
-) -> Result<usize, PackError> {
+pub(super) fn extract(parts: &[PathBuf], take: &mut TakeObject<'_>, limit: Option<u64>) -> Result<usize, PackError> {
     let mut source: Box<dyn Read> = Box::new(io::empty());
     let mut packed = 0;
     for path in parts {

@@ -1,0 +1,283 @@
+//! Whether a run is whole: every object with a checksum is read, and what belongs together is compared. Nothing is changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hnefi_models::json;
+use hnefi_selfplay::decode_games;
+use hnefi_selfplay::fleet::{Arrival, FleetSnapshot};
+use hnefi_selfplay::ladder::LadderMatch;
+use hnefi_selfplay::store::{
+    Store, StoreError, check_checkpoint, checkpoint_number, games_key, games_number, inflight_number, terms_number,
+    trainer_key, trainer_number,
+};
+use serde::de::DeserializeOwned;
+
+use super::open::{check_game, check_rules};
+use super::saved::{self, InFlight};
+use super::settings;
+use super::terms::Terms;
+use super::{configuration, fence};
+use crate::tensorboard::check_events;
+use crate::{GenerationMetrics, TrainConfig, TrainError};
+
+/// What was found of one kind of objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckedObjects {
+    /// The kind: the folder it lies in, or `run.json`.
+    pub kind: &'static str,
+    /// Objects that are there.
+    pub objects: usize,
+    /// Those of them that were written before JSON had checksums; only their form was checked.
+    pub without_checksum: usize,
+    /// What is wrong, each with the object's name.
+    pub damage: Vec<String>,
+}
+
+/// Checks every object of a run.
+///
+/// # Errors
+/// When the store cannot be read. Damage is no error but a finding.
+pub fn check(store: &Store) -> Result<Vec<CheckedObjects>, TrainError> {
+    let mut check = Check { store, keys: store.list("")?, config: None, is_training: false, ids: BTreeMap::new() };
+    let mut found = vec![check.run_file()?, check.metrics()?, check.checkpoints()?, check.games()?, check.states()?];
+    found.push(check.each("inflight", |check, key, bytes| check.inflight(key, bytes))?);
+    found.push(check.each("ladder", |_, _, bytes| parsed::<LadderMatch>(bytes).map(drop))?);
+    found.push(check.log()?);
+    found.push(check.each("terms", |check, key, _| match terms_number(key) {
+        Some(number) => Terms::read(check.store, number).map(drop).map_err(bare),
+        None => Ok(()),
+    })?);
+    found.push(check.each("arrivals", |check, _, bytes| check.arrival(bytes))?);
+    found.push(check.each("tensorboard", |_, _, bytes| check_events(bytes))?);
+    Ok(found)
+}
+
+struct Check<'a> {
+    store: &'a Store,
+    keys: Vec<String>,
+    /// What `run.json` says, if it can be read.
+    config: Option<TrainConfig>,
+    /// Whether it is a run of training, rather than games alone.
+    is_training: bool,
+    /// Identities of the checkpoints by the metrics of their generations.
+    ids: BTreeMap<u32, String>,
+}
+
+impl Check<'_> {
+    fn run_file(&mut self) -> Result<CheckedObjects, TrainError> {
+        let mut found = CheckedObjects { kind: settings::KEY, ..CheckedObjects::default() };
+        let bytes = match self.store.get(settings::KEY) {
+            Ok(bytes) => bytes,
+            Err(StoreError::Missing { .. }) => {
+                found.damage.push(format!("{}: not found", self.store.name(settings::KEY)));
+                return Ok(found);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        found.objects = 1;
+        found.without_checksum = usize::from(!json::has_checksum(&bytes));
+        let kind = parsed::<serde_json::Value>(&bytes).map(|value| value.get("kind").cloned());
+        self.is_training = !kind.is_ok_and(|kind| kind == Some("selfplay".into()));
+        if self.is_training {
+            match configuration(self.store) {
+                Ok(config) => self.config = config,
+                Err(TrainError::Store(error)) => return Err(error.into()),
+                Err(error) => found.damage.push(error.to_string()),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Checks every object of a folder by itself.
+    fn each(
+        &self,
+        kind: &'static str,
+        sound: impl Fn(&Self, &str, &[u8]) -> Result<(), String>,
+    ) -> Result<CheckedObjects, TrainError> {
+        let mut found = CheckedObjects { kind, ..CheckedObjects::default() };
+        let prefix = format!("{kind}/");
+        for key in self.keys.iter().filter(|key| key.starts_with(&prefix)) {
+            let bytes = match self.store.get(key) {
+                Ok(bytes) => bytes,
+                // It has been superseded meanwhile, unless it is a link that leads nowhere.
+                Err(StoreError::Missing { .. }) if !self.store.list(key)?.contains(key) => continue,
+                Err(error @ StoreError::Missing { .. }) => {
+                    found.damage.push(error.to_string());
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            found.objects += 1;
+            found.without_checksum += usize::from(key.ends_with(".json") && !json::has_checksum(&bytes));
+            if let Err(problem) = sound(self, key, &bytes) {
+                found.damage.push(format!("{}: {problem}", self.store.name(key)));
+            }
+        }
+        Ok(found)
+    }
+
+    fn metrics(&mut self) -> Result<CheckedObjects, TrainError> {
+        let ids = std::cell::RefCell::new(BTreeMap::new());
+        let found = self.each("metrics", |_, key, bytes| {
+            let metrics: GenerationMetrics = parsed(bytes)?;
+            if hnefi_selfplay::store::metrics_key(metrics.generation) != key {
+                return Err(format!("it is of generation {}, not of that of its name", metrics.generation));
+            }
+            ids.borrow_mut().insert(metrics.generation, metrics.checkpoint);
+            Ok(())
+        })?;
+        self.ids = ids.into_inner();
+        Ok(found)
+    }
+
+    fn checkpoints(&self) -> Result<CheckedObjects, TrainError> {
+        let prefix = "checkpoints/";
+        let objects = self.keys.iter().filter(|key| key.starts_with(prefix)).count();
+        let mut found = CheckedObjects { kind: "checkpoints", objects, ..CheckedObjects::default() };
+        let there: BTreeSet<u32> = self.keys.iter().filter_map(|key| checkpoint_number(key)).collect();
+        // A run that was packed has left its first ones behind; from there on each generation that was measured has one.
+        let first = there.first().copied().unwrap_or(u32::MAX);
+        let measured = self.ids.keys().copied().filter(|&generation| generation >= first);
+        for generation in there.iter().copied().chain(measured).collect::<BTreeSet<u32>>() {
+            let name = self.store.name(&hnefi_selfplay::store::checkpoint_key(generation));
+            // A bucket shows weights before their card. Until the generation is complete nobody misses it.
+            let has_card = self.keys.contains(&format!("checkpoints/{generation:06}/card.json"));
+            if !has_card && !self.ids.contains_key(&generation) && self.is_newest(generation, &there) {
+                continue;
+            }
+            match check_checkpoint(self.store, generation)? {
+                Err(problem) => found.damage.push(problem),
+                Ok(card) if card.generation != generation => {
+                    found.damage.push(format!("{name}: its card is of generation {}", card.generation));
+                }
+                Ok(card) if self.config.as_ref().is_some_and(|config| config.run.seed != card.seed) => {
+                    found.damage.push(format!("{name}: its card is of a run with seed {}", card.seed));
+                }
+                Ok(card) => {
+                    if let Some(id) = self.ids.get(&generation).filter(|id| **id != card.id) {
+                        found.damage.push(format!("{name}: its id is {}; the metrics say {id}", card.id));
+                    }
+                }
+            }
+            let card = format!("checkpoints/{generation:06}/card.json");
+            if let Ok(bytes) = self.store.get(&card) {
+                found.without_checksum += usize::from(!json::has_checksum(&bytes));
+            }
+        }
+        Ok(found)
+    }
+
+    fn is_newest(&self, generation: u32, there: &BTreeSet<u32>) -> bool {
+        there.last() == Some(&generation)
+    }
+
+    fn games(&self) -> Result<CheckedObjects, TrainError> {
+        let mut found = self.each("games", |check, key, bytes| {
+            if games_number(key).is_none() {
+                return Ok(());
+            }
+            let games = decode_games("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
+            let check_one = |game| match &check.config {
+                Some(config) => check_game(config, game),
+                None => hnefi_selfplay::GameRecord::check(game).map_err(|error| error.to_string()),
+            };
+            games.iter().try_for_each(check_one)
+        })?;
+        let numbers: BTreeSet<u32> = self.keys.iter().filter_map(|key| games_number(key)).collect();
+        found.damage.extend(self.gaps(&numbers, games_key));
+        Ok(found)
+    }
+
+    /// Objects that are missing among those of these numbers.
+    fn gaps(&self, numbers: &BTreeSet<u32>, key: impl Fn(u32) -> String) -> Vec<String> {
+        const NAMED: usize = 20;
+        let mut missing = Vec::new();
+        for (before, after) in numbers.iter().zip(numbers.iter().skip(1)) {
+            let left = NAMED.saturating_sub(missing.len());
+            missing.extend(
+                ((before + 1)..*after).take(left).map(|number| format!("{}: not found", self.store.name(&key(number)))),
+            );
+        }
+        missing
+    }
+
+    fn states(&self) -> Result<CheckedObjects, TrainError> {
+        let objects = self.keys.iter().filter(|key| key.starts_with("state/")).count();
+        let mut found = CheckedObjects { kind: "state", objects, ..CheckedObjects::default() };
+        let states = saved::states(self.store)?;
+        for &generation in &states {
+            let key = format!("state/{generation:06}/counters.json");
+            match self.store.get(&key) {
+                Ok(bytes) => found.without_checksum += usize::from(!json::has_checksum(&bytes)),
+                // It has been superseded meanwhile.
+                Err(StoreError::Missing { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            }
+            match saved::read_state(self.store, generation) {
+                Ok(_) => {}
+                Err(TrainError::Store(StoreError::Missing { .. }))
+                    if !saved::states(self.store)?.contains(&generation) => {}
+                Err(TrainError::Store(error)) if !matches!(error, StoreError::Missing { .. }) => {
+                    return Err(error.into());
+                }
+                Err(error) => found.damage.push(error.to_string()),
+            }
+        }
+        // What was measured had a state then; without any, it was left behind on purpose.
+        let measured = self.ids.keys().next_back().copied().unwrap_or(0);
+        if objects > 0 && measured > 0 && !states.iter().any(|&generation| generation >= measured) {
+            let name = self.store.name(&format!("state/{measured:06}/counters.json"));
+            found.damage.push(format!("{name}: not found, and its generation is complete"));
+        }
+        Ok(found)
+    }
+
+    fn inflight(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
+        if key.ends_with(".json") {
+            return parsed::<InFlight>(bytes).map(drop);
+        }
+        let Some(number) = inflight_number(key) else { return Ok(()) };
+        FleetSnapshot::decode("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
+        let clock = format!("inflight/{:06}-{:04}.json", number.0, number.1);
+        if self.is_training && !self.keys.contains(&clock) {
+            return Err(format!("{clock} is not found beside it"));
+        }
+        Ok(())
+    }
+
+    fn arrival(&self, bytes: &[u8]) -> Result<(), String> {
+        let arrival = Arrival::decode("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
+        let Some(config) = &self.config else { return Ok(()) };
+        arrival.games.iter().try_for_each(|game| check_rules(config, game))
+    }
+
+    fn log(&self) -> Result<CheckedObjects, TrainError> {
+        let mut found = self.each("trainer", |check, key, _| match trainer_number(key) {
+            Some(number) => fence::check_entry(check.store, number).map_err(bare),
+            None => Ok(()),
+        })?;
+        // No entry is ever removed.
+        let mut numbers: BTreeSet<u32> = self.keys.iter().filter_map(|key| trainer_number(key)).collect();
+        if !numbers.is_empty() {
+            numbers.insert(0);
+        }
+        found.damage.extend(self.gaps(&numbers, trainer_key));
+        Ok(found)
+    }
+}
+
+fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    json::from_slice(bytes).map_err(|error| error.to_string())
+}
+
+/// What is wrong, without the name of the object, which stands before it anyway.
+fn bare(error: TrainError) -> String {
+    match error {
+        TrainError::State { problem, .. } => problem,
+        error => error.to_string(),
+    }
+}
+
+fn bare_text(text: &str, name: &str) -> String {
+    text.strip_prefix(name).unwrap_or(text).to_owned()
+}

@@ -1,0 +1,353 @@
+//! The table of `docs/RUNS.md`, tried: every kind of object of a run, damaged in every way, then training and checking.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hnefi_models::{EvalError, Evaluator, UniformEvaluator};
+use hnefi_selfplay::fleet::{Conditions, Fleet, FleetProgress, Quota, Unobserved};
+use hnefi_selfplay::store::{Access, Patience, Store, arrival_key};
+use hnefi_train::run::{Beginning, Terms, check};
+use hnefi_train::worker::{WorkerObserver, WorkerParams, work};
+use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver, run};
+
+const DOCUMENT: &str = include_str!("../../docs/RUNS.md");
+
+/// The kinds of damage, as the table's columns have them.
+const DAMAGE: [&str; 6] = ["missing", "empty", "cut", "bit flipped", "of a newer version", "of another run"];
+
+/// Generations of a few short games, each of which climbs the ladder.
+fn config(seed: u64, ruleset: &str) -> TrainConfig {
+    let text = format!(
+        r#"
+        [run]
+        seed = {seed}
+        device = "flex"
+        threads = 1
+        [network]
+        blocks = 1
+        channels = 16
+        pool_every = 1
+        head_channels = 4
+        value_hidden = 8
+        [selfplay]
+        games_in_flight = 32
+        rulesets = [{{ rules = "{ruleset}", share = 1.0 }}]
+        ply_caps = {{ seven = 12, nine = 12 }}
+        [train]
+        plies_per_generation = 150
+        batch = 32
+        reuse = 1.0
+        window_base = 400
+        window_generations = 2
+        warmup_steps = 4
+        average_steps = 5
+        [ladder]
+        every = 1
+        opponents = ["random"]
+        previous = 1
+        games = 2
+        playouts = 2
+        [budget]
+        minutes = 0
+        generations = 5
+        playouts = [2]
+        "#
+    );
+    TrainConfig::parse(&text, "tiny").unwrap()
+}
+
+/// Notes warnings, and stops after three generations or as soon as games are played.
+#[derive(Default)]
+struct Watch {
+    first: bool,
+    warnings: Mutex<Vec<String>>,
+    began_at: Mutex<Option<u32>>,
+    stop: AtomicBool,
+}
+
+impl TrainObserver for Watch {
+    fn begins(&self, beginning: &Beginning<'_>) {
+        *self.began_at.lock().unwrap() = Some(beginning.generations);
+    }
+
+    fn warning(&self, text: &str) {
+        self.warnings.lock().unwrap().push(text.to_owned());
+    }
+
+    fn generating(&self, _: u32, _: &FleetProgress, _: f64) {
+        if !self.first {
+            self.stop.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn generation(&self, metrics: &GenerationMetrics) {
+        if metrics.generation == 3 {
+            self.stop.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn should_stop(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}
+
+type Objects = BTreeMap<String, Vec<u8>>;
+
+/// A run of three generations whose ladder waits for the third, with games that a worker brought.
+fn objects(config: &TrainConfig) -> Objects {
+    let dir = tempfile::tempdir().unwrap();
+    let watch = Watch { first: true, ..Watch::default() };
+    assert_eq!(run(config, dir.path(), &watch).unwrap().generations, 3);
+    let mut fleet = Fleet::new(&config.selfplay, &config.search, 9).with_threads(1);
+    let uniform = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(UniformEvaluator)) };
+    fleet.play(&Conditions::default(), Quota::Games(4), 2, "network", &uniform, &Unobserved).unwrap();
+    let store = Store::open_or_create(dir.path()).unwrap();
+    store.create(&arrival_key(9, 1), &fleet.send("hnefi", 3).encode()).unwrap();
+    read(&store)
+}
+
+fn read(store: &Store) -> Objects {
+    let keys = store.list("").unwrap();
+    keys.into_iter().map(|key| (key.clone(), store.get(&key).unwrap())).collect()
+}
+
+fn write(objects: &Objects, dir: &Path) {
+    for (key, bytes) in objects {
+        let path = dir.join(key);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+/// The bytes of an object as a later version of the program would have written them, where the kind has a version.
+fn newer(key: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    if [".hgames", ".hfleet", ".harrival"].iter().any(|ending| key.ends_with(ending)) {
+        let mut bytes = bytes.to_vec();
+        bytes[8] = 9;
+        return Some(bytes);
+    }
+    let mut value: serde_json::Value = serde_json::from_slice(bytes).ok()?;
+    let object = value.as_object_mut()?;
+    let version = ["format", "protocol"].into_iter().find(|name| object.contains_key(*name))?;
+    object.insert(version.to_owned(), 99.into());
+    object.remove("crc32c");
+    Some(serde_json::to_vec(&value).unwrap())
+}
+
+/// The object of the same kind and generation of another run.
+fn of(other: &Objects, key: &str) -> Vec<u8> {
+    let begins = &key[..key.len().min(key.find('/').map_or(0, |slash| slash + 7))];
+    let found =
+        other.get(key).or_else(|| other.iter().find(|(key, _)| key.starts_with(begins)).map(|(_, bytes)| bytes));
+    found.unwrap_or_else(|| panic!("{key} of another run")).clone()
+}
+
+/// The object damaged; `None` for one that is missing. The outer `None` where there is no such damage.
+fn damaged(key: &str, bytes: &[u8], damage: &str, other: &Objects) -> Option<Option<Vec<u8>>> {
+    Some(match damage {
+        "missing" => None,
+        "empty" => Some(Vec::new()),
+        "cut" => Some(bytes[..bytes.len() / 2].to_vec()),
+        "bit flipped" => {
+            let mut bytes = bytes.to_vec();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            Some(bytes)
+        }
+        "of a newer version" => Some(newer(key, bytes)?),
+        _ => Some(of(other, key)),
+    })
+}
+
+/// What training and checking make of a run with one object damaged, in the words of the table.
+fn outcome(config: &TrainConfig, whole: &Objects, key: &str, bytes: Option<&Vec<u8>>) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    let mut objects = whole.clone();
+    match bytes {
+        Some(bytes) => objects.insert(key.to_owned(), bytes.clone()),
+        None => objects.remove(key),
+    };
+    write(&objects, dir.path());
+    let store = Store::open_to_read(dir.path()).unwrap();
+    let found: Vec<String> = check(&store).unwrap().into_iter().flat_map(|kind| kind.damage).collect();
+    assert_eq!(read(&store), objects, "checking changes nothing");
+
+    let watch = Watch::default();
+    let ended = run(config, dir.path(), &watch);
+    let warnings = watch.warnings.into_inner().unwrap();
+    let folder = key.rsplit_once('/').map_or(key, |(folder, _)| folder);
+    let named = |texts: &[String]| texts.iter().any(|text| text.contains(key) || text.contains(folder));
+    let word = match &ended {
+        Err(error) => {
+            let message = error.to_string();
+            assert!(message.contains(&dir.path().display().to_string()), "{key}: {message}");
+            assert!(!message.contains('\n'), "{key}: {message}");
+            "refuses"
+        }
+        Ok(_) if watch.began_at.into_inner().unwrap() < Some(3) => "goes back",
+        Ok(_) if warnings.is_empty() => "goes on",
+        Ok(_) => "warns",
+    };
+    assert!(!matches!(word, "warns") || named(&warnings), "{key}: {warnings:?}");
+    // Nothing else was harmed. Games in flight are superseded, the state of a generation that is trained again is written anew, and
+    // what was missing may be there again.
+    let after = read(&Store::open_to_read(dir.path()).unwrap());
+    let superseded = if word == "goes back" { ["inflight/", "state/000003/"] } else { ["inflight/"; 2] };
+    for (other, bytes) in &objects {
+        if superseded.iter().any(|prefix| other.starts_with(prefix)) {
+            continue;
+        }
+        assert!(after.get(other) == Some(bytes), "{other} was changed for {key}: {warnings:?}");
+    }
+    format!("{word}, {}", if found.is_empty() { "not found" } else { "found" })
+}
+
+/// The table's rows: an object and its cells.
+fn rows() -> Vec<(&'static str, Vec<&'static str>)> {
+    let header = format!("| object | {} |", DAMAGE.join(" | "));
+    let (_, table) = DOCUMENT.split_once(&header).expect("the table");
+    let row = |line: &'static str| {
+        let mut cells = line.trim_matches('|').split('|').map(str::trim);
+        (cells.next().unwrap().trim_matches('`'), cells.collect())
+    };
+    table.lines().skip(2).take_while(|line| line.starts_with('|')).map(row).collect()
+}
+
+#[test]
+fn every_kind_of_damage_does_what_the_document_says() {
+    let config = config(1, "brandubh");
+    let whole = objects(&config);
+    let other = objects(&self::config(2, "tablut"));
+    let rows = rows();
+    // Every kind of object has a row.
+    for key in whole.keys() {
+        let kind = key.split('/').next();
+        assert!(rows.iter().any(|(object, _)| object.split('/').next() == kind), "{key} is not in the table");
+    }
+    let try_row = |&(key, _): &(&str, _)| -> String {
+        let bytes = whole.get(key).unwrap_or_else(|| panic!("{key} is not there: {:?}", whole.keys()));
+        let cell = |damage| match damaged(key, bytes, damage, &other) {
+            Some(damaged) => outcome(&config, &whole, key, damaged.as_ref()),
+            None => "-".to_owned(),
+        };
+        let cells: Vec<String> = DAMAGE.into_iter().map(cell).collect();
+        format!("| `{key}` | {} |", cells.join(" | "))
+    };
+    let (mut found, half) = (Vec::new(), rows.len().div_ceil(2));
+    std::thread::scope(|scope| {
+        let halves: Vec<_> =
+            rows.chunks(half).map(|part| scope.spawn(move || part.iter().map(try_row).collect::<Vec<_>>())).collect();
+        found.extend(halves.into_iter().flat_map(|half| half.join().unwrap()));
+    });
+    let said: Vec<String> = rows.iter().map(|(key, cells)| format!("| `{key}` | {} |", cells.join(" | "))).collect();
+    assert!(found == said, "the table should be\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_whole_run_has_no_damage_and_an_old_one_has_no_checksums() {
+    let config = config(1, "brandubh");
+    let mut objects = objects(&config);
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let checked = |objects: &Objects, dir: &Path| {
+        write(objects, dir);
+        let found = check(&Store::open_to_read(dir).unwrap()).unwrap();
+        let damage: Vec<String> = found.iter().flat_map(|kind| kind.damage.clone()).collect();
+        assert_eq!(damage, [""; 0]);
+        let count: usize = found.iter().map(|kind| kind.objects).sum();
+        assert_eq!(count, objects.len(), "every object belongs to a kind");
+        found.iter().map(|kind| kind.without_checksum).sum::<usize>()
+    };
+    assert_eq!(checked(&objects, dirs[0].path()), 0);
+
+    // As a program of before wrote them.
+    let mut json = 0;
+    for (key, bytes) in objects.iter_mut().filter(|(key, _)| key.ends_with(".json")) {
+        let start = "{\"crc32c\":\"12345678\",".len();
+        assert!(bytes.starts_with(b"{\"crc32c\":\""), "{key} has a checksum");
+        *bytes = [b"{", &bytes[start..]].concat();
+        json += 1;
+    }
+    assert_eq!(checked(&objects, dirs[1].path()), json);
+    let watch = Watch::default();
+    run(&config, dirs[1].path(), &watch).unwrap();
+    assert_eq!(*watch.warnings.lock().unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_training_state_of_another_run_is_known_by_its_weights() {
+    let config = config(1, "brandubh");
+    let mut whole = objects(&config);
+    let other = objects(&self::config(2, "brandubh"));
+    for (key, bytes) in whole.iter_mut().filter(|(key, _)| key.starts_with("state/000003/")) {
+        *bytes = other[key].clone();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    write(&whole, dir.path());
+    let watch = Watch::default();
+    run(&config, dir.path(), &watch).unwrap();
+    let warnings = watch.warnings.into_inner().unwrap();
+    assert!(warnings.len() == 1 && warnings[0].contains("checkpoints/000003 has other weights"), "{warnings:?}");
+}
+
+/// A worker that stops once it has something to play by, or has been told that there is nothing.
+#[derive(Default)]
+struct Worker {
+    warnings: Mutex<Vec<String>>,
+    waits: Mutex<usize>,
+    plays: Mutex<Vec<u32>>,
+}
+
+impl WorkerObserver for Worker {
+    fn waits(&self, _: &str) {
+        *self.waits.lock().unwrap() += 1;
+    }
+
+    fn warning(&self, text: &str) {
+        self.warnings.lock().unwrap().push(text.to_owned());
+    }
+
+    fn plays(&self, terms: &Terms) {
+        self.plays.lock().unwrap().push(terms.generation);
+    }
+
+    fn should_stop(&self) -> bool {
+        *self.waits.lock().unwrap() > 0 || !self.plays.lock().unwrap().is_empty()
+    }
+}
+
+#[test]
+fn a_worker_plays_by_the_newest_terms_that_can_be_read() {
+    let mut objects = objects(&config(1, "brandubh"));
+    let mut work_with = |damaged: &str, bytes: &[u8]| {
+        objects.insert(damaged.to_owned(), bytes.to_vec());
+        let dir = tempfile::tempdir().unwrap();
+        write(&objects, dir.path());
+        let store = Store::open(&dir.path().into(), Access::Add, Patience::default()).unwrap();
+        let (worker, params) = (Worker::default(), params());
+        work(&store, &params, &worker).unwrap();
+        (worker.warnings.into_inner().unwrap(), worker.plays.into_inner().unwrap())
+    };
+    // The newest say generation 3, those before 2.
+    let (warnings, plays) = work_with("terms/000004.json", b"");
+    assert!(warnings.len() == 1 && warnings[0].contains("terms/000004.json: damaged: EOF"), "{warnings:?}");
+    assert_eq!(plays, [2]);
+    work_with("terms/000003.json", b"{");
+    work_with("terms/000002.json", b"[]");
+    let (warnings, plays) = work_with("terms/000001.json", b"{\"protocol\": 1}");
+    assert!(warnings.len() == 4 && warnings[3].contains("terms/000001.json: damaged: missing field"), "{warnings:?}");
+    assert_eq!(plays, [0; 0], "it waits for the trainer");
+}
+
+fn params() -> WorkerParams {
+    WorkerParams {
+        seed: 5,
+        device: None,
+        threads: Some(1),
+        games_in_flight: None,
+        bring_every: std::time::Duration::from_secs(1),
+        stay: false,
+        pretend: None,
+    }
+}
