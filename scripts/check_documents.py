@@ -8,7 +8,7 @@ a comment such as "# nodes 806344" behind it must stand in what it prints. LESS 
 playouts and steps, weaker opponents. Runs and game files that the documents take for granted are made first. SKIPPED names what is
 not run and why; a test of the program (`cargo test documents`) reads those too and asks that the program takes their arguments.
 
-A line that serves or watches until it is stopped (ENDLESS) is stopped as by Ctrl-C as soon as it has printed something.
+A line that serves or watches until it is stopped (ENDLESS) is told to end as soon as it has printed something.
 """
 
 import argparse
@@ -105,7 +105,7 @@ def run(command, folder):
         if re.search(ENDLESS, command):
             output = process.stdout.readline()
             time.sleep(0.2)
-            os.killpg(process.pid, signal.SIGINT)
+            os.killpg(process.pid, signal.SIGTERM)
             rest, _ = process.communicate(timeout=LIMIT)
             return (0 if output.strip() else 1), output + rest
         output, _ = process.communicate(timeout=LIMIT)

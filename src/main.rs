@@ -18,6 +18,7 @@ use crate::cli::{Cli, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    hnefi_models::set_device_trial(commands::doctor::trial);
     let outcome = match Cli::parse().command {
         Command::Train(args) => commands::train::run(args),
         Command::Worker(args) => commands::worker::run(args),
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         Command::Replay => commands::replay::run(),
         Command::Perft(args) => commands::perft::run(args),
         Command::Bench(args) => commands::bench::run(args),
-        Command::Doctor => commands::doctor::run(),
+        Command::Doctor(args) => commands::doctor::run(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -122,6 +122,12 @@ fn doctor_names_cores_and_devices() {
 }
 
 #[test]
+fn doctor_tries_out_a_device() {
+    let text = stdout(&run(&["doctor", "--device", "flex"]));
+    assert_names(&text, &["flex: ", "evaluates and trains a small network as the CPU does"]);
+}
+
+#[test]
 fn bench_prints_a_line_of_json_per_figure() {
     let quickly = ["--seconds", "0.01", "--repeats", "1", "--json"];
     let figures = |stage: &str| -> Vec<serde_json::Value> {

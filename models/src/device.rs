@@ -3,12 +3,17 @@
 //! `cpu` and `flex` are in every build. `cuda` and `vulkan` are Cargo features of this crate, because their drivers' crates
 //! take long to build; a build without them still knows the names and says what is missing.
 
+mod gpu;
+mod trial;
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
+
+pub use trial::set_device_trial;
 
 use crate::burn_evaluator::GpuQueue;
 use crate::{
@@ -81,24 +86,59 @@ impl DeviceChoice {
         matches!(self, DeviceChoice::Cuda(_) | DeviceChoice::Vulkan(_))
     }
 
-    /// The burn device, after a small calculation on it.
+    /// The burn device, after a small calculation on it; where the program has said how ([`set_device_trial`]), a GPU is tried
+    /// out in another process first.
     ///
     /// # Errors
-    /// When it is not in this build, or its driver or the device itself is missing.
+    /// When it is not in this build, its driver or the device itself is missing, or it failed on trial.
     pub fn open(self) -> Result<Device, EvalError> {
-        let unavailable = |problem| EvalError::Unavailable { device: self.to_string(), problem };
+        if self.is_built() {
+            trial::passed(self).map_err(|problem| self.unavailable(problem))?;
+        }
+        let device = self.find()?;
+        if self.is_gpu() {
+            gpu::adds(&device).map_err(|problem| self.unavailable(problem))?;
+        }
+        Ok(device)
+    }
+
+    /// Evaluates and trains a small network on the device, compared with the CPU, and says what the device is. A driver that
+    /// fails may take this process with it.
+    ///
+    /// # Errors
+    /// When it is not in this build, its driver or the device itself is missing, or its results are not those of the CPU.
+    pub fn try_out(self) -> Result<String, EvalError> {
+        let device = self.find()?;
+        gpu::computes(&device).map_err(|problem| self.unavailable(problem))?;
+        Ok(format!("{device:?}"))
+    }
+
+    /// The burn device, untried.
+    fn find(self) -> Result<Device, EvalError> {
         let (found, index) = match self {
             DeviceChoice::Cpu | DeviceChoice::Flex => return Ok(Device::flex()),
             DeviceChoice::Cuda(index) => (gpu::cuda(), index),
             DeviceChoice::Vulkan(index) => (gpu::vulkan(), index),
         };
-        let mut found = found.map_err(unavailable)?;
+        let mut found = found.map_err(|problem| self.unavailable(problem))?;
         if index >= found.len() {
-            return Err(unavailable(format!("this machine has {} such devices, counted from 0", found.len())));
+            let problem = format!("this machine has {} such devices, counted from 0", found.len());
+            return Err(self.unavailable(problem));
         }
-        let device = found.swap_remove(index);
-        gpu::try_out(&device).map_err(unavailable)?;
-        Ok(device)
+        Ok(found.swap_remove(index))
+    }
+
+    /// Whether this build has it.
+    fn is_built(self) -> bool {
+        match self {
+            DeviceChoice::Cpu | DeviceChoice::Flex => true,
+            DeviceChoice::Cuda(_) => cfg!(feature = "cuda"),
+            DeviceChoice::Vulkan(_) => cfg!(feature = "vulkan"),
+        }
+    }
+
+    fn unavailable(self, problem: String) -> EvalError {
+        EvalError::Unavailable { device: self.to_string(), problem }
     }
 
     /// Every device this build knows of, for `doctor`.
@@ -107,23 +147,31 @@ impl DeviceChoice {
             DeviceReport { choice: DeviceChoice::Cpu, state: Ok("kernels of this program".to_owned()) },
             DeviceReport { choice: DeviceChoice::Flex, state: Ok("burn's CPU backend".to_owned()) },
         ];
-        reports.extend(DeviceReport::of_kind(DeviceChoice::Cuda, gpu::cuda()));
-        reports.extend(DeviceReport::of_kind(DeviceChoice::Vulkan, gpu::vulkan()));
+        reports.extend(DeviceReport::of_kind(DeviceChoice::Cuda, gpu::cuda));
+        reports.extend(DeviceReport::of_kind(DeviceChoice::Vulkan, gpu::vulkan));
         reports
     }
 }
 
 impl DeviceReport {
     /// A report on each device found of one kind, or one on why there is none.
-    fn of_kind(choice: impl Fn(usize) -> DeviceChoice, found: Result<Vec<Device>, String>) -> Vec<DeviceReport> {
+    fn of_kind(
+        choice: impl Fn(usize) -> DeviceChoice,
+        find: impl Fn() -> Result<Vec<Device>, String>,
+    ) -> Vec<DeviceReport> {
         let none = |problem: String| vec![DeviceReport { choice: choice(0), state: Err(problem) }];
-        match found {
+        let first = choice(0);
+        // Looking for devices may be more than a driver can do, too.
+        if let Err(problem) = if first.is_built() { trial::passed(first) } else { Ok(()) } {
+            return none(problem);
+        }
+        match find() {
             Err(problem) => none(problem),
             Ok(found) if found.is_empty() => none("no such device found".to_owned()),
             Ok(found) => {
-                let report = |(index, device): (usize, &Device)| DeviceReport {
-                    choice: choice(index),
-                    state: gpu::try_out(device).map(|()| format!("{device:?}")),
+                let report = |(index, device): (usize, &Device)| {
+                    let tried = trial::passed(choice(index)).and_then(|()| gpu::adds(device));
+                    DeviceReport { choice: choice(index), state: tried.map(|()| format!("{device:?}")) }
                 };
                 found.iter().enumerate().map(report).collect()
             }
@@ -169,52 +217,5 @@ impl TryFrom<String> for DeviceChoice {
 impl From<DeviceChoice> for String {
     fn from(choice: DeviceChoice) -> String {
         choice.to_string()
-    }
-}
-
-/// Looking for GPUs. burn's drivers panic where a library or a device is missing, so every first contact is guarded.
-mod gpu {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-
-    use burn::tensor::{Device, Tensor};
-
-    #[cfg(feature = "cuda")]
-    pub(super) fn cuda() -> Result<Vec<Device>, String> {
-        guarded(|| Device::enumerate(burn::tensor::DeviceType::Cuda).into_vec())
-    }
-
-    #[cfg(not(feature = "cuda"))]
-    pub(super) fn cuda() -> Result<Vec<Device>, String> {
-        Err(not_built("cuda"))
-    }
-
-    #[cfg(feature = "vulkan")]
-    pub(super) fn vulkan() -> Result<Vec<Device>, String> {
-        guarded(|| Device::enumerate(burn::tensor::DeviceType::Vulkan).into_vec())
-    }
-
-    #[cfg(not(feature = "vulkan"))]
-    pub(super) fn vulkan() -> Result<Vec<Device>, String> {
-        Err(not_built("vulkan"))
-    }
-
-    #[cfg(not(all(feature = "cuda", feature = "vulkan")))]
-    fn not_built(feature: &str) -> String {
-        format!("not in this build; build with `--features {feature}`")
-    }
-
-    /// One small sum on the device: drivers are often found and then fail.
-    pub(super) fn try_out(device: &Device) -> Result<(), String> {
-        let sum = guarded(|| Tensor::<1>::ones([4], device).sum().into_scalar::<f32>())?;
-        if sum == 4.0 { Ok(()) } else { Err(format!("found, but it adds four ones to {sum}")) }
-    }
-
-    /// A panic of `contact` as an error.
-    fn guarded<T>(contact: impl FnOnce() -> T) -> Result<T, String> {
-        catch_unwind(AssertUnwindSafe(contact)).map_err(|payload| {
-            let said = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let said = said.or_else(|| payload.downcast_ref::<String>().cloned());
-            format!("its driver failed: {}", said.unwrap_or_else(|| "no reason given".to_owned()))
-        })
     }
 }

@@ -32,7 +32,7 @@ pub use auxiliary::{Auxiliaries, AuxiliaryHeads, AuxiliaryOutputs, KING_ENDINGS,
 pub use burn_evaluator::BurnEvaluator;
 pub use checkpoint::{CARD_FILE, CARD_FORMAT, Card, Checkpoint, CheckpointError, WEIGHTS_FILE};
 pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError, spin_multiply_adds};
-pub use device::{DeviceChoice, DeviceReport, evaluator};
+pub use device::{DeviceChoice, DeviceReport, evaluator, set_device_trial};
 pub use devices::{DeviceList, evaluators};
 pub use encoding::{ENCODING_VERSION, Features, GLOBALS, PLANES, plane};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl};

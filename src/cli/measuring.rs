@@ -179,6 +179,14 @@ pub struct BenchArgs {
     pub repeats: u8,
 }
 
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Only try out this device: evaluate and train a small network on it, compared with the CPU.
+    #[arg(long)]
+    pub device: Option<DeviceChoice>,
+}
+
 /// Reads a duration.
 fn seconds(text: &str) -> Result<f64, String> {
     let allowed = 0.01..=600.0;

@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use hnefi_engine::{Preset, Rules};
 
 pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
-pub use measuring::{BenchArgs, JudgeArgs, LadderArgs, MatchArgs, PerftArgs, Stage};
+pub use measuring::{BenchArgs, DoctorArgs, JudgeArgs, LadderArgs, MatchArgs, PerftArgs, Stage};
 pub use playing::{PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
 pub use training::{
     CheckArgs, FetchArgs, ImitateArgs, PackArgs, SelfplayArgs, StoreArgs, TrainArgs, UnpackArgs, WorkerArgs,
@@ -70,7 +70,7 @@ pub enum Command {
     /// Measure how fast this machine runs each stage.
     Bench(BenchArgs),
     /// Say what this machine can run and what would be chosen.
-    Doctor,
+    Doctor(DoctorArgs),
 }
 
 /// Reads a preset's name.

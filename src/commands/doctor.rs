@@ -1,12 +1,24 @@
 //! `hnefi doctor`: what this machine can run and what would be chosen.
 
+use std::process::Command;
+use std::time::Instant;
+
 use anyhow::Context;
 use hnefi_models::{DeviceChoice, Precision};
 use hnefi_train::TrainConfig;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
-/// Prints cores, memory, instruction sets and devices.
-pub fn run() -> anyhow::Result<()> {
+use crate::cli::DoctorArgs;
+
+/// Prints cores, memory, instruction sets and devices; or tries out one device.
+pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
+    if let Some(device) = args.device {
+        let began = Instant::now();
+        let name = device.try_out()?;
+        let seconds = began.elapsed().as_secs_f64();
+        println!("{device}: {name} evaluates and trains a small network as the CPU does, {seconds:.1} s");
+        return Ok(());
+    }
     let wanted =
         RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()).with_cpu(CpuRefreshKind::nothing());
     let system = System::new_with_specifics(wanted).context("asking the system for its memory and processors")?;
@@ -41,6 +53,13 @@ pub fn run() -> anyhow::Result<()> {
         if names.is_empty() { "none embedded".to_string() } else { format!("embedded: {}", names.join(", ")) }
     );
     Ok(())
+}
+
+/// The command by which this program tries out a device in another process, should its driver end it.
+pub fn trial(device: DeviceChoice) -> Option<Command> {
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command.args(["doctor", "--device", &device.to_string()]);
+    Some(command)
 }
 
 /// Worker threads used unless told otherwise.
