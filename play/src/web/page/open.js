@@ -88,7 +88,7 @@ export function openGame() {
   function show(title, games, request, up, more = null) {
     const items = games.games.map((game) => {
       if (game.error) return make("li", { class: "bad" }, make("span", {}, `${game.index + 1}. `), make("small", {}, game.error));
-      const players = game.players.every((name) => name === "?") ? "" : ` · ${game.players.join(" – ")}`;
+      const players = game.players.every((name) => ["?", "human"].includes(name)) ? "" : ` · ${game.players.join(" – ")}`;
       return item(`Game ${game.number}`, `${game.result}, ${game.plies} plies${players}`, enterGame(request(game.index)));
     });
     if (more) items.push(item("More…", null, more));

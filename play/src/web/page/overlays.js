@@ -47,13 +47,13 @@ export function arrows(board, report) {
     const path = `M${at(start, -width / 3)}L${at(tip - head, -width / 2)}L${at(tip - head, -head * 0.72)}L${at(tip, 0)}`
       + `L${at(tip - head, head * 0.72)}L${at(tip - head, width / 2)}L${at(start, width / 3)}Z`;
     const strength = index === 0 ? 0.92 : 0.6 + 0.25 * (mv.visits / most);
-    return { mv, to, index, arrow: svg("path", { class: index === 0 ? "arrow best" : "arrow", d: path, opacity: strength.toFixed(2) }) };
+    return { mv, to, index, arrow: svg("path", { class: index === 0 ? "arrow best" : "arrow", "data-to": mv.to, d: path, opacity: strength.toFixed(2) }) };
   });
   const labels = new Map();
   for (const { mv, to, index } of drawn) {
     if (labels.has(mv.to)) continue;
     const wide = broad(mv);
-    labels.set(mv.to, svg("g", { class: index === 0 ? "tag best" : "tag", transform: `translate(${to[0]} ${to[1]})` },
+    labels.set(mv.to, svg("g", { class: index === 0 ? "tag best" : "tag", "data-to": mv.to, transform: `translate(${to[0]} ${to[1]})` },
       svg("rect", { x: -wide / 2, y: -high / 2, width: wide, height: high, rx: 11 }),
       svg("text", { y: visits ? -visits / 2 - 1 : 0, "font-size": value.toFixed(1), class: "tag-value" }, said(mv)),
       visits ? svg("text", { y: value / 2 + 1, "font-size": visits.toFixed(1), class: "tag-visits" }, short(mv.visits)) : []));
