@@ -3,22 +3,22 @@
 //! Captures are irreversible, so only the entries since the last one matter to the rules. Older ones stay for
 //! [`Position::undo`](crate::Position::undo).
 //!
-//! Questions are answered by looking through the entries, which is fast as long as they are few. A game longer than
-//! [`LONG`] gets an index, so that its replay takes time in proportion to its length.
+//! Questions are answered by looking through the entries, which is fast as long as they are few. A game that goes on for
+//! [`LONG`] plies without a capture gets an index, so that its replay takes time in proportion to its length.
 
 mod index;
 
 use crate::{Move, RepetitionCompares, Side};
 use index::Index;
 
-/// Entries up to which looking through them is faster than an index. Games of people and of self-play stay below.
-const LONG: usize = 1024;
+/// Plies without a capture from which on there is an index. Games of people and of self-play stay below.
+pub(crate) const LONG: usize = 1024;
 
 /// The positions of a game up to the present one, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     entries: Vec<Entry>,
-    /// There once the game has become long.
+    /// There once the game was long without a capture, and up to date whenever it is.
     index: Option<Box<Index>>,
 }
 
@@ -44,23 +44,31 @@ impl History {
     #[inline(always)]
     pub(crate) fn push(&mut self, key: u64, defenders: u64, mv: Move) {
         self.entries.push(Entry { key, defenders, mv });
-        if self.entries.len() > LONG {
-            self.index_newest();
-        }
     }
 
     #[inline(always)]
     pub(crate) fn pop(&mut self) {
         let entry = self.entries.pop();
-        if let (Some(index), Some(entry)) = (&mut self.index, entry) {
+        if self.index.is_some() {
+            self.forget(entry);
+        }
+    }
+
+    /// Takes an entry out of the index, if it is in there.
+    #[cold]
+    #[inline(never)]
+    fn forget(&mut self, entry: Option<Entry>) {
+        if let (Some(index), Some(entry)) = (&mut self.index, entry)
+            && index.len() > self.entries.len()
+        {
             index.pop(&entry);
         }
     }
 
-    /// Brings the index up to date with a new entry.
+    /// Brings the index up to date; to be called after each push from [`LONG`] plies without a capture on.
     #[cold]
     #[inline(never)]
-    fn index_newest(&mut self) {
+    pub(crate) fn index_newest(&mut self) {
         let index = self.index.get_or_insert_default();
         for entry in &self.entries[index.len()..] {
             index.push(entry);
@@ -81,7 +89,7 @@ impl History {
     /// Puts the entries into the opposite order; for building a history from the present backwards.
     pub(crate) fn reverse(&mut self) {
         self.entries.reverse();
-        if self.index.take().is_some() {
+        if self.entries.len() > LONG {
             self.index_newest();
         }
     }
@@ -115,6 +123,12 @@ impl<'a> Recent<'a> {
         entries
     }
 
+    /// The index, where looking through the entries would take long.
+    #[inline(always)]
+    fn index(self) -> Option<&'a Index> {
+        if self.plies > LONG { self.history.index.as_deref() } else { None }
+    }
+
     /// Where the entries begin.
     #[inline(always)]
     fn start(self) -> usize {
@@ -124,7 +138,7 @@ impl<'a> Recent<'a> {
     /// How often `key` stands here. `key` belongs to a position that follows the last entry by one move.
     #[inline(always)]
     pub(crate) fn count(self, key: u64) -> usize {
-        if let Some(index) = &self.history.index {
+        if let Some(index) = self.index() {
             return index.count(key);
         }
         // A board can come again after two plies of each side at the earliest.
@@ -137,7 +151,7 @@ impl<'a> Recent<'a> {
     /// belongs to a position that follows the last entry by a move of theirs.
     #[inline(always)]
     pub(crate) fn count_defenders(self, plies: usize, defenders: u64) -> usize {
-        if let Some(index) = &self.history.index {
+        if let Some(index) = self.index() {
             let length = self.history.entries.len();
             let start = self.start().max(length.saturating_sub(plies));
             let recent = index.defenders(defenders).take_while(|&place| place >= start);
@@ -155,7 +169,7 @@ impl<'a> Recent<'a> {
     /// How often `key` stands here at all.
     #[inline(always)]
     pub(crate) fn count_anywhere(self, key: u64) -> usize {
-        if let Some(index) = &self.history.index {
+        if let Some(index) = self.index() {
             return index.count(key);
         }
         self.entries().iter().map(|entry| usize::from(entry.key == key)).sum()
@@ -165,7 +179,7 @@ impl<'a> Recent<'a> {
     /// only then can a move of the defenders bring it back.
     #[inline(always)]
     pub(crate) fn attackers_stood(self, attackers: u64) -> bool {
-        if let Some(index) = &self.history.index {
+        if let Some(index) = self.index() {
             let last = self.history.entries.len() - 1;
             return index.attackers(attackers).find(|&place| place != last).is_some_and(|place| place >= self.start());
         }
@@ -261,9 +275,9 @@ mod tests {
             (state >> 33) % below
         };
         let (mut long, mut since_capture, mut lost) = (History::default(), 0, 0);
-        let (mut attackers, mut stand, mut found) = (0, 0, [0; 3]);
-        for ply in 0..4 * LONG {
-            let captured = ply > 0 && random(300) == 0;
+        let (mut attackers, mut stand, mut found, mut by_index) = (0, 0, [0; 3], 0);
+        for ply in 0..8 * LONG {
+            let captured = ply > 0 && random(2500) == 0;
             since_capture = if captured || ply == 0 { 0 } else { since_capture + 1 };
             lost += u64::from(captured);
             if ply.is_multiple_of(2) {
@@ -273,6 +287,10 @@ mod tests {
             }
             let defenders = |stand: u64| stand << 8 | lost << 32;
             long.push(attackers ^ defenders(stand), defenders(stand), Move::NONE);
+            if since_capture >= LONG {
+                long.index_newest();
+                by_index += 1;
+            }
             if random(50) == 0 {
                 let back = (random(30) as usize).min(since_capture);
                 (0..back).for_each(|_| long.pop());
@@ -291,6 +309,7 @@ mod tests {
             assert_eq!(answers[0], answers[1], "ply {ply}");
             found = [0, 1, 2].map(|question| found[question] + answers[0][question]);
         }
-        assert!(long.index.is_some() && found.iter().all(|&count| count > 50), "{found:?}");
+        assert!(found.iter().all(|&count| count > 50) && lost > 1, "{found:?}, {lost}");
+        assert!((LONG..7 * LONG).contains(&by_index), "{by_index}");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::enclosure;
 use crate::fen;
-use crate::history::{History, Recent, Seen};
+use crate::history::{History, LONG, Recent, Seen};
 use crate::lanes::Lanes;
 use crate::legality::{Fault, check};
 use crate::make::{make, make_for};
@@ -249,6 +249,9 @@ impl Position {
         let (after, captured) = make_for::<R, ATTACKERS>(&self.rules, self.recent(), &self.state, mv);
         self.lanes.play::<R, ATTACKERS>(mv, captured);
         self.history.push(after.key(&self.rules), after.defenders_hash, mv);
+        if after.since_capture as usize >= LONG {
+            self.history.index_newest();
+        }
         self.state = after;
         captured
     }

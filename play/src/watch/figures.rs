@@ -74,19 +74,27 @@ impl Figures {
 
     /// The generation in one line.
     pub(super) fn line(&self) -> String {
-        let Figures { generation, loss, policy, value, plies, reuse, .. } = self;
+        let [loss, policy, value] = [self.loss, self.policy, self.value].map(|loss| fixed(loss, 3));
         format!(
-            "generation {generation:>4}  {:>9}  loss {loss:.3} (policy {policy:.3}, value {value:.3})  attackers {} defenders {} \
-             draws {}  {plies:.0} plies  {} playouts/s  {} evaluations/s  window {}  reuse {reuse:.1}",
+            "generation {:>4}  {:>9}  loss {loss} (policy {policy}, value {value})  attackers {} defenders {} \
+             draws {}  {} plies  {} playouts/s  {} evaluations/s  window {}  reuse {}",
+            self.generation,
             time(self.elapsed_seconds),
             percent(self.attackers),
             percent(self.defenders),
             percent(self.draws),
+            fixed(self.plies, 0),
             brief(self.playouts_per_second),
             brief(self.evaluations_per_second),
             brief(self.window),
+            fixed(self.reuse, 1),
         )
     }
+}
+
+/// A number with so many digits behind the point.
+fn fixed(number: f64, digits: usize) -> String {
+    if number.is_finite() { format!("{number:.digits$}") } else { "-".to_owned() }
 }
 
 /// A share in percent.
@@ -126,6 +134,7 @@ mod tests {
         let figures = Figures::of(&serde_json::json!({ "generation": 3 })).expect("a generation");
         assert!(figures.loss.is_nan() && figures.ends.is_empty());
         assert!(figures.line().starts_with("generation    3"), "{}", figures.line());
+        assert!(figures.line().contains("loss - (policy -, value -)  attackers - ") && !figures.line().contains("NaN"));
     }
 
     #[test]
