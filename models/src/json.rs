@@ -4,6 +4,7 @@
 //! `{"format":1}` with its checksum. A text without it, from before there were checksums, is taken as it is.
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// How a text with a checksum begins; eight digits follow, and then [`AFTER`].
 const BEFORE: &[u8] = b"{\"crc32c\":\"";
@@ -53,7 +54,12 @@ pub fn from_slice<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonError> {
     let start = BEFORE.len() + DIGITS + AFTER.len();
     // What is shorter is no JSON either, which the parser says better.
     if !has_checksum(text) || text.len() <= start {
-        return Ok(serde_json::from_slice(text)?);
+        let value: Value = serde_json::from_slice(text)?;
+        // Somebody wrote the object anew with the checksum of before.
+        if let Some(said) = value.get("crc32c") {
+            return Err(JsonError::Checksum { found: crc32c::crc32c(text), said: said.to_string() });
+        }
+        return Ok(serde_json::from_value(value)?);
     }
     let (head, rest) = text.split_at(start);
     let object = [b"{", rest].concat();
@@ -68,7 +74,7 @@ pub fn from_slice<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonError> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -94,6 +100,15 @@ mod tests {
         for old in ["{\"protocol\":1,", "{\"checkpoint\":\"", "{\"generation\":1", "{\n  \"format\"", "{\"a\":{\"g\""] {
             assert!(!has_checksum(old.as_bytes()), "{old}");
         }
+    }
+
+    #[test]
+    fn an_object_that_was_edited_with_its_checksum_in_it_is_known() {
+        let mut object = json!({"steps": 49, "average": 1.5});
+        object["crc32c"] = "12345678".into();
+        let text = serde_json::to_string_pretty(&object).unwrap();
+        let message = read(text.as_bytes()).unwrap_err().to_string();
+        assert!(message.contains("12345678") && message.contains("was edited (without its member crc32c"), "{message}");
     }
 
     #[test]

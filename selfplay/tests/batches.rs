@@ -150,6 +150,7 @@ fn a_run_from_before_a_key_goes_on() {
     let file = dir.path().join("run.json");
     let mut text: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert!(text["selfplay"].as_object_mut().unwrap().remove("fork_share").is_some());
+    assert!(text.as_object_mut().unwrap().remove("crc32c").is_some(), "an edited object has no checksum");
     std::fs::write(&file, text.to_string()).unwrap();
     assert_eq!(record(dir.path(), &PARAMS).unwrap().games, 100);
     text["selfplay"]["fast_share"] = 0.5.into();

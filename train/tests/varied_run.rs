@@ -189,6 +189,7 @@ fn a_run_from_before_these_keys_goes_on() {
     for key in ["past_share", "past_checkpoints", "restart_share", "fork_share"] {
         assert!(text["config"]["selfplay"].as_object_mut().unwrap().remove(key).is_some());
     }
+    assert!(text.as_object_mut().unwrap().remove("crc32c").is_some(), "an edited object has no checksum");
     std::fs::write(&file, text.to_string()).unwrap();
     plain.budget.generations = 2;
     assert_eq!(run(&plain, dir.path(), &Silent).unwrap().generations, 2);
