@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
+use hnefi_selfplay::printable;
 use hnefi_selfplay::store::{Access, Location, Store, unpack};
 use hnefi_train::run::{CheckedObjects, check};
 
@@ -56,7 +57,7 @@ fn report(store: &Store, within: Option<&Path>) -> anyhow::Result<()> {
             count => format!("{count} damaged"),
         };
         println!("{kind:<12} {objects:>6} objects: {state}{old}");
-        damage.iter().for_each(|problem| println!("damaged: {}", plain(problem)));
+        damage.iter().for_each(|problem| println!("damaged: {}", printable(&plain(problem))));
     }
     let damaged: usize = found.iter().map(|kind| kind.damage.len()).sum();
     ensure!(damaged == 0, "{damaged} damaged; docs/RUNS.md says what the program does about each");

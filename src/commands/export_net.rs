@@ -2,6 +2,7 @@
 
 use hnefi_models::DeviceChoice;
 use hnefi_selfplay::players::ModelCache;
+use hnefi_selfplay::printable;
 use hnefi_selfplay::search::SearchConfig;
 
 use crate::cli::ExportNetArgs;
@@ -13,7 +14,7 @@ pub fn run(args: ExportNetArgs) -> anyhow::Result<()> {
     if let Some(onnx) = &args.onnx {
         let bytes = checkpoint.onnx_bytes()?;
         hnefi_data::write_new_file(onnx, &bytes)?;
-        println!("{}: {} bytes, network {}", onnx.display(), bytes.len(), checkpoint.card.id);
+        println!("{}: {} bytes, network {}", onnx.display(), bytes.len(), printable(&checkpoint.card.id));
     }
     if let Some(reference) = &args.reference {
         hnefi_data::write_reference(&checkpoint.network, reference)?;

@@ -155,7 +155,7 @@ impl MatchObserver for Watcher {
 
 fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     let (matches, damaged) = ladder::read_matches(store)?;
-    damaged.iter().for_each(|problem| eprintln!("skipped {problem}"));
+    damaged.iter().for_each(|problem| eprintln!("skipped {}", printable(&problem.to_string())));
     let standings = Standings::fit(&matches);
     if json {
         println!("{}", serde_json::to_string(&standings)?);
