@@ -50,7 +50,7 @@ def measure(arguments, workers):
         run = pathlib.Path(folder) / "run"
         changes = [word for setting in SETTINGS for word in ("--set", setting)]
         train = [arguments.binary, "train", "--store", f"file:{run}", "--no-selfplay", "--no-table", *changes]
-        worker = [arguments.binary, "worker", f"file:{run}", "--threads", "1", "--bring-seconds", "2"]
+        worker = [arguments.binary, "worker", f"file:{run}", "--wait", "--threads", "1", "--bring-seconds", "2"]
         worker += ["--pretend-ms", str(arguments.pretend_ms)]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         processes = [subprocess.Popen(train, **quiet)]

@@ -1,24 +1,38 @@
-//! Ctrl-C: the first one asks the work to stop at its next safe point, the second one ends the process at once.
+//! Ctrl-C: the first one asks the work to stop at its next safe point, the second one ends the process at once. Either
+//! way the program exits with [`CODE`], and so does a command that a signal ends before it has asked for the flag.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 
-/// Installs the handler; the flag turns true at the first signal.
+/// What an interrupted program exits with, as shells have it for SIGINT.
+pub const CODE: u8 = 130;
+
+/// Whether a signal has come.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Installs the handler, once in a process; the flag turns true at the first signal. Work may set the flag itself to end.
 ///
 /// # Errors
 /// When the signal handler cannot be installed.
 pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&flag);
+    let flag: Arc<AtomicBool> = Arc::default();
+    let stop = Arc::clone(&flag);
     ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::SeqCst) {
+        stop.store(true, Ordering::SeqCst);
+        if ASKED.swap(true, Ordering::SeqCst) {
             // The store never leaves half a file behind, so leaving at once is safe.
-            std::process::exit(130);
+            std::process::exit(CODE.into());
         }
-        eprintln!("\nstopping at the next safe point; press Ctrl-C again to stop at once");
+        let _ = writeln!(std::io::stderr(), "\nstopping at the next safe point; press Ctrl-C again to stop at once");
     })
     .context("installing the Ctrl-C handler")?;
     Ok(flag)
+}
+
+/// Whether a signal asked the work to stop.
+pub fn asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
 }

@@ -5,6 +5,7 @@ mod commands;
 mod interrupt;
 mod progress;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -19,7 +20,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     hnefi_models::set_device_trial(commands::doctor::trial);
-    let outcome = match Cli::parse().command {
+    let Cli { command, quiet } = Cli::parse();
+    if quiet {
+        progress::be_quiet();
+    }
+    let outcome = match command {
         Command::Train(args) => commands::train::run(args),
         Command::Worker(args) => commands::worker::run(args),
         Command::Fetch(args) => commands::fetch::run(args),
@@ -41,15 +46,31 @@ fn main() -> ExitCode {
         Command::Perft(args) => commands::perft::run(args),
         Command::Bench(args) => commands::bench::run(args),
         Command::Doctor(args) => commands::doctor::run(args),
+        Command::Completions(args) => commands::shell::completions(&args),
+        Command::Man(args) => commands::shell::man(&args),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if reader_went_away(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{}", printable_lines(&format!("error: {error:#}")));
-            ExitCode::FAILURE
+    let failure = outcome.err().filter(|error| !reader_went_away(error));
+    if let Some(error) = &failure {
+        let _ = writeln!(std::io::stderr(), "error: {}", printable_lines(&told(error)));
+    }
+    // The one place where it is decided: whatever was interrupted has not done all of its work.
+    match failure {
+        _ if interrupt::asked() => ExitCode::from(interrupt::CODE),
+        Some(_) => ExitCode::FAILURE,
+        None => ExitCode::SUCCESS,
+    }
+}
+
+/// An error with its causes. Our own errors say what caused them, those of other crates often do not: so a cause is
+/// added where what is said so far does not hold it.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
         }
     }
+    text
 }
 
 /// Whether the command failed only because whoever read its output stopped reading, as `hnefi export … | head` does.

@@ -1,7 +1,21 @@
-//! Progress bars; hidden by themselves when standard error is no terminal.
+//! What is said beside the results: progress bars, notes and warnings, all on standard error.
+//!
+//! Results alone go to standard output. Bars are drawn where standard error is a terminal; elsewhere notes take their
+//! place, a line each. `--quiet` leaves warnings and errors.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_selfplay::printable_lines;
 use indicatif::{ProgressBar, ProgressStyle};
+
+/// Whether bars and notes are left out.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves bars and notes out from now on.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
 
 /// A bar over a number of games.
 pub fn games(count: u64) -> ProgressBar {
@@ -15,21 +29,44 @@ pub fn share() -> ProgressBar {
 
 /// A line that says what goes on, for work without an end.
 pub fn spinner() -> ProgressBar {
-    let style = ProgressStyle::with_template("{spinner} {msg}").expect("the template is a constant and valid");
-    ProgressBar::new_spinner().with_style(style)
+    shown(ProgressBar::new_spinner(), "{spinner} {msg}")
 }
 
-/// Prints a line above a bar, or plainly when none is drawn.
-pub fn line(bar: &ProgressBar, text: &str) {
-    let text = &printable_lines(text);
+/// Says how the work goes on, above the bar if one is drawn.
+pub fn note(bar: &ProgressBar, text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        line(bar, text);
+    }
+}
+
+/// Says what somebody should know who relies on the result, above the bar if one is drawn.
+pub fn warning(bar: &ProgressBar, text: &str) {
+    line(bar, &format!("warning: {text}"));
+}
+
+/// [`warning`] where there is no bar.
+pub fn warn(text: &str) {
+    warning(&ProgressBar::hidden(), text);
+}
+
+fn line(bar: &ProgressBar, text: &str) {
+    let text = printable_lines(text);
     if bar.is_hidden() {
-        println!("{text}");
+        // Whoever reads this no longer does not end the work.
+        let _ = writeln!(std::io::stderr(), "{text}");
     } else {
         bar.println(text);
     }
 }
 
 fn bar(length: u64, template: &str) -> ProgressBar {
+    shown(ProgressBar::new(length), template)
+}
+
+fn shown(bar: ProgressBar, template: &str) -> ProgressBar {
+    if QUIET.load(Ordering::Relaxed) {
+        return ProgressBar::hidden();
+    }
     let style = ProgressStyle::with_template(template).expect("the template is a constant and valid");
-    ProgressBar::new(length).with_style(style.progress_chars("━╸─"))
+    bar.with_style(style.progress_chars("━╸─"))
 }

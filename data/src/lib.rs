@@ -24,12 +24,13 @@ pub use import::{Imported, LeftOut, RecordedGames, import, recorded_games};
 pub use judge::{Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Rate, SideJudgement, judge};
 pub use lines::BoundedLines;
 pub use pgn::PgnReader;
-pub use place::write_new_file;
+pub use place::{check_new_file, check_new_folder, write_new_file};
 pub use reference::write_reference;
 pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
 
 use std::path::{Path, PathBuf};
 
+use hnefi_models::names;
 use hnefi_selfplay::RecordError;
 
 /// Why a dataset could not be written or a text not be read.
@@ -58,7 +59,10 @@ pub enum DataError {
         path: PathBuf,
     },
     /// An export format nobody knows.
-    #[error("unknown export format {found:?}: expected jsonl, npz, parquet or pgn")]
+    #[error(
+        "unknown export format {found:?}: expected jsonl, npz, parquet or pgn{}",
+        names::did_you_mean(found, Format::ALL.map(Format::as_str))
+    )]
     UnknownFormat {
         /// What was asked for.
         found: String,

@@ -1,31 +1,171 @@
 //! Where new files and folders go: complete under their name, or not at all.
+//!
+//! They are written beside their place under a hidden name that begins with theirs, and locked meanwhile. What a killed
+//! process left there has no lock any more, and the next one that writes to the same place clears it away.
 
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use tempfile::{NamedTempFile, TempDir};
+
 use crate::DataError;
 
+/// Ends the hidden name of what is being written.
+const UNFINISHED: &str = ".unfinished";
+
+/// Refuses a name for a new file that is taken, or where nothing can be written, before any work is done for it.
+/// Folders above it may be missing; nothing is made.
+///
+/// # Errors
+/// What is there, or why nothing can be written there.
+pub fn check_new_file(out: &Path) -> Result<(), DataError> {
+    if out.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(DataError::write(out, "that is the name of a folder; expected that of a new file"));
+    }
+    // A link that leads nowhere is there too.
+    if std::fs::symlink_metadata(out).is_ok() {
+        return Err(DataError::write(out, "it exists; nothing is overwritten"));
+    }
+    check_above(out)
+}
+
+/// The same for a new folder; an empty one may be there.
+///
+/// # Errors
+/// As [`check_new_file`].
+pub fn check_new_folder(out: &Path) -> Result<(), DataError> {
+    if std::fs::symlink_metadata(out).is_err() {
+        return check_above(out);
+    }
+    let is_empty = out.is_dir() && out.read_dir().map_err(|error| DataError::write(out, error))?.next().is_none();
+    if is_empty { check_above(out) } else { Err(DataError::write(out, "it exists and is no empty folder")) }
+}
+
+/// Refuses a place where nothing can be made: tries it in the nearest folder above that is there.
+fn check_above(out: &Path) -> Result<(), DataError> {
+    if out.file_name().is_none() {
+        return Err(DataError::write(out, "expected the name of something new"));
+    }
+    for above in folder_of(out).ancestors() {
+        let above = if above == Path::new("") { Path::new(".") } else { above };
+        match std::fs::metadata(above) {
+            Ok(found) if found.is_dir() => {
+                let refused =
+                    |error| DataError::write(out, format!("nothing can be made in {}: {error}", above.display()));
+                // It has no name and vanishes at once.
+                return tempfile::tempfile_in(above).map(|_| ()).map_err(refused);
+            }
+            Ok(_) => return Err(DataError::write(out, format!("{} is no folder", above.display()))),
+            Err(error) if is_missing(&error) => {}
+            Err(error) => return Err(DataError::write(out, error)),
+        }
+    }
+    Err(DataError::write(out, "there is no folder above it"))
+}
+
+fn is_missing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
 /// The folder that will hold `out`.
-pub(crate) fn folder_of(out: &Path) -> PathBuf {
+fn folder_of(out: &Path) -> PathBuf {
     match out.parent() {
         Some(parent) if parent != Path::new("") => parent.to_owned(),
         _ => PathBuf::from("."),
     }
 }
 
-/// A builder of temporary files that become real ones: as readable as the umask allows, not private as is their habit.
-pub(crate) fn temporary(mode: u32) -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
+/// Makes the folders above `out` and clears away what killed processes left of earlier attempts to write it.
+fn prepare(out: &Path) -> std::io::Result<PathBuf> {
+    let folder = folder_of(out);
+    std::fs::create_dir_all(&folder)?;
+    let begin = hidden(out);
+    for entry in std::fs::read_dir(&folder)?.flatten() {
+        let name = entry.file_name();
+        let bytes = name.as_encoded_bytes();
+        if bytes.starts_with(begin.as_encoded_bytes()) && bytes.ends_with(UNFINISHED.as_bytes()) {
+            // Whoever still writes it has it locked. If it cannot be removed it does no harm.
+            let path = entry.path();
+            if File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+                let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+            }
+        }
+    }
+    Ok(folder)
+}
+
+/// What the hidden name of `out` begins with.
+fn hidden(out: &Path) -> OsString {
+    let mut name = OsString::from(".");
+    name.push(out.file_name().unwrap_or(OsStr::new("new")));
+    name.push("-");
+    name
+}
+
+/// As readable as the umask allows, where temporary files are private as a rule.
+fn permissions(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     #[cfg(not(unix))]
-    let _ = mode;
-    builder
+    let _ = (builder, mode);
 }
 
-/// Refuses a name that is taken, before any work is done for it.
-pub(crate) fn check_free(out: &Path) -> Result<(), DataError> {
-    if out.exists() { Err(DataError::write(out, "it exists; nothing is overwritten")) } else { Ok(()) }
+/// A new file that becomes `out` by [`finish_file`], or vanishes.
+pub(crate) fn unfinished_file(out: &Path) -> Result<NamedTempFile, DataError> {
+    let made = || {
+        let (folder, begin) = (prepare(out)?, hidden(out));
+        let mut builder = tempfile::Builder::new();
+        permissions(&mut builder, 0o666);
+        let file = builder.prefix(&begin).suffix(UNFINISHED).tempfile_in(folder)?;
+        // Locks are not known everywhere; without one a process at the same place may clear the file away, which is an
+        // error here.
+        let _ = file.as_file().try_lock();
+        Ok(file)
+    };
+    made().map_err(|error: std::io::Error| DataError::write(out, error))
+}
+
+/// Gives a whole file its name, on the disk.
+pub(crate) fn finish_file(file: NamedTempFile, out: &Path) -> Result<(), DataError> {
+    let problem = |error: std::io::Error| DataError::write(out, error);
+    file.as_file().sync_all().map_err(problem)?;
+    file.persist_noclobber(out).map_err(|error| problem(error.error))?;
+    Ok(())
+}
+
+/// A new folder that becomes `out` by [`UnfinishedFolder::finish`], or vanishes.
+pub(crate) struct UnfinishedFolder {
+    folder: TempDir,
+    _lock: Option<File>,
+}
+
+impl UnfinishedFolder {
+    pub(crate) fn new(out: &Path) -> Result<UnfinishedFolder, DataError> {
+        let made = || {
+            let (above, begin) = (prepare(out)?, hidden(out));
+            let mut builder = tempfile::Builder::new();
+            permissions(&mut builder, 0o777);
+            let folder = builder.prefix(&begin).suffix(UNFINISHED).tempdir_in(above)?;
+            // As with files; some systems cannot open folders.
+            let lock = File::open(folder.path()).ok().filter(|lock| lock.try_lock().is_ok());
+            Ok(UnfinishedFolder { folder, _lock: lock })
+        };
+        made().map_err(|error: std::io::Error| DataError::write(out, error))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Gives the folder its name.
+    pub(crate) fn finish(self, out: &Path) -> Result<(), DataError> {
+        std::fs::rename(self.folder.path(), out).map_err(|error| DataError::write(out, error))?;
+        // The folder now lives under its final name; there is nothing left to delete.
+        let _ = self.folder.keep();
+        Ok(())
+    }
 }
 
 /// Writes a new file, folders above it included: all of it under its name and on the disk, or nothing.
@@ -33,13 +173,66 @@ pub(crate) fn check_free(out: &Path) -> Result<(), DataError> {
 /// # Errors
 /// When the name is taken or the file system refuses.
 pub fn write_new_file(out: &Path, bytes: &[u8]) -> Result<(), DataError> {
-    let problem = |error: std::io::Error| DataError::write(out, error);
-    check_free(out)?;
-    let folder = folder_of(out);
-    std::fs::create_dir_all(&folder).map_err(problem)?;
-    let mut file = temporary(0o666).tempfile_in(&folder).map_err(problem)?;
-    file.write_all(bytes).map_err(problem)?;
-    file.as_file().sync_all().map_err(problem)?;
-    file.persist_noclobber(out).map_err(|error| problem(error.error))?;
-    Ok(())
+    check_new_file(out)?;
+    let mut file = unfinished_file(out)?;
+    file.write_all(bytes).map_err(|error| DataError::write(out, error))?;
+    finish_file(file, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_tried_and_left_as_they_were() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::write(at("taken"), "x").unwrap();
+        std::fs::create_dir(at("empty")).unwrap();
+        check_new_file(&at("new")).unwrap();
+        check_new_file(&at("far/down/new")).unwrap();
+        check_new_folder(&at("empty")).unwrap();
+        check_new_folder(&at("far/down/new")).unwrap();
+        let count = |path: &Path| std::fs::read_dir(path).unwrap().count();
+        assert_eq!((count(dir.path()), count(&at("empty"))), (2, 0), "nothing is made");
+        type Check = fn(&Path) -> Result<(), DataError>;
+        for (check, name, problem) in [
+            (check_new_file as Check, "taken", "it exists; nothing is overwritten"),
+            (check_new_file, "empty", "it exists; nothing is overwritten"),
+            (check_new_file, "new/", "that is the name of a folder"),
+            (check_new_file, "taken/down/new", "taken is no folder"),
+            (check_new_file, "..", "it exists"),
+            (check_new_folder, "taken", "it exists and is no empty folder"),
+            (check_new_folder, "", "it exists and is no empty folder"),
+            (check_new_folder, "taken/new", "taken is no folder"),
+        ] {
+            let message = check(&at(name)).unwrap_err().to_string();
+            assert!(message.starts_with("writing ") && message.contains(problem), "{name}: {message}");
+        }
+        #[cfg(target_os = "linux")]
+        for check in [check_new_file as Check, check_new_folder] {
+            let message = check(Path::new("/proc/nothing/can/be/made")).unwrap_err().to_string();
+            assert!(message.contains("nothing can be made in /proc: "), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_killed_processes_left_is_cleared_away_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let others = at(".set-c.unfinished");
+        for folder in [at(".set-a.unfinished"), others.clone()] {
+            std::fs::create_dir(&folder).unwrap();
+            std::fs::write(folder.join("half"), "x").unwrap();
+        }
+        std::fs::write(at(".set-b.unfinished"), "x").unwrap();
+        std::fs::write(at(".other-a.unfinished"), "x").unwrap();
+        let lock = File::open(&others).unwrap();
+        lock.lock().unwrap();
+        write_new_file(&at("set"), b"whole").unwrap();
+        let mut names: Vec<_> =
+            std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [".other-a.unfinished", ".set-c.unfinished", "set"]);
+    }
 }

@@ -1,6 +1,7 @@
 //! Rules as datasets name them: a preset's name, or the options themselves for a mixture of one's own.
 
-use hnefi_engine::{Preset, Rules};
+use hnefi_engine::Rules;
+use hnefi_models::names::ruleset;
 use serde::{Deserialize, Serialize};
 
 /// What stands in the field `rules`.
@@ -28,18 +29,10 @@ impl RulesText {
     /// When the name is no preset's; the message lists those there are.
     pub(crate) fn resolve(&self, ply_cap: Option<u16>) -> Result<Rules, String> {
         let mut rules = match self {
-            RulesText::Name(name) => preset(name)?.rules(),
+            RulesText::Name(name) => ruleset(name)?.rules(),
             RulesText::Options(rules) => **rules,
         };
         rules.ply_cap = ply_cap.unwrap_or(rules.ply_cap);
         Ok(rules)
     }
-}
-
-/// The preset of that name, or a message that lists the names.
-fn preset(name: &str) -> Result<Preset, String> {
-    Preset::from_name(name).ok_or_else(|| {
-        let known: Vec<_> = Preset::ALL.iter().map(|preset| preset.name()).collect();
-        format!("unknown rules {name:?}: expected one of {}", known.join(", "))
-    })
 }

@@ -105,7 +105,7 @@ fn an_error_names_its_line_and_the_next_game_is_read() {
     let good = "[Rules \"tablut\"]\n\n*\n";
     for (bad, words) in [
         ("1. a1a2 *\n", &["line 1", "Rules"][..]),
-        ("[Rules \"chess\"]\n*\n", &["line 1", "unknown rules \"chess\"", "fetlar"]),
+        ("[Rules \"chess\"]\n*\n", &["line 1", "unknown ruleset \"chess\"", "fetlar"]),
         ("[Rules \"brandubh\"]\n[FEN \"9/9 a\"]\n*\n", &["line 2", "FEN"]),
         ("[Rules \"brandubh\"]\n[PlyCap \"many\"]\n*\n", &["line 2", "PlyCap", "whole number"]),
         ("[Rules \"brandubh\"]\n[PlyCap \"70000\"]\n*\n", &["70000", "65535"]),

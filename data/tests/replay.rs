@@ -96,7 +96,7 @@ fn bad_lines_are_answered_and_the_next_line_is_read() {
         ("[]", &["no request"]),
         (r#"{"rules": "brandubh"}"#, &["missing field `moves`"]),
         (r#"{"rules": 7, "moves": []}"#, &["no request"]),
-        (r#"{"rules": "chess", "moves": []}"#, &["unknown rules \"chess\"", "brandubh", "tablut-linnaeus"]),
+        (r#"{"rules": "chess", "moves": []}"#, &["unknown ruleset \"chess\"", "brandubh", "tablut-linnaeus"]),
         (r#"{"rules": "brandubh", "fen": "7/7/7/7/7/7/7 a", "moves": []}"#, &["FEN", "king"]),
         (r#"{"rules": "brandubh", "fen": "", "moves": []}"#, &["FEN"]),
         (r#"{"rules": "brandubh", "moves": ["z9"]}"#, &["ply 1", "z9"]),

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use trial::set_device_trial;
 
 use crate::burn_evaluator::GpuQueue;
+use crate::names;
 use crate::{
     BurnEvaluator, CpuEvaluator, CpuNetwork, CpuNetworkError, EvalError, Evaluator, Network, Precision, PrecisionChoice,
 };
@@ -176,6 +177,16 @@ impl DeviceReport {
                 found.iter().enumerate().map(report).collect()
             }
         }
+    }
+}
+
+/// The end of an error about a name that is no device's: which one was probably meant.
+pub(crate) fn meant(found: &str) -> String {
+    let (kind, index) = found.split_once(':').unwrap_or((found, "0"));
+    match names::nearest(kind, ["cpu", "flex", "cuda", "vulkan"]) {
+        None => String::new(),
+        Some(kind @ ("cpu" | "flex")) => names::asked(kind),
+        Some(kind) => names::asked(format!("{kind}:{}", index.parse::<usize>().unwrap_or(0))),
     }
 }
 

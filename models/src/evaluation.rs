@@ -164,13 +164,19 @@ pub enum EvalError {
         problem: String,
     },
     /// A name that is no device.
-    #[error("device {found:?}: expected cpu, flex, cuda:N or vulkan:N, N counting from 0")]
+    #[error(
+        "device {found:?}: expected cpu, flex, cuda:N or vulkan:N, N counting from 0{}",
+        crate::device::meant(found)
+    )]
     UnknownDevice {
         /// What was read.
         found: String,
     },
     /// A name that is no precision.
-    #[error("precision {found:?}: expected auto, f32, bf16 or int8")]
+    #[error(
+        "precision {found:?}: expected auto, f32, bf16 or int8{}",
+        crate::names::did_you_mean(found, crate::PrecisionChoice::NAMES)
+    )]
     UnknownPrecision {
         /// What was read.
         found: String,

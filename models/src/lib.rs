@@ -18,6 +18,7 @@ mod hashing;
 pub mod json;
 mod kernels;
 mod mixing;
+pub mod names;
 mod network;
 mod onnx;
 mod outputs;

@@ -153,8 +153,14 @@ fn devices_are_read_and_named_alike() {
     }
     for name in ["", "gpu", "cuda", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "CPU"] {
         let message = name.parse::<DeviceChoice>().unwrap_err().to_string();
-        assert_eq!(message, format!("device {name:?}: expected cpu, flex, cuda:N or vulkan:N, N counting from 0"));
+        let expected = format!("device {name:?}: expected cpu, flex, cuda:N or vulkan:N, N counting from 0");
+        assert!(message.starts_with(&expected), "{message}");
     }
+    for (name, meant) in [("cuda", "cuda:0"), ("CPU", "cpu"), ("cpu:0", "cpu"), ("vulcan:1", "vulkan:1")] {
+        let message = name.parse::<DeviceChoice>().unwrap_err().to_string();
+        assert!(message.ends_with(&format!("; did you mean {meant}?")), "{message}");
+    }
+    assert!(!"gpu".parse::<DeviceChoice>().unwrap_err().to_string().contains("did you mean"));
     let read: DeviceChoice = serde_json::from_str("\"vulkan:0\"").unwrap();
     assert_eq!(read, DeviceChoice::Vulkan(0));
     assert_eq!(serde_json::to_string(&read).unwrap(), "\"vulkan:0\"");

@@ -6,6 +6,7 @@
 //! and nothing about screens. [`watch`] shows how a training run is doing. [`uci::run`]
 //! puts a checkpoint behind a text protocol for other programs.
 
+mod choice;
 pub mod plain;
 mod save;
 #[cfg(test)]
@@ -19,6 +20,7 @@ pub mod watch;
 pub mod web;
 pub mod words;
 
+pub use choice::{WITHOUT_NETWORK, foreign, shipped_network};
 pub use save::{save, save_numbered};
 pub use session::{Chances, Ending, Occupant, Played, Session};
 pub use table::{Seat, Table};

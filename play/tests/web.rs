@@ -37,6 +37,26 @@ fn play(address: std::net::SocketAddr, state: &Value, pick: usize) -> Value {
 }
 
 #[test]
+fn the_opponent_of_each_ruleset_is_the_one_chosen_everywhere() {
+    let address = serve(WebConfig::default());
+    let opponents = get(address, "/api/setup").ok()["opponents"].clone();
+    let names: Vec<&str> = hnefi_engine::Preset::ALL.iter().map(|preset| preset.name()).collect();
+    assert_eq!(opponents.as_object().expect("a table").len(), names.len());
+    for name in names {
+        let preset = hnefi_engine::Preset::from_name(name).expect("a ruleset");
+        let expected = match hnefi_play::shipped_network(preset) {
+            Ok(network) => format!("model:shipped/{network}"),
+            Err(_) => "alphabeta:2".to_owned(),
+        };
+        assert_eq!(opponents[name], expected, "{name}");
+    }
+    assert_eq!(
+        (&opponents["fetlar"], &opponents["tablut"]),
+        (&json!("model:shipped/copenhagen"), &json!("alphabeta:2"))
+    );
+}
+
+#[test]
 fn a_whole_game_by_requests() {
     let address = serve(WebConfig::default());
     let mut state = two_people(address, "brandubh");

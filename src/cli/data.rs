@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hnefi_data::{BoardColumns, Bounds, Format, GameResult, PolicyColumns, Splits, Table};
 use hnefi_engine::Preset;
-
-use super::preset;
+use hnefi_models::names::ruleset;
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
@@ -75,7 +74,7 @@ impl std::str::FromStr for RulesetName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<RulesetName, String> {
-        if text == "own" { Ok(RulesetName(None)) } else { preset(text).map(|preset| RulesetName(Some(preset))) }
+        if text == "own" { Ok(RulesetName(None)) } else { ruleset(text).map(|preset| RulesetName(Some(preset))) }
     }
 }
 
@@ -86,7 +85,7 @@ pub struct ImportArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Ruleset they were played by; .pgn files name theirs.
-    #[arg(long, value_parser = preset)]
+    #[arg(long, value_parser = ruleset)]
     pub rules: Option<Preset>,
     /// Record file to write.
     #[arg(long, value_name = "FILE")]

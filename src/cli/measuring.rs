@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hnefi_engine::Preset;
 use hnefi_models::DeviceChoice;
+use hnefi_models::names::ruleset;
 use hnefi_selfplay::players::PlayerSpec;
 use hnefi_selfplay::store::Location;
 use serde::Serialize;
 
-use super::{StoreArgs, preset};
+use super::StoreArgs;
 
 /// Arguments of `match`.
 #[derive(Debug, Args)]
@@ -32,7 +33,7 @@ pub struct MatchArgs {
     /// Player B.
     pub b: PlayerSpec,
     /// Ruleset.
-    #[arg(long, value_parser = preset, default_value = "brandubh")]
+    #[arg(long, value_parser = ruleset, default_value = "brandubh")]
     pub rules: Preset,
     /// Games, half of them with A as attackers.
     #[arg(long, default_value_t = 100)]
@@ -81,7 +82,7 @@ pub struct LadderArgs {
     #[arg(long = "opponent", value_name = "PLAYER", default_values = ["alphabeta:1", "alphabeta:2"])]
     pub opponents: Vec<PlayerSpec>,
     /// Ruleset; may be repeated [default: those that the newest checkpoint was trained on].
-    #[arg(long, value_parser = preset)]
+    #[arg(long, value_parser = ruleset)]
     pub rules: Vec<Preset>,
     /// Games of a match, half as each side.
     #[arg(long, default_value_t = 100)]
@@ -116,7 +117,7 @@ pub struct JudgeArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub playouts: Option<u32>,
     /// Show the network the games under this ruleset instead of the recorded one.
-    #[arg(long, value_parser = preset)]
+    #[arg(long, value_parser = ruleset)]
     pub rules: Option<Preset>,
     /// Show the network this ply cap instead of the recorded one; 0 for none.
     #[arg(long)]
@@ -136,7 +137,7 @@ pub struct JudgeArgs {
 #[derive(Debug, Args)]
 pub struct PerftArgs {
     /// Ruleset.
-    #[arg(long, value_parser = preset)]
+    #[arg(long, value_parser = ruleset)]
     pub rules: Preset,
     /// Position to count from [default: the start].
     #[arg(long)]

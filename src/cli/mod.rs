@@ -3,24 +3,30 @@
 mod data;
 #[cfg(test)]
 mod documents;
+mod examples;
 mod measuring;
 mod playing;
+mod shell;
 mod training;
 
 use clap::{Parser, Subcommand};
-use hnefi_engine::{Preset, Rules};
+use hnefi_engine::Rules;
 
 pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 pub use measuring::{BenchArgs, DoctorArgs, JudgeArgs, LadderArgs, MatchArgs, PerftArgs, Stage};
 pub use playing::{PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
+pub use shell::{CompletionsArgs, ManArgs};
 pub use training::{
     CheckArgs, FetchArgs, ImitateArgs, PackArgs, SelfplayArgs, StoreArgs, TrainArgs, UnpackArgs, WorkerArgs,
 };
 
 /// A self-play training toolkit for Hnefatafl (Viking chess).
 #[derive(Debug, Parser)]
-#[command(name = "hnefi", version, about, max_term_width = 110)]
+#[command(name = "hnefi", version, about, max_term_width = 110, after_help = examples::PROGRAM)]
 pub struct Cli {
+    /// No progress and no notes: results, warnings and errors alone.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -30,55 +36,74 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train a network from random weights by self-play; the same command resumes.
+    #[command(after_help = examples::TRAIN)]
     Train(TrainArgs),
     /// Play games for a run that is trained elsewhere; any number of workers, on any machines (docs/SCALING.md).
+    #[command(after_help = examples::WORKER)]
     Worker(WorkerArgs),
     /// Copy a run from a bucket into a directory.
+    #[command(after_help = examples::FETCH)]
     Fetch(FetchArgs),
     /// Play self-play games and write their records.
+    #[command(after_help = examples::SELFPLAY)]
     Selfplay(SelfplayArgs),
     /// Play in the terminal or, with --web, in a browser.
+    #[command(after_help = examples::PLAY)]
     Play(PlayArgs),
     /// Serve a program by a UCI-style text protocol (docs/PLAYING.md).
+    #[command(after_help = examples::UCI)]
     Uci(UciArgs),
     /// Watch a training run, in the terminal or in a browser.
+    #[command(after_help = examples::WATCH)]
     Watch(WatchArgs),
     /// Let two players meet and measure the difference.
+    #[command(after_help = examples::MATCH)]
     Match(MatchArgs),
     /// Check whether a run, or a pack of one, is whole (docs/RUNS.md).
+    #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Rate the checkpoints of a run, in Elo per side.
+    #[command(after_help = examples::LADDER)]
     Ladder(LadderArgs),
     /// Put a run into a few files of bounded size.
+    #[command(after_help = examples::PACK)]
     Pack(PackArgs),
     /// Make a run of such files again.
+    #[command(after_help = examples::UNPACK)]
     Unpack(UnpackArgs),
     /// Write the games of a run for other tools: Parquet, NumPy, JSON lines, PGN.
+    #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),
     /// Read games that people played into a record file.
+    #[command(after_help = examples::IMPORT)]
     Import(ImportArgs),
     /// Train a network on recorded games, to begin self-play with.
+    #[command(after_help = examples::IMITATE)]
     Imitate(ImitateArgs),
     /// Compare a checkpoint with recorded games: move agreement and value calibration.
+    #[command(after_help = examples::JUDGE)]
     Judge(JudgeArgs),
     /// Write a checkpoint's network for other programs (ONNX).
+    #[command(after_help = examples::EXPORT_NET)]
     ExportNet(ExportNetArgs),
     /// Check games: lines of JSON in, a line of JSON each out.
+    #[command(after_help = examples::REPLAY)]
     Replay,
     /// Count the move sequences of a given length.
+    #[command(after_help = examples::PERFT)]
     Perft(PerftArgs),
     /// Measure how fast this machine runs each stage.
+    #[command(after_help = examples::BENCH)]
     Bench(BenchArgs),
     /// Say what this machine can run and what would be chosen.
+    #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
-}
-
-/// Reads a preset's name.
-fn preset(text: &str) -> Result<Preset, String> {
-    Preset::from_name(text).ok_or_else(|| {
-        let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
-        format!("unknown ruleset {text:?}: expected one of {}", names.join(", "))
-    })
+    /// Print a script that completes commands and options in a shell.
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Write manual pages.
+    #[command(after_help = examples::MAN)]
+    Man(ManArgs),
 }
 
 /// The position a `--fen` names, or the start.
@@ -87,4 +112,34 @@ pub fn position(rules: &Rules, fen: Option<&str>) -> anyhow::Result<hnefi_engine
         Some(fen) => hnefi_engine::Position::from_fen(rules, fen)?,
         None => hnefi_engine::Position::start(rules),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// A command line as the program reads it; what a shell does with `>`, `<` and `|` is left out.
+    fn parse(line: &str) -> Result<Cli, clap::Error> {
+        let words = shlex::split(line).unwrap_or_else(|| panic!("{line}: no words"));
+        let ours = words.into_iter().take_while(|word| ![">", "<", "|", "&&", "&"].contains(&word.as_str()));
+        Cli::try_parse_from(ours)
+    }
+
+    #[test]
+    fn every_command_has_examples_that_can_be_said() {
+        Cli::command().debug_assert();
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            let help = command.get_after_help().unwrap_or_else(|| panic!("{name} has no examples")).to_string();
+            let examples: Vec<&str> = help.lines().skip(1).map(str::trim).collect();
+            assert!(help.starts_with("Examples:\n") && !examples.is_empty(), "{name}: {help}");
+            for example in examples {
+                assert!(example.starts_with(&format!("hnefi {name}")), "{name}: {example}");
+                parse(example).unwrap_or_else(|error| panic!("{example}: {error}"));
+                assert!(example.chars().count() <= 77, "{example}: too long for 80 columns");
+            }
+        }
+    }
 }

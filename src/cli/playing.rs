@@ -1,14 +1,13 @@
 //! Arguments of what people and programs play with and look at: `play`, `watch`, `uci`.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hnefi_engine::Preset;
 use hnefi_models::DeviceChoice;
+use hnefi_models::names::ruleset;
 use hnefi_selfplay::players::PlayerSpec;
-
-use super::preset;
 
 /// Which seat a person takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -31,7 +30,7 @@ pub struct PlayArgs {
     /// [default: the shipped network of the ruleset at 200 playouts]
     pub opponent: Option<PlayerSpec>,
     /// Ruleset [default: what the opponent's checkpoint was trained on, else brandubh].
-    #[arg(long, value_parser = preset)]
+    #[arg(long, value_parser = ruleset)]
     pub rules: Option<Preset>,
     /// Your seat.
     #[arg(long, value_enum, default_value = "defenders")]
@@ -62,12 +61,34 @@ pub struct PlayArgs {
 /// Arguments of whatever serves a page.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// With --web: address and port to listen at. Other addresses than this machine's own let everybody in who can reach them.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8037", requires = "web")]
+    /// With --web: port to listen at, or address and port. Other addresses than this machine's own let everybody in who
+    /// can reach them.
+    #[arg(long, value_name = "[ADDRESS:]PORT", default_value = "127.0.0.1:8037", requires = "web", value_parser = listen)]
     pub listen: SocketAddr,
     /// With --web: a name this machine is reached by, besides localhost; may be repeated.
     #[arg(long, value_name = "NAME", requires = "web")]
     pub host: Vec<String>,
+}
+
+/// Reads `8037`, `localhost:8037` or `127.0.0.1:8037`.
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let expected = "expected a port, or an address and a port, such as 8037, localhost:8037 or 0.0.0.0:8037";
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    // A port alone is one of this machine alone.
+    if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    let has_port = text.rsplit_once(':').is_some_and(|(name, port)| !name.is_empty() && port.parse::<u16>().is_ok());
+    if !has_port {
+        return Err(expected.to_owned());
+    }
+    let found: Vec<SocketAddr> =
+        text.to_socket_addrs().map_err(|error| format!("no such address ({error}); {expected}"))?.collect();
+    // A name may stand for several; browsers try the older kind everywhere.
+    let first = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    first.copied().ok_or_else(|| format!("a name without an address; {expected}"))
 }
 
 /// Arguments of `watch`.
@@ -88,7 +109,7 @@ pub struct WatchArgs {
 #[derive(Debug, Args)]
 pub struct UciArgs {
     /// Ruleset [default: what the model was trained on, else brandubh].
-    #[arg(long, value_parser = preset)]
+    #[arg(long, value_parser = ruleset)]
     pub rules: Option<Preset>,
     /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint [default: the shipped one
     /// of the ruleset].

@@ -135,6 +135,9 @@ pub struct WorkerArgs {
     /// How often finished games are brought and newer networks are looked for, in seconds.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub bring_seconds: u64,
+    /// Wait for a run that has not begun yet.
+    #[arg(long)]
+    pub wait: bool,
     /// Wait when the run is finished: it may go on.
     #[arg(long)]
     pub stay: bool,
@@ -171,8 +174,9 @@ pub struct SelfplayArgs {
     /// A shipped config or a TOML file: its rules, search and self-play sections are used.
     #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
     pub config: String,
-    /// Checkpoint to play with; without one, fresh random weights from the seed.
-    #[arg(long, value_name = "PATH")]
+    /// Checkpoint, run (its newest checkpoint) or shipped checkpoint to play with; without one, fresh random weights
+    /// from the seed.
+    #[arg(long, value_name = "CHECKPOINT")]
     pub model: Option<PathBuf>,
     /// Games to play.
     #[arg(long)]

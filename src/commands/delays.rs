@@ -18,7 +18,7 @@ pub struct Delays {
 
 impl StoreWatch for Delays {
     fn delayed(&self, text: &str) {
-        progress::line(&self.bar, &format!("warning: {text}"));
+        progress::warning(&self.bar, text);
     }
 
     fn should_stop(&self) -> bool {

@@ -3,9 +3,11 @@
 use std::ffi::OsStr;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use hnefi_data::{CardText, ExportParams, ExportSummary, Filter, Format, PolicyColumns, SourceGame};
+use indicatif::ProgressBar;
 
 use super::records::{Games, record_files};
 use crate::cli::ExportArgs;
@@ -15,6 +17,12 @@ use crate::{interrupt, progress};
 pub fn run(args: ExportArgs) -> anyhow::Result<()> {
     let params = params(&args);
     params.check()?;
+    let out = args.out.clone().or_else(|| params.is_folder().then(|| default_folder(&args)));
+    match &out {
+        Some(out) if params.is_folder() => hnefi_data::check_new_folder(out)?,
+        Some(out) => hnefi_data::check_new_file(out)?,
+        None => {}
+    }
     let mut files = record_files(&args.sources)?;
     // What the filter would turn away unread need not be read.
     let generations = params.filter.generations;
@@ -22,14 +30,20 @@ pub fn run(args: ExportArgs) -> anyhow::Result<()> {
     let count = files.len();
     let bar = progress::share();
     bar.set_prefix("export");
-    let mut games = Games::new(files, bar.clone());
-    let out = args.out.clone().or_else(|| params.is_folder().then(|| default_folder(&args)));
-    let summary = match out {
-        Some(out) => hnefi_data::export_unless(&mut games, &params, &out, &*interrupt::stop_flag()?)?,
-        None => to_standard_output(&mut games, &params)?,
+    // It turns true at Ctrl-C, and when a file cannot be read: nothing is to appear then.
+    let stop = match out {
+        Some(_) => interrupt::stop_flag()?,
+        None => Arc::default(),
+    };
+    let mut games = Games::new(files, bar.clone(), Arc::clone(&stop));
+    let outcome = match out {
+        Some(out) => hnefi_data::export_unless(&mut games, &params, &out, &stop).map_err(Into::into),
+        None => to_standard_output(&mut games, &params),
     };
     bar.finish_and_clear();
-    report(&summary, games.damaged(), count);
+    // Why the games ended early, if they did, says more than that the export was stopped.
+    games.check()?;
+    report(&bar, &outcome?, games.damaged(), count);
     Ok(())
 }
 
@@ -98,7 +112,7 @@ fn to_standard_output(games: impl Iterator<Item = SourceGame>, params: &ExportPa
     Ok(summary)
 }
 
-fn report(summary: &ExportSummary, damaged: usize, files: usize) {
+fn report(bar: &ProgressBar, summary: &ExportSummary, damaged: usize, files: usize) {
     let mut text = format!("{} games, {} plies", summary.games, summary.plies);
     let splits: Vec<_> = summary.splits.iter().map(|(name, games)| format!("{name} {games}")).collect();
     if !splits.is_empty() {
@@ -116,5 +130,5 @@ fn report(summary: &ExportSummary, damaged: usize, files: usize) {
     if damaged > 0 {
         text += &format!("; {damaged} of {files} record files skipped");
     }
-    eprintln!("{text}");
+    progress::note(bar, &text);
 }

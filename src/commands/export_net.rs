@@ -9,6 +9,9 @@ use crate::cli::ExportNetArgs;
 
 /// Writes the files asked for.
 pub fn run(args: ExportNetArgs) -> anyhow::Result<()> {
+    for out in [&args.onnx, &args.reference].into_iter().flatten() {
+        hnefi_data::check_new_file(out)?;
+    }
     let mut models = ModelCache::new(DeviceChoice::Flex, SearchConfig::default());
     let checkpoint = models.checkpoint(&args.model)?;
     if let Some(onnx) = &args.onnx {

@@ -20,12 +20,18 @@ pub fn run(args: FetchArgs) -> anyhow::Result<()> {
     let bar = progress::spinner();
     let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
     let from = Store::open(&args.from, Access::Read, patience)?;
+    if !args.follow {
+        let known = !from.list("")?.is_empty();
+        anyhow::ensure!(known, "{}: nothing is there; expected a run, or --follow to wait for one", from.place());
+    }
     let to = Store::open(&Location::Directory(args.run.clone()), Access::Write, Default::default())?;
     let stopped = || stop.load(Ordering::SeqCst);
+    let mut all = 0;
     loop {
         let fetched = fetch(&from, &to, args.all, &|key| bar.set_message(printable(key).into_owned()), &stopped)?;
-        if fetched > 0 || !args.follow {
-            progress::line(&bar, &format!("fetched {fetched} objects into {}", args.run.display()));
+        all += fetched;
+        if args.follow && fetched > 0 {
+            progress::note(&bar, &format!("fetched {fetched} objects"));
         }
         let mut left = LOOK;
         while args.follow && !stopped() && !left.is_zero() {
@@ -34,6 +40,7 @@ pub fn run(args: FetchArgs) -> anyhow::Result<()> {
         }
         if !args.follow || stopped() {
             bar.finish_and_clear();
+            println!("fetched {all} objects into {}", args.run.display());
             return Ok(());
         }
     }

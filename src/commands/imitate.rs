@@ -2,21 +2,19 @@
 
 use std::sync::atomic::Ordering;
 
-use anyhow::ensure;
-use hnefi_selfplay::GameRecord;
 use hnefi_train::TrainConfig;
-use indicatif::ProgressBar;
 
-use super::records::{Games, record_files};
+use super::records::read_all;
 use crate::cli::ImitateArgs;
 use crate::{interrupt, progress};
 
 /// Trains and writes the checkpoint.
 pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
     let config = TrainConfig::load_with(&args.config, &args.changes)?;
-    ensure!(!args.out.exists(), "{}: exists already; expected a new folder for the checkpoint", args.out.display());
-    let files = record_files(&args.sources)?;
-    let games: Vec<GameRecord> = Games::new(files, ProgressBar::hidden()).map(|game| game.record).collect();
+    hnefi_data::check_new_folder(&args.out)?;
+    // Found out before a long reading.
+    config.run.train_device.open()?;
+    let games = read_all(&args.sources)?;
     let stop = interrupt::stop_flag()?;
     let bar = progress::share();
     bar.set_prefix("imitation");

@@ -4,18 +4,17 @@ use anyhow::bail;
 use hnefi_selfplay::{GameRecord, encode_games, printable};
 
 use crate::cli::ImportArgs;
+use crate::progress;
 
 /// Reads all files, names on standard error what is left out, and writes the record file.
 pub fn run(args: ImportArgs) -> anyhow::Result<()> {
-    if args.out.exists() {
-        bail!("writing {}: it exists; nothing is overwritten", args.out.display());
-    }
+    hnefi_data::check_new_file(&args.out)?;
     let mut games: Vec<GameRecord> = Vec::new();
     let (mut left_out, mut played_on, mut agreed_draws) = (0, 0, 0);
     for file in &args.files {
         let imported = hnefi_data::import(file, args.rules)?;
         for fault in &imported.left_out {
-            eprintln!("left out: {}", printable(&fault.to_string()));
+            progress::warn(&format!("left out: {}", printable(&fault.to_string())));
         }
         left_out += imported.left_out.len();
         played_on += imported.played_on;

@@ -8,11 +8,10 @@ use hnefi_models::{Precision, evaluators};
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::{GameRecord, printable};
-use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::doctor::cores;
-use super::records::{Games, record_files};
+use super::records::read_all;
 use crate::cli::JudgeArgs;
 use crate::{interrupt, progress};
 
@@ -32,8 +31,7 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
     let mut models = ModelCache::new(args.device, SearchConfig::default());
     let checkpoint = models.checkpoint(&args.model)?;
     let make = evaluators(&checkpoint.network, &args.device.into(), Precision::F32.into())?;
-    let files = record_files(&args.sources)?;
-    let games: Vec<GameRecord> = Games::new(files, ProgressBar::hidden()).map(|game| game.record).collect();
+    let games = read_all(&args.sources)?;
     // Checked before any work: a record may come from anywhere.
     games.iter().try_for_each(GameRecord::check)?;
     let params = JudgeParams {

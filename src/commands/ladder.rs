@@ -10,7 +10,7 @@ use hnefi_selfplay::arena::{MatchObserver, MatchResult, Rating};
 use hnefi_selfplay::ladder::{self, LadderParams, Standings};
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::store::{Access, Location, Store, checkpoint_key};
+use hnefi_selfplay::store::{Access, Store, checkpoint_key};
 use hnefi_selfplay::{GameRecord, printable};
 use indicatif::ProgressBar;
 
@@ -29,9 +29,6 @@ pub fn run(args: LadderArgs) -> anyhow::Result<()> {
     let stop = interrupt::stop_flag()?;
     let bar = progress::games(0);
     let access = if args.show { Access::Read } else { Access::Add };
-    if let Location::Directory(dir) = &args.run {
-        anyhow::ensure!(dir.is_dir(), "{}: not found; expected the directory of a run", dir.display());
-    }
     let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
     let store = Store::open(&args.run, access, patience)?;
     let mut watcher = Watcher { bar, stop };
@@ -65,7 +62,7 @@ fn climb(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Res
     };
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     if !climb_all(store, &rungs, &params, &mut models, watcher)? {
-        watcher.bar.println("stopped; the same command goes on");
+        progress::note(&watcher.bar, "stopped; the same command goes on");
     }
     Ok(())
 }
@@ -113,7 +110,7 @@ fn climb_all(
         if ladder::missing(store, rung, rungs, params)? == 0 {
             continue;
         }
-        let mut warn = |text: &str| progress::line(&watcher.bar, &format!("warning: {text}"));
+        let mut warn = |text: &str| progress::warning(&watcher.bar, text);
         let Some(sound) = ladder::sound(store, rung, rungs, params.previous, &mut warn)? else { continue };
         if !ladder::climb(store, rung, &sound, params, models, watcher)? {
             return Ok(false);
@@ -155,7 +152,7 @@ impl MatchObserver for Watcher {
 
 fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     let (matches, damaged) = ladder::read_matches(store)?;
-    damaged.iter().for_each(|problem| eprintln!("skipped {}", printable(&problem.to_string())));
+    damaged.iter().for_each(|problem| progress::warn(&format!("skipped {}", printable(&problem.to_string()))));
     let standings = Standings::fit(&matches);
     if json {
         println!("{}", serde_json::to_string(&standings)?);

@@ -24,8 +24,11 @@ pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     params.sprt = args.sprt.as_deref().map(sprt).transpose()?;
     params.threads = args.threads.unwrap_or(params.threads);
     params.ply_cap = args.ply_cap.unwrap_or(params.ply_cap);
+    if let Some(path) = &args.save {
+        hnefi_data::check_new_file(path)?;
+    }
     for text in [&args.a, &args.b].into_iter().filter_map(PlayerSpec::warning) {
-        eprintln!("warning: {text}");
+        progress::warn(&text);
     }
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     let mut watcher = Watcher {
@@ -35,13 +38,13 @@ pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     };
     let result = play_match(&args.a, &args.b, &params, &mut models, &mut watcher)?;
     watcher.bar.finish_and_clear();
-    if let (Some(path), Some(records)) = (&args.save, &watcher.records) {
-        std::fs::write(path, encode_games(records))
-            .with_context(|| format!("saving the games to {}", path.display()))?;
-    }
+    // Printed first: should the games not be saved after all, the result is known.
     print(&result);
     if args.json {
         println!("{}", serde_json::to_string(&result)?);
+    }
+    if let (Some(path), Some(records)) = (&args.save, &watcher.records) {
+        hnefi_data::write_new_file(path, &encode_games(records))?;
     }
     Ok(())
 }
@@ -62,7 +65,7 @@ impl MatchObserver for Watcher {
         let (games, all) = (u64::from(so_far.games), self.bar.length().unwrap_or_default());
         // Where no bar is drawn, in a log for one, it is known all the same how far a long match is.
         if self.bar.is_hidden() && games < all && games * LINES / all > (games - 1) * LINES / all {
-            eprintln!("{games}/{all} games {tally}");
+            progress::note(&self.bar, &format!("{games}/{all} games {tally}"));
         }
         self.bar.set_message(tally);
         if let Some(records) = &mut self.records {

@@ -18,6 +18,7 @@ pub mod play;
 mod records;
 pub mod replay;
 pub mod selfplay;
+pub mod shell;
 mod table;
 pub mod train;
 pub mod uci;

@@ -1,6 +1,6 @@
 //! `hnefi pack` and `hnefi unpack`: a run in a few files, and back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hnefi_selfplay::store::{PackParams, Packed, Store, pack, unpack};
@@ -10,10 +10,13 @@ use crate::cli::{PackArgs, UnpackArgs};
 /// Packs a run that nobody is training.
 pub fn run(args: PackArgs) -> anyhow::Result<()> {
     super::web::is_run(&args.run)?;
-    // For as long as the lock is held nothing is superseded under our eyes.
-    let store = Store::open_or_create(&args.run).context("a run is packed while nobody writes to it")?;
     let name = args.run.canonicalize().ok().and_then(|dir| dir.file_name().map(PathBuf::from));
     let out = args.out.unwrap_or_else(|| name.unwrap_or_else(|| "run".into()).with_extension("pack"));
+    let mut first = out.clone().into_os_string();
+    first.push(".01");
+    hnefi_data::check_new_file(Path::new(&first))?;
+    // For as long as the lock is held nothing is superseded under our eyes.
+    let store = Store::open_or_create(&args.run).context("a run is packed while nobody writes to it")?;
     let params = PackParams { part_bytes: args.part_mib << 20, parts: args.parts };
     let Packed { parts, bytes, objects, games: (taken, of) } = pack(&store, &out, params)?;
     for part in &parts {
@@ -26,6 +29,7 @@ pub fn run(args: PackArgs) -> anyhow::Result<()> {
 
 /// Unpacks a run, which then goes on by the same command as before.
 pub fn undo(args: UnpackArgs) -> anyhow::Result<()> {
+    hnefi_data::check_new_folder(&args.run)?;
     let objects = unpack(&args.parts, &args.run, args.limit_mib.map(|mib| mib << 20))?;
     println!("{objects} objects in {}; `hnefi train` with the run's configuration goes on", args.run.display());
     Ok(())

@@ -3,13 +3,15 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use hnefi_engine::{Preset, Rules, Side};
-use hnefi_models::{DeviceChoice, pretrained_for};
-use hnefi_play::{Seat, Table};
+use hnefi_engine::{Preset, Side};
+use hnefi_models::DeviceChoice;
+use hnefi_play::{Seat, Table, WITHOUT_NETWORK, foreign, shipped_network};
 use hnefi_selfplay::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_selfplay::search::SearchConfig;
+use indicatif::ProgressBar;
 
 use crate::cli::{self, PlayArgs};
+use crate::progress;
 
 /// Playouts a move of an opponent that nobody chose.
 const PLAYOUTS: u32 = 200;
@@ -17,15 +19,25 @@ const PLAYOUTS: u32 = 200;
 /// Sets the table and plays until the person leaves.
 pub fn run(args: PlayArgs) -> anyhow::Result<()> {
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
-    let rules = rules(&args, &mut models)?;
+    let preset = rules(&args, &mut models)?;
     anyhow::ensure!(!(args.web && args.plain), "--web and --plain: expected one of them");
     if let Some(text) = args.opponent.as_ref().and_then(PlayerSpec::warning) {
-        eprintln!("warning: {text}");
+        progress::warn(&text);
     }
     if args.web {
-        return super::web::play(&args, &rules);
+        return super::web::play(&args, preset);
     }
-    let player = args.opponent.clone().unwrap_or_else(|| shipped(&rules));
+    let player = match &args.opponent {
+        Some(player) => player.clone(),
+        None => usual(preset)?,
+    };
+    progress::note(&ProgressBar::hidden(), &format!("{player} plays {preset}"));
+    if let PlayerSpec::Model(spec) = &player
+        && let Some(text) = foreign(&models.checkpoint(&spec.path)?.card.rulesets, preset)
+    {
+        progress::warn(&text);
+    }
+    let rules = preset.rules();
     // Refuse a bad FEN before the screen changes.
     cli::position(&rules, args.fen.as_deref())?;
     let mut opponent = || anyhow::Ok(Seat::Player(player.build(&mut models)?));
@@ -55,9 +67,9 @@ pub fn run(args: PlayArgs) -> anyhow::Result<()> {
 }
 
 /// The rules asked for, or those the opponent's checkpoint was trained on, or Brandubh.
-fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Rules> {
+fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Preset> {
     if let Some(preset) = args.rules {
-        return Ok(preset.rules());
+        return Ok(preset);
     }
     let trained_on = match &args.opponent {
         Some(PlayerSpec::Model(spec)) => {
@@ -65,13 +77,18 @@ fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Rules> {
         }
         _ => None,
     };
-    Ok(trained_on.unwrap_or(Preset::Brandubh).rules())
+    Ok(trained_on.unwrap_or(Preset::Brandubh))
 }
 
-/// The shipped network that knows these rules, or at least their board, or else the one there is.
-fn shipped(rules: &Rules) -> PlayerSpec {
-    let name = rules.preset().and_then(pretrained_for).unwrap_or("brandubh");
-    PlayerSpec::Model(ModelSpec::new(name, Limit::Playouts(PLAYOUTS)))
+/// Who plays by these rules where nobody is named.
+fn usual(rules: Preset) -> anyhow::Result<PlayerSpec> {
+    match shipped_network(rules) {
+        Ok(name) => Ok(PlayerSpec::Model(ModelSpec::new(name, Limit::Playouts(PLAYOUTS)))),
+        Err(problem) => {
+            progress::warn(&format!("{problem}; {WITHOUT_NETWORK} plays instead"));
+            Ok(WITHOUT_NETWORK.parse()?)
+        }
+    }
 }
 
 pub(super) fn clock_seed() -> u64 {

@@ -1,12 +1,16 @@
 //! The recorded games that a command line names: run directories and record files, read one file at a time.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use hnefi_data::SourceGame;
 use hnefi_selfplay::store::{Store, games_number, read_games};
-use hnefi_selfplay::{GameReader, RecordError, printable};
+use hnefi_selfplay::{GameReader, GameRecord, RecordError, printable};
 use indicatif::ProgressBar;
+
+use crate::progress;
 
 /// A record file and what is known of it before it is read.
 pub struct RecordFile {
@@ -48,7 +52,19 @@ impl RecordFile {
     }
 }
 
-/// The games of files, one game in memory at a time. Damaged files are named on standard error, counted and skipped.
+/// All games of these run directories and record files.
+///
+/// # Errors
+/// When a source is neither, or a record file that was named cannot be read, or of the files of runs none can be.
+pub fn read_all(sources: &[PathBuf]) -> anyhow::Result<Vec<GameRecord>> {
+    let mut games = Games::new(record_files(sources)?, ProgressBar::hidden(), Arc::default());
+    let records = games.by_ref().map(|game| game.record).collect();
+    games.check()?;
+    Ok(records)
+}
+
+/// The games of files, one game in memory at a time. A damaged file of a run is told of, counted and skipped; at a
+/// damaged file that was named itself the games end, and [`Games::check`] says why.
 pub struct Games {
     files: std::vec::IntoIter<RecordFile>,
     /// The file at hand and its generation.
@@ -60,13 +76,41 @@ pub struct Games {
     present: u64,
     read: u64,
     damaged: usize,
+    /// What is wrong with the last of them, or with the file at which the games ended.
+    fault: Option<RecordError>,
+    ended: bool,
+    /// Turns true where the games end before their end, for whoever makes something of them.
+    stop: Arc<AtomicBool>,
 }
 
 impl Games {
     /// All games of these files; `bar` has 1000 steps.
-    pub fn new(files: Vec<RecordFile>, bar: ProgressBar) -> Games {
+    pub fn new(files: Vec<RecordFile>, bar: ProgressBar, stop: Arc<AtomicBool>) -> Games {
         let total = files.iter().map(|file| file.bytes).sum::<u64>().max(1);
-        Games { files: files.into_iter(), current: None, bar, total, done: 0, present: 0, read: 0, damaged: 0 }
+        Games {
+            files: files.into_iter(),
+            current: None,
+            bar,
+            total,
+            done: 0,
+            present: 0,
+            read: 0,
+            damaged: 0,
+            fault: None,
+            ended: false,
+            stop,
+        }
+    }
+
+    /// Whether the games were all there is, once there are no more.
+    ///
+    /// # Errors
+    /// What is wrong with the file at which they ended, or with the last of files that could all not be read.
+    pub fn check(&mut self) -> anyhow::Result<()> {
+        match self.fault.take() {
+            Some(fault) if self.ended || self.read == 0 => Err(fault.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Files that were skipped.
@@ -74,9 +118,17 @@ impl Games {
         self.damaged
     }
 
-    fn skip(&mut self, error: &RecordError) {
-        self.bar.suspend(|| eprintln!("skipped: {}", printable(&error.to_string())));
-        self.damaged += 1;
+    /// Tells of a damaged file of a run, or ends the games at one that was named itself.
+    fn pass_over(&mut self, fault: RecordError, generation: Option<u32>) {
+        if generation.is_some() {
+            progress::warning(&self.bar, &format!("skipped: {}", printable(&fault.to_string())));
+            self.damaged += 1;
+        } else {
+            self.files = Vec::new().into_iter();
+            self.ended = true;
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.fault = Some(fault);
     }
 
     fn show(&self) {
@@ -104,17 +156,22 @@ impl Iterator for Games {
                         }
                         return Some(SourceGame { record, generation });
                     }
-                    Some(Err(error)) => self.skip(&error),
+                    Some(Err(error)) => self.pass_over(error, generation),
                     None => {}
                 }
                 self.current = None;
             }
             self.done += self.present;
-            let file = self.files.next()?;
+            let Some(file) = self.files.next() else {
+                if self.read == 0 && self.damaged > 0 {
+                    self.stop.store(true, Ordering::Relaxed);
+                }
+                return None;
+            };
             self.present = file.bytes;
             match read_games(&file.path) {
                 Ok(games) => self.current = Some((games, file.generation)),
-                Err(error) => self.skip(&error),
+                Err(error) => self.pass_over(error, file.generation),
             }
         }
     }

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hnefi_engine::Side;
-use hnefi_models::{Checkpoint, DeviceChoice, evaluators};
+use hnefi_models::{DeviceChoice, evaluators};
 use hnefi_selfplay::fleet::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games};
+use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::store::Store;
 use hnefi_train::TrainConfig;
 use indicatif::ProgressBar;
@@ -25,14 +26,17 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     let host = DeviceChoice::Flex.open()?;
     let (network, id) = match &args.model {
         Some(path) => {
-            let checkpoint = Checkpoint::load(path, &host)?;
-            (checkpoint.network, checkpoint.card.id)
+            let mut models = ModelCache::new(DeviceChoice::Flex, config.search.clone());
+            let checkpoint = models.checkpoint(path)?;
+            (checkpoint.network.clone(), checkpoint.card.id.clone())
         }
         None => {
             host.seed(args.seed);
             (config.network.init(&host), format!("random-{}", args.seed))
         }
     };
+    // Whatever cannot be used is found out before the directory is made.
+    let evaluators = evaluators(&network, &devices, config.run.precision)?;
     let store = Store::open_or_create(&args.out)?;
     let params = BatchParams {
         games: args.games,
@@ -46,9 +50,8 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     let watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
     watcher.bar.set_prefix("self-play");
     if let Some(text) = config.run.precision.warning() {
-        eprintln!("warning: {text}");
+        progress::warn(&text);
     }
-    let evaluators = evaluators(&network, &devices, config.run.precision)?;
     let make = || Ok(evaluators());
     let summary = record_games(&store, &config.selfplay, &config.search, &params, &make, &watcher)?;
     watcher.bar.finish_and_clear();

@@ -44,7 +44,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     let summary = hnefi_train::run_at(&config, &params, &watcher)?;
     watcher.bar.finish_and_clear();
     if summary.stopped {
-        println!("stopped after generation {}; the same command goes on", summary.generations);
+        watcher.note(&format!("stopped after generation {}; the same command goes on", summary.generations));
         return Ok(());
     }
     println!(
@@ -89,9 +89,8 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Prints a line above the bar, or plainly when no bar is drawn.
-    fn line(&self, text: &str) {
-        progress::line(&self.bar, text);
+    fn note(&self, text: &str) {
+        progress::note(&self.bar, text);
     }
 }
 
@@ -105,12 +104,12 @@ impl TrainObserver for Watcher {
             },
             done => format!("generation {done} after {}", clock(*elapsed_seconds)),
         };
-        self.line(&format!("{location}: {parameters} parameters, from {from}"));
-        self.line(&header());
+        self.note(&format!("{location}: {parameters} parameters, from {from}"));
+        self.note(&header());
     }
 
     fn warning(&self, text: &str) {
-        self.line(&format!("warning: {text}"));
+        progress::warning(&self.bar, text);
     }
 
     fn generating(&self, generation: u32, progress: &FleetProgress, run: f64) {
@@ -137,7 +136,7 @@ impl TrainObserver for Watcher {
     }
 
     fn generation(&self, metrics: &GenerationMetrics) {
-        self.line(&row(metrics));
+        self.note(&row(metrics));
     }
 
     fn climbing(&self, generation: u32, so_far: &MatchResult, games: u32) {
@@ -150,7 +149,7 @@ impl TrainObserver for Watcher {
         let checkpoints = standings.checkpoints();
         if let Some((_, one)) = checkpoints.into_iter().find(|&(number, _)| number == generation) {
             let zero = standings.zero.as_ref().map_or("the mean".to_owned(), ToString::to_string);
-            self.line(&format!(
+            self.note(&format!(
                 "{generation:>4}    Elo {:+.0} ± {:.0} (attackers {:+.0}, defenders {:+.0}; {zero} is 0)",
                 one.overall.elo, one.overall.error, one.attackers.elo, one.defenders.elo
             ));

@@ -2,18 +2,20 @@
 
 use std::path::Path;
 
-use hnefi_engine::{Preset, Rules};
+use hnefi_engine::Preset;
 use hnefi_play::web::{WebConfig, WebError, WebServer};
+use hnefi_play::{WITHOUT_NETWORK, shipped_network};
 
 use super::play::clock_seed;
 use crate::cli::{PlayArgs, Seat, ServeArgs, WatchArgs};
+use crate::progress;
 
 /// Serves the board.
-pub fn play(args: &PlayArgs, rules: &Rules) -> anyhow::Result<()> {
+pub fn play(args: &PlayArgs, rules: Preset) -> anyhow::Result<()> {
     let mut config = config(&args.serve);
     config.runs = args.run.clone();
     config.folders = args.games.clone();
-    config.rules = rules.preset().unwrap_or(Preset::Brandubh);
+    config.rules = rules;
     config.fen = args.fen.clone();
     config.people = match args.side {
         Seat::Attackers => [true, false],
@@ -23,6 +25,12 @@ pub fn play(args: &PlayArgs, rules: &Rules) -> anyhow::Result<()> {
     };
     config.opponent = args.opponent.clone();
     config.seed = args.seed.unwrap_or_else(clock_seed);
+    if args.opponent.is_none()
+        && args.run.is_empty()
+        && let Err(problem) = shipped_network(rules)
+    {
+        progress::warn(&format!("{problem}; {WITHOUT_NETWORK} plays instead"));
+    }
     serve(config, "")
 }
 
@@ -37,6 +45,7 @@ pub fn watch(args: &WatchArgs) -> anyhow::Result<()> {
 
 /// Refuses a folder that is no run, with a word on what one is.
 pub fn is_run(folder: &Path) -> anyhow::Result<()> {
+    anyhow::ensure!(folder.is_dir(), "{}: not found; expected the directory of a run", folder.display());
     let known = ["run.json", "metrics", "games"].iter().any(|name| folder.join(name).exists());
     anyhow::ensure!(known, "{}: expected the directory of a run, such as runs/quick", folder.display());
     Ok(())
@@ -53,10 +62,10 @@ fn serve(config: WebConfig, page: &str) -> anyhow::Result<()> {
     })?;
     let address = server.address();
     if !address.ip().is_loopback() {
-        eprintln!(
-            "warning: listening at {address}, not at this machine alone. Everybody who can reach it can play, search and read \
-             the folders named here; there is no password."
-        );
+        progress::warn(&format!(
+            "listening at {address}, not at this machine alone. Everybody who can reach it can play, search and read the \
+             folders named here; there is no password."
+        ));
     }
     // An address that stands for all of them is none that a browser can open.
     let host = if address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };

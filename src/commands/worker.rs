@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hnefi_selfplay::fleet::FleetProgress;
 use hnefi_selfplay::printable;
-use hnefi_selfplay::store::{Access, Store};
+use hnefi_selfplay::store::{Access, Patience, Store, StoreError};
 use hnefi_train::run::Terms;
 use hnefi_train::worker::{self, WorkerObserver, WorkerParams, WorkerSummary};
 use indicatif::ProgressBar;
@@ -15,12 +15,23 @@ use super::delays::Delays;
 use crate::cli::WorkerArgs;
 use crate::{interrupt, progress};
 
+/// How often a run that has not begun is looked for.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// What a run has from its first moment.
+const RUN: &str = "run.json";
+
 /// Plays until the run is finished or Ctrl-C.
 pub fn run(args: WorkerArgs) -> anyhow::Result<()> {
     let stop = interrupt::stop_flag()?;
     let bar = progress::spinner();
     let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
-    let store = Store::open(&args.run, Access::Add, patience)?;
+    // A device that is not there is found out before the run is looked for.
+    if let Some(device) = &args.device {
+        device.open()?;
+    }
+    let watcher = Watcher { bar, stop };
+    let Some(store) = join(&args, &patience, &watcher)? else { return Ok(()) };
     let params = WorkerParams {
         // Workers of one run must differ, on all machines: chance sees to it.
         seed: args.seed.unwrap_or_else(rand::random),
@@ -31,7 +42,6 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<()> {
         stay: args.stay,
         pretend: args.pretend_ms.map(Duration::from_millis),
     };
-    let watcher = Watcher { bar, stop };
     let summary = worker::work(&store, &params, &watcher)?;
     watcher.bar.finish_and_clear();
     println!(
@@ -44,6 +54,32 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The run, once it has begun; `None` when told to stop before. Without --wait a run that is not there is an error: as
+/// a rule its name has a slip, and nobody would ever come.
+fn join(args: &WorkerArgs, patience: &Patience, watcher: &Watcher) -> anyhow::Result<Option<Store>> {
+    while !watcher.should_stop() {
+        let store = match Store::open(&args.run, Access::Add, patience.clone()) {
+            Ok(store) => store.exists(RUN)?.then_some(store),
+            Err(StoreError::NoDirectory { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        if store.is_some() {
+            return Ok(store);
+        }
+        anyhow::ensure!(
+            args.wait,
+            "{}: no run has begun there; expected one that `hnefi train` began, or --wait to wait for it",
+            args.run
+        );
+        watcher.waits(&format!("{}: no run has begun there yet", args.run));
+        let until = Instant::now() + LOOK;
+        while Instant::now() < until && !watcher.should_stop() {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+    Ok(None)
+}
+
 struct Watcher {
     bar: ProgressBar,
     stop: Arc<AtomicBool>,
@@ -51,13 +87,18 @@ struct Watcher {
 
 impl Watcher {
     fn line(&self, text: &str) {
-        progress::line(&self.bar, text);
+        progress::note(&self.bar, text);
     }
 }
 
 impl WorkerObserver for Watcher {
     fn waits(&self, text: &str) {
-        self.bar.set_message(format!("{}; waiting", printable(text)));
+        let text = format!("{}; waiting", printable(text));
+        // In a log it stands once.
+        if self.bar.is_hidden() && self.bar.message() != text {
+            progress::note(&self.bar, &text);
+        }
+        self.bar.set_message(text);
     }
 
     fn warning(&self, text: &str) {

@@ -100,7 +100,7 @@ impl Scene {
     /// A worker that brings games every second.
     pub fn worker(&self, more: &[&str]) -> Child {
         let location = self.location();
-        let common = ["worker", &location, "--bring-seconds", "1", "--threads", "1", "--store-timeout", "1"];
+        let common = ["worker", &location, "--wait", "--bring-seconds", "1", "--threads", "1", "--store-timeout", "1"];
         self.process(&[&common[..], more].concat())
     }
 

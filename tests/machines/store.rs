@@ -121,8 +121,10 @@ fn a_server_that_is_not_there_is_given_up_in_the_end() {
         .expect("it starts");
     let [out, error] = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     assert!(!output.status.success());
-    assert!(out.contains("warning: store s3://games/run: listing \"\" failed: "), "{out}");
-    assert!(out.contains("trying again"), "{out}");
+    assert_eq!(out, "", "warnings are no result");
+    let (warning, error) = error.split_once('\n').expect("a warning and an error");
+    assert!(warning.starts_with("warning: store s3://games/run: listing \"\" failed: "), "{warning}");
+    assert!(warning.ends_with("trying again"), "{warning}");
     assert!(
         error.contains("did not succeed for ") && error.contains("everything written earlier is unharmed"),
         "{error}"

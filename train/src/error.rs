@@ -2,25 +2,27 @@
 
 use std::path::PathBuf;
 
-use hnefi_models::{CheckpointError, EvalError};
+use hnefi_models::{CheckpointError, EvalError, names};
 use hnefi_selfplay::RecordError;
 use hnefi_selfplay::fleet::FleetError;
 use hnefi_selfplay::ladder::LadderError;
 use hnefi_selfplay::players::PlayerError;
 use hnefi_selfplay::store::StoreError;
 
-use crate::config::Fault;
+use crate::config::{Fault, TrainConfig};
 
 /// Why a run could not begin or go on. What was written before stays usable in every case.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
     /// There is no configuration of that name.
-    #[error("configuration {name}: {source}; expected a TOML file or one of {known}")]
+    #[error(
+        "configuration {name}: {source}; expected a TOML file or one of {}{}",
+        TrainConfig::names().collect::<Vec<_>>().join(", "),
+        names::did_you_mean(name, TrainConfig::names())
+    )]
     NoConfig {
         /// What was asked for.
         name: String,
-        /// Names of the built-in ones.
-        known: String,
         /// What the file system said.
         source: std::io::Error,
     },
@@ -73,7 +75,7 @@ pub enum TrainError {
         problem: String,
     },
     /// A run cannot begin with these weights.
-    #[error("beginning from {path}: {problem}")]
+    #[error("beginning with the weights of {path}: {problem}")]
     Origin {
         /// What was given.
         path: PathBuf,

@@ -111,12 +111,12 @@ fn all_faults_at_once() {
     ";
     let found: Vec<String> = faults(text).iter().map(Fault::to_string).collect();
     for expected in [
-        "colour = 3: expected no such key; the sections are run, network, selfplay, search, train, budget, ladder, evaluate",
+        "colour = 3: expected one of the sections: run, network, selfplay, search, train, budget, ladder, evaluate",
         "run.seed = -1: expected whole number, 0 to 2^63 - 1 (names all randomness)",
         "run.device = \"abacus\": expected \"cpu\", \"flex\", \"cuda:N\", \"vulkan:N\", or several joined by commas (devices)",
         "network.blocks = \"many\": expected whole number, 1 to 100 (residual blocks)",
-        "network.chanels = 32: expected no such key, perhaps network.channels; [network] has blocks, channels, \
-         pool_every, head_channels, value_hidden, role_heads",
+        "network.chanels = 32: expected a key of [network]: blocks, channels, pool_every, head_channels, value_hidden, \
+         role_heads; did you mean network.channels?",
         "train.batch = 100000: expected whole number, 2 to 65536 (samples)",
         "train.rate = true: expected number, 0.0000001 to 1 (learning rate)",
         "selfplay.resign.threshold = 0.7: expected number, 0 to 0.5 (expected score)",
@@ -240,7 +240,22 @@ fn keys_change_on_the_command_line() {
     let refused = |change: &str| with(&[change]).unwrap_err().to_string();
     assert!(refused("search.c_scale").contains("expected KEY=VALUE such as search.c_scale=0.3"));
     assert!(refused("search.c_scale=11").contains("search.c_scale = 11: expected number, 0 to 10"));
-    assert!(refused("search.c_skale=1").contains("perhaps search.c_scale"));
+    for (change, meant) in [
+        ("search.c_skale=1", "search.c_scale"),
+        ("trian.rate=0.1", "train"),
+        ("search.batch=64", "train.batch"),
+        ("search.root=gumble", "gumbel"),
+        ("run.device=cdua:1", "cuda:1"),
+        ("ladder.opponents=[\"random\", \"alphabta:2\"]", "alphabeta:2"),
+        ("selfplay.rulesets=[{ rules = \"brandub\", share = 1 }]", "brandubh"),
+        ("selfplay.resign.treshold=0.1", "selfplay.resign.threshold"),
+    ] {
+        let message = refused(change);
+        assert!(message.ends_with(&format!("; did you mean {meant}?")), "{change}: {message}");
+    }
+    assert!(!refused("colour=3").contains("did you mean"));
+    let message = TrainConfig::load("qiuck").unwrap_err().to_string();
+    assert!(message.contains("expected a TOML file or one of quick, ") && message.ends_with("; did you mean quick?"));
 }
 
 #[test]

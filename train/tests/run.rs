@@ -399,5 +399,5 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     assert!(message.contains("its network is") && message.contains("value_hidden would shrink"), "{message}");
     config.network = shape;
     let message = from(&config, &folder.path().join("none"), Path::new("no/such")).unwrap_err().to_string();
-    assert!(message.starts_with("beginning from no/such: player model:no/such: there is no such folder"), "{message}");
+    assert!(message.starts_with("beginning with the weights of no/such: there is no such folder"), "{message}");
 }

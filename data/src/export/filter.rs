@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use hnefi_engine::{Preset, Side};
+use hnefi_models::names::did_you_mean;
 use hnefi_selfplay::GameRecord;
 
 use super::{GameId, SourceGame};
@@ -165,7 +166,10 @@ impl FromStr for GameResult {
         GameResult::ALL.into_iter().find(|result| result.as_str() == text).ok_or_else(|| DataError::BadOption {
             option: "result",
             found: text.to_owned(),
-            problem: "expected attackers, defenders, draw or ongoing".to_owned(),
+            problem: format!(
+                "expected attackers, defenders, draw or ongoing{}",
+                did_you_mean(text, GameResult::ALL.map(GameResult::as_str))
+            ),
         })
     }
 }

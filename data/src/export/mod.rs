@@ -29,7 +29,7 @@ use self::disjoint::Disjoint;
 use self::npz::NpzWriters;
 use self::parquet::ParquetWriter;
 use self::parts::{Entry, PartWriter, TextWriter, WrittenFile};
-use crate::place::{check_free, folder_of, temporary};
+use crate::place::{UnfinishedFolder, check_new_file, check_new_folder, finish_file, unfinished_file};
 use crate::{DataError, jsonl, pgn};
 
 /// A game and where in its run it stands.
@@ -96,11 +96,9 @@ where
     G::Item: Into<SourceGame>,
 {
     params.check()?;
-    let folder = folder_of(out);
-    std::fs::create_dir_all(&folder).map_err(|error| DataError::write(out, error))?;
     let games = games.into_iter().map(Into::into).take_while(|_| !stop.load(Ordering::Relaxed));
     if params.is_folder() {
-        return export_folder(games, params, &folder, out, stop);
+        return export_folder(games, params, out, stop);
     }
     let mut filtered = 0;
     let games = games.filter(|game| {
@@ -108,7 +106,7 @@ where
         filtered += u64::from(!accepted);
         accepted
     });
-    let mut summary = export_text(&folder, out, stop, |file| match params.format {
+    let mut summary = export_text(out, stop, |file| match params.format {
         Format::Pgn => write_pgn(games, file),
         _ => write_jsonl(games, file),
     })?;
@@ -167,33 +165,27 @@ fn check_wanted(out: &Path, stop: &AtomicBool) -> Result<(), DataError> {
 }
 
 fn export_text(
-    folder: &Path,
     out: &Path,
     stop: &AtomicBool,
     write: impl FnOnce(&mut BufWriter<&File>) -> Result<ExportSummary, DataError>,
 ) -> Result<ExportSummary, DataError> {
-    let problem = |error: std::io::Error| DataError::write(out, error);
-    check_free(out)?;
-    let file = temporary(0o666).tempfile_in(folder).map_err(problem)?;
+    check_new_file(out)?;
+    let file = unfinished_file(out)?;
     let summary = write(&mut BufWriter::new(file.as_file()))?;
     check_wanted(out, stop)?;
-    file.as_file().sync_all().map_err(problem)?;
-    file.persist_noclobber(out).map_err(|error| problem(error.error))?;
+    finish_file(file, out)?;
     Ok(summary)
 }
 
 fn export_folder(
     games: impl Iterator<Item = SourceGame>,
     params: &ExportParams,
-    folder: &Path,
     out: &Path,
     stop: &AtomicBool,
 ) -> Result<ExportSummary, DataError> {
     let problem = |error: std::io::Error| DataError::write(out, error);
-    if out.exists() && (!out.is_dir() || out.read_dir().map_err(problem)?.next().is_some()) {
-        return Err(DataError::write(out, "it exists and is no empty folder"));
-    }
-    let made = temporary(0o777).tempdir_in(folder).map_err(problem)?;
+    check_new_folder(out)?;
+    let made = UnfinishedFolder::new(out)?;
     let mut parts = parts(params, made.path())?;
     let mut summary = ExportSummary::default();
     let mut census = Census::default();
@@ -245,9 +237,7 @@ fn export_folder(
     }
     summary.files = files.len() as u64;
     card::write(made.path(), params, &summary, &census, &files)?;
-    std::fs::rename(made.path(), out).map_err(problem)?;
-    // The folder now lives under its final name; there is nothing left to delete.
-    let _ = made.keep();
+    made.finish(out)?;
     Ok(summary)
 }
 

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use hnefi_models::names::did_you_mean;
+
 use super::{Filter, Splits};
 use crate::DataError;
 
@@ -48,7 +50,7 @@ impl std::fmt::Display for Format {
 fn one_of<T: Copy>(option: &'static str, text: &str, known: &[(&str, T)]) -> Result<T, DataError> {
     known.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
         let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-        let problem = format!("expected {}", names.join(" or "));
+        let problem = format!("expected {}{}", names.join(" or "), did_you_mean(text, names.iter().copied()));
         DataError::BadOption { option, found: text.to_owned(), problem }
     })
 }

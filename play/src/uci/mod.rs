@@ -75,6 +75,7 @@ pub fn run(
     let rules = engine::first_ruleset(params.rules, network.as_ref());
     let options = Options::new(rules, params.model.clone(), params.threads);
     let (desk, voice) = (Arc::new(Desk::default()), Arc::new(Voice::new(Box::new(output))));
+    options.remark(params.threads).into_iter().for_each(|text| voice.tell(&text));
     let (readers_desk, readers_voice) = (Arc::clone(&desk), Arc::clone(&voice));
     // Not joined: it may wait for a line that never comes.
     std::thread::spawn(move || reader::read(input, &readers_desk, &readers_voice));

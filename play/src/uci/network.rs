@@ -5,10 +5,11 @@ use std::path::Path;
 use hnefi_engine::Preset;
 use hnefi_models::{
     Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, UniformEvaluator, evaluators, pretrained,
-    pretrained_for,
 };
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
+
+use crate::choice::{foreign, shipped_network};
 
 /// Makes evaluators, one per thread.
 type Make = Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;
@@ -36,16 +37,18 @@ impl Network {
 
     /// The shipped network for a ruleset, at least for its board, or none, which the description then says.
     pub(super) fn shipped(rules: Preset, device: DeviceChoice, precision: PrecisionChoice) -> Network {
-        let fitting =
-            pretrained_for(rules).and_then(|name| Network::of(&pretrained(name)?.ok()?, name, device, precision).ok());
-        fitting.unwrap_or_else(|| Network::none(rules))
+        let named = |name: &str| {
+            let unusable = || format!("the shipped network {name} cannot be used");
+            Network::of(&pretrained(name).and_then(Result::ok).ok_or_else(unusable)?, name, device, precision)
+        };
+        shipped_network(rules).and_then(named).unwrap_or_else(|problem| Network::none(&problem))
     }
 
     /// No judgement at all: every move as likely, every result as likely.
-    fn none(rules: Preset) -> Network {
+    fn none(problem: &str) -> Network {
         let description = format!(
-            "no network is loaded: none is shipped for {rules}; set one with setoption name NNFile value PATH. Until then \
-             the search sees wins and losses that are near and judges nothing else"
+            "no network is loaded: {problem}; set one with setoption name NNFile value PATH. Until then the search sees wins \
+             and losses that are near and judges nothing else"
         );
         Network { make: Box::new(|| Box::new(UniformEvaluator)), description, rulesets: None }
     }
@@ -69,9 +72,7 @@ impl Network {
 
     /// What a user should know who plays by these rules.
     pub(super) fn warning(&self, rules: Preset) -> Option<String> {
-        let rulesets = self.rulesets.as_ref()?;
-        let foreign = !rulesets.iter().any(|name| name == rules.name());
-        foreign.then(|| format!("the network was trained on {}, not on {rules}", rulesets.join(", ")))
+        foreign(self.rulesets.as_ref()?, rules)
     }
 
     /// The ruleset it was trained on first.

@@ -1,7 +1,7 @@
 //! The options: what is declared, what may be set, and to what.
 
 use hnefi_engine::Preset;
-use hnefi_models::{EvalError, PrecisionChoice};
+use hnefi_models::{EvalError, PrecisionChoice, names};
 
 use super::command::shown;
 
@@ -39,17 +39,20 @@ pub(super) enum Changed {
 /// What clients show for "no value" in a text field.
 const EMPTY: &str = "<empty>";
 
+/// What `setoption` knows.
+const NAMES: [&str; 8] = ["NNFile", "Threads", "MultiPV", "Rules", "Temperature", "Seed", "Hash", "Precision"];
+
 const THREADS: (usize, usize) = (1, 256);
 const LINES: (usize, usize) = (1, 500);
 const HASH: (u32, u32) = (1, 65_536);
 const TEMPERATURE: (f32, f32) = (0.0, 10.0);
 
 impl Options {
+    /// The options a client finds, with the number of threads nearest to that asked for ([`Options::remark`] tells).
     pub(super) fn new(rules: Preset, network: Option<String>, threads: usize) -> Options {
-        let threads = threads.clamp(THREADS.0, THREADS.1);
         Options {
             network,
-            threads,
+            threads: threads.clamp(THREADS.0, THREADS.1),
             lines: 1,
             rules,
             temperature: 0.0,
@@ -57,6 +60,13 @@ impl Options {
             hash: 1024,
             precision: PrecisionChoice::Auto,
         }
+    }
+
+    /// What to tell somebody who asked for so many threads.
+    pub(super) fn remark(&self, threads: usize) -> Option<String> {
+        let (low, high) = THREADS;
+        (threads != self.threads)
+            .then(|| format!("--threads {threads}: expected {low} to {high}; {} search", self.threads))
     }
 
     /// The `option` lines, with the present values as defaults.
@@ -106,8 +116,9 @@ impl Options {
             }
             "rules" => {
                 self.rules = Preset::from_name(value).ok_or_else(|| {
-                    let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
-                    format!("Rules {}: expected one of {}", shown(value), names.join(", "))
+                    let known = || Preset::ALL.iter().map(|preset| preset.name());
+                    let all = known().collect::<Vec<_>>().join(", ");
+                    format!("Rules {}: expected one of {all}{}", shown(value), names::did_you_mean(value, known()))
                 })?;
                 Changed::Rules
             }
@@ -131,8 +142,9 @@ impl Options {
             }
             _ => {
                 return Err(format!(
-                    "no option is named {}; expected NNFile, Threads, MultiPV, Rules, Temperature, Seed, Hash or Precision",
-                    shown(name)
+                    "no option is named {}; expected NNFile, Threads, MultiPV, Rules, Temperature, Seed, Hash or Precision{}",
+                    shown(name),
+                    names::did_you_mean(name, NAMES)
                 ));
             }
         })

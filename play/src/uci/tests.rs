@@ -84,11 +84,24 @@ fn the_greeting_names_engine_and_options() {
     }
     client.send("isready");
     let lines = client.until("readyok");
-    assert!(
-        lines[0].starts_with("info string no network is loaded: none is shipped for tablut; set one with setoption")
-    );
+    assert!(lines[0].starts_with(
+        "info string no network is loaded: no network is shipped for tablut or its board; set one with setoption"
+    ));
     client.send("quit");
     assert_eq!(client.close(), Vec::<String>::new());
+}
+
+#[test]
+fn threads_that_cannot_be_are_told_of() {
+    for (threads, told) in [
+        (999, "info string --threads 999: expected 1 to 256; 256 search"),
+        (0, "info string --threads 0: expected 1 to 256; 1 search"),
+    ] {
+        let mut client = Client::with(UciParams { rules: Some(Preset::Tablut), threads, ..UciParams::default() });
+        client.send("uci");
+        assert_eq!(client.until("uciok")[0], told);
+        client.close();
+    }
 }
 
 #[test]

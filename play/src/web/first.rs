@@ -76,8 +76,9 @@ impl Asked {
     /// The request for the game.
     pub(super) fn request(&self, opponent: Option<(PlayerId, Option<Strength>)>, models: &Models) -> NewGame {
         let (player, strength) = opponent.unwrap_or_else(|| {
-            let adviser = models.adviser(&self.rules.rules());
-            adviser.map_or((PlayerId::AlphaBeta(2), None), |(id, _)| (id, Some(USUAL)))
+            let id = models.opponent(self.rules);
+            let strength = matches!(id, PlayerId::Model(_)).then_some(USUAL);
+            (id, strength)
         });
         let seat = |is_person: bool| match is_person {
             true => SeatRequest::default(),

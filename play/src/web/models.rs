@@ -13,6 +13,7 @@ use hnefi_models::{
 use serde::{Deserialize, Serialize};
 
 use super::named::Named;
+use crate::choice::{WITHOUT_NETWORK, shipped_network};
 
 /// Networks kept in memory at once; the one used longest ago goes.
 const LOADED: usize = 6;
@@ -208,6 +209,19 @@ impl Models {
             }
         }
         names
+    }
+
+    /// Who plays by these rules where nobody is chosen: the model of a run or a folder that knows them best, else the
+    /// shipped one that is chosen everywhere, else none.
+    pub(super) fn opponent(&self, preset: Preset) -> PlayerId {
+        if let Some((PlayerId::Model(key), _)) = self.adviser(&preset.rules())
+            && !key.starts_with("shipped/")
+        {
+            return PlayerId::Model(key);
+        }
+        let shipped = shipped_network(preset).ok().map(|name| PlayerId::Model(format!("shipped/{name}")));
+        let without = || PlayerId::try_from(WITHOUT_NETWORK.to_owned()).unwrap_or(PlayerId::Random);
+        shipped.unwrap_or_else(without)
     }
 
     /// What a page calls a player.

@@ -1,5 +1,6 @@
 //! The requests a page may make, and their answers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
@@ -9,6 +10,7 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use hnefi_engine::{Move, Preset, Rules, Side};
+use hnefi_models::names;
 use serde_json::json;
 
 use super::error::{ApiError, Json, json as answer};
@@ -92,11 +94,14 @@ async fn reading<T: Send + 'static>(
 async fn setup(State(server): Shared) -> Answer {
     aside(move || {
         let players = server.models.offers();
+        let opponents: BTreeMap<&str, PlayerId> =
+            Preset::ALL.iter().map(|&preset| (preset.name(), server.models.opponent(preset))).collect();
         let rules: Vec<RulesView> = Preset::ALL.iter().map(|preset| RulesView::of(&preset.rules())).collect();
         Ok(answer(&json!({
             "rules": rules,
             "first": server.first,
             "players": players,
+            "opponents": opponents,
             "levels": LEVELS,
             "folders": server.library.folder_names(),
             "runs": server.library.run_names(),
@@ -163,11 +168,7 @@ async fn run_games(State(server): Shared, Path(run): Path<String>, asked: QueryO
 
 /// The rules of that name.
 fn rules(name: &str) -> Result<Rules, ApiError> {
-    let preset = Preset::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
-        ApiError::bad(format!("unknown ruleset {name:?}: expected one of {}", names.join(", ")))
-    })?;
-    Ok(preset.rules())
+    Ok(names::ruleset(name).map_err(ApiError::bad)?.rules())
 }
 
 /// Who a seat is given to.

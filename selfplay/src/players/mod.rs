@@ -33,6 +33,7 @@ pub use spec::PlayerSpec;
 pub use uci::{GoLimit, UciPlayer, UciSpec};
 
 use crate::Rng;
+use crate::store::StoreError;
 
 /// Somebody who chooses moves.
 pub trait Player: Send {
@@ -107,7 +108,7 @@ pub struct Fault {
 #[derive(Debug, thiserror::Error)]
 pub enum PlayerError {
     /// The spec names no known kind of player.
-    #[error("unknown player {found:?}: expected {}", spec::ACCEPTED)]
+    #[error("unknown player {found:?}: expected {}{}", spec::ACCEPTED, spec::meant(found))]
     Unknown {
         /// The spec.
         found: String,
@@ -121,7 +122,7 @@ pub enum PlayerError {
         problem: String,
     },
     /// No checkpoint there, and no shipped one of that name.
-    #[error("player model:{path}: {problem}")]
+    #[error("model {path}: {problem}")]
     NoModel {
         /// What was looked for.
         path: String,
@@ -131,6 +132,9 @@ pub enum PlayerError {
     /// A checkpoint that cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// The run of a checkpoint that cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The network or its device failed.
     #[error(transparent)]
     Evaluation(#[from] EvalError),

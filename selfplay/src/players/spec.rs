@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use hnefi_models::{names, pretrained_names};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -13,6 +14,9 @@ use super::{
 /// What error messages say is accepted.
 pub(super) const ACCEPTED: &str = "random, alphabeta:DEPTH, rollout:N, model:PATH[,playouts=N|,time=S][,precision=P][,search.KEY=VALUE]..., \
                                    uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S], htp:COMMAND[,timeout=S]";
+
+/// What a spec begins with.
+const KINDS: [&str; 6] = ["random", "alphabeta", "rollout", "model", "uci", "htp"];
 
 const DEPTHS: (u32, u32) = (1, 20);
 /// Playouts that a player can make a move.
@@ -106,6 +110,17 @@ impl FromStr for PlayerSpec {
             _ => Err(PlayerError::Unknown { found: text.to_owned() }),
         }
     }
+}
+
+/// The end of an error about a player that is none: which one was probably meant.
+pub(super) fn meant(found: &str) -> String {
+    let (kind, rest) = found.split_at(found.find(':').unwrap_or(found.len()));
+    if let Some(kind) = names::nearest(kind, KINDS) {
+        return names::asked(format!("{kind}{rest}"));
+    }
+    // A network by its name alone.
+    let shipped = names::nearest(found, pretrained_names());
+    shipped.map(|name| names::asked(format!("model:{name}"))).unwrap_or_default()
 }
 
 /// A whole number within `(low, high)`, or what is wrong with it.
@@ -205,6 +220,25 @@ mod tests {
             let found = refusal(text);
             assert!(found.contains(message), "{text:?}: {found}");
         }
+    }
+
+    #[test]
+    fn refusals_say_what_was_probably_meant() {
+        for (text, meant) in [
+            ("Random", "random"),
+            ("alphabta:3", "alphabeta:3"),
+            ("rolout:200", "rollout:200"),
+            ("modle:runs/a,time=1", "model:runs/a,time=1"),
+            ("brandub", "model:brandubh"),
+            ("model:x,playout=3", "playouts"),
+            ("model:x,serach.c_puct=3", "search.c_puct"),
+            ("model:x,search.c_putc=3", "search.c_puct"),
+            ("model:x,precision=int9", "int8"),
+        ] {
+            let found = refusal(text);
+            assert!(found.ends_with(&format!("; did you mean {meant}?")), "{text}: {found}");
+        }
+        assert!(!refusal("deepblue").contains("did you mean"));
     }
 
     #[test]

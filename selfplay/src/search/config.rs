@@ -1,5 +1,6 @@
 //! The knobs of the search, and what each may be set to.
 
+use hnefi_models::names;
 use serde::{Deserialize, Serialize};
 
 /// How the root shares out its playouts.
@@ -94,10 +95,16 @@ impl SearchConfig {
     pub fn with(self, key: &str, value: &str) -> Result<SearchConfig, String> {
         let fault = |problem: &dyn std::fmt::Display| format!("{key} = {value}: {problem}");
         let mut keys = serde_json::to_value(&self).map_err(|error| fault(&error))?;
+        let known = || keys.as_object().into_iter().flat_map(|keys| keys.keys().map(String::as_str));
+        // Of the whole key, as it is written in a configuration.
+        let meant = names::nearest(key, known().filter(|known| *known != key));
+        let meant = meant.map(|meant| names::asked(format!("search.{meant}"))).unwrap_or_default();
+        let is_key = known().any(|known| known == key);
         // What is no number is a name.
         let given = serde_json::from_str(value).unwrap_or_else(|_| serde_json::Value::from(value));
         keys[key] = given;
-        let changed: SearchConfig = serde_json::from_value(keys).map_err(|error| fault(&error))?;
+        let changed: SearchConfig = serde_json::from_value(keys)
+            .map_err(|error| if is_key { fault(&error) } else { fault(&error) + &meant })?;
         match changed.validate().first() {
             None => Ok(changed),
             Some(fault) => Err(fault.to_string()),

@@ -12,15 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::path::Path;
-use object_store::{ClientConfigKey, Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig};
+use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use super::StoreError;
+use super::client::{self, Asked};
 use super::patience::{Attempts, Patience};
 
 /// Objects that are fetched at once.
@@ -69,45 +67,22 @@ enum Trouble {
 
 impl Bucket {
     /// The bucket of a [`super::Location`]; credentials and endpoints come from the environment, as every tool of its store
-    /// has them (`AWS_...`, `GOOGLE_...`, `AZURE_...`). Nothing is asked of it yet.
+    /// has them (`AWS_...`, `GOOGLE_...`, `AZURE_...`). Nothing is asked of it yet, but that there are credentials is
+    /// made sure of: nothing goes without them, and waiting does not bring them.
     pub(super) fn open(url: &str, patience: Patience) -> Result<Bucket, StoreError> {
-        let refuse = |problem: String| StoreError::BadLocation { text: url.to_owned(), problem };
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
-        let request = format!("{} seconds", patience.request.as_secs().max(1));
-        // Attempts are counted and told here, not in the client.
-        let once = RetryConfig { max_retries: 0, retry_timeout: patience.request, ..RetryConfig::default() };
-        let client: Box<dyn ObjectStore> = match scheme {
-            "s3" => Box::new(
-                AmazonS3Builder::from_env()
-                    .with_bucket_name(name)
-                    .with_retry(once)
-                    .with_config(AmazonS3ConfigKey::Client(ClientConfigKey::Timeout), request)
-                    .build()
-                    .map_err(|error| refuse(told(&error)))?,
-            ),
-            "gs" => Box::new(
-                GoogleCloudStorageBuilder::from_env()
-                    .with_bucket_name(name)
-                    .with_retry(once)
-                    .with_config(GoogleConfigKey::Client(ClientConfigKey::Timeout), request)
-                    .build()
-                    .map_err(|error| refuse(told(&error)))?,
-            ),
-            _ => Box::new(
-                MicrosoftAzureBuilder::from_env()
-                    .with_container_name(name)
-                    .with_retry(once)
-                    .with_config(AzureConfigKey::Client(ClientConfigKey::Timeout), request)
-                    .build()
-                    .map_err(|error| refuse(told(&error)))?,
-            ),
+        let refuse = |problem: String| StoreError::Settings {
+            place: place(url),
+            problem,
+            expected: client::expected(scheme).to_owned(),
         };
+        let (client, asked) = client::build(scheme, name, &patience).map_err(|error| refuse(told(&error)))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| refuse(format!("no runtime for its requests: {error}")))?;
-        Ok(Bucket {
+        let bucket = Bucket {
             url: url.to_owned(),
             root: Path::from(prefix),
             client,
@@ -115,12 +90,31 @@ impl Bucket {
             patience,
             answered: AtomicBool::new(false),
             fetched: OnceLock::new(),
-        })
+        };
+        bucket.find_credentials(asked).map_err(|problem| match problem {
+            Some(problem) => refuse(problem),
+            None => StoreError::Interrupted { place: bucket.place(), what: "credentials".to_owned() },
+        })?;
+        Ok(bucket)
+    }
+
+    /// Whether there are credentials, before anything else is done and waited for; the error is `None` when told to
+    /// stop.
+    fn find_credentials(&self, asked: Option<Asked>) -> Result<(), Option<String>> {
+        let Some(asked) = asked else { return Ok(()) };
+        let answer = async { tokio::time::timeout(self.patience.request, asked).await };
+        let problem = match self.wait("credentials", Duration::ZERO, answer) {
+            Ok(Ok(Ok(()))) => return Ok(()),
+            Ok(Ok(Err(error))) => told(&error),
+            Ok(Err(_)) => format!("no answer within {} s", self.patience.request.as_secs_f64()),
+            Err(_) => return Err(None),
+        };
+        Err(Some(format!("no credentials, neither in the environment nor as a role of this machine ({problem})")))
     }
 
     /// How errors call it.
     pub(super) fn place(&self) -> String {
-        format!("store {}", self.url)
+        place(&self.url)
     }
 
     /// Where an object lies, for messages.
@@ -367,7 +361,8 @@ impl Bucket {
         match error {
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => !self.answered.load(Ordering::Relaxed),
             Error::NotSupported { .. } | Error::NotImplemented { .. } | Error::InvalidPath { .. } => true,
-            _ => false,
+            // A request that makes no sense to it (a wrong region, say), or that cannot even be made.
+            error => !self.answered.load(Ordering::Relaxed) && is_senseless(&told(error)),
         }
     }
 
@@ -383,6 +378,21 @@ impl Bucket {
         let parts: Vec<_> = path.prefix_match(&self.root)?.collect();
         Some(parts.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join("/"))
     }
+}
+
+/// How errors call the bucket at `url`.
+fn place(url: &str) -> String {
+    format!("store {url}")
+}
+
+/// Whether an error, by its text, is about the request and not about the way to the store: the client tells what the
+/// store answered in words alone.
+fn is_senseless(text: &str) -> bool {
+    let status = text.split_once("non-2xx status code: ").and_then(|(_, rest)| rest.get(..3)?.parse::<u16>().ok());
+    // Timeouts and too many requests pass, and so does what is the server's own trouble.
+    let refused =
+        status.is_some_and(|status| (300..500).contains(&status) && ![404, 408, 409, 425, 429].contains(&status));
+    refused || text.contains("redirect without LOCATION") || text.contains("builder error")
 }
 
 /// Whether there is no such object, or no such bucket, which listing tells in words alone.

@@ -128,6 +128,16 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The settings of a store on a network, credentials above all, are missing or make no sense.
+    #[error("{place}: {problem}; expected {expected} in the environment")]
+    Settings {
+        /// The place.
+        place: String,
+        /// What is wrong.
+        problem: String,
+        /// The variables that would help.
+        expected: String,
+    },
     /// A store on a network says no, and asking again would not help.
     #[error("{place}: {what} was refused: {problem}")]
     Refused {

@@ -10,6 +10,7 @@
 
 mod bucket;
 mod checkpoints;
+mod client;
 mod directory;
 mod error;
 mod fetch;
@@ -77,17 +78,19 @@ enum Place {
 }
 
 impl Store {
-    /// Opens the store at `location`. A directory is made where there is none, unless it is only to be read. A store on a
-    /// network is not asked anything yet.
+    /// Opens the store at `location`. A directory is made where there is none, unless it is only to be read or added
+    /// to. A store on a network is not asked anything yet, but credentials for it are looked for.
     ///
     /// # Errors
-    /// When a directory cannot be made or another process has it open for writing, or a bucket's name or the settings for it
-    /// in the environment make no sense.
+    /// When a directory is missing, cannot be made, or another process has it open for writing, or a bucket's name or
+    /// the settings for it in the environment make no sense, or there are no credentials.
     pub fn open(location: &Location, access: Access, patience: Patience) -> Result<Store, StoreError> {
         match (location, access) {
             (Location::Directory(dir), Access::Write) => Store::open_or_create(dir),
             (Location::Directory(dir), Access::Read) => Store::open_to_read(dir),
-            (Location::Directory(dir), Access::Add | Access::Shared) => {
+            // Who adds to a run adds to one that is there: a slip in its name must not make another.
+            (Location::Directory(dir), Access::Add) => Ok(Store { access, ..Store::open_to_read(dir)? }),
+            (Location::Directory(dir), Access::Shared) => {
                 make_folder(dir).map_err(|source| StoreError::Directory { dir: dir.clone(), source })?;
                 Ok(Store { place: Place::Directory(Directory { dir: dir.clone() }), access, _lock: None })
             }

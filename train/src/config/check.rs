@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hnefi_models::{DeviceChoice, Precision, PrecisionChoice};
+use hnefi_models::{DeviceChoice, Precision, PrecisionChoice, names};
 use toml::{Table, Value};
 
 use super::TrainConfig;
@@ -47,39 +47,40 @@ fn walk(prefix: &str, table: &Table, faults: &mut Vec<Fault>) {
             if key.kind.allows(value) {
                 continue;
             }
-            format!("{} ({})", key.kind.allowed(), key.unit)
+            format!("{} ({}){}", key.kind.allowed(), key.unit, key.kind.meant(value))
         } else if KEYS.iter().any(|key| key.path.starts_with(&within)) {
             match value.as_table() {
                 Some(table) => {
                     walk(&path, table, faults);
                     continue;
                 }
-                None => format!("a table with the keys {}", names_within(&within)),
+                None => format!("a table with the keys {}", names_within(&within).join(", ")),
             }
         } else {
-            unknown(prefix, &path)
+            unknown(prefix, name)
         };
         faults.push(Fault { key: path, found: shown(value), allowed });
     }
 }
 
-/// What to say about a key that does not exist: the one that was probably meant, and those there are.
-fn unknown(prefix: &str, path: &str) -> String {
-    let meant = KEYS.iter().map(|key| (distance(path, key.path), key.path)).min();
-    let hint = match meant {
-        Some((changes, meant)) if changes <= 3 => format!("no such key, perhaps {meant}; "),
-        _ => "no such key; ".to_owned(),
+/// What to say about a key that does not exist: those there are, and the one that was probably meant.
+fn unknown(prefix: &str, name: &str) -> String {
+    let within = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
+    let (known, there) = match prefix {
+        "" => ("one of the sections".to_owned(), names_within("")),
+        _ => (format!("a key of [{prefix}]"), names_within(&within)),
     };
-    if prefix.is_empty() {
-        format!("{hint}the sections are {}", names_within(""))
-    } else {
-        format!("{hint}[{prefix}] has {}", names_within(&format!("{prefix}.")))
-    }
+    // A slip in this name, or a key that another section has.
+    let meant = names::nearest(name, there.iter().copied()).map(|meant| format!("{within}{meant}")).or_else(|| {
+        let elsewhere = KEYS.iter().find(|key| key.path.rsplit('.').next() == Some(name));
+        elsewhere.map(|key| key.path.to_owned())
+    });
+    format!("{known}: {}{}", there.join(", "), meant.map(names::asked).unwrap_or_default())
 }
 
 /// Names directly under a prefix that ends with a dot (or is empty), without repetition.
-fn names_within(prefix: &str) -> String {
-    let mut names: Vec<&str> = Vec::new();
+fn names_within(prefix: &str) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
     for key in KEYS {
         if let Some(rest) = key.path.strip_prefix(prefix) {
             let name = rest.split('.').next().unwrap_or(rest);
@@ -88,7 +89,7 @@ fn names_within(prefix: &str) -> String {
             }
         }
     }
-    names.join(", ")
+    names
 }
 
 /// A value as TOML writes it, shortened when it is long.
@@ -98,22 +99,6 @@ fn shown(value: &Value) -> String {
         Some((cut, _)) => format!("{}...", &text[..cut]),
         None => text,
     }
-}
-
-/// Levenshtein's distance: insertions, deletions and replacements that make one text of the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = corner + usize::from(from != to);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// What values must be to one another, and what the owners of the sections find.

@@ -297,11 +297,8 @@ impl TrainConfig {
         let built_in = BUILT_IN.iter().find(|(known, _)| *known == name_or_path).map(|(_, text)| (*text).to_owned());
         let text = match built_in {
             Some(text) => text,
-            None => std::fs::read_to_string(Path::new(name_or_path)).map_err(|source| TrainError::NoConfig {
-                name: name_or_path.to_owned(),
-                known: TrainConfig::names().collect::<Vec<_>>().join(", "),
-                source,
-            })?,
+            None => std::fs::read_to_string(Path::new(name_or_path))
+                .map_err(|source| TrainError::NoConfig { name: name_or_path.to_owned(), source })?,
         };
         let mut table = read(&text, name_or_path)?;
         for change in changes {

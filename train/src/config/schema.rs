@@ -1,5 +1,8 @@
 //! Every key a configuration may have, with its kind, range and unit.
 
+use hnefi_models::DeviceList;
+use hnefi_models::names::{MEANT, did_you_mean, ruleset};
+use hnefi_selfplay::players::PlayerSpec;
 use toml::Value;
 
 /// One key.
@@ -56,6 +59,27 @@ impl Kind {
         }
     }
 
+    /// The end of an error about a value that is not allowed: the name that was probably meant, if it is one with a slip.
+    pub(super) fn meant(&self, value: &Value) -> String {
+        let texts = |list: &Value, key: Option<&str>| -> Vec<String> {
+            let list = list.as_array().into_iter().flatten();
+            let texts = list.filter_map(|item| key.map_or(Some(item), |key| item.get(key))?.as_str());
+            texts.map(str::to_owned).collect()
+        };
+        // Each of these says it at the end of its own error.
+        let problem = match self {
+            Kind::OneOf(known) => value.as_str().map(|text| did_you_mean(text, known.iter().copied())),
+            Kind::Device => value.as_str().and_then(|text| Some(text.parse::<DeviceList>().err()?.to_string())),
+            Kind::Players => {
+                texts(value, None).iter().find_map(|text| Some(text.parse::<PlayerSpec>().err()?.to_string()))
+            }
+            Kind::Rulesets => texts(value, Some("rules")).iter().find_map(|text| ruleset(text).err()),
+            Kind::Whole(..) | Kind::Multiple(..) | Kind::Real(..) | Kind::Switch | Kind::Wholes(..) => None,
+        };
+        let problem = problem.unwrap_or_default();
+        problem.rfind(MEANT).map(|at| problem[at..].to_owned()).unwrap_or_default()
+    }
+
     /// Whether a value is allowed.
     pub(super) fn allows(&self, value: &Value) -> bool {
         let whole = |value: &Value, low: i64, high: i64| value.as_integer().is_some_and(|n| (low..=high).contains(&n));
@@ -67,7 +91,7 @@ impl Kind {
             Kind::Real(low, high) => real(value).is_some_and(|x| (*low..=*high).contains(&x)),
             Kind::Switch => value.is_bool(),
             Kind::OneOf(names) => value.as_str().is_some_and(|text| names.contains(&text)),
-            Kind::Device => value.as_str().is_some_and(|text| text.parse::<hnefi_models::DeviceList>().is_ok()),
+            Kind::Device => value.as_str().is_some_and(|text| text.parse::<DeviceList>().is_ok()),
             Kind::Wholes(low, high) => {
                 value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(|n| whole(n, *low, *high)))
             }
@@ -78,7 +102,7 @@ impl Kind {
 }
 
 fn is_player(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| text.parse::<hnefi_selfplay::players::PlayerSpec>().is_ok())
+    value.as_str().is_some_and(|text| text.parse::<PlayerSpec>().is_ok())
 }
 
 fn is_ruleset(value: &Value) -> bool {

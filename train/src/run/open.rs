@@ -14,7 +14,7 @@ use rand_xoshiro::rand_core::Rng as _;
 use super::clock::Clock;
 use super::fence::Fence;
 use super::observer::{Beginning, TrainObserver};
-use super::origin::{Origin, learner_from};
+use super::origin::{Origin, ancestor, learner_from};
 use super::saved::{self, Counters, InFlight};
 use super::terms::Terms;
 use super::{Run, RunParams, settings};
@@ -43,6 +43,7 @@ impl<'a> Run<'a> {
             observer.warning(&text);
         }
         let devices = config.run.train_device.open()?;
+        check_parts(config, params)?;
         let store = Store::open(&params.location, Access::Write, params.patience.clone())?;
         let origin = settings::settle(&store, config, params.origin)?;
         let mut warn = |text: &str| observer.warning(text);
@@ -110,6 +111,22 @@ impl<'a> Run<'a> {
         run.clock = Clock::starting_from(elapsed, &config.budget);
         Ok(run)
     }
+}
+
+/// Finds out what cannot be used before anything is created: the device of self-play, and what a new run is to begin
+/// with.
+fn check_parts(config: &TrainConfig, params: &RunParams<'_>) -> Result<(), TrainError> {
+    if params.selfplay || params.ladder {
+        config.run.device.open()?;
+    }
+    let Some(path) = params.origin else { return Ok(()) };
+    let has_begun = match Store::open(&params.location, Access::Read, params.patience.clone()) {
+        Ok(store) => settings::exist(&store)?,
+        Err(StoreError::NoDirectory { .. }) => false,
+        Err(error) => return Err(error.into()),
+    };
+    // A run that has begun does not need its origin any more.
+    if has_begun { Ok(()) } else { ancestor(path, config).map(|_| ()) }
 }
 
 /// Passes over the generations that an earlier trainer announced and did not complete: it may still be writing them. Their

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use hnefi_models::{DeviceChoice, Network};
-use hnefi_selfplay::players::ModelCache;
+use hnefi_selfplay::players::{ModelCache, PlayerError};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::{Store, checkpoint_key};
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,10 @@ pub(crate) struct Ancestor {
 pub(crate) fn ancestor(path: &Path, config: &TrainConfig) -> Result<Ancestor, TrainError> {
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
-    let checkpoint = models.checkpoint(path).map_err(|error| refuse(error.to_string()))?;
+    let checkpoint = models.checkpoint(path).map_err(|error| match error {
+        PlayerError::NoModel { problem, .. } => refuse(problem),
+        error => refuse(error.to_string()),
+    })?;
     let (there, here) = (checkpoint.card.network, config.network);
     let id = checkpoint.card.id.clone();
     if there == here {

@@ -61,11 +61,20 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
     let mut differences = Vec::new();
     let known = with_absent(&found, &json!({ "config": TrainConfig::default() }));
     compare("", &known, &wanted, &mut differences);
+    let (there, here) = (beginning(&known), beginning(&wanted));
+    if there != here {
+        differences.push(format!("it began with {there}, not with {here}"));
+    }
     if differences.is_empty() {
         let from = found.get("from").map(Origin::deserialize).transpose();
         return from.map_err(|error| unreadable(format!("from: {error}")));
     }
     Err(TrainError::OtherRun { place: store.place(), differences: differences.join(", ") })
+}
+
+/// Whether a run has begun there.
+pub(super) fn exist(store: &Store) -> Result<bool, TrainError> {
+    Ok(store.exists(KEY)?)
 }
 
 /// Reads `run.json`.
@@ -116,7 +125,8 @@ fn with_absent(found: &Value, defaults: &Value) -> Value {
 
 /// Lists the keys on which two objects differ, with both values.
 fn compare(path: &str, found: &Value, wanted: &Value, differences: &mut Vec<String>) {
-    if path == "program" || FREE.contains(&path) {
+    // What it began with is told in words.
+    if ["program", "from"].contains(&path) || FREE.contains(&path) {
         return;
     }
     let (Value::Object(there), Value::Object(here)) = (found, wanted) else {
@@ -135,6 +145,12 @@ fn compare(path: &str, found: &Value, wanted: &Value, differences: &mut Vec<Stri
         let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         compare(&inner, &value(there, key), &value(here, key), differences);
     }
+}
+
+/// What a run began with, in words.
+fn beginning(run: &Value) -> String {
+    let path = run.pointer("/from/path").and_then(Value::as_str);
+    path.map_or_else(|| "random weights".to_owned(), |path| format!("the weights of {path}"))
 }
 
 fn shown(value: &Value) -> String {
@@ -202,7 +218,12 @@ mod tests {
         assert_eq!(settle(&store, &config, Some(Path::new("runs/small"))).unwrap(), origin);
         assert_eq!(settle(&store, &config, None).unwrap(), origin, "who goes on need not say it");
         let message = settle(&store, &config, Some(Path::new("runs/other"))).unwrap_err().to_string();
-        assert!(message.contains(r#"from.path is "runs/small" there and "runs/other" here"#), "{message}");
+        let expected = "it began with the weights of runs/small, not with the weights of runs/other; expected the same";
+        assert!(message.contains(expected), "{message}");
+        let (_dir, store) = self::store();
+        settle(&store, &config, None).unwrap();
+        let message = settle(&store, &config, Some(Path::new("runs/small"))).unwrap_err().to_string();
+        assert!(message.contains("it began with random weights, not with the weights of runs/small"), "{message}");
     }
 
     #[test]

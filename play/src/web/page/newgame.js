@@ -39,10 +39,9 @@ export function newGame() {
   let complain = () => {};
 
   const usable = () => {
-    const best = setup.players.find((player) => player.is_model && player.rulesets.includes(choice.rules));
     const kept = setup.players.find((player) => player.id === choice.player);
     if (kept && (!kept.is_model || kept.rulesets.includes(choice.rules))) return kept.id;
-    return (best ?? setup.players.find((player) => player.id === "alphabeta:2")).id;
+    return setup.opponents[choice.rules];
   };
 
   function draw() {

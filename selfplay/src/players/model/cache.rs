@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use hnefi_models::names::did_you_mean;
 use hnefi_models::{
     CARD_FILE, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluator, pretrained, pretrained_names,
 };
 
 use crate::players::PlayerError;
 use crate::search::SearchConfig;
+use crate::store::{Access, Location, Patience, Store, checkpoint_key};
 
 /// The folder of a run that holds its checkpoints, numbered by generation.
 const CHECKPOINTS: &str = "checkpoints";
@@ -33,11 +36,12 @@ impl ModelCache {
         &self.search
     }
 
-    /// The checkpoint that `path` means: a checkpoint folder, a run folder (its newest checkpoint at the time of the first
-    /// call), or else the name of a shipped checkpoint.
+    /// The checkpoint that `path` means: a checkpoint folder, a run directory (its newest checkpoint at the time of the
+    /// first call), a run in a bucket such as `s3://BUCKET/runs/first` (the same), or else the name of a shipped
+    /// checkpoint.
     ///
     /// # Errors
-    /// When there is none, or it is damaged or of another encoding, or the device is not there.
+    /// When there is none, or it is damaged or of another encoding, or the device or the bucket is not there.
     pub fn checkpoint(&mut self, path: &Path) -> Result<&Checkpoint, PlayerError> {
         if !self.loaded.contains_key(path) {
             let checkpoint = self.load(path)?;
@@ -61,6 +65,13 @@ impl ModelCache {
             return Ok(Checkpoint::load(path, &device)?);
         }
         let missing = |problem| PlayerError::NoModel { path: path.display().to_string(), problem };
+        if let Some(location @ Location::Bucket(_)) = path.to_str().and_then(|text| text.parse().ok()) {
+            let store = Store::open(&location, Access::Read, patience())?;
+            let newest = store.checkpoints()?.pop();
+            let newest = newest.ok_or_else(|| missing("there is no run, or it has no checkpoint yet".to_owned()))?;
+            // Read before the store goes, and with it what it fetched.
+            return Ok(Checkpoint::load(&store.folder(&checkpoint_key(newest))?, &device)?);
+        }
         if path.join(CHECKPOINTS).is_dir() {
             let newest = newest_checkpoint(&path.join(CHECKPOINTS))
                 .ok_or_else(|| missing("the run has no checkpoint yet".to_owned()))?;
@@ -76,8 +87,14 @@ impl ModelCache {
         };
         let names = pretrained_names();
         let shipped = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        Err(missing(format!("{found}, and no shipped checkpoint of that name; shipped: {shipped}")))
+        let meant = path.to_str().map(|text| did_you_mean(text, names.iter().copied())).unwrap_or_default();
+        Err(missing(format!("{found}, and no shipped checkpoint of that name; shipped: {shipped}{meant}")))
     }
+}
+
+/// Whoever wants to play is not kept waiting for an hour.
+fn patience() -> Patience {
+    Patience { request: Duration::from_secs(30), limit: Duration::from_secs(60), ..Patience::default() }
 }
 
 /// The complete checkpoint with the highest number in a run's `checkpoints` folder.
@@ -107,8 +124,10 @@ mod tests {
     #[test]
     fn a_missing_folder_is_named_and_the_shipped_ones_are_listed() {
         let found = refusal(Path::new("no/such/run"));
-        assert!(found.starts_with("player model:no/such/run: there is no such folder, and no shipped"), "{found}");
-        assert!(found.contains("shipped: "), "{found}");
+        assert!(found.starts_with("model no/such/run: there is no such folder, and no shipped"), "{found}");
+        assert!(found.contains("shipped: ") && !found.contains("did you mean"), "{found}");
+        let found = refusal(Path::new("brandub"));
+        assert!(found.ends_with("; did you mean brandubh?"), "{found}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hnefi_models::{EvalError, Precision, PrecisionChoice};
+use hnefi_models::{EvalError, Precision, PrecisionChoice, names};
 
 use crate::players::spec::{COUNTS, whole};
 use crate::search::{RootKind, SearchConfig};
@@ -99,7 +99,7 @@ impl ModelSpec {
                 _ => {
                     let key = key
                         .strip_prefix("search.")
-                        .ok_or_else(|| format!("unknown setting {key:?}; expected {SETTINGS}"))?;
+                        .ok_or_else(|| format!("unknown setting {key:?}; expected {SETTINGS}{}", meant(key)))?;
                     SearchConfig::default().with(key, value).map_err(|fault| format!("search.{fault}"))?;
                     if search.iter().any(|(known, _)| known == key) {
                         return Err(format!("more than one search.{key}; expected one"));
@@ -146,6 +146,13 @@ impl fmt::Display for Limit {
             Limit::Time(duration) => write!(f, "time={}", duration.as_secs_f64()),
         }
     }
+}
+
+/// The end of an error about a setting that is none: which one was probably meant.
+fn meant(key: &str) -> String {
+    let (section, rest) = key.split_at(key.find('.').unwrap_or(key.len()));
+    let meant = names::nearest(section, ["playouts", "time", "precision", "search"]);
+    meant.map(|meant| names::asked(format!("{meant}{rest}"))).unwrap_or_default()
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -1,0 +1,79 @@
+//! Names that people type: which one they probably meant.
+
+use hnefi_engine::Preset;
+
+/// Begins the end of an error that says which name was probably meant.
+pub const MEANT: &str = "; did you mean ";
+
+/// The known name that is nearest to what was typed, if it is near enough: up to three letters inserted, left out,
+/// replaced or swapped with the next one, in a name more than three times as long. Case does not count.
+pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Nobody slips in a name of that length, and comparing takes time.
+    if found.len() > 100 {
+        return None;
+    }
+    let found = found.to_lowercase();
+    let measured = known.into_iter().map(|name| (strsim::osa_distance(&found, &name.to_lowercase()), name));
+    let near = measured.filter(|(changes, name)| {
+        let longest = found.chars().count().max(name.chars().count());
+        *changes <= 3 && 3 * changes < longest
+    });
+    // The first of those that are as near.
+    near.min_by_key(|&(changes, _)| changes).map(|(_, name)| name)
+}
+
+/// The end of an error about an unknown name: `; did you mean NAME?`, or nothing when no known name is near.
+pub fn did_you_mean<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(found, known).map(asked).unwrap_or_default()
+}
+
+/// `; did you mean NAME?`.
+pub fn asked(name: impl std::fmt::Display) -> String {
+    format!("{MEANT}{name}?")
+}
+
+/// The ruleset of that name.
+///
+/// # Errors
+/// What was found, the names there are, and which one was probably meant.
+pub fn ruleset(text: &str) -> Result<Preset, String> {
+    let names = || Preset::ALL.iter().map(|preset| preset.name());
+    Preset::from_name(text).ok_or_else(|| {
+        let all = names().collect::<Vec<_>>().join(", ");
+        format!("unknown ruleset {text:?}: expected one of {all}{}", did_you_mean(text, names()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_of_the_hand_are_seen_through() {
+        let known = ["train", "quick", "brandubh", "copenhagen", "copenhagen-gpu", "cpu", "int8"];
+        for (found, meant) in [
+            ("trian", "train"),
+            ("qiuck", "quick"),
+            ("brandub", "brandubh"),
+            ("Copenhagen", "copenhagen"),
+            ("copenhaguen", "copenhagen"),
+            ("copenhagen_gpu", "copenhagen-gpu"),
+            ("cpuu", "cpu"),
+            ("int4", "int8"),
+        ] {
+            assert_eq!(nearest(found, known), Some(meant), "{found}");
+        }
+        for found in ["", "gpu", "chess", "brand", "quartz", "no/such/folder", &"brandubh".repeat(20)] {
+            assert_eq!(nearest(found, known), None, "{found}");
+        }
+    }
+
+    #[test]
+    fn rulesets_are_read_by_name() {
+        assert_eq!(ruleset("fetlar"), Ok(Preset::Fetlar));
+        let message = ruleset("brandub").unwrap_err();
+        assert!(message.starts_with("unknown ruleset \"brandub\": expected one of copenhagen, "), "{message}");
+        assert!(message.ends_with("; did you mean brandubh?"), "{message}");
+        assert!(!ruleset("chess").unwrap_err().contains("did you mean"));
+    }
+}

@@ -1,0 +1,29 @@
+//! `hnefi completions` and `hnefi man`: what shells and `man` know of the commands.
+
+use clap::CommandFactory;
+
+use crate::cli::{Cli, CompletionsArgs, ManArgs};
+
+/// Prints the script that completes the commands and options in a shell.
+pub fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
+    clap_complete::generate(args.shell, &mut Cli::command(), "hnefi", &mut std::io::stdout());
+    Ok(())
+}
+
+/// Writes a manual page for the program and one for each command.
+pub fn man(args: &ManArgs) -> anyhow::Result<()> {
+    hnefi_data::check_new_folder(&args.out)?;
+    std::fs::create_dir_all(&args.out)?;
+    clap_mangen::generate_to(Cli::command(), &args.out)?;
+    for page in std::fs::read_dir(&args.out)? {
+        let page = page?.path();
+        // Without this, `man` would join the lines of the examples.
+        let text = std::fs::read_to_string(&page)?.replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n", 1);
+        std::fs::write(&page, text)?;
+    }
+    println!(
+        "{}: hnefi.1 and a page for each command; man -M or MANPATH finds them in a folder man1",
+        args.out.display()
+    );
+    Ok(())
+}

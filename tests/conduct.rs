@@ -1,0 +1,186 @@
+//! How the binary behaves as a program among programs: its streams, its exit status, its help, and what shells know of
+//! it.
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// Far more than anything here takes, on any machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn hnefi(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hnefi"));
+    command.args(shlex::split(line).expect("words")).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(folder: &Path, line: &str) -> Output {
+    hnefi(folder, line).output().expect("the binary starts")
+}
+
+/// Standard output and standard error.
+fn texts(output: &Output) -> [String; 2] {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("tiny.toml"), include_str!("data/tiny.toml")).expect("written");
+    folder
+}
+
+/// Waits until the process catches interrupts, as Linux tells.
+fn await_handler(child: &Child) {
+    let until = Instant::now() + PATIENCE;
+    let catches = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 2 != 0)
+    };
+    while !catches() {
+        assert!(Instant::now() < until, "it never caught interrupts");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn whatever_is_interrupted_says_so_by_its_exit_status() {
+    let folder = folder();
+    std::fs::create_dir_all(folder.path().join("run")).expect("a folder");
+    std::fs::write(folder.path().join("run/run.json"), "{}").expect("written");
+    for line in [
+        "match random random --games 100000000 --threads 1",
+        "selfplay --config tiny.toml --games 100000 --threads 1 --out games",
+        "train --config tiny.toml --set budget.generations=9999 --set run.threads=1 --run trained",
+        "worker no/such --wait",
+        "fetch run --run copy --follow",
+    ] {
+        for signal in [Signal::SIGINT, Signal::SIGTERM] {
+            let child = hnefi(folder.path(), line).spawn().expect("starts");
+            await_handler(&child);
+            kill(Pid::from_raw(child.id() as i32), signal).expect("sent");
+            let output = child.wait_with_output().expect("ended");
+            let [out, error] = texts(&output);
+            assert_eq!(output.status.code(), Some(130), "{line}, {signal}: {out}{error}");
+            assert!(error.contains("stopping at the next safe point"), "{line}: {error}");
+        }
+    }
+    assert!(!folder.path().join("no").exists(), "who waits for a run makes none");
+    assert_eq!(run(folder.path(), "match random nobody").status.code(), Some(2));
+    assert_eq!(run(folder.path(), "watch no/such").status.code(), Some(1));
+    assert_eq!(run(folder.path(), "match random random --games 2").status.code(), Some(0));
+}
+
+#[test]
+fn results_alone_go_to_standard_output() {
+    let folder = folder();
+    let settings = "--set budget.generations=1 --set evaluate.games=0 --set run.precision=int8";
+    let [out, error] = texts(&run(folder.path(), &format!("train --config tiny.toml --run one {settings}")));
+    assert!(out.starts_with("trained 1 generations, ") && out.contains("\ncheckpoint  one/"), "{out}");
+    assert!(!out.contains("warning") && !out.contains("parameters, from"), "{out}");
+    assert!(error.contains("parameters, from random weights") && error.contains(" gen   time"), "{error}");
+    let [out, error] = texts(&run(folder.path(), &format!("--quiet train --config tiny.toml --run two {settings}")));
+    assert!(out.starts_with("trained 1 generations, "), "{out}");
+    // On a CPU without the instructions for that precision there is a warning, which is no note.
+    assert!(error.lines().all(|line| line.starts_with("warning: ")), "{error}");
+    let [out, error] = texts(&run(folder.path(), "match random random --games 20 -q"));
+    assert!(out.starts_with("random against random") && error.is_empty(), "{out}{error}");
+    let [_, error] = texts(&run(folder.path(), "match random random --games 20"));
+    assert!(error.contains("/20 games +"), "{error}");
+}
+
+/// What plays is chosen alike and said, in the terminal and behind the protocol.
+#[test]
+fn the_network_for_a_ruleset_is_chosen_and_told_alike() {
+    let folder = folder();
+    let nobody = "no network is shipped for tablut or its board";
+    for (rules, player, told) in [
+        ("brandubh", "model:brandubh,playouts=200 plays brandubh", None),
+        ("copenhagen", "model:copenhagen,playouts=200 plays copenhagen", None),
+        ("fetlar", "model:copenhagen,playouts=200 plays fetlar", None),
+        ("tablut", "alphabeta:2 plays tablut", Some(nobody)),
+    ] {
+        let play = run(folder.path(), &format!("play --plain --rules {rules}"));
+        let [out, error] = texts(&play);
+        assert!(play.status.success(), "{error}");
+        assert!(error.contains(player) && !out.contains(player), "{rules}: {error}");
+        assert_eq!(error.contains("warning: "), told.is_some(), "{rules}: {error}");
+        let mut uci =
+            hnefi(folder.path(), &format!("uci --rules {rules}")).stdin(Stdio::piped()).spawn().expect("starts");
+        std::io::Write::write_all(&mut uci.stdin.take().expect("piped"), b"isready\n").expect("written");
+        let [said, _] = texts(&uci.wait_with_output().expect("ended"));
+        let network = player.strip_prefix("model:").and_then(|name| name.split(',').next());
+        match network {
+            Some(network) => assert!(said.contains(&format!("network {network} is loaded")), "{rules}: {said}"),
+            None => assert!(said.contains("no network is loaded: "), "{rules}: {said}"),
+        }
+        if let Some(told) = told {
+            assert!(error.contains(told) && said.contains(told), "{rules}: {error}{said}");
+        }
+    }
+    let [_, error] = texts(&run(folder.path(), "play --plain model:brandubh --rules tablut"));
+    assert!(error.contains("warning: the network was trained on brandubh, not on tablut"), "{error}");
+}
+
+fn subcommands(folder: &Path) -> Vec<String> {
+    let [help, _] = texts(&run(folder, "--help"));
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // Names stand at two spaces, their stories further in.
+    let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn help_fits_a_narrow_terminal_and_ends_with_examples() {
+    let folder = folder();
+    let names = subcommands(folder.path());
+    assert!(names.len() > 20, "{names:?}");
+    for name in names.iter().filter(|name| *name != "help") {
+        for form in ["--help", "-h"] {
+            let output = hnefi(folder.path(), &format!("{name} {form}")).env("COLUMNS", "80").output().expect("starts");
+            let [help, error] = texts(&output);
+            assert!(output.status.success(), "{name}: {error}");
+            let long = help.lines().find(|line| line.chars().count() > 80);
+            assert_eq!(long, None, "{name} {form}");
+            assert!(help.contains(&format!("Examples:\n  hnefi {name}")), "{name}: {help}");
+        }
+    }
+}
+
+#[test]
+fn shells_and_man_know_every_command() {
+    let folder = folder();
+    let names = subcommands(folder.path());
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let [script, _] = texts(&run(folder.path(), &format!("completions {shell}")));
+        for name in &names {
+            assert!(script.contains(name.as_str()), "{shell} does not know {name}");
+        }
+        assert!(script.contains("opening-plies"), "{shell} does not know the options");
+    }
+    let made = run(folder.path(), "man --out pages/man1");
+    assert!(made.status.success(), "{}", texts(&made)[1]);
+    for name in names.iter().filter(|name| *name != "help") {
+        let page = folder.path().join(format!("pages/man1/hnefi-{name}.1"));
+        let page = std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(page.contains(".TH hnefi") && page.contains(".SH EXAMPLES\n.nf\n  hnefi"), "{name}: {page}");
+    }
+    assert!(folder.path().join("pages/man1/hnefi.1").is_file());
+}
+
+#[test]
+fn who_waits_for_a_run_says_so() {
+    let folder = folder();
+    let mut child = hnefi(folder.path(), "worker no/such --wait").spawn().expect("starts");
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().expect("piped")).read_line(&mut line).expect("a line");
+    assert_eq!(line, "no/such: no run has begun there yet; waiting\n");
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+}

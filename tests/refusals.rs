@@ -1,0 +1,422 @@
+//! What cannot be done is refused by the binary at once, in one message, and leaves nothing behind.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const ARCHIVE: &str = "game,moves,captures_by_attackers,captures_by_defenders,result
+3,d2-c2 d5-e5 d6-c6 e5-e6 timeout,0,0,White
+";
+
+/// A folder to work in; names are relative to it, so that messages are as a person sees them.
+struct Desk {
+    folder: tempfile::TempDir,
+}
+
+impl Desk {
+    /// With `games.hgames`, a file `taken`, a file `junk.hgames` that is no record, and `tiny.toml`.
+    fn new() -> Desk {
+        let desk = Desk { folder: tempfile::tempdir().expect("a folder") };
+        desk.write("games.csv", ARCHIVE);
+        desk.write("taken", "here already");
+        desk.write("junk.hgames", "no record at all");
+        desk.write("tiny.toml", include_str!("data/tiny.toml"));
+        let made = desk.run("import games.csv --rules brandubh --out games.hgames");
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        desk
+    }
+
+    fn at(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, what: &str) {
+        fs::write(self.at(name), what).expect("written");
+    }
+
+    /// A run directory with a checkpoint.
+    fn run_directory(&self, name: &str) {
+        let to = self.at(name).join("checkpoints/000007");
+        fs::create_dir_all(&to).expect("a folder");
+        fs::create_dir_all(self.at(name).join("metrics")).expect("a folder");
+        for file in ["card.json", "model.safetensors"] {
+            let from = concat!(env!("CARGO_MANIFEST_DIR"), "/models/pretrained/brandubh/");
+            fs::copy(format!("{from}{file}"), to.join(file)).expect("copied");
+        }
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hnefi"));
+        let words = shlex::split(line).expect("words");
+        command.args(words).current_dir(self.folder.path()).stdin(Stdio::null());
+        // Nothing of the machine's own settings.
+        for variable in std::env::vars().map(|(name, _)| name) {
+            if ["AWS_", "GOOGLE_", "AZURE_", "GCE_"].iter().any(|prefix| variable.starts_with(prefix)) {
+                command.env_remove(variable);
+            }
+        }
+        // Nobody listens there: what the machine's provider would say is known and comes at once.
+        command.env("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9");
+        command.envs(["GCE_METADATA_HOST", "GCE_METADATA_ROOT", "GCE_METADATA_IP"].map(|name| (name, "127.0.0.1:9")));
+        command
+    }
+
+    fn run(&self, line: &str) -> Output {
+        self.command(line).output().expect("the binary starts")
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("a folder");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// Runs what must fail, with no result, and nothing new in the folder; returns the message.
+    fn refused(&self, line: &str) -> String {
+        let before = self.names();
+        let message = refusal(&self.run(line), line);
+        assert_eq!(self.names(), before, "{line} left something behind: {message}");
+        message
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The message of a command that failed without a result.
+fn refusal(output: &Output, line: &str) -> String {
+    let message = text(&output.stderr);
+    assert!(matches!(output.status.code(), Some(1 | 2)), "{line}: {}: {message}", output.status);
+    assert_eq!(text(&output.stdout), "", "{line} gave a result");
+    assert!(message.contains("error: ") && !message.contains("panicked"), "{line}: {message}");
+    message
+}
+
+#[test]
+fn a_place_that_cannot_be_written_to_is_refused_before_the_work() {
+    let desk = Desk::new();
+    desk.run_directory("run");
+    desk.write("p.01", "");
+    // Games without number, so that a match that is played does not end.
+    let work = [
+        ("match random random --games 100000000 --save", "taken"),
+        ("import games.csv --rules brandubh --out", "taken"),
+        ("export games.hgames --format jsonl --out", "taken"),
+        ("export games.hgames --format parquet --out", "taken"),
+        ("export-net brandubh --onnx", "taken"),
+        ("export-net brandubh --reference", "taken"),
+        ("imitate games.hgames --epochs 10000 --out", "taken"),
+        ("unpack no-such-part.01 --run", "taken"),
+        ("man --out", "taken"),
+    ];
+    for (line, taken) in work {
+        let message = desk.refused(&format!("{line} {taken}"));
+        assert!(message.contains(&format!("writing {taken}: it exists")), "{line}: {message}");
+        let message = desk.refused(&format!("{line} taken/new"));
+        assert!(message.contains("writing taken/new: taken is no folder"), "{line}: {message}");
+    }
+    let message = desk.refused("pack run --out p");
+    assert!(message.contains("writing p.01: it exists"), "{message}");
+    assert!(desk.refused("pack run --out taken/p").contains("taken is no folder"));
+    for line in ["selfplay --games 1 --model brandubh --out", "train --config tiny.toml --run"] {
+        let message = desk.refused(&format!("{line} taken/new"));
+        assert!(message.contains("run directory taken/new: "), "{message}");
+    }
+    // Missing folders are made by all of them.
+    assert!(desk.run("match random random --games 2 --save new/folder/games.hgames").status.success());
+    assert!(desk.at("new/folder/games.hgames").is_file());
+}
+
+#[test]
+fn a_model_has_the_same_names_everywhere() {
+    let desk = Desk::new();
+    desk.run_directory("run");
+    let commands = [
+        "judge MODEL games.hgames",
+        "export-net MODEL --onnx net.onnx",
+        "selfplay --model MODEL --games 1 --playouts 2 --threads 1 --out games",
+        "uci --model MODEL",
+        "match model:MODEL,playouts=2 random --games 2",
+        "play --plain model:MODEL,playouts=2",
+        "imitate games.hgames --from MODEL --epochs 0.01 --out people --config brandubh",
+        "train --config tiny.toml --from MODEL --run trained",
+    ];
+    for line in commands {
+        let message = desk.refused(&line.replace("MODEL", "brandub"));
+        assert!(
+            message.contains("brandub: there is no such folder, and no shipped checkpoint of that name"),
+            "{message}"
+        );
+        assert!(message.trim_end().ends_with("; did you mean brandubh?"), "{line}: {message}");
+        assert!(!message.contains("player model:"), "{line}: {message}");
+        let message = desk.refused(&line.replace("MODEL", "s3://games/run"));
+        assert!(message.contains("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"), "{line}: {message}");
+    }
+    for model in ["brandubh", "run", "run/checkpoints/000007"] {
+        // All but the last two, whose configurations have networks of other shapes.
+        for line in &commands[..6] {
+            let output = desk.run(&line.replace("MODEL", model));
+            assert!(output.status.success(), "{line} of {model}: {}", text(&output.stderr));
+        }
+        fs::remove_file(desk.at("net.onnx")).expect("written");
+        fs::remove_dir_all(desk.at("games")).expect("written");
+    }
+}
+
+#[test]
+fn names_with_a_slip_are_seen_through() {
+    let desk = Desk::new();
+    for (line, meant) in [
+        ("train --config qiuck", "quick"),
+        ("train --config tiny.toml --set trian.rate=0.1", "train"),
+        ("train --config tiny.toml --set train.bacth=64", "train.batch"),
+        ("train --config tiny.toml --device cdua:1", "cuda:1"),
+        ("perft --depth 1 --rules brandub", "brandubh"),
+        ("match random alphabta:2", "alphabeta:2"),
+        ("match random brandubh", "model:brandubh"),
+        ("match random model:brandubh,precision=int4", "int8"),
+        ("match random model:brandubh,search.c_putc=1", "search.c_puct"),
+        ("export games.hgames --format parqet", "parquet"),
+        ("export games.hgames --format jsonl --result atackers", "attackers"),
+        ("ladder run --opponent ranodm", "random"),
+    ] {
+        let message = desk.refused(line);
+        assert!(message.contains(&format!("; did you mean {meant}?")), "{line}: {message}");
+    }
+}
+
+/// Parts of a message that stand there twice.
+fn repeated(message: &str) -> Option<String> {
+    const LENGTH: usize = 20;
+    let letters: Vec<char> = message.chars().collect();
+    let pieces: Vec<&[char]> = letters.windows(LENGTH).collect();
+    let twice = pieces.iter().enumerate().find(|(at, piece)| pieces[at + 1..].contains(piece));
+    twice.map(|(_, piece)| piece.iter().collect())
+}
+
+#[test]
+fn a_cause_is_told_once() {
+    let desk = Desk::new();
+    desk.run_directory("run");
+    fs::create_dir(desk.at("folder.hgames")).expect("a folder");
+    fs::create_dir_all(desk.at("damaged/games")).expect("a folder");
+    desk.write("damaged/games/000001.hgames", "no record");
+    desk.write("cut.toml", "seed = [1, ");
+    desk.write("empty.csv", "");
+    let (once, twice) = ("writing a: No such file or directory", ": No such file or directory");
+    assert!(repeated(once).is_none() && repeated(&format!("{once}{twice}")).is_some());
+    for line in [
+        "train --config no/such.toml",
+        "train --config folder.hgames",
+        "train --config cut.toml",
+        "train --config tiny.toml --from no/such",
+        "train --config tiny.toml --run taken",
+        "train --config tiny.toml --device cuda:0",
+        "train --config tiny.toml --store ftp://x/y",
+        "selfplay --config tiny.toml --model taken --games 1 --out new",
+        "worker no/such",
+        "fetch no/such --run new",
+        "ladder no/such",
+        "ladder damaged",
+        "watch no/such",
+        "watch no/such --web",
+        "play --web --games no/such",
+        "play --web --run no/such",
+        "play --fen nonsense",
+        "match uci:/no/such random --games 2",
+        "match model:no/such random --games 2",
+        "match random random --games 2 --save taken/x",
+        "import no/such.csv --rules brandubh --out new.hgames",
+        "import empty.csv --rules brandubh --out new.hgames",
+        "import taken --rules brandubh --out new.hgames",
+        "imitate no/such --out new",
+        "judge brandubh no/such",
+        "judge brandubh junk.hgames",
+        "judge no/such games.hgames",
+        "export no/such --format jsonl",
+        "export junk.hgames --format jsonl",
+        "export damaged --format parquet --out new",
+        "export-net no/such --onnx new",
+        "pack no/such",
+        "pack taken",
+        "unpack no/such --run new",
+        "unpack taken --run new",
+        "perft --rules brandubh --depth 1 --fen nonsense",
+    ] {
+        let output = desk.run(line);
+        let all = refusal(&output, line);
+        // The last line is the error; warnings may stand before it, and clap has its own layout.
+        let error = all.split("error: ").last().unwrap_or_default();
+        if let Some(twice) = repeated(error) {
+            panic!("{line}: {twice:?} stands twice in: {error}");
+        }
+        let _ = fs::remove_dir_all(desk.at("new"));
+    }
+}
+
+#[test]
+fn junk_is_no_success() {
+    let desk = Desk::new();
+    for line in [
+        "export junk.hgames --format jsonl",
+        "export junk.hgames --format parquet --out set",
+        "export games.hgames junk.hgames --format parquet --out set",
+        "judge brandubh junk.hgames",
+        "imitate junk.hgames --out people",
+    ] {
+        let before = desk.names();
+        let output = desk.run(line);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {message}");
+        assert!(message.contains("error: junk.hgames: "), "{line}: {message}");
+        assert_eq!(desk.names(), before, "{line}");
+    }
+    // Of a run a damaged file is passed over, unless there is no other.
+    fs::create_dir_all(desk.at("run/games")).expect("a folder");
+    fs::copy(desk.at("junk.hgames"), desk.at("run/games/000001.hgames")).expect("copied");
+    let message = desk.refused("export run --format parquet --out set");
+    assert!(message.contains("warning: skipped: ") && message.contains("error: "), "{message}");
+    fs::copy(desk.at("games.hgames"), desk.at("run/games/000002.hgames")).expect("copied");
+    let output = desk.run("export run --format jsonl");
+    let message = text(&output.stderr);
+    assert!(output.status.success() && message.contains("1 of 2 record files skipped"), "{message}");
+    assert_eq!(text(&output.stdout).lines().count(), 1);
+}
+
+#[cfg(not(feature = "cuda"))]
+#[test]
+fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {
+    let desk = Desk::new();
+    for line in [
+        "train --config tiny.toml --run new --device cuda:0",
+        "train --config tiny.toml --run new --set run.train_device=cuda:0",
+        "selfplay --config tiny.toml --games 1 --out new --device cuda:0",
+        "imitate games.hgames --out new --set run.train_device=cuda:0",
+        "judge brandubh games.hgames --device cuda:0",
+        "worker new --wait --device cuda:0",
+        "uci --model brandubh --device cuda:0",
+    ] {
+        let message = desk.refused(line);
+        assert!(
+            message.contains("device cuda:0: not in this build; build with `--features cuda`"),
+            "{line}: {message}"
+        );
+    }
+}
+
+#[test]
+fn a_run_that_is_not_there_is_not_made() {
+    let desk = Desk::new();
+    fs::create_dir(desk.at("empty")).expect("a folder");
+    for place in ["typo", "file:typo", "empty"] {
+        let message = desk.refused(&format!("worker {place}"));
+        assert!(message.contains("no run has begun there") && message.contains("--wait"), "{message}");
+    }
+    for line in ["ladder typo", "ladder typo --show", "fetch typo --run new", "watch typo", "pack typo"] {
+        let message = desk.refused(line);
+        assert!(message.contains("typo: not found; expected the directory of a run"), "{line}: {message}");
+    }
+    assert!(desk.refused("fetch empty --run new").contains("nothing is there; expected a run"));
+    assert_eq!(fs::read_dir(desk.at("empty")).expect("a folder").count(), 0);
+}
+
+#[test]
+fn what_a_run_began_with_is_told_in_words() {
+    let desk = Desk::new();
+    desk.write("run.json", "");
+    let begun =
+        desk.run("train --config tiny.toml --set budget.generations=1 --set evaluate.games=0 --run run --quiet");
+    assert!(begun.status.success(), "{}", text(&begun.stderr));
+    let message = desk.refused("train --config tiny.toml --run run --from brandubh");
+    let expected =
+        "run directory run holds another run: it began with random weights, not with the weights of brandubh;";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn missing_credentials_are_told_at_once() {
+    let desk = Desk::new();
+    let variables = [
+        ("s3://games/run", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+        ("gs://games/run", "GOOGLE_SERVICE_ACCOUNT"),
+        ("az://games/run", "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY"),
+    ];
+    for (place, expected) in variables {
+        for line in ["train --config tiny.toml --store PLACE", "worker PLACE", "fetch PLACE --run new", "ladder PLACE"]
+        {
+            let line = line.replace("PLACE", place);
+            let message = refusal(&desk.run(&line), &line);
+            assert!(message.contains(&format!("store {place}: ")), "{line}: {message}");
+            assert!(message.contains(&format!("expected {expected}")), "{line}: {message}");
+            assert!(!message.contains("trying again"), "{line}: {message}");
+            assert_eq!(message.lines().count(), 1, "{line}: {message}");
+        }
+    }
+    assert!(!desk.at("new").exists());
+    let line = "fetch s3://games/run --run new";
+    let half = desk.command(line).env("AWS_ACCESS_KEY_ID", "key").output().expect("starts");
+    assert!(refusal(&half, line).contains("AWS_SECRET_ACCESS_KEY"));
+}
+
+/// A server that answers every request alike.
+fn server(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = [0; 4096];
+            let _ = stream.read(&mut head);
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn what_waiting_cannot_heal_is_not_waited_for() {
+    let desk = Desk::new();
+    let key = [("AWS_ACCESS_KEY_ID", "key"), ("AWS_SECRET_ACCESS_KEY", "secret"), ("AWS_ALLOW_HTTP", "true")];
+    let line = "fetch s3://games/run --run new";
+    for (answer, told) in [
+        ("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "400 Bad Request"),
+        ("HTTP/1.1 301 Moved\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "incorrectly configured region"),
+        ("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "403 Forbidden"),
+    ] {
+        let output = desk.command(line).envs(key).env("AWS_ENDPOINT", server(answer)).output().expect("starts");
+        let message = refusal(&output, line);
+        assert!(message.contains("was refused: ") && message.contains(told), "{message}");
+    }
+    let insecure = desk
+        .command(line)
+        .envs(key[..2].iter().copied())
+        .env("AWS_ENDPOINT", "http://127.0.0.1:9")
+        .output()
+        .expect("starts");
+    assert!(refusal(&insecure, line).contains("was refused: "), "{}", text(&insecure.stderr));
+    assert!(!Path::new("new").exists());
+}
+
+#[test]
+fn an_address_to_listen_at_may_be_short() {
+    let desk = Desk::new();
+    for text in ["0", ":0", "localhost:0", "127.0.0.1:0", "[::1]:0"] {
+        let mut child =
+            desk.command(&format!("play --web --listen {text}")).stdout(Stdio::piped()).spawn().expect("starts");
+        let mut line = String::new();
+        let mut out = std::io::BufReader::new(child.stdout.take().expect("piped"));
+        std::io::BufRead::read_line(&mut out, &mut line).expect("a line");
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+        // Where a machine has no such address, nothing is printed.
+        assert!(line.starts_with("Open http://") || (text == "[::1]:0" && line.is_empty()), "{text}: {line}");
+    }
+    for text in ["localhost", "x:y", "70000", "127.0.0.1", ""] {
+        let message = desk.refused(&format!("play --web --listen '{text}'"));
+        assert!(message.contains("such as 8037, localhost:8037 or 0.0.0.0:8037"), "{text}: {message}");
+    }
+}
