@@ -28,7 +28,7 @@ impl Wdl {
         self.win + 0.5 * self.draw
     }
 
-    /// The same chances from the other side. Together with [`Wdl::of_outcome`] the only place where the viewpoint changes.
+    /// The same chances from the other side. With [`Wdl::of_winner`] the only place where the viewpoint changes.
     #[inline]
     #[must_use]
     pub fn flipped(self) -> Wdl {
@@ -43,13 +43,23 @@ impl Wdl {
         Wdl { win, draw, loss }
     }
 
+    /// The chances of `mover` as `viewer` sees them.
+    #[inline]
+    #[must_use]
+    pub fn seen_by(self, mover: Side, viewer: Side) -> Wdl {
+        if mover == viewer { self } else { self.flipped() }
+    }
+
+    /// The end of a game that this side won, or nobody, as `viewer` sees it.
+    #[inline]
+    pub fn of_winner(winner: Option<Side>, viewer: Side) -> Wdl {
+        winner.map_or(Wdl::DRAW, |winner| Wdl::WIN.seen_by(winner, viewer))
+    }
+
     /// An absolute outcome as `viewer` sees it.
+    #[inline]
     pub fn of_outcome(outcome: Outcome, viewer: Side) -> Wdl {
-        match outcome.winner() {
-            None => Wdl::DRAW,
-            Some(side) if side == viewer => Wdl::WIN,
-            Some(_) => Wdl::LOSS,
-        }
+        Wdl::of_winner(outcome.winner(), viewer)
     }
 }
 

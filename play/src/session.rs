@@ -29,14 +29,13 @@ pub struct Chances {
 impl Chances {
     /// What `wdl` says when `mover` is to move.
     pub fn of(wdl: Wdl, mover: Side) -> Chances {
-        let attackers = if mover == Side::Attackers { wdl } else { wdl.flipped() };
+        let attackers = wdl.seen_by(mover, Side::Attackers);
         Chances { attackers: attackers.win, draw: attackers.draw, defenders: attackers.loss }
     }
 
     /// The chances as `viewer` sees them.
     pub fn seen_by(self, viewer: Side) -> Wdl {
-        let attackers = Wdl { win: self.attackers, draw: self.draw, loss: self.defenders };
-        if viewer == Side::Attackers { attackers } else { attackers.flipped() }
+        Wdl { win: self.attackers, draw: self.draw, loss: self.defenders }.seen_by(Side::Attackers, viewer)
     }
 
     /// Expected score of a side, draws half, in 0..=1.

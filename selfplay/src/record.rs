@@ -140,6 +140,14 @@ pub enum RecordError {
     },
 }
 
+impl PlyRecord {
+    /// Whether `searched` is what a search found, or a certain result. In games from elsewhere nobody searched.
+    pub fn has_searched_value(&self) -> bool {
+        let Wdl { win, draw, loss } = self.searched;
+        self.playouts > 0 || [win, draw, loss].contains(&1.0)
+    }
+}
+
 impl GameRecord {
     /// The winner by the board or by resignation; `None` for a draw or an unfinished game.
     pub fn winner(&self) -> Option<Side> {

@@ -23,11 +23,7 @@ impl<'a> GameFacts<'a> {
 
     /// The end of the game as `side` sees it, a draw where there is no winner.
     pub(super) fn result_for(&self, side: Side) -> Wdl {
-        match self.game.winner() {
-            None => Wdl::DRAW,
-            Some(winner) if winner == side => Wdl::WIN,
-            Some(_) => Wdl::LOSS,
-        }
+        Wdl::of_winner(self.game.winner(), side)
     }
 }
 

@@ -9,7 +9,7 @@
 //! Each game offers its worst position, the worst of all are kept, and they are drawn in proportion to their regret. They age
 //! with the games they come from.
 
-use hnefi_engine::Side;
+use hnefi_models::Wdl;
 
 use crate::record::{GameRecord, PlyRecord};
 
@@ -73,30 +73,19 @@ impl<'a> Misjudged<'a> {
 /// How far the searched score of every ply lies from where the game led; 0 for plies that were not searched. `None` when the
 /// game's start makes no sense.
 fn regrets(game: &GameRecord) -> Option<Vec<f32>> {
-    // Scores from the side that moved first; sides take turns.
     let first = game.start_position().ok()?.side_to_move();
-    let mut led_to = game.is_finished().then(|| result(game, first));
+    let last = if game.plies.len().is_multiple_of(2) { first } else { first.opponent() };
+    // For the side to move; sides take turns.
+    let mut led_to = game.is_finished().then(|| Wdl::of_winner(game.winner(), last));
     let mut regrets = vec![0.0; game.plies.len()];
-    for (index, ply) in game.plies.iter().enumerate().rev() {
-        let score = if index % 2 == 0 { ply.searched.score() } else { 1.0 - ply.searched.score() };
-        led_to = match led_to {
-            _ if !was_searched(ply) => None,
-            Some(led_to) if follows_search(ply) => {
-                regrets[index] = (score - led_to).abs();
-                Some(led_to)
-            }
-            _ => Some(score),
-        };
+    for (ply, regret) in game.plies.iter().zip(&mut regrets).rev() {
+        led_to = was_searched(ply).then(|| match led_to {
+            Some(led_to) if follows_search(ply) => led_to.flipped(),
+            _ => ply.searched,
+        });
+        *regret = led_to.map_or(0.0, |led_to| (ply.searched.score() - led_to.score()).abs());
     }
     Some(regrets)
-}
-
-fn result(game: &GameRecord, side: Side) -> f32 {
-    match game.winner() {
-        Some(winner) if winner == side => 1.0,
-        Some(_) => 0.0,
-        None => 0.5,
-    }
 }
 
 fn was_searched(ply: &PlyRecord) -> bool {
@@ -112,8 +101,7 @@ fn follows_search(ply: &PlyRecord) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use hnefi_engine::{Move, Outcome, Preset, Reason, Square};
-    use hnefi_models::Wdl;
+    use hnefi_engine::{Move, Outcome, Preset, Reason, Side, Square};
 
     use super::*;
 

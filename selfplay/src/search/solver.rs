@@ -19,6 +19,28 @@ pub enum Verdict {
     Loss,
 }
 
+impl Verdict {
+    /// The verdict that certain chances are, from the same side.
+    fn of(certain: Wdl) -> Verdict {
+        if certain == Wdl::WIN {
+            Verdict::Win
+        } else if certain == Wdl::LOSS {
+            Verdict::Loss
+        } else {
+            Verdict::Draw
+        }
+    }
+
+    /// The verdict as chances, from the same side.
+    fn wdl(self) -> Wdl {
+        match self {
+            Verdict::Win => Wdl::WIN,
+            Verdict::Draw => Wdl::DRAW,
+            Verdict::Loss => Wdl::LOSS,
+        }
+    }
+}
+
 /// A certain result and how long it takes, as one side sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Proven {
@@ -31,32 +53,18 @@ pub struct Proven {
 impl Proven {
     /// The certain result of a move that ends the game with `outcome`, as `viewer` sees it.
     pub fn ending(outcome: Outcome, viewer: Side) -> Proven {
-        let verdict = match outcome.winner() {
-            None => Verdict::Draw,
-            Some(side) if side == viewer => Verdict::Win,
-            Some(_) => Verdict::Loss,
-        };
-        Proven { verdict, plies: 1 }
+        Proven { verdict: Verdict::of(Wdl::of_outcome(outcome, viewer)), plies: 1 }
     }
 
     /// The result of the move that led to a position with this result, as its mover sees it.
     #[must_use]
     pub fn for_move_before(self) -> Proven {
-        let verdict = match self.verdict {
-            Verdict::Win => Verdict::Loss,
-            Verdict::Draw => Verdict::Draw,
-            Verdict::Loss => Verdict::Win,
-        };
-        Proven { verdict, plies: self.plies.saturating_add(1) }
+        Proven { verdict: Verdict::of(self.wdl().flipped()), plies: self.plies.saturating_add(1) }
     }
 
     /// The result as chances, from the same side.
     pub fn wdl(self) -> Wdl {
-        match self.verdict {
-            Verdict::Win => Wdl::WIN,
-            Verdict::Draw => Wdl::DRAW,
-            Verdict::Loss => Wdl::LOSS,
-        }
+        self.verdict.wdl()
     }
 
     /// Orders results as the side that has them likes them: wins, the faster the better, then draws, then losses, the
