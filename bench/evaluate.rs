@@ -7,7 +7,7 @@ use burn::tensor::Device;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_models::{
-    BurnEvaluator, CpuEvaluator, CpuNetwork, EvalRequest, Evaluations, Evaluator, Features, Network, NetworkConfig,
+    BurnEvaluator, CpuEvaluator, CpuNetwork, Encoding, EvalRequest, Evaluations, Evaluator, Network, NetworkConfig,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Rng;
@@ -91,7 +91,9 @@ fn encodings(criterion: &mut Criterion) {
         let sample = sample(preset);
         group.throughput(Throughput::Elements(sample.len() as u64));
         group.bench_function(format!("{preset}"), |bencher| {
-            bencher.iter(|| sample.iter().map(|(position, _)| Features::of(position).globals[0]).sum::<f32>());
+            bencher.iter(|| {
+                sample.iter().map(|(position, _)| Encoding::NEWEST.features(position).globals[0]).sum::<f32>()
+            });
         });
     }
 }

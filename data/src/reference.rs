@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use hnefi_engine::{BoardSize, MoveList, Position, Preset};
-use hnefi_models::{Features, GLOBALS, Network, PLANES, POLICY_PLANES};
+use hnefi_models::{Encoding, Features, GLOBALS, Network, PLANES, POLICY_PLANES};
 use ndarray::{ArrayView, Dimension, StrideShape};
 use ndarray_npy::NpzWriter;
 
@@ -18,7 +18,7 @@ const PLIES_BETWEEN: usize = 3;
 
 /// Writes a numpy archive with positions on all three boards and what the network says of them: for each board N x N the
 /// arrays `planes_NxN`, `globals_NxN` (inputs) and `policy_NxN`, `wdl_NxN`, `moves_left_NxN`, `occupancy_NxN` (outputs, as in
-/// [`hnefi_models::RawOutputs`]). The positions are the same for every network.
+/// [`hnefi_models::RawOutputs`]). The positions are the same for every network, the inputs for every network of one encoding.
 ///
 /// # Errors
 /// When `out` exists, the network fails or the file system refuses.
@@ -30,7 +30,7 @@ pub fn write_reference(network: &Network, out: &Path) -> Result<(), DataError> {
         (Preset::Tablut, BoardSize::Nine),
         (Preset::Copenhagen, BoardSize::Eleven),
     ] {
-        let features = positions(preset);
+        let features = positions(preset, network.encoding);
         let outputs = network.raw_outputs(&features, size)?;
         let (count, n) = (features.len(), size.side());
         let mut planes = vec![0.0; count * PLANES * size.squares()];
@@ -63,8 +63,8 @@ fn array<D: Dimension>(
     Ok(())
 }
 
-/// Positions of random games under a ruleset, either side to move in turn.
-fn positions(preset: Preset) -> Vec<Features> {
+/// Positions of random games under a ruleset, either side to move in turn, as that encoding has them.
+fn positions(preset: Preset, encoding: Encoding) -> Vec<Features> {
     let mut found = Vec::with_capacity(POSITIONS);
     let mut moves = MoveList::new();
     let (mut position, mut ply) = (Position::start(&preset.rules()), 0usize);
@@ -73,7 +73,7 @@ fn positions(preset: Preset) -> Vec<Features> {
             position = Position::start(&preset.rules());
         }
         if ply.is_multiple_of(PLIES_BETWEEN) {
-            found.push(Features::of(&position));
+            found.push(encoding.features(&position));
         }
         position.legal_moves(&mut moves);
         // A walk through the lists of moves that needs no random numbers and does not repeat soon.

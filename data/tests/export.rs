@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_data::{DataError, ExportParams, Format, GameId, PolicyColumns, SourceGame, export, export_unless};
 use hnefi_engine::{BoardSize, MoveList, Position, Preset, Reason, Side};
-use hnefi_models::{Features, GLOBALS, PolicyIndex, Wdl};
+use hnefi_models::{Encoding, GLOBALS, PolicyIndex, Wdl};
 use hnefi_selfplay::GameRecord;
 use ndarray::{Array, Array1, Array2, Array4, Dimension, Ix0};
 use ndarray_npy::{NpzReader, ReadableElement};
@@ -64,7 +64,7 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
         assert_eq!(legal.slice(ndarray::s![entries]).to_vec(), expected, "row {row}");
         assert!(expected.contains(&played[row]));
         assert_eq!((format!("{:016x}", id[row]), generation[row]), (GameId::of(game).to_string(), -1));
-        let features = Features::of(&position);
+        let features = Encoding::NEWEST.features(&position);
         for (plane, bits) in features.planes.iter().enumerate() {
             for square in 0..size.squares() {
                 let expected = u8::from(bits.contains(hnefi_engine::Square::new(square)));

@@ -12,7 +12,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::weights::identity;
-use crate::{ENCODING_VERSION, Network, NetworkConfig, json};
+use crate::{ENCODING_VERSION, Encoding, Network, NetworkConfig, json};
 
 /// Layout version of the card that this program writes.
 pub const CARD_FORMAT: u32 = 1;
@@ -34,8 +34,12 @@ const LONGEST: usize = 200;
 pub struct Card {
     /// Layout version of the card itself, [`CARD_FORMAT`] when written.
     pub format: u32,
-    /// [`crate::ENCODING_VERSION`] the network was trained with.
+    /// Version of the [`Encoding`] that the network was trained with.
     pub encoding: u32,
+    /// The ply caps that it was trained with on 7x7, 9x9 and 11x11, in plies, where the encoding is version 1 and they are
+    /// not those of [`Encoding::FIRST`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ply_caps: Option<[u16; 3]>,
     /// Shape of the network.
     pub network: NetworkConfig,
     /// Rulesets it was trained on, by name.
@@ -100,9 +104,9 @@ pub enum CheckpointError {
         /// Its format.
         found: u64,
     },
-    /// The network was trained with another encoding.
+    /// The network was trained with an encoding of a later version of the program, or with none.
     #[error(
-        "checkpoint card {path}: encoding {found}, but this program encodes positions by version {ENCODING_VERSION}"
+        "checkpoint card {path}: encoding {found}, but this program knows encodings 1 to {ENCODING_VERSION}; use a newer one"
     )]
     Encoding {
         /// The card.
@@ -154,6 +158,7 @@ impl Card {
         Card {
             format: CARD_FORMAT,
             encoding: ENCODING_VERSION,
+            ply_caps: None,
             network,
             rulesets: Vec::new(),
             generation: 0,
@@ -166,6 +171,15 @@ impl Card {
         }
     }
 
+    /// The encoding of the network's inputs.
+    pub fn encodes(&self) -> Encoding {
+        match (self.encoding, self.ply_caps) {
+            (1, None) => Encoding::FIRST,
+            (1, Some(ply_caps)) => Encoding::V1 { ply_caps },
+            _ => Encoding::V2,
+        }
+    }
+
     /// The card as indented JSON with its checksum.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self).expect("a card holds only numbers and texts");
@@ -175,8 +189,7 @@ impl Card {
     /// Reads a card. `source` names it in messages.
     ///
     /// # Errors
-    /// When it is no JSON or not as it was written, lacks a key, says what cannot be, or was written for another encoding or by a
-    /// later version.
+    /// When it is no JSON or not as it was written, lacks a key, says what cannot be, or was written by a later version.
     pub fn from_json(text: &[u8], source: &Path) -> Result<Card, CheckpointError> {
         let refused = |problem: String| CheckpointError::Card { path: source.to_owned(), problem };
         if text.len() as u64 > LARGEST_CARD {
@@ -190,7 +203,7 @@ impl Card {
             return Err(CheckpointError::Newer { path: source.to_owned(), found });
         }
         let card: Card = serde_json::from_value(value).map_err(|error| refused(error.to_string()))?;
-        if card.encoding != ENCODING_VERSION {
+        if !(1..=ENCODING_VERSION).contains(&card.encoding) {
             return Err(CheckpointError::Encoding { path: source.to_owned(), found: card.encoding });
         }
         card.check().map_err(refused)?;
@@ -238,13 +251,18 @@ impl Checkpoint {
     pub fn new(card: Card, network: &Network) -> Result<Checkpoint, CheckpointError> {
         let network = network.valid().with_auxiliary(None);
         let id = identity(&network.weights_bytes()?);
-        Ok(Checkpoint { card: Card { format: CARD_FORMAT, encoding: ENCODING_VERSION, id, ..card }, network })
+        let ply_caps = match network.encoding {
+            Encoding::V1 { ply_caps } if network.encoding != Encoding::FIRST => Some(ply_caps),
+            _ => None,
+        };
+        let encoding = network.encoding.version();
+        Ok(Checkpoint { card: Card { format: CARD_FORMAT, encoding, ply_caps, id, ..card }, network })
     }
 
     /// Reads the card of the checkpoint in `folder` and leaves the weights alone.
     ///
     /// # Errors
-    /// When the card is missing or damaged, or was made with another encoding.
+    /// When the card is missing or damaged, or was made by a later version.
     pub fn load_card(folder: &Path) -> Result<Card, CheckpointError> {
         if !folder.is_dir() {
             return Err(if folder.exists() {
@@ -261,7 +279,7 @@ impl Checkpoint {
     /// Loads `folder/card.json` and `folder/model.safetensors` onto `device`.
     ///
     /// # Errors
-    /// When a file is missing or damaged, or was made with another encoding or architecture.
+    /// When a file is missing or damaged, or was made by a later version or for another architecture.
     pub fn load(folder: &Path, device: &Device) -> Result<Checkpoint, CheckpointError> {
         let card = Checkpoint::load_card(folder)?;
         let path = folder.join(WEIGHTS_FILE);
@@ -280,7 +298,7 @@ impl Checkpoint {
     ) -> Result<Checkpoint, CheckpointError> {
         card.check_weights(weights, source)?;
         let network = card.network.load_weights(weights, source, device)?;
-        Ok(Checkpoint { card, network })
+        Ok(Checkpoint { network: Network { encoding: card.encodes(), ..network }, card })
     }
 
     /// The files of the checkpoint, the card last: where it is, the rest is.

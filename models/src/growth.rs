@@ -57,7 +57,8 @@ impl Network {
         smaller.visit(&mut weights);
         assert_eq!(weights.tensors["stem.norm.gamma"].shape, [shape.channels], "shape of the network");
         let mut growth = Growth { tensors: weights.tensors, path: Vec::new() };
-        Ok(larger.init_seeded(seed, &device).map(&mut growth))
+        let grown = larger.init_seeded(seed, &device).map(&mut growth);
+        Ok(Network { encoding: self.encoding, ..grown })
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::auxiliary::{AuxiliaryHeads, AuxiliaryOutputs};
 use crate::fused;
-use crate::{GLOBALS, PLANES, POLICY_PLANES, TrainPrecision};
+use crate::{Encoding, GLOBALS, PLANES, POLICY_PLANES, TrainPrecision};
 
 /// Shape of a network. Two checkpoints with the same config can load each other's weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +82,7 @@ impl NetworkConfig {
             roles: (0..if self.role_heads { 2 } else { 1 }).map(|_| RoleHeads::new(self, device)).collect(),
             occupancy: Conv2dConfig::new([channels, 4], [1, 1]).init(device),
             auxiliary: None,
+            encoding: Encoding::NEWEST,
         }
     }
 }
@@ -211,6 +212,9 @@ pub struct Network {
     pub occupancy: Conv2d,
     /// Heads that only training has, which no checkpoint holds.
     pub auxiliary: Option<AuxiliaryHeads>,
+    /// How the positions that it reads are encoded.
+    #[module(skip)]
+    pub encoding: Encoding,
 }
 
 impl Network {

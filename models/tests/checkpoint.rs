@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use burn::tensor::{Device, Tensor};
-use hnefi_models::{Card, Checkpoint, CheckpointError, GLOBALS, Network, NetworkConfig, PLANES};
+use hnefi_models::{Card, Checkpoint, CheckpointError, Encoding, GLOBALS, Network, NetworkConfig, PLANES};
 use tempfile::TempDir;
 
 const TINY: NetworkConfig =
@@ -158,13 +158,34 @@ fn another_encoding_or_a_newer_card_is_refused() {
         card.insert("encoding".to_owned(), 99.into());
     });
     let message = failure(&folder, &path);
-    assert!(message.contains("encoding 99") && message.contains("version 1"), "{message}");
+    assert!(message.contains("encoding 99") && message.contains("encodings 1 to 2"), "{message}");
     edit_card(&folder, |card| {
         card.insert("format".to_owned(), 2.into());
         card.remove("network");
     });
     let message = failure(&folder, &path);
     assert!(message.contains("format 2") && message.contains("up to 1"), "{message}");
+}
+
+#[test]
+fn a_network_reads_positions_as_its_card_says() {
+    let (home, folder) = saved();
+    assert_eq!(load(&folder).unwrap().network.encoding, Encoding::NEWEST, "what is made now");
+    let caps = serde_json::json!([150, 200, 400]);
+    for (key, value, expected) in
+        [("encoding", 1.into(), Encoding::FIRST), ("ply_caps", caps, Encoding::V1 { ply_caps: [150, 200, 400] })]
+    {
+        edit_card(&folder, |card| _ = card.insert(key.to_owned(), value));
+        let old = load(&folder).unwrap();
+        assert_eq!(old.network.encoding, expected);
+        let again = home.path().join(key);
+        Checkpoint::new(old.card.clone(), &old.network).unwrap().save(&again).unwrap();
+        let again = load(&again).unwrap();
+        assert_eq!((again.card, again.network.encoding), (old.card, expected), "written again it stays what it was");
+    }
+    let converted = load(&folder).unwrap();
+    let converted = Checkpoint::new(converted.card, &converted.network.in_newest_encoding()).unwrap();
+    assert_eq!((converted.card.encoding, converted.card.ply_caps), (2, None));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use hnefi_engine::{Bitboard, Move, Position, Preset, Repetition, Rules, Side, Square, Symmetry};
 use hnefi_models::encoding::{global, plane};
-use hnefi_models::{Features, PLANES};
+use hnefi_models::{Encoding, Features, PLANES};
 use random_play::{legal, positions};
 
 const NAMES: [&str; PLANES] = [
@@ -36,9 +36,13 @@ fn played(preset: Preset, moves: &str) -> Position {
     position
 }
 
+fn encode(position: &Position) -> Features {
+    Encoding::NEWEST.features(position)
+}
+
 /// The planes four abreast, rank 1 at the bottom, then the globals that are not 0.
 fn drawn(position: &Position) -> String {
-    let features = Features::of(position);
+    let features = encode(position);
     let n = position.size().side();
     let mut text = format!("{}\n", position.fen());
     for group in (0..PLANES).collect::<Vec<_>>().chunks(4) {
@@ -74,10 +78,61 @@ fn one_position_is_encoded_as_drawn() {
     assert_eq!(drawn(&position), include_str!("data/encoding_linnaeus.txt"));
 }
 
+/// A game as self-play, a match and a board have it: with three technical ply caps or none.
+#[test]
+fn a_technical_ply_cap_reaches_no_network() {
+    let caps = |rules: Rules| [150, 200, 400, 0].map(|ply_cap| Position::start(&Rules { ply_cap, ..rules }));
+    for preset in Preset::ALL {
+        let mut doors = caps(preset.rules());
+        for ply in 0..140u64 {
+            for encoding in [Encoding::NEWEST, Encoding::FIRST] {
+                let [first, others @ ..] = doors.each_ref().map(|position| encoding.features(position));
+                assert!(others.iter().all(|other| *other == first), "{preset}, ply {ply}: {encoding:?}");
+            }
+            let moves = legal(&doors[0]);
+            let Some(&mv) = moves.get((doors[0].hash() ^ ply) as usize % moves.len().max(1)) else { break };
+            doors.iter_mut().for_each(|position| _ = position.play_unchecked(mv));
+        }
+    }
+}
+
+#[test]
+fn version_1_tells_the_caps_of_training_and_version_2_none() {
+    for (preset, cap) in [(Preset::Brandubh, 150.0), (Preset::Tablut, 200.0), (Preset::Fetlar, 300.0)] {
+        for (plies, clock) in [(0, 0.0), (60, 60.0 / cap), (320, 1.0)] {
+            let rules = Rules { repetition: Repetition::Ignore, no_capture_draw_plies: 0, ..preset.rules() };
+            let mut position = Position::start(&rules);
+            // Two men go back and forth.
+            let moves = legal(&position);
+            let there = moves[0];
+            position.play_unchecked(there);
+            let other = legal(&position)[0];
+            position.play_unchecked(other);
+            let back = |mv: Move| Move::new(mv.to(), mv.from());
+            for ply in 2..plies {
+                let mv = [back(there), back(other), there, other][(ply - 2) % 4];
+                position.play(mv).unwrap();
+            }
+            let position = if plies == 0 { Position::start(&rules) } else { position };
+            let [old, new] = [Encoding::FIRST, Encoding::NEWEST].map(|encoding| encoding.features(&position));
+            assert_eq!(
+                [old.globals[global::PLY_CAP], old.globals[global::PLY_CLOCK]],
+                [cap / 400.0, clock],
+                "{preset}"
+            );
+            let others = Encoding::V1 { ply_caps: [100, 100, 100] }.features(&position).globals;
+            assert_eq!(others[global::PLY_CAP], 0.25);
+            let mut expected = old.globals;
+            (expected[global::PLY_CAP], expected[global::PLY_CLOCK]) = (0.0, 0.0);
+            assert_eq!((new.globals, new.planes), (expected, old.planes));
+        }
+    }
+}
+
 #[test]
 fn planes_are_written_row_by_row() {
     let position = played(Preset::Brandubh, "d6a6");
-    let features = Features::of(&position);
+    let features = encode(&position);
     let squares = position.size().squares();
     let mut out = vec![0.5; PLANES * squares];
     features.write_planes(squares, &mut out);
@@ -93,10 +148,10 @@ fn planes_are_written_row_by_row() {
 fn symmetry_commutes_with_encoding() {
     for (seed, preset) in Preset::ALL.into_iter().enumerate() {
         for position in positions(&preset.rules(), 20, seed as u64) {
-            let features = Features::of(&position);
+            let features = encode(&position);
             for symmetry in Symmetry::ALL {
                 let before = features.transformed(symmetry, position.size());
-                let after = Features::of(&position.transformed(symmetry));
+                let after = encode(&position.transformed(symmetry));
                 assert_eq!(before, after, "{} under symmetry {}", position.fen(), symmetry.index());
             }
         }
@@ -127,7 +182,7 @@ fn equal_state_keys_mean_equal_features() {
                 let mut position = first.clone();
                 let all_legal = line.len() == 5 && order.iter().all(|&index| position.play(line[index]).is_ok());
                 if all_legal && position.outcome().is_none() {
-                    let features = Features::of(&position);
+                    let features = encode(&position);
                     if let Some(earlier) = seen.insert(position.state_key(), features.clone()) {
                         met += 1;
                         assert_eq!(earlier, features, "{}", position.fen());
@@ -142,7 +197,7 @@ fn equal_state_keys_mean_equal_features() {
 #[test]
 fn every_preset_is_told_apart_by_its_options() {
     let options = |preset: Preset| {
-        let globals = Features::of(&Position::start(&preset.rules())).globals;
+        let globals = encode(&Position::start(&preset.rules())).globals;
         globals[..global::NO_CAPTURE_CLOCK].to_vec()
     };
     for a in Preset::ALL {
@@ -156,7 +211,7 @@ fn every_preset_is_told_apart_by_its_options() {
 fn all_values_are_between_0_and_1_and_planes_stay_on_the_board() {
     for (seed, preset) in Preset::ALL.into_iter().enumerate() {
         for position in positions(&preset.rules(), 50, seed as u64) {
-            let features = Features::of(&position);
+            let features = encode(&position);
             assert!(features.globals.iter().all(|value| (0.0..=1.0).contains(value)), "{:?}", features.globals);
             let board = features.planes[plane::BOARD];
             assert_eq!(board.len(), position.size().squares());
@@ -176,7 +231,7 @@ fn the_kings_planes_agree_with_the_moves_he_has() {
             let king = position.board().king().expect("the game goes on");
             let destinations: Bitboard =
                 legal(&position).iter().filter(|mv| mv.from() == king).map(|mv| mv.to()).collect();
-            let features = Features::of(&position);
+            let features = encode(&position);
             // Where a repetition is forbidden he may have fewer moves than ways.
             assert!(destinations.without(features.planes[plane::KING_ONE_MOVE]).is_empty(), "{}", position.fen());
             let wins = !(features.planes[plane::KING_ONE_MOVE] & features.planes[plane::GOALS]).is_empty();

@@ -6,8 +6,8 @@ use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_models::{
-    BurnEvaluator, DeviceChoice, EvalError, EvalRequest, Evaluations, Evaluator, Features, GLOBALS, HashEvaluator,
-    NetworkConfig, PLANES, PolicyIndex, PrecisionChoice, UniformEvaluator, Wdl, evaluator,
+    BurnEvaluator, DeviceChoice, EvalError, EvalRequest, Evaluations, Evaluator, GLOBALS, HashEvaluator, NetworkConfig,
+    PLANES, PolicyIndex, PrecisionChoice, UniformEvaluator, Wdl, evaluator,
 };
 use random_play::{legal, positions};
 
@@ -94,7 +94,7 @@ fn burn_says_what_the_network_says() {
     let answers = run(&mut BurnEvaluator::new(&network, &device), &requests(&positions, true));
     for (index, (position, moves)) in positions.iter().enumerate() {
         let (side, squares) = (position.size().side(), position.size().squares());
-        let features = Features::of(position);
+        let features = network.encoding.features(position);
         let mut planes = vec![0.0; PLANES * squares];
         features.write_planes(squares, &mut planes);
         let heads = network.forward(

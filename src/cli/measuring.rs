@@ -119,9 +119,6 @@ pub struct JudgeArgs {
     /// Show the network the games under this ruleset instead of the recorded one.
     #[arg(long, value_parser = ruleset)]
     pub rules: Option<Preset>,
-    /// Show the network this ply cap instead of the recorded one; 0 for none.
-    #[arg(long)]
-    pub ply_cap: Option<u16>,
     /// Worker threads [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,

@@ -38,7 +38,6 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
         playouts: args.playouts,
         search: SearchConfig::default(),
         rules: args.rules,
-        ply_cap: args.ply_cap,
         threads: args.threads.map_or_else(cores, usize::from),
     };
     let stop = interrupt::stop_flag()?;

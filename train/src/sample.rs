@@ -19,8 +19,8 @@
 mod auxiliary;
 mod pool;
 
-use hnefi_engine::{BoardSize, MoveList, Piece, Position, Side, Square, Symmetry};
-use hnefi_models::{Features, PLANES, PolicyIndex, Wdl};
+use hnefi_engine::{BoardSize, MoveList, Piece, Position, Square, Symmetry};
+use hnefi_models::{Encoding, PLANES, PolicyIndex, Wdl};
 use hnefi_selfplay::{GameRecord, PlyRecord, RecordError, rng_for};
 
 use self::auxiliary::Sequel;
@@ -154,7 +154,7 @@ pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, targets: &Target
     let position = replay.position().clone();
     let sequel = Sequel::play(&mut replay, &targets.auxiliary)?;
 
-    let features = Features::of(&position).transformed(symmetry, size);
+    let features = Encoding::NEWEST.features(&position).transformed(symmetry, size);
     let mut planes = vec![0.0; PLANES * size.squares()];
     features.write_planes(size.squares(), &mut planes);
     let policy_of = |position: &Position, ply: &PlyRecord| policy(position, ply, symmetry);
@@ -182,27 +182,19 @@ fn policy(position: &Position, ply: &PlyRecord, symmetry: Symmetry) -> Vec<(usiz
     legal.iter().map(|&mv| (PolicyIndex::of(symmetry.mv(mv, size), size).flat(size), weight(mv))).collect()
 }
 
-/// The game's result as `viewer` has it; a resignation counts as played out.
-fn result(game: &GameRecord, viewer: Side) -> Wdl {
-    match (game.resigned, game.outcome) {
-        (Some(loser), _) if loser == viewer => Wdl::LOSS,
-        (Some(_), _) => Wdl::WIN,
-        (None, Some(outcome)) => Wdl::of_outcome(outcome, viewer),
-        (None, None) => Wdl::DRAW,
-    }
-}
-
-/// Win, draw and loss as the side to move has them in the end, faded by distance and mixed with what the search thought.
+/// Win, draw and loss as the side to move has them in the end, faded by distance and mixed with what the search thought, where
+/// there was one.
 fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarget) -> [f32; 3] {
-    let result = result(game, position.side_to_move());
+    let result = Wdl::of_winner(game.winner(), position.side_to_move());
     let certainty = (-target.fade * (game.plies.len() - index) as f32).exp();
     let faded = |result: f32, drawn: f32| certainty * result + (1.0 - certainty) * drawn;
-    let blend = |result: f32, searched: f32| (1.0 - target.search_mix) * result + target.search_mix * searched;
-    let searched = game.plies[index].searched;
+    let ply = &game.plies[index];
+    let mix = if ply.has_searched_value() { target.search_mix } else { 0.0 };
+    let blend = |result: f32, searched: f32| (1.0 - mix) * result + mix * searched;
     [
-        blend(faded(result.win, 0.0), searched.win),
-        blend(faded(result.draw, 1.0), searched.draw),
-        blend(faded(result.loss, 0.0), searched.loss),
+        blend(faded(result.win, 0.0), ply.searched.win),
+        blend(faded(result.draw, 1.0), ply.searched.draw),
+        blend(faded(result.loss, 0.0), ply.searched.loss),
     ]
 }
 

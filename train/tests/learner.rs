@@ -4,12 +4,12 @@ mod support;
 
 use burn::tensor::Device;
 use hnefi_engine::Preset;
-use hnefi_models::{Auxiliaries, Network, NetworkConfig, TrainPrecision};
+use hnefi_models::{Auxiliaries, Encoding, Network, NetworkConfig, TrainPrecision};
 use hnefi_selfplay::GameRecord;
 use hnefi_train::TrainError;
 use hnefi_train::auxiliary::{AuxiliaryTargets, PerHead};
 use hnefi_train::batch::Batch;
-use hnefi_train::learner::{Learner, LearnerParams};
+use hnefi_train::learner::{Learner, LearnerParams, LearnerState};
 use hnefi_train::loss::LossWeights;
 use hnefi_train::sample::{Sampler, Targets, ValueTarget};
 
@@ -120,6 +120,29 @@ fn resumed_is_uninterrupted_bit_for_bit() {
     assert_eq!(bytes(whole.average()), bytes(second.average()));
     assert_eq!(whole.counts(), second.counts());
     assert_ne!(bytes(whole.network()), bytes(whole.average()));
+}
+
+#[test]
+fn a_network_of_the_first_encoding_is_trained_on_in_the_newest() {
+    let batches = batches(3, 16, 2);
+    let mut before = learner(PARAMS);
+    before.step(&batches[0], 1e-3).unwrap();
+    let old = |network: &Network| Network { encoding: Encoding::FIRST, ..network.clone() };
+    let state = LearnerState { encoding: Encoding::FIRST, ..before.save().unwrap() };
+    let mut resumed = Learner::load(state, &CONFIG, &[Device::flex()], PARAMS, "state").unwrap();
+    let from_it = Learner::new(&old(before.network()), &[Device::flex()], PARAMS).unwrap();
+    for (found, source) in [
+        (resumed.network(), before.network()),
+        (resumed.average(), before.average()),
+        (from_it.network(), before.network()),
+        (from_it.average(), before.network()),
+    ] {
+        assert_eq!(found.encoding, Encoding::NEWEST);
+        assert_eq!(bytes(found), bytes(&old(source).in_newest_encoding()));
+        assert_ne!(bytes(found), bytes(source));
+    }
+    assert!(resumed.step(&batches[1], 1e-3).unwrap().finite, "the optimiser goes on");
+    assert_eq!(resumed.save().unwrap().encoding, Encoding::NEWEST);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod support;
 
-use hnefi_engine::{Outcome, Piece, Preset, Reason, Side, Square, Symmetry};
+use hnefi_engine::{Outcome, Piece, Preset, Reason, Rules, Side, Square, Symmetry};
 use hnefi_models::Wdl;
 use hnefi_selfplay::GameRecord;
 use hnefi_train::auxiliary::AuxiliaryTargets;
@@ -96,6 +96,34 @@ fn targets_say_what_the_game_shows() {
         assert_eq!(weights, if game.plies[index].trains { 1.0 } else { 0.0 });
         assert_eq!(row.policy_weight, weights);
     }
+}
+
+#[test]
+fn a_technical_ply_cap_is_no_input() {
+    for (preset, number) in [(Preset::Brandubh, 1), (Preset::Copenhagen, 3)] {
+        let game = random_game(preset, number);
+        let capped = |ply_cap| GameRecord { rules: Rules { ply_cap, ..game.rules }, ..game.clone() };
+        for index in (0..game.plies.len()).step_by(5) {
+            let [one, other, none] = [400, 80, 0].map(|cap| row(&capped(cap), index, Symmetry::IDENTITY, &mixed(0.0)));
+            let [one, other, none] = [one.unwrap(), other.unwrap(), none.unwrap()];
+            assert_eq!((&one.globals, &one.planes), (&other.globals, &other.planes));
+            assert_eq!((&one.globals, &one.planes), (&none.globals, &none.planes));
+        }
+    }
+}
+
+#[test]
+fn games_that_nobody_searched_teach_their_results() {
+    let mut game = random_game(Preset::Brandubh, 5);
+    game.outcome = Some(Outcome::Win { side: Side::Attackers, reason: Reason::KingCaptured });
+    let third = 1.0 / 3.0;
+    for ply in &mut game.plies {
+        // As an import writes it.
+        (ply.policy, ply.playouts, ply.trains) = (vec![(ply.mv, 1.0)], 0, true);
+        ply.searched = Wdl { win: third, draw: third, loss: third };
+    }
+    let value = |index| row(&game, index, Symmetry::IDENTITY, &mixed(0.5)).unwrap().value;
+    assert_eq!([value(0), value(1)], [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use hnefi_engine::BoardSize;
+use hnefi_models::ENCODING_VERSION;
 
 use super::facts::rules_name;
 use super::filter::GameResult;
@@ -177,6 +178,9 @@ fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> Stri
     add_line!(text, "- different players (checkpoints or programs): {}", census.players.len());
     if let Some((low, high)) = census.generations {
         add_line!(text, "- generations of the run: {low} to {high}");
+    }
+    if matches!(params.table(), Table::Positions) {
+        add_line!(text, "- the network's inputs (`planes`, `globals`) by encoding {ENCODING_VERSION}");
     }
     let conditions = params.filter.describe();
     if conditions.is_empty() && summary.filtered == 0 {

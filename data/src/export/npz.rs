@@ -7,7 +7,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use hnefi_engine::{BoardSize, Preset, Reason};
-use hnefi_models::{ENCODING_VERSION, Features, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
+use hnefi_models::{ENCODING_VERSION, Encoding, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
 use ndarray::{ArrayView, Dimension, StrideShape, aview0};
 use ndarray_npy::{NpzWriter, WritableElement};
 
@@ -216,7 +216,7 @@ impl Shard {
     fn push(&mut self, row: &RowFacts<'_>, index: usize, step: &Step<'_>) {
         let squares = self.size.squares();
         let facts = &row.facts;
-        let features = Features::of(step.before);
+        let features = Encoding::NEWEST.features(step.before);
         match self.board {
             BoardColumns::Planes => {
                 for plane in features.planes {

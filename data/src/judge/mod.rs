@@ -32,8 +32,6 @@ pub struct JudgeParams {
     /// Show the network the games under this ruleset instead of the recorded one. A game that has ended under it, or is
     /// illegal, is judged up to there.
     pub rules: Option<Preset>,
-    /// Show the network this ply cap instead of the recorded one; 0 for none.
-    pub ply_cap: Option<u16>,
     /// Threads.
     pub threads: usize,
 }

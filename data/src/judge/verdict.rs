@@ -96,11 +96,7 @@ impl<'a> Judge<'a> {
             self.evaluator.evaluate(&requests, &mut self.answers)?;
             for (row, played) in batch.iter().enumerate() {
                 let side = played.position.side_to_move();
-                let result = winner.map(|winner| match winner {
-                    None => Wdl::DRAW,
-                    Some(winner) if winner == side => Wdl::WIN,
-                    Some(_) => Wdl::LOSS,
-                });
+                let result = winner.map(|winner| Wdl::of_winner(winner, side));
                 verdicts.push(Verdict {
                     game: index,
                     side,
@@ -123,7 +119,6 @@ impl<'a> Judge<'a> {
     fn walk<'g>(&self, game: &'g GameRecord) -> Walk<'g> {
         let rules =
             self.params.rules.map_or(game.rules, |preset| Rules { ply_cap: game.rules.ply_cap, ..preset.rules() });
-        let rules = Rules { ply_cap: self.params.ply_cap.unwrap_or(rules.ply_cap), ..rules };
         let position = match &game.start {
             None => Some(Position::start(&rules)),
             Some(fen) => Position::from_fen(&rules, fen).ok(),

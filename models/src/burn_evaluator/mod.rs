@@ -44,7 +44,9 @@ impl Evaluator for BurnEvaluator {
             self.pool = Some(pool.map_err(|error| failed(error.to_string()))?);
         }
         let run = || -> Result<Vec<Answered>, String> {
-            Asked::by_size(requests).map(|asked| Ok(Answered::of(&asked, self.forward.run(&asked)?))).collect()
+            Asked::by_size(requests, self.forward.encoding)
+                .map(|asked| Ok(Answered::of(&asked, self.forward.run(&asked)?)))
+                .collect()
         };
         let answered = match &self.pool {
             Some(pool) => pool.install(run),

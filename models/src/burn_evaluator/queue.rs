@@ -12,7 +12,7 @@ use burn::tensor::Device;
 
 use super::forward::Forward;
 use super::rows::{self, Answered, Asked};
-use crate::{EvalError, EvalRequest, Evaluations, Evaluator, Network};
+use crate::{Encoding, EvalError, EvalRequest, Evaluations, Evaluator, Network};
 
 /// How long the device waits for half of the askers when fewer come: some may have other things to do.
 const PATIENCE: Duration = Duration::from_millis(2);
@@ -36,6 +36,7 @@ struct Question {
 pub struct GpuQueue {
     sender: Sender<Message>,
     device: String,
+    encoding: Encoding,
 }
 
 impl GpuQueue {
@@ -51,14 +52,14 @@ impl GpuQueue {
             .name("gpu".to_owned())
             .spawn(move || serve(&receiver, |asked| forward.run(asked)))
             .map_err(|error| EvalError::Unavailable { device: name.clone(), problem: error.to_string() })?;
-        Ok(GpuQueue { sender, device: name })
+        Ok(GpuQueue { sender, device: name, encoding: network.encoding })
     }
 
     /// One more asker.
     pub fn evaluator(&self) -> QueuedEvaluator {
         // Should the thread be gone, the first question finds out.
         let _ = self.sender.send(Message::Joined);
-        QueuedEvaluator { sender: self.sender.clone(), device: self.device.clone() }
+        QueuedEvaluator { sender: self.sender.clone(), device: self.device.clone(), encoding: self.encoding }
     }
 }
 
@@ -66,6 +67,7 @@ impl GpuQueue {
 pub struct QueuedEvaluator {
     sender: Sender<Message>,
     device: String,
+    encoding: Encoding,
 }
 
 impl Drop for QueuedEvaluator {
@@ -83,7 +85,7 @@ impl Evaluator for QueuedEvaluator {
         let failed = |problem| EvalError::Device { count: requests.len(), device: self.device.clone(), problem };
         let (answer, answers) = sync_channel(1);
         let gone = |_| failed("its thread is gone".to_owned());
-        let question = Question { asked: Asked::by_size(requests).collect(), answer };
+        let question = Question { asked: Asked::by_size(requests, self.encoding).collect(), answer };
         self.sender.send(Message::Asked(question)).map_err(|_| failed("its thread is gone".to_owned()))?;
         let answered = answers.recv().map_err(gone)?.map_err(failed)?;
         rows::write(requests, answered, out).map_err(failed)

@@ -3,7 +3,7 @@
 use hnefi_engine::BoardSize;
 
 use crate::evaluation::{plies_left, softmax};
-use crate::{EvalRequest, Evaluations, Features, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex, Wdl};
+use crate::{Encoding, EvalRequest, Evaluations, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex, Wdl};
 
 /// What is asked about positions of one board size.
 #[derive(Clone, Debug)]
@@ -21,11 +21,11 @@ pub(super) struct Asked {
 
 impl Asked {
     /// The requests of each size there is, in their order.
-    pub fn by_size<'a>(requests: &'a [EvalRequest<'_>]) -> impl Iterator<Item = Asked> + 'a {
-        BoardSize::ALL.into_iter().map(|size| Asked::of(requests, size)).filter(|asked| asked.count > 0)
+    pub fn by_size<'a>(requests: &'a [EvalRequest<'_>], encoding: Encoding) -> impl Iterator<Item = Asked> + 'a {
+        BoardSize::ALL.into_iter().map(move |size| Asked::of(requests, size, encoding)).filter(|asked| asked.count > 0)
     }
 
-    fn of(requests: &[EvalRequest<'_>], size: BoardSize) -> Asked {
+    fn of(requests: &[EvalRequest<'_>], size: BoardSize, encoding: Encoding) -> Asked {
         let of_size = || requests.iter().filter(|request| request.position.size() == size);
         let (count, squares) = (of_size().count(), size.squares());
         let mut asked = Asked {
@@ -37,7 +37,7 @@ impl Asked {
         };
         let planes = asked.planes.chunks_exact_mut(PLANES * squares);
         for ((request, planes), globals) in of_size().zip(planes).zip(asked.globals.chunks_exact_mut(GLOBALS)) {
-            let features = Features::of(request.position);
+            let features = encoding.features(request.position);
             features.write_planes(squares, planes);
             globals.copy_from_slice(&features.globals);
         }

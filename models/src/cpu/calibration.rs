@@ -1,63 +1,122 @@
 //! What the activations of a tower are like: the steps of eight-bit numbers are made of their largest.
 //!
-//! Measured on positions of random games, some of every board size. They reach further than play does, and need no data beside
-//! the network; the games are the same every time, so that a checkpoint always makes the same evaluator.
+//! Measured on games that the network plays by its own policy, on every board size: what play reaches, random games hardly do,
+//! and what lies beyond the largest is cut off. Some moves are any legal ones, as a search looks at those too. The games need no
+//! data beside the network and are the same every time, so that a checkpoint always makes the same evaluator on a machine.
 
-use hnefi_engine::{BoardSize, Position, Preset};
+use hnefi_engine::{BoardSize, Move, MoveList, Position, Preset};
 
-use crate::Features;
+use crate::evaluation::softmax;
 use crate::mixing::Sequence;
 
 /// The largest value of a layer on each board size, in the order of [`BoardSize::ALL`].
 pub(super) type Peaks = [f32; BoardSize::ALL.len()];
 
 /// Positions of each board size.
-const POSITIONS: usize = 32;
+pub(super) const POSITIONS: usize = 96;
 
-/// Plies from one to the next.
-const PLIES_APART: u32 = 5;
+/// Plies of a game at most, so that there are several of them.
+const PLIES: u32 = 48;
 
-/// The positions of one board size.
-pub(super) fn positions(size: BoardSize) -> Vec<Features> {
-    let rules = match size {
-        BoardSize::Seven => Preset::Brandubh,
-        BoardSize::Nine => Preset::Tablut,
-        BoardSize::Eleven => Preset::Copenhagen,
+/// Share of the moves that are any legal ones.
+const RANDOM_SHARE: f32 = 0.125;
+
+/// Games on one board, one after the other, whose moves are drawn from a policy.
+pub(super) struct Games {
+    start: Position,
+    position: Position,
+    sequence: Sequence,
+    moves: MoveList,
+    chances: Vec<f32>,
+}
+
+impl Games {
+    /// The first game before its first move.
+    pub fn new(size: BoardSize, seed: u64) -> Games {
+        let rules = match size {
+            BoardSize::Seven => Preset::Brandubh,
+            BoardSize::Nine => Preset::Tablut,
+            BoardSize::Eleven => Preset::Copenhagen,
+        };
+        let start = Position::start(&rules.rules());
+        let (position, moves) = (start.clone(), MoveList::new());
+        Games { start, position, sequence: Sequence::new(seed), moves, chances: Vec::new() }
     }
-    .rules();
-    let mut sequence = Sequence::new(0);
-    let mut positions = Vec::with_capacity(POSITIONS);
-    let mut position = Position::start(&rules);
-    while positions.len() < POSITIONS {
-        positions.push(Features::of(&position));
-        for _ in 0..PLIES_APART {
-            match position.random_move(|count| (sequence.next_unit() * count as f32) as usize) {
-                Some(mv) => _ = position.play_unchecked(mv),
-                None => position = Position::start(&rules),
-            }
+
+    /// The position now; the game goes on.
+    pub fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// Plays a move. `policy` is given the position and its legal moves and appends a logit for each.
+    pub fn go_on(&mut self, policy: impl FnOnce(&Position, &[Move], &mut Vec<f32>)) {
+        let Games { start, position, sequence, moves, chances } = self;
+        position.legal_moves(moves);
+        chances.clear();
+        if sequence.next_unit() < RANDOM_SHARE {
+            chances.resize(moves.len(), 0.0);
+        } else {
+            policy(position, moves, chances);
         }
-        if position.outcome().is_some() {
-            position = Position::start(&rules);
+        softmax(chances);
+        let mut left = sequence.next_unit();
+        let drawn = moves.iter().zip(chances.iter()).find(|&(_, &chance)| {
+            left -= chance;
+            left < 0.0
+        });
+        // Rounding may carry the point past the end: the last one then.
+        if let Some(&mv) = drawn.map(|(mv, _)| mv).or(moves.last()) {
+            position.play_unchecked(mv);
+        }
+        if position.outcome().is_some() || position.ply() >= PLIES {
+            position.clone_from(start);
         }
     }
-    positions
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The positions of games whose policy likes the first moves a little more than the last.
+    fn positions(size: BoardSize, seed: u64) -> Vec<String> {
+        let mut games = Games::new(size, seed);
+        let mut next = || {
+            let fen = games.position().fen();
+            games.go_on(|_, moves, logits| logits.extend((0..moves.len()).map(|index| -0.01 * index as f32)));
+            fen
+        };
+        (0..POSITIONS).map(|_| next()).collect()
+    }
+
     #[test]
     fn positions_differ_and_are_the_same_every_time() {
         for size in BoardSize::ALL {
-            let found = positions(size);
-            assert_eq!(found.len(), POSITIONS);
-            let planes = |features: &Features| format!("{:?}", features.planes);
-            let mut distinct: Vec<String> = found.iter().map(planes).collect();
+            let found = positions(size, 0);
+            assert_eq!(found, positions(size, 0));
+            assert_ne!(found, positions(size, 1));
+            let mut distinct = found.clone();
             distinct.sort();
             distinct.dedup();
             assert!(distinct.len() > POSITIONS / 2, "{size:?}: {}", distinct.len());
-            assert!(positions(size).iter().zip(&found).all(|(a, b)| planes(a) == planes(b)));
         }
+    }
+
+    #[test]
+    fn what_the_policy_insists_on_is_played_but_for_some_moves() {
+        let mut games = Games::new(BoardSize::Seven, 0);
+        let (mut asked, mut played) = (0, 0);
+        for _ in 0..400 {
+            let mut last = None;
+            games.go_on(|_, moves, logits| {
+                last = moves.last().copied();
+                logits.extend((0..moves.len()).map(|index| index as f32 * 100.0));
+            });
+            asked += usize::from(last.is_some());
+            // After the end of a game nothing has been played.
+            played += usize::from(last.is_some() && games.position().last_move().is_none_or(|mv| Some(mv) == last));
+        }
+        assert_eq!(played, asked);
+        assert!((320..380).contains(&asked), "asked for {asked} of 400 moves");
     }
 }

@@ -11,7 +11,7 @@
 //! | `layers` | 3x3 convolutions and dense layers, packed |
 //! | `block` | a residual block in single precision |
 //! | `narrow` | the tower in bf16 or eight-bit numbers ([`crate::Precision`]) |
-//! | `calibration` | what the steps of eight-bit numbers are measured on |
+//! | `calibration` | the games that the steps of eight-bit numbers are measured on |
 //! | `fastest` | which precision suits this machine |
 //! | `heads` | policy where moves start, value, occupancy |
 //! | `network` | the order of it all, and the scratch memory |
@@ -37,7 +37,7 @@ pub use fold::CpuNetworkError;
 pub use network::CpuNetwork;
 
 use crate::evaluation::{plies_left, softmax};
-use crate::{EvalError, EvalRequest, Evaluations, Evaluator, Features, PolicyIndex, Wdl};
+use crate::{EvalError, EvalRequest, Evaluations, Evaluator, PolicyIndex, Wdl};
 use network::Scratch;
 
 /// Keeps the multiply-add units of the calling thread's core as busy as this CPU's best kernels could at most, for `rounds`
@@ -97,7 +97,8 @@ impl Evaluator for CpuEvaluator {
             let (now, later) = rest.split_at(boards);
             self.network.lay_out(size, &mut self.scratch);
             for (index, request) in now.iter().enumerate() {
-                self.network.enter(index, &Features::of(request.position), &mut self.scratch);
+                let features = self.network.encoding.features(request.position);
+                self.network.enter(index, &features, &mut self.scratch);
             }
             self.network.run_tower(boards, &mut self.scratch);
             for (index, request) in now.iter().enumerate() {

@@ -1,15 +1,15 @@
 //! The packed network, shared by every evaluator that plays with it.
 
 use super::block::{Block, BlockScratch};
-use super::calibration::{self, Peaks};
+use super::calibration::{Games, POSITIONS, Peaks};
 use super::fold::{CpuNetworkError, Folded, FoldedBlock, Matrix};
 use super::heads::{HeadScratch, Heads, Occupancy};
 use super::layers::{Tiles, padded};
 use super::narrow::{NarrowScratch, NarrowTower};
 use super::stem::Stem;
 use crate::kernels::{BLOCK, Floats, Grid, Kernels, NarrowKernels, POINTS};
-use crate::{Features, GLOBALS, Network, PLANES, PolicyIndex, Precision};
-use hnefi_engine::{BoardSize, Side};
+use crate::{Encoding, Features, GLOBALS, Network, PLANES, PolicyIndex, Precision};
+use hnefi_engine::{BoardSize, Position, Side};
 
 /// A network folded and packed for the CPU kernels. Made once, then shared between threads.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub struct CpuNetwork {
     tower: Tower,
     roles: Vec<Heads>,
     occupancy: Occupancy,
+    /// How the positions it reads are encoded.
+    pub(super) encoding: Encoding,
 }
 
 /// What the residual tower computes in, on which kernels.
@@ -67,7 +69,7 @@ impl CpuNetwork {
     }
 
     /// [`CpuNetwork::new`] for a tower in that precision, which a CPU without instructions for it has slower kernels for. For
-    /// [`Precision::Int8`] some hundred positions of random games are evaluated in single precision first.
+    /// [`Precision::Int8`] the network first plays some hundred plies of its own policy in single precision.
     ///
     /// # Errors
     /// As [`CpuNetwork::new`], and for [`Precision::Int8`] when the activations of those positions are not finite.
@@ -117,6 +119,7 @@ impl CpuNetwork {
             tower,
             roles: roles.map(|(role, heads)| Heads::pack(role, heads, channels)).collect::<Result<_, _>>()?,
             occupancy: Occupancy::pack(&network.occupancy, channels)?,
+            encoding: network.encoding,
         };
         if let Arithmetic::Int8(narrow) = arithmetic {
             let peaks = packed.peaks()?;
@@ -125,23 +128,21 @@ impl CpuNetwork {
         Ok(packed)
     }
 
-    /// The largest activations on the sample positions: before each convolution of the tower in turn, and behind the last.
-    fn peaks(&self) -> Result<Vec<Peaks>, CpuNetworkError> {
-        let Tower::Single(blocks) = &self.tower else { return Ok(Vec::new()) };
-        let mut peaks = vec![Peaks::default(); 2 * blocks.len() + 1];
+    /// The largest activations in games of its own policy: before each convolution of the tower in turn, and behind the last.
+    pub(super) fn peaks(&self) -> Result<Vec<Peaks>, CpuNetworkError> {
+        let mut peaks = vec![Peaks::default(); 2 * self.blocks() + 1];
         let mut scratch = self.scratch();
         for (index, size) in BoardSize::ALL.into_iter().enumerate() {
-            self.lay_out(size, &mut scratch);
-            for features in calibration::positions(size) {
-                self.enter(0, &features, &mut scratch);
-                let TowerScratch::Single(inner) = &mut scratch.tower else { continue };
-                let grid = scratch.grid;
-                raise(&mut peaks[0][index], &scratch.trunk[..grid.len()]);
-                for (block, peaks) in blocks.iter().zip(peaks[1..].chunks_exact_mut(2)) {
-                    block.run(self.kernels, grid, 1, &mut scratch.trunk, inner);
-                    raise(&mut peaks[0][index], &inner.inner[..grid.len()]);
-                    raise(&mut peaks[1][index], &scratch.trunk[..grid.len()]);
+            let mut games = Games::new(size, 0);
+            for _ in 0..POSITIONS {
+                let reached = self.watch(games.position(), &mut scratch);
+                for (peaks, reached) in peaks.iter_mut().zip(reached) {
+                    peaks[index] = peaks[index].max(reached);
                 }
+                games.go_on(|position, moves, logits| {
+                    let places = moves.iter().map(|&mv| PolicyIndex::of(mv, size));
+                    self.policy(0, position.side_to_move(), places, &mut scratch, logits);
+                });
             }
         }
         for (place, peaks) in peaks.iter().enumerate() {
@@ -150,6 +151,28 @@ impl CpuNetwork {
             }
         }
         Ok(peaks)
+    }
+
+    /// Blocks of a tower in single precision; 0 for a narrow one.
+    fn blocks(&self) -> usize {
+        if let Tower::Single(blocks) = &self.tower { blocks.len() } else { 0 }
+    }
+
+    /// Takes a position through a tower in single precision, for its heads to be asked. Returns the largest activations, in the
+    /// order of [`CpuNetwork::peaks`].
+    pub(super) fn watch(&self, position: &Position, scratch: &mut Scratch) -> Vec<f32> {
+        self.lay_out(position.size(), scratch);
+        self.enter(0, &self.encoding.features(position), scratch);
+        let Scratch { grid, trunk, tower, .. } = scratch;
+        let largest = |activations: &[f32]| activations[..grid.len()].iter().copied().fold(0.0, f32::max);
+        let mut reached = vec![largest(trunk)];
+        if let (Tower::Single(blocks), TowerScratch::Single(inner)) = (&self.tower, tower) {
+            for block in blocks {
+                block.run(self.kernels, *grid, 1, trunk, inner);
+                reached.extend([largest(&inner.inner), largest(trunk)]);
+            }
+        }
+        reached
     }
 
     /// Most boards of a size that go through the tower together.
@@ -253,11 +276,6 @@ impl CpuNetwork {
     fn heads(&self, side: Side) -> &Heads {
         &self.roles[side.index().min(self.roles.len() - 1)]
     }
-}
-
-/// Raises a peak to the largest of these activations.
-fn raise(peak: &mut f32, activations: &[f32]) {
-    *peak = activations.iter().copied().fold(*peak, f32::max);
 }
 
 /// How many tiles share one pass over the weights: two register blocks' worth while all weights stay in a core's share of the

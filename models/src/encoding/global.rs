@@ -1,7 +1,8 @@
 //! The global vector: what is the same for every square.
 //!
 //! One network plays every ruleset, so it is told the rules as well as the clocks that run. All entries are in 0..=1;
-//! an option that is off is 0, so that a network trained on one ruleset meets small inputs under another.
+//! an option that is off is 0, so that a network trained on one ruleset meets small inputs under another. A technical ply cap
+//! is no rule of the game: only version 1 told it, and always the one of training ([`super::Encoding`]).
 //!
 //! | index | meaning |
 //! |---|---|
@@ -27,16 +28,18 @@
 //! | 31 | repetition compares the board alone |
 //! | 32 | plies without a capture that make a draw / 200, at most 1 |
 //! | 33 | 1 / the occurrence at which a draw fort loses |
-//! | 34 | ply cap / 400, at most 1 |
+//! | 34 | 0; in version 1 the ply cap / 400, at most 1 |
 //! | 35 | plies since the last capture / the limit |
 //! | 36 | occurrences of this position / the limit |
-//! | 37 | plies played / the ply cap |
+//! | 37 | 0; in version 1 plies played / the ply cap, at most 1 |
 //! | 38..=47 | 0, kept for later options |
 
 use hnefi_engine::{
     BoardSize, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, NoLegalMove, Position, Repetition,
     RepetitionCompares, Rules, Side, ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
 };
+
+use super::Encoding;
 
 /// Length of the global vector.
 pub const GLOBALS: usize = 48;
@@ -93,36 +96,50 @@ pub const REPETITION_BOARD_ALONE: usize = 31;
 pub const NO_CAPTURE_LIMIT: usize = 32;
 /// 1 / the occurrence at which a draw fort loses.
 pub const DRAW_FORT: usize = 33;
-/// The ply cap.
+/// The ply cap, in version 1 alone.
 pub const PLY_CAP: usize = 34;
 /// Plies since the last capture over the limit.
 pub const NO_CAPTURE_CLOCK: usize = 35;
 /// Occurrences of this position over the limit.
 pub const REPETITION_CLOCK: usize = 36;
-/// Plies played over the ply cap.
+/// Plies played over the ply cap, in version 1 alone.
 pub const PLY_CLOCK: usize = 37;
 
 /// A limit of so many plies without a capture, or more, is encoded as 1.
 const NO_CAPTURE_SCALE: f32 = 200.0;
-/// A ply cap of so many plies, or more, is encoded as 1.
+/// A ply cap of so many plies, or more, is 1 in version 1.
 const PLY_CAP_SCALE: f32 = 400.0;
 
 /// The whole vector of a position.
-pub(super) fn encode(position: &Position) -> [f32; GLOBALS] {
+pub(super) fn encode(position: &Position, encoding: Encoding) -> [f32; GLOBALS] {
     let mut out = [0.0; GLOBALS];
     out[ATTACKERS_TO_MOVE] = bit(position.side_to_move() == Side::Attackers);
     write_rules(position.rules(), &mut out);
     write_clocks(position, &mut out);
+    if let Encoding::V1 { ply_caps } = encoding {
+        let cap = f32::from(ply_caps[size_index(position.size())]);
+        out[PLY_CAP] = told_cap(cap);
+        out[PLY_CLOCK] = share(position.ply(), cap);
+    }
     out
 }
 
-fn write_rules(rules: &Rules, out: &mut [f32; GLOBALS]) {
-    let size = match rules.size {
+/// Place of a board size among the entries from [`BOARD_SIZE`] on.
+fn size_index(size: BoardSize) -> usize {
+    match size {
         BoardSize::Seven => 0,
         BoardSize::Nine => 1,
         BoardSize::Eleven => 2,
-    };
-    out[BOARD_SIZE + size] = 1.0;
+    }
+}
+
+/// What version 1 says of a ply cap.
+pub(crate) fn told_cap(cap: f32) -> f32 {
+    (cap / PLY_CAP_SCALE).min(1.0)
+}
+
+fn write_rules(rules: &Rules, out: &mut [f32; GLOBALS]) {
+    out[BOARD_SIZE + size_index(rules.size)] = 1.0;
     out[DEFENDERS_FIRST] = bit(rules.first == Side::Defenders);
     let king_capture = match rules.king_capture {
         KingCapture::Strong => 0,
@@ -171,7 +188,6 @@ fn write_rules(rules: &Rules, out: &mut [f32; GLOBALS]) {
     }
     out[NO_CAPTURE_LIMIT] = share(rules.no_capture_draw_plies.into(), NO_CAPTURE_SCALE);
     out[DRAW_FORT] = inverse(rules.draw_fort_occurrence);
-    out[PLY_CAP] = share(rules.ply_cap.into(), PLY_CAP_SCALE);
 }
 
 fn write_clocks(position: &Position, out: &mut [f32; GLOBALS]) {
@@ -180,7 +196,6 @@ fn write_clocks(position: &Position, out: &mut [f32; GLOBALS]) {
     if rules.repetition != Repetition::Ignore {
         out[REPETITION_CLOCK] = share(position.occurrences(), rules.repetition_occurrence.into());
     }
-    out[PLY_CLOCK] = share(position.ply(), rules.ply_cap.into());
 }
 
 fn bit(value: bool) -> f32 {

@@ -12,7 +12,7 @@ use prost::Message;
 use self::graph::{Dimension, Graph, Value, float, int, ints};
 use self::proto::{ModelProto, OperatorSetIdProto, StringStringEntryProto};
 use crate::weights::read_tensors;
-use crate::{Checkpoint, CheckpointError, GLOBALS, Network, PLANES, POLICY_PLANES};
+use crate::{Checkpoint, CheckpointError, Encoding, GLOBALS, Network, PLANES, POLICY_PLANES};
 
 /// Version of the operators: the newest that takes axes of reductions as attributes, so that old runtimes read the file too.
 const OPSET: i64 = 17;
@@ -34,12 +34,15 @@ impl Checkpoint {
         let mut graph = Graph::new("hnefi", weights);
         write_network(&mut graph, &self.network).map_err(unwritable)?;
         let card = &self.card;
-        let notes = [
+        let mut notes = vec![
             ("id", card.id.clone()),
-            ("encoding", card.encoding.to_string()),
+            ("encoding", self.network.encoding.version().to_string()),
             ("rulesets", card.rulesets.join(",")),
             ("generation", card.generation.to_string()),
         ];
+        if let Encoding::V1 { ply_caps } = self.network.encoding {
+            notes.push(("ply_caps", ply_caps.map(|cap| cap.to_string()).join(",")));
+        }
         let model = ModelProto {
             ir_version: Some(IR_VERSION),
             producer_name: "hnefi".to_owned(),
@@ -274,6 +277,20 @@ mod tests {
             assert_eq!(values, tensor.values, "{name}");
             assert_eq!(found.dims, tensor.shape.iter().map(|&dim| dim as i64).collect::<Vec<_>>(), "{name}");
         }
+    }
+
+    #[test]
+    fn the_metadata_says_how_inputs_are_made() {
+        let (model, checkpoint) = model(true);
+        let note = |model: &ModelProto, key: &str| {
+            model.metadata_props.iter().find(|note| note.key == key).map(|note| note.value.clone())
+        };
+        assert_eq!((note(&model, "encoding").as_deref(), note(&model, "ply_caps")), (Some("2"), None));
+        let network = Network { encoding: Encoding::FIRST, ..checkpoint.network };
+        let bytes = Checkpoint { network, ..checkpoint }.onnx_bytes().expect("weights on the CPU");
+        let old = ModelProto::decode(bytes.as_slice()).expect("our own bytes");
+        assert_eq!(note(&old, "encoding").as_deref(), Some("1"));
+        assert_eq!(note(&old, "ply_caps").as_deref(), Some("150,200,300"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Positions for tests, met in seeded random play.
 
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
 use hnefi_engine::{MoveList, Position, Rules};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -172,6 +172,8 @@ impl Learner {
         params: LearnerParams,
     ) -> Result<Learner, TrainError> {
         assert_eq!(network.auxiliaries(), params.auxiliaries, "auxiliary heads");
+        // Samples have the newest encoding. The optimiser's moments stay: gradients do not change with it.
+        let (network, average) = (network.in_newest_encoding(), average.in_newest_encoding());
         let pools = (0..params.shards.max(1))
             .map(|shard| {
                 let name = move |_| format!("learner-{shard}");

@@ -6,7 +6,7 @@
 use burn::module::Module;
 use burn::store::{ModuleRecord, RecordError};
 use burn::tensor::{Bytes, Device};
-use hnefi_models::{Network, NetworkConfig};
+use hnefi_models::{Encoding, Network, NetworkConfig};
 
 use super::{Learner, LearnerParams, StepCounts, optimiser};
 use crate::TrainError;
@@ -22,6 +22,8 @@ pub struct LearnerState {
     pub optimiser: Vec<u8>,
     /// What has been counted.
     pub counts: StepCounts,
+    /// How the positions were encoded that the network was trained on.
+    pub encoding: Encoding,
 }
 
 impl Learner {
@@ -37,10 +39,12 @@ impl Learner {
             average: record(&self.average).map_err(failed)?.to_vec(),
             optimiser: self.optimiser.into_bytes().map_err(failed)?.to_vec(),
             counts: self.counts,
+            encoding: self.network.encoding,
         })
     }
 
-    /// The learner that [`Learner::save`] put away, with a network of shape `config`. `object` names the state in messages.
+    /// The learner that [`Learner::save`] put away, with a network of shape `config`, now in [`Encoding::NEWEST`]. `object` names
+    /// the state in messages.
     ///
     /// # Errors
     /// When a part is damaged or belongs to another network.
@@ -55,7 +59,7 @@ impl Learner {
         object: &str,
     ) -> Result<Learner, TrainError> {
         let damaged = |part: &str, error: RecordError| unreadable(object, config, part, &error);
-        let fresh = || config.init(&devices[0]);
+        let fresh = || Network { encoding: state.encoding, ..config.init(&devices[0]) };
         let auxiliary = config.init_auxiliary(params.auxiliaries, 0, &devices[0]);
         let weights = read(state.weights)
             .and_then(|record| fresh().with_auxiliary(auxiliary).try_load_record(record))
@@ -90,7 +94,8 @@ impl Learner {
         let state = LearnerState { counts: StepCounts::default(), ..state };
         let record = read(state.weights.clone()).map_err(|error| damaged("weights", error))?;
         let auxiliary = config.init_auxiliary(params.auxiliaries, seed, &devices[0]);
-        let network = config.init(&devices[0]).with_auxiliary(auxiliary);
+        let fresh = || Network { encoding: state.encoding, ..config.init(&devices[0]) };
+        let network = fresh().with_auxiliary(auxiliary);
         if network.clone().try_load_record(record.clone()).is_ok() {
             return Learner::load(state, config, devices, params, object);
         }
@@ -100,7 +105,7 @@ impl Learner {
         let partial = record.allow_unused(true).allow_partial(true).validate(false);
         let weights = network.try_load_record(partial).map_err(|error| damaged("weights", error))?;
         let average = read(state.average)
-            .and_then(|record| config.init(&devices[0]).try_load_record(record))
+            .and_then(|record| fresh().try_load_record(record))
             .map_err(|error| damaged("averaged weights", error))?;
         let optimiser = optimiser(params.weight_decay);
         Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)

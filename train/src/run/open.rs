@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use burn::tensor::Device;
-use hnefi_models::{Card, Checkpoint};
+use hnefi_engine::BoardSize;
+use hnefi_models::{Card, Checkpoint, Encoding};
 use hnefi_selfplay::fleet::{Fleet, FleetSnapshot};
 use hnefi_selfplay::store::{
     Access, Store, StoreError, check_checkpoint, games_key, games_number, inflight_key, metrics_key, state_key,
@@ -174,7 +175,10 @@ fn open_learner(
     let mut problems = Vec::new();
     for generation in saved::states(store)? {
         let object = format!("state/{generation:06}");
-        let read = saved::read_state(store, generation).and_then(|(counters, state)| {
+        let read = saved::read_state(store, generation).and_then(|(counters, mut state)| {
+            if let Encoding::V1 { ply_caps } = &mut state.encoding {
+                *ply_caps = BoardSize::ALL.map(|size| config.selfplay.ply_caps.of(size));
+            }
             Ok((counters, Learner::load(state, &config.network, devices, params, &object)?))
         });
         match read {

@@ -4,12 +4,13 @@
 //! checkpoint gives its weights alone, and the optimiser begins anew. Steps, samples and generations are counted from
 //! zero either way, and nothing of the other run's games is used. Auxiliary heads need not be the same: those that the other
 //! run did not have are drawn anew, and then the optimiser begins anew too. A network that is smaller than the
-//! configuration's is grown, and then the average goes on, with a new optimiser.
+//! configuration's is grown, and then the average goes on, with a new optimiser. A network of an older encoding is converted
+//! ([`Network::in_newest_encoding`]).
 
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
-use hnefi_models::{DeviceChoice, Network};
+use hnefi_models::{DeviceChoice, Encoding, Network};
 use hnefi_selfplay::players::{ModelCache, PlayerError};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::{Store, checkpoint_key};
@@ -43,10 +44,14 @@ pub(super) fn learner_from(
         && let Ok(store) = Store::open_to_read(path)
         && let Some(&generation) = saved::states(&store)?.first()
     {
-        let (_, state) = saved::read_state(&store, generation).map_err(|error| TrainError::Origin {
+        let (_, mut state) = saved::read_state(&store, generation).map_err(|error| TrainError::Origin {
             path: path.to_owned(),
             problem: format!("{error}; its checkpoint alone will do ({})", store.name(&checkpoint_key(generation))),
         })?;
+        if let Encoding::V1 { .. } = state.encoding {
+            // The card may name the ply caps.
+            state.encoding = network.encoding;
+        }
         let object = format!("state/{generation:06} of {}", path.display());
         return Ok((Learner::take_over(state, &config.network, config.run.seed, devices, params, &object)?, id));
     }

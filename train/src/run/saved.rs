@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use hnefi_models::json;
+use hnefi_models::{ENCODING_VERSION, Encoding, json};
 use hnefi_selfplay::fleet::GenerationStats;
 use hnefi_selfplay::store::{Store, inflight_key, inflight_number, state_key};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,14 @@ pub(super) struct Counters {
     pub(super) samples_per_second: f64,
     /// Seconds the latest generation took; 0 when unknown.
     pub(super) generation_seconds: f64,
+    /// Version of the network's [`Encoding`]; states of the time of version 1 do not say it.
+    #[serde(default = "first_encoding")]
+    encoding: u32,
     parts: BTreeMap<String, Part>,
+}
+
+fn first_encoding() -> u32 {
+    Encoding::FIRST.version()
 }
 
 /// How to know that a part is whole.
@@ -85,6 +92,7 @@ impl Counters {
             counts: StepCounts::default(),
             samples_per_second: 0.0,
             generation_seconds: 0.0,
+            encoding: Encoding::NEWEST.version(),
             parts: BTreeMap::new(),
         }
     }
@@ -103,7 +111,7 @@ pub(super) fn write_state(store: &Store, counters: &Counters, learner: &LearnerS
     if store.is_exclusive() || generation == 0 {
         remove_state(store, generation)?;
     }
-    let mut counters = counters.clone();
+    let mut counters = Counters { encoding: learner.encoding.version(), ..counters.clone() };
     for (name, bytes) in PARTS.into_iter().zip([&learner.weights, &learner.average, &learner.optimiser]) {
         store.create_same(&part_key(generation, name), bytes)?;
         counters.parts.insert(name.to_owned(), Part { bytes: bytes.len() as u64, crc32c: crc32c::crc32c(bytes) });
@@ -157,6 +165,14 @@ pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, Le
         );
         return Err(fault("counters.json", problem));
     }
+    let encoding = match counters.encoding {
+        1 => Encoding::FIRST,
+        2 => Encoding::V2,
+        found => {
+            let problem = format!("encoding {found}; this program knows encodings 1 to {ENCODING_VERSION}");
+            return Err(fault("counters.json", problem));
+        }
+    };
     let part = |name: &str| {
         let bytes = store.get(&part_key(generation, name))?;
         let known = counters.parts.get(name).ok_or_else(|| fault("counters.json", format!("no entry for {name}")))?;
@@ -175,6 +191,7 @@ pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, Le
         average: part(average)?,
         optimiser: part(optimiser)?,
         counts: counters.counts,
+        encoding,
     };
     Ok((counters, learner))
 }
@@ -250,6 +267,7 @@ mod tests {
             average: vec![2; 100],
             optimiser: vec![3; 200],
             counts: StepCounts { steps: 7, samples: 70, skipped: 0, skipped_in_a_row: 0 },
+            encoding: Encoding::NEWEST,
         };
         (Counters { counts: learner.counts, ..counters }, learner)
     }
@@ -272,6 +290,24 @@ mod tests {
         assert_eq!(states(&store).unwrap(), [2]);
         remove_state(&store, 2).unwrap();
         assert!(states(&store).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_state_without_an_encoding_has_the_first_and_a_later_one_is_refused() {
+        let (dir, store) = store();
+        let (counters, learner) = state();
+        write_state(&store, &counters, &learner).unwrap();
+        let path = dir.path().join("state/000002/counters.json");
+        let text = std::fs::read_to_string(&path).unwrap();
+        // What is edited has no checksum.
+        let (_, text) = text.split_once(',').unwrap();
+        let with =
+            |line: &str| std::fs::write(&path, format!("{{{}", text.replace("  \"encoding\": 2,\n", line))).unwrap();
+        with("");
+        assert_eq!(read_state(&store, 2).unwrap().1.encoding, Encoding::FIRST);
+        with("  \"encoding\": 3,\n");
+        let message = read_state(&store, 2).unwrap_err().to_string();
+        assert_eq!(message, "state/000002/counters.json: encoding 3; this program knows encodings 1 to 2");
     }
 
     #[test]

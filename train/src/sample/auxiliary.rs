@@ -119,7 +119,7 @@ fn softened(moves: &[(usize, f32)]) -> Vec<f32> {
 /// The average of the coming searched values and the result, as `viewer`, to move at ply `index`, sees them.
 fn short_value(game: &GameRecord, index: usize, viewer: Side, horizon: u32) -> [f32; 3] {
     let keep = (-1.0 / horizon as f32).exp();
-    let mut average = super::result(game, viewer);
+    let mut average = Wdl::of_winner(game.winner(), viewer);
     // From the end backwards; sides alternate, so that the ply after the next one is the viewer's again.
     for (ahead, ply) in game.plies[index + 1..].iter().enumerate().rev() {
         let searched = if ahead % 2 == 0 { ply.searched.flipped() } else { ply.searched };

@@ -1,7 +1,7 @@
 //! The table of positions: a row per ply.
 
 use hnefi_engine::BoardSize;
-use hnefi_models::{Features, POLICY_PLANES, PolicyIndex};
+use hnefi_models::{Encoding, Features, POLICY_PLANES, PolicyIndex};
 use parquet::data_type::{BoolType, ByteArrayType, FloatType, Int32Type, Int64Type};
 
 use super::Rows;
@@ -84,7 +84,7 @@ impl PositionRows {
 
     fn push(&mut self, game: &SourceGame, facts: &GameFacts<'_>, id: &str, index: usize, step: &Step<'_>) {
         let side = step.before.side_to_move();
-        let features = Features::of(step.before);
+        let features = Encoding::NEWEST.features(step.before);
         self.rows += 1;
         self.game_id.push(text(id));
         // Unsigned numbers are stored in signed ones of the same width; the schema says which they are.
