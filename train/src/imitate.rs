@@ -51,8 +51,9 @@ pub fn imitate(
         return Err(TrainError::Config { origin: "of this training".to_owned(), faults });
     }
     games.iter().try_for_each(GameRecord::check)?;
-    let sampler = Sampler::new(games, config.run.seed, Targets::from(ValueTarget { search_mix: 0.0, fade: 0.0 }))
-        .with_feature_inputs(config.train.feature_inputs);
+    let value = ValueTarget { search_mix: config.train.value_search_mix, fade: 0.0 };
+    let sampler =
+        Sampler::new(games, config.run.seed, Targets::from(value)).with_feature_inputs(config.train.feature_inputs);
     if sampler.plies() == 0 {
         return Err(TrainError::NothingToLearn { games: games.len() });
     }

@@ -122,6 +122,33 @@ fn a_habit_is_learned_and_self_play_begins_with_it() {
     assert_eq!((learned.checkpoint.card.parent, again.checkpoint.card.parent), (None, Some(card.id)));
 }
 
+/// Here every search was sure to win, whoever was to move, which the results cannot say.
+#[test]
+fn searched_values_are_learned_for_their_share() {
+    let mut games: Vec<GameRecord> = (0..20).map(habitual).collect();
+    for ply in games.iter_mut().flat_map(|game| &mut game.plies) {
+        (ply.playouts, ply.searched) = (16, Wdl { win: 0.9, draw: 0.05, loss: 0.05 });
+    }
+    let wins = |search_mix: f32| {
+        let mut config = config();
+        config.train.value_search_mix = search_mix;
+        let learned = imitate(&config, &games, 8.0, None, &mut |_| true).unwrap();
+        let mut judge = evaluator(&learned.checkpoint.network, DeviceChoice::Cpu, Precision::F32.into()).unwrap();
+        let (mut legal, mut out, mut sum) = (MoveList::new(), Evaluations::new(), 0.0);
+        let mut replay = games[0].replay().unwrap();
+        while replay.ply().is_some() {
+            replay.position().legal_moves(&mut legal);
+            let request = EvalRequest { position: replay.position(), moves: &legal, auxiliary: false };
+            judge.evaluate(&[request], &mut out).unwrap();
+            sum += out.get(0).wdl.win;
+            replay.step().unwrap();
+        }
+        sum / games[0].plies.len() as f32
+    };
+    let (without, with) = (wins(0.0), wins(1.0));
+    assert!(without < 0.65 && with > 0.75, "{without} without, {with} with");
+}
+
 #[test]
 fn what_cannot_be_learned_from_is_told() {
     let mut game = habitual(1);
