@@ -136,28 +136,40 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn damage_anywhere_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
+    let games: Vec<u8> = (0..=255).collect();
     let parts = archive(folder.path(), |archive| {
         append(archive, "run.json", b"{\"format\":1}\n");
-        append(archive, "games/000001.hgames", &(0..=255).collect::<Vec<u8>>());
+        append(archive, "games/000001.hgames", &games);
     });
     let whole = fs::read(&parts[0]).unwrap();
     let dir = folder.path().join("run");
-    let refused = |bytes: &[u8], what: &str| {
+    // True if it was seen. Few bits of a frame of zstd, such as the size of a window, change nothing of what comes out.
+    let is_refused = |bytes: &[u8], what: &str| {
         fs::write(&parts[0], bytes).unwrap();
-        let error = unpack(&parts, &dir, None).expect_err(what).to_string();
-        assert!(error.contains("hand.01: "), "{what}: {error}");
-        assert_eq!(names(folder.path()), ["hand.01"], "{what}");
+        match unpack(&parts, &dir, None) {
+            Ok(objects) => {
+                assert_eq!(objects, 2, "{what}");
+                assert_eq!(fs::read(dir.join("run.json")).unwrap(), b"{\"format\":1}\n", "{what}");
+                assert_eq!(fs::read(dir.join("games/000001.hgames")).unwrap(), games, "{what}");
+                fs::remove_dir_all(&dir).unwrap();
+                false
+            }
+            Err(error) => {
+                assert!(error.to_string().contains("hand.01: "), "{what}: {error}");
+                assert_eq!(names(folder.path()), ["hand.01"], "{what}");
+                true
+            }
+        }
     };
+    let mut unseen = 0;
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
         bytes[at] ^= 1;
-        refused(&bytes, &format!("flipped at {at}"));
-        refused(&whole[..at], &format!("cut at {at}"));
+        unseen += usize::from(!is_refused(&bytes, &format!("flipped at {at}")));
+        assert!(is_refused(&whole[..at], &format!("cut at {at}")), "cut at {at}");
     }
-    fs::write(&parts[0], &whole).unwrap();
-    assert_eq!(check_pack(&parts, None).unwrap(), 2);
-    assert_eq!(unpack(&parts, &dir, None).unwrap(), 2);
-    assert_eq!(names(folder.path()), ["hand.01", "run"]);
+    assert!(unseen < 5, "{unseen} of {} flipped bits were not seen", whole.len());
+    assert!(!is_refused(&whole, "whole"));
 }
 
 #[test]
