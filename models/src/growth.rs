@@ -12,8 +12,9 @@ use burn::tensor::{Tensor, TensorData};
 
 use crate::{Network, NetworkConfig};
 
-/// Linear layers that read pooled features, whose inputs are the channels three times over.
-const POOLED: [&str; 3] = ["pool", "policy_pool", "value_hidden"];
+/// Linear layers that read pooled features, whose inputs are the channels three times over, by the end of their paths.
+const POOLED: [&[&str]; 5] =
+    [&["pool"], &["policy_pool"], &["value_hidden"], &["short_values", "hidden"], &["ending", "other"]];
 
 impl NetworkConfig {
     /// Whether a network of this shape can be [grown](Network::grown) to `larger`; if not, why.
@@ -42,7 +43,7 @@ impl NetworkConfig {
 
 impl Network {
     /// This network, whose shape is `shape`, with the shape `larger`: what is new is drawn from `seed` and changes nothing
-    /// of what the heads say in play, up to rounding. Without autodiff and auxiliary heads.
+    /// of what the heads say, up to rounding. Auxiliary heads grow too. Without autodiff, and with new parameter ids.
     ///
     /// # Errors
     /// When `larger` is not larger, see [`NetworkConfig::grows_to`].
@@ -51,15 +52,40 @@ impl Network {
     /// When `shape` is not the shape of this network.
     pub fn grown(&self, shape: &NetworkConfig, larger: &NetworkConfig, seed: u64) -> Result<Network, String> {
         shape.grows_to(larger)?;
-        let smaller = self.valid().with_auxiliary(None);
-        let device = smaller.globals.weight.device();
-        let mut weights = Weights::default();
-        smaller.visit(&mut weights);
-        assert_eq!(weights.tensors["stem.norm.gamma"].shape, [shape.channels], "shape of the network");
-        let mut growth = Growth { tensors: weights.tensors, path: Vec::new() };
-        let grown = larger.init_seeded(seed, &device).map(&mut growth);
-        Ok(Network { encoding: self.encoding, ..grown })
+        let device = self.globals.weight.device();
+        let auxiliary = larger.init_auxiliary(self.auxiliaries(), seed, &device);
+        let fresh = larger.init_seeded(seed, &device).with_auxiliary(auxiliary);
+        let smaller = self.valid();
+        assert_eq!(smaller.stem.norm.gamma.dims(), [shape.channels], "shape of the network");
+        Ok(Network { encoding: self.encoding, ..smaller.placed_in(fresh) })
     }
+
+    /// The identity of every parameter and running statistic, by the path of fields that leads to it, such as
+    /// `blocks.0.first.conv.weight`.
+    pub fn parameter_ids(&self) -> BTreeMap<String, u64> {
+        let mut ids = Ids::default();
+        self.visit(&mut ids);
+        ids.ids
+    }
+
+    /// The larger network `fresh` with this network's numbers where [`Network::grown`] puts them. The ids of the parameters
+    /// are those of `fresh`. Also places what belongs to the parameters, such as an optimiser's moments, held in the
+    /// tensors of a network: `fresh` is then all zeros.
+    ///
+    /// # Panics
+    /// When a tensor of `fresh` is smaller than its counterpart here.
+    #[must_use]
+    pub fn placed_in(&self, fresh: Network) -> Network {
+        let mut weights = Weights::default();
+        self.visit(&mut weights);
+        fresh.map(&mut Growth { tensors: weights.tensors, path: Vec::new() })
+    }
+}
+
+/// What `smaller` holds for the parameter that a larger network has at `path`. Where the smaller network has one set of heads
+/// for both roles, both sets of the larger network begin as that one.
+pub fn counterpart<'a, T>(smaller: &'a BTreeMap<String, T>, path: &str) -> Option<&'a T> {
+    smaller.get(path).or_else(|| smaller.get(&path.replacen("roles.1.", "roles.0.", 1)))
 }
 
 /// A tensor's numbers, row-major.
@@ -94,6 +120,27 @@ fn read<const D: usize>(tensor: Tensor<D>) -> Values {
     Values { shape, values: tensor.into_data().try_into_vec().expect("weights are f32 on a device that works") }
 }
 
+/// All identities by the path of fields that leads to them.
+#[derive(Default)]
+struct Ids {
+    ids: BTreeMap<String, u64>,
+    path: Vec<String>,
+}
+
+impl ModuleVisitor for Ids {
+    fn enter_module(&mut self, name: &str, _container: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _name: &str, _container: &str) {
+        self.path.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.ids.insert(self.path.join("."), param.id.val());
+    }
+}
+
 /// Puts the smaller network's tensors into those of a fresh larger one.
 struct Growth {
     tensors: BTreeMap<String, Values>,
@@ -120,10 +167,9 @@ impl ModuleMapper for Growth {
 }
 
 impl Growth {
-    /// The smaller network's tensor for the present path. Where it has the same heads for both roles, both begin as these.
+    /// The smaller network's tensor for the present path.
     fn counterpart(&self) -> Option<&Values> {
-        let path = self.path.join(".");
-        self.tensors.get(&path).or_else(|| self.tensors.get(&path.replacen("roles.1.", "roles.0.", 1)))
+        counterpart(&self.tensors, &self.path.join("."))
     }
 
     /// What a fresh tensor at the present path has to be.
@@ -147,7 +193,8 @@ impl Growth {
                 return;
             }
         };
-        let groups = if path.iter().any(|name| POOLED.contains(name)) { 3 } else { 1 };
+        let layer = &path[..path.len() - 1];
+        let groups = if POOLED.iter().any(|pooled| layer.ends_with(pooled)) { 3 } else { 1 };
         let (width, old_width) = (inputs / groups, old_inputs / groups);
         let linear = fresh.shape.len() == 2;
         for output in 0..old_outputs {

@@ -38,6 +38,7 @@ pub use device::{DeviceChoice, DeviceReport, evaluator, set_device_trial};
 pub use devices::{DeviceList, evaluators};
 pub use encoding::{ENCODING_VERSION, Encoding, Features, GLOBALS, PLANES, plane};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl};
+pub use growth::counterpart;
 pub use hashing::HashEvaluator;
 pub use network::{Heads, Network, NetworkConfig};
 pub use outputs::RawOutputs;

@@ -20,7 +20,7 @@ const GAMES_PER_FILE: u64 = 1000;
 
 /// Plays the games; the same command goes on after an interruption.
 pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
-    let config = TrainConfig::load(&args.config)?;
+    let config = TrainConfig::load(&args.config)?.last_stage()?;
     let devices = args.device.unwrap_or_else(|| config.run.device.clone());
     // Loading and initialising happens on the host, whatever device evaluates later.
     let host = DeviceChoice::Flex.open()?;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hnefi_models::NetworkConfig;
 use hnefi_selfplay::arena::MatchResult;
 use hnefi_selfplay::fleet::FleetProgress;
 use hnefi_selfplay::ladder::Standings;
@@ -106,6 +107,13 @@ impl TrainObserver for Watcher {
         };
         self.note(&format!("{location}: {parameters} parameters, from {from}"));
         self.note(&header());
+    }
+
+    fn stage(&self, index: usize, count: usize, name: &str, config: &TrainConfig) {
+        let NetworkConfig { blocks, channels, .. } = config.network;
+        let rules: Vec<&str> = config.selfplay.rulesets.iter().map(|ruleset| ruleset.rules.name()).collect();
+        let rules = rules.join(", ");
+        self.note(&format!("stage {} of {count}, {name}: {rules}; {blocks} blocks of {channels} channels", index + 1));
     }
 
     fn warning(&self, text: &str) {

@@ -42,6 +42,16 @@ pub enum TrainError {
         /// Every fault.
         faults: Vec<Fault>,
     },
+    /// A stage's network is not larger than the one before. Configurations are checked for this before a run begins.
+    #[error("a network {from:?} cannot grow to {to:?}: {problem}")]
+    Growth {
+        /// The network there is.
+        from: hnefi_models::NetworkConfig,
+        /// The network wanted.
+        to: hnefi_models::NetworkConfig,
+        /// What would shrink.
+        problem: String,
+    },
     /// The run directory belongs to another run.
     #[error("{place} holds another run: {differences}; expected the same configuration or another place")]
     OtherRun {

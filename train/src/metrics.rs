@@ -18,6 +18,9 @@ pub struct GenerationMetrics {
     pub checkpoint: String,
     /// Part of the budget used up at its end, 0 to 1.
     pub progress: f64,
+    /// The name of the stage it belonged to; empty for a run without stages.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stage: String,
     /// Seconds of self-play and training since the run began.
     pub elapsed_seconds: f64,
     /// Self-play.

@@ -74,6 +74,59 @@ fn without_feature_inputs_the_network_never_comes_to_read_them() {
     assert_eq!(planes_read(false), [0, 1, 2, 3, 4, 5, 12, 13]);
 }
 
+/// The first layer's weights for its first `outputs` channels, `[outputs, PLANES, 3, 3]`.
+fn stem(network: &Network, outputs: usize) -> Vec<f32> {
+    let weight = network.stem.conv.weight.val();
+    let [_, inputs, rows, columns] = weight.dims();
+    weight.slice([0..outputs, 0..inputs, 0..rows, 0..columns]).into_data().try_into_vec().unwrap()
+}
+
+/// Euclidean. (Single weights whose gradients are nearly zero take steps that are mostly rounding.)
+fn distance(one: &[f32], other: &[f32]) -> f32 {
+    one.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
+}
+
+/// What is new in a grown network changes no gradient of what is old, so with the same moments the old weights take the same
+/// step, and with moments that begin anew they do not.
+#[test]
+fn a_grown_learner_keeps_its_moments_and_counts() {
+    let larger = NetworkConfig { blocks: 3, channels: 48, head_channels: 12, value_hidden: 24, ..CONFIG };
+    for (targets, params) in [(AuxiliaryTargets::default(), PARAMS), auxiliary()] {
+        let params = LearnerParams { clip_norm: 1e9, ..params };
+        let batches = auxiliary_batches(8, &targets);
+        let mut learner = learner_with_heads(params);
+        for batch in &batches[..6] {
+            learner.step(batch, 3e-3).unwrap();
+        }
+        let again = || Learner::load(learner.save().unwrap(), &CONFIG, &[Device::flex()], params, "state").unwrap();
+        let before = stem(learner.network(), CONFIG.channels);
+        let mut grown = again().continued(&CONFIG, &larger, 9, params).unwrap();
+        let network = learner.network().grown(&CONFIG, &larger, 9).unwrap();
+        let mut forgetful = Learner::new(&network, &[Device::flex()], params).unwrap();
+        assert_eq!(grown.counts(), learner.counts());
+        assert_eq!(stem(grown.network(), CONFIG.channels), before);
+        assert_eq!(stem(grown.average(), CONFIG.channels), stem(learner.average(), CONFIG.channels));
+
+        let mut same = again().continued(&CONFIG, &CONFIG, 9, params).unwrap();
+        for learner in [&mut learner, &mut grown, &mut forgetful, &mut same] {
+            learner.step(&batches[6], 3e-3).unwrap();
+        }
+        assert_eq!(bytes(same.network()), bytes(learner.network()));
+        let after = stem(learner.network(), CONFIG.channels);
+        let moved = distance(&before, &after);
+        let kept = distance(&stem(grown.network(), CONFIG.channels), &after);
+        let lost = distance(&stem(forgetful.network(), CONFIG.channels), &after);
+        assert!(kept < 0.05 * moved && lost > 0.5 * moved, "moved {moved}, kept {kept}, lost {lost}");
+
+        let state = grown.save().unwrap();
+        let mut loaded = Learner::load(state, &larger, &[Device::flex()], params, "state").unwrap();
+        for learner in [&mut grown, &mut loaded] {
+            learner.step(&batches[7], 3e-3).unwrap();
+        }
+        assert_eq!(bytes(loaded.network()), bytes(grown.network()), "a grown learner goes on from a save");
+    }
+}
+
 #[test]
 fn it_learns_a_batch_by_heart() {
     let mut learner = learner(PARAMS);

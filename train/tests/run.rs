@@ -48,6 +48,54 @@ fn config() -> TrainConfig {
     TrainConfig::parse(text, "tiny").unwrap()
 }
 
+/// Four generations in three stages: the network grows, the window and the playouts change, and the board.
+fn staged() -> TrainConfig {
+    let text = r#"
+        [run]
+        device = "flex"
+        threads = 2
+        save_seconds = 1
+        [network]
+        blocks = 1
+        channels = 8
+        pool_every = 1
+        head_channels = 4
+        value_hidden = 8
+        [selfplay]
+        games_in_flight = 32
+        ply_caps = { seven = 12, nine = 12 }
+        [train]
+        plies_per_generation = 150
+        batch = 32
+        reuse = 3.0
+        window_base = 200
+        window_generations = 1
+        warmup_steps = 4
+        average_steps = 5
+        [ladder]
+        every = 0
+        [budget]
+        minutes = 0
+        generations = 4
+        playouts = [2, 4]
+        [[stages]]
+        name = "small"
+        share = 1
+        [[stages]]
+        name = "grown"
+        share = 2
+        network = { blocks = 2, channels = 16 }
+        selfplay = { rulesets = [{ rules = "tablut", share = 1.0 }] }
+        train = { window_base = 2000 }
+        [[stages]]
+        name = "end"
+        share = 1
+        train = { rate = 1e-4, rate_end = 1e-5 }
+        budget = { playouts = [6] }
+    "#;
+    TrainConfig::parse(text, "tiny stages").unwrap()
+}
+
 /// Notes what it is told and stops at a given question, counted over self-play and training.
 #[derive(Default)]
 struct Watch {
@@ -59,11 +107,17 @@ struct Watch {
     began_at: Mutex<Vec<u32>>,
     steps: AtomicU32,
     climbed: Mutex<Vec<u32>>,
+    stages: Mutex<Vec<String>>,
 }
 
 impl TrainObserver for Watch {
     fn begins(&self, beginning: &Beginning<'_>) {
         self.began_at.lock().unwrap().push(beginning.generations);
+    }
+
+    fn stage(&self, index: usize, count: usize, name: &str, config: &TrainConfig) {
+        assert!(index < count && config.stages.is_empty());
+        self.stages.lock().unwrap().push(name.to_owned());
     }
 
     fn warning(&self, text: &str) {
@@ -147,13 +201,26 @@ fn cut(path: PathBuf) {
 
 #[test]
 fn an_interrupted_run_is_the_uninterrupted_one() {
+    interrupted(&config(), 3);
+}
+
+#[test]
+fn an_interrupted_run_in_stages_is_the_uninterrupted_one() {
+    interrupted(&staged(), 4);
+}
+
+fn interrupted(config: &TrainConfig, generations: u32) {
     let whole = tempfile::tempdir().unwrap();
     let watch = Watch::default();
-    let summary = run(&config(), whole.path(), &watch).unwrap();
-    assert_eq!((summary.generations, summary.stopped), (3, false));
+    let summary = run(config, whole.path(), &watch).unwrap();
+    assert_eq!((summary.generations, summary.stopped), (generations, false));
     assert_eq!(watch.warnings(), Vec::<String>::new());
     let expected = essence(whole.path());
-    assert_eq!(expected.len(), 3 + 4, "three files of games, four checkpoints with the random start");
+    assert_eq!(
+        expected.len() as u32,
+        generations + generations + 1,
+        "files of games, checkpoints with the random start"
+    );
 
     // With one question at most per call it takes many calls; later ones get further.
     for patience in [1, 5] {
@@ -161,7 +228,7 @@ fn an_interrupted_run_is_the_uninterrupted_one() {
         let mut calls = 0;
         loop {
             let watch = Watch::stopping_at(patience + 7 * calls);
-            let summary = run(&config(), pieces.path(), &watch).unwrap();
+            let summary = run(config, pieces.path(), &watch).unwrap();
             assert_eq!(watch.warnings(), Vec::<String>::new());
             calls += 1;
             if !summary.stopped {
@@ -174,6 +241,58 @@ fn an_interrupted_run_is_the_uninterrupted_one() {
             assert!(found.get(name) == Some(bytes), "{name} differs after {calls} calls");
         }
         assert_eq!(found.len(), expected.len());
+    }
+}
+
+#[test]
+fn a_run_in_stages() {
+    let dir = tempfile::tempdir().unwrap();
+    let watch = Watch::default();
+    let summary = run(&staged(), dir.path(), &watch).unwrap();
+    assert_eq!(*watch.stages.lock().unwrap(), ["small", "grown", "end"]);
+    let cards: Vec<_> = (0..5)
+        .map(|number| Checkpoint::load_card(&dir.path().join(format!("checkpoints/{number:06}"))).unwrap())
+        .collect();
+    // The checkpoint that ends a stage has the shape of the next one, which it plays in.
+    let shapes = cards.iter().map(|card| (card.network.blocks, card.network.channels)).collect::<Vec<_>>();
+    assert_eq!(shapes, [(1, 8), (2, 16), (2, 16), (2, 16), (2, 16)]);
+    assert_eq!(cards[1].rulesets, ["brandubh"]);
+    assert_eq!(cards[4].rulesets, ["brandubh", "tablut"]);
+    assert!(cards.windows(2).all(|pair| pair[1].parent.as_ref() == Some(&pair[0].id)));
+    assert_eq!(cards[4].samples, summary.samples);
+
+    let metrics = watch.generations.lock().unwrap();
+    let of = |name: fn(&GenerationMetrics) -> String| metrics.iter().map(name).collect::<Vec<_>>();
+    assert_eq!(of(|one| one.stage.clone()), ["small", "grown", "grown", "end"]);
+    assert_eq!(of(|one| one.selfplay.playouts.to_string()), ["2", "2", "4", "6"], "each stage has its own playouts");
+    assert!(metrics[3].training.rate < 1e-4 && metrics[2].training.rate > 1e-4);
+    assert_eq!(of(|one| one.training.window_generations.to_string()), ["1", "2", "3", "4"], "the window reaches back");
+    let steps: Vec<u64> = metrics.iter().map(|one| one.training.steps).collect();
+    assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "steps are counted on: {steps:?}");
+}
+
+/// A network that is too large for the first stage, or knows the rules of a later one, begins there.
+#[test]
+fn a_run_in_stages_from_other_weights() {
+    let first = tempfile::tempdir().unwrap();
+    let one = TrainConfig { stages: Vec::new(), ..staged() };
+    let other = staged().stage(1).unwrap();
+    let other_board = TrainConfig { selfplay: other.selfplay.clone(), ..one.clone() };
+    let larger = TrainConfig { network: other.network, ..one.clone() };
+    let cases = [
+        (one, vec!["small", "grown", "end"]),
+        (other, vec!["grown", "end"]),
+        (other_board, vec!["grown", "end"]),
+        (larger, vec!["grown", "end"]),
+    ];
+    for (number, (config, stages)) in cases.into_iter().enumerate() {
+        let origin = first.path().join(number.to_string());
+        run(&config, &origin, &Silent).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let watch = Watch::default();
+        let params = RunParams { origin: Some(&origin), ..RunParams::new(dir.path()) };
+        run_at(&staged(), &params, &watch).unwrap();
+        assert_eq!(*watch.stages.lock().unwrap(), stages);
     }
 }
 

@@ -316,6 +316,11 @@ impl Fleet {
         }
     }
 
+    /// What names all randomness of the games.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// One more than the highest number of a game begun.
     pub fn games_begun(&self) -> u64 {
         self.lanes.iter().map(Lane::games_begun).max().unwrap_or(0)

@@ -123,13 +123,6 @@ impl SelfPlayConfig {
         presets
     }
 
-    /// Whether games under these rules belong here: those of one of the rulesets with a share, whenever its span is. Ply caps do
-    /// not matter.
-    pub fn plays(&self, rules: &Rules) -> bool {
-        let shared = self.rulesets.iter().filter(|ruleset| ruleset.share > 0.0);
-        shared.map(|ruleset| ruleset.rules.rules()).any(|own| Rules { ply_cap: rules.ply_cap, ..own } == *rules)
-    }
-
     /// The same without what belongs to a run of training: handicaps, past checkpoints, beginnings from earlier games and the
     /// curriculum (every ruleset is played all the time).
     pub(super) fn without_a_run(&self) -> SelfPlayConfig {

@@ -7,6 +7,8 @@ use toml::{Table, Value};
 
 use super::TrainConfig;
 use super::schema::KEYS;
+pub(super) use super::schema::real;
+use super::stages::{self, STAGES};
 
 /// One thing that is wrong with a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,11 +37,17 @@ impl fmt::Display for Fault {
 /// Every unknown key, wrong type and value out of range.
 pub(super) fn table(table: &Table) -> Vec<Fault> {
     let mut faults = Vec::new();
-    walk("", table, &mut faults);
+    let mut sections = table.clone();
+    let stages = sections.remove(STAGES);
+    walk("", &sections, &mut faults);
+    if let Some(stages) = stages {
+        stages::table(&stages, &mut faults);
+    }
     faults
 }
 
-fn walk(prefix: &str, table: &Table, faults: &mut Vec<Fault>) {
+/// The faults of one table, whose keys are under `prefix`.
+pub(super) fn walk(prefix: &str, table: &Table, faults: &mut Vec<Fault>) {
     for (name, value) in table {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
         let within = format!("{path}.");
@@ -67,7 +75,7 @@ fn walk(prefix: &str, table: &Table, faults: &mut Vec<Fault>) {
 fn unknown(prefix: &str, name: &str) -> String {
     let within = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
     let (known, there) = match prefix {
-        "" => ("one of the sections".to_owned(), names_within("")),
+        "" => ("one of the sections".to_owned(), names_within("").into_iter().chain([STAGES]).collect()),
         _ => (format!("a key of [{prefix}]"), names_within(&within)),
     };
     // A slip in this name, or a key that another section has.
@@ -93,7 +101,7 @@ fn names_within(prefix: &str) -> Vec<&'static str> {
 }
 
 /// A value as TOML writes it, shortened when it is long.
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {
         Some((cut, _)) => format!("{}...", &text[..cut]),

@@ -6,6 +6,7 @@
 
 mod check;
 mod schema;
+mod stages;
 
 use std::path::Path;
 
@@ -15,6 +16,7 @@ use hnefi_selfplay::search::SearchConfig;
 use serde::{Deserialize, Serialize};
 
 pub use check::Fault;
+pub use stages::{Span, Stage};
 
 use crate::TrainError;
 use crate::auxiliary::{AuxiliaryTargets, PerHead};
@@ -52,6 +54,9 @@ pub struct TrainConfig {
     pub ladder: LadderSection,
     /// What the finished network is measured against.
     pub evaluate: EvaluateSection,
+    /// What changes from one part of the run to the next; none for a run of one stage.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<Stage>,
 }
 
 /// The run as a whole.
@@ -342,7 +347,7 @@ impl TrainConfig {
             Ok(table) => check::table(&table),
             Err(error) => vec![Fault::of_whole(&error.to_string())],
         };
-        for fault in check::relations(self) {
+        for fault in check::relations(self).into_iter().chain(stages::relations(self)) {
             if faults.iter().all(|known| known.key != fault.key) {
                 faults.push(fault);
             }

@@ -116,7 +116,7 @@ fn is_ruleset(value: &Value) -> bool {
 }
 
 /// A number, whether it was written with a point or without.
-fn real(value: &Value) -> Option<f64> {
+pub(super) fn real(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
 }
 

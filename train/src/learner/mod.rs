@@ -13,6 +13,7 @@
 //! operations exist for CUDA alone.) A step whose loss or gradient is not finite changes nothing.
 
 mod gradients;
+mod growth;
 mod state;
 mod statistics;
 

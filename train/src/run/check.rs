@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hnefi_engine::Preset;
 use hnefi_models::json;
 use hnefi_selfplay::decode_games;
 use hnefi_selfplay::fleet::{Arrival, FleetSnapshot};
@@ -38,7 +39,14 @@ pub struct CheckedObjects {
 /// # Errors
 /// When the store cannot be read. Damage is no error but a finding.
 pub fn check(store: &Store) -> Result<Vec<CheckedObjects>, TrainError> {
-    let mut check = Check { store, keys: store.list("")?, config: None, is_training: false, ids: BTreeMap::new() };
+    let mut check = Check {
+        store,
+        keys: store.list("")?,
+        config: None,
+        rulesets: Vec::new(),
+        is_training: false,
+        ids: BTreeMap::new(),
+    };
     let mut found = vec![check.run_file()?, check.metrics()?, check.checkpoints()?, check.games()?, check.states()?];
     found.push(check.each("inflight", |check, key, bytes| check.inflight(key, bytes))?);
     found.push(check.each("ladder", |_, _, bytes| parsed::<LadderMatch>(bytes).map(drop))?);
@@ -57,6 +65,8 @@ struct Check<'a> {
     keys: Vec<String>,
     /// What `run.json` says, if it can be read.
     config: Option<TrainConfig>,
+    /// The rulesets it plays.
+    rulesets: Vec<Preset>,
     /// Whether it is a run of training, rather than games alone.
     is_training: bool,
     /// Identities of the checkpoints by the metrics of their generations.
@@ -80,7 +90,10 @@ impl Check<'_> {
         self.is_training = !kind.is_ok_and(|kind| kind == Some("selfplay".into()));
         if self.is_training {
             match configuration(self.store) {
-                Ok(config) => self.config = config,
+                Ok(config) => {
+                    self.rulesets = config.as_ref().map_or(Ok(Vec::new()), TrainConfig::rulesets)?;
+                    self.config = config;
+                }
                 Err(TrainError::Store(error)) => return Err(error.into()),
                 Err(error) => found.damage.push(error.to_string()),
             }
@@ -178,7 +191,7 @@ impl Check<'_> {
             }
             let games = decode_games("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
             let check_one = |game| match &check.config {
-                Some(config) => check_game(config, game),
+                Some(_) => check_game(&check.rulesets, game),
                 None => hnefi_selfplay::GameRecord::check(game).map_err(|error| error.to_string()),
             };
             games.iter().try_for_each(check_one)
@@ -247,8 +260,10 @@ impl Check<'_> {
 
     fn arrival(&self, bytes: &[u8]) -> Result<(), String> {
         let arrival = Arrival::decode("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
-        let Some(config) = &self.config else { return Ok(()) };
-        arrival.games.iter().try_for_each(|game| check_rules(config, game))
+        if self.config.is_none() {
+            return Ok(());
+        }
+        arrival.games.iter().try_for_each(|game| check_rules(&self.rulesets, game))
     }
 
     fn log(&self) -> Result<CheckedObjects, TrainError> {

@@ -9,7 +9,7 @@ use hnefi_models::DeviceChoice;
 use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::arena::{MatchObserver, MatchResult};
 use hnefi_selfplay::ladder::{self, LadderParams, Standings};
-use hnefi_selfplay::players::{ModelCache, PlayerError, PlayerSpec};
+use hnefi_selfplay::players::{ModelCache, PlayerSpec};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::ladder_events_key;
 
@@ -29,7 +29,7 @@ impl Run<'_> {
             return Ok(true);
         }
         let elapsed = self.clock.elapsed();
-        let params = self.config.ladder_params()?;
+        let params = self.whole.ladder_params()?;
         let mut rungs = self.store.checkpoints()?;
         rungs.retain(|rung| rung.is_multiple_of(every));
         let mut warn = |text: &str| self.observer.warning(text);
@@ -68,14 +68,17 @@ impl Run<'_> {
 }
 
 impl TrainConfig {
-    /// The ladder as `[ladder]` describes it, under the run's rulesets.
+    /// The ladder as `[ladder]` describes it, under the rulesets of the run's end.
     ///
     /// # Errors
-    /// When an opponent is none, which [`TrainConfig::validate`] reports too.
-    pub fn ladder_params(&self) -> Result<LadderParams, PlayerError> {
+    /// When an opponent is none or a stage does not fit, which [`TrainConfig::validate`] reports too.
+    pub fn ladder_params(&self) -> Result<LadderParams, TrainError> {
         let LadderSection { opponents, previous, games, playouts, .. } = &self.ladder;
-        let opponents = opponents.iter().map(|text| text.parse()).collect::<Result<Vec<PlayerSpec>, _>>()?;
-        let rulesets = self.selfplay.rulesets_begun(1.0);
+        let opponents = opponents
+            .iter()
+            .map(|text| text.parse())
+            .collect::<Result<Vec<PlayerSpec>, hnefi_selfplay::players::PlayerError>>()?;
+        let rulesets = self.last_stage()?.selfplay.rulesets_begun(1.0);
         let threads = match self.run.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,

@@ -36,7 +36,7 @@ impl Run<'_> {
     /// Plays this generation, takes in what has arrived, and puts the games into the store; false when the observer stopped it.
     fn play(&mut self, generation: u32) -> Result<bool, TrainError> {
         self.fence.check(&self.store)?;
-        let progress = self.clock.progress(self.complete(), 0.0);
+        let progress = self.stage_progress();
         let playouts = playouts_at(&self.config.budget.playouts, progress);
         let desk = Desk {
             store: &self.store,
@@ -51,7 +51,7 @@ impl Run<'_> {
             state: Mutex::new(DeskState {
                 save: self.save,
                 due: Instant::now(),
-                intake: Intake::new(self.config, &self.games),
+                intake: Intake::new(&self.rulesets, &self.games),
                 enough: false,
                 failed: None,
             }),
@@ -116,7 +116,7 @@ impl Run<'_> {
             Err(error) => return Err(error.into()),
         }
         self.fence.check(&self.store)?;
-        let recorded = open::load_games(self.config, &self.store, generation, self.observer)?.unwrap_or_default();
+        let recorded = open::load_games(&self.rulesets, &self.store, generation, self.observer)?.unwrap_or_default();
         let again = self.fleet.returned(PROGRAM, generation, games);
         self.store.create(&arrival_key(again.worker, generation), &again.encode())?;
         Ok(recorded)

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
+use hnefi_engine::Preset;
 use hnefi_selfplay::fleet::Arrival;
 use hnefi_selfplay::store::Store;
 use hnefi_selfplay::{GameRecord, RecordError};
@@ -14,7 +15,6 @@ use hnefi_selfplay::{GameRecord, RecordError};
 use super::observer::TrainObserver;
 use super::open::check_rules;
 use crate::TrainError;
-use crate::config::TrainConfig;
 
 /// How often the store is asked for arrivals.
 const EVERY: Duration = Duration::from_secs(2);
@@ -24,7 +24,7 @@ const RECENT: usize = 2;
 
 /// What has arrived for the generation being played.
 pub(super) struct Intake<'a> {
-    config: &'a TrainConfig,
+    rulesets: &'a [Preset],
     /// Games recorded lately, by seed and number.
     known: HashSet<(u64, u64)>,
     /// Keys seen, those of damaged objects and of known games among them.
@@ -36,11 +36,11 @@ pub(super) struct Intake<'a> {
 }
 
 impl Intake<'_> {
-    /// An intake of a run of this configuration that knows the games recorded lately.
-    pub(super) fn new<'a>(config: &'a TrainConfig, recorded: &BTreeMap<u32, Vec<GameRecord>>) -> Intake<'a> {
+    /// An intake of a run of these rulesets that knows the games recorded lately.
+    pub(super) fn new<'a>(rulesets: &'a [Preset], recorded: &BTreeMap<u32, Vec<GameRecord>>) -> Intake<'a> {
         let recent = recorded.values().rev().take(RECENT).flatten();
         Intake {
-            config,
+            rulesets,
             known: recent.map(identity).collect(),
             seen: HashSet::new(),
             arrivals: Vec::new(),
@@ -77,7 +77,7 @@ impl Intake<'_> {
             error @ RecordError::Inconsistent { .. } => format!("{name}: {error}"),
             error => error.to_string(),
         })?;
-        let foreign = arrival.games.iter().find_map(|game| check_rules(self.config, game).err());
+        let foreign = arrival.games.iter().find_map(|game| check_rules(self.rulesets, game).err());
         foreign.map_or(Ok(arrival), |problem| Err(format!("{name}: {problem}")))
     }
 

@@ -22,7 +22,7 @@ impl Run<'_> {
         self.games.retain(|&generation, _| generation as usize > window.start);
         // Later games may be there after a state was lost; this training did not know them the first time either.
         let games = self.games.range(..=generation).flat_map(|(_, games)| games);
-        let targets = train.targets(self.clock.progress(generation - 1, 0.0));
+        let targets = train.targets(self.stage_progress());
         let sampler = Sampler::new(games, self.config.run.seed, targets)
             .by_surprise(train.surprise_weight)
             .with_feature_inputs(train.feature_inputs);
@@ -31,7 +31,7 @@ impl Run<'_> {
             steps(new_plies.min(MOST_NEW * train.plies_per_generation), sampler.plies(), train.reuse, train.batch);
 
         let schedule = train.rate_schedule();
-        let (learner, clock, observer) = (&mut self.learner, &self.clock, self.observer);
+        let (learner, clock, span, observer) = (&mut self.learner, &self.clock, self.span, self.observer);
         let first = learner.counts().steps;
         let samples_before = learner.counts().samples;
         let (mut means, mut rate) = (StepMeans::default(), 0.0);
@@ -43,7 +43,7 @@ impl Run<'_> {
             if stopped.get() || clock.remaining() <= 0.0 {
                 return None;
             }
-            rate = schedule.rate(step, done(step));
+            rate = schedule.rate(step, span.within(done(step)));
             Some(rate)
         };
         let batches = (train.batch, train.shards);

@@ -35,11 +35,13 @@ mod past;
 mod publish;
 mod saved;
 mod settings;
+mod stage;
 mod terms;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use hnefi_engine::Preset;
 use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::fleet::Fleet;
 use hnefi_selfplay::store::{Location, Patience, Store, checkpoint_key};
@@ -57,7 +59,7 @@ use fence::Fence;
 use saved::{Counters, FinishedSelfPlay};
 
 use crate::TrainError;
-use crate::config::TrainConfig;
+use crate::config::{Span, TrainConfig};
 use crate::learner::Learner;
 
 /// How a run ended, or where it stopped.
@@ -127,7 +129,14 @@ pub fn run_at(
 
 /// A run at work.
 struct Run<'a> {
-    config: &'a TrainConfig,
+    /// The configuration with all its stages.
+    whole: &'a TrainConfig,
+    /// What it says in the present stage, whose number is in the counters.
+    config: TrainConfig,
+    /// The part of the budget that the present stage has.
+    span: Span,
+    /// The rulesets of all stages.
+    rulesets: Vec<Preset>,
     params: &'a RunParams<'a>,
     observer: &'a dyn TrainObserver,
     store: Store,
@@ -171,6 +180,11 @@ impl Run<'_> {
             let Some(training) = self.learn()? else { return Ok(self.summary(true)) };
             self.publish(&played, training)?;
         }
+    }
+
+    /// The part of the present stage that is over after the last complete generation, 0 to 1.
+    fn stage_progress(&self) -> f64 {
+        self.span.within(self.clock.progress(self.complete(), 0.0))
     }
 
     /// Generations complete.

@@ -5,6 +5,7 @@ use hnefi_selfplay::fleet::FleetProgress;
 use hnefi_selfplay::ladder::Standings;
 use hnefi_selfplay::store::Location;
 
+use crate::config::TrainConfig;
 use crate::learner::LossValues;
 use crate::metrics::GenerationMetrics;
 
@@ -39,6 +40,12 @@ pub trait TrainObserver: Sync {
     /// The run begins or goes on.
     fn begins(&self, beginning: &Beginning<'_>) {
         let _ = beginning;
+    }
+
+    /// The run is in this stage now, number `index` (from 0) of `count`, by this configuration. Not called for a run without
+    /// stages.
+    fn stage(&self, index: usize, count: usize, name: &str, config: &TrainConfig) {
+        let _ = (index, count, name, config);
     }
 
     /// Something is not as it should be, and the run goes on without it: a damaged file, for instance.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use burn::tensor::Device;
-use hnefi_engine::BoardSize;
+use hnefi_engine::{BoardSize, Preset};
 use hnefi_models::{Card, Checkpoint, Encoding};
 use hnefi_selfplay::fleet::{Fleet, FleetSnapshot};
 use hnefi_selfplay::store::{
@@ -15,7 +15,7 @@ use rand_xoshiro::rand_core::Rng as _;
 use super::clock::Clock;
 use super::fence::Fence;
 use super::observer::{Beginning, TrainObserver};
-use super::origin::{Origin, ancestor, learner_from};
+use super::origin::{Origin, ancestor, first_stage, learner_from};
 use super::saved::{self, Counters, InFlight};
 use super::terms::Terms;
 use super::{Run, RunParams, settings};
@@ -32,27 +32,29 @@ const EPOCH: u64 = 0x0065_706F_6368;
 impl<'a> Run<'a> {
     /// Opens the run that is there, or begins one.
     pub(super) fn open(
-        config: &'a TrainConfig,
+        whole: &'a TrainConfig,
         params: &'a RunParams<'a>,
         observer: &'a dyn TrainObserver,
     ) -> Result<Run<'a>, TrainError> {
-        let faults = config.validate();
+        let faults = whole.validate();
         if !faults.is_empty() {
             return Err(TrainError::Config { origin: "of this run".to_owned(), faults });
         }
-        for text in [config.run.precision.warning(), config.train.precision.warning()].into_iter().flatten() {
+        for text in [whole.run.precision.warning(), whole.train.precision.warning()].into_iter().flatten() {
             observer.warning(&text);
         }
-        let devices = config.run.train_device.open()?;
-        check_parts(config, params)?;
+        let devices = whole.run.train_device.open()?;
+        check_parts(whole, params)?;
         let store = Store::open(&params.location, Access::Write, params.patience.clone())?;
-        let origin = settings::settle(&store, config, params.origin)?;
+        let origin = settings::settle(&store, whole, params.origin)?;
         let mut warn = |text: &str| observer.warning(text);
         let (fence, announced) = Fence::claim(&store, &mut warn)?;
-        let (mut counters, learner) = open_learner(config, &store, &devices, origin.as_ref(), observer)?;
+        let (mut counters, learner) = open_learner(whole, &store, &devices, origin.as_ref(), observer)?;
+        let config = &whole.stage(counters.stage)?;
+        let rulesets = whole.rulesets()?;
         let trained = counters.generation;
         if !store.is_exclusive() {
-            skip_announced(config, &store, &mut counters, announced, observer)?;
+            skip_announced(&rulesets, &store, &mut counters, announced, observer)?;
         }
         let complete = counters.generation;
         // Games may be there that were not trained on yet: of one generation as a rule, of more when a state was lost.
@@ -61,9 +63,9 @@ impl<'a> Run<'a> {
             let problem = format!("expected games up to about generation {complete}; it is of another run, remove it");
             return Err(TrainError::State { object: store.name(&games_key(played_until)), problem });
         }
-        let mut games = load_window(config, &store, &counters, observer)?;
+        let mut games = load_window(config, &rulesets, &store, &counters, observer)?;
         for generation in complete + 1..=played_until {
-            games.insert(generation, load_games(config, &store, generation, observer)?.unwrap_or_default());
+            games.insert(generation, load_games(&rulesets, &store, generation, observer)?.unwrap_or_default());
         }
         let (fleet, save, clock) = if store.is_exclusive() {
             open_fleet(config, &store, played_until + 1, &games, observer)?
@@ -74,7 +76,10 @@ impl<'a> Run<'a> {
         let checkpoint = Checkpoint::new(Card::new(config.network), learner.average())?;
         let elapsed = counters.elapsed_seconds.max(clock.elapsed_seconds);
         let mut run = Run {
-            config,
+            whole,
+            config: config.clone(),
+            span: whole.stage_span(counters.stage),
+            rulesets,
             params,
             observer,
             store,
@@ -108,6 +113,7 @@ impl<'a> Run<'a> {
             elapsed_seconds: elapsed,
             parameters: run.learner.average().parameter_count(),
         });
+        run.tell_stage();
         // What came before, reading files above all, is not charged.
         run.clock = Clock::starting_from(elapsed, &config.budget);
         Ok(run)
@@ -116,9 +122,9 @@ impl<'a> Run<'a> {
 
 /// Finds out what cannot be used before anything is created: the device of self-play, and what a new run is to begin
 /// with.
-fn check_parts(config: &TrainConfig, params: &RunParams<'_>) -> Result<(), TrainError> {
+fn check_parts(whole: &TrainConfig, params: &RunParams<'_>) -> Result<(), TrainError> {
     if params.selfplay || params.ladder {
-        config.run.device.open()?;
+        whole.run.device.open()?;
     }
     let Some(path) = params.origin else { return Ok(()) };
     let has_begun = match Store::open(&params.location, Access::Read, params.patience.clone()) {
@@ -127,13 +133,13 @@ fn check_parts(config: &TrainConfig, params: &RunParams<'_>) -> Result<(), Train
         Err(error) => return Err(error.into()),
     };
     // A run that has begun does not need its origin any more.
-    if has_begun { Ok(()) } else { ancestor(path, config).map(|_| ()) }
+    if has_begun { Ok(()) } else { ancestor(path, &whole.stage(first_stage(path, whole)?)?).map(|_| ()) }
 }
 
 /// Passes over the generations that an earlier trainer announced and did not complete: it may still be writing them. Their
 /// games are there and are trained on with those of the next generation.
 fn skip_announced(
-    config: &TrainConfig,
+    rulesets: &[Preset],
     store: &Store,
     counters: &mut Counters,
     announced: u32,
@@ -141,7 +147,7 @@ fn skip_announced(
 ) -> Result<(), TrainError> {
     while counters.generation < announced {
         counters.generation += 1;
-        let games = load_games(config, store, counters.generation, observer)?.unwrap_or_default();
+        let games = load_games(rulesets, store, counters.generation, observer)?.unwrap_or_default();
         counters.plies.push(games.iter().map(|game| game.training_plies() as u64).sum());
     }
     Ok(())
@@ -165,20 +171,21 @@ fn shared_fleet(
 
 /// The newest state that can be read with its learner, or that of a fresh learner for a run without generations.
 fn open_learner(
-    config: &TrainConfig,
+    whole: &TrainConfig,
     store: &Store,
     devices: &[Device],
     origin: Option<&Origin>,
     observer: &dyn TrainObserver,
 ) -> Result<(Counters, Learner), TrainError> {
-    let params = LearnerParams::from(&config.train);
     let mut problems = Vec::new();
     for generation in saved::states(store)? {
         let object = format!("state/{generation:06}");
         let read = saved::read_state(store, generation).and_then(|(counters, mut state)| {
             if let Encoding::V1 { ply_caps } = &mut state.encoding {
-                *ply_caps = BoardSize::ALL.map(|size| config.selfplay.ply_caps.of(size));
+                *ply_caps = BoardSize::ALL.map(|size| whole.selfplay.ply_caps.of(size));
             }
+            let config = whole.stage(counters.stage)?;
+            let params = LearnerParams::from(&config.train);
             Ok((counters, Learner::load(state, &config.network, devices, params, &object)?))
         });
         match read {
@@ -203,8 +210,11 @@ fn open_learner(
         let problems = if problems.is_empty() { "none is there".to_owned() } else { problems.join("; ") };
         return Err(TrainError::NoState { place: store.place(), problems });
     }
-    let (learner, parent) = first_learner(config, devices, origin, params)?;
-    let counters = Counters::fresh(parent);
+    let stage = origin.map_or(Ok(0), |origin| first_stage(&origin.path, whole))?;
+    let config = whole.stage(stage)?;
+    let (learner, parent) = first_learner(&config, devices, origin, LearnerParams::from(&config.train))?;
+    let mut counters = Counters::fresh(parent);
+    counters.stage = stage;
     // From here on the run does not need its origin any more, which may move or go on; and the first generation can be trained
     // again, should this process die between its checkpoint and its state.
     saved::write_state(store, &counters, &learner.save()?)?;
@@ -235,6 +245,7 @@ fn newest_games(store: &Store) -> Result<u32, TrainError> {
 /// The games of all generations that the next training may draw from.
 fn load_window(
     config: &TrainConfig,
+    rulesets: &[Preset],
     store: &Store,
     counters: &Counters,
     observer: &dyn TrainObserver,
@@ -243,7 +254,7 @@ fn load_window(
     // The window slides forward only, so what it holds now is all it will ever need of the past.
     for index in config.train.window().range(&counters.plies) {
         let generation = index as u32 + 1;
-        if let Some(found) = load_games(config, store, generation, observer)? {
+        if let Some(found) = load_games(rulesets, store, generation, observer)? {
             games.insert(generation, found);
         }
     }
@@ -253,7 +264,7 @@ fn load_window(
 /// The games of one generation; `None`, with a warning, when the file is missing or damaged. Games that contradict the rules
 /// or are of rulesets that the run does not play are left out in the same way.
 pub(super) fn load_games(
-    config: &TrainConfig,
+    rulesets: &[Preset],
     store: &Store,
     generation: u32,
     observer: &dyn TrainObserver,
@@ -268,7 +279,7 @@ pub(super) fn load_games(
     };
     match decode_games(&store.name(&key), &bytes) {
         Ok(mut games) => {
-            games.retain(|game| match check_game(config, game) {
+            games.retain(|game| match check_game(rulesets, game) {
                 Ok(()) => true,
                 Err(problem) => {
                     observer.warning(&format!("{key}: skipped {problem}"));
@@ -284,20 +295,20 @@ pub(super) fn load_games(
     }
 }
 
-/// Whether a game has rules that the run plays by, and follows them.
-pub(super) fn check_game(config: &TrainConfig, game: &GameRecord) -> Result<(), String> {
-    check_rules(config, game)?;
+/// Whether a game has one of these rulesets, which the run plays, and follows it.
+pub(super) fn check_game(rulesets: &[Preset], game: &GameRecord) -> Result<(), String> {
+    check_rules(rulesets, game)?;
     game.check().map_err(|error| error.to_string())
 }
 
-/// Whether a game has rules that the run plays by.
-pub(super) fn check_rules(config: &TrainConfig, game: &GameRecord) -> Result<(), String> {
-    if config.selfplay.plays(&game.rules) {
+/// Whether a game has one of these rulesets, which the run plays. Ply caps do not matter.
+pub(super) fn check_rules(rulesets: &[Preset], game: &GameRecord) -> Result<(), String> {
+    let found = game.rules.preset();
+    if found.is_some_and(|preset| rulesets.contains(&preset)) {
         return Ok(());
     }
-    let found = game.rules.preset().map_or("of its own", |preset| preset.name());
-    let own = config.selfplay.rulesets_begun(1.0);
-    let own: Vec<&str> = own.iter().map(|preset| preset.name()).collect();
+    let found = found.map_or("of its own", |preset| preset.name());
+    let own: Vec<&str> = rulesets.iter().map(|preset| preset.name()).collect();
     Err(format!("game {}: its rules are {found}; expected {}", game.game, own.join(", ")))
 }
 
@@ -339,7 +350,7 @@ fn open_fleet(
 }
 
 /// The fleet with the configured number of threads; 0 means what suits the device.
-fn with_threads(fleet: Fleet, config: &TrainConfig) -> Fleet {
+pub(super) fn with_threads(fleet: Fleet, config: &TrainConfig) -> Fleet {
     match config.run.threads {
         0 => fleet.with_threads(config.selfplay.threads_on(&config.run.device)),
         threads => fleet.with_threads(threads),

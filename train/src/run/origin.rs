@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
-use hnefi_models::{DeviceChoice, Encoding, Network};
+use hnefi_models::{Checkpoint, DeviceChoice, Encoding, Network};
 use hnefi_selfplay::players::{ModelCache, PlayerError};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::{Store, checkpoint_key};
@@ -59,6 +59,34 @@ pub(super) fn learner_from(
     Ok((Learner::new(&network.with_auxiliary(auxiliary), devices, params)?, id))
 }
 
+/// The stage in which a run begins with the network that `path` means: the first whose network it grows to and of whose
+/// rulesets it knows one, or else the first whose network it grows to. A run that begins later than with its first stage stays
+/// there until the budget reaches the next.
+pub(super) fn first_stage(path: &Path, whole: &TrainConfig) -> Result<usize, TrainError> {
+    if whole.stages.is_empty() {
+        return Ok(0);
+    }
+    let card = checkpoint(path)?.card;
+    let stages = (0..whole.stage_count()).map(|index| whole.stage(index)).collect::<Result<Vec<_>, _>>()?;
+    let fits = |stage: &TrainConfig| card.network.grows_to(&stage.network).is_ok();
+    let knows = |stage: &TrainConfig| {
+        stage.selfplay.rulesets_begun(1.0).iter().any(|preset| card.rulesets.iter().any(|name| name == preset.name()))
+    };
+    let first = stages.iter().position(|stage| fits(stage) && knows(stage)).or_else(|| stages.iter().position(fits));
+    // Where none fits, beginning with the last one says what is too small.
+    Ok(first.unwrap_or(stages.len() - 1))
+}
+
+/// The checkpoint that `path` means.
+fn checkpoint(path: &Path) -> Result<Checkpoint, TrainError> {
+    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
+    models.checkpoint(path).cloned().map_err(|error| match error {
+        PlayerError::NoModel { problem, .. } => refuse(problem),
+        error => refuse(error.to_string()),
+    })
+}
+
 /// What another network begins with.
 pub(crate) struct Ancestor {
     /// The network, of the configuration's shape.
@@ -76,11 +104,7 @@ pub(crate) struct Ancestor {
 /// When it cannot be read or cannot be grown to the shape of the configuration.
 pub(crate) fn ancestor(path: &Path, config: &TrainConfig) -> Result<Ancestor, TrainError> {
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
-    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
-    let checkpoint = models.checkpoint(path).map_err(|error| match error {
-        PlayerError::NoModel { problem, .. } => refuse(problem),
-        error => refuse(error.to_string()),
-    })?;
+    let checkpoint = checkpoint(path)?;
     let (there, here) = (checkpoint.card.network, config.network);
     let id = checkpoint.card.id.clone();
     if there == here {

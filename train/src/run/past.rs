@@ -54,7 +54,7 @@ impl Run<'_> {
     /// be read is named in a warning and another drawn.
     pub(super) fn past_checkpoint(&self) -> Result<Option<Past>, TrainError> {
         for generation in self.past_generations()? {
-            match Past::load(&self.store, generation, self.config) {
+            match Past::load(&self.store, generation, &self.config) {
                 Ok(past) => return Ok(Some(past)),
                 Err(error) => self.observer.warning(&format!("skipped {error} as an opponent")),
             }

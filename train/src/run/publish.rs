@@ -18,6 +18,8 @@ impl Run<'_> {
     pub(super) fn publish(&mut self, played: &FinishedSelfPlay, training: TrainingMetrics) -> Result<(), TrainError> {
         let generation = self.complete() + 1;
         self.fence.announce(&self.store, generation)?;
+        let stage = self.whole.stage_name(self.counters.stage).to_owned();
+        let entered = self.enter_stage(generation)?;
         let parent = std::mem::take(&mut self.checkpoint_id);
         self.publish_checkpoint(generation, Some(parent))?;
 
@@ -36,6 +38,7 @@ impl Run<'_> {
             generation,
             checkpoint: self.published_id.clone(),
             progress: self.clock.progress(generation, 0.0),
+            stage,
             elapsed_seconds: self.counters.elapsed_seconds,
             selfplay: SelfPlayMetrics::new(&played.stats, played.playouts, played.seconds),
             training,
@@ -48,6 +51,9 @@ impl Run<'_> {
         self.network = generation;
         self.publish_terms()?;
         self.observer.generation(&metrics);
+        if entered {
+            self.resettle()?;
+        }
         Ok(())
     }
 
@@ -55,13 +61,14 @@ impl Run<'_> {
     pub(super) fn publish_terms(&mut self) -> Result<(), TrainError> {
         // Looked up once: were it asked again a moment later, workers might be left waiting for a trainer that has gone.
         self.finished_budget = !self.clock.has_room(self.complete());
-        let progress = self.clock.progress(self.complete(), 0.0);
+        let progress = self.stage_progress();
         let terms = Terms {
             protocol: PROTOCOL,
             program: PROGRAM.to_owned(),
             epoch: self.fence.epoch(),
             generation: self.network,
             checkpoint: self.published_id.clone(),
+            stage: self.counters.stage,
             progress,
             past: self.past_generations()?.first().copied(),
             finished: self.finished_budget,
@@ -71,15 +78,28 @@ impl Run<'_> {
         terms.publish(&self.store, self.fence.newest())
     }
 
+    /// Names of the rulesets that new games have had by the beginning of this generation, in this stage and those before.
+    fn rulesets_begun(&self, generation: u32) -> Result<Vec<String>, TrainError> {
+        let progress = self.clock.progress(generation.saturating_sub(1), 0.0);
+        let mut names = Vec::new();
+        for stage in 0..=self.whole.stage_at(progress) {
+            let within = self.whole.stage_span(stage).within(progress);
+            for preset in self.whole.stage(stage)?.selfplay.rulesets_begun(within) {
+                let name = preset.name().to_owned();
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        Ok(names)
+    }
+
     /// Writes the averaged weights as checkpoint of this generation. One that is there already, because the generation is
     /// trained again after its state was lost, stays: games may have been played by it.
     pub(super) fn publish_checkpoint(&mut self, generation: u32, parent: Option<String>) -> Result<(), TrainError> {
         let counts = self.learner.counts();
-        // Those that new games had by the beginning of this generation.
-        let progress = self.clock.progress(generation.saturating_sub(1), 0.0);
-        let rulesets = self.config.selfplay.rulesets_begun(progress);
         let card = Card {
-            rulesets: rulesets.iter().map(|rules| rules.name().to_owned()).collect(),
+            rulesets: self.rulesets_begun(generation)?,
             generation,
             steps: counts.steps,
             samples: counts.samples,

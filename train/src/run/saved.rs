@@ -34,6 +34,9 @@ pub(super) struct Counters {
     /// Id of the checkpoint that the run began with, if it did not begin with random weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<String>,
+    /// The stage that the next generation belongs to.
+    #[serde(default)]
+    pub(super) stage: usize,
     /// Seconds of self-play and training by the budget's clock, as all seconds here.
     pub(super) elapsed_seconds: f64,
     /// Training plies of every generation from the first on.
@@ -87,6 +90,7 @@ impl Counters {
             format: FORMAT,
             generation: 0,
             parent,
+            stage: 0,
             elapsed_seconds: 0.0,
             plies: Vec::new(),
             counts: StepCounts::default(),

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::TrainError;
 
 /// Version of what trainers and workers exchange. A worker and a trainer of different versions do not work together.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// This program.
 pub(crate) const PROGRAM: &str = concat!("hnefi ", env!("CARGO_PKG_VERSION"));
@@ -31,7 +31,9 @@ pub struct Terms {
     pub generation: u32,
     /// Identity of that checkpoint.
     pub checkpoint: String,
-    /// Part of the budget used up, 0 to 1.
+    /// The stage of the run, from 0.
+    pub stage: usize,
+    /// Part of the stage that is over, 0 to 1.
     pub progress: f64,
     /// Playouts of a full search.
     pub playouts: u32,
@@ -107,6 +109,7 @@ mod tests {
             epoch: 1,
             generation,
             checkpoint: format!("id-{generation}"),
+            stage: 0,
             progress: 0.25,
             playouts: 16,
             past: None,
@@ -140,8 +143,8 @@ mod tests {
     fn another_protocol_is_refused_whatever_else_it_says() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(dir.path()).unwrap();
-        store.create(&terms_key(3), br#"{"protocol": 2, "program": "hnefi 3.1.4", "more": 1}"#).unwrap();
+        store.create(&terms_key(3), br#"{"protocol": 3, "program": "hnefi 3.1.4", "more": 1}"#).unwrap();
         let message = Terms::newest_after(&store, 0, &mut |_| ()).unwrap_err().to_string();
-        assert!(message.contains("hnefi 3.1.4 with protocol 2") && message.contains("same version"), "{message}");
+        assert!(message.contains("hnefi 3.1.4 with protocol 3") && message.contains("same version"), "{message}");
     }
 }

@@ -104,13 +104,19 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
         }
     };
     let Some((mut number, terms)) = first_terms(store, observer, &mut warn)? else { return Ok(so_far) };
-    let config = settings(store, params)?;
+    let whole = settings(store, params)?;
+    let mut config = whole.stage(terms.stage)?;
     let mut fleet = Fleet::new(&config.selfplay, &config.search, params.seed).with_threads(threads(&config));
     let mut table = Table::set(store, &config, terms, None)?;
     observer.plays(&table.terms);
     loop {
         if let Some((newer, terms)) = Terms::newest_after(store, number, &mut warn)? {
             number = newer;
+            if terms.stage != table.terms.stage {
+                config = whole.stage(terms.stage)?;
+                fleet = Fleet::resume(&config.selfplay, &config.search, params.seed, fleet.snapshot())?
+                    .with_threads(threads(&config));
+            }
             table = Table::set(store, &config, terms, Some(table))?;
             observer.plays(&table.terms);
         }

@@ -1,0 +1,325 @@
+//! The stages of a run: what its configuration says from one part of the budget to the next.
+//!
+//! A stage changes keys of the configuration and keeps everything else of the run: games, replay window, weights, the
+//! optimiser's moments, counts. Its changes hold from its beginning to the end of the run, unless a later stage makes others.
+//! Whatever follows the progress of the budget (learning rate, playouts, value horizon, curriculum) follows the progress of
+//! the stage. A run without stages is one stage.
+
+use hnefi_engine::Preset;
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use super::check::{self, Fault};
+use super::{TrainConfig, fill};
+use crate::TrainError;
+
+/// The table of the stages in a configuration.
+pub(super) const STAGES: &str = "stages";
+
+/// The sections that a stage may change.
+const SECTIONS: [&str; 5] = ["network", "selfplay", "search", "train", "budget"];
+
+/// Keys of those sections that belong to the run as a whole.
+const FIXED: [&str; 5] =
+    ["selfplay.games_in_flight", "train.feature_inputs", "budget.minutes", "budget.clock", "budget.generations"];
+
+/// A part of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// A name for messages and metrics.
+    pub name: String,
+    /// Its share of the budget, relative to the shares of the other stages.
+    pub share: f64,
+    /// The keys it changes, as tables `network`, `selfplay`, `search`, `train` and `budget`.
+    #[serde(flatten)]
+    pub changes: Table,
+}
+
+/// The part of the budget that a stage has, both ends from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends.
+    pub until: f64,
+}
+
+impl Span {
+    /// The part of the stage that is over, 0 to 1, when this part of the budget is used up.
+    pub fn within(self, progress: f64) -> f64 {
+        ((progress - self.from) / (self.until - self.from)).clamp(0.0, 1.0)
+    }
+}
+
+impl TrainConfig {
+    /// Number of stages; a run without any is one stage.
+    pub fn stage_count(&self) -> usize {
+        self.stages.len().max(1)
+    }
+
+    /// The name of a stage; empty for a run without stages.
+    pub fn stage_name(&self, index: usize) -> &str {
+        self.stages.get(index).map_or("", |stage| &stage.name)
+    }
+
+    /// The part of the budget that a stage has.
+    pub fn stage_span(&self, index: usize) -> Span {
+        let total: f64 = self.stages.iter().map(|stage| stage.share).sum();
+        let until = |count: usize| match self.stages.get(..count) {
+            Some(stages) if count < self.stages.len() => stages.iter().map(|stage| stage.share).sum::<f64>() / total,
+            _ => 1.0,
+        };
+        Span { from: if index == 0 { 0.0 } else { until(index) }, until: until(index + 1) }
+    }
+
+    /// The stage that a run is in when this part of its budget is used up.
+    pub fn stage_at(&self, progress: f64) -> usize {
+        (0..self.stage_count()).rev().find(|&index| self.stage_span(index).from <= progress).unwrap_or(0)
+    }
+
+    /// What the configuration says in a stage; the result has no stages. For a run without stages, the configuration itself.
+    ///
+    /// # Errors
+    /// When a change does not fit the configuration, which [`TrainConfig::validate`] reports too.
+    pub fn stage(&self, index: usize) -> Result<TrainConfig, TrainError> {
+        let Some(stages) = self.stages.get(..=index) else { return Ok(self.clone()) };
+        let refuse = |error: &dyn std::fmt::Display| TrainError::Config {
+            origin: format!("of stage {:?}", self.stage_name(index)),
+            faults: vec![Fault::of_whole(&error.to_string())],
+        };
+        let mut whole = Table::try_from(self).map_err(|error| refuse(&error))?;
+        whole.remove(STAGES);
+        for stage in stages {
+            fill(&mut whole, stage.changes.clone());
+        }
+        whole.try_into().map_err(|error: toml::de::Error| refuse(&error.message()))
+    }
+
+    /// Every ruleset that has a share of the games in some stage, each once, in the order of the stages.
+    ///
+    /// # Errors
+    /// As [`TrainConfig::stage`].
+    pub fn rulesets(&self) -> Result<Vec<Preset>, TrainError> {
+        let mut presets = Vec::new();
+        for index in 0..self.stage_count() {
+            for preset in self.stage(index)?.selfplay.rulesets_begun(1.0) {
+                if !presets.contains(&preset) {
+                    presets.push(preset);
+                }
+            }
+        }
+        Ok(presets)
+    }
+
+    /// What the configuration says at the end of the run.
+    ///
+    /// # Errors
+    /// As [`TrainConfig::stage`].
+    pub fn last_stage(&self) -> Result<TrainConfig, TrainError> {
+        self.stage(self.stage_count() - 1)
+    }
+}
+
+/// Faults of the stages' form: unknown keys, wrong types, values out of range.
+pub(super) fn table(stages: &Value, faults: &mut Vec<Fault>) {
+    let mut fault = |key: String, found: &Value, allowed: String| {
+        faults.push(Fault { key, found: check::shown(found), allowed });
+    };
+    let Some(list) = stages.as_array() else {
+        return fault(STAGES.to_owned(), stages, "a list of tables, written [[stages]]".to_owned());
+    };
+    let mut names: Vec<&str> = Vec::new();
+    let mut inner = Vec::new();
+    for (index, stage) in list.iter().enumerate() {
+        let Some(stage_table) = stage.as_table() else {
+            fault(format!("{STAGES}[{index}]"), stage, "a table".to_owned());
+            continue;
+        };
+        let name = stage_table.get("name").and_then(Value::as_str).unwrap_or_default();
+        if name.is_empty() || names.contains(&name) {
+            let found = stage_table.get("name").cloned().unwrap_or_else(|| Value::String(String::new()));
+            fault(format!("{STAGES}[{index}].name"), &found, "a name that no other stage has".to_owned());
+        }
+        names.push(name);
+        let path = format!("{STAGES}.{name}");
+        let share = stage_table.get("share").cloned().unwrap_or(Value::Integer(0));
+        if !check::real(&share).is_some_and(|share| share > 0.0 && share <= 1e6) {
+            fault(
+                format!("{path}.share"),
+                &share,
+                "a number above 0, at most 1000000 (share of the budget)".to_owned(),
+            );
+        }
+        for (key, value) in stage_table.iter().filter(|(key, _)| !["name", "share"].contains(&key.as_str())) {
+            match value.as_table() {
+                Some(changes) if SECTIONS.contains(&key.as_str()) => {
+                    let mut found = Vec::new();
+                    check::walk(key, changes, &mut found);
+                    for name in changes.keys().map(|name| format!("{key}.{name}")) {
+                        if FIXED.contains(&name.as_str()) {
+                            let allowed = "no change, since it belongs to the whole run".to_owned();
+                            found.push(Fault { key: name, found: "a value of its own".to_owned(), allowed });
+                        }
+                    }
+                    inner
+                        .extend(found.into_iter().map(|fault| Fault { key: format!("{path}.{}", fault.key), ..fault }));
+                }
+                _ => {
+                    fault(format!("{path}.{key}"), value, format!("name, share, or a table of {}", SECTIONS.join(", ")))
+                }
+            }
+        }
+    }
+    faults.extend(inner);
+}
+
+/// Faults of what the stages make of the configuration.
+pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut before: Option<TrainConfig> = None;
+    for index in 0..config.stages.len() {
+        let path = format!("{STAGES}.{}", config.stage_name(index));
+        let stage = match config.stage(index) {
+            Ok(stage) => stage,
+            Err(error) => {
+                faults.push(Fault { key: path, found: error.to_string(), allowed: "changes that fit".to_owned() });
+                continue;
+            }
+        };
+        let within = check::relations(&stage).into_iter().filter(|fault| !fault.key.starts_with("run."));
+        faults.extend(within.map(|fault| Fault { key: format!("{path}.{}", fault.key), ..fault }));
+        if let Some(before) = &before
+            && let Err(problem) = before.network.grows_to(&stage.network)
+        {
+            let allowed = format!("a network that the stage before grows to, but {problem}");
+            faults.push(Fault { key: format!("{path}.network"), found: format!("{:?}", stage.network), allowed });
+        }
+        if stage.train.auxiliary_targets().heads() != config.train.auxiliary_targets().heads() {
+            let allowed = "the auxiliary heads of the whole run: the same weights above 0".to_owned();
+            faults.push(Fault { key: format!("{path}.train"), found: "other auxiliary heads".to_owned(), allowed });
+        }
+        before = Some(stage);
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<TrainConfig, TrainError> {
+        TrainConfig::parse(text, "stages")
+    }
+
+    const THREE: &str = r#"
+        [network]
+        blocks = 2
+        [[stages]]
+        name = "small"
+        share = 1
+        selfplay = { rulesets = [{ rules = "brandubh", share = 1.0 }] }
+        [[stages]]
+        name = "large"
+        share = 2
+        [stages.network]
+        blocks = 4
+        [stages.selfplay]
+        rulesets = [{ rules = "copenhagen", share = 1.0 }]
+        [stages.budget]
+        playouts = [64]
+        [[stages]]
+        name = "cool"
+        share = 1.0
+        train = { rate = 1e-5, rate_end = 1e-6 }
+    "#;
+
+    #[test]
+    fn a_stage_keeps_what_the_stages_before_changed() {
+        let config = parse(THREE).unwrap();
+        let stages: Vec<TrainConfig> = (0..3).map(|index| config.stage(index).unwrap()).collect();
+        assert_eq!(stages.iter().map(|stage| stage.network.blocks).collect::<Vec<_>>(), [2, 4, 4]);
+        let rules = |stage: &TrainConfig| stage.selfplay.rulesets[0].rules.name().to_owned();
+        assert_eq!(stages.iter().map(rules).collect::<Vec<_>>(), ["brandubh", "copenhagen", "copenhagen"]);
+        assert_eq!(stages[0].budget.playouts, TrainConfig::default().budget.playouts);
+        assert_eq!((&stages[1].budget.playouts, &stages[2].budget.playouts), (&vec![64], &vec![64]));
+        assert_eq!((stages[1].train.rate, stages[2].train.rate), (config.train.rate, 1e-5));
+        assert!(stages.iter().all(|stage| stage.stages.is_empty() && stage.validate().is_empty()));
+        assert_eq!(config.last_stage().unwrap(), stages[2]);
+        assert_eq!(config.rulesets().unwrap(), [Preset::Brandubh, Preset::Copenhagen]);
+    }
+
+    #[test]
+    fn shares_are_parts_of_the_budget() {
+        let config = parse(THREE).unwrap();
+        assert_eq!(config.stage_span(1), Span { from: 0.25, until: 0.75 });
+        assert_eq!(config.stage_span(2), Span { from: 0.75, until: 1.0 });
+        let at = [0.0, 0.2499, 0.25, 0.7499, 0.75, 1.0, 1.5].map(|progress| config.stage_at(progress));
+        assert_eq!(at, [0, 0, 1, 1, 2, 2, 2]);
+        let within = [0.0, 0.25, 0.5, 0.75, 1.0].map(|progress| config.stage_span(1).within(progress));
+        assert_eq!(within, [0.0, 0.0, 0.5, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_configuration_without_stages_is_one_stage() {
+        let config = TrainConfig::default();
+        assert_eq!((config.stage_count(), config.stage_at(0.7)), (1, 0));
+        assert_eq!(config.stage_span(0), Span { from: 0.0, until: 1.0 });
+        assert_eq!(config.last_stage().unwrap(), config);
+    }
+
+    #[test]
+    fn it_survives_json() {
+        let config = parse(THREE).unwrap();
+        let text = serde_json::to_string(&config).unwrap();
+        assert_eq!(serde_json::from_str::<TrainConfig>(&text).unwrap(), config);
+    }
+
+    #[test]
+    fn every_fault_names_the_stage() {
+        let message = parse(
+            r#"
+            [[stages]]
+            name = "one"
+            share = 0
+            train = { rat = 1.0 }
+            [[stages]]
+            name = "one"
+            share = 1
+            selfplay = { games_in_flight = 64 }
+            ladder = { every = 3 }
+            budget = { minutes = 3.0 }
+            "#,
+        )
+        .unwrap_err()
+        .to_string();
+        for part in [
+            "stages.one.share = 0: expected a number above 0",
+            "stages.one.train.rat = 1.0: expected no such key, perhaps train.rate",
+            "stages[1].name = \"one\": expected a name that no other stage has",
+            "stages.one.selfplay.games_in_flight = a value of its own: expected no change",
+            "stages.one.ladder",
+            "stages.one.budget.minutes",
+        ] {
+            assert!(message.contains(part), "{part:?} is not in {message}");
+        }
+        let message = parse(
+            r#"
+            [[stages]]
+            name = "one"
+            share = 1
+            [[stages]]
+            name = "two"
+            share = 1
+            network = { blocks = 2 }
+            train = { batch = 7 }
+            "#,
+        )
+        .unwrap_err()
+        .to_string();
+        assert!(
+            message.contains("stages.two.network") && message.contains("blocks would shrink from 4 to 2"),
+            "{message}"
+        );
+        assert!(message.contains("stages.two.train.batch = 7"), "{message}");
+    }
+}

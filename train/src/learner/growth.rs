@@ -1,0 +1,129 @@
+//! A learner that goes on in a larger network: weights, their average, and the optimiser's moments.
+//!
+//! Old parameters keep their moments, new ones begin at zero, and nothing that is counted begins anew. Adam corrects the bias
+//! of moments that begin at zero by the steps a tensor has had, so the new part of an old tensor moves faster at first than
+//! the learning rate says, by at most `(1 - beta1) / sqrt(1 - beta2)`, which is 3.2.
+
+use std::collections::BTreeMap;
+
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::store::RecordError;
+use burn::tensor::{Bytes, Tensor, TensorData};
+use burn_pack::{Reader, Writer};
+use hnefi_models::{Network, NetworkConfig, counterpart};
+
+use super::{Learner, LearnerParams, optimiser};
+use crate::TrainError;
+
+impl Learner {
+    /// This learner as it goes on under other parameters, with a network of shape `larger` in place of `shape`. Counts go on,
+    /// and the network says what it said before, up to rounding; what is new in it is drawn from `seed`.
+    ///
+    /// # Errors
+    /// When the network cannot grow to `larger`, or a device fails.
+    ///
+    /// # Panics
+    /// When the auxiliary heads of the parameters are not those of the network.
+    pub fn continued(
+        &self,
+        shape: &NetworkConfig,
+        larger: &NetworkConfig,
+        seed: u64,
+        params: LearnerParams,
+    ) -> Result<Learner, TrainError> {
+        let failed = |error: RecordError| self.device_error(&error);
+        let moments = self.optimiser.into_bytes().map_err(failed)?;
+        let grow = |network: &Network| {
+            network.grown(shape, larger, seed).map_err(|problem| TrainError::Growth {
+                from: *shape,
+                to: *larger,
+                problem,
+            })
+        };
+        let (network, average, moments) = if shape == larger {
+            (self.network.clone(), self.average.clone(), moments)
+        } else {
+            let network = grow(&self.network)?;
+            let moments = grown_moments(moments, &self.network, &network).map_err(failed)?;
+            (network, grow(&self.average)?, moments)
+        };
+        let optimiser = optimiser(params.weight_decay).from_bytes(moments).map_err(failed)?;
+        Learner::assemble(network, average, optimiser, self.counts, &self.devices, params)
+    }
+}
+
+/// The optimiser's record for `larger`, a network that `smaller` has grown to, from its record for `smaller`. A record has
+/// tensors and scalars named `ID.FIELD`, and the path of each parameter by its id.
+fn grown_moments(record: Bytes, smaller: &Network, larger: &Network) -> Result<Bytes, RecordError> {
+    let (before, after) = (smaller.parameter_ids(), larger.parameter_ids());
+    let mut heirs: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for (path, &id) in &after {
+        if let Some(&ancestor) = counterpart(&before, path) {
+            heirs.entry(ancestor).or_default().push(id);
+        }
+    }
+    let heirs_of = |id: &str| id.parse().ok().and_then(|id: u64| heirs.get(&id)).map_or(&[][..], Vec::as_slice);
+
+    let reader = Reader::from_bytes(record)?;
+    let (scalars, paths) = (reader.scalars().clone(), reader.metadata().clone());
+    let mut fields: BTreeMap<String, BTreeMap<u64, TensorData>> = BTreeMap::new();
+    for tensor in reader.into_tensors()? {
+        let (name, dtype, shape, id, bytes) = tensor.into_parts()?;
+        if let (Some(id), Some((_, field))) = (id, name.split_once('.')) {
+            let values = TensorData::from_bytes(bytes, shape, dtype);
+            fields.entry(field.to_owned()).or_default().insert(id, values);
+        }
+    }
+    let mut tensors = Vec::new();
+    for (field, values) in &fields {
+        let placed = holding(smaller, values).placed_in(holding(larger, &BTreeMap::new()));
+        let mut collected = Collect::default();
+        placed.visit(&mut collected);
+        for heir in values.keys().filter_map(|id| heirs.get(id)).flatten() {
+            if let Some(values) = collected.values.remove(heir) {
+                let (bytes, shape, dtype) = values.into_parts();
+                tensors.push(burn_pack::Tensor::new(format!("{heir}.{field}"), dtype, shape, Some(*heir), bytes));
+            }
+        }
+    }
+    let mut writer = Writer::new(tensors);
+    for (name, value) in &scalars {
+        let Some((id, field)) = name.split_once('.') else { continue };
+        for heir in heirs_of(id) {
+            writer = writer.with_scalar(&format!("{heir}.{field}"), *value);
+        }
+    }
+    for (id, path) in &paths {
+        for heir in heirs_of(id) {
+            writer = writer.with_metadata(&heir.to_string(), path);
+        }
+    }
+    Ok(writer.into_bytes()?)
+}
+
+/// The network with these values, by parameter, in place of its own, and zeros where there are none.
+fn holding(network: &Network, values: &BTreeMap<u64, TensorData>) -> Network {
+    struct Hold<'a>(&'a BTreeMap<u64, TensorData>);
+    impl ModuleMapper for Hold<'_> {
+        fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+            let held = self.0.get(&param.id.val()).cloned();
+            param.map(|tensor| match held {
+                Some(values) => Tensor::from_data(values, &tensor.device()),
+                None => tensor.zeros_like(),
+            })
+        }
+    }
+    network.clone().map(&mut Hold(values))
+}
+
+/// The values of all parameters by their ids.
+#[derive(Default)]
+struct Collect {
+    values: BTreeMap<u64, TensorData>,
+}
+
+impl ModuleVisitor for Collect {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        self.values.insert(param.id.val(), param.val().into_data());
+    }
+}
