@@ -159,7 +159,7 @@ fn what_cannot_be_learned_from_is_told() {
     assert_eq!(message, "1 games, none with a result and a ply to learn from; expected finished games");
     let games = [habitual(1)];
     let message = imitate(&config(), &games, 1.0, Some(Path::new("no/such")), &mut go_on).unwrap_err().to_string();
-    assert!(message.starts_with("beginning from no/such: "), "{message}");
+    assert!(message.starts_with("beginning with the weights of no/such: "), "{message}");
     let stopped = imitate(&config(), &games, 50.0, None, &mut |progress| progress.step < 3);
     assert!(matches!(stopped, Err(TrainError::Interrupted)));
     let told_at_the_end = imitate(&config(), &games, 1.0, None, &mut |progress| progress.step < progress.steps);

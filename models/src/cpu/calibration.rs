@@ -21,6 +21,9 @@ const PLIES: u32 = 48;
 /// Share of the moves that are any legal ones.
 const RANDOM_SHARE: f32 = 0.125;
 
+/// How much further than the largest activation of these games the steps reach, since other games go a little beyond.
+pub(super) const MARGIN: f32 = 1.125;
+
 /// Games on one board, one after the other, whose moves are drawn from a policy.
 pub(super) struct Games {
     start: Position,

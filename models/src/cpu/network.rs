@@ -1,7 +1,7 @@
 //! The packed network, shared by every evaluator that plays with it.
 
 use super::block::{Block, BlockScratch};
-use super::calibration::{Games, POSITIONS, Peaks};
+use super::calibration::{Games, MARGIN, POSITIONS, Peaks};
 use super::fold::{CpuNetworkError, Folded, FoldedBlock, Matrix};
 use super::heads::{HeadScratch, Heads, Occupancy};
 use super::layers::{Tiles, padded};
@@ -128,7 +128,8 @@ impl CpuNetwork {
         Ok(packed)
     }
 
-    /// The largest activations in games of its own policy: before each convolution of the tower in turn, and behind the last.
+    /// The largest activations in games of its own policy, with a margin: before each convolution of the tower in turn, and
+    /// behind the last.
     pub(super) fn peaks(&self) -> Result<Vec<Peaks>, CpuNetworkError> {
         let mut peaks = vec![Peaks::default(); 2 * self.blocks() + 1];
         let mut scratch = self.scratch();
@@ -137,7 +138,7 @@ impl CpuNetwork {
             for _ in 0..POSITIONS {
                 let reached = self.watch(games.position(), &mut scratch);
                 for (peaks, reached) in peaks.iter_mut().zip(reached) {
-                    peaks[index] = peaks[index].max(reached);
+                    peaks[index] = peaks[index].max(MARGIN * reached);
                 }
                 games.go_on(|position, moves, logits| {
                     let places = moves.iter().map(|&mv| PolicyIndex::of(mv, size));
