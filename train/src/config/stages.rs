@@ -294,7 +294,8 @@ mod tests {
         .to_string();
         for part in [
             "stages.one.share = 0: expected a number above 0",
-            "stages.one.train.rat = 1.0: expected no such key, perhaps train.rate",
+            "stages.one.train.rat = 1.0: expected a key of [train]: ",
+            "did you mean train.rate?",
             "stages[1].name = \"one\": expected a name that no other stage has",
             "stages.one.selfplay.games_in_flight = a value of its own: expected no change",
             "stages.one.ladder",
