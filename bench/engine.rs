@@ -1,4 +1,5 @@
-//! Speed of the rules: `cargo bench -p hnefi-benches --bench engine`. Throughput is moves made, positions counted or plies played.
+//! Speed of the rules: `cargo bench -p hnefi-benches --bench engine`. Throughput is moves made, positions counted or
+//! plies played.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! Speed of evaluation on one thread: `cargo bench -p hnefi-benches --bench evaluate`. Throughput is distinct positions, each with its
-//! encoding and its softmax. `bench` nets have no pooling and shared heads, `real` ones have both.
+//! Speed of evaluation on one thread: `cargo bench -p hnefi-benches --bench evaluate`. Throughput is distinct
+//! positions, each with its encoding and its softmax. `bench` nets have no pooling and shared heads, `real` ones have
+//! both.
 
 use std::sync::Arc;
 

@@ -13,7 +13,8 @@ pub const CODE: u8 = 130;
 /// Whether a signal has come.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Installs the handler, once in a process; the flag turns true at the first signal. Work may set the flag itself to end.
+/// Installs the handler, once in a process; the flag turns true at the first signal. Work may set the flag itself to
+/// end.
 ///
 /// # Errors
 /// When the signal handler cannot be installed.

@@ -13,8 +13,8 @@ use hnefi_selfplay::printable_lines;
 
 use crate::cli::{Cli, Command};
 
-/// Training allocates and frees tensors of a megabyte at every layer. The system's allocator gives such memory back at once and
-/// page faults take a good part of the time; this one keeps it.
+/// Training allocates and frees tensors of a megabyte at every layer. The system's allocator gives such memory back at
+/// once and page faults take a good part of the time; this one keeps it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

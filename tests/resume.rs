@@ -1,5 +1,5 @@
-//! Training survives being killed: the real process, killed at random moments, ends with the same weights and games as one
-//! that was left alone.
+//! Training survives being killed: the real process, killed at random moments, ends with the same weights and games as
+//! one that was left alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The engine from outside: a scripted client over real pipes, and matches against programs that play by the protocol, well
-//! or badly.
+//! The engine from outside: a scripted client over real pipes, and matches against programs that play by the protocol,
+//! well or badly.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};

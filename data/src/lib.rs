@@ -1,8 +1,8 @@
 //! Games for other tools: datasets for training elsewhere, texts for people, and a checker of games from anywhere.
 //!
 //! [`export()`] writes recorded games as datasets: Parquet tables, numpy arrays, JSON lines or a PGN-like text.
-//! [`import()`] reads games that others recorded, [`judge()`] compares a network with them. [`replay()`] plays moves given
-//! as JSON lines and says what each did. `docs/DATASETS.md` describes every field.
+//! [`import()`] reads games that others recorded, [`judge()`] compares a network with them. [`replay()`] plays moves
+//! given as JSON lines and says what each did. `docs/DATASETS.md` describes every field.
 
 mod export;
 mod import;

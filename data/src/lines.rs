@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, Read};
 
-/// The lines of a text without their ends, none longer than it may be. A line that is too long, or no text, is an error, and the
-/// next one follows; where the input cannot be read any more the lines end with that error.
+/// The lines of a text without their ends, none longer than it may be. A line that is too long, or no text, is an
+/// error, and the next one follows; where the input cannot be read any more the lines end with that error.
 pub struct BoundedLines<R> {
     input: R,
     most: usize,

@@ -16,9 +16,10 @@ const POSITIONS: usize = 16;
 /// Plies of the seeded random game between two of them.
 const PLIES_BETWEEN: usize = 3;
 
-/// Writes a numpy archive with positions on all three boards and what the network says of them: for each board N x N the
-/// arrays `planes_NxN`, `globals_NxN` (inputs) and `policy_NxN`, `wdl_NxN`, `moves_left_NxN`, `occupancy_NxN` (outputs, as in
-/// [`hnefi_models::RawOutputs`]). The positions are the same for every network, the inputs for every network of one encoding.
+/// Writes a numpy archive with positions on all three boards and what the network says of them: for each board N x N
+/// the arrays `planes_NxN`, `globals_NxN` (inputs) and `policy_NxN`, `wdl_NxN`, `moves_left_NxN`, `occupancy_NxN`
+/// (outputs, as in [`hnefi_models::RawOutputs`]). The positions are the same for every network, the inputs for every
+/// network of one encoding.
 ///
 /// # Errors
 /// When `out` exists, the network fails or the file system refuses.

@@ -57,8 +57,8 @@ pub struct ReplaySummary {
     pub errors: u64,
 }
 
-/// Answers every line of `input` with a line on `output`, at once, so that a program may hold a conversation. Blank lines
-/// are passed over.
+/// Answers every line of `input` with a line on `output`, at once, so that a program may hold a conversation. Blank
+/// lines are passed over.
 ///
 /// # Errors
 /// Only when a stream fails; bad lines are answered.

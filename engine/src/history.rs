@@ -3,8 +3,8 @@
 //! Captures are irreversible, so only the entries since the last one matter to the rules. Older ones stay for
 //! [`Position::undo`](crate::Position::undo).
 //!
-//! Questions are answered by looking through the entries, which is fast as long as they are few. A game that goes on for
-//! [`LONG`] plies without a capture gets an index, so that its replay takes time in proportion to its length.
+//! Questions are answered by looking through the entries, which is fast as long as they are few. A game that goes on
+//! for [`LONG`] plies without a capture gets an index, so that its replay takes time in proportion to its length.
 
 mod index;
 

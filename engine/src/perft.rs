@@ -38,7 +38,8 @@ fn sequences<R: Ruleset>(position: &mut Position, depth: u32) -> u64 {
     }
 }
 
-/// The number of replies to a move, from the state after it: the position stays, and its history ends before that state.
+/// The number of replies to a move, from the state after it: the position stays, and its history ends before that
+/// state.
 #[inline(always)]
 fn replies<R: Ruleset, const ATTACKERS: bool>(position: &Position, mv: Move) -> u64 {
     let (after, captured) = make_for::<R, ATTACKERS>(&position.rules, position.recent(), &position.state, mv);

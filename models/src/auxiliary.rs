@@ -1,8 +1,8 @@
 //! Auxiliary heads: questions asked of the trunk in training alone, whose answers teach it what matters.
 //!
-//! They are scaffolding. Play never computes them, checkpoints do not hold them, and a run has only those whose losses have
-//! a weight. Each is small, reads the trunk with its channels last, `[B, S, C]` with S = N * N squares, and serves both
-//! roles: the trunk knows whose move it is.
+//! They are scaffolding. Play never computes them, checkpoints do not hold them, and a run has only those whose losses
+//! have a weight. Each is small, reads the trunk with its channels last, `[B, S, C]` with S = N * N squares, and serves
+//! both roles: the trunk knows whose move it is.
 
 use burn::module::Module;
 use burn::nn::{Linear, LinearConfig};
@@ -97,8 +97,8 @@ pub struct AuxiliaryOutputs {
 }
 
 impl NetworkConfig {
-    /// Auxiliary heads for a network of this shape, on `device`; `None` where none is wanted. Their weights are drawn as
-    /// [`NetworkConfig::init_seeded`] draws those of a network, which do not depend on what is drawn here.
+    /// Auxiliary heads for a network of this shape, on `device`; `None` where none is wanted. Their weights are drawn
+    /// as [`NetworkConfig::init_seeded`] draws those of a network, which do not depend on what is drawn here.
     pub fn init_auxiliary(&self, which: Auxiliaries, seed: u64, device: &Device) -> Option<AuxiliaryHeads> {
         (which != Auxiliaries::NONE).then(|| fresh(self.auxiliary_skeleton(which, device), seed ^ SEED))
     }

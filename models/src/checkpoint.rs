@@ -36,8 +36,8 @@ pub struct Card {
     pub format: u32,
     /// Version of the [`Encoding`] that the network was trained with.
     pub encoding: u32,
-    /// The ply caps that it was trained with on 7x7, 9x9 and 11x11, in plies, where the encoding is version 1 and they are
-    /// not those of [`Encoding::FIRST`].
+    /// The ply caps that it was trained with on 7x7, 9x9 and 11x11, in plies, where the encoding is version 1 and they
+    /// are not those of [`Encoding::FIRST`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ply_caps: Option<[u16; 3]>,
     /// Shape of the network.
@@ -189,7 +189,8 @@ impl Card {
     /// Reads a card. `source` names it in messages.
     ///
     /// # Errors
-    /// When it is no JSON or not as it was written, lacks a key, says what cannot be, or was written by a later version.
+    /// When it is no JSON or not as it was written, lacks a key, says what cannot be, or was written by a later
+    /// version.
     pub fn from_json(text: &[u8], source: &Path) -> Result<Card, CheckpointError> {
         let refused = |problem: String| CheckpointError::Card { path: source.to_owned(), problem };
         if text.len() as u64 > LARGEST_CARD {
@@ -226,8 +227,8 @@ impl Card {
         Ok(())
     }
 
-    /// Checks that these are the weights of the card: the tensors of its network, and its id. No network is made. `source` names
-    /// the weights in messages.
+    /// Checks that these are the weights of the card: the tensors of its network, and its id. No network is made.
+    /// `source` names the weights in messages.
     ///
     /// # Errors
     /// When the weights are damaged or not those of the card.
@@ -243,8 +244,8 @@ impl Card {
 }
 
 impl Checkpoint {
-    /// Joins a network, as it now is, with its card, whose id, format and encoding are set here. Auxiliary heads, which only
-    /// training has, are left out.
+    /// Joins a network, as it now is, with its card, whose id, format and encoding are set here. Auxiliary heads, which
+    /// only training has, are left out.
     ///
     /// # Errors
     /// When the weights cannot be read back from the device.
@@ -286,7 +287,8 @@ impl Checkpoint {
         Checkpoint::from_parts(card, &read(&path, u64::MAX)?, &path, device)
     }
 
-    /// Joins a card and the bytes of a weights file, which must belong together. `source` names the weights in messages.
+    /// Joins a card and the bytes of a weights file, which must belong together. `source` names the weights in
+    /// messages.
     ///
     /// # Errors
     /// When the weights are damaged or not those of the card.

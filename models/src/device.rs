@@ -1,7 +1,7 @@
 //! Which device evaluates: named in configs and on the command line, opened at run time.
 //!
-//! `cpu` and `flex` are in every build. `cuda` and `vulkan` are Cargo features of this crate, because their drivers' crates
-//! take long to build; a build without them still knows the names and says what is missing.
+//! `cpu` and `flex` are in every build. `cuda` and `vulkan` are Cargo features of this crate, because their drivers'
+//! crates take long to build; a build without them still knows the names and says what is missing.
 
 mod gpu;
 mod trial;
@@ -48,8 +48,8 @@ pub struct DeviceReport {
 /// An evaluator of this network on that device. Every thread needs one of its own.
 ///
 /// # Errors
-/// When the device is not in this build or the machine does not have it, or it does not compute in that precision, or the
-/// weights are damaged.
+/// When the device is not in this build or the machine does not have it, or it does not compute in that precision, or
+/// the weights are damaged.
 pub fn evaluator(
     network: &Network,
     choice: DeviceChoice,
@@ -87,8 +87,8 @@ impl DeviceChoice {
         matches!(self, DeviceChoice::Cuda(_) | DeviceChoice::Vulkan(_))
     }
 
-    /// The burn device, after a small calculation on it; where the program has said how ([`set_device_trial`]), a GPU is tried
-    /// out in another process first.
+    /// The burn device, after a small calculation on it; where the program has said how ([`set_device_trial`]), a GPU
+    /// is tried out in another process first.
     ///
     /// # Errors
     /// When it is not in this build, its driver or the device itself is missing, or it failed on trial.
@@ -103,11 +103,12 @@ impl DeviceChoice {
         Ok(device)
     }
 
-    /// Evaluates and trains a small network on the device, compared with the CPU, and says what the device is. A driver that
-    /// fails may take this process with it.
+    /// Evaluates and trains a small network on the device, compared with the CPU, and says what the device is. A driver
+    /// that fails may take this process with it.
     ///
     /// # Errors
-    /// When it is not in this build, its driver or the device itself is missing, or its results are not those of the CPU.
+    /// When it is not in this build, its driver or the device itself is missing, or its results are not those of the
+    /// CPU.
     pub fn try_out(self) -> Result<String, EvalError> {
         let device = self.find()?;
         gpu::computes(&device).map_err(|problem| self.unavailable(problem))?;

@@ -40,9 +40,9 @@ impl DeviceList {
     }
 }
 
-/// Makes as many evaluators of this network as there are threads, on these devices in turn. On [`DeviceChoice::Cpu`] they share
-/// the packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers at a time. Only
-/// [`DeviceChoice::Cpu`] has other precisions than [`crate::Precision::F32`].
+/// Makes as many evaluators of this network as there are threads, on these devices in turn. On [`DeviceChoice::Cpu`]
+/// they share the packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers at
+/// a time. Only [`DeviceChoice::Cpu`] has other precisions than [`crate::Precision::F32`].
 ///
 /// # Errors
 /// When a device is not in this build or the machine does not have it, or it does not compute in that precision, or the

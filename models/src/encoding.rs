@@ -1,8 +1,8 @@
 //! A position as the network sees it: sixteen binary planes and a global vector.
 //!
-//! Planes are absolute (attackers and defenders, not own and enemy): the two sides play different games, and the side to
-//! move is in the global vector and picks the heads. Beside the pieces they hold what a 3x3 convolution sees only after
-//! many layers: where the king can slide to, where each side can capture, how far the edge reaches inwards.
+//! Planes are absolute (attackers and defenders, not own and enemy): the two sides play different games, and the side
+//! to move is in the global vector and picks the heads. Beside the pieces they hold what a 3x3 convolution sees only
+//! after many layers: where the king can slide to, where each side can capture, how far the edge reaches inwards.
 //!
 //! | plane | squares |
 //! |---|---|
@@ -23,7 +23,8 @@
 //! | 14 | attackers that a defending man could capture at once |
 //! | 15 | defending men that an attacker could capture at once |
 //!
-//! Planes 9, 10, 14 and 15 are drawn whoever is to move; captures by and of the king are not in them. The global vector is described in [`global`].
+//! Planes 9, 10, 14 and 15 are drawn whoever is to move; captures by and of the king are not in them. The global vector
+//! is described in [`global`].
 
 pub mod global;
 
@@ -35,8 +36,8 @@ pub use global::GLOBALS;
 /// ([`crate::Network::encoding`]), and so does every evaluator made of it: this is the one door to a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Version 1, in which self-play's technical ply cap was an input, and the plies played as a part of it. The network is
-    /// told the caps of its training, whatever cap the game at hand has.
+    /// Version 1, in which self-play's technical ply cap was an input, and the plies played as a part of it. The
+    /// network is told the caps of its training, whatever cap the game at hand has.
     V1 {
         /// The caps on 7x7, 9x9 and 11x11, in plies; 0 for none.
         ply_caps: [u16; BoardSize::ALL.len()],

@@ -126,7 +126,8 @@ impl Evaluations {
         &self.priors[self.answers[index].priors.clone()]
     }
 
-    /// Adds an answer. `write_logits` appends one logit per legal move to the vector it is given; the softmax is taken here.
+    /// Adds an answer. `write_logits` appends one logit per legal move to the vector it is given; the softmax is taken
+    /// here.
     pub fn push(
         &mut self,
         wdl: Wdl,
@@ -203,8 +204,8 @@ pub enum EvalError {
 
 /// Turns positions into evaluations. One per thread, with its own scratch memory.
 pub trait Evaluator: Send {
-    /// Evaluates a batch; `out` is cleared first and then holds one answer per request, in order. The answer to a position
-    /// does not depend on the rest of the batch.
+    /// Evaluates a batch; `out` is cleared first and then holds one answer per request, in order. The answer to a
+    /// position does not depend on the rest of the batch.
     ///
     /// # Errors
     /// When the device fails.

@@ -1,9 +1,9 @@
 //! A larger network that says what a smaller one says, so that a run can go on with more room to learn.
 //!
 //! After Net2Net (arXiv 1511.05641), but the new channels are drawn at random instead of copied: everything the smaller
-//! network has keeps its weights, and what it computes reads nothing new, since the weights from new inputs to old outputs
-//! begin at zero. New blocks add nothing at first: their second normalisation scales by zero. All of these zeros have a
-//! gradient from the first step on.
+//! network has keeps its weights, and what it computes reads nothing new, since the weights from new inputs to old
+//! outputs begin at zero. New blocks add nothing at first: their second normalisation scales by zero. All of these
+//! zeros have a gradient from the first step on.
 
 use std::collections::BTreeMap;
 
@@ -42,8 +42,9 @@ impl NetworkConfig {
 }
 
 impl Network {
-    /// This network, whose shape is `shape`, with the shape `larger`: what is new is drawn from `seed` and changes nothing
-    /// of what the heads say, up to rounding. Auxiliary heads grow too. Without autodiff, and with new parameter ids.
+    /// This network, whose shape is `shape`, with the shape `larger`: what is new is drawn from `seed` and changes
+    /// nothing of what the heads say, up to rounding. Auxiliary heads grow too. Without autodiff, and with new
+    /// parameter ids.
     ///
     /// # Errors
     /// When `larger` is not larger, see [`NetworkConfig::grows_to`].
@@ -68,9 +69,9 @@ impl Network {
         ids.ids
     }
 
-    /// The larger network `fresh` with this network's numbers where [`Network::grown`] puts them. The ids of the parameters
-    /// are those of `fresh`. Also places what belongs to the parameters, such as an optimiser's moments, held in the
-    /// tensors of a network: `fresh` is then all zeros.
+    /// The larger network `fresh` with this network's numbers where [`Network::grown`] puts them. The ids of the
+    /// parameters are those of `fresh`. Also places what belongs to the parameters, such as an optimiser's moments,
+    /// held in the tensors of a network: `fresh` is then all zeros.
     ///
     /// # Panics
     /// When a tensor of `fresh` is smaller than its counterpart here.
@@ -82,8 +83,8 @@ impl Network {
     }
 }
 
-/// What `smaller` holds for the parameter that a larger network has at `path`. Where the smaller network has one set of heads
-/// for both roles, both sets of the larger network begin as that one.
+/// What `smaller` holds for the parameter that a larger network has at `path`. Where the smaller network has one set of
+/// heads for both roles, both sets of the larger network begin as that one.
 pub fn counterpart<'a, T>(smaller: &'a BTreeMap<String, T>, path: &str) -> Option<&'a T> {
     smaller.get(path).or_else(|| smaller.get(&path.replacen("roles.1.", "roles.0.", 1)))
 }

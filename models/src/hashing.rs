@@ -11,7 +11,8 @@ pub struct HashEvaluator {
     pub seed: u64,
 }
 
-/// Logits of moves and results lie in `-SPREAD..SPREAD`: enough that opinions differ, not so much that one move takes all.
+/// Logits of moves and results lie in `-SPREAD..SPREAD`: enough that opinions differ, not so much that one move takes
+/// all.
 const SPREAD: f32 = 2.0;
 
 impl HashEvaluator {

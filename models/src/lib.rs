@@ -1,8 +1,9 @@
 //! What a network sees and says: encoding, policy index, evaluations, the burn network, evaluators and checkpoints.
 //!
-//! A position becomes [`Features`] (binary planes as bitboards and a global vector) by the [`Encoding`] of the network, an [`Evaluator`] turns requests into
-//! win/draw/loss, priors over the legal moves and, on request, auxiliary predictions. The burn [`Network`] is the oracle;
-//! faster evaluators take their weights from it, and other programs get it as an ONNX file ([`Checkpoint::onnx_bytes`]).
+//! A position becomes [`Features`] (binary planes as bitboards and a global vector) by the [`Encoding`] of the network,
+//! an [`Evaluator`] turns requests into win/draw/loss, priors over the legal moves and, on request, auxiliary
+//! predictions. The burn [`Network`] is the oracle; faster evaluators take their weights from it, and other programs
+//! get it as an ONNX file ([`Checkpoint::onnx_bytes`]).
 
 mod auxiliary;
 mod burn_evaluator;

@@ -33,8 +33,8 @@ pub struct NetworkConfig {
 }
 
 impl NetworkConfig {
-    /// Whether every size lies within what a network may have: far beyond those that anybody could train, and so that sums and
-    /// products of them do not overflow.
+    /// Whether every size lies within what a network may have: far beyond those that anybody could train, and so that
+    /// sums and products of them do not overflow.
     ///
     /// # Errors
     /// With the first size that does not.
@@ -112,8 +112,8 @@ impl ConvNorm {
     }
 }
 
-/// A residual block: `relu(x + norm2(conv2(y)) + pool(y))` with `y = relu(norm1(conv1(x)))`; the pooled term, a bias per
-/// channel, only where the block has one.
+/// A residual block: `relu(x + norm2(conv2(y)) + pool(y))` with `y = relu(norm1(conv1(x)))`; the pooled term, a bias
+/// per channel, only where the block has one.
 #[derive(Module, Debug)]
 pub struct Block {
     /// First convolution.
@@ -218,8 +218,9 @@ pub struct Network {
 }
 
 impl Network {
-    /// Evaluates a batch. `planes` is `[B, PLANES, N, N]`; `globals` is `[B, GLOBALS]`, whose first entry is 1 where the
-    /// attackers are to move and 0 where the defenders are, which picks the heads. Auxiliary heads are not computed.
+    /// Evaluates a batch. `planes` is `[B, PLANES, N, N]`; `globals` is `[B, GLOBALS]`, whose first entry is 1 where
+    /// the attackers are to move and 0 where the defenders are, which picks the heads. Auxiliary heads are not
+    /// computed.
     pub fn forward(&self, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
         if fused::serves_network(self, &planes) {
             return fused::forward(self, planes, globals);
@@ -234,8 +235,8 @@ impl Network {
         self.heads(x, pooled, globals)
     }
 
-    /// As [`Network::forward`], with what the auxiliary heads say. The tower is computed in this precision where there are
-    /// fused layers for the device, and else in single precision.
+    /// As [`Network::forward`], with what the auxiliary heads say. The tower is computed in this precision where there
+    /// are fused layers for the device, and else in single precision.
     pub fn forward_in_training(
         &self,
         planes: Tensor<4>,

@@ -6,8 +6,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 use crate::mixing::Sequence;
 use crate::{Network, NetworkConfig, plane};
 
-/// How much smaller the last layer of each head begins than the others, so that an untrained network finds all moves and
-/// results about equally likely instead of insisting on an accident of its weights.
+/// How much smaller the last layer of each head begins than the others, so that an untrained network finds all moves
+/// and results about equally likely instead of insisting on an accident of its weights.
 const LAST_LAYER_SCALE: f32 = 0.1;
 
 impl NetworkConfig {
@@ -16,8 +16,8 @@ impl NetworkConfig {
         self.init_seeded(0, device)
     }
 
-    /// Fresh random weights on `device`. They depend on this config and the seed alone, not on the device nor on what else
-    /// draws random numbers in the process.
+    /// Fresh random weights on `device`. They depend on this config and the seed alone, not on the device nor on what
+    /// else draws random numbers in the process.
     ///
     /// Weights are uniform in `±1/sqrt(inputs)`, a tenth of that in the last layer of each head; biases begin at 0.
     pub fn init_seeded(&self, seed: u64, device: &Device) -> Network {
@@ -53,8 +53,8 @@ impl Network {
         network
     }
 
-    /// `(1 - weight) * self + weight * other` over every tensor, the running statistics of the normalisation too: one step
-    /// of an exponential moving average towards `other`. Neither network is changed; the result is for evaluation
+    /// `(1 - weight) * self + weight * other` over every tensor, the running statistics of the normalisation too: one
+    /// step of an exponential moving average towards `other`. Neither network is changed; the result is for evaluation
     /// (without autodiff).
     ///
     /// # Panics

@@ -9,23 +9,24 @@ use crate::cpu::fastest;
 use crate::kernels::NarrowKernels;
 use crate::{CpuNetworkError, EvalError, Network};
 
-/// The numbers in which the residual tower of a network is evaluated on [`crate::DeviceChoice::Cpu`]. Stem, global pooling and
-/// heads are in single precision throughout, and so is every other device. (Training: [`TrainPrecision`].)
+/// The numbers in which the residual tower of a network is evaluated on [`crate::DeviceChoice::Cpu`]. Stem, global
+/// pooling and heads are in single precision throughout, and so is every other device. (Training: [`TrainPrecision`].)
 ///
-/// The lower precisions are for CPUs with instructions made for them. Elsewhere they give the same answers (bf16 nearly so)
-/// slower than single precision does; [`Precision::missing`] tells. How much strength they cost is in docs/PERFORMANCE.md.
+/// The lower precisions are for CPUs with instructions made for them. Elsewhere they give the same answers (bf16 nearly
+/// so) slower than single precision does; [`Precision::missing`] tells. How much strength they cost is in
+/// docs/PERFORMANCE.md.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// Single precision.
     #[default]
     F32,
-    /// Inputs and weights of the convolutions rounded to bf16 (8 significant bits), sums and the skip connection in single
-    /// precision.
+    /// Inputs and weights of the convolutions rounded to bf16 (8 significant bits), sums and the skip connection in
+    /// single precision.
     Bf16,
-    /// Inputs of the convolutions as whole numbers from 0 to 255, in steps measured on random games when the evaluator is made;
-    /// weights from -127 to 127, in steps of each output channel's own. Sums are exact, the skip connection is in single
-    /// precision.
+    /// Inputs of the convolutions as whole numbers from 0 to 255, in steps measured on random games when the evaluator
+    /// is made; weights from -127 to 127, in steps of each output channel's own. Sums are exact, the skip connection is
+    /// in single precision.
     Int8,
 }
 
@@ -41,7 +42,8 @@ impl Precision {
         Precision::NAMES[self as usize]
     }
 
-    /// The instructions that make this precision fast and that this CPU lacks, such as `AVX-512 BF16`; `None` when it has them.
+    /// The instructions that make this precision fast and that this CPU lacks, such as `AVX-512 BF16`; `None` when it
+    /// has them.
     pub fn missing(self) -> Option<&'static str> {
         let (made_for_it, best) = match self {
             Precision::F32 => return None,
@@ -58,9 +60,9 @@ impl Precision {
     }
 }
 
-/// The numbers in which the convolutions of the tower are computed in training, forward and backward, where a device has the
-/// fused layers ([`crate::fused`]). Weights, gradients, sums, everything between the convolutions, heads and optimiser are in
-/// single precision throughout.
+/// The numbers in which the convolutions of the tower are computed in training, forward and backward, where a device
+/// has the fused layers ([`crate::fused`]). Weights, gradients, sums, everything between the convolutions, heads and
+/// optimiser are in single precision throughout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrainPrecision {
@@ -129,8 +131,9 @@ impl TrainPrecisionChoice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum PrecisionChoice {
-    /// On the device `cpu`, the fastest for the network on this machine: single precision, unless the CPU has instructions for
-    /// a lower one and a short trial says that it is faster by a quarter. On other devices single precision.
+    /// On the device `cpu`, the fastest for the network on this machine: single precision, unless the CPU has
+    /// instructions for a lower one and a short trial says that it is faster by a quarter. On other devices single
+    /// precision.
     #[default]
     Auto,
     /// This one.

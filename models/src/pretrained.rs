@@ -36,8 +36,8 @@ pub fn pretrained(name: &str) -> Option<Result<Checkpoint, CheckpointError>> {
     }))
 }
 
-/// The name of the embedded checkpoint that should play by `rules`: one that was trained on them, by preference the one of the
-/// same name; failing that one of the same board; failing that none.
+/// The name of the embedded checkpoint that should play by `rules`: one that was trained on them, by preference the one
+/// of the same name; failing that one of the same board; failing that none.
 pub fn pretrained_for(rules: Preset) -> Option<&'static str> {
     let trained_on = |embedded: &Embedded| -> Vec<Preset> {
         let card = Card::from_json(embedded.card.as_bytes(), Path::new(embedded.name));

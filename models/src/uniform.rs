@@ -2,7 +2,8 @@
 
 use crate::{EvalError, EvalRequest, Evaluations, Evaluator, Wdl};
 
-/// Answers every position with equal chances and equal priors: search without a network, and the plainest of test doubles.
+/// Answers every position with equal chances and equal priors: search without a network, and the plainest of test
+/// doubles.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UniformEvaluator;
 

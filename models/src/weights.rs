@@ -1,7 +1,7 @@
 //! A network's weights as the bytes of a safetensors file, and back.
 //!
-//! Tensors are named by the path of fields that leads to them, such as `blocks.0.first.conv.weight`. The bytes are the same
-//! whenever the weights are, so their hash names the weights.
+//! Tensors are named by the path of fields that leads to them, such as `blocks.0.first.conv.weight`. The bytes are the
+//! same whenever the weights are, so their hash names the weights.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,8 +28,8 @@ impl Network {
 }
 
 impl NetworkConfig {
-    /// Compares the header of a safetensors file with this shape: names, types and shapes of all tensors, and whether their
-    /// numbers are there. Nothing is allocated for a tensor. `source` names the file in messages.
+    /// Compares the header of a safetensors file with this shape: names, types and shapes of all tensors, and whether
+    /// their numbers are there. Nothing is allocated for a tensor. `source` names the file in messages.
     ///
     /// # Errors
     /// When the bytes are no complete safetensors file, or hold other tensors than this network has.
@@ -45,7 +45,8 @@ impl NetworkConfig {
         if differences.is_empty() { Ok(()) } else { Err(mismatch(differences.join("; "))) }
     }
 
-    /// A network of this shape with the weights of a safetensors file, on `device`. `source` names the file in messages.
+    /// A network of this shape with the weights of a safetensors file, on `device`. `source` names the file in
+    /// messages.
     ///
     /// # Errors
     /// When the bytes are no complete safetensors file, or hold other tensors than this network has.
@@ -61,8 +62,8 @@ impl NetworkConfig {
         Ok(network)
     }
 
-    /// The tensors of a network of this shape with their shapes, by the definition of the layers. Nothing of the size of a
-    /// tensor is allocated, so it may be asked of a shape that was read from a file.
+    /// The tensors of a network of this shape with their shapes, by the definition of the layers. Nothing of the size
+    /// of a tensor is allocated, so it may be asked of a shape that was read from a file.
     fn tensors(&self) -> BTreeMap<String, Vec<usize>> {
         let (channels, head, hidden) = (self.channels, self.head_channels, self.value_hidden);
         let mut tensors = BTreeMap::new();
@@ -137,8 +138,8 @@ impl Entry {
     }
 }
 
-/// The tensors that the header of a safetensors file names, and the numbers that follow it: eight bytes with the length of a
-/// JSON header, the header, then the numbers. Every tensor lies within these.
+/// The tensors that the header of a safetensors file names, and the numbers that follow it: eight bytes with the length
+/// of a JSON header, the header, then the numbers. Every tensor lies within these.
 fn entries(bytes: &[u8]) -> Result<(BTreeMap<String, Entry>, &[u8]), String> {
     let (length, rest) = bytes.split_first_chunk().ok_or("the header is missing")?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;

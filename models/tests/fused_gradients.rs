@@ -11,8 +11,8 @@ use hnefi_models::{GLOBALS, Heads, NetworkConfig, PLANES, TrainPrecision};
 
 const EPSILON: f64 = 1e-5;
 
-/// The device's random numbers are one sequence for the whole process: a test that seeds it must draw alone, or its inputs
-/// differ from run to run and now and then meet the kink of a ReLU, where two right gradients disagree.
+/// The device's random numbers are one sequence for the whole process: a test that seeds it must draw alone, or its
+/// inputs differ from run to run and now and then meet the kink of a ReLU, where two right gradients disagree.
 static DRAWING: Mutex<()> = Mutex::new(());
 
 /// The device, seeded and ours alone while the guard lives.
@@ -74,8 +74,8 @@ fn assert_close<const D: usize>(name: &str, expected: Tensor<D>, found: Tensor<D
     assert!(difference <= 2e-5 * largest.max(1e-3), "{name}: differs by {difference}, largest value {largest}");
 }
 
-/// For rounded operands: the root of the mean square of the difference, over that of what is expected. Single values say
-/// little, since a ReLU may fall on the other side of its kink.
+/// For rounded operands: the root of the mean square of the difference, over that of what is expected. Single values
+/// say little, since a ReLU may fall on the other side of its kink.
 fn assert_near<const D: usize>(name: &str, expected: Tensor<D>, found: Tensor<D>, bound: f32) {
     assert_eq!(expected.dims(), found.dims(), "{name}");
     let size: f32 = expected.clone().square().mean().into_scalar();
@@ -85,8 +85,8 @@ fn assert_near<const D: usize>(name: &str, expected: Tensor<D>, found: Tensor<D>
     assert!(share > 0.0, "{name}: nothing was rounded");
 }
 
-/// What rounding both operands of the products to bf16 may cost: activations and their variance; their means, which are near 0
-/// and so large in proportion; gradients, which go through the masks of rounded activations.
+/// What rounding both operands of the products to bf16 may cost: activations and their variance; their means, which are
+/// near 0 and so large in proportion; gradients, which go through the masks of rounded activations.
 const ROUNDED: [f32; 3] = [0.02, 0.1, 0.15];
 
 fn compare(side: usize, cin: usize, cout: usize, extras: bool) {

@@ -2,9 +2,9 @@
 //!
 //! A [`Table`] says what is played and who sits at it. [`terminal::run`] plays it on a board drawn in the terminal,
 //! [`plain::run`] line by line over any reader and writer; players think in threads of their own, the [`Thinker`]s.
-//! [`web`] serves boards to browsers. All three drive a [`Session`], which knows the game, its moves back and forth and how it ended,
-//! and nothing about screens. [`watch`] shows how a training run is doing. [`uci::run`]
-//! puts a checkpoint behind a text protocol for other programs.
+//! [`web`] serves boards to browsers. All three drive a [`Session`], which knows the game, its moves back and forth and
+//! how it ended, and nothing about screens. [`watch`] shows how a training run is doing. [`uci::run`] puts a checkpoint
+//! behind a text protocol for other programs.
 
 mod choice;
 pub mod plain;

@@ -249,8 +249,8 @@ impl Session {
         self.go_to(to)
     }
 
-    /// Goes to the position after `ply` plies of the game, backwards or forwards; false when there is no such position or it
-    /// is on the board already.
+    /// Goes to the position after `ply` plies of the game, backwards or forwards; false when there is no such position
+    /// or it is on the board already.
     pub fn step_to(&mut self, ply: usize) -> bool {
         let elsewhere = ply != self.at || self.resigned.is_some();
         self.go_to((ply <= self.plies.len() && elsewhere).then_some(ply))
@@ -312,13 +312,14 @@ impl Session {
         self.views[ply].map(|(chances, _)| (chances, ply == self.at))
     }
 
-    /// The views of all positions, those of plies taken back included, with the playouts behind them: one more than plies.
+    /// The views of all positions, those of plies taken back included, with the playouts behind them: one more than
+    /// plies.
     pub fn views(&self) -> &[Option<(Chances, u32)>] {
         &self.views
     }
 
-    /// A recorded game at its start, with people on both sides; the values of searched plies become views. A resignation is
-    /// left out, so that the game can be played on.
+    /// A recorded game at its start, with people on both sides; the values of searched plies become views. A
+    /// resignation is left out, so that the game can be played on.
     ///
     /// # Errors
     /// When the record does not replay.

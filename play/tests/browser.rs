@@ -1,8 +1,8 @@
 //! The page as a person meets it, in a headless Chromium: a game, its analysis, a run, and no word in the console.
 //!
-//! Needs `chromium` and `chromedriver`; where they are missing the tests say so and pass. So does the search for barriers
-//! without `axe-core` (`npm install --prefix target/npm axe-core@4`). With `HNEFI_PICTURES=docs/images`
-//! the pictures of the documents are made anew, of the run that `HNEFI_PICTURES_RUN` names or of a made-up one.
+//! Needs `chromium` and `chromedriver`; where they are missing the tests say so and pass. So does the search for
+//! barriers without `axe-core` (`npm install --prefix target/npm axe-core@4`). With `HNEFI_PICTURES=docs/images` the
+//! pictures of the documents are made anew, of the run that `HNEFI_PICTURES_RUN` names or of a made-up one.
 
 mod driver;
 mod http;

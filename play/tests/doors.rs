@@ -1,9 +1,10 @@
-//! One game through every door to a network: self-play, matches, the boards, the protocol and `judge` must show it the same.
+//! One game through every door to a network: self-play, matches, the boards, the protocol and `judge` must show it the
+//! same.
 //!
-//! The network of this test reads nothing but the global vector, and what it says of a position grows with every entry that a
-//! technical ply cap could change. Self-play's games have a cap of 150 plies here, those of matches and of records one of 400,
-//! those of boards and of the protocol none. (`data/tests/reference.rs` and `train/tests/samples.rs` do the same where
-//! features themselves come out.)
+//! The network of this test reads nothing but the global vector, and what it says of a position grows with every entry
+//! that a technical ply cap could change. Self-play's games have a cap of 150 plies here, those of matches and of
+//! records one of 400, those of boards and of the protocol none. (`data/tests/reference.rs` and
+//! `train/tests/samples.rs` do the same where features themselves come out.)
 
 mod http;
 
@@ -56,8 +57,8 @@ impl Probe {
         Network { encoding, ..network }
     }
 
-    /// How much an entry of the global vector counts. Not the clocks of the rules and the side to move, in which the positions
-    /// of a search differ.
+    /// How much an entry of the global vector counts. Not the clocks of the rules and the side to move, in which the
+    /// positions of a search differ.
     fn weight(entry: usize) -> f32 {
         match entry {
             global::ATTACKERS_TO_MOVE | global::NO_CAPTURE_CLOCK | global::REPETITION_CLOCK => 0.0,
@@ -115,8 +116,8 @@ fn draws(network: &Network, game: &GameRecord) -> Vec<f32> {
     draws
 }
 
-/// Checks draw shares of searches at plies of any game: the probe's is higher the more plies have been played. Certain results
-/// say nothing about the network.
+/// Checks draw shares of searches at plies of any game: the probe's is higher the more plies have been played. Certain
+/// results say nothing about the network.
 fn check(door: &str, draws: &[f32], found: &[(usize, f32)]) {
     let uncertain = || found.iter().filter(|(_, draw)| (0.001..0.999).contains(draw));
     for &(ply, found) in uncertain() {

@@ -11,9 +11,9 @@
 //! ```
 //!
 //! All numbers are little-endian. Whatever is wrong with a file is found before anything is built from it: foreign and
-//! newer files by the header, cut and damaged ones by length and checksum. Even bytes made to deceive cost no more memory
-//! than a fixed multiple of the file, and games read one by one ([`GameReader`]) no more than the largest of them. This is
-//! the only file that knows bincode, pinned to 2.0.1; `docs/RECORDS.md` describes the format without it.
+//! newer files by the header, cut and damaged ones by length and checksum. Even bytes made to deceive cost no more
+//! memory than a fixed multiple of the file, and games read one by one ([`GameReader`]) no more than the largest of
+//! them. This is the only file that knows bincode, pinned to 2.0.1; `docs/RECORDS.md` describes the format without it.
 
 use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 
@@ -46,8 +46,8 @@ const HEADER: usize = 24;
 /// zstd's own default, beyond which game records hardly shrink.
 const LEVEL: i32 = 3;
 
-/// A payload may unpack to this many times its size. Games of self-play reach about four times, games without policies and
-/// values fifteen.
+/// A payload may unpack to this many times its size. Games of self-play reach about four times, games without policies
+/// and values fifteen.
 const MOST_EXPANSION: usize = 32;
 /// A payload may always unpack to this much, so that tiny files of like games pass.
 const ALWAYS_ALLOWED: usize = 1 << 26;
@@ -256,8 +256,8 @@ impl<R: BufRead> Read for Unpacking<R> {
     }
 }
 
-/// Parses with a limit near the data's own size, because bincode reserves what the length of a text claims, up to its limit.
-/// It counts up to eight bytes for one that it reads, hence the factor between data and limit.
+/// Parses with a limit near the data's own size, because bincode reserves what the length of a text claims, up to its
+/// limit. It counts up to eight bytes for one that it reads, hence the factor between data and limit.
 fn parse<T: DeserializeOwned>(plain: &[u8]) -> Result<(T, usize), DecodeError> {
     fn within<T: DeserializeOwned, const LIMIT: usize>(plain: &[u8]) -> Result<(T, usize), DecodeError> {
         bincode::serde::decode_from_slice(plain, bincode::config::standard().with_limit::<LIMIT>())

@@ -1,4 +1,5 @@
-//! Everything that plays without a person: search, players, the fleet of self-play games, matches, ladders, records and their store.
+//! Everything that plays without a person: search, players, the fleet of self-play games, matches, ladders, records and
+//! their store.
 
 pub mod arena;
 mod codec;

@@ -25,8 +25,8 @@ pub struct GameRecord {
     pub plies: Vec<PlyRecord>,
     /// How it ended; `None` while it is in flight.
     pub outcome: Option<Outcome>,
-    /// The side that resigned, or whose program broke off in a match, if the game ended so. `outcome` is `None` then: nobody
-    /// knows how it would have ended on the board.
+    /// The side that resigned, or whose program broke off in a match, if the game ended so. `outcome` is `None` then:
+    /// nobody knows how it would have ended on the board.
     pub resigned: Option<Side>,
     /// The side that would have resigned by the rule, in a game played on to verify the rule.
     pub would_have_resigned: Option<Side>,
@@ -37,7 +37,8 @@ pub struct GameRecord {
 pub struct PlyRecord {
     /// The move played.
     pub mv: Move,
-    /// Policy target over legal moves, weights summing to 1, sparse (moves under 0.1 % are left out); empty when the ply has none.
+    /// Policy target over legal moves, weights summing to 1, sparse (moves under 0.1 % are left out); empty when the
+    /// ply has none.
     pub policy: Vec<(Move, f32)>,
     /// Playouts of the search; 0 for a move from the raw policy, and where the result was certain before the first one.
     pub playouts: u32,
@@ -45,9 +46,9 @@ pub struct PlyRecord {
     pub raw: Wdl,
     /// The search's value of the position, from the side to move.
     pub searched: Wdl,
-    /// Whether the ply is a training sample: it was searched in full by the network in training. Plies of the opening, of fast
-    /// searches and of past checkpoints are not; they have no policy target, and their value, followed by random moves or found
-    /// by a shallow search, is left out too.
+    /// Whether the ply is a training sample: it was searched in full by the network in training. Plies of the opening,
+    /// of fast searches and of past checkpoints are not; they have no policy target, and their value, followed by
+    /// random moves or found by a shallow search, is left out too.
     pub trains: bool,
 }
 
@@ -200,8 +201,8 @@ impl GameRecord {
         Ok(replay.position)
     }
 
-    /// Checks that every move is legal, that policy targets lie on legal moves and sum to 1, that values are chances, and
-    /// that the ending recorded is the one on the board.
+    /// Checks that every move is legal, that policy targets lie on legal moves and sum to 1, that values are chances,
+    /// and that the ending recorded is the one on the board.
     ///
     /// # Errors
     /// When anything is not so; the message names the game and the ply.
@@ -273,7 +274,8 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Whether both squares exist and nothing else is said; the rules are asked only then, since damaged bytes can hold anything.
+/// Whether both squares exist and nothing else is said; the rules are asked only then, since damaged bytes can hold
+/// anything.
 fn on_board(mv: Move, position: &Position) -> Result<(), String> {
     let squares = position.size().squares();
     if Move::new(mv.from(), mv.to()) != mv {

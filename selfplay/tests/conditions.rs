@@ -1,5 +1,5 @@
-//! What a generation is played under: games against a past checkpoint, beginnings from earlier games, and the curriculum; each
-//! the same on any number of threads and through any interruption.
+//! What a generation is played under: games against a past checkpoint, beginnings from earlier games, and the
+//! curriculum; each the same on any number of threads and through any interruption.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -258,8 +258,8 @@ fn everything() -> SelfPlayConfig {
     }
 }
 
-/// Plays four generations, each a quarter of the run, with the games of those before; `interrupt` says after how many batches
-/// the evaluators fail, and the fleet is saved and taken up again then.
+/// Plays four generations, each a quarter of the run, with the games of those before; `interrupt` says after how many
+/// batches the evaluators fail, and the fleet is saved and taken up again then.
 fn generations(threads: usize, interrupt: Option<i64>) -> Vec<Generation> {
     let config = everything();
     let mut fleet = fleet(&config).with_threads(threads);

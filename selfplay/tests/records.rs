@@ -95,7 +95,8 @@ fn any_cut_is_noticed() {
     }
 }
 
-/// With length and checksum made right, damaged contents reach zstd and bincode: an error or other games, never a panic.
+/// With length and checksum made right, damaged contents reach zstd and bincode: an error or other games, never a
+/// panic.
 #[test]
 fn hostile_contents_never_panic() {
     let bytes = encode_games(&games(4, 3));

@@ -1,6 +1,6 @@
-//! What the documents show must be so: every command is one that the program takes, every key of a configuration that they
-//! change is one, every link and every file that they name is there, and networks that they show are the shipped ones.
-//! `scripts/check_documents.py` runs those that are quick.
+//! What the documents show must be so: every command is one that the program takes, every key of a configuration that
+//! they change is one, every link and every file that they name is there, and networks that they show are the shipped
+//! ones. `scripts/check_documents.py` runs those that are quick.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,8 @@ fn documents() -> Vec<Document> {
 }
 
 impl Document {
-    /// The text outside of fenced blocks (in a configuration, that of its comments), and the blocks with their languages.
+    /// The text outside of fenced blocks (in a configuration, that of its comments), and the blocks with their
+    /// languages.
     fn parts(&self) -> (String, Vec<(&str, String)>) {
         let (mut prose, mut blocks) = (String::new(), Vec::<(&str, String)>::new());
         let mut inside = false;
@@ -72,7 +73,8 @@ impl Document {
         (prose, blocks)
     }
 
-    /// Words between backticks in the running text, over the ends of lines, and in a configuration whole indented lines.
+    /// Words between backticks in the running text, over the ends of lines, and in a configuration whole indented
+    /// lines.
     fn quoted(&self) -> Vec<String> {
         let (prose, _) = self.parts();
         let spaced = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -81,7 +83,8 @@ impl Document {
         paragraphs.chain(indented).map(spaced).collect()
     }
 
-    /// Whatever looks like a line for a shell: the lines of `sh` blocks, those after `$ ` in others, and quoted commands.
+    /// Whatever looks like a line for a shell: the lines of `sh` blocks, those after `$ ` in others, and quoted
+    /// commands.
     fn lines(&self) -> Vec<Line> {
         let (_, blocks) = self.parts();
         let mut texts = self.quoted();
@@ -106,8 +109,8 @@ impl Line {
     }
 }
 
-/// The arguments of one simple command, if it starts the program: examples in place of what a reader fills in, and neither
-/// redirections nor the ellipsis of what may be repeated.
+/// The arguments of one simple command, if it starts the program: examples in place of what a reader fills in, and
+/// neither redirections nor the ellipsis of what may be repeated.
 fn program_arguments(words: &[String]) -> Option<Vec<String>> {
     let is_setting = |word: &&String| {
         word.split_once('=')

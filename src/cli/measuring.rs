@@ -15,20 +15,23 @@ use super::StoreArgs;
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// Player A: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S][,precision=P][,search.KEY=VALUE]...`,
-    /// uci:COMMAND[,nodes=N|,movetime=MS], htp:COMMAND.
+    /// Player A: random, alphabeta:DEPTH, rollout:N,
+    /// `model:PATH[,playouts=N|,time=S][,precision=P][,search.KEY=VALUE]...`, uci:COMMAND[,nodes=N|,movetime=MS],
+    /// htp:COMMAND.
     ///
-    /// model: plays a checkpoint, a run's newest one or a shipped one. P is what its network computes in: f32, or bf16 or
-    /// int8, which are made for CPUs with AVX-512 BF16 and AVX-512 VNNI (slower than f32 on others). A KEY is
-    /// one of the `[search]` section of a configuration, such as `search.c_puct=1.5`, for measuring what it does to play.
+    /// model: plays a checkpoint, a run's newest one or a shipped one. P is what its network computes in: f32, or bf16
+    /// or int8, which are made for CPUs with AVX-512 BF16 and AVX-512 VNNI (slower than f32 on others). A KEY is one of
+    /// the `[search]` section of a configuration, such as `search.c_puct=1.5`, for measuring what it does to play.
     ///
-    /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and backslashes work
-    /// as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or `,movetime=MS` for what `go`
-    /// says (1000 ms unless told otherwise), and `,timeout=S` for the seconds that an answer may take beyond that (30). A program
-    /// that does not answer in time, ends, or plays an illegal move loses the game.
+    /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and
+    /// backslashes work as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or
+    /// `,movetime=MS` for what `go` says (1000 ms unless told otherwise), and `,timeout=S` for the seconds that an
+    /// answer may take beyond that (30). A program that does not answer in time, ends, or plays an illegal move loses
+    /// the game.
     ///
     /// htp: starts a program of the Hnefatafl Text Protocol, which calls at port 49152 of this machine, such as
-    /// `hnefatafl-text-protocol --ai monte-carlo --seconds 1 --host localhost`; 11x11 by the rules of copenhagen-hnefatafl-org.
+    /// `hnefatafl-text-protocol --ai monte-carlo --seconds 1 --host localhost`; 11x11 by the rules of
+    /// copenhagen-hnefatafl-org.
     pub a: PlayerSpec,
     /// Player B.
     pub b: PlayerSpec,

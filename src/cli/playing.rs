@@ -111,8 +111,8 @@ pub struct UciArgs {
     /// Ruleset [default: what the model was trained on, else brandubh].
     #[arg(long, value_parser = ruleset)]
     pub rules: Option<Preset>,
-    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint [default: the shipped one
-    /// of the ruleset].
+    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint [default: the shipped
+    /// one of the ruleset].
     #[arg(long, value_name = "PATH")]
     pub model: Option<String>,
     /// Threads that search together [default: one per core, at most 4].

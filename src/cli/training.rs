@@ -1,5 +1,5 @@
-//! Arguments of what makes networks and their runs: `train`, `imitate`, `worker`, `fetch`, `selfplay`, `pack`, `unpack`,
-//! `check`.
+//! Arguments of what makes networks and their runs: `train`, `imitate`, `worker`, `fetch`, `selfplay`, `pack`,
+//! `unpack`, `check`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ pub struct TrainArgs {
     /// Change a key of the configuration, such as search.c_scale=0.3; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub changes: Vec<String>,
-    /// Begin with the weights of a run (and its optimiser), of a checkpoint, or of a shipped checkpoint, instead of random
-    /// ones; a smaller network is grown.
+    /// Begin with the weights of a run (and its optimiser), of a checkpoint, or of a shipped checkpoint, instead of
+    /// random ones; a smaller network is grown.
     #[arg(long, value_name = "RUN|CHECKPOINT")]
     pub from: Option<PathBuf>,
     /// Seed of the run, instead of the config's.
@@ -52,8 +52,8 @@ pub struct PlaceArgs {
     /// Run directory [default: runs/CONFIG].
     #[arg(long, value_name = "DIR", conflicts_with = "store")]
     pub run: Option<PathBuf>,
-    /// Where the run lies, if not in a run directory: file:DIR, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX
-    /// (docs/SCALING.md).
+    /// Where the run lies, if not in a run directory: file:DIR, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX,
+    /// az://CONTAINER/PREFIX (docs/SCALING.md).
     #[arg(long, value_name = "URL")]
     pub store: Option<Location>,
 }
@@ -144,7 +144,8 @@ pub struct WorkerArgs {
     /// Names the worker and all randomness of its games; no two workers of a run may have the same [default: drawn].
     #[arg(long)]
     pub seed: Option<u64>,
-    /// To measure store and trainer: no network, even chances after so many milliseconds a batch. Spoils the run for training.
+    /// To measure store and trainer: no network, even chances after so many milliseconds a batch. Spoils the run for
+    /// training.
     #[arg(long, value_name = "MILLISECONDS")]
     pub pretend_ms: Option<u64>,
 }

@@ -150,7 +150,8 @@ impl Iterator for Games {
                 match file.next() {
                     Some(Ok(record)) => {
                         self.read += 1;
-                        // A bar is drawn a few times a second at most; being told of every game would cost more than exporting it.
+                        // A bar is drawn a few times a second at most; being told of every game would cost more than
+                        // exporting it.
                         if self.read.is_multiple_of(64) {
                             self.show();
                         }

@@ -1,5 +1,5 @@
-//! One run on many machines: real trainer and worker processes over a directory and over a real S3 server, killed at random
-//! moments and with a store that fails on purpose.
+//! One run on many machines: real trainer and worker processes over a directory and over a real S3 server, killed at
+//! random moments and with a store that fails on purpose.
 
 mod damage;
 mod killing;

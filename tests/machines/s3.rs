@@ -126,7 +126,8 @@ impl S3 {
         (self.shared.requests.load(Ordering::SeqCst), self.shared.faulty.load(Ordering::SeqCst))
     }
 
-    /// Puts other bytes in the place of an object, as no honest program does, and gives those that the program had created there.
+    /// Puts other bytes in the place of an object, as no honest program does, and gives those that the program had
+    /// created there.
     pub fn replace(&self, path: &str, bytes: &[u8]) -> Option<Vec<u8>> {
         let created = self.shared.created.lock().expect("whole");
         let before = created.iter().find(|(created, _)| created == path).map(|(_, body)| body.clone())?;

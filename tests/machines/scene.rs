@@ -129,8 +129,8 @@ impl Scene {
         }
     }
 
-    /// Checks what must hold of every run that has ended: every game that arrived is recorded or still there, none twice; all
-    /// checkpoints can be loaded; generations were published in order, each by one trainer.
+    /// Checks what must hold of every run that has ended: every game that arrived is recorded or still there, none
+    /// twice; all checkpoints can be loaded; generations were published in order, each by one trainer.
     pub fn check(&self, generations: u32) {
         let run = self.run();
         let store = Store::open_to_read(&run).expect("a run");

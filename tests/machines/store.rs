@@ -1,7 +1,7 @@
 //! A bucket does what a directory does, also when its server fails.
 //!
-//! Settings of a bucket come from the environment, so the parts that need one run in a process of their own: this test binary
-//! again, asked for one ignored test.
+//! Settings of a bucket come from the environment, so the parts that need one run in a process of their own: this test
+//! binary again, asked for one ignored test.
 
 use std::process::Command;
 use std::time::Duration;

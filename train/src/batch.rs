@@ -1,8 +1,9 @@
 //! A batch: what the learner is fed in one step, first as plain numbers and then as tensors.
 //!
-//! All rows of a batch have the same board size. [`Batch`] is built on the CPU, by any thread; [`BatchTensors`] is the one
-//! crossing to the device. The policy is sparse: a row carries its legal moves only (`[B, L]`, `L` the most moves of any
-//! row), so that the softmax of the loss runs over legal moves, as it does in play, and the illegal ones cost nothing.
+//! All rows of a batch have the same board size. [`Batch`] is built on the CPU, by any thread; [`BatchTensors`] is the
+//! one crossing to the device. The policy is sparse: a row carries its legal moves only (`[B, L]`, `L` the most moves
+//! of any row), so that the softmax of the loss runs over legal moves, as it does in play, and the illegal ones cost
+//! nothing.
 
 mod auxiliary;
 
@@ -25,8 +26,8 @@ pub struct Row {
     pub planes: Vec<f32>,
     /// `[GLOBALS]`.
     pub globals: [f32; GLOBALS],
-    /// Every legal move's place in the policy output `[POLICY_PLANES, N, N]`, and its target weight. The weights sum to 1,
-    /// or are all 0 where there is no policy target.
+    /// Every legal move's place in the policy output `[POLICY_PLANES, N, N]`, and its target weight. The weights sum to
+    /// 1, or are all 0 where there is no policy target.
     pub policy: Vec<(usize, f32)>,
     /// 1 where the policy is trained, 0 where not.
     pub policy_weight: f32,

@@ -1,8 +1,8 @@
 //! Learning from recorded games: a network that plays like those who played them.
 //!
-//! The move that was played is the policy's target and the result of the game the value's. No search is involved, so a few
-//! thousand games are learned in minutes; what comes of it is not strong, but it knows what games are about, and self-play may
-//! begin with it ([`crate::RunParams::origin`]).
+//! The move that was played is the policy's target and the result of the game the value's. No search is involved, so a
+//! few thousand games are learned in minutes; what comes of it is not strong, but it knows what games are about, and
+//! self-play may begin with it ([`crate::RunParams::origin`]).
 
 use std::path::Path;
 
@@ -32,9 +32,10 @@ pub struct Imitation {
     pub entropy: f32,
 }
 
-/// Trains a network of the configuration on every training ply of the finished games, `epochs` times on average, from random
-/// weights or from the checkpoint that `origin` means. `progress` hears of every step and says whether to go on. The configuration's rates, batches and averaging hold; its auxiliary heads, and what it
-/// makes of the searched value, do not.
+/// Trains a network of the configuration on every training ply of the finished games, `epochs` times on average, from
+/// random weights or from the checkpoint that `origin` means. `progress` hears of every step and says whether to go on.
+/// The configuration's rates, batches and averaging hold; its auxiliary heads, and what it makes of the searched value,
+/// do not.
 ///
 /// # Errors
 /// When the configuration has faults, there is nothing to learn from, the origin cannot be read or grown to the
@@ -96,8 +97,8 @@ pub fn imitate(
 /// Steps over which the losses that are shown are averaged.
 const RECENT: u64 = 50;
 
-/// A learner without auxiliary heads, since those that look at coming searches would find none, and the id of the checkpoint it
-/// begins with.
+/// A learner without auxiliary heads, since those that look at coming searches would find none, and the id of the
+/// checkpoint it begins with.
 fn beginner(config: &TrainConfig, origin: Option<&Path>) -> Result<(Learner, Option<String>), TrainError> {
     let devices = config.run.train_device.open()?;
     let params = LearnerParams::from(&config.train);

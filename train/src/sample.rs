@@ -1,8 +1,8 @@
 //! From game records to batches: which plies, seen through which symmetry, with which targets.
 //!
 //! A step draws a board size by its share of the window's training plies, then each sample among the plies of that size
-//! (uniformly, or with a share by their surprise) and one of the eight symmetries. All draws of a step come from the run's
-//! seed and the number of the step, so a resumed run continues with the same batches.
+//! (uniformly, or with a share by their surprise) and one of the eight symmetries. All draws of a step come from the
+//! run's seed and the number of the step, so a resumed run continues with the same batches.
 //!
 //! | target | from |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | occupancy | the last position's pieces; not in resigned games, which ended before their end |
 //! | auxiliary heads | see `sample/auxiliary.rs` |
 //!
-//! Only plies marked as training samples are drawn. Opening plies were played by the raw policy to make games differ, and
-//! fast searches are shallow: neither has a policy target, and their value would mostly repeat the same result for
+//! Only plies marked as training samples are drawn. Opening plies were played by the raw policy to make games differ,
+//! and fast searches are shallow: neither has a policy target, and their value would mostly repeat the same result for
 //! positions nobody chose. So they train nothing, the value included. Unfinished games have no result and do not train.
 
 mod auxiliary;
@@ -55,10 +55,11 @@ pub struct Targets {
 pub struct ValueTarget {
     /// Share of the searched value; the rest is the game's result.
     pub search_mix: f32,
-    /// How much nearer to a draw the result is taken per ply that it lies ahead: a result `n` plies away counts `exp(-fade * n)`.
+    /// How much nearer to a draw the result is taken per ply that it lies ahead: a result `n` plies away counts
+    /// `exp(-fade * n)`.
     ///
-    /// Where one side wins nearly every game, as the defenders do on the small boards at first, the plain result says the
-    /// same of every position and nothing is learned. A fading one tells a long defence from a short one.
+    /// Where one side wins nearly every game, as the defenders do on the small boards at first, the plain result says
+    /// the same of every position and nothing is learned. A fading one tells a long defence from a short one.
     pub fade: f32,
 }
 
@@ -100,7 +101,8 @@ impl<'a> Sampler<'a> {
         self.pools.iter().map(Pool::len).sum()
     }
 
-    /// The batch of step `step`, cut into `shards` equal parts of `rows / shards` samples; all parts have the same board.
+    /// The batch of step `step`, cut into `shards` equal parts of `rows / shards` samples; all parts have the same
+    /// board.
     ///
     /// # Errors
     /// When a record's start position or a move is impossible.
@@ -182,8 +184,8 @@ fn policy(position: &Position, ply: &PlyRecord, symmetry: Symmetry) -> Vec<(usiz
     legal.iter().map(|&mv| (PolicyIndex::of(symmetry.mv(mv, size), size).flat(size), weight(mv))).collect()
 }
 
-/// Win, draw and loss as the side to move has them in the end, faded by distance and mixed with what the search thought, where
-/// there was one.
+/// Win, draw and loss as the side to move has them in the end, faded by distance and mixed with what the search
+/// thought, where there was one.
 fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarget) -> [f32; 3] {
     let result = Wdl::of_winner(game.winner(), position.side_to_move());
     let certainty = (-target.fade * (game.plies.len() - index) as f32).exp();

@@ -1,7 +1,7 @@
 //! What changes as a run goes on: the learning rate and the playouts a move.
 //!
-//! Both follow *progress*, the part of the budget that is used up, 0 at the start and 1 at the end. So a run of eight minutes
-//! and one of eight hours go through the same phases.
+//! Both follow *progress*, the part of the budget that is used up, 0 at the start and 1 at the end. So a run of eight
+//! minutes and one of eight hours go through the same phases.
 
 use std::f64::consts::PI;
 

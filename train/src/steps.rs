@@ -18,8 +18,8 @@ pub(crate) struct Taken {
     pub(crate) entropy: f32,
 }
 
-/// Takes the steps with these numbers on batches of `rows` samples in as many parts as the learner has. `rate` says the learning
-/// rate of a step, or `None` to end before it; `taken` hears of every step.
+/// Takes the steps with these numbers on batches of `rows` samples in as many parts as the learner has. `rate` says the
+/// learning rate of a step, or `None` to end before it; `taken` hears of every step.
 pub(crate) fn take_steps(
     learner: &mut Learner,
     sampler: &Sampler<'_>,

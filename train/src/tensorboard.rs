@@ -9,8 +9,9 @@
 //! u32  masked CRC-32C of the event
 //! ```
 //!
-//! where `masked(c) = rotate_right(c, 15) + 0xa282ead8`. The first event of a file names the format's version. A run writes
-//! one file per generation and never appends; TensorBoard reads the files of a folder in the order of their names.
+//! where `masked(c) = rotate_right(c, 15) + 0xa282ead8`. The first event of a file names the format's version. A run
+//! writes one file per generation and never appends; TensorBoard reads the files of a folder in the order of their
+//! names.
 
 use prost::Message;
 
@@ -53,7 +54,8 @@ struct Scalar {
 
 /// A whole event file with the scalars of one step.
 ///
-/// `wall_time` is in seconds since 1970. Scalars that are not finite are left out: TensorBoard draws gaps better than NaN.
+/// `wall_time` is in seconds since 1970. Scalars that are not finite are left out: TensorBoard draws gaps better than
+/// NaN.
 pub fn event_file(wall_time: f64, step: i64, scalars: &[(String, f64)]) -> Vec<u8> {
     let value = scalars
         .iter()

@@ -7,12 +7,14 @@
 //! N_w = c (1 + b ((N/c)^a - 1) / a)    for N >  c
 //! ```
 //!
-//! (KataGo, arXiv 1902.10565, appendix C). Both branches meet at `N = c`, where the window begins to grow more slowly than
-//! the data: its slope there is `b`, and it falls as `b (N/c)^(a-1)` from then on. `c` is the size up to which everything is
-//! kept, `b` the share of new plies by which the window grows at that point, `a < 1` the power that lets old play fade.
+//! (KataGo, arXiv 1902.10565, appendix C). Both branches meet at `N = c`, where the window begins to grow more slowly
+//! than the data: its slope there is `b`, and it falls as `b (N/c)^(a-1)` from then on. `c` is the size up to which
+//! everything is kept, `b` the share of new plies by which the window grows at that point, `a < 1` the power that lets
+//! old play fade.
 //!
-//! The window is cut between generations: the fewest newest ones that hold `N_w` plies, yet never fewer than a configured
-//! number of them and never more than there are. A run of few short generations is thus not left with the last one alone.
+//! The window is cut between generations: the fewest newest ones that hold `N_w` plies, yet never fewer than a
+//! configured number of them and never more than there are. A run of few short generations is thus not left with the
+//! last one alone.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +42,8 @@ impl WindowParams {
         ((base * (1.0 + self.scale * growth)).round() as u64).min(total)
     }
 
-    /// The generations in the window as indices into `played`, the training plies of every generation from the first on.
+    /// The generations in the window as indices into `played`, the training plies of every generation from the first
+    /// on.
     pub fn range(&self, played: &[u64]) -> std::ops::Range<usize> {
         let wanted = self.plies(played.iter().sum());
         let mut first = played.len();

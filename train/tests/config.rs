@@ -66,8 +66,8 @@ fn each_key(text: &str, mut check: impl FnMut(usize, &str, &str, &str)) {
     }
 }
 
-/// Every key stands in every file, under a comment that tells its story and then what is enforced, word for word as in the
-/// message for a wrong value.
+/// Every key stands in every file, under a comment that tells its story and then what is enforced, word for word as in
+/// the message for a wrong value.
 #[test]
 fn every_key_is_there_and_explained() {
     fn keys(table: &toml::Table) -> usize {

@@ -191,8 +191,8 @@ fn outcome(config: &TrainConfig, whole: &Objects, key: &str, bytes: Option<&Vec<
         Ok(_) => "warns",
     };
     assert!(!matches!(word, "warns") || named(&warnings), "{key}: {warnings:?}");
-    // Nothing else was harmed. Games in flight are superseded, the state of a generation that is trained again is written anew, and
-    // what was missing may be there again.
+    // Nothing else was harmed. Games in flight are superseded, the state of a generation that is trained again is
+    // written anew, and what was missing may be there again.
     let after = read(&Store::open_to_read(dir.path()).unwrap());
     let superseded = if word == "goes back" { ["inflight/", "state/000003/"] } else { ["inflight/"; 2] };
     for (other, bytes) in &objects {

@@ -1,4 +1,5 @@
-//! Learning from recorded games: a player with one habit is learned by heart, and self-play begins with what was learned.
+//! Learning from recorded games: a player with one habit is learned by heart, and self-play begins with what was
+//! learned.
 
 use std::path::Path;
 
@@ -38,7 +39,8 @@ fn config() -> TrainConfig {
     TrainConfig::parse(text, "tiny").unwrap()
 }
 
-/// A game in which both sides always play the legal move whose squares come last, after some moves that tell the games apart.
+/// A game in which both sides always play the legal move whose squares come last, after some moves that tell the games
+/// apart.
 fn habitual(number: usize) -> GameRecord {
     let rules = Rules { ply_cap: 40, ..Preset::Brandubh.rules() };
     let mut position = Position::start(&rules);

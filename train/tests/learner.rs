@@ -86,8 +86,8 @@ fn distance(one: &[f32], other: &[f32]) -> f32 {
     one.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f32>().sqrt()
 }
 
-/// What is new in a grown network changes no gradient of what is old, so with the same moments the old weights take the same
-/// step, and with moments that begin anew they do not.
+/// What is new in a grown network changes no gradient of what is old, so with the same moments the old weights take the
+/// same step, and with moments that begin anew they do not.
 #[test]
 fn a_grown_learner_keeps_its_moments_and_counts() {
     let larger = NetworkConfig { blocks: 3, channels: 48, head_channels: 12, value_hidden: 24, ..CONFIG };

@@ -325,7 +325,8 @@ fn what_a_run_leaves() {
     let playouts: Vec<u32> = reported.iter().map(|metrics| metrics.selfplay.playouts).collect();
     assert_eq!(playouts, [2, 2, 4]);
     assert!(dir.path().join("run.json").exists());
-    // The random start and the second generation are due, the last one always is; each meets one before it and `random`.
+    // The random start and the second generation are due, the last one always is; each meets one before it and
+    // `random`.
     let ladder = std::fs::read_dir(dir.path().join("ladder")).unwrap().map(|entry| entry.unwrap().file_name());
     let mut ladder: Vec<String> = ladder.map(|name| name.to_string_lossy()[..13].to_owned()).collect();
     ladder.sort_unstable();

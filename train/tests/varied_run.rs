@@ -1,5 +1,5 @@
-//! A run with all that its games may take from its past: past checkpoints, earlier positions, a curriculum. It is the same
-//! through any interruption, and its records and cards say what was played.
+//! A run with all that its games may take from its past: past checkpoints, earlier positions, a curriculum. It is the
+//! same through any interruption, and its records and cards say what was played.
 
 mod support;
 
@@ -199,8 +199,8 @@ fn a_run_from_before_these_keys_goes_on() {
     assert!(error.to_string().contains("selfplay.fork_share is 0.0 there and 0.25 here"), "{error}");
 }
 
-/// The end of a game, recorded as a game of its own, trains like the same plies of the whole game: everything but the clocks,
-/// which begin anew, and the last move, which nobody made before the first ply, is the same.
+/// The end of a game, recorded as a game of its own, trains like the same plies of the whole game: everything but the
+/// clocks, which begin anew, and the last move, which nobody made before the first ply, is the same.
 #[test]
 fn a_game_from_elsewhere_trains_like_the_end_of_a_whole_one() {
     let target = Targets::from(ValueTarget { search_mix: 0.25, fade: 0.01 });
@@ -214,7 +214,8 @@ fn a_game_from_elsewhere_trains_like_the_end_of_a_whole_one() {
             }
             let mut rest = GameRecord { start: Some(replay.position().fen()), ..whole.clone() };
             rest.plies.drain(..cut);
-            // What ended the whole game might not end the rest, by the count of repetitions; the record says how it ended.
+            // What ended the whole game might not end the rest, by the count of repetitions; the record says how it
+            // ended.
             for index in (0..rest.plies.len()).step_by(3) {
                 let symmetry = Symmetry::ALL[index % 8];
                 let expected = row(&whole, cut + index, symmetry, &target).unwrap();

@@ -1,7 +1,7 @@
 //! The dataset card: a README.md with a YAML header as the Hugging Face hub reads it.
 //!
-//! Only Parquet files are declared to the hub (`configs`): a header with rows per split lets `datasets` check what it loads.
-//! Texts and numpy archives are described below the header like everything else.
+//! Only Parquet files are declared to the hub (`configs`): a header with rows per split lets `datasets` check what it
+//! loads. Texts and numpy archives are described below the header like everything else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Parts of a dataset without common positions.
 //!
-//! A position is its board and the side to move, by their hash. The first part is written as its games come; those of later
-//! parts wait on the disk until every position of the parts before is known.
+//! A position is its board and the side to move, by their hash. The first part is written as its games come; those of
+//! later parts wait on the disk until every position of the parts before is known.
 
 use std::collections::HashSet;
 use std::fs::File;

@@ -74,7 +74,8 @@ impl Filter {
     }
 }
 
-/// A range of whole numbers, both ends included; an end that is not given is open. Reads from `3-7`, `3-`, `-7` and `3`.
+/// A range of whole numbers, both ends included; an end that is not given is open. Reads from `3-7`, `3-`, `-7` and
+/// `3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// The least number.

@@ -8,9 +8,9 @@ use sha2::{Digest, Sha256};
 
 /// The identity of a game: the SHA-256 of its board size, start and moves.
 ///
-/// The text that is hashed is `N\nFEN\nMOVES`: the side of the board, the FEN the game began from (nothing for the standard
-/// start) and the moves as `a4b4` with a space between them. Neither the number of the game nor its run count, so a game
-/// that occurs twice has one identity, and stands on one side of every split.
+/// The text that is hashed is `N\nFEN\nMOVES`: the side of the board, the FEN the game began from (nothing for the
+/// standard start) and the moves as `a4b4` with a space between them. Neither the number of the game nor its run count,
+/// so a game that occurs twice has one identity, and stands on one side of every split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GameId([u8; 32]);
 

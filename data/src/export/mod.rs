@@ -67,12 +67,12 @@ pub struct ExportSummary {
 }
 
 /// Exports games to `out`: a new file for jsonl and pgn without a split, otherwise a new folder with a dataset card
-/// (`README.md`). It appears complete or not at all, and nothing that exists is overwritten. Games may be under different
-/// rules; they are read one at a time, and memory does not grow with their number.
+/// (`README.md`). It appears complete or not at all, and nothing that exists is overwritten. Games may be under
+/// different rules; they are read one at a time, and memory does not grow with their number.
 ///
 /// # Errors
-/// When the format cannot hold what is asked for, when `out` exists (an empty folder may), when a game does not replay, or
-/// when the file system refuses.
+/// When the format cannot hold what is asked for, when `out` exists (an empty folder may), when a game does not replay,
+/// or when the file system refuses.
 pub fn export<G>(games: G, params: &ExportParams, out: &Path) -> Result<ExportSummary, DataError>
 where
     G: IntoIterator,

@@ -26,7 +26,8 @@ const RESIGNATION: u8 = Reason::ALL.len() as u8;
 /// `rules` of a game played under a mixture of options of its own; the presets come before it, in their order.
 const OWN_RULES: u8 = Preset::ALL.len() as u8;
 
-/// The arrays of a file, for the dataset card: name, type, shape, meaning. P is the number of rows, N the side of the board.
+/// The arrays of a file, for the dataset card: name, type, shape, meaning. P is the number of rows, N the side of the
+/// board.
 pub(super) fn arrays(board: BoardColumns, policy: PolicyColumns) -> Vec<[&'static str; 4]> {
     let mut arrays = vec![["encoding", "uint32", "scalar", "version of the network's input"]];
     arrays.push(match board {

@@ -151,8 +151,8 @@ pub struct ExportParams {
     pub filter: Filter,
     /// Parts of the dataset, each in a folder of its own; `None` for an undivided one.
     pub splits: Option<Splits>,
-    /// Leave out of each part the positions (board and side to move) that stand in an earlier one. Takes up to 20 bytes of
-    /// memory for each different position.
+    /// Leave out of each part the positions (board and side to move) that stand in an earlier one. Takes up to 20 bytes
+    /// of memory for each different position.
     pub disjoint: bool,
     /// A file is ended once it has so many rows (games stay whole); `None` for what suits the format.
     pub shard_rows: Option<usize>,

@@ -7,9 +7,9 @@ use crate::DataError;
 
 /// Names and shares of the parts of a dataset, such as `train=0.9,validation=0.05,test=0.05`.
 ///
-/// A game's part follows from its identity alone ([`GameId::share`]), so games that are added later move no other game from
-/// one part to another. With other shares games do move, but as few as possible: the first part keeps its games when it
-/// grows.
+/// A game's part follows from its identity alone ([`GameId::share`]), so games that are added later move no other game
+/// from one part to another. With other shares games do move, but as few as possible: the first part keeps its games
+/// when it grows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Splits(Vec<(String, f64)>);
 

@@ -58,8 +58,8 @@ pub(super) struct ArchiveReader<R> {
 }
 
 impl<R: BufRead> ArchiveReader<R> {
-    /// Reads the heading. An archive names no ruleset: each game is read by the first of `rules` under which it can be played,
-    /// beginning with that of the game before.
+    /// Reads the heading. An archive names no ruleset: each game is read by the first of `rules` under which it can be
+    /// played, beginning with that of the game before.
     ///
     /// # Errors
     /// When the heading is not that of an archive.

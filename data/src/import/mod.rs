@@ -1,7 +1,7 @@
 //! Games that others recorded, as records like any other.
 //!
-//! Every move is played, and a game that cannot be played is left out and named by its line. The moves themselves become
-//! policy targets of weight 1, so imported games can be trained on; nobody searched, so values are a third each.
+//! Every move is played, and a game that cannot be played is left out and named by its line. The moves themselves
+//! become policy targets of weight 1, so imported games can be trained on; nobody searched, so values are a third each.
 
 mod archive;
 mod game;
@@ -27,8 +27,8 @@ pub struct Imported {
     pub games: Vec<GameRecord>,
     /// Games that were left out.
     pub left_out: Vec<LeftOut>,
-    /// Games whose players went on where the ruleset ends a game by repetition, by a draw fort or for want of captures. They
-    /// are recorded under the same rules without these three.
+    /// Games whose players went on where the ruleset ends a game by repetition, by a draw fort or for want of captures.
+    /// They are recorded under the same rules without these three.
     pub played_on: u64,
     /// Games recorded as drawn that had not ended on the board. Records know no draw by agreement: they are unfinished.
     pub agreed_draws: u64,
@@ -61,12 +61,12 @@ struct Found {
     agreed_draw: bool,
 }
 
-/// Reads a file of games by its ending: `.csv` (the public archives), `.otg` (OpenTafl) or `.pgn` (this program's texts).
-/// The first two do not say which published ruleset was played, so `rules` must.
+/// Reads a file of games by its ending: `.csv` (the public archives), `.otg` (OpenTafl) or `.pgn` (this program's
+/// texts). The first two do not say which published ruleset was played, so `rules` must.
 ///
 /// # Errors
-/// When the file cannot be read or is of another kind, or its ruleset is not known. Games that are wrong are reported in
-/// [`Imported::left_out`].
+/// When the file cannot be read or is of another kind, or its ruleset is not known. Games that are wrong are reported
+/// in [`Imported::left_out`].
 pub fn import(path: &Path, rules: Option<Preset>) -> Result<Imported, DataError> {
     let unreadable = |problem: String| DataError::Unreadable { path: path.to_owned(), problem };
     let ending = ending(path)?;
@@ -94,8 +94,8 @@ pub fn import(path: &Path, rules: Option<Preset>) -> Result<Imported, DataError>
 /// Records of a file, or what is wrong with a game of it.
 pub type RecordedGames = Box<dyn Iterator<Item = Result<GameRecord, DataError>>>;
 
-/// The games of such a file one after the other, so that memory holds no more than one. What names no ruleset was played by one
-/// of `rules`: each game is read by the first of them under which it can be played.
+/// The games of such a file one after the other, so that memory holds no more than one. What names no ruleset was
+/// played by one of `rules`: each game is read by the first of them under which it can be played.
 ///
 /// # Errors
 /// When the file cannot be opened or is of another kind. A game that is wrong is an error in its place.

@@ -12,8 +12,8 @@
 //! 8a.1.1a. e5-e3 d1-d3
 //! ```
 //!
-//! Read from the notation's published description. Of the rules string only the size, the start and who begins are used:
-//! which ruleset it is, the reader is told. Variations (turns numbered `8a.1.1a.`) are passed over.
+//! Read from the notation's published description. Of the rules string only the size, the start and who begins are
+//! used: which ruleset it is, the reader is told. Variations (turns numbered `8a.1.1a.`) are passed over.
 
 use hnefi_engine::{BoardSize, Position, Preset, Rules, Side};
 

@@ -1,8 +1,8 @@
-//! A network against recorded games: how often it would have played the move that was played, and how well its chances fit
-//! how the games ended.
+//! A network against recorded games: how often it would have played the move that was played, and how well its chances
+//! fit how the games ended.
 //!
-//! Games are shared out to threads, each with an evaluator of its own. Plies of one game are no independent draws, so every
-//! standard error is over games.
+//! Games are shared out to threads, each with an evaluator of its own. Plies of one game are no independent draws, so
+//! every standard error is over games.
 
 mod rate;
 mod verdict;
@@ -120,7 +120,8 @@ pub struct Decile {
     pub observed: Option<Rate>,
 }
 
-/// Judges all games. `make` gives a thread its evaluator; `progress` is told after every game and says whether to go on.
+/// Judges all games. `make` gives a thread its evaluator; `progress` is told after every game and says whether to go
+/// on.
 ///
 /// # Errors
 /// When an evaluator fails.

@@ -15,10 +15,11 @@ pub struct Rate {
     pub games: usize,
 }
 
-/// The mean of values that are each marked with their game, the values of a game one after the other; `None` without values.
+/// The mean of values that are each marked with their game, the values of a game one after the other; `None` without
+/// values.
 ///
-/// The error is that of a ratio of two sums over games (values, positions), linearised: with `r_g` the sum of `value - mean`
-/// over game g, its square is `G / (G - 1) * sum(r_g^2) / positions^2`.
+/// The error is that of a ratio of two sums over games (values, positions), linearised: with `r_g` the sum of `value -
+/// mean` over game g, its square is `G / (G - 1) * sum(r_g^2) / positions^2`.
 pub(super) fn rate(values: impl Iterator<Item = (usize, f64)> + Clone) -> Option<Rate> {
     let (sum, positions) = values.clone().fold((0.0, 0usize), |(sum, count), (_, value)| (sum + value, count + 1));
     if positions == 0 {

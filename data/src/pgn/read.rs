@@ -126,8 +126,8 @@ fn agree_on_reason(raw: &RawGame, outcome: Outcome) -> Result<(), DataError> {
     Ok(())
 }
 
-/// Plays one word such as `a4-b4xc4`. Where it names captures they must be those made; the king's may be left out, as many
-/// game texts do.
+/// Plays one word such as `a4-b4xc4`. Where it names captures they must be those made; the king's may be left out, as
+/// many game texts do.
 pub(crate) fn play_word(position: &mut Position, word: &str) -> Result<Move, String> {
     let size = position.size();
     let (mv, mut named) = Move::parse_with_captures(word, size).map_err(|error| error.to_string())?;

@@ -23,8 +23,8 @@ impl Forward {
         Forward { network: network.valid().to_device(&device), device, encoding: network.encoding, pads }
     }
 
-    /// A row of numbers per position asked about, as [`super::rows::Answered`] reads them. Everything comes in one tensor,
-    /// because each tensor read back from a GPU costs a wait.
+    /// A row of numbers per position asked about, as [`super::rows::Answered`] reads them. Everything comes in one
+    /// tensor, because each tensor read back from a GPU costs a wait.
     pub(super) fn run(&self, asked: &Asked) -> Result<Vec<f32>, String> {
         let batch = if self.pads { asked.count.next_power_of_two() } else { asked.count };
         let (side, width) = (asked.size.side(), asked.row_width());

@@ -23,7 +23,8 @@ use rows::{Answered, Asked};
 pub struct BurnEvaluator {
     forward: Forward,
     /// burn's CPU backend spreads its work over the thread pool it is called in. With an evaluator per thread that pool
-    /// must be the evaluator's own, of one thread, or the evaluators would wait for each other. `None` on other devices.
+    /// must be the evaluator's own, of one thread, or the evaluators would wait for each other. `None` on other
+    /// devices.
     pool: Option<ThreadPool>,
     on_cpu: bool,
 }

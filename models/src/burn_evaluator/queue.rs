@@ -1,8 +1,8 @@
 //! A GPU shared by many threads.
 //!
-//! A GPU is fast on large batches and slow on small ones, and it should never wait for a search. So the threads that search
-//! hand their requests to one thread that owns the device. It takes the requests of half of them together; while the
-//! device works on these, the other half goes on searching and asks in its turn.
+//! A GPU is fast on large batches and slow on small ones, and it should never wait for a search. So the threads that
+//! search hand their requests to one thread that owns the device. It takes the requests of half of them together; while
+//! the device works on these, the other half goes on searching and asks in its turn.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};

@@ -1,8 +1,9 @@
 //! What the activations of a tower are like: the steps of eight-bit numbers are made of their largest.
 //!
-//! Measured on games that the network plays by its own policy, on every board size: what play reaches, random games hardly do,
-//! and what lies beyond the largest is cut off. Some moves are any legal ones, as a search looks at those too. The games need no
-//! data beside the network and are the same every time, so that a checkpoint always makes the same evaluator on a machine.
+//! Measured on games that the network plays by its own policy, on every board size: what play reaches, random games
+//! hardly do, and what lies beyond the largest is cut off. Some moves are any legal ones, as a search looks at those
+//! too. The games need no data beside the network and are the same every time, so that a checkpoint always makes the
+//! same evaluator on a machine.
 
 use hnefi_engine::{BoardSize, Move, MoveList, Position, Preset};
 

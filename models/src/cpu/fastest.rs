@@ -1,8 +1,8 @@
 //! Which precision evaluates a network fastest on this machine, found out by trying.
 //!
-//! Only precisions that the CPU has instructions for are tried, so on most machines there is nothing to try and the answer is
-//! single precision. A lower one must be clearly faster to be worth what it costs in accuracy. The answer is remembered for
-//! the life of the process, by the network's shape: weights do not change how long it takes.
+//! Only precisions that the CPU has instructions for are tried, so on most machines there is nothing to try and the
+//! answer is single precision. A lower one must be clearly faster to be worth what it costs in accuracy. The answer is
+//! remembered for the life of the process, by the network's shape: weights do not change how long it takes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -27,7 +27,8 @@ const BATCH: usize = 8;
 /// Shapes, as blocks and channels, with what was found.
 static FOUND: Mutex<Vec<((usize, usize), Precision)>> = Mutex::new(Vec::new());
 
-/// The precision in which this CPU evaluates the network fastest, [`Precision::F32`] unless a lower one is faster by a quarter.
+/// The precision in which this CPU evaluates the network fastest, [`Precision::F32`] unless a lower one is faster by a
+/// quarter.
 ///
 /// # Errors
 /// When the network cannot be packed.

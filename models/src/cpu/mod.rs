@@ -1,8 +1,10 @@
-//! The fast evaluator for CPUs: the network's arithmetic without burn, in single precision or with a tower of narrow numbers.
+//! The fast evaluator for CPUs: the network's arithmetic without burn, in single precision or with a tower of narrow
+//! numbers.
 //!
-//! [`CpuNetwork`] takes the weights out of a burn [`crate::Network`] once: norms are folded into their convolutions, kernels
-//! transformed for Winograd's method, everything packed in the order in which it is read. [`CpuEvaluator`] then takes one
-//! board at a time (or a few, where the weights outgrow the cache) through the same steps as the burn network:
+//! [`CpuNetwork`] takes the weights out of a burn [`crate::Network`] once: norms are folded into their convolutions,
+//! kernels transformed for Winograd's method, everything packed in the order in which it is read. [`CpuEvaluator`] then
+//! takes one board at a time (or a few, where the weights outgrow the cache) through the same steps as the burn
+//! network:
 //!
 //! | folder or file | what it does |
 //! |---|---|
@@ -16,7 +18,8 @@
 //! | `heads` | policy where moves start, value, occupancy |
 //! | `network` | the order of it all, and the scratch memory |
 //!
-//! The arithmetic is in [`crate::kernels`]. Boards lie channels last with a border of zeros. Nothing is allocated while evaluating, but for auxiliary answers.
+//! The arithmetic is in [`crate::kernels`]. Boards lie channels last with a border of zeros. Nothing is allocated while
+//! evaluating, but for auxiliary answers.
 
 mod block;
 mod calibration;
@@ -40,8 +43,8 @@ use crate::evaluation::{plies_left, softmax};
 use crate::{EvalError, EvalRequest, Evaluations, Evaluator, PolicyIndex, Wdl};
 use network::Scratch;
 
-/// Keeps the multiply-add units of the calling thread's core as busy as this CPU's best kernels could at most, for `rounds`
-/// short rounds. Returns how many multiply-adds of single floats were done: over the time taken, the peak that
+/// Keeps the multiply-add units of the calling thread's core as busy as this CPU's best kernels could at most, for
+/// `rounds` short rounds. Returns how many multiply-adds of single floats were done: over the time taken, the peak that
 /// evaluation and training are measured against.
 pub fn spin_multiply_adds(rounds: u64) -> u64 {
     crate::kernels::Kernels::best().spin(rounds)

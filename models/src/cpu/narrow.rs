@@ -1,9 +1,10 @@
 //! The residual tower in bf16 or in eight-bit numbers.
 //!
-//! The trunk is kept in single precision, so that roundings do not add up along the skip connections; beside it lies a copy in
-//! narrow numbers, which the convolutions read. Eight-bit numbers count steps: for weights of each output channel's own, for
-//! activations of each layer's and each board size's own, the largest activation of the calibration being 255 of them. All
-//! activations are behind a ReLU, so none is negative; one that is larger than any of the calibration counts as the largest.
+//! The trunk is kept in single precision, so that roundings do not add up along the skip connections; beside it lies a
+//! copy in narrow numbers, which the convolutions read. Eight-bit numbers count steps: for weights of each output
+//! channel's own, for activations of each layer's and each board size's own, the largest activation of the calibration
+//! being 255 of them. All activations are behind a ReLU, so none is negative; one that is larger than any of the
+//! calibration counts as the largest.
 
 use hnefi_engine::BoardSize;
 
@@ -75,8 +76,8 @@ impl NarrowTower {
         NarrowTower { kernels, blocks: blocks.iter().map(block).collect(), inputs: ones }
     }
 
-    /// Rounds a tower of so many channels to eight bits. `peaks` are its largest activations: before each convolution in turn,
-    /// and behind the last.
+    /// Rounds a tower of so many channels to eight bits. `peaks` are its largest activations: before each convolution
+    /// in turn, and behind the last.
     pub fn int8(
         kernels: &'static NarrowKernels,
         blocks: &[FoldedBlock],

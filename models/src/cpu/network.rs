@@ -68,8 +68,8 @@ impl CpuNetwork {
         CpuNetwork::with_precision(network, Precision::F32)
     }
 
-    /// [`CpuNetwork::new`] for a tower in that precision, which a CPU without instructions for it has slower kernels for. For
-    /// [`Precision::Int8`] the network first plays some hundred plies of its own policy in single precision.
+    /// [`CpuNetwork::new`] for a tower in that precision, which a CPU without instructions for it has slower kernels
+    /// for. For [`Precision::Int8`] the network first plays some hundred plies of its own policy in single precision.
     ///
     /// # Errors
     /// As [`CpuNetwork::new`], and for [`Precision::Int8`] when the activations of those positions are not finite.
@@ -128,8 +128,8 @@ impl CpuNetwork {
         Ok(packed)
     }
 
-    /// The largest activations in games of its own policy, with a margin: before each convolution of the tower in turn, and
-    /// behind the last.
+    /// The largest activations in games of its own policy, with a margin: before each convolution of the tower in turn,
+    /// and behind the last.
     pub(super) fn peaks(&self) -> Result<Vec<Peaks>, CpuNetworkError> {
         let mut peaks = vec![Peaks::default(); 2 * self.blocks() + 1];
         let mut scratch = self.scratch();
@@ -159,8 +159,8 @@ impl CpuNetwork {
         if let Tower::Single(blocks) = &self.tower { blocks.len() } else { 0 }
     }
 
-    /// Takes a position through a tower in single precision, for its heads to be asked. Returns the largest activations, in the
-    /// order of [`CpuNetwork::peaks`].
+    /// Takes a position through a tower in single precision, for its heads to be asked. Returns the largest
+    /// activations, in the order of [`CpuNetwork::peaks`].
     pub(super) fn watch(&self, position: &Position, scratch: &mut Scratch) -> Vec<f32> {
         self.lay_out(position.size(), scratch);
         self.enter(0, &self.encoding.features(position), scratch);
@@ -279,8 +279,8 @@ impl CpuNetwork {
     }
 }
 
-/// How many tiles share one pass over the weights: two register blocks' worth while all weights stay in a core's share of the
-/// cache, and more beyond that, where reading them is what takes the time.
+/// How many tiles share one pass over the weights: two register blocks' worth while all weights stay in a core's share
+/// of the cache, and more beyond that, where reading them is what takes the time.
 fn rows(channels: usize, blocks: usize) -> usize {
     const CACHE: usize = 12 << 20;
     let tower = 2 * blocks * POINTS * channels * channels * size_of::<f32>();

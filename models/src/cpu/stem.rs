@@ -1,7 +1,7 @@
 //! The stem: a 3x3 convolution of binary planes, as a sum of weight rows over the set bits.
 //!
-//! A square sees about twenty set bits in its neighbourhood of 9 x 16, so adding their rows is several times cheaper than
-//! multiplying by mostly zeros.
+//! A square sees about twenty set bits in its neighbourhood of 9 x 16, so adding their rows is several times cheaper
+//! than multiplying by mostly zeros.
 
 use super::fold::{Folded, Matrix};
 use super::layers::{Dense, padded};
@@ -59,7 +59,8 @@ impl Stem {
             let mut count = 0;
             for tap in 0..TAPS {
                 let neighbour = &contents[corner + tap / 3 * WIDTH + tap % 3];
-                // All places are copied, so that the loop has no branch to mispredict; the next tap overwrites the rest.
+                // All places are copied, so that the loop has no branch to mispredict; the next tap overwrites the
+                // rest.
                 for (row, plane) in picked[count..count + PLANES].iter_mut().zip(neighbour.planes) {
                     *row = plane + (tap * PLANES) as u16;
                 }

@@ -217,8 +217,8 @@ fn narrow_towers_are_near_and_the_same_on_all_kernels() {
     }
 }
 
-/// What lies beyond the eight-bit steps is cut off: far less of play than with steps from games of random moves, which were
-/// taken once.
+/// What lies beyond the eight-bit steps is cut off: far less of play than with steps from games of random moves, which
+/// were taken once.
 #[test]
 fn positions_of_play_lie_mostly_within_the_eight_bit_steps() {
     for (name, size) in [("brandubh", BoardSize::Seven), ("copenhagen", BoardSize::Eleven)] {

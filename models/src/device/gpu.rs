@@ -65,7 +65,8 @@ pub(super) fn computes(device: &Device) -> Result<(), String> {
     Ok(())
 }
 
-/// A loss that all heads have a part in, and the squared norm of its gradient in the first layer, which all layers have a part in.
+/// A loss that all heads have a part in, and the squared norm of its gradient in the first layer, which all layers have
+/// a part in.
 fn numbers(side: usize, device: &Device) -> (f32, f32) {
     let host = Device::flex();
     host.seed(7);

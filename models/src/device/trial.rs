@@ -1,8 +1,8 @@
 //! Trying out a GPU in a process of its own.
 //!
-//! Drivers are other people's code inside this process. One that meets a kernel it cannot handle while burn tries out which is
-//! fastest may end the process by a signal, and nothing here can catch that. So the first use of a device is made by another
-//! process, whose end is seen whatever it is.
+//! Drivers are other people's code inside this process. One that meets a kernel it cannot handle while burn tries out
+//! which is fastest may end the process by a signal, and nothing here can catch that. So the first use of a device is
+//! made by another process, whose end is seen whatever it is.
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -28,8 +28,8 @@ const LOOK: Duration = Duration::from_millis(10);
 /// The most of what it says that is repeated, in bytes.
 const SAID: usize = 400;
 
-/// Says how this program tries out a GPU before it uses it: by a command that calls [`DeviceChoice::try_out`] and ends with
-/// status 0 if the device does what it should. `None` from it tries out nothing. The first call counts.
+/// Says how this program tries out a GPU before it uses it: by a command that calls [`DeviceChoice::try_out`] and ends
+/// with status 0 if the device does what it should. `None` from it tries out nothing. The first call counts.
 pub fn set_device_trial(command: fn(DeviceChoice) -> Option<Command>) {
     // A second call changes nothing, as it says.
     let _ = TRIAL.set(command);

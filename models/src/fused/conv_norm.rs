@@ -43,8 +43,8 @@ pub fn serves(device: &Device, side: usize, cin: usize, cout: usize) -> bool {
         && matches!(device.clone().inner().as_dispatch(), DispatchDevice::Flex(_))
 }
 
-/// `relu(norm(conv(x)) + skip + bias)` with batch statistics: the activations `[B, N, N, cout]`, then the batch's mean and
-/// (biased) variance per channel, `[2, cout]`, which carry no gradient.
+/// `relu(norm(conv(x)) + skip + bias)` with batch statistics: the activations `[B, N, N, cout]`, then the batch's mean
+/// and (biased) variance per channel, `[2, cout]`, which carry no gradient.
 ///
 /// # Panics
 /// When [`serves`] says no to the device or the sizes.

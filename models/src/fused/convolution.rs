@@ -58,8 +58,8 @@ impl Convolution {
         Convolution { kernels: Kernels::best(), input, output, group: (GROUP_BYTES / board).clamp(1, GROUP), products }
     }
 
-    /// How so many transformed boards lie in memory: one panel more from point to point than needed, because points a power
-    /// of two apart would compete for the same few lines of the cache.
+    /// How so many transformed boards lie in memory: one panel more from point to point than needed, because points a
+    /// power of two apart would compete for the same few lines of the cache.
     fn points(grid: Grid, boards: usize) -> Points {
         Points { channels: grid.channels, step: boards * grid.tiles() * grid.channels + PANEL }
     }
@@ -87,8 +87,8 @@ impl Convolution {
         }
     }
 
-    /// Takes gradients back: `gradient_of(i, g)` writes the gradient of output board `i` to `g`. Adds the gradient of the
-    /// boards `x` to `x_gradient` where it is wanted, and returns the sum over the boards of the gradient of the
+    /// Takes gradients back: `gradient_of(i, g)` writes the gradient of output board `i` to `g`. Adds the gradient of
+    /// the boards `x` to `x_gradient` where it is wanted, and returns the sum over the boards of the gradient of the
     /// transformed weights, `[POINTS][cin][cout]`.
     pub fn run_back(&self, x: &[f32], gradient_of: impl Fn(usize, &mut [f32]), x_gradient: &mut [f32]) -> Vec<f32> {
         let (input, output) = (self.input, self.output);

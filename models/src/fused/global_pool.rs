@@ -13,7 +13,8 @@ use rayon::prelude::*;
 use super::tensors::{tensor, values};
 use crate::kernels::{Kernels, PANEL, Pool};
 
-/// Pools `[B, N, N, C]` to `[B, 3C]` as [`crate::Network::forward`] does; on flex, for channels that [`serves_channels`].
+/// Pools `[B, N, N, C]` to `[B, 3C]` as [`crate::Network::forward`] does; on flex, for channels that
+/// [`serves_channels`].
 pub(super) fn global_pool(x: Tensor<4>) -> Tensor<2> {
     Tensor::from_dispatch(Dispatch::global_pool(x.into_dispatch()))
 }

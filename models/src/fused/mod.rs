@@ -1,9 +1,9 @@
-//! Training at the processor's speed: one convolution layer with its normalisation, skip, bias and ReLU as one operation
-//! inside burn's autodiff, global pooling as another, and the heads' 1x1 convolutions as a third.
+//! Training at the processor's speed: one convolution layer with its normalisation, skip, bias and ReLU as one
+//! operation inside burn's autodiff, global pooling as another, and the heads' 1x1 convolutions as a third.
 //!
-//! burn's own convolution converts layouts and copies patches; on small boards Winograd's method, forward and backward, is
-//! several times faster (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's own
-//! operations are the oracle that the gradient tests compare with.
+//! burn's own convolution converts layouts and copies patches; on small boards Winograd's method, forward and backward,
+//! is several times faster (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's
+//! own operations are the oracle that the gradient tests compare with.
 
 mod conv_norm;
 mod convolution;

@@ -1,7 +1,8 @@
 //! The network's training pass with fused layers, channels last throughout.
 //!
-//! The same arithmetic as [`Network::forward`], for devices where [`super::serves`] says yes. With channels last the 1x1
-//! convolutions of the heads are plain matrix products over the squares, and no layer but the last changes the layout.
+//! The same arithmetic as [`Network::forward`], for devices where [`super::serves`] says yes. With channels last the
+//! 1x1 convolutions of the heads are plain matrix products over the squares, and no layer but the last changes the
+//! layout.
 
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;

@@ -1,7 +1,7 @@
 //! Forward and backward passes of one fused layer over a batch: `relu(norm(conv(x)) + skip + bias)`.
 //!
-//! The batch is cut into parts of a fixed number of boards; threads take whole parts and partial sums are added in their
-//! order, so results do not depend on the number of threads.
+//! The batch is cut into parts of a fixed number of boards; threads take whole parts and partial sums are added in
+//! their order, so results do not depend on the number of threads.
 
 use rayon::prelude::*;
 
@@ -85,8 +85,8 @@ fn total<'a>(parts: impl Iterator<Item = &'a Vec<f64>>, len: usize) -> Vec<f64> 
     sum
 }
 
-/// Forward pass in training mode (batch statistics). `x` is `[B, N, N, cin]`, `skip` `[B, N, N, cout]`, `bias` `[B, cout]`.
-/// Returns the activations `[B, N, N, cout]` and what the backward pass needs.
+/// Forward pass in training mode (batch statistics). `x` is `[B, N, N, cin]`, `skip` `[B, N, N, cout]`, `bias` `[B,
+/// cout]`. Returns the activations `[B, N, N, cout]` and what the backward pass needs.
 #[expect(clippy::too_many_arguments, reason = "one layer has that many inputs")]
 pub fn forward(
     shape: Shape,
@@ -148,8 +148,8 @@ pub fn forward(
     (out, saved)
 }
 
-/// Backward pass: `out` is what [`forward`] returned and `gradient` its gradient, which becomes that of the sum before the
-/// ReLU and so of the skip. The gradient of `x` is only computed when wanted.
+/// Backward pass: `out` is what [`forward`] returned and `gradient` its gradient, which becomes that of the sum before
+/// the ReLU and so of the skip. The gradient of `x` is only computed when wanted.
 #[expect(clippy::too_many_arguments, reason = "one layer has that many inputs")]
 pub fn backward(
     shape: Shape,

@@ -24,8 +24,8 @@ pub struct PointwiseInputs {
     pub bias: Tensor<2>,
     /// Added to every square, `[B, cout]`.
     pub board_bias: Option<Tensor<2>>,
-    /// 1 where a board goes by the first role and 0 where by the second, `[B]`; carries no gradient. Not looked at where there
-    /// is one role.
+    /// 1 where a board goes by the first role and 0 where by the second, `[B]`; carries no gradient. Not looked at
+    /// where there is one role.
     pub first_role: Tensor<1>,
     /// Whether this is a hidden layer, which ends in a ReLU, or an output, which has channels first.
     pub hidden: bool,
@@ -66,7 +66,8 @@ type Parents<B> = [FloatTensor<B>; 5];
 
 /// The gradients on the inner backend.
 pub trait PointwiseGradients: Backend {
-    /// Gradients of the first four inputs from the result and its gradient; `None` for one that was absent or is not wanted.
+    /// Gradients of the first four inputs from the result and its gradient; `None` for one that was absent or is not
+    /// wanted.
     fn pointwise_back(
         parents: Parents<Self>,
         out: FloatTensor<Self>,

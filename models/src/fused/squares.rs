@@ -42,7 +42,8 @@ impl Operands<'_> {
         usize::from(layer.roles > 1 && self.first_role[board] < 0.5)
     }
 
-    /// A role's weights as a matrix from inputs to outputs; transposed, from outputs, padded to whole panels, to inputs.
+    /// A role's weights as a matrix from inputs to outputs; transposed, from outputs, padded to whole panels, to
+    /// inputs.
     fn packed(&self, layer: &Layer, role: usize, transposed: bool) -> Packed {
         let Layer { cin, cout, .. } = *layer;
         let mut packed =

@@ -14,7 +14,8 @@ pub(super) fn values(tensor: &FlexTensor) -> &[f32] {
     tensor.as_slice::<f32>().expect("made contiguous and f32 before")
 }
 
-/// Whether an input was given: absent ones cross burn's dispatcher as tensors with one element, since its macro knows no options.
+/// Whether an input was given: absent ones cross burn's dispatcher as tensors with one element, since its macro knows
+/// no options.
 pub(super) fn is_present(tensor: &FlexTensor) -> bool {
     tensor.shape().num_elements() > 1
 }

@@ -32,7 +32,8 @@ pub(crate) fn transform_kernel(kernel: &[f64; TAPS]) -> [f64; POINTS] {
     })
 }
 
-/// `[cout, cin, 3, 3]` weights as the right-hand sides of a convolution's products: at each point a matrix `[cin, cout]`.
+/// `[cout, cin, 3, 3]` weights as the right-hand sides of a convolution's products: at each point a matrix `[cin,
+/// cout]`.
 ///
 /// # Panics
 /// When the channels are no multiple of [`PANEL`] or the length does not fit.

@@ -1,8 +1,9 @@
-//! The arithmetic of the fast evaluator and the fused training layers, written once and compiled for each instruction set.
+//! The arithmetic of the fast evaluator and the fused training layers, written once and compiled for each instruction
+//! set.
 //!
-//! [`Kernels`] is a table of entry points, chosen when the program runs by what the CPU has. Its methods check every length
-//! and are safe; all `unsafe` of the library stands in this folder. A further precision or instruction set is a further
-//! [`vector::Vector`] or a further table, and changes nothing outside.
+//! [`Kernels`] is a table of entry points, chosen when the program runs by what the CPU has. Its methods check every
+//! length and are safe; all `unsafe` of the library stands in this folder. A further precision or instruction set is a
+//! further [`vector::Vector`] or a further table, and changes nothing outside.
 
 mod aligned;
 pub(crate) mod filters;
@@ -24,7 +25,8 @@ pub(crate) use product::{BLOCK, Outer, Product};
 pub(crate) use rows::Pool;
 pub(crate) use tiles::{Grid, POINTS};
 
-/// Channels are padded to multiples of this, and weights packed by so many columns: two registers of AVX2, one of AVX-512.
+/// Channels are padded to multiples of this, and weights packed by so many columns: two registers of AVX2, one of
+/// AVX-512.
 pub(crate) const PANEL: usize = 16;
 
 /// The kernels of one instruction set.
@@ -354,8 +356,8 @@ impl Kernels {
         unsafe { (self.activate)(board, skip, scale, shift, out) }
     }
 
-    /// Takes the gradient of [`Kernels::activate`]'s result `out` back through the ReLU, in place, and sums it per channel,
-    /// and times `board - mean`: `[2][channels]`.
+    /// Takes the gradient of [`Kernels::activate`]'s result `out` back through the ReLU, in place, and sums it per
+    /// channel, and times `board - mean`: `[2][channels]`.
     ///
     /// # Panics
     /// When the lengths do not match or the channels are no multiple of [`PANEL`].
@@ -366,7 +368,8 @@ impl Kernels {
         unsafe { (self.mask)(board, out, mean, gradient, sums) }
     }
 
-    /// `scale * gradient + slope * board + offset` of a board `[squares][channels]`; the lines are scale, slope and offset.
+    /// `scale * gradient + slope * board + offset` of a board `[squares][channels]`; the lines are scale, slope and
+    /// offset.
     ///
     /// # Panics
     /// When the lengths do not match or the channels are no multiple of [`PANEL`].
@@ -377,8 +380,8 @@ impl Kernels {
         unsafe { (self.before_norm)(gradient, board, lines, out) }
     }
 
-    /// Keeps the multiply-add units as busy as they can be for `rounds` rounds; returns how many multiply-adds of single
-    /// floats that took.
+    /// Keeps the multiply-add units as busy as they can be for `rounds` rounds; returns how many multiply-adds of
+    /// single floats that took.
     pub fn spin(&self, rounds: u64) -> u64 {
         // SAFETY: a table is only handed out where the CPU has its features.
         std::hint::black_box(unsafe { (self.spin)(rounds) });

@@ -1,6 +1,7 @@
 //! Passes over the squares of one board for training: batch normalisation, skip and ReLU, forward and backward.
 //!
-//! A board is `[squares][channels]` without border, its channels a multiple of the panel, which is `REGISTERS` registers.
+//! A board is `[squares][channels]` without border, its channels a multiple of the panel, which is `REGISTERS`
+//! registers.
 
 use super::PANEL;
 use super::vector::Vector;
@@ -37,8 +38,8 @@ pub(super) unsafe fn moments<V: Vector, const REGISTERS: usize>(board: &[f32], o
 /// `relu(board * scale + shift + skip)`, where not a number stays so.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`; `skip` and `out` are as long as `board`, `shift` as `scale`, and `board` holds
-/// whole squares of that many channels.
+/// The CPU has the instruction set of `V`; `skip` and `out` are as long as `board`, `shift` as `scale`, and `board`
+/// holds whole squares of that many channels.
 #[inline(always)]
 pub(super) unsafe fn activate<V: Vector>(
     board: &[f32],
@@ -65,12 +66,12 @@ pub(super) unsafe fn activate<V: Vector>(
     }
 }
 
-/// Takes the gradient of [`activate`]'s result back through the ReLU, in place: it stays where `out` is positive. `sums`
-/// becomes `[2][channels]`: the sum of the gradient over the squares, and of the gradient times `board - mean`.
+/// Takes the gradient of [`activate`]'s result back through the ReLU, in place: it stays where `out` is positive.
+/// `sums` becomes `[2][channels]`: the sum of the gradient over the squares, and of the gradient times `board - mean`.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`; `out` and `gradient` are as long as `board`, `sums` twice as long as `mean`, and
-/// `board` holds whole squares of as many channels as `mean`.
+/// The CPU has the instruction set of `V`; `out` and `gradient` are as long as `board`, `sums` twice as long as `mean`,
+/// and `board` holds whole squares of as many channels as `mean`.
 #[inline(always)]
 pub(super) unsafe fn mask<V: Vector, const REGISTERS: usize>(
     board: &[f32],

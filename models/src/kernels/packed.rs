@@ -2,8 +2,8 @@
 
 use super::{Aligned, Bf16Kernels, PANEL};
 
-/// One or several matrices `[depth, columns]`, each as panels of [`PANEL`] columns: `[columns / PANEL][depth][PANEL]`. They are
-/// of floats, or of words of narrow numbers.
+/// One or several matrices `[depth, columns]`, each as panels of [`PANEL`] columns: `[columns / PANEL][depth][PANEL]`.
+/// They are of floats, or of words of narrow numbers.
 #[derive(Debug)]
 pub(crate) struct Packed<T = f32> {
     elements: Aligned<T>,

@@ -1,13 +1,13 @@
 //! Matrix products: the heart of the tower and of every dense layer.
 //!
-//! The right-hand matrix is packed in panels of [`PANEL`] columns, so that it is read from memory in order. Sums run over
-//! the depth one by one in every block shape: a row's result does not depend on the rows computed beside it.
+//! The right-hand matrix is packed in panels of [`PANEL`] columns, so that it is read from memory in order. Sums run
+//! over the depth one by one in every block shape: a row's result does not depend on the rows computed beside it.
 
 use super::vector::Vector;
 use super::{PANEL, Packed};
 
-/// Shape of a product `[rows, depth] x [depth, columns]`, repeated for several pairs of matrices, of floats or of words of
-/// narrow numbers.
+/// Shape of a product `[rows, depth] x [depth, columns]`, repeated for several pairs of matrices, of floats or of words
+/// of narrow numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Product {
     /// How many products.
@@ -35,8 +35,8 @@ impl Product {
 /// Rows of the register block of sixteen registers; groups of boards are made of them.
 pub(crate) const BLOCK: usize = 6;
 
-/// Calls the function with the number of rows as its last generic, for `$rows` rows, no more than `$most`, which are at most
-/// twelve.
+/// Calls the function with the number of rows as its last generic, for `$rows` rows, no more than `$most`, which are at
+/// most twelve.
 macro_rules! for_rows {
     ($rows:expr, $most:ident, $function:ident::<$($generic:tt),+>$arguments:tt) => {
         match $rows {
@@ -112,8 +112,8 @@ pub(super) unsafe fn multiply<V: Vector, const REGISTERS: usize, const PANELS: u
 /// `ROWS` rows by `PANELS` panels, in registers throughout.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`; `left` has `ROWS * depth` floats, `weights` `depth * PANEL` for each panel, `bias`
-/// a float for each of their columns, and `out` room for the panels at every `columns`.
+/// The CPU has the instruction set of `V`; `left` has `ROWS * depth` floats, `weights` `depth * PANEL` for each panel,
+/// `bias` a float for each of their columns, and `out` room for the panels at every `columns`.
 #[inline(always)]
 unsafe fn rows_by_panels<V: Vector, const REGISTERS: usize, const PANELS: usize, const ROWS: usize>(
     left: *const f32,
@@ -191,8 +191,8 @@ impl Outer {
     }
 }
 
-/// Adds the products to `out`, whose matrices lie one after the other. `REGISTERS` registers make a panel of the right-hand
-/// matrix, and `PANELS` panels by `ROWS` columns of the left-hand one a register block.
+/// Adds the products to `out`, whose matrices lie one after the other. `REGISTERS` registers make a panel of the
+/// right-hand matrix, and `PANELS` panels by `ROWS` columns of the left-hand one a register block.
 ///
 /// # Safety
 /// The CPU has the instruction set of `V`, and [`Outer::fits`] holds.
@@ -242,8 +242,8 @@ pub(super) unsafe fn add_outer<V: Vector, const REGISTERS: usize, const PANELS: 
 /// `LEFT` columns of the left-hand matrix by `PANELS` panels of the right-hand one, in registers throughout.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`; there are `LEFT` floats at every `left_columns` from `left` on and the panels at
-/// every `right_columns` from `right` and from `out` on, for each row they have.
+/// The CPU has the instruction set of `V`; there are `LEFT` floats at every `left_columns` from `left` on and the
+/// panels at every `right_columns` from `right` and from `out` on, for each row they have.
 #[inline(always)]
 unsafe fn add_block<V: Vector, const REGISTERS: usize, const PANELS: usize, const LEFT: usize>(
     rows: usize,

@@ -112,8 +112,8 @@ pub(super) unsafe fn pool<V: Vector>(pool: &Pool, squares: &[f32], out: &mut [f3
     }
 }
 
-/// [`pool`]'s gradient: from that of the result, `[3][channels]`, to that of the squares, laid out as they are. The maximum's
-/// goes to the first square that has it.
+/// [`pool`]'s gradient: from that of the result, `[3][channels]`, to that of the squares, laid out as they are. The
+/// maximum's goes to the first square that has it.
 ///
 /// # Safety
 /// As for [`pool`]; `pooled` and `gradient` are as long as its result, and `out` as `squares`.

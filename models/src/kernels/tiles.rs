@@ -1,15 +1,17 @@
 //! Winograd's minimal filtering F(4x4, 3x3): a 3x3 convolution as 36 small matrix products.
 //!
-//! The board is cut into tiles of 4x4 outputs. Each needs 6x6 inputs, which a linear transform turns into 36 values; the
-//! weights are transformed alike when they are packed. Point by point the channels then mix by a matrix product, and a last
-//! transform makes 4x4 outputs of 36 sums: 36 multiplications where the definition has 144 (Lavin and Gray, arXiv
+//! The board is cut into tiles of 4x4 outputs. Each needs 6x6 inputs, which a linear transform turns into 36 values;
+//! the weights are transformed alike when they are packed. Point by point the channels then mix by a matrix product,
+//! and a last transform makes 4x4 outputs of 36 sums: 36 multiplications where the definition has 144 (Lavin and Gray,
+//! arXiv
 //! 1509.09308).
 //!
-//! The transforms evaluate and interpolate polynomials at the points 0, ±3/4, ±3/2 and infinity. The customary 0, ±1, ±2
-//! and infinity lose about twice as much precision; all constants here are exact in binary.
+//! The transforms evaluate and interpolate polynomials at the points 0, ±3/4, ±3/2 and infinity. The customary 0, ±1,
+//! ±2 and infinity lose about twice as much precision; all constants here are exact in binary.
 //!
 //! Every step is linear, so gradients go back through the transposed steps: [`spread`] is [`outputs`] transposed,
-//! [`collect`] is [`scatter`] transposed, and the weights' gradient is made point by point too, 36 multiplications for 144.
+//! [`collect`] is [`scatter`] transposed, and the weights' gradient is made point by point too, 36 multiplications for
+//! 144.
 
 use std::ops::Range;
 
@@ -147,8 +149,8 @@ impl Inputs {
     }
 }
 
-/// Transforms every tile of `board` to `[POINTS][tiles][channels]`, points `step` floats apart. A board with a border of
-/// zeros needs no care at the edges.
+/// Transforms every tile of `board` to `[POINTS][tiles][channels]`, points `step` floats apart. A board with a border
+/// of zeros needs no care at the edges.
 ///
 /// # Safety
 /// The CPU has the instruction set of `V`; `board` is as long as `grid` says with the border or without,

@@ -1,7 +1,7 @@
 //! The few vector operations that the kernels are written in, once per instruction set.
 //!
-//! Kernels are generic over [`Vector`] and inlined into an entry point that enables the instruction set, so there is one
-//! text of each kernel and the instruction sets differ only here.
+//! Kernels are generic over [`Vector`] and inlined into an entry point that enables the instruction set, so there is
+//! one text of each kernel and the instruction sets differ only here.
 
 /// A register of floats.
 ///
@@ -117,7 +117,8 @@ mod avx2 {
     #[derive(Clone, Copy)]
     pub(in super::super) struct Avx2(__m256);
 
-    // SAFETY: each method is one or two instructions of AVX and FMA, which the caller vouches for, and touches eight floats.
+    // SAFETY: each method is one or two instructions of AVX and FMA, which the caller vouches for, and touches eight
+    // floats.
     #[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
     unsafe impl Vector for Avx2 {
         const LANES: usize = 8;
@@ -184,7 +185,8 @@ mod avx512 {
     #[derive(Clone, Copy)]
     pub(in super::super) struct Avx512(pub(in super::super) __m512);
 
-    // SAFETY: each method is one or two instructions of AVX-512F, which the caller vouches for, and touches sixteen floats.
+    // SAFETY: each method is one or two instructions of AVX-512F, which the caller vouches for, and touches sixteen
+    // floats.
     #[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
     unsafe impl Vector for Avx512 {
         const LANES: usize = 16;

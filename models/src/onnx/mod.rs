@@ -1,8 +1,8 @@
 //! A checkpoint as an ONNX file, for programs that run networks without this one.
 //!
-//! One file serves every board and any batch: both are open dimensions, and the one layer that needs the board's side reads
-//! it off the input. The graph is [`Network::forward_unfused`] step by step, and its weights keep the names they have in the
-//! safetensors file. `docs/NETWORK.md` describes inputs and outputs.
+//! One file serves every board and any batch: both are open dimensions, and the one layer that needs the board's side
+//! reads it off the input. The graph is [`Network::forward_unfused`] step by step, and its weights keep the names they
+//! have in the safetensors file. `docs/NETWORK.md` describes inputs and outputs.
 
 mod graph;
 mod proto;
@@ -14,7 +14,8 @@ use self::proto::{ModelProto, OperatorSetIdProto, StringStringEntryProto};
 use crate::weights::read_tensors;
 use crate::{Checkpoint, CheckpointError, Encoding, GLOBALS, Network, PLANES, POLICY_PLANES};
 
-/// Version of the operators: the newest that takes axes of reductions as attributes, so that old runtimes read the file too.
+/// Version of the operators: the newest that takes axes of reductions as attributes, so that old runtimes read the file
+/// too.
 const OPSET: i64 = 17;
 
 /// Version of the file format that goes with it.

@@ -1,7 +1,7 @@
 //! What the terminal board knows: the session, the thinkers, the cursor, and what is in front of the board.
 //!
-//! Nothing here draws or reads the terminal: [`App::apply`] takes what a person asks for, [`App::tick`] what the players
-//! have thought, and both can be called by a test.
+//! Nothing here draws or reads the terminal: [`App::apply`] takes what a person asks for, [`App::tick`] what the
+//! players have thought, and both can be called by a test.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

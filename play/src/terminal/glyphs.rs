@@ -1,5 +1,5 @@
-//! The shapes of pieces and marks, drawn with block characters in three sizes. Every piece has a shape of its own, so the
-//! board can be read without colours.
+//! The shapes of pieces and marks, drawn with block characters in three sizes. Every piece has a shape of its own, so
+//! the board can be read without colours.
 
 use hnefi_engine::Piece;
 

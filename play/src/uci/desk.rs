@@ -50,7 +50,8 @@ struct Waiting {
 }
 
 impl Desk {
-    /// Puts a command, read from a line of so many bytes, at the end of the queue; false when too many or too long ones wait.
+    /// Puts a command, read from a line of so many bytes, at the end of the queue; false when too many or too long ones
+    /// wait.
     pub(super) fn push(&self, command: Command, bytes: usize, received: Instant) -> bool {
         let mut waiting = self.waiting();
         if waiting.orders.len() >= QUEUE || waiting.bytes + bytes > QUEUE_BYTES {

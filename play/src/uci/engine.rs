@@ -322,7 +322,8 @@ impl Watcher<'_> {
             || self.deadline.is_some_and(|deadline| now >= deadline)
     }
 
-    /// A move chosen by nothing at all helps nobody, so a search that is stopped at once waits for the position's evaluation.
+    /// A move chosen by nothing at all helps nobody, so a search that is stopped at once waits for the position's
+    /// evaluation.
     fn await_first_evaluation(&self, searching: &Searching<'_>) {
         let patience = Instant::now() + FIRST_EVALUATION;
         let known = || searching.is_over() || searching.look(Search::knows_root);

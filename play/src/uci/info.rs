@@ -19,7 +19,8 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Looks at a search and takes up to `count` lines out of it: the best move, then the others of which anything is known.
+    /// Looks at a search and takes up to `count` lines out of it: the best move, then the others of which anything is
+    /// known.
     pub(super) fn of(search: &Search, count: usize) -> Findings {
         let report = search.report();
         let mut moves: Vec<&RootMove> =

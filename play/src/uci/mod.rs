@@ -56,8 +56,8 @@ impl Default for UciParams {
     }
 }
 
-/// Serves a client until it says `quit` or closes the input. At the end of the input what was asked for is still answered,
-/// but searches without a limit end.
+/// Serves a client until it says `quit` or closes the input. At the end of the input what was asked for is still
+/// answered, but searches without a limit end.
 ///
 /// # Errors
 /// When the model asked for cannot be used, or the output cannot be written.

@@ -9,7 +9,8 @@ const LARGEST: f64 = 1e15;
 /// Letters of a name, beyond which it is cut.
 const LONGEST: usize = 40;
 
-/// What is shown of a generation. Numbers that its file does not hold, or that are beyond all measure, are no numbers (NaN).
+/// What is shown of a generation. Numbers that its file does not hold, or that are beyond all measure, are no numbers
+/// (NaN).
 #[derive(Clone, Debug)]
 pub(super) struct Figures {
     pub(super) generation: u32,

@@ -1,7 +1,7 @@
 //! What a training run has measured, read from its directory while it may still be written to.
 //!
-//! The files are handed on as they are: who draws them knows the names of the numbers and leaves out what is not there, so runs of
-//! other versions can be watched too.
+//! The files are handed on as they are: who draws them knows the names of the numbers and leaves out what is not there,
+//! so runs of other versions can be watched too.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ const AT_ONCE: usize = 2_000;
 /// The largest file of metrics that is read, in bytes; a real one has some thousand.
 const LARGEST: u64 = 1 << 20;
 
-/// The metrics of the generations after `after`, rising. A damaged file is passed over, and so is one that says it is of
-/// another generation than its name: whoever asks for what comes after the last answer is never told the same twice.
+/// The metrics of the generations after `after`, rising. A damaged file is passed over, and so is one that says it is
+/// of another generation than its name: whoever asks for what comes after the last answer is never told the same twice.
 pub fn metrics(run: &Path, after: u32) -> Vec<Value> {
     let numbers = numbers(&run.join("metrics")).into_iter().filter(|&number| number > after);
     let read = |number: u32| {

@@ -1,8 +1,9 @@
 //! Who may talk to the server: requests that were meant for it, and no others.
 //!
-//! A browser lets any page send requests to this machine. Two checks keep foreign pages out: `Host` must name this machine
-//! (a page that points its own name at 127.0.0.1 still says its own name there), and `Origin`, where there is one, must be
-//! the page this server sent. Every answer carries a policy under which a page loads nothing from anywhere else.
+//! A browser lets any page send requests to this machine. Two checks keep foreign pages out: `Host` must name this
+//! machine (a page that points its own name at 127.0.0.1 still says its own name there), and `Origin`, where there is
+//! one, must be the page this server sent. Every answer carries a policy under which a page loads nothing from anywhere
+//! else.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -36,8 +37,8 @@ impl Hosts {
         Hosts { names, any_address: !address.ip().is_loopback() }
     }
 
-    /// Whether a `Host` header such as `localhost:8037` means this server. An address cannot be pointed elsewhere, as a name
-    /// can; so names must be known.
+    /// Whether a `Host` header such as `localhost:8037` means this server. An address cannot be pointed elsewhere, as a
+    /// name can; so names must be known.
     fn knows(&self, host: &str) -> bool {
         let Some(name) = name_of(host) else { return false };
         match name.parse::<IpAddr>() {

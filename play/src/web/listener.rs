@@ -1,7 +1,8 @@
 //! Connections: so many and no more, of one address fewer still, and none that does not say what it wants.
 //!
-//! A connection that owes us the head of a request has little time for it. When there are too many, the one that has been
-//! silent for longest makes room for the next, so nobody keeps others out by opening connections and asking nothing.
+//! A connection that owes us the head of a request has little time for it. When there are too many, the one that has
+//! been silent for longest makes room for the next, so nobody keeps others out by opening connections and asking
+//! nothing.
 
 use std::cmp::Reverse;
 use std::convert::Infallible;
@@ -105,7 +106,8 @@ impl Door {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a connection from there, if need be that of one which asks nothing; `None` when all are being answered.
+    /// A place for a connection from there, if need be that of one which asks nothing; `None` when all are being
+    /// answered.
     fn admit(self: &Arc<Door>, address: IpAddr) -> Option<Arc<Guest>> {
         let mut inside = self.inside();
         let entries = &mut inside.entries;

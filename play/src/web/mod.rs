@@ -1,12 +1,13 @@
 //! A board for browsers: a small server with one hand-written page, for the person at this machine.
 //!
-//! The page draws and asks; everything it shows comes from here. A game lives in a room (`room.rs`), of which there are so
-//! many and no more (`rooms.rs`). The rules stay in Rust: the page is told the legal moves of each position. Searches run in a
-//! fixed number of threads that take turns (`workers.rs`) and are streamed to the page while they run (`events.rs`). The
-//! training page reads a run's directory (`crate::watch`).
+//! The page draws and asks; everything it shows comes from here. A game lives in a room (`room.rs`), of which there are
+//! so many and no more (`rooms.rs`). The rules stay in Rust: the page is told the legal moves of each position.
+//! Searches run in a fixed number of threads that take turns (`workers.rs`) and are streamed to the page while they run
+//! (`events.rs`). The training page reads a run's directory (`crate::watch`).
 //!
-//! The server listens to this machine alone unless told otherwise, answers only to its own page (`guard.rs`), reads no file
-//! but the page's own and what lies below the folders it was given (`library.rs`), and holds bounded amounts of everything.
+//! The server listens to this machine alone unless told otherwise, answers only to its own page (`guard.rs`), reads no
+//! file but the page's own and what lies below the folders it was given (`library.rs`), and holds bounded amounts of
+//! everything.
 
 mod assets;
 mod error;

@@ -1,4 +1,5 @@
-//! The players a page may choose: shipped checkpoints, those of the run directories named on the command line, and baselines.
+//! The players a page may choose: shipped checkpoints, those of the run directories named on the command line, and
+//! baselines.
 //!
 //! A page names a player by an id from the list it was given, such as `model:run/0`; never by a path.
 
@@ -122,7 +123,8 @@ enum Place {
 }
 
 impl Models {
-    /// Models of these run directories and checkpoint folders, and the shipped ones; beside them the opponent that was named.
+    /// Models of these run directories and checkpoint folders, and the shipped ones; beside them the opponent that was
+    /// named.
     pub(super) fn new(
         device: DeviceChoice,
         runs: Vec<PathBuf>,

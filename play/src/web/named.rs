@@ -1,8 +1,8 @@
-//! The opponent that the server's user named on the command line, whatever it is: a program of others, a network with settings
-//! of its own, a search that no page offers.
+//! The opponent that the server's user named on the command line, whatever it is: a program of others, a network with
+//! settings of its own, a search that no page offers.
 //!
-//! There is one, and it plays one move at a time, in a thread of its own: it may think for as long as its settings say, or
-//! hang, and holds up nobody but those who play against it.
+//! There is one, and it plays one move at a time, in a thread of its own: it may think for as long as its settings say,
+//! or hang, and holds up nobody but those who play against it.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,8 +50,8 @@ impl Named {
         &self.name
     }
 
-    /// Asks for a move. While another question is thought about this one waits; if it is not `wanted` any more when its turn
-    /// comes, there is no answer.
+    /// Asks for a move. While another question is thought about this one waits; if it is not `wanted` any more when its
+    /// turn comes, there is no answer.
     ///
     /// # Errors
     /// When the system cannot start a thread.

@@ -1,7 +1,8 @@
 //! One game in one place: the session, who sits where, what is being searched, and who is looking on.
 //!
-//! A room never computes. Whatever changes it asks for the work that the new state needs ([`Room::wish`]) and takes in what the
-//! workers find, unless the state has changed meanwhile: every piece of work carries a ticket, and only the newest counts.
+//! A room never computes. Whatever changes it asks for the work that the new state needs ([`Room::wish`]) and takes in
+//! what the workers find, unless the state has changed meanwhile: every piece of work carries a ticket, and only the
+//! newest counts.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -120,7 +121,8 @@ impl Room {
         Room { id, number, inside: Mutex::new(inside), bell: watch::Sender::new(0), listeners: AtomicUsize::new(0) }
     }
 
-    /// The inside. A panic of another thread leaves a game that is still whole: every change is one call to the session.
+    /// The inside. A panic of another thread leaves a game that is still whole: every change is one call to the
+    /// session.
     pub(super) fn enter(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,8 +163,8 @@ impl Inside {
         let open = |wish: &Wish| !self.done.iter().any(|(at, done)| *at == stamp && done == wish);
         let side = self.game.side_to_move();
         if let Chair::Player { id, strength, .. } = &self.chairs[side.index()] {
-            // Two players go on by themselves only while somebody looks on. Who looks back at an earlier position does not want
-            // it played on from there.
+            // Two players go on by themselves only while somebody looks on. Who looks back at an earlier position does
+            // not want it played on from there.
             let unattended = !self.game.has_person() && !watched;
             let looking_back = !self.game.taken_back().is_empty();
             let wish = Wish::Move { id: id.clone(), strength: *strength };

@@ -190,8 +190,8 @@ fn occupant(chair: &Chair) -> Occupant {
     }
 }
 
-/// Chooses who gives hints and views: the opponent if it knows the rules, else a model that knows them or at least the board,
-/// else a search by hand-made rules.
+/// Chooses who gives hints and views: the opponent if it knows the rules, else a model that knows them or at least the
+/// board, else a search by hand-made rules.
 fn seat_adviser(server: &Server, inside: &mut Inside) {
     let rules = *inside.game.rules();
     let opponent = inside.chairs.iter().find_map(|chair| match chair {

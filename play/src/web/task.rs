@@ -16,8 +16,8 @@ use super::room::{Room, Ticket, Wish};
 pub(super) struct Task {
     pub(super) room: Weak<Room>,
     pub(super) ticket: Ticket,
-    /// Numbers of the room and of the game in it: what players leave to chance depends on them, and not on what else happens
-    /// on this server.
+    /// Numbers of the room and of the game in it: what players leave to chance depends on them, and not on what else
+    /// happens on this server.
     pub(super) game: (u64, u64),
     /// How the game came to the position: the FEN it began from and the moves.
     pub(super) start: Option<String>,

@@ -30,8 +30,8 @@ struct Line {
     status: Option<String>,
 }
 
-/// Reads a pasted text: a PGN-like game, a line of JSON, a FEN, or moves. The last two are read under `rules`, unless the
-/// board of the FEN has another size.
+/// Reads a pasted text: a PGN-like game, a line of JSON, a FEN, or moves. The last two are read under `rules`, unless
+/// the board of the FEN has another size.
 ///
 /// # Errors
 /// When it is none of these or does not follow the rules; the message says what was taken for what.

@@ -1,9 +1,9 @@
 //! The searches: a fixed number of threads that share all work in short slices.
 //!
-//! Work waits in one queue. A thread takes the first, searches for a slice of time, shows what was found and puts the rest at
-//! the end of the queue; so nobody waits long, however many searches run. Moves and hints come before analyses (`queue.rs`).
-//! A search begins only while few enough hold memory, and ends as soon as its room no longer wants it; where a move finds no
-//! memory the longest analysis ends.
+//! Work waits in one queue. A thread takes the first, searches for a slice of time, shows what was found and puts the
+//! rest at the end of the queue; so nobody waits long, however many searches run. Moves and hints come before analyses
+//! (`queue.rs`). A search begins only while few enough hold memory, and ends as soon as its room no longer wants it;
+//! where a move finds no memory the longest analysis ends.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -288,8 +288,8 @@ impl Shared {
         Some(Place(self.searching.clone()))
     }
 
-    /// Ends the longest analysis so that its memory becomes free: for a move or a hint any, for other work one that has had its
-    /// turn. Its room keeps what was found.
+    /// Ends the longest analysis so that its memory becomes free: for a move or a hint any, for other work one that has
+    /// had its turn. Its room keeps what was found.
     fn make_place(&self, urgent: bool) {
         let long = |task: &Task| {
             let analyses = task.run.is_some() && matches!(task.ticket.wish, Wish::Analyse { .. });

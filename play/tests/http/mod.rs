@@ -178,8 +178,8 @@ pub fn made_up_run(folder: &Path, generations: u32) -> PathBuf {
     run
 }
 
-/// A match of a generation on the run's ladder, of 64 games: it won this many of the 32 with the attackers, and 20 with the
-/// defenders.
+/// A match of a generation on the run's ladder, of 64 games: it won this many of the 32 with the attackers, and 20 with
+/// the defenders.
 pub fn add_climb(run: &Path, generation: u32, won: u32) {
     let tally = |wins| Tally { wins, draws: 0, losses: 32 - wins };
     let [a, b] = ["random", "random"].map(|player| player.parse::<PlayerSpec>().expect("a player"));

@@ -1,8 +1,8 @@
 //! Matches: many games at once between two players, in pairs that share an opening with the sides swapped.
 //!
-//! Worker threads take whole games by number, each with players of its own. The caller's thread takes the finished games
-//! back *in order of their numbers*, so that counts, the sequential test and what the observer sees do not depend on
-//! which thread was fast. For players without clocks the result is therefore the same on any number of threads.
+//! Worker threads take whole games by number, each with players of its own. The caller's thread takes the finished
+//! games back *in order of their numbers*, so that counts, the sequential test and what the observer sees do not depend
+//! on which thread was fast. For players without clocks the result is therefore the same on any number of threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -91,12 +91,12 @@ pub trait MatchObserver {
 /// An observer that does not look.
 impl MatchObserver for () {}
 
-/// Plays a match between `a` and `b`. In the first game of every pair `a` leads the attackers, in the second the defenders.
-/// External programs that break off lose the game; [`MatchResult::forfeits`] names them.
+/// Plays a match between `a` and `b`. In the first game of every pair `a` leads the attackers, in the second the
+/// defenders. External programs that break off lose the game; [`MatchResult::forfeits`] names them.
 ///
 /// # Errors
-/// When the parameters are impossible, a player cannot be built, fails or plays an illegal move. The match stops there: a
-/// result without the failed game would be another match's.
+/// When the parameters are impossible, a player cannot be built, fails or plays an illegal move. The match stops there:
+/// a result without the failed game would be another match's.
 pub fn play_match(
     a: &PlayerSpec,
     b: &PlayerSpec,

@@ -50,8 +50,8 @@ pub struct Forfeit {
     pub problem: String,
 }
 
-/// Plays a game to its end, or returns `None` as soon as `stop` says so. `players` are the attackers' and the defenders'.
-/// An external program that breaks off ([`PlayerError::Fault`]) loses the game.
+/// Plays a game to its end, or returns `None` as soon as `stop` says so. `players` are the attackers' and the
+/// defenders'. An external program that breaks off ([`PlayerError::Fault`]) loses the game.
 ///
 /// # Errors
 /// When any other player fails or plays an illegal move; the error names the player, the game and the ply.

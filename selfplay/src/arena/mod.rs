@@ -1,8 +1,8 @@
 //! Matches and what they measure.
 //!
 //! [`play_match`] seats two players for many games at once and returns a [`MatchResult`]: counts per side, Elo with
-//! intervals from the spread of the pairs, and how the games ended. [`SprtParams`] let it stop when its question is answered.
-//! [`Ratings`] fits one strength per player and side to the games of any number of players.
+//! intervals from the spread of the pairs, and how the games ended. [`SprtParams`] let it stop when its question is
+//! answered. [`Ratings`] fits one strength per player and side to the games of any number of players.
 
 mod duel;
 mod game;

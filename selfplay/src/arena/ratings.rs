@@ -1,7 +1,7 @@
 //! Ratings per side, fitted to the games of many players at once.
 //!
-//! The two sides play different games, so every player `i` has two strengths, `a_i` with the attackers and `d_i` with the
-//! defenders, and every ruleset `r` a balance `s_r`, all in Elo:
+//! The two sides play different games, so every player `i` has two strengths, `a_i` with the attackers and `d_i` with
+//! the defenders, and every ruleset `r` a balance `s_r`, all in Elo:
 //!
 //! ```text
 //! P(attackers of i beat defenders of j under r) = 1 / (1 + 10^(-(a_i - d_j + s_r) / 400))
@@ -9,9 +9,9 @@
 //!
 //! A draw counts as half a win and half a loss. The fit maximises the likelihood times a wide normal prior on every
 //! strength and balance; the prior bounds the ratings of players who won or lost everything and settles what the games
-//! leave open (only sums such as `a_i - d_j + s_r` show in results). The error bars come from the curvature at the maximum,
-//! that is the Fisher information of the games plus the prior's. A draw is informative like a decided game in it, which
-//! makes the bars a little too wide, never too narrow, where draws are common.
+//! leave open (only sums such as `a_i - d_j + s_r` show in results). The error bars come from the curvature at the
+//! maximum, that is the Fisher information of the games plus the prior's. A draw is informative like a decided game in
+//! it, which makes the bars a little too wide, never too narrow, where draws are common.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! Wins, draws and losses, the scores of pairs, and what they say in Elo.
 //!
-//! Games come in pairs: one opening, both ways round. The two games of a pair are not independent (an opening may favour
-//! a side), so the spread of the *pair* scores is what an error bar has to be made of, not the count of games.
-//! A score `s` in 0..1 is worth `400 log10(s / (1 - s))` Elo. Its 95 % interval is Wilson's (1927), taken over an
+//! Games come in pairs: one opening, both ways round. The two games of a pair are not independent (an opening may
+//! favour a side), so the spread of the *pair* scores is what an error bar has to be made of, not the count of games. A
+//! score `s` in 0..1 is worth `400 log10(s / (1 - s))` Elo. Its 95 % interval is Wilson's (1927), taken over an
 //! effective number of games which the spread of the pairs gives; so it never leaves 0..1 and stays honest at 100 %.
 
 use serde::{Deserialize, Serialize};
@@ -124,7 +124,8 @@ impl PairScores {
     }
 }
 
-/// An Elo difference with its 95 % interval. `None` is unbounded: the Elo of a score of 0 or 1, or one end of an interval.
+/// An Elo difference with its 95 % interval. `None` is unbounded: the Elo of a score of 0 or 1, or one end of an
+/// interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EloInterval {
     /// The lower end.
@@ -136,9 +137,9 @@ pub struct EloInterval {
 }
 
 impl EloInterval {
-    /// From `units` independent scores in 0..1 with this mean and sum of squared deviations. `prior_share` is the variance
-    /// that one more, imagined unit brings, as a share of the largest possible variance `mean (1 - mean)`: it keeps the
-    /// interval open when all units happen to agree.
+    /// From `units` independent scores in 0..1 with this mean and sum of squared deviations. `prior_share` is the
+    /// variance that one more, imagined unit brings, as a share of the largest possible variance `mean (1 - mean)`: it
+    /// keeps the interval open when all units happen to agree.
     fn from_spread(mean: f64, units: f64, squares: f64, prior_share: f64) -> EloInterval {
         if units == 0.0 {
             return EloInterval { low: None, elo: Some(0.0), high: None };

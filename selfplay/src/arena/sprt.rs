@@ -1,11 +1,11 @@
 //! The sequential probability ratio test: stop a match as soon as its question is answered.
 //!
-//! H0 says that the player is `elo0` stronger, H1 that he is `elo1` stronger, in Elo of the score over both sides. After
-//! every pair the log-likelihood ratio is taken over the five pair scores 0, ¼, ½, ¾, 1 as a *generalised* SPRT does:
-//! each hypothesis fixes only the mean, and the likelihood is maximised over all distributions with that mean
-//! (Van den Bergh, "A practical introduction to the GSPRT", 2019). With observed shares `p`, that maximum is
-//! `q_i = p_i / (1 + t (x_i - mean))`, `t` chosen so that the mean is right. Wald's bounds `ln(beta / (1 - alpha))` and
-//! `ln((1 - beta) / alpha)` end the test.
+//! H0 says that the player is `elo0` stronger, H1 that he is `elo1` stronger, in Elo of the score over both sides.
+//! After every pair the log-likelihood ratio is taken over the five pair scores 0, ¼, ½, ¾, 1 as a *generalised* SPRT
+//! does: each hypothesis fixes only the mean, and the likelihood is maximised over all distributions with that mean
+//! (Van den Bergh, "A practical introduction to the GSPRT", 2019). With observed shares `p`, that maximum is `q_i = p_i
+//! / (1 + t (x_i - mean))`, `t` chosen so that the mean is right. Wald's bounds `ln(beta / (1 - alpha))` and `ln((1 -
+//! beta) / alpha)` end the test.
 
 use serde::{Deserialize, Serialize};
 

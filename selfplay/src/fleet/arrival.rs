@@ -1,7 +1,8 @@
 //! Games that one fleet plays for another: a worker's for the trainer's.
 //!
-//! A worker keeps nothing of a run but its games in flight. The trainer's fleet is the one that adapts, from everybody's games;
-//! what came of it travels to the workers as an [`Adaptation`], and the games come back as [`Arrival`]s.
+//! A worker keeps nothing of a run but its games in flight. The trainer's fleet is the one that adapts, from
+//! everybody's games; what came of it travels to the workers as an [`Adaptation`], and the games come back as
+//! [`Arrival`]s.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +43,8 @@ impl Arrival {
     /// Reads what [`Arrival::encode`] made and checks every game; `file` names it in errors.
     ///
     /// # Errors
-    /// When the bytes are no arrival, come from a newer program, or are cut or damaged, or a game is not finished or does not
-    /// follow the rules.
+    /// When the bytes are no arrival, come from a newer program, or are cut or damaged, or a game is not finished or
+    /// does not follow the rules.
     pub fn decode(file: &str, bytes: &[u8]) -> Result<Arrival, RecordError> {
         let arrival: Arrival = codec::decode(ARRIVAL, file, bytes)?;
         for game in &arrival.games {

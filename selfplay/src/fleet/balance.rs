@@ -1,19 +1,19 @@
 //! Evening out lopsided games, by blunders and by time to think.
 //!
-//! Where one side wins nearly every game, as the defenders do on the small boards at first, all results are the same and
-//! nothing can be learned from them. Two handicaps even that out, each adapted after every generation, for every ruleset by
-//! itself:
+//! Where one side wins nearly every game, as the defenders do on the small boards at first, all results are the same
+//! and nothing can be learned from them. Two handicaps even that out, each adapted after every generation, for every
+//! ruleset by itself:
 //!
 //! - **blunders**: the side that scores more plays some of its moves at random, although it searches them all, so that it
 //!   goes on learning from full searches while the other side gets something to win;
 //! - **playouts**: the side that scores less thinks longer and the other one shorter; the geometric mean stays what is
 //!   configured.
 //!
-//! Both fade by themselves when the side that lost catches up. Where the rules favour the other side for good, they stay, and
-//! the network learns what positions are worth against a handicapped opponent; so a run may end them at `balance_until`
-//! and learn from even games from then on. The state moves at the end of a generation only, so
-//! threads do not matter. What counts are whole games of the network against itself: neither results against a past
-//! checkpoint nor those from positions of earlier games say which side has it easier.
+//! Both fade by themselves when the side that lost catches up. Where the rules favour the other side for good, they
+//! stay, and the network learns what positions are worth against a handicapped opponent; so a run may end them at
+//! `balance_until` and learn from even games from then on. The state moves at the end of a generation only, so threads
+//! do not matter. What counts are whole games of the network against itself: neither results against a past checkpoint
+//! nor those from positions of earlier games say which side has it easier.
 
 use hnefi_engine::{Preset, Rules, Side};
 use serde::{Deserialize, Serialize};

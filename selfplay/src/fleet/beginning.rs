@@ -1,10 +1,10 @@
 //! Where new games begin: from the start of their ruleset, or from a position of an earlier game.
 //!
-//! What a game begins from is drawn by its number alone: a **restart** goes back to a position that the search misjudged
-//! (`restart.rs`), a **fork** leaves an earlier game after a few plies by another move (`fork.rs`). Either takes an earlier game
-//! under the very rules that the new game has, so the shares of the rulesets stay what they are; while there is none, the game
-//! begins from the start. The earlier games are those of the newest generations, read anew for each generation, so
-//! nothing of this has to be saved with the games in flight.
+//! What a game begins from is drawn by its number alone: a **restart** goes back to a position that the search
+//! misjudged (`restart.rs`), a **fork** leaves an earlier game after a few plies by another move (`fork.rs`). Either
+//! takes an earlier game under the very rules that the new game has, so the shares of the rulesets stay what they are;
+//! while there is none, the game begins from the start. The earlier games are those of the newest generations, read
+//! anew for each generation, so nothing of this has to be saved with the games in flight.
 //!
 //! The record of such a game has the position as its start. The position has no history there: clocks are at zero, no
 //! repetition is remembered, and the record replays just as it was played.
@@ -16,7 +16,8 @@ use super::config::SelfPlayConfig;
 use super::restart::Misjudged;
 use crate::record::GameRecord;
 
-/// Mean number of plies before a fork per square of the board, exponentially distributed (KataGo, arXiv 1902.10565, appendix D).
+/// Mean number of plies before a fork per square of the board, exponentially distributed (KataGo, arXiv 1902.10565,
+/// appendix D).
 const FORK_PLIES_PER_SQUARE: f64 = 0.025;
 
 /// What a game begins from.
@@ -120,8 +121,8 @@ impl<'a> Shelf<'a> {
     }
 }
 
-/// The position of a game after so many plies, as a new game begins from it; `None` if the record does not hold together or
-/// the position, without its history, would be the end of a game.
+/// The position of a game after so many plies, as a new game begins from it; `None` if the record does not hold
+/// together or the position, without its history, would be the end of a game.
 fn position_at(game: &GameRecord, ply: usize) -> Option<Position> {
     let mut replay = game.replay().ok()?;
     for _ in 0..ply {

@@ -2,11 +2,11 @@
 //!
 //! Trees are fresh at every move, so what the search found below the move it then made is asked for again, by the next
 //! search and the one after it. The key covers everything that legality and the network's input read
-//! ([`hnefi_engine::Position::state_key`]), so an answer from here is the very answer that the network would give. Every
-//! lane has a cache of its own: what it holds does not depend on the threads.
+//! ([`hnefi_engine::Position::state_key`]), so an answer from here is the very answer that the network would give.
+//! Every lane has a cache of its own: what it holds does not depend on the threads.
 //!
-//! Nothing is allocated after the beginning: answers lie in slots chosen by key, the latest one staying, and their priors in
-//! a ring that overwrites the oldest.
+//! Nothing is allocated after the beginning: answers lie in slots chosen by key, the latest one staying, and their
+//! priors in a ring that overwrites the oldest.
 
 use hnefi_models::Evaluation;
 

@@ -1,5 +1,5 @@
-//! The random numbers of self-play: each comes from the run's seed and what it is for, so it matters neither which thread
-//! draws it nor whether the process was started again in between.
+//! The random numbers of self-play: each comes from the run's seed and what it is for, so it matters neither which
+//! thread draws it nor whether the process was started again in between.
 
 use rand_xoshiro::rand_core::Rng as _;
 

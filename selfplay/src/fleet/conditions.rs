@@ -1,5 +1,5 @@
-//! What a generation is played under beside the newest network: how far the run is, whom that network meets, and the earlier
-//! games from whose positions new ones may begin. All of it stays the same until the generation ends.
+//! What a generation is played under beside the newest network: how far the run is, whom that network meets, and the
+//! earlier games from whose positions new ones may begin. All of it stays the same until the generation ends.
 
 use hnefi_models::{EvalError, Evaluator};
 
@@ -8,8 +8,8 @@ use crate::record::GameRecord;
 /// The conditions of a generation. By default the run has just begun, and there is nothing earlier.
 #[derive(Clone, Default)]
 pub struct Conditions<'a> {
-    /// Part of the run's budget used up at the generation's beginning, 0 to 1: it decides which rulesets new games may have and
-    /// whether sides are still handicapped.
+    /// Part of the run's budget used up at the generation's beginning, 0 to 1: it decides which rulesets new games may
+    /// have and whether sides are still handicapped.
     pub progress: f64,
     /// Who takes one side in a share of the games; without one, the newest network takes both.
     pub past: Option<PastCheckpoint<'a>>,

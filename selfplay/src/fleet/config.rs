@@ -22,31 +22,38 @@ pub struct SelfPlayConfig {
     pub rulesets: Vec<RulesetShare>,
     /// Plies after which a game is a draw of its own kind.
     pub ply_caps: PlyCaps,
-    /// Mean number of plies that each game begins with from the raw policy, drawn from an exponential distribution; 0 is off.
+    /// Mean number of plies that each game begins with from the raw policy, drawn from an exponential distribution; 0
+    /// is off.
     pub opening_mean_plies: f32,
     /// Temperature of the raw policy in those plies; above 1 is flatter.
     pub opening_temperature: f32,
-    /// The most doublings of the losing side's playouts over the winning side's, adapted generation by generation so that games
-    /// come out even; 0 is off. Only in training: games by one checkpoint on their own are played with equal playouts.
+    /// The most doublings of the losing side's playouts over the winning side's, adapted generation by generation so
+    /// that games come out even; 0 is off. Only in training: games by one checkpoint on their own are played with equal
+    /// playouts.
     pub balance_doublings: f32,
-    /// The most of its moves that the winning side plays at random, adapted like the doublings; 0 is off. Only in training, too.
+    /// The most of its moves that the winning side plays at random, adapted like the doublings; 0 is off. Only in
+    /// training, too.
     pub blunder_share: f32,
     /// Part of the run's budget, 0 to 1, from which neither side is handicapped any more; 1 is never.
     pub balance_until: f32,
-    /// Share of the plies searched with `fast_playouts` and without a policy target (KataGo's playout cap randomisation); 0 is off.
+    /// Share of the plies searched with `fast_playouts` and without a policy target (KataGo's playout cap
+    /// randomisation); 0 is off.
     pub fast_share: f32,
     /// Playouts of a fast search.
     pub fast_playouts: u32,
-    /// With a PUCT root: plies from the start whose moves are drawn in proportion to their visits. A Gumbel root needs none.
+    /// With a PUCT root: plies from the start whose moves are drawn in proportion to their visits. A Gumbel root needs
+    /// none.
     pub puct_sampled_plies: u32,
-    /// Share of the games in which one side is played by a past checkpoint, so that what was learned is not forgotten; 0 is off.
-    /// Only in training.
+    /// Share of the games in which one side is played by a past checkpoint, so that what was learned is not forgotten;
+    /// 0 is off. Only in training.
     pub past_share: f32,
     /// How many of the newest checkpoints before the one that plays are candidates for that.
     pub past_checkpoints: u32,
-    /// Share of the games that begin from a position of an earlier game which the search misjudged; 0 is off. Only in training.
+    /// Share of the games that begin from a position of an earlier game which the search misjudged; 0 is off. Only in
+    /// training.
     pub restart_share: f32,
-    /// Share of the games that begin from an early position of an earlier game with another move; 0 is off. Only in training.
+    /// Share of the games that begin from an early position of an earlier game with another move; 0 is off. Only in
+    /// training.
     pub fork_share: f32,
     /// When a hopeless game is given up.
     pub resign: ResignConfig,
@@ -105,8 +112,8 @@ impl SelfPlayConfig {
         self.games_in_flight / LANE_GAMES
     }
 
-    /// Threads that suit self-play on these devices: one per core, but with a GPU one per lane. Those mostly wait for it, and the
-    /// lanes that search while it works are the half that it asks next.
+    /// Threads that suit self-play on these devices: one per core, but with a GPU one per lane. Those mostly wait for
+    /// it, and the lanes that search while it works are the half that it asks next.
     pub fn threads_on(&self, devices: &DeviceList) -> usize {
         if devices.has_gpu() {
             self.lanes().max(1)

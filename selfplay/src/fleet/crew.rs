@@ -1,7 +1,7 @@
 //! The threads that play the lanes, each with an evaluator of every network.
 //!
-//! A thread takes the lane that has waited longest, plays one round, and puts it back, so all lanes go forward evenly. The
-//! caller's thread meanwhile listens: it adds up the progress, asks the observer whether to stop or save, and puts
+//! A thread takes the lane that has waited longest, plays one round, and puts it back, so all lanes go forward evenly.
+//! The caller's thread meanwhile listens: it adds up the progress, asks the observer whether to stop or save, and puts
 //! a snapshot together from the state each lane reports between two of its rounds. Nobody waits for anybody.
 
 use std::collections::VecDeque;

@@ -1,8 +1,9 @@
 //! A fork: the first ply of a game that begins from an early position of an earlier game, and leaves it.
 //!
-//! Between three and ten moves, drawn at random, are each looked at once by the network, and the best one for the mover is played
-//! (KataGo, arXiv 1902.10565, appendix D): variety that policy and search would not come upon, without losing the game by it.
-//! The move that the earlier game made is left out, and so is every move that ends the game or allows an immediate win.
+//! Between three and ten moves, drawn at random, are each looked at once by the network, and the best one for the mover
+//! is played (KataGo, arXiv 1902.10565, appendix D): variety that policy and search would not come upon, without losing
+//! the game by it. The move that the earlier game made is left out, and so is every move that ends the game or allows
+//! an immediate win.
 
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_models::{EvalRequest, Wdl};
@@ -31,8 +32,8 @@ pub(super) struct Fork {
 }
 
 impl Fork {
-    /// A fork at `position` with these legal moves; `None` when there is no other safe move than `left`. The position is
-    /// unchanged afterwards.
+    /// A fork at `position` with these legal moves; `None` when there is no other safe move than `left`. The position
+    /// is unchanged afterwards.
     pub(super) fn new(position: &mut Position, moves: &[Move], left: Option<Move>, rng: &mut Rng) -> Option<Fork> {
         let [fewest, most] = LOOKED_AT;
         let wanted = fewest + (unit(rng) * (most - fewest + 1) as f64) as usize;
@@ -134,7 +135,8 @@ mod tests {
 
     #[test]
     fn nothing_that_loses_at_once_is_tried() {
-        // The king on b1 goes to the corner whatever the attackers do, unless they capture him from c1, which ends the game.
+        // The king on b1 goes to the corner whatever the attackers do, unless they capture him from c1, which ends the
+        // game.
         let rules = Preset::Brandubh.rules();
         let mut position = Position::from_fen(&rules, "7/3a3/3d3/aad2aa/3d3/3a3/1k1a3 a").unwrap();
         let mut moves = MoveList::new();

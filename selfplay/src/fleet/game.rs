@@ -1,8 +1,8 @@
 //! A game in flight: its record, and what follows from its number and the seed alone.
 //!
 //! In a share of the games a past checkpoint takes one side. Its plies are searched with as many playouts, but without
-//! exploring, and do not train. Where a generation has no past checkpoint, the newest network plays both sides of such a
-//! game too; a game that goes on in the next generation meets that one's.
+//! exploring, and do not train. Where a generation has no past checkpoint, the newest network plays both sides of such
+//! a game too; a game that goes on in the next generation meets that one's.
 
 use hnefi_engine::{Move, Position, Side};
 

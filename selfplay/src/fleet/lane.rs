@@ -1,9 +1,10 @@
 //! A lane: games advanced in lock step by whichever thread holds it.
 //!
-//! A **round** is one move in every game. Within it the searches run side by side: each step collects one leaf from every
-//! search that still needs one, and the evaluator answers them as one batch (one for each network, where a past checkpoint
-//! plays too). Only when all have decided do the plies enter the records, so between rounds a lane is nothing but its
-//! records, and an abandoned round leaves no trace. Lanes share nothing, so it matters to no game which thread plays it when.
+//! A **round** is one move in every game. Within it the searches run side by side: each step collects one leaf from
+//! every search that still needs one, and the evaluator answers them as one batch (one for each network, where a past
+//! checkpoint plays too). Only when all have decided do the plies enter the records, so between rounds a lane is
+//! nothing but its records, and an abandoned round leaves no trace. Lanes share nothing, so it matters to no game which
+//! thread plays it when.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -182,8 +183,8 @@ impl Lane {
         }
     }
 
-    /// Plays a round; `false` when `stop` was raised and the round abandoned. The evaluators are those of the newest network
-    /// and, where the table has one, of the past checkpoint.
+    /// Plays a round; `false` when `stop` was raised and the round abandoned. The evaluators are those of the newest
+    /// network and, where the table has one, of the past checkpoint.
     ///
     /// # Errors
     /// When an evaluator fails; the round is abandoned then.

@@ -234,8 +234,8 @@ impl Fleet {
         Ok(self.end_generation())
     }
 
-    /// Plays until the quota is reached. The finished games are kept for [`Fleet::end_generation`]. The same arguments after an
-    /// interruption are the same conditions too.
+    /// Plays until the quota is reached. The finished games are kept for [`Fleet::end_generation`]. The same arguments
+    /// after an interruption are the same conditions too.
     ///
     /// `playouts` is the budget of a full search (`balance_doublings` may shift it between
     /// the sides), `checkpoint_id` what the records name as the player, and
@@ -276,8 +276,8 @@ impl Fleet {
         crew::play(&mut self.lanes, &table, self.threads, &networks, observer, &mut save)
     }
 
-    /// Hands over the games finished so far, fewer than the quota when [`Fleet::play`] was stopped, and those received, and
-    /// begins the next generation.
+    /// Hands over the games finished so far, fewer than the quota when [`Fleet::play`] was stopped, and those received,
+    /// and begins the next generation.
     pub fn end_generation(&mut self) -> Generation {
         let (mut games, mut counters) = self.finished();
         for arrival in self.arrivals.drain(..) {

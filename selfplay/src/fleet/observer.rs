@@ -21,7 +21,8 @@ pub struct FleetProgress {
     pub evaluations: u64,
 }
 
-/// Watches a fleet at work. All methods are called from the thread that called [`super::Fleet::run`], a few times a second.
+/// Watches a fleet at work. All methods are called from the thread that called [`super::Fleet::run`], a few times a
+/// second.
 pub trait FleetObserver: Sync {
     /// Shows how far the generation is.
     fn progress(&self, progress: &FleetProgress) {

@@ -1,7 +1,7 @@
 //! Openings: the first plies of a game come from the raw policy, so that games differ.
 //!
-//! A game has r such plies, r exponential with a configured mean (KataGo, arXiv 1902.10565, appendix D). They are drawn in
-//! proportion to the prior, but never end the game and never allow an immediate win while another move does not: a
+//! A game has r such plies, r exponential with a configured mean (KataGo, arXiv 1902.10565, appendix D). They are drawn
+//! in proportion to the prior, but never end the game and never allow an immediate win while another move does not: a
 //! game lost by a random blunder in its opening teaches nothing.
 
 use hnefi_engine::{Move, MoveList, Position};

@@ -1,9 +1,9 @@
 //! Giving up hopeless games, and checking that they were.
 //!
-//! A side resigns after several turns in a row whose search gave it next to nothing. Whether that is right is measured: at
-//! first every game, later a share of them, is played on, and the side that would have resigned is noted. A side
-//! may resign only while less than 5 % of its latest noted games were not lost after all (a draw counts as not lost).
-//! The counts move at the end of a generation, in order of game number, so threads do not matter. Against a past checkpoint
+//! A side resigns after several turns in a row whose search gave it next to nothing. Whether that is right is measured:
+//! at first every game, later a share of them, is played on, and the side that would have resigned is noted. A side may
+//! resign only while less than 5 % of its latest noted games were not lost after all (a draw counts as not lost). The
+//! counts move at the end of a generation, in order of game number, so threads do not matter. Against a past checkpoint
 //! nobody resigns and nothing is noted: whoever is lost against an equal opponent may not be against a weaker one.
 
 use std::collections::VecDeque;
@@ -60,8 +60,8 @@ impl Verification {
     }
 }
 
-/// Whether the side that made the last ply has been hopeless for long enough. Sides alternate, so its own turns are every
-/// second ply.
+/// Whether the side that made the last ply has been hopeless for long enough. Sides alternate, so its own turns are
+/// every second ply.
 pub(super) fn is_hopeless(record: &GameRecord, config: &ResignConfig) -> bool {
     let own_turns = record.plies.iter().rev().step_by(2);
     let hopeless = own_turns

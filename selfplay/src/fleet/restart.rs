@@ -1,13 +1,13 @@
 //! Positions that the search misjudged, for new games to begin from.
 //!
-//! Regret-guided search control (RGSC, arXiv 2602.20809) goes back to the positions whose value differs most from how the game
-//! went on, as people go back to their mistakes. Here the regret of a position is how far the searched score lies from where
-//! the game led: to its result, or, where somebody left the search's advice on the way (a handicap's random move, a move of the
-//! opening), to the last searched score before that. So a random blunder makes no regret. (The paper also takes positions
-//! from the search tree, and a network that ranks them; this does neither.)
+//! Regret-guided search control (RGSC, arXiv 2602.20809) goes back to the positions whose value differs most from how
+//! the game went on, as people go back to their mistakes. Here the regret of a position is how far the searched score
+//! lies from where the game led: to its result, or, where somebody left the search's advice on the way (a handicap's
+//! random move, a move of the opening), to the last searched score before that. So a random blunder makes no regret.
+//! (The paper also takes positions from the search tree, and a network that ranks them; this does neither.)
 //!
-//! Each game offers its worst position, the worst of all are kept, and they are drawn in proportion to their regret. They age
-//! with the games they come from.
+//! Each game offers its worst position, the worst of all are kept, and they are drawn in proportion to their regret.
+//! They age with the games they come from.
 
 use hnefi_models::Wdl;
 
@@ -70,8 +70,8 @@ impl<'a> Misjudged<'a> {
     }
 }
 
-/// How far the searched score of every ply lies from where the game led; 0 for plies that were not searched. `None` when the
-/// game's start makes no sense.
+/// How far the searched score of every ply lies from where the game led; 0 for plies that were not searched. `None`
+/// when the game's start makes no sense.
 fn regrets(game: &GameRecord) -> Option<Vec<f32>> {
     let first = game.start_position().ok()?.side_to_move();
     let last = if game.plies.len().is_multiple_of(2) { first } else { first.opponent() };

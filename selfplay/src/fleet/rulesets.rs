@@ -1,8 +1,8 @@
 //! Which rulesets new games have: shares of the games, and a curriculum over the run.
 //!
 //! A ruleset is played in a span of the run, by default all of it. So a run can begin on a small board, where games are
-//! short and even random ones end, and go on to larger boards with what the network learned there. The span counts when a
-//! game begins: a game goes on under its ruleset to its end, however long that takes.
+//! short and even random ones end, and go on to larger boards with what the network learned there. The span counts when
+//! a game begins: a game goes on under its ruleset to its end, however long that takes.
 
 use hnefi_engine::{BoardSize, Preset, Rules};
 use serde::{Deserialize, Serialize};
@@ -94,8 +94,8 @@ pub(super) fn gap(rulesets: &[RulesetShare]) -> Option<f32> {
 }
 
 impl SelfPlayConfig {
-    /// Rules of the ruleset at `point`, in 0..1, of the shares that count when `progress` of the budget is used up, laid end to
-    /// end; with the self-play ply cap.
+    /// Rules of the ruleset at `point`, in 0..1, of the shares that count when `progress` of the budget is used up,
+    /// laid end to end; with the self-play ply cap.
     pub(super) fn rules_at(&self, point: f64, progress: f64) -> Rules {
         let progress = progress.clamp(0.0, 1.0);
         let played = || self.rulesets.iter().filter(|ruleset| ruleset.is_played(progress));
@@ -123,8 +123,8 @@ impl SelfPlayConfig {
         presets
     }
 
-    /// The same without what belongs to a run of training: handicaps, past checkpoints, beginnings from earlier games and the
-    /// curriculum (every ruleset is played all the time).
+    /// The same without what belongs to a run of training: handicaps, past checkpoints, beginnings from earlier games
+    /// and the curriculum (every ruleset is played all the time).
     pub(super) fn without_a_run(&self) -> SelfPlayConfig {
         let throughout = |ruleset: &RulesetShare| RulesetShare::throughout(ruleset.rules, ruleset.share);
         SelfPlayConfig {

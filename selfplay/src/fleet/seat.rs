@@ -1,8 +1,8 @@
 //! One place of a lane: a game in flight and the search that thinks for it.
 //!
-//! A turn begins with a position and ends with a ply added to the record. In between the seat asks for evaluations one at
-//! a time: one for a ply from the raw policy, one per leaf for a search, one per move looked at for a fork. Until the turn
-//! ends the record does not change, so a turn can be abandoned at any moment.
+//! A turn begins with a position and ends with a ply added to the record. In between the seat asks for evaluations one
+//! at a time: one for a ply from the raw policy, one per leaf for a search, one per move looked at for a fork. Until
+//! the turn ends the record does not change, so a turn can be abandoned at any moment.
 
 use hnefi_engine::{Move, MoveList};
 use hnefi_models::{EvalRequest, Evaluation};
@@ -237,8 +237,8 @@ impl Seat {
         }
     }
 
-    /// A random move instead of the best one, now and then, where the balance asks it of this side. A certain win is never
-    /// given away, so the results of decided positions stay what they are.
+    /// A random move instead of the best one, now and then, where the balance asks it of this side. A certain win is
+    /// never given away, so the results of decided positions stay what they are.
     fn blunder(&self, report: &SearchReport, table: &Table<'_>) -> Option<Move> {
         let record = self.record()?;
         let side = self.game.as_ref()?.position.side_to_move();
@@ -251,8 +251,8 @@ impl Seat {
         report.moves.get(index).map(|root| root.mv)
     }
 
-    /// A move drawn in proportion to its visits, in the first plies of a game with a PUCT root: its noise alone would play
-    /// much the same games again and again. The Gumbel root draws its moves itself.
+    /// A move drawn in proportion to its visits, in the first plies of a game with a PUCT root: its noise alone would
+    /// play much the same games again and again. The Gumbel root draws its moves itself.
     fn sampled_move(&self, policy: &[(Move, f32)], table: &Table<'_>) -> Option<Move> {
         let record = self.record()?;
         let (number, ply) = (record.game, record.plies.len());

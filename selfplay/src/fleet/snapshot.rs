@@ -1,7 +1,7 @@
 //! A fleet put away to go on later, in this process or another.
 //!
-//! Between rounds a game is nothing but the plies played, and all randomness comes from the seed. So a snapshot is mostly
-//! records: those of games in flight and those finished but not handed over yet. Lanes do not depend on each
+//! Between rounds a game is nothing but the plies played, and all randomness comes from the seed. So a snapshot is
+//! mostly records: those of games in flight and those finished but not handed over yet. Lanes do not depend on each
 //! other, which is why each may be saved at a different round and the continued run still plays the same games.
 
 use serde::{Deserialize, Serialize};

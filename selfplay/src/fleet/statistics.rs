@@ -102,11 +102,11 @@ pub struct GenerationStats {
     pub playouts: u64,
     /// Positions the network evaluated for them.
     pub evaluations: u64,
-    /// Positions whose evaluation was still known from an earlier search. Both together do not depend on interruptions, each
-    /// alone does: what is known is not saved.
+    /// Positions whose evaluation was still known from an earlier search. Both together do not depend on interruptions,
+    /// each alone does: what is known is not saved.
     pub cache_hits: u64,
-    /// Mean Kullback-Leibler divergence of policy target from prior in nats, over fully searched plies: how much the search
-    /// still teaches the network.
+    /// Mean Kullback-Leibler divergence of policy target from prior in nats, over fully searched plies: how much the
+    /// search still teaches the network.
     pub search_surprise: f64,
     /// Share of the fully searched plies whose likeliest move is not the network's.
     pub changed_minds: f64,

@@ -1,8 +1,8 @@
 //! A ladder: checkpoints of one run that meet their predecessors and fixed opponents, and the ratings that follow.
 //!
-//! Every match is an object of its own under `ladder/` in the run directory, named after everything that decides it. So a match
-//! that was played is never played again, an interrupted ladder goes on with the next match, and ratings are always fitted to
-//! all matches there are: training adds some as it goes on, `hnefi ladder` adds more.
+//! Every match is an object of its own under `ladder/` in the run directory, named after everything that decides it. So
+//! a match that was played is never played again, an interrupted ladder goes on with the next match, and ratings are
+//! always fitted to all matches there are: training adds some as it goes on, `hnefi ladder` adds more.
 
 mod standings;
 
@@ -110,8 +110,8 @@ struct Pairing {
     key: String,
 }
 
-/// Plays what is missing of the matches of checkpoint `generation` against the nearest of `rungs` before it and the fixed
-/// opponents. False when the observer stopped it; the match under way is given up then.
+/// Plays what is missing of the matches of checkpoint `generation` against the nearest of `rungs` before it and the
+/// fixed opponents. False when the observer stopped it; the match under way is given up then.
 ///
 /// # Errors
 /// When a checkpoint cannot be read, a match fails, or the result cannot be written.
@@ -186,8 +186,8 @@ pub fn read_matches(store: &Store) -> Result<(Vec<LadderMatch>, Vec<String>), St
     Ok((read, damaged))
 }
 
-/// Checkpoint `generation` and, of `rungs` before it, the nearest `previous` that are whole: those it can play against. `None` when
-/// it cannot be read itself. What is wrong with a checkpoint that is left out goes to `warn`.
+/// Checkpoint `generation` and, of `rungs` before it, the nearest `previous` that are whole: those it can play against.
+/// `None` when it cannot be read itself. What is wrong with a checkpoint that is left out goes to `warn`.
 ///
 /// # Errors
 /// When the store cannot be read.

@@ -1,9 +1,10 @@
 //! Players that matches and boards can seat.
 //!
-//! A [`Player`] answers a position with a [`Choice`]. Players are named by a [`PlayerSpec`] such as `alphabeta:3`, which
-//! also builds them; those with a network share one [`ModelCache`]. Four are baselines that need no network, so that a
-//! network's strength means something: uniformly random moves, Monte Carlo playouts, and an alpha-beta search with a
-//! hand-made evaluation. External programs play by the text protocol of `hnefi uci` or by the Hnefatafl Text Protocol.
+//! A [`Player`] answers a position with a [`Choice`]. Players are named by a [`PlayerSpec`] such as `alphabeta:3`,
+//! which also builds them; those with a network share one [`ModelCache`]. Four are baselines that need no network, so
+//! that a network's strength means something: uniformly random moves, Monte Carlo playouts, and an alpha-beta search
+//! with a hand-made evaluation. External programs play by the text protocol of `hnefi uci` or by the Hnefatafl Text
+//! Protocol.
 //!
 //! A player that does not look at the clock chooses the same move whenever it is given the same games so far and the
 //! same random numbers: nothing carries over [`Player::new_game`].

@@ -63,8 +63,8 @@ pub(super) fn corner_bars(size: BoardSize) -> [Bitboard; 4] {
     BARS[index(size)]
 }
 
-/// One region at each corner of an `n` by `n` board: the squares within `width` of both edges, or of those only the ones on
-/// the diagonal that many steps from the corner.
+/// One region at each corner of an `n` by `n` board: the squares within `width` of both edges, or of those only the
+/// ones on the diagonal that many steps from the corner.
 const fn at_corners(n: usize, width: usize, diagonal: Option<usize>) -> [Bitboard; 4] {
     let mut regions = [Bitboard::EMPTY; 4];
     let mut corner = 0;

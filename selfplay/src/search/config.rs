@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RootKind {
-    /// Sequential halving over moves drawn without replacement (Danihelka et al. 2022). Needs its budget in advance; for
-    /// self-play and every other fixed budget.
+    /// Sequential halving over moves drawn without replacement (Danihelka et al. 2022). Needs its budget in advance;
+    /// for self-play and every other fixed budget.
     Gumbel,
     /// PUCT with tree reuse; for clocks and analysis.
     Puct,
@@ -35,10 +35,11 @@ pub struct SearchConfig {
     pub c_puct_factor: f32,
     /// PUCT: an unvisited move is taken to score this times sqrt(prior mass visited so far) less than its node.
     pub fpu_reduction: f32,
-    /// PUCT: priors are taken to the power of 1 / this: above 1 they are more even. Networks that learn from Gumbel searches are
-    /// surer of their first choice than is good for a search that hardly looks at moves of a small prior.
+    /// PUCT: priors are taken to the power of 1 / this: above 1 they are more even. Networks that learn from Gumbel
+    /// searches are surer of their first choice than is good for a search that hardly looks at moves of a small prior.
     pub prior_temperature: f32,
-    /// PUCT: the most that a sooner end counts for the winning side and a later one for the losing side, in expected score.
+    /// PUCT: the most that a sooner end counts for the winning side and a later one for the losing side, in expected
+    /// score.
     pub moves_left_weight: f32,
     /// PUCT: how many plies sooner or later count that much.
     pub moves_left_plies: f32,

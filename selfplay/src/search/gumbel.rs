@@ -4,8 +4,8 @@
 //! halving shares the playouts among them. Below the root and in the policy target: the improved policy
 //! softmax(logits + sigma(completed Q)), equation 11. Scores are in 0..=1 and never rescaled.
 //!
-//! One thing is our own: a move that certainly loses takes no part. It gives its place among the considered moves to the
-//! next one, which the solver makes cheap.
+//! One thing is our own: a move that certainly loses takes no part. It gives its place among the considered moves to
+//! the next one, which the solver makes cheap.
 
 use hnefi_models::Wdl;
 
@@ -18,8 +18,8 @@ fn sigma(config: &SearchConfig, most_visits: u32, score: f32) -> f32 {
     (config.c_visit + most_visits as f32) * config.c_scale * score
 }
 
-/// The value that moves without a visit are taken to have (appendix D, equation 33): the evaluator's value and the visited
-/// moves' mean under the prior, mixed by visits. Lost moves are left out.
+/// The value that moves without a visit are taken to have (appendix D, equation 33): the evaluator's value and the
+/// visited moves' mean under the prior, mixed by visits. Lost moves are left out.
 pub(super) fn mixed_value(tree: &Tree, id: NodeId) -> Wdl {
     let (mut visits, mut mass) = (0.0, 0.0);
     let mut sum = Wdl { win: 0.0, draw: 0.0, loss: 0.0 };
@@ -47,8 +47,8 @@ fn completed(tree: &Tree, edge: &Edge, mixed: Wdl) -> Wdl {
 
 /// The improved policy: softmax(logits + sigma(completed Q)) over the moves that are not lost, zero for the others.
 ///
-/// Written as prior * exp(sigma), because most moves share one value: a playout then takes an exponential per visited move
-/// and no logarithm.
+/// Written as prior * exp(sigma), because most moves share one value: a playout then takes an exponential per visited
+/// move and no logarithm.
 pub(super) fn improved_policy(config: &SearchConfig, tree: &Tree, id: NodeId, out: &mut Vec<f32>) {
     let edges = tree.edges(id);
     let mixed = mixed_value(tree, id);
@@ -103,11 +103,11 @@ pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, scratch: &m
     best.map(|(index, _)| index)
 }
 
-/// At the root: the open move for playout `index` of the schedule; `None` while all wait for evaluations. `noise` holds the
-/// Gumbel variables, or nothing for deterministic play.
+/// At the root: the open move for playout `index` of the schedule; `None` while all wait for evaluations. `noise` holds
+/// the Gumbel variables, or nothing for deterministic play.
 ///
-/// Among moves with the visits that the schedule asks for, the best by Gumbel + logit + sigma. Where none has them, because
-/// a considered move turned out lost, the next in line is the one with most visits below.
+/// Among moves with the visits that the schedule asks for, the best by Gumbel + logit + sigma. Where none has them,
+/// because a considered move turned out lost, the next in line is the one with most visits below.
 pub(super) fn choose_at_root(
     config: &SearchConfig,
     tree: &Tree,

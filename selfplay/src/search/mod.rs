@@ -1,14 +1,14 @@
-//! Monte Carlo tree search in two halves: [`Search::select_leaf`] gives a position to evaluate, [`Search::expand`] takes the
-//! evaluation. The search never calls an evaluator, so one caller batches the leaves of many games and another looks
-//! answers up in a cache first.
+//! Monte Carlo tree search in two halves: [`Search::select_leaf`] gives a position to evaluate, [`Search::expand`]
+//! takes the evaluation. The search never calls an evaluator, so one caller batches the leaves of many games and
+//! another looks answers up in a cache first.
 //!
 //! Two ways to search share the tree and the solver: [`RootKind::Gumbel`] for budgets known in advance and
-//! [`RootKind::Puct`] for clocks and analysis. Every new position has all its moves tested for an immediate end; what is
-//! known for certain travels up the tree exactly, costs no evaluation and no playout, and moves that certainly lose are
-//! not followed.
+//! [`RootKind::Puct`] for clocks and analysis. Every new position has all its moves tested for an immediate end; what
+//! is known for certain travels up the tree exactly, costs no evaluation and no playout, and moves that certainly lose
+//! are not followed.
 //!
-//! A **playout** is one way down from the root to a new position (or to a draw known for certain) and back up. The root's
-//! own evaluation is not one.
+//! A **playout** is one way down from the root to a new position (or to a draw known for certain) and back up. The
+//! root's own evaluation is not one.
 
 mod config;
 mod gumbel;
@@ -127,9 +127,9 @@ impl Search {
         self.extend(playouts);
     }
 
-    /// Goes on from the position after `mv` and keeps what is known of it: counters begin anew, noise is gone, outstanding
-    /// leaves are void, and [`Search::extend`] grants playouts. False when nothing is known or the root is Gumbel's, which
-    /// needs a fresh beginning; then call [`Search::begin`].
+    /// Goes on from the position after `mv` and keeps what is known of it: counters begin anew, noise is gone,
+    /// outstanding leaves are void, and [`Search::extend`] grants playouts. False when nothing is known or the root is
+    /// Gumbel's, which needs a fresh beginning; then call [`Search::begin`].
     pub fn advance(&mut self, mv: Move) -> bool {
         self.leaves.abandon_all();
         let (RootKind::Puct, Some(root)) = (self.config.root, &mut self.root) else { return false };
@@ -147,9 +147,9 @@ impl Search {
         true
     }
 
-    /// Goes on from the same position and keeps what is known: counters begin anew, noise is gone, and [`Search::extend`]
-    /// grants playouts. False when the position was not evaluated, leaves are outstanding or the root is Gumbel's; then call
-    /// [`Search::begin`].
+    /// Goes on from the same position and keeps what is known: counters begin anew, noise is gone, and
+    /// [`Search::extend`] grants playouts. False when the position was not evaluated, leaves are outstanding or the
+    /// root is Gumbel's; then call [`Search::begin`].
     pub fn again(&mut self) -> bool {
         let evaluated = self.root.is_some() && self.tree.node(NodeId::ROOT).is_evaluated();
         if !evaluated || self.leaves.outstanding() > 0 || self.config.root != RootKind::Puct {
@@ -160,8 +160,8 @@ impl Search {
         true
     }
 
-    /// Grants more playouts. With a Gumbel root that was granted some before, they go to the two moves left over from the
-    /// halving, in turns.
+    /// Grants more playouts. With a Gumbel root that was granted some before, they go to the two moves left over from
+    /// the halving, in turns.
     pub fn extend(&mut self, more_playouts: u32) {
         if self.config.root == RootKind::Gumbel {
             if self.budget == 0 {

@@ -13,9 +13,9 @@ pub(super) fn gumbel(rng: &mut Rng, count: usize, out: &mut Vec<f32>) {
 /// Fills `out` with a draw from the symmetric Dirichlet distribution of `count` places, each with parameter `alpha`.
 ///
 /// A Dirichlet draw is a set of Gamma(alpha) variables divided by their sum. For small alpha nearly all of them
-/// underflow (with alpha 0.01 a typical one is e^-100), and if all do, the division gives NaN, or a single 1 where that is
-/// papered over. So the variables stay logarithms until the largest has been taken out:
-/// ln Gamma(alpha) = ln Gamma(alpha + 1) + ln(U) / alpha.
+/// underflow (with alpha 0.01 a typical one is e^-100), and if all do, the division gives NaN, or a single 1 where that
+/// is papered over. So the variables stay logarithms until the largest has been taken out: ln Gamma(alpha) = ln
+/// Gamma(alpha + 1) + ln(U) / alpha.
 pub(super) fn dirichlet(rng: &mut Rng, alpha: f64, count: usize, out: &mut Vec<f32>) {
     let logs: Vec<f64> =
         (0..count).map(|_| gamma_above_one(rng, alpha + 1.0).ln() + uniform(rng).ln() / alpha).collect();
@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn dirichlet_of_small_alpha_is_not_one_hot() {
-        // Dirichlet(0.01 x 200): the sum of squares has mean (alpha + 1)/(n alpha + 1) = 0.3367; one-hot noise would give 1.
+        // Dirichlet(0.01 x 200): the sum of squares has mean (alpha + 1)/(n alpha + 1) = 0.3367; one-hot noise would
+        // give 1.
         let mut rng = rng_for(&[8]);
         let mut out = Vec::new();
         let mut total = 0.0;

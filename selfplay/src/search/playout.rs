@@ -126,8 +126,8 @@ impl Search {
         Selection::Leaf(leaf)
     }
 
-    /// Notes that the position at the end of a path is decided, takes back the moves up to the nearest position that is not,
-    /// and gives that; `None` when the root is decided.
+    /// Notes that the position at the end of a path is decided, takes back the moves up to the nearest position that is
+    /// not, and gives that; `None` when the root is decided.
     fn prove_upwards(&mut self, leaf: LeafId, mut proven: Proven) -> Option<NodeId> {
         let slot = self.leaves.slot_mut(leaf);
         while let Some(step) = slot.path.pop() {

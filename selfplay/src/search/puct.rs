@@ -1,5 +1,5 @@
-//! PUCT: the move with the best sum of score and exploration bonus (Silver et al. 2017; the growing constant is from the
-//! AlphaZero paper of 2018).
+//! PUCT: the move with the best sum of score and exploration bonus (Silver et al. 2017; the growing constant is from
+//! the AlphaZero paper of 2018).
 
 use super::config::SearchConfig;
 use super::tree::{Edge, NodeId, Tree};
@@ -34,8 +34,8 @@ pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, noise: &[f3
     best.map(|(index, _)| index)
 }
 
-/// What a move is worth beyond its score for how soon it ends the game: something where it wins and ends it sooner than its
-/// position's average move, or loses and ends it later (as the moves-left utility of Leela Chess Zero).
+/// What a move is worth beyond its score for how soon it ends the game: something where it wins and ends it sooner than
+/// its position's average move, or loses and ends it later (as the moves-left utility of Leela Chess Zero).
 fn haste(config: &SearchConfig, tree: &Tree, id: NodeId, edge: &Edge) -> f32 {
     if config.moves_left_weight == 0.0 {
         return 0.0;
@@ -95,8 +95,8 @@ mod tests {
             tree.node_mut(edge.child.expect("visited")).moves_left = moves_left;
         }
         let config = SearchConfig { moves_left_weight: 0.06, moves_left_plies: 20.0, ..SearchConfig::default() };
-        // Ten plies sooner at a lead of a half: 0.06 * 10/20 * 0.5. Twenty or more later, losing: 0.06 * -1 * -0.5. Nothing
-        // is known of the third, and the fourth wins at once: 0.06 * 1 * 1.
+        // Ten plies sooner at a lead of a half: 0.06 * 10/20 * 0.5. Twenty or more later, losing: 0.06 * -1 * -0.5.
+        // Nothing is known of the third, and the fourth wins at once: 0.06 * 1 * 1.
         for (edge, expected) in edges.iter().zip([0.015, 0.03, 0.0, 0.06]) {
             assert!((haste(&config, &tree, NodeId::ROOT, edge) - expected).abs() < 1e-6, "{edge:?}");
         }

@@ -28,8 +28,8 @@ pub struct RootMove {
 /// The result of a search, from the view of the root's side to move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchReport {
-    /// The move to play: a certain result if there is one to the mover's liking, else the most visited move, ties going to
-    /// Gumbel + logit + sigma (Gumbel) or to score and prior (PUCT).
+    /// The move to play: a certain result if there is one to the mover's liking, else the most visited move, ties going
+    /// to Gumbel + logit + sigma (Gumbel) or to score and prior (PUCT).
     pub best: Move,
     /// Chances at the root: certain, or under the improved policy (Gumbel), or the mean of the playouts (PUCT).
     pub wdl: Wdl,
@@ -38,9 +38,9 @@ pub struct SearchReport {
     /// All legal moves in generation order.
     pub moves: Vec<RootMove>,
     /// What the policy should be: a weight for each legal move in generation order, summing to 1. The improved policy
-    /// (Gumbel) or the shares of the visits (PUCT), without moves that certainly lose. When the root's result is certain,
-    /// the best moves have all the weight: the fastest wins in equal parts, the draws or the slowest losses in proportion to
-    /// their priors, because the search knows nothing to tell them apart by.
+    /// (Gumbel) or the shares of the visits (PUCT), without moves that certainly lose. When the root's result is
+    /// certain, the best moves have all the weight: the fastest wins in equal parts, the draws or the slowest losses in
+    /// proportion to their priors, because the search knows nothing to tell them apart by.
     pub policy_target: Vec<(Move, f32)>,
     /// Playouts counted since `begin` or `advance`.
     pub playouts: u32,
@@ -161,8 +161,8 @@ impl Search {
         shares.into_iter().map(|share| share / sum).collect()
     }
 
-    /// The expected line: `first`, then each position's best certain move or its most visited one, while anything is known.
-    /// A win in one, which the tree leaves out, is added at the end.
+    /// The expected line: `first`, then each position's best certain move or its most visited one, while anything is
+    /// known. A win in one, which the tree leaves out, is added at the end.
     fn principal_variation(&self, first: usize) -> Vec<Move> {
         let mut line = Vec::new();
         let Some(root) = &self.root else { return line };

@@ -1,5 +1,5 @@
-//! Memory for runs of items that never move: a tree grows by a block at a time, so that no playout waits for a copy of all
-//! before it. (With one growing vector a search of two seconds overran its time by up to 75 ms where that doubled.)
+//! Memory for runs of items that never move: a tree grows by a block at a time, so that no playout waits for a copy of
+//! all before it. (With one growing vector a search of two seconds overran its time by up to 75 ms where that doubled.)
 
 /// Items of a block. It is also the most that a run may have.
 const BLOCK: usize = 1 << 14;

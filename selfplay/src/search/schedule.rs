@@ -1,7 +1,7 @@
 //! The visit schedule of sequential halving.
 
-/// How many visits the root move to be taken next should have, playout by playout: the considered moves get one visit after
-/// the other, then the better half of them, and so on down to two (sequential halving, section 2 and figure 1).
+/// How many visits the root move to be taken next should have, playout by playout: the considered moves get one visit
+/// after the other, then the better half of them, and so on down to two (sequential halving, section 2 and figure 1).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Schedule {
     /// Visits that the move taken by the n-th playout has had before.

@@ -78,8 +78,8 @@ impl Proven {
     }
 }
 
-/// What the results of all moves, as the mover sees them, say of the position: a win as soon as one move wins, otherwise
-/// nothing while a move is open, else the result the mover likes best. `None` for no moves at all.
+/// What the results of all moves, as the mover sees them, say of the position: a win as soon as one move wins,
+/// otherwise nothing while a move is open, else the result the mover likes best. `None` for no moves at all.
 pub(super) fn prove(moves: impl Iterator<Item = Option<Proven>>) -> Option<Proven> {
     let mut best: Option<Proven> = None;
     let mut open = false;

@@ -1,8 +1,8 @@
 //! One search on several threads: each goes down the tree for a leaf, evaluates it alone, and brings the answer back.
 //!
 //! The tree is behind one lock, held on the way down and on the way up but never during an evaluation. Leaves under way
-//! count as lost visits (`virtual_loss`), which sends the threads different ways. On one thread the search is the same as
-//! by [`super::run_to_end`].
+//! count as lost visits (`virtual_loss`), which sends the threads different ways. On one thread the search is the same
+//! as by [`super::run_to_end`].
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -56,9 +56,9 @@ pub struct Searching<'a> {
     bell: &'a Bell,
 }
 
-/// Searches with one thread per evaluator while `watch` runs on the caller's thread. The threads end by themselves when the
-/// playouts granted are used up or the result is certain, and ring the bell then; when `watch` returns they are stopped
-/// and the leaves under way are still answered.
+/// Searches with one thread per evaluator while `watch` runs on the caller's thread. The threads end by themselves when
+/// the playouts granted are used up or the result is certain, and ring the bell then; when `watch` returns they are
+/// stopped and the leaves under way are still answered.
 ///
 /// # Errors
 /// The second part of the result: an evaluator failed, which stops all threads. The search can go on with others.

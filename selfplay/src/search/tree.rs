@@ -1,11 +1,12 @@
 //! The tree: nodes in a flat array and their moves in runs of their own, reused from search to search.
 //!
-//! A node is a position some evaluation was asked for; its moves are a run of edges, at first in generation order. A move that ends
-//! the game, or that the opponent answers with an immediate win, is known for certain and never gets a node.
+//! A node is a position some evaluation was asked for; its moves are a run of edges, at first in generation order. A
+//! move that ends the game, or that the opponent answers with an immediate win, is known for certain and never gets a
+//! node.
 //!
-//! PUCT without noise tries the moves of a node in the order of their priors, so of those that nobody touched yet only the
-//! first can be next. Below the root such a tree keeps the moves that were touched first and the next one behind them:
-//! a playout reads a handful of moves of each position on its way instead of a hundred ([`Tree::moves_in_play`]).
+//! PUCT without noise tries the moves of a node in the order of their priors, so of those that nobody touched yet only
+//! the first can be next. Below the root such a tree keeps the moves that were touched first and the next one behind
+//! them: a playout reads a handful of moves of each position on its way instead of a hundred ([`Tree::moves_in_play`]).
 
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_models::Wdl;
@@ -183,14 +184,14 @@ impl Tree {
         edges.swap(place, next);
     }
 
-    /// Whether the moves of a node are kept in the order in which they are tried. The root's are not: it may have noise, and
-    /// it is what reports tell.
+    /// Whether the moves of a node are kept in the order in which they are tried. The root's are not: it may have
+    /// noise, and it is what reports tell.
     fn is_lined_up(&self, id: NodeId) -> bool {
         self.by_prior && id != NodeId::ROOT
     }
 
-    /// Makes `position` the root of an empty tree. Every move is tested for an immediate end and kept, so that a report can
-    /// tell all winning moves.
+    /// Makes `position` the root of an empty tree. Every move is tested for an immediate end and kept, so that a report
+    /// can tell all winning moves.
     pub(super) fn plant(&mut self, position: &Position, moves: &MoveList) {
         self.clear();
         let mover = position.side_to_move();
@@ -246,8 +247,8 @@ impl Tree {
         NodeId::new(self.nodes.len() - 1)
     }
 
-    /// What is known of a move's value, from the view of the side that makes it: its certain result, else the mean of the
-    /// playouts below it, else nothing.
+    /// What is known of a move's value, from the view of the side that makes it: its certain result, else the mean of
+    /// the playouts below it, else nothing.
     pub(super) fn edge_value(&self, edge: &Edge) -> Option<Wdl> {
         if let Some(proven) = edge.proven {
             return Some(proven.wdl());
@@ -279,9 +280,9 @@ impl Tree {
         !edge.is_lost() && !awaited
     }
 
-    /// Computes a node's value from its evaluation and its moves: their mean, each move weighted by its visits. A move that
-    /// certainly loses weighs nothing, however often it was visited before that was known, because nobody would make it.
-    /// A proven node has its exact value.
+    /// Computes a node's value from its evaluation and its moves: their mean, each move weighted by its visits. A move
+    /// that certainly loses weighs nothing, however often it was visited before that was known, because nobody would
+    /// make it. A proven node has its exact value.
     pub(super) fn refresh(&mut self, id: NodeId) {
         let node = self.node(id);
         if node.proven.is_some() {
@@ -314,8 +315,8 @@ impl Tree {
         proven
     }
 
-    /// Fills `kept` with the subtree under `id`, which becomes its root, its moves in generation order again. No leaf is
-    /// outstanding in it.
+    /// Fills `kept` with the subtree under `id`, which becomes its root, its moves in generation order again. No leaf
+    /// is outstanding in it.
     pub(super) fn copy_subtree(&self, id: NodeId, kept: &mut Tree) {
         kept.clear();
         kept.nodes.push(Node { pending: 0, ..*self.node(id) });
@@ -348,8 +349,8 @@ pub(super) fn generation_order(mv: Move) -> (usize, usize) {
 
 #[cfg(test)]
 impl Tree {
-    /// A root with the given evaluation and moves of the given prior, visits, mean value and certain result, for checking
-    /// formulae against figures worked out by hand.
+    /// A root with the given evaluation and moves of the given prior, visits, mean value and certain result, for
+    /// checking formulae against figures worked out by hand.
     pub(super) fn by_hand(raw: Wdl, moves: &[(f32, u32, Option<Wdl>, Option<Proven>)]) -> Tree {
         use hnefi_engine::Square;
         let visits = 1 + moves.iter().map(|&(_, visits, ..)| visits).sum::<u32>();

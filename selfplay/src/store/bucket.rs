@@ -1,10 +1,11 @@
 //! A run in a bucket of an object store on a network.
 //!
-//! Nothing is asked of the store but to create an object that is not there yet, to list by name, to get and to remove. Every
-//! request is made again, with growing pauses, until it is answered (`patience.rs`). A creation that failed may have been
-//! carried out all the same; when its next attempt finds the object there, the bytes say whether it was ours.
+//! Nothing is asked of the store but to create an object that is not there yet, to list by name, to get and to remove.
+//! Every request is made again, with growing pauses, until it is answered (`patience.rs`). A creation that failed may
+//! have been carried out all the same; when its next attempt finds the object there, the bytes say whether it was ours.
 //!
-//! Everything else of the program is written without waiting in mind, so the requests block, on a small runtime of their own.
+//! Everything else of the program is written without waiting in mind, so the requests block, on a small runtime of
+//! their own.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -66,9 +67,9 @@ enum Trouble {
 }
 
 impl Bucket {
-    /// The bucket of a [`super::Location`]; credentials and endpoints come from the environment, as every tool of its store
-    /// has them (`AWS_...`, `GOOGLE_...`, `AZURE_...`). Nothing is asked of it yet, but that there are credentials is
-    /// made sure of: nothing goes without them, and waiting does not bring them.
+    /// The bucket of a [`super::Location`]; credentials and endpoints come from the environment, as every tool of its
+    /// store has them (`AWS_...`, `GOOGLE_...`, `AZURE_...`). Nothing is asked of it yet, but that there are
+    /// credentials is made sure of: nothing goes without them, and waiting does not bring them.
     pub(super) fn open(url: &str, patience: Patience) -> Result<Bucket, StoreError> {
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
@@ -261,8 +262,8 @@ impl Bucket {
         }
     }
 
-    /// Makes a request for each of these objects, some at a time, until all are answered; only what failed is asked again. `None`
-    /// for objects that are not there.
+    /// Makes a request for each of these objects, some at a time, until all are answered; only what failed is asked
+    /// again. `None` for objects that are not there.
     fn ask_many<T, F>(
         &self,
         what: &str,

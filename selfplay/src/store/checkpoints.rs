@@ -6,8 +6,8 @@ use hnefi_models::{CARD_FILE, Card, WEIGHTS_FILE};
 
 use super::{Store, StoreError, checkpoint_key};
 
-/// Reads a checkpoint and checks its weights against its card, without making a network. Gives the card, or what is wrong with
-/// the checkpoint.
+/// Reads a checkpoint and checks its weights against its card, without making a network. Gives the card, or what is
+/// wrong with the checkpoint.
 ///
 /// # Errors
 /// When the store cannot be read.

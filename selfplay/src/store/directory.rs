@@ -1,7 +1,7 @@
 //! A run in a directory of the file system.
 //!
-//! An object is written to a temporary file, flushed to the disk and given its name in one step, so a reader sees all of it or
-//! nothing, and a crash or a full disk leaves what was there before.
+//! An object is written to a temporary file, flushed to the disk and given its name in one step, so a reader sees all
+//! of it or nothing, and a crash or a full disk leaves what was there before.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,8 +13,8 @@ use super::{ADDED, StoreError, is_key, lock};
 /// Begins the name of everything that is still being written; such names are no keys.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Where others add objects, what nobody holds locked was left behind once it is older than this. The lock alone does not say so:
-/// file systems across a network may not honour it.
+/// Where others add objects, what nobody holds locked was left behind once it is older than this. The lock alone does
+/// not say so: file systems across a network may not honour it.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Folders of a run that hold objects. Nothing is cleared away in others, which may belong to runs of their own.
@@ -55,7 +55,8 @@ impl Directory {
         for attempt in 1.. {
             let mut file = unfinished_file(folder).map_err(write_error)?;
             if is_added(key) {
-                // Whoever opens the directory sees by it that somebody is writing here. Without locks the file's age has to do.
+                // Whoever opens the directory sees by it that somebody is writing here. Without locks the file's age
+                // has to do.
                 let _ = file.as_file().try_lock();
             }
             file.write_all(bytes).map_err(write_error)?;
@@ -128,8 +129,8 @@ impl Directory {
                 Err(StoreError::Remove { place: self.place(), key: key.to_string(), source })
             }
             _ => {
-                // The last object of a folder takes the folder along; a folder that holds more refuses, as it should. Where
-                // others add objects the folder stays for them.
+                // The last object of a folder takes the folder along; a folder that holds more refuses, as it should.
+                // Where others add objects the folder stays for them.
                 if let Some(folder) = path.parent()
                     && !is_added(key)
                 {
@@ -140,8 +141,8 @@ impl Directory {
         }
     }
 
-    /// Clears away what killed processes left half written, in the folders of this run. The lock of the run is held, so where
-    /// nobody else creates objects whatever is unfinished has nobody who would finish it.
+    /// Clears away what killed processes left half written, in the folders of this run. The lock of the run is held, so
+    /// where nobody else creates objects whatever is unfinished has nobody who would finish it.
     pub(super) fn remove_unfinished(&self) -> Result<(), StoreError> {
         self.clear(&self.dir, "")
     }
@@ -171,8 +172,8 @@ impl Directory {
         StoreError::Exists { place: self.place(), key: key.to_string() }
     }
 
-    /// Adds the keys below a folder. `above` are the real paths of the folder and of those it lies in, to know a link that leads
-    /// back to one of them.
+    /// Adds the keys below a folder. `above` are the real paths of the folder and of those it lies in, to know a link
+    /// that leads back to one of them.
     fn walk(
         &self,
         folder: &Path,
@@ -221,7 +222,8 @@ fn is_added(key: &str) -> bool {
     ADDED.iter().any(|prefix| key.starts_with(prefix))
 }
 
-/// Whether nobody is writing an unfinished file any more: nobody holds its lock, and it is old. One from the future stays.
+/// Whether nobody is writing an unfinished file any more: nobody holds its lock, and it is old. One from the future
+/// stays.
 fn is_abandoned(path: &Path) -> bool {
     let age = fs::metadata(path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
     let is_free = || File::open(path).is_ok_and(|file| file.try_lock().is_ok());

@@ -5,8 +5,9 @@ use super::{SUPERSEDED, Store, StoreError};
 /// The objects that others look for last, by the ends of their names: what belongs to them is copied before.
 const LAST: [&str; 2] = ["/card.json", "/counters.json"];
 
-/// Copies the objects of `from` that `to` lacks and gives their number. Training states, games in flight and arrivals are left
-/// out unless `all` is set: they are of use to a trainer alone, and those that vanish meanwhile are passed over.
+/// Copies the objects of `from` that `to` lacks and gives their number. Training states, games in flight and arrivals
+/// are left out unless `all` is set: they are of use to a trainer alone, and those that vanish meanwhile are passed
+/// over.
 ///
 /// # Errors
 /// When an object cannot be read or written.

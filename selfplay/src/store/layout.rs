@@ -90,12 +90,14 @@ pub fn terms_number(key: &str) -> Option<u32> {
     number(key.strip_prefix("terms/")?.strip_suffix(".json")?, 6)
 }
 
-/// `arrivals/00000000000000ff-000001.harrival`: the games that a worker brings for the `number`-th time, counted from 1.
+/// `arrivals/00000000000000ff-000001.harrival`: the games that a worker brings for the `number`-th time, counted from
+/// 1.
 pub fn arrival_key(worker: u64, number: u32) -> String {
     format!("arrivals/{worker:016x}-{number:06}.harrival")
 }
 
-/// A number of at least `width` digits, so that no two texts give the same one, and of nine at most: the next one is a number too.
+/// A number of at least `width` digits, so that no two texts give the same one, and of nine at most: the next one is a
+/// number too.
 fn number(text: &str, width: usize) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
     (text.len() < 10 && format!("{number:0width$}") == text).then_some(number)

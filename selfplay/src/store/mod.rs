@@ -1,12 +1,13 @@
 //! A run as a store of objects that are created whole and never changed: in a directory, or in a bucket on a network.
 //!
-//! Every object has a key such as `games/000001.hgames`. A reader sees all of an object or nothing of it, and a crash or a full
-//! disk leaves what was there before. Nothing is ever overwritten; newest means highest number. Nothing here relies on more
-//! than create, list, get and remove, which is what object stores offer (`bucket.rs`) and a directory can do (`directory.rs`).
+//! Every object has a key such as `games/000001.hgames`. A reader sees all of an object or nothing of it, and a crash
+//! or a full disk leaves what was there before. Nothing is ever overwritten; newest means highest number. Nothing here
+//! relies on more than create, list, get and remove, which is what object stores offer (`bucket.rs`) and a directory
+//! can do (`directory.rs`).
 //!
-//! One process at a time may write to a directory: [`Store::open_or_create`] takes a lock that the operating system gives back
-//! when the process ends, however it ends. Any number may read beside it, and any number may add games and matches, which have
-//! names of their own ([`Access::Add`]).
+//! One process at a time may write to a directory: [`Store::open_or_create`] takes a lock that the operating system
+//! gives back when the process ends, however it ends. Any number may read beside it, and any number may add games and
+//! matches, which have names of their own ([`Access::Add`]).
 
 mod bucket;
 mod checkpoints;
@@ -51,8 +52,8 @@ const ADDED: [&str; 2] = ["arrivals/", "ladder/"];
 /// What an open store may be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Everything. A directory is locked against a second writer; a bucket cannot be, so whoever writes there must see to it
-    /// that nobody else does (`hnefi_train::run`).
+    /// Everything. A directory is locked against a second writer; a bucket cannot be, so whoever writes there must see
+    /// to it that nobody else does (`hnefi_train::run`).
     Write,
     /// Everything, without a lock, as it is in a bucket whatever is asked.
     Shared,
@@ -147,8 +148,8 @@ impl Store {
         }
     }
 
-    /// A folder of objects as files of this machine: the folder itself, or a copy that is fetched once and lasts as long as the
-    /// store is open.
+    /// A folder of objects as files of this machine: the folder itself, or a copy that is fetched once and lasts as
+    /// long as the store is open.
     ///
     /// # Errors
     /// When a copy cannot be fetched.
@@ -216,8 +217,8 @@ impl Store {
         }
     }
 
-    /// Writes a folder of new objects. In a directory they appear together; in a bucket one by one in this order, so the last
-    /// should be the one that readers look for.
+    /// Writes a folder of new objects. In a directory they appear together; in a bucket one by one in this order, so
+    /// the last should be the one that readers look for.
     ///
     /// # Errors
     /// As [`Store::create`].
@@ -300,8 +301,8 @@ impl Store {
         }
     }
 
-    /// Removes an object that a newer one supersedes: games that have been taken in, a snapshot of games in flight, or a
-    /// training state. Removing what is not there is no error.
+    /// Removes an object that a newer one supersedes: games that have been taken in, a snapshot of games in flight, or
+    /// a training state. Removing what is not there is no error.
     ///
     /// # Errors
     /// When the key lies elsewhere or the store refuses.

@@ -1,8 +1,8 @@
 //! How long a store on a network is waited for.
 //!
-//! A request that fails or takes too long is made again after a pause that doubles from half a second to half a minute, until
-//! the limit is reached or whoever waits is told to stop. Nothing is harmed meanwhile: objects are created whole or not at
-//! all, and creating one twice is refused.
+//! A request that fails or takes too long is made again after a pause that doubles from half a second to half a minute,
+//! until the limit is reached or whoever waits is told to stop. Nothing is harmed meanwhile: objects are created whole
+//! or not at all, and creating one twice is refused.
 
 use std::fmt;
 use std::sync::Arc;
@@ -98,8 +98,8 @@ impl<'a> Attempts<'a> {
     }
 }
 
-/// The pause after so many failures before this one; `jitter` in 0..1 takes up to half of it away, so that those who were
-/// thrown out together do not come back together.
+/// The pause after so many failures before this one; `jitter` in 0..1 takes up to half of it away, so that those who
+/// were thrown out together do not come back together.
 fn pause(failures: u32, jitter: f64) -> Duration {
     FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE).mul_f64(1.0 - jitter / 2.0)
 }

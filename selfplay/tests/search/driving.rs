@@ -1,5 +1,5 @@
-//! Every way of driving a search: several leaves at once in any order, cancelling, going on after a move, more playouts,
-//! and running out of nodes.
+//! Every way of driving a search: several leaves at once in any order, cancelling, going on after a move, more
+//! playouts, and running out of nodes.
 
 use hnefi_engine::{Position, Preset};
 use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};

@@ -1,4 +1,5 @@
-//! One search on several threads: as many playouts as were granted, stopped when asked, and on one thread the same tree.
+//! One search on several threads: as many playouts as were granted, stopped when asked, and on one thread the same
+//! tree.
 
 use std::time::{Duration, Instant};
 

@@ -14,7 +14,8 @@ use crate::cli::Stage;
 /// Positions evaluated together, as many as the games of a lane.
 const BATCH: usize = hnefi_selfplay::fleet::LANE_GAMES;
 
-/// A network of the size that is measured: with pooling and heads for each role, or as other programs measure theirs, without.
+/// A network of the size that is measured: with pooling and heads for each role, or as other programs measure theirs,
+/// without.
 pub(super) fn network(blocks: usize, channels: usize, real: bool) -> NetworkConfig {
     let pool_every = if real { 3 } else { 0 };
     NetworkConfig { blocks, channels, pool_every, head_channels: 32, value_hidden: 64, role_heads: real }
@@ -26,8 +27,8 @@ pub(super) fn network_name(config: &NetworkConfig) -> String {
     format!("{}x{} {kind}", config.blocks, config.channels)
 }
 
-/// Measures evaluations of distinct positions, in every precision that this CPU has instructions for. The peak is that of single
-/// precision.
+/// Measures evaluations of distinct positions, in every precision that this CPU has instructions for. The peak is that
+/// of single precision.
 pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
     let (fast, slow): (Vec<Precision>, Vec<Precision>) =
         Precision::ALL.into_iter().partition(|precision| precision.missing().is_none());

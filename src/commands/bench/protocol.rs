@@ -1,4 +1,5 @@
-//! The engine behind its protocol: how fast one search is on several threads, and how soon `stop` and the clock are answered.
+//! The engine behind its protocol: how fast one search is on several threads, and how soon `stop` and the clock are
+//! answered.
 //!
 //! A client in this process talks to the engine over pipes, as a program of its own would.
 
@@ -143,8 +144,8 @@ impl Client {
         self.until("bestmove")
     }
 
-    /// How late searches were that were stopped, and that had a time. Twenty of each at least, since one in twenty may be
-    /// later than the figure.
+    /// How late searches were that were stopped, and that had a time. Twenty of each at least, since one in twenty may
+    /// be later than the figure.
     fn latencies(mut self, effort: Effort) -> anyhow::Result<Latencies> {
         let rounds =
             (effort.seconds * effort.repeats as f64 / MOVE_TIME.as_secs_f64()).ceil().clamp(20.0, 1000.0) as usize;

@@ -1,5 +1,5 @@
-//! Self-play: how much of the network's speed is left beside the search, and how much memory it takes. In single precision and, where
-//! another one is faster, in that.
+//! Self-play: how much of the network's speed is left beside the search, and how much memory it takes. In single
+//! precision and, where another one is faster, in that.
 
 use std::sync::Mutex;
 use std::time::Instant;

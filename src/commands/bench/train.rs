@@ -17,8 +17,8 @@ const BATCH: usize = 256;
 /// Batches made beforehand, so that only steps are measured.
 const BATCHES: u64 = 4;
 
-/// Measures samples per second, in every precision that this CPU has instructions for; a thread takes a shard of the batch. The
-/// peak is that of single precision.
+/// Measures samples per second, in every precision that this CPU has instructions for; a thread takes a shard of the
+/// batch. The peak is that of single precision.
 pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
     let (fast, slow): (Vec<TrainPrecision>, Vec<TrainPrecision>) =
         TrainPrecision::ALL.into_iter().partition(|precision| precision.missing().is_none());

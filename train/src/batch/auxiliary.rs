@@ -12,8 +12,8 @@ const FATES: usize = 2;
 /// Auxiliary targets of a row, seen through its symmetry; each `None` where it is not trained.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AuxiliaryRow {
-    /// The legal moves of the opponent's next ply with their places and weights, as in [`Row::policy`]; empty where that ply
-    /// has no policy target or does not exist.
+    /// The legal moves of the opponent's next ply with their places and weights, as in [`Row::policy`]; empty where
+    /// that ply has no policy target or does not exist.
     pub reply: Option<Vec<(usize, f32)>>,
     /// Weights of the moves of [`Row::policy`], in their order.
     pub soft_policy: Option<Vec<f32>>,
@@ -37,7 +37,8 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Place among all endings on a board of so many squares, [`KING_ENDINGS`] times the squares and [`OTHER_ENDINGS`] in all.
+    /// Place among all endings on a board of so many squares, [`KING_ENDINGS`] times the squares and [`OTHER_ENDINGS`]
+    /// in all.
     pub fn index(self, squares: usize) -> Option<usize> {
         match self {
             Ending::Unseen => None,
@@ -56,7 +57,8 @@ pub struct AuxiliaryBatch {
     pub soft_policy: Option<Vec<f32>>,
     /// `[B, horizons, 3]`.
     pub short_values: Option<Vec<f32>>,
-    /// `[B, 2, N, N]`: 1 over the number of pieces at each piece's fate, so that a row sums to 1 (to 0 where nobody knows).
+    /// `[B, 2, N, N]`: 1 over the number of pieces at each piece's fate, so that a row sums to 1 (to 0 where nobody
+    /// knows).
     pub captured: Option<Vec<f32>>,
     /// `[B]` indices into all endings and `[B]` weights, 0 where nobody saw the end.
     pub ending: Option<(Vec<i32>, Vec<f32>)>,
@@ -76,7 +78,8 @@ pub struct ReplyBatch {
 }
 
 impl AuxiliaryBatch {
-    /// Stacks the auxiliary targets of rows, which all have the same ones; `moves` are the places per row of the policy.
+    /// Stacks the auxiliary targets of rows, which all have the same ones; `moves` are the places per row of the
+    /// policy.
     pub(super) fn new(size: BoardSize, rows: &[Row], moves: usize) -> AuxiliaryBatch {
         let squares = size.squares();
         AuxiliaryBatch {

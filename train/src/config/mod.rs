@@ -1,8 +1,9 @@
 //! The configuration of a run: a TOML file, or one of the five that are built in.
 //!
-//! A key that is left out has the value that it has in `quick.toml`. Everything else that is not as it should be (unknown
-//! keys, wrong types, impossible values) is reported at once, each with its key, what was found and what is allowed; the
-//! ranges stand in one table, in `schema.rs`. What a run resolved its configuration to is written to its `run.json`.
+//! A key that is left out has the value that it has in `quick.toml`. Everything else that is not as it should be
+//! (unknown keys, wrong types, impossible values) is reported at once, each with its key, what was found and what is
+//! allowed; the ranges stand in one table, in `schema.rs`. What a run resolved its configuration to is written to its
+//! `run.json`.
 
 mod check;
 mod schema;
@@ -116,8 +117,8 @@ pub struct TrainSection {
     pub window_generations: usize,
     /// Share of the searched value in the value target; the rest is the game's result.
     pub value_search_mix: f32,
-    /// Plies after which a result counts 1/e in the value target at the run's beginning; the fading vanishes evenly towards its
-    /// end; 0 is none.
+    /// Plies after which a result counts 1/e in the value target at the run's beginning; the fading vanishes evenly
+    /// towards its end; 0 is none.
     pub value_horizon: f32,
     /// Weight of the policy loss.
     pub policy_weight: f32,
@@ -293,8 +294,8 @@ impl TrainConfig {
         TrainConfig::load_with(name_or_path, &[])
     }
 
-    /// As [`TrainConfig::load`] with some keys changed: each change is a line such as `search.c_scale = 0.3`. A value that is not
-    /// TOML is a text, so that `selfplay.x=name` needs no quotes.
+    /// As [`TrainConfig::load`] with some keys changed: each change is a line such as `search.c_scale = 0.3`. A value
+    /// that is not TOML is a text, so that `selfplay.x=name` needs no quotes.
     ///
     /// # Errors
     /// As [`TrainConfig::load`], and when a change is no `KEY=VALUE`.

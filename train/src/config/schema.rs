@@ -32,7 +32,8 @@ pub(super) enum Kind {
     Wholes(i64, i64),
     /// A list of players' specs, which may be empty.
     Players,
-    /// A list of `{ rules = "name", share = number }`, each with `from` and `until` where it is not played all the time.
+    /// A list of `{ rules = "name", share = number }`, each with `from` and `until` where it is not played all the
+    /// time.
     Rulesets,
 }
 
@@ -59,7 +60,8 @@ impl Kind {
         }
     }
 
-    /// The end of an error about a value that is not allowed: the name that was probably meant, if it is one with a slip.
+    /// The end of an error about a value that is not allowed: the name that was probably meant, if it is one with a
+    /// slip.
     pub(super) fn meant(&self, value: &Value) -> String {
         let texts = |list: &Value, key: Option<&str>| -> Vec<String> {
             let list = list.as_array().into_iter().flatten();

@@ -1,9 +1,9 @@
 //! The stages of a run: what its configuration says from one part of the budget to the next.
 //!
 //! A stage changes keys of the configuration and keeps everything else of the run: games, replay window, weights, the
-//! optimiser's moments, counts. Its changes hold from its beginning to the end of the run, unless a later stage makes others.
-//! Whatever follows the progress of the budget (learning rate, playouts, value horizon, curriculum) follows the progress of
-//! the stage. A run without stages is one stage.
+//! optimiser's moments, counts. Its changes hold from its beginning to the end of the run, unless a later stage makes
+//! others. Whatever follows the progress of the budget (learning rate, playouts, value horizon, curriculum) follows the
+//! progress of the stage. A run without stages is one stage.
 
 use hnefi_engine::Preset;
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,8 @@ impl TrainConfig {
         (0..self.stage_count()).rev().find(|&index| self.stage_span(index).from <= progress).unwrap_or(0)
     }
 
-    /// What the configuration says in a stage; the result has no stages. For a run without stages, the configuration itself.
+    /// What the configuration says in a stage; the result has no stages. For a run without stages, the configuration
+    /// itself.
     ///
     /// # Errors
     /// When a change does not fit the configuration, which [`TrainConfig::validate`] reports too.

@@ -1,14 +1,14 @@
 //! Gradients as one vector: their norm over all parameters, scaling, and the mean of two halves of a batch.
 //!
-//! burn clips each tensor by its own norm, which changes the direction of the step; clipping by the norm over all of them
-//! (Pascanu, Mikolov and Bengio 2013) keeps it.
+//! burn clips each tensor by its own norm, which changes the direction of the step; clipping by the norm over all of
+//! them (Pascanu, Mikolov and Bengio 2013) keeps it.
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 
-/// Square of the norm over all gradients of `module`, `[1]`; `None` when it has no gradient at all. Left on the device, so
-/// that it is read together with the losses.
+/// Square of the norm over all gradients of `module`, `[1]`; `None` when it has no gradient at all. Left on the device,
+/// so that it is read together with the losses.
 pub(super) fn squared_norm<M: Module>(module: &M, gradients: &GradientsParams) -> Option<Tensor<1>> {
     struct Sum<'a> {
         gradients: &'a GradientsParams,

@@ -7,10 +7,10 @@
 //! 3. AdamW moves the network; biases and the parameters of the normalisation do not decay;
 //! 4. the averaged weights move a little towards the new ones; they play, and have no auxiliary heads.
 //!
-//! Each shard computes in a rayon pool of one thread, so sums are made in one order whatever the machine: the same batches
-//! give the same weights, bit for bit, on one device. With several devices the shards are shared out among them in turn; the
-//! network lives on the first, every shard takes a copy of it and brings its gradients back. (burn's own collective
-//! operations exist for CUDA alone.) A step whose loss or gradient is not finite changes nothing.
+//! Each shard computes in a rayon pool of one thread, so sums are made in one order whatever the machine: the same
+//! batches give the same weights, bit for bit, on one device. With several devices the shards are shared out among them
+//! in turn; the network lives on the first, every shard takes a copy of it and brings its gradients back. (burn's own
+//! collective operations exist for CUDA alone.) A step whose loss or gradient is not finite changes nothing.
 
 mod gradients;
 mod growth;
@@ -109,8 +109,8 @@ pub struct LearnerParams {
     pub auxiliaries: Auxiliaries,
     /// What the tower is computed in.
     pub precision: TrainPrecision,
-    /// Whether a network that begins here reads the planes of [`hnefi_models::plane::FEATURES`]. If not, its weights for
-    /// them are zero, and stay so as long as no sample has these planes.
+    /// Whether a network that begins here reads the planes of [`hnefi_models::plane::FEATURES`]. If not, its weights
+    /// for them are zero, and stay so as long as no sample has these planes.
     pub feature_inputs: bool,
 }
 

@@ -1,7 +1,7 @@
 //! A learner put away as bytes, to go on later exactly where it was.
 //!
-//! Weights and their average are burnpack records, which keep each parameter's identity; the optimiser's moments are keyed
-//! by it. (Safetensors, in which checkpoints are published, forget it.)
+//! Weights and their average are burnpack records, which keep each parameter's identity; the optimiser's moments are
+//! keyed by it. (Safetensors, in which checkpoints are published, forget it.)
 
 use burn::module::Module;
 use burn::store::{ModuleRecord, RecordError};
@@ -43,8 +43,8 @@ impl Learner {
         })
     }
 
-    /// The learner that [`Learner::save`] put away, with a network of shape `config`, now in [`Encoding::NEWEST`]. `object` names
-    /// the state in messages.
+    /// The learner that [`Learner::save`] put away, with a network of shape `config`, now in [`Encoding::NEWEST`].
+    /// `object` names the state in messages.
     ///
     /// # Errors
     /// When a part is damaged or belongs to another network.
@@ -73,9 +73,9 @@ impl Learner {
         Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)
     }
 
-    /// As [`Learner::load`], from the state of a run whose auxiliary heads may be others, to count from zero. Where they are
-    /// the same, everything is taken over. Where not, what both have is, the rest of the heads is drawn from `seed`, and the
-    /// optimiser begins anew, since its moments belong to the whole network.
+    /// As [`Learner::load`], from the state of a run whose auxiliary heads may be others, to count from zero. Where
+    /// they are the same, everything is taken over. Where not, what both have is, the rest of the heads is drawn from
+    /// `seed`, and the optimiser begins anew, since its moments belong to the whole network.
     ///
     /// # Errors
     /// As [`Learner::load`].

@@ -1,7 +1,7 @@
 //! The running statistics of the normalisation, which belong to no optimiser.
 //!
-//! Every shard of a batch runs a copy of the network and moves the copy's running means and variances. The network itself is
-//! never run; it takes over the mean of what its copies found, and nothing from a step that is skipped.
+//! Every shard of a batch runs a copy of the network and moves the copy's running means and variances. The network
+//! itself is never run; it takes over the mean of what its copies found, and nothing from a step that is skipped.
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::Tensor;

@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn the_reply_has_its_own_legal_moves() {
-        // Logits ln 3 and 0 on the two legal replies: chances 3/4 and 1/4; place 4 is no legal reply. The other row has none.
+        // Logits ln 3 and 0 on the two legal replies: chances 3/4 and 1/4; place 4 is no legal reply. The other row has
+        // none.
         let outputs = || AuxiliaryOutputs {
             reply: Some(policy(2, &[(11, 3_f32.ln()), (4, 50.0)])),
             ..AuxiliaryOutputs::default()

@@ -1,4 +1,5 @@
-//! Whether a run is whole: every object with a checksum is read, and what belongs together is compared. Nothing is changed.
+//! Whether a run is whole: every object with a checksum is read, and what belongs together is compared. Nothing is
+//! changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -148,7 +149,8 @@ impl Check<'_> {
         let objects = self.keys.iter().filter(|key| key.starts_with(prefix)).count();
         let mut found = CheckedObjects { kind: "checkpoints", objects, ..CheckedObjects::default() };
         let there: BTreeSet<u32> = self.keys.iter().filter_map(|key| checkpoint_number(key)).collect();
-        // A run that was packed has left its first ones behind; from there on each generation that was measured has one.
+        // A run that was packed has left its first ones behind; from there on each generation that was measured has
+        // one.
         let first = there.first().copied().unwrap_or(u32::MAX);
         let measured = self.ids.keys().copied().filter(|&generation| generation >= first);
         for generation in there.iter().copied().chain(measured).collect::<BTreeSet<u32>>() {

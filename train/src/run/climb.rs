@@ -1,7 +1,7 @@
 //! Strength over the run: now and then the newest checkpoint climbs the ladder.
 //!
-//! This measures and changes nothing: no weight depends on it, and its time is not charged to the budget. What an interruption
-//! leaves to be played is played by the next call.
+//! This measures and changes nothing: no weight depends on it, and its time is not charged to the budget. What an
+//! interruption leaves to be played is played by the next call.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -20,8 +20,8 @@ use crate::config::{LadderSection, TrainConfig};
 use crate::tensorboard::event_file;
 
 impl Run<'_> {
-    /// Plays the matches of the newest generation if it is one for the ladder: every so many, and the last of the budget. False
-    /// when the observer stopped it.
+    /// Plays the matches of the newest generation if it is one for the ladder: every so many, and the last of the
+    /// budget. False when the observer stopped it.
     pub(super) fn climb(&mut self) -> Result<bool, TrainError> {
         let generation = self.complete();
         let every = self.config.ladder.every;

@@ -49,16 +49,16 @@ impl Clock {
         if self.minutes > 0.0 { self.minutes * 60.0 - self.elapsed() } else { f64::INFINITY }
     }
 
-    /// Whether the budget has room for another generation after `complete` of them. The last 2 % of the time are too short
-    /// for one that would be worth its checkpoint.
+    /// Whether the budget has room for another generation after `complete` of them. The last 2 % of the time are too
+    /// short for one that would be worth its checkpoint.
     pub(super) fn has_room(&self, complete: u32) -> bool {
         let time = self.minutes <= 0.0 || self.remaining() > 0.02 * self.minutes * 60.0;
         let count = self.generations == 0 || complete < self.generations;
         time && count
     }
 
-    /// Part of the budget used up, 0 to 1, when `fraction` of the generation after `complete` of them is done. With a limit
-    /// on generations alone it does not depend on time, so that a run can be repeated exactly.
+    /// Part of the budget used up, 0 to 1, when `fraction` of the generation after `complete` of them is done. With a
+    /// limit on generations alone it does not depend on time, so that a run can be repeated exactly.
     pub(super) fn progress(&self, complete: u32, fraction: f64) -> f64 {
         let time = if self.minutes > 0.0 { self.elapsed() / (self.minutes * 60.0) } else { 0.0 };
         let count = match self.generations {

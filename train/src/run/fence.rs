@@ -1,9 +1,9 @@
 //! One trainer at a time, also where nothing can be locked.
 //!
-//! Every trainer of a run writes to one log, `trainer/000001.json` and so on, whose entries are created and never changed, so of
-//! two that want the same number one succeeds. A trainer begins with a **claim**, which opens a new **epoch**, and announces
-//! every generation before it publishes it. Who finds the next number taken has been replaced: another trainer has claimed
-//! the run since, and nothing more is written.
+//! Every trainer of a run writes to one log, `trainer/000001.json` and so on, whose entries are created and never
+//! changed, so of two that want the same number one succeeds. A trainer begins with a **claim**, which opens a new
+//! **epoch**, and announces every generation before it publishes it. Who finds the next number taken has been replaced:
+//! another trainer has claimed the run since, and nothing more is written.
 //!
 //! ```text
 //! trainer/000001.json   epoch 1 claims
@@ -12,9 +12,9 @@
 //! trainer/000004.json   epoch 2 publishes generation 2
 //! ```
 //!
-//! A replaced trainer may still be writing the generation that it had announced. Where directories are locked it cannot be
-//! alive; in a bucket its number is left alone, and the next generation gets a number of its own ([`Fence::claim`] gives the
-//! newest one announced). So every checkpoint and every state has one writer, whoever wins.
+//! A replaced trainer may still be writing the generation that it had announced. Where directories are locked it cannot
+//! be alive; in a bucket its number is left alone, and the next generation gets a number of its own ([`Fence::claim`]
+//! gives the newest one announced). So every checkpoint and every state has one writer, whoever wins.
 
 use hnefi_models::json;
 use hnefi_selfplay::store::{Store, StoreError, terms_number, trainer_key, trainer_number};
@@ -48,8 +48,8 @@ pub(super) struct Fence {
 }
 
 impl Fence {
-    /// Claims the run. Gives also the newest generation that any trainer may have announced, 0 for none. Entries that cannot be
-    /// read are passed over, and `warn` hears of them.
+    /// Claims the run. Gives also the newest generation that any trainer may have announced, 0 for none. Entries that
+    /// cannot be read are passed over, and `warn` hears of them.
     pub(super) fn claim(store: &Store, warn: &mut dyn FnMut(&str)) -> Result<(Fence, u32), TrainError> {
         let trainer = trainer();
         for _ in 0..ATTEMPTS {
@@ -127,8 +127,8 @@ struct Log {
 }
 
 impl Log {
-    /// Reads the log from its end as far back as need be. An entry that cannot be read may have been a claim or an announcement,
-    /// so it counts as both: no epoch and no generation is taken twice.
+    /// Reads the log from its end as far back as need be. An entry that cannot be read may have been a claim or an
+    /// announcement, so it counts as both: no epoch and no generation is taken twice.
     fn read(store: &Store, warn: &mut dyn FnMut(&str)) -> Result<Log, TrainError> {
         let mut numbers: Vec<u32> = store.list("trainer/")?.iter().filter_map(|key| trainer_number(key)).collect();
         numbers.sort_unstable_by(|a, b| b.cmp(a));

@@ -33,7 +33,8 @@ impl Run<'_> {
         Ok(Some(if known { std::mem::take(&mut self.finished) } else { FinishedSelfPlay::default() }))
     }
 
-    /// Plays this generation, takes in what has arrived, and puts the games into the store; false when the observer stopped it.
+    /// Plays this generation, takes in what has arrived, and puts the games into the store; false when the observer
+    /// stopped it.
     fn play(&mut self, generation: u32) -> Result<bool, TrainError> {
         self.fence.check(&self.store)?;
         let progress = self.stage_progress();
@@ -106,8 +107,8 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Writes the games of a generation and gives those that are recorded as its. These are others when a trainer that has been
-    /// replaced meanwhile was faster: then ours arrive anew, for the next generation.
+    /// Writes the games of a generation and gives those that are recorded as its. These are others when a trainer that
+    /// has been replaced meanwhile was faster: then ours arrive anew, for the next generation.
     fn record(&mut self, generation: u32, games: Vec<GameRecord>) -> Result<Vec<GameRecord>, TrainError> {
         let key = games_key(generation);
         match self.store.create(&key, &encode_games(&games)) {
@@ -174,8 +175,8 @@ impl<'a> Desk<'a> {
         self.before + self.began.elapsed().as_secs_f64()
     }
 
-    /// Whether the time left is just what training on these plies will take. Before anything is known about training it is
-    /// taken to cost as much as the self-play did.
+    /// Whether the time left is just what training on these plies will take. Before anything is known about training it
+    /// is taken to cost as much as the self-play did.
     fn time_is_up(&self, plies: u64) -> bool {
         let training = match self.training_seconds_per_ply {
             Some(seconds) => seconds * plies as f64,

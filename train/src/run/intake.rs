@@ -1,8 +1,9 @@
 //! Games that workers bring, taken into a generation.
 //!
-//! A worker creates `arrivals/WORKER-NUMBER.harrival` and forgets it. The trainer reads what is new, joins it to its own games in
-//! `games/000011.hgames`, and only when that object is there removes the arrivals. A trainer that dies in between leaves
-//! arrivals whose games are recorded already; the next one knows them by seed and number and takes none twice.
+//! A worker creates `arrivals/WORKER-NUMBER.harrival` and forgets it. The trainer reads what is new, joins it to its
+//! own games in `games/000011.hgames`, and only when that object is there removes the arrivals. A trainer that dies in
+//! between leaves arrivals whose games are recorded already; the next one knows them by seed and number and takes none
+//! twice.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};

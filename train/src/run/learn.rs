@@ -8,13 +8,13 @@ use crate::metrics::{StepMeans, TrainingMetrics};
 use crate::sample::Sampler;
 use crate::steps::take_steps;
 
-/// A generation trains on the new plies of at most so many of its size. Workers may bring more than the trainer can keep up
-/// with; all of it goes into the replay window, and each ply is trained on less often.
+/// A generation trains on the new plies of at most so many of its size. Workers may bring more than the trainer can
+/// keep up with; all of it goes into the replay window, and each ply is trained on less often.
 const MOST_NEW: u64 = 4;
 
 impl Run<'_> {
-    /// Trains on the replay window, as many samples as the new plies ask for; `None` when the observer stopped it, in which
-    /// case this training is done again from its beginning.
+    /// Trains on the replay window, as many samples as the new plies ask for; `None` when the observer stopped it, in
+    /// which case this training is done again from its beginning.
     pub(super) fn learn(&mut self) -> Result<Option<TrainingMetrics>, TrainError> {
         let generation = self.complete() + 1;
         let train = &self.config.train;

@@ -1,7 +1,7 @@
 //! The loop: generate, train, publish, again until the budget is used up.
 //!
-//! A **generation** is self-play with the newest network until enough games have ended, training on the replay window, and
-//! a new checkpoint. Each stage leaves whole objects in the run directory, in this order:
+//! A **generation** is self-play with the newest network until enough games have ended, training on the replay window,
+//! and a new checkpoint. Each stage leaves whole objects in the run directory, in this order:
 //!
 //! ```text
 //! inflight/000002-0000.*    games in flight at the end of generation 1's self-play
@@ -14,12 +14,13 @@
 //! ```
 //!
 //! So the same call goes on after any interruption: from the newest state that can be read, with the games that are
-//! already there, and with the games in flight as last saved. What was interrupted in between is done again, with the same
-//! result, since all randomness comes from the seed and from what is drawn for.
+//! already there, and with the games in flight as last saved. What was interrupted in between is done again, with the
+//! same result, since all randomness comes from the seed and from what is drawn for.
 //!
-//! Others may play for the run, on any machine that reaches its store ([`crate::worker`]): their games are taken in beside
-//! those played here (`intake.rs`). In a directory a lock keeps a second trainer out. A bucket has none, so there a trainer
-//! that has been replaced finds out before it publishes anything (`fence.rs`), and games in flight are not saved.
+//! Others may play for the run, on any machine that reaches its store ([`crate::worker`]): their games are taken in
+//! beside those played here (`intake.rs`). In a directory a lock keeps a second trainer out. A bucket has none, so
+//! there a trainer that has been replaced finds out before it publishes anything (`fence.rs`), and games in flight are
+//! not saved.
 
 mod check;
 mod climb;
@@ -87,7 +88,8 @@ pub struct RunParams<'a> {
     /// The run directory or bucket.
     pub location: Location,
     /// What a new run begins with instead of random weights: those of a run directory with its optimiser, or those of a
-    /// checkpoint folder or of a shipped checkpoint by its name. For a run that goes on, it is what it began with, or `None`.
+    /// checkpoint folder or of a shipped checkpoint by its name. For a run that goes on, it is what it began with, or
+    /// `None`.
     pub origin: Option<&'a Path>,
     /// Whether games are played here, or by workers alone.
     pub selfplay: bool,
@@ -116,9 +118,9 @@ pub fn run(config: &TrainConfig, dir: &Path, observer: &dyn TrainObserver) -> Re
 /// As [`run`], wherever the run lies and whoever plays for it.
 ///
 /// # Errors
-/// When the configuration has faults, the place holds another run or is in use, the origin cannot be read or has a network of
-/// another shape or is not what the run began with, or a stage fails. What was written before stays usable, and the same call
-/// goes on from there.
+/// When the configuration has faults, the place holds another run or is in use, the origin cannot be read or has a
+/// network of another shape or is not what the run began with, or a stage fails. What was written before stays usable,
+/// and the same call goes on from there.
 pub fn run_at(
     config: &TrainConfig,
     params: &RunParams<'_>,
@@ -159,8 +161,8 @@ struct Run<'a> {
     save: u32,
     /// Identity of the averaged weights.
     checkpoint_id: String,
-    /// Identity of the newest checkpoint in the store, which workers play with. It is another one where a generation was trained
-    /// again with another result.
+    /// Identity of the newest checkpoint in the store, which workers play with. It is another one where a generation
+    /// was trained again with another result.
     published_id: String,
     /// Whether the budget is used up, as the workers have been told.
     finished_budget: bool,

@@ -42,8 +42,8 @@ pub trait TrainObserver: Sync {
         let _ = beginning;
     }
 
-    /// The run is in this stage now, number `index` (from 0) of `count`, by this configuration. Not called for a run without
-    /// stages.
+    /// The run is in this stage now, number `index` (from 0) of `count`, by this configuration. Not called for a run
+    /// without stages.
     fn stage(&self, index: usize, count: usize, name: &str, config: &TrainConfig) {
         let _ = (index, count, name, config);
     }

@@ -136,8 +136,8 @@ fn check_parts(whole: &TrainConfig, params: &RunParams<'_>) -> Result<(), TrainE
     if has_begun { Ok(()) } else { ancestor(path, &whole.stage(first_stage(path, whole)?)?).map(|_| ()) }
 }
 
-/// Passes over the generations that an earlier trainer announced and did not complete: it may still be writing them. Their
-/// games are there and are trained on with those of the next generation.
+/// Passes over the generations that an earlier trainer announced and did not complete: it may still be writing them.
+/// Their games are there and are trained on with those of the next generation.
 fn skip_announced(
     rulesets: &[Preset],
     store: &Store,
@@ -153,8 +153,9 @@ fn skip_announced(
     Ok(())
 }
 
-/// The fleet of a trainer on a store that it cannot lock. Games in flight are not kept there, and another trainer may have begun
-/// games of the same numbers: so it begins anew, under a seed of this epoch. What was learned about playing is in the terms.
+/// The fleet of a trainer on a store that it cannot lock. Games in flight are not kept there, and another trainer may
+/// have begun games of the same numbers: so it begins anew, under a seed of this epoch. What was learned about playing
+/// is in the terms.
 fn shared_fleet(
     config: &TrainConfig,
     store: &Store,
@@ -215,8 +216,8 @@ fn open_learner(
     let (learner, parent) = first_learner(&config, devices, origin, LearnerParams::from(&config.train))?;
     let mut counters = Counters::fresh(parent);
     counters.stage = stage;
-    // From here on the run does not need its origin any more, which may move or go on; and the first generation can be trained
-    // again, should this process die between its checkpoint and its state.
+    // From here on the run does not need its origin any more, which may move or go on; and the first generation can be
+    // trained again, should this process die between its checkpoint and its state.
     saved::write_state(store, &counters, &learner.save()?)?;
     Ok((counters, learner))
 }
@@ -261,8 +262,8 @@ fn load_window(
     Ok(games)
 }
 
-/// The games of one generation; `None`, with a warning, when the file is missing or damaged. Games that contradict the rules
-/// or are of rulesets that the run does not play are left out in the same way.
+/// The games of one generation; `None`, with a warning, when the file is missing or damaged. Games that contradict the
+/// rules or are of rulesets that the run does not play are left out in the same way.
 pub(super) fn load_games(
     rulesets: &[Preset],
     store: &Store,
@@ -312,8 +313,8 @@ pub(super) fn check_rules(rulesets: &[Preset], game: &GameRecord) -> Result<(), 
     Err(format!("game {}: its rules are {found}; expected {}", game.game, own.join(", ")))
 }
 
-/// The fleet as it was saved last while generation `playing` was played, with the number of the save and its clock; a fresh
-/// fleet when there is no save that can be read.
+/// The fleet as it was saved last while generation `playing` was played, with the number of the save and its clock; a
+/// fresh fleet when there is no save that can be read.
 fn open_fleet(
     config: &TrainConfig,
     store: &Store,

@@ -1,11 +1,11 @@
 //! Beginning a run with the weights of another one.
 //!
-//! A run directory gives the weights in training, their average and the optimiser's moments, as after its newest generation; a
-//! checkpoint gives its weights alone, and the optimiser begins anew. Steps, samples and generations are counted from
-//! zero either way, and nothing of the other run's games is used. Auxiliary heads need not be the same: those that the other
-//! run did not have are drawn anew, and then the optimiser begins anew too. A network that is smaller than the
-//! configuration's is grown, and then the average goes on, with a new optimiser. A network of an older encoding is converted
-//! ([`Network::in_newest_encoding`]).
+//! A run directory gives the weights in training, their average and the optimiser's moments, as after its newest
+//! generation; a checkpoint gives its weights alone, and the optimiser begins anew. Steps, samples and generations are
+//! counted from zero either way, and nothing of the other run's games is used. Auxiliary heads need not be the same:
+//! those that the other run did not have are drawn anew, and then the optimiser begins anew too. A network that is
+//! smaller than the configuration's is grown, and then the average goes on, with a new optimiser. A network of an older
+//! encoding is converted ([`Network::in_newest_encoding`]).
 
 use std::path::{Path, PathBuf};
 
@@ -28,8 +28,8 @@ pub(super) struct Origin {
     pub(super) path: PathBuf,
 }
 
-/// A learner with the weights that `path` means, ready for its first step in the run of `config`, and the id of the checkpoint
-/// that they are from.
+/// A learner with the weights that `path` means, ready for its first step in the run of `config`, and the id of the
+/// checkpoint that they are from.
 pub(super) fn learner_from(
     path: &Path,
     config: &TrainConfig,
@@ -37,8 +37,8 @@ pub(super) fn learner_from(
     params: LearnerParams,
 ) -> Result<(Learner, String), TrainError> {
     let Ancestor { network, id, same_shape } = ancestor(path, config)?;
-    // A shipped checkpoint is no directory, and a checkpoint's folder has no state. The optimiser's moments of a run would
-    // bring back weights that are to be zero, and do not fit a network that was grown.
+    // A shipped checkpoint is no directory, and a checkpoint's folder has no state. The optimiser's moments of a run
+    // would bring back weights that are to be zero, and do not fit a network that was grown.
     if params.feature_inputs
         && same_shape
         && let Ok(store) = Store::open_to_read(path)
@@ -60,8 +60,8 @@ pub(super) fn learner_from(
 }
 
 /// The stage in which a run begins with the network that `path` means: the first whose network it grows to and of whose
-/// rulesets it knows one, or else the first whose network it grows to. A run that begins later than with its first stage stays
-/// there until the budget reaches the next.
+/// rulesets it knows one, or else the first whose network it grows to. A run that begins later than with its first
+/// stage stays there until the budget reaches the next.
 pub(super) fn first_stage(path: &Path, whole: &TrainConfig) -> Result<usize, TrainError> {
     if whole.stages.is_empty() {
         return Ok(0);
@@ -97,8 +97,8 @@ pub(crate) struct Ancestor {
     same_shape: bool,
 }
 
-/// The network that `path` means: of a run's newest checkpoint, a checkpoint folder, or a shipped checkpoint by its name. If it
-/// is smaller than that of the configuration, it is grown to that.
+/// The network that `path` means: of a run's newest checkpoint, a checkpoint folder, or a shipped checkpoint by its
+/// name. If it is smaller than that of the configuration, it is grown to that.
 ///
 /// # Errors
 /// When it cannot be read or cannot be grown to the shape of the configuration.

@@ -1,7 +1,8 @@
-//! What a generation takes from the run's past: a checkpoint to play against, and games whose positions new ones begin from.
+//! What a generation takes from the run's past: a checkpoint to play against, and games whose positions new ones begin
+//! from.
 //!
-//! Both depend on the generation and on what is in the run directory alone, so a run that goes on after an interruption takes
-//! the same.
+//! Both depend on the generation and on what is in the run directory alone, so a run that goes on after an interruption
+//! takes the same.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -49,9 +50,9 @@ impl Past {
 }
 
 impl Run<'_> {
-    /// The checkpoint that takes one side in a share of the next generation's games: one of the newest before the one that
-    /// plays, drawn anew for every generation. `None` where the configuration wants none or there is none yet; one that cannot
-    /// be read is named in a warning and another drawn.
+    /// The checkpoint that takes one side in a share of the next generation's games: one of the newest before the one
+    /// that plays, drawn anew for every generation. `None` where the configuration wants none or there is none yet; one
+    /// that cannot be read is named in a warning and another drawn.
     pub(super) fn past_checkpoint(&self) -> Result<Option<Past>, TrainError> {
         for generation in self.past_generations()? {
             match Past::load(&self.store, generation, &self.config) {

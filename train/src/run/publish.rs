@@ -59,7 +59,8 @@ impl Run<'_> {
 
     /// Tells the workers how to play with the newest network.
     pub(super) fn publish_terms(&mut self) -> Result<(), TrainError> {
-        // Looked up once: were it asked again a moment later, workers might be left waiting for a trainer that has gone.
+        // Looked up once: were it asked again a moment later, workers might be left waiting for a trainer that has
+        // gone.
         self.finished_budget = !self.clock.has_room(self.complete());
         let progress = self.stage_progress();
         let terms = Terms {
@@ -78,7 +79,8 @@ impl Run<'_> {
         terms.publish(&self.store, self.fence.newest())
     }
 
-    /// Names of the rulesets that new games have had by the beginning of this generation, in this stage and those before.
+    /// Names of the rulesets that new games have had by the beginning of this generation, in this stage and those
+    /// before.
     fn rulesets_begun(&self, generation: u32) -> Result<Vec<String>, TrainError> {
         let progress = self.clock.progress(generation.saturating_sub(1), 0.0);
         let mut names = Vec::new();
@@ -94,8 +96,8 @@ impl Run<'_> {
         Ok(names)
     }
 
-    /// Writes the averaged weights as checkpoint of this generation. One that is there already, because the generation is
-    /// trained again after its state was lost, stays: games may have been played by it.
+    /// Writes the averaged weights as checkpoint of this generation. One that is there already, because the generation
+    /// is trained again after its state was lost, stays: games may have been played by it.
     pub(super) fn publish_checkpoint(&mut self, generation: u32, parent: Option<String>) -> Result<(), TrainError> {
         let counts = self.learner.counts();
         let card = Card {
@@ -115,7 +117,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Writes what the store lacks of a checkpoint; what is there stays as it is. Gives the id of the checkpoint that is there then.
+    /// Writes what the store lacks of a checkpoint; what is there stays as it is. Gives the id of the checkpoint that
+    /// is there then.
     fn settle_checkpoint(&self, generation: u32, checkpoint: &Checkpoint) -> Result<String, TrainError> {
         let folder = checkpoint_key(generation);
         let name = self.store.name(&folder);

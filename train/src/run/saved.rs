@@ -1,5 +1,5 @@
-//! What a run keeps beside its games and checkpoints to go on exactly: the learner's state after each generation, and the
-//! clock beside each save of the games in flight.
+//! What a run keeps beside its games and checkpoints to go on exactly: the learner's state after each generation, and
+//! the clock beside each save of the games in flight.
 //!
 //! ```text
 //! state/000001/weights.bpk      weights in training
@@ -110,8 +110,8 @@ fn part_key(generation: u32, part: &str) -> String {
 pub(super) fn write_state(store: &Store, counters: &Counters, learner: &LearnerState) -> Result<(), TrainError> {
     let generation = counters.generation;
     // Something is there only when it was found damaged or cut off and the generation was trained again. In a bucket a
-    // generation that was cut off is not tried again under its number, unless it is the beginning: whoever began before has
-    // been replaced, and its bytes are others, since parameters are named at random.
+    // generation that was cut off is not tried again under its number, unless it is the beginning: whoever began before
+    // has been replaced, and its bytes are others, since parameters are named at random.
     if store.is_exclusive() || generation == 0 {
         remove_state(store, generation)?;
     }
@@ -209,8 +209,8 @@ fn clock_number(key: &str) -> Option<(u32, u32)> {
     inflight_number(&format!("{}.hfleet", key.strip_suffix(".json")?))
 }
 
-/// Writes one save of the games in flight with its clock, in place of what may be there. The clock goes first: a fleet that
-/// can be read always has one.
+/// Writes one save of the games in flight with its clock, in place of what may be there. The clock goes first: a fleet
+/// that can be read always has one.
 pub(super) fn write_inflight(
     store: &Store,
     (generation, save): (u32, u32),

@@ -31,8 +31,8 @@ const FREE: [&str; 10] = [
     "config.ladder",
 ];
 
-/// Writes the configuration and the origin of the weights into a new run directory, or checks that an old one belongs to the
-/// same run. Gives the origin of the run, which a call that goes on need not name.
+/// Writes the configuration and the origin of the weights into a new run directory, or checks that an old one belongs
+/// to the same run. Gives the origin of the run, which a call that goes on need not name.
 pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>) -> Result<Option<Origin>, TrainError> {
     let origin = origin.map(|path| Origin { path: path.to_owned() });
     let mut wanted = json!({
@@ -108,8 +108,8 @@ pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
     serde_json::from_value(config).map(Some).map_err(|error| unreadable(format!("config: {error}")))
 }
 
-/// The object with those keys of the tables it has in common with `defaults` that it lacks: a run that began before a key was
-/// known has the key's default.
+/// The object with those keys of the tables it has in common with `defaults` that it lacks: a run that began before a
+/// key was known has the key's default.
 fn with_absent(found: &Value, defaults: &Value) -> Value {
     let (Value::Object(there), Value::Object(defaults)) = (found, defaults) else { return found.clone() };
     let mut whole = there.clone();

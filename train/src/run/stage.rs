@@ -1,8 +1,8 @@
 //! From one stage of a run to the next.
 //!
-//! The stage of a generation is settled when the generation before it is published, and kept with the state. So it does not
-//! change when a run goes on after an interruption, and a stage never comes back once it is over, also not when the budget of
-//! a finished run is raised.
+//! The stage of a generation is settled when the generation before it is published, and kept with the state. So it does
+//! not change when a run goes on after an interruption, and a stage never comes back once it is over, also not when the
+//! budget of a finished run is raised.
 
 use hnefi_selfplay::fleet::Fleet;
 
@@ -11,8 +11,9 @@ use crate::TrainError;
 use crate::learner::LearnerParams;
 
 impl Run<'_> {
-    /// Enters the stage that the budget has reached, before the state and the checkpoint of the generation are written: the
-    /// network grows, and the learner goes on with its moments and counts. The fleet follows with [`Run::resettle`].
+    /// Enters the stage that the budget has reached, before the state and the checkpoint of the generation are written:
+    /// the network grows, and the learner goes on with its moments and counts. The fleet follows with
+    /// [`Run::resettle`].
     pub(super) fn enter_stage(&mut self, generation: u32) -> Result<bool, TrainError> {
         let reached = self.whole.stage_at(self.clock.progress(generation, 0.0));
         if reached <= self.counters.stage {
@@ -29,8 +30,8 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Brings the games in flight into the present stage, where they go on under the rules they began with, and the games that
-    /// its replay window reaches back to into memory.
+    /// Brings the games in flight into the present stage, where they go on under the rules they began with, and the
+    /// games that its replay window reaches back to into memory.
     pub(super) fn resettle(&mut self) -> Result<(), TrainError> {
         let (selfplay, search) = (&self.config.selfplay, &self.config.search);
         let fleet = Fleet::resume(selfplay, search, self.fleet.seed(), self.fleet.snapshot())?;

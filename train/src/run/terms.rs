@@ -1,8 +1,9 @@
 //! What a trainer tells those who play for it: which network, and how.
 //!
-//! A trainer leaves terms when it begins and after every generation, once its checkpoint and state are there. They have the number
-//! of the trainer's newest entry in the log (`fence.rs`), so those of a trainer that was replaced are never the newest, and
-//! the newest are what a worker plays by: all it needs to know apart from the configuration in `run.json`.
+//! A trainer leaves terms when it begins and after every generation, once its checkpoint and state are there. They have
+//! the number of the trainer's newest entry in the log (`fence.rs`), so those of a trainer that was replaced are never
+//! the newest, and the newest are what a worker plays by: all it needs to know apart from the configuration in
+//! `run.json`.
 
 use hnefi_models::json;
 use hnefi_selfplay::fleet::Adaptation;
@@ -52,8 +53,8 @@ impl Terms {
         Ok(store.create(&terms_key(number), json::with_checksum(&format!("{text}\n")).as_bytes())?)
     }
 
-    /// The newest terms with a number above `known` (0 for all), and their number. Those that cannot be read are passed over, and
-    /// `warn` hears of them.
+    /// The newest terms with a number above `known` (0 for all), and their number. Those that cannot be read are passed
+    /// over, and `warn` hears of them.
     ///
     /// # Errors
     /// When the store cannot be read, or a trainer of another protocol wrote the newest.

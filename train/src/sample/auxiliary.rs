@@ -54,8 +54,8 @@ impl<'a> Sequel<'a> {
         Ok(sequel)
     }
 
-    /// The targets of the position, which is that of ply `index`; `policy` gives a position's moves with their places and
-    /// weights, `moves` are those of this one.
+    /// The targets of the position, which is that of ply `index`; `policy` gives a position's moves with their places
+    /// and weights, `moves` are those of this one.
     pub(super) fn row(
         self,
         (game, index, position): (&GameRecord, usize, &Position),

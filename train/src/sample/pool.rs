@@ -30,8 +30,8 @@ impl Pool {
         self.plies.len()
     }
 
-    /// Gives every ply the weight `(1 - share) + share * s / mean(s)`, where `s` is how far the search moved the value: the
-    /// weights' mean stays 1. Without any surprise all weigh the same.
+    /// Gives every ply the weight `(1 - share) + share * s / mean(s)`, where `s` is how far the search moved the value:
+    /// the weights' mean stays 1. Without any surprise all weigh the same.
     pub(super) fn weigh(&mut self, games: &[&GameRecord], share: f64) {
         let surprises = self.plies.iter().map(|&(game, ply)| surprise(&games[game as usize].plies[ply as usize]));
         let mean = surprises.clone().sum::<f64>() / self.plies.len().max(1) as f64;

@@ -1,8 +1,9 @@
 //! A worker: plays games for a run whose trainer is elsewhere.
 //!
-//! It keeps nothing. The newest terms in the store say which network plays and how; the games that end are brought there every
-//! half minute or so, under a name of their own; what is in flight when the worker is killed is lost, and nothing else. So
-//! any number of workers may come and go on any machines that reach the store, and none of them knows of another.
+//! It keeps nothing. The newest terms in the store say which network plays and how; the games that end are brought
+//! there every half minute or so, under a name of their own; what is in flight when the worker is killed is lost, and
+//! nothing else. So any number of workers may come and go on any machines that reach the store, and none of them knows
+//! of another.
 
 mod pretend;
 mod table;
@@ -93,8 +94,8 @@ pub trait WorkerObserver: Sync {
 /// Plays for the run in `store` until the run is finished or the observer says stop.
 ///
 /// # Errors
-/// When the store fails for longer than its patience, its trainer is of another version, or the network cannot be read or
-/// evaluated. Games brought before are safe.
+/// When the store fails for longer than its patience, its trainer is of another version, or the network cannot be read
+/// or evaluated. Games brought before are safe.
 pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<WorkerSummary, TrainError> {
     let mut so_far = WorkerSummary::default();
     let mut told = HashSet::new();

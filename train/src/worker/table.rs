@@ -1,4 +1,5 @@
-//! What a worker plays with until there are newer terms: the network, its opponent from the past, and games to begin from.
+//! What a worker plays with until there are newer terms: the network, its opponent from the past, and games to begin
+//! from.
 
 use std::collections::BTreeMap;
 

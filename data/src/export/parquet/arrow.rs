@@ -1,7 +1,7 @@
 //! What Arrow's readers are told beside Parquet's own schema: the lists that have a fixed length.
 //!
-//! The note is Arrow's own schema as a message of its IPC format (`format/Message.fbs` and `Schema.fbs` of its sources), in
-//! base64, as Arrow's libraries write and expect it.
+//! The note is Arrow's own schema as a message of its IPC format (`format/Message.fbs` and `Schema.fbs` of its
+//! sources), in base64, as Arrow's libraries write and expect it.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

@@ -19,9 +19,9 @@ use crate::export::schema::{Cell, Field, Scalar};
 
 /// The values of one column in the present row group.
 ///
-/// Parquet stores a null or a list as *levels* beside the values. For an optional column the definition level is 1 where
-/// there is a value; for a list it is 1 for an element and 0 for an empty list, and the repetition level is 0 where a new row
-/// begins.
+/// Parquet stores a null or a list as *levels* beside the values. For an optional column the definition level is 1
+/// where there is a value; for a list it is 1 for an element and 0 for an empty list, and the repetition level is 0
+/// where a new row begins.
 pub(super) struct Column<T: DataType> {
     field: Field,
     values: Vec<T::T>,

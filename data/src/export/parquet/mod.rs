@@ -1,8 +1,9 @@
 //! Tables as Parquet files.
 //!
 //! Rows are gathered column by column until they fill a row group, which is then written and forgotten, so memory stays
-//! bounded; a file that has grown large is ended after the game at hand and the next one begun. Of the Arrow crates only
-//! `parquet` is used, through its column writers: the columns are few and fixed, and Arrow's arrays would be a detour.
+//! bounded; a file that has grown large is ended after the game at hand and the next one begun. Of the Arrow crates
+//! only `parquet` is used, through its column writers: the columns are few and fixed, and Arrow's arrays would be a
+//! detour.
 
 mod arrow;
 mod columns;

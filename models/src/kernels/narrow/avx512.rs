@@ -10,8 +10,8 @@ use super::dot::{Bf16, Dot};
 #[derive(Clone, Copy)]
 pub(in super::super) struct Avx512Bf16(__m512);
 
-// SAFETY: each method is a few instructions of AVX-512F and AVX-512 BF16, which the caller vouches for. It touches a word, a
-// register of words or sixteen numbers (32 bytes). `transmute` is between registers of the same bits.
+// SAFETY: each method is a few instructions of AVX-512F and AVX-512 BF16, which the caller vouches for. It touches a
+// word, a register of words or sixteen numbers (32 bytes). `transmute` is between registers of the same bits.
 #[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
 unsafe impl Dot for Avx512Bf16 {
     type Vector = Avx512;
@@ -81,8 +81,8 @@ unsafe impl Bf16 for Avx512Bf16 {
 #[derive(Clone, Copy)]
 pub(in super::super) struct Avx512Vnni(__m512i);
 
-// SAFETY: each method is a few instructions of AVX-512F and AVX-512 VNNI, which the caller vouches for. It touches a word, a
-// register of words or sixteen numbers (16 bytes).
+// SAFETY: each method is a few instructions of AVX-512F and AVX-512 VNNI, which the caller vouches for. It touches a
+// word, a register of words or sixteen numbers (16 bytes).
 #[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
 unsafe impl Dot for Avx512Vnni {
     type Vector = Avx512;

@@ -16,8 +16,8 @@ pub(crate) struct Bf16Kernels {
     add_outer: unsafe fn(&Outer, &[u32], &[u32], &mut [f32]),
 }
 
-/// Makes the table of one instruction set: every kernel in a function of its own that enables the features. After the register
-/// type stand the panels and rows of a register block.
+/// Makes the table of one instruction set: every kernel in a function of its own that enables the features. After the
+/// register type stand the panels and rows of a register block.
 macro_rules! bf16_kernels {
     ($module:ident, $dot:ty, $panels:literal, $rows:literal $(, $features:literal)?) => {
         mod $module {
@@ -84,8 +84,8 @@ impl Bf16Kernels {
         unsafe { (self.round)(values, out) }
     }
 
-    /// Rounds rows `[rows, channels]` of floats to `[rows / 2, channels]` words, the second of two rows in the upper halves; a
-    /// last odd row has zeros there.
+    /// Rounds rows `[rows, channels]` of floats to `[rows / 2, channels]` words, the second of two rows in the upper
+    /// halves; a last odd row has zeros there.
     ///
     /// # Panics
     /// When the lengths do not match or the channels are no multiple of [`PANEL`].

@@ -1,19 +1,20 @@
 //! A direct 3x3 convolution of narrow numbers on a board without border.
 //!
-//! A row of the board by a few panels of output channels stays in registers from the first product to the last rounding.
-//! Weights off the board are skipped, which saves a tenth to a quarter of the products.
+//! A row of the board by a few panels of output channels stays in registers from the first product to the last
+//! rounding. Weights off the board are skipped, which saves a tenth to a quarter of the products.
 
 use super::super::vector::Vector;
 use super::super::{Grid, PANEL};
 use super::dot::Dot;
 use super::{Finish, TAPS, Weights};
 
-/// Convolves `board`, `[SIDE * SIDE][words]`, and finishes the sums as `finish` says: where there is a `trunk`, a bordered
-/// board of floats, the result is added to it before the ReLU and written there; `out` gets it as narrow numbers.
+/// Convolves `board`, `[SIDE * SIDE][words]`, and finishes the sums as `finish` says: where there is a `trunk`, a
+/// bordered board of floats, the result is added to it before the ReLU and written there; `out` gets it as narrow
+/// numbers.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; `grid.side` is `SIDE`, and all lengths are those of `grid`, `weights` being of as
-/// many inputs as outputs and `grid.channels` a multiple of the panel.
+/// The CPU has the instruction set of `D`; `grid.side` is `SIDE`, and all lengths are those of `grid`, `weights` being
+/// of as many inputs as outputs and `grid.channels` a multiple of the panel.
 #[inline(always)]
 pub(super) unsafe fn convolve<D: Dot, const SIDE: usize, const PANELS: usize>(
     grid: Grid,
@@ -58,7 +59,8 @@ unsafe fn row<D: Dot, const SIDE: usize, const PANELS: usize>(
     out: &mut [u32],
 ) {
     let words = weights.words;
-    // SAFETY: rows and columns of the taps are on the board, panels within the channels, and the lengths as vouched for.
+    // SAFETY: rows and columns of the taps are on the board, panels within the channels, and the lengths as vouched
+    // for.
     unsafe {
         let sums = sums_of::<D, SIDE, PANELS>(words, board.as_ptr(), weights.panel(channel / PANEL), y);
         let (zero, inverse) = (D::Vector::splat(0.0), D::Vector::splat(finish.inverse));
@@ -86,8 +88,8 @@ unsafe fn row<D: Dot, const SIDE: usize, const PANELS: usize>(
 /// The sums of products of row `y`, apart from what follows, so that the compiler keeps them in registers.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; `board` has `SIDE * SIDE * words` words, and `panels` as many words of weights as
-/// `PANELS` panels have.
+/// The CPU has the instruction set of `D`; `board` has `SIDE * SIDE * words` words, and `panels` as many words of
+/// weights as `PANELS` panels have.
 #[inline(always)]
 unsafe fn sums_of<D: Dot, const SIDE: usize, const PANELS: usize>(
     words: usize,
@@ -112,8 +114,8 @@ unsafe fn sums_of<D: Dot, const SIDE: usize, const PANELS: usize>(
 /// Adds what one column of the kernel, 0 to 2, gives a row of outputs.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; `from` is a row of `SIDE` squares, and `taps` are the words of weights of the first
-/// panel, those of the others following at [`TAPS`] times the distance.
+/// The CPU has the instruction set of `D`; `from` is a row of `SIDE` squares, and `taps` are the words of weights of
+/// the first panel, those of the others following at [`TAPS`] times the distance.
 #[inline(always)]
 unsafe fn tap<D: Dot, const SIDE: usize, const PANELS: usize, const COLUMN: usize>(
     words: usize,
@@ -162,7 +164,8 @@ pub(super) unsafe fn narrow<D: Dot>(grid: Grid, board: &[f32], inverse: f32, out
 /// Narrow numbers as floats.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; `out` is a multiple of the panel and `D::NUMBERS` times as long as `numbers`.
+/// The CPU has the instruction set of `D`; `out` is a multiple of the panel and `D::NUMBERS` times as long as
+/// `numbers`.
 #[inline(always)]
 pub(super) unsafe fn widen<D: Dot>(numbers: &[u32], step: f32, out: &mut [f32]) {
     // SAFETY: as the caller vouches.

@@ -3,12 +3,12 @@
 use super::super::PANEL;
 use super::super::vector::{Portable, Vector};
 
-/// A panel of sums of products of narrow numbers. The numbers lie in words of 32 bits, neighbours along the sum in one word, the
-/// first in the lowest bits.
+/// A panel of sums of products of narrow numbers. The numbers lie in words of 32 bits, neighbours along the sum in one
+/// word, the first in the lowest bits.
 ///
 /// # Safety
-/// Every method may only be called where the CPU has the instruction set of the implementation, and inlined into a function
-/// that enables it. Loads and stores need no alignment.
+/// Every method may only be called where the CPU has the instruction set of the implementation, and inlined into a
+/// function that enables it. Loads and stores need no alignment.
 pub(in super::super) unsafe trait Dot: Copy {
     /// The floats of the same instruction set, a panel in a register.
     type Vector: Vector;
@@ -49,8 +49,8 @@ pub(crate) fn bf16(value: f32) -> u16 {
     ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
-/// Sums of products of bf16 numbers in plain Rust. A product of two is exact as a float, and each is added in turn, the second
-/// of a word first, as the instruction of AVX-512 is defined.
+/// Sums of products of bf16 numbers in plain Rust. A product of two is exact as a float, and each is added in turn, the
+/// second of a word first, as the instruction of AVX-512 is defined.
 #[derive(Clone, Copy)]
 pub(in super::super) struct PortableBf16([f32; PANEL]);
 

@@ -1,5 +1,5 @@
-//! Convolutions of bf16 and of eight-bit numbers, and matrix products of bf16 numbers: half and a quarter of the bytes of a float, and two and four products where
-//! an instruction makes one of floats.
+//! Convolutions of bf16 and of eight-bit numbers, and matrix products of bf16 numbers: half and a quarter of the bytes
+//! of a float, and two and four products where an instruction makes one of floats.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | `product` | matrix products of bf16 numbers, for training |
 //! | `bf16` | their table of entry points |
 //!
-//! [`NarrowKernels`] is a table of entry points as [`super::Kernels`] is. The eight-bit tables give the same numbers bit by bit.
-//! Those of bf16 differ in how a CPU rounds while it sums up, and in nothing else.
+//! [`NarrowKernels`] is a table of entry points as [`super::Kernels`] is. The eight-bit tables give the same numbers
+//! bit by bit. Those of bf16 differ in how a CPU rounds while it sums up, and in nothing else.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -61,8 +61,8 @@ pub(crate) struct NarrowKernels {
     widen: unsafe fn(&[u32], f32, &mut [f32]),
 }
 
-/// Makes the table of one arithmetic and instruction set: every kernel in a function of its own that enables the features. After
-/// the register type stands how many panels a register block has.
+/// Makes the table of one arithmetic and instruction set: every kernel in a function of its own that enables the
+/// features. After the register type stands how many panels a register block has.
 macro_rules! narrow_kernels {
     ($module:ident, $name:expr, $dot:ty, $panels:literal $(, $features:literal)?) => {
         mod $module {
@@ -155,8 +155,9 @@ impl NarrowKernels {
         grid.inner_len() / self.numbers
     }
 
-    /// A 3x3 convolution of a board without border, and what [`Finish`] says of its sums: `relu(sums * scale + bias)`, with
-    /// `trunk`, a bordered board of floats, added before and overwritten if there is one. `out` gets it in narrow numbers.
+    /// A 3x3 convolution of a board without border, and what [`Finish`] says of its sums: `relu(sums * scale + bias)`,
+    /// with `trunk`, a bordered board of floats, added before and overwritten if there is one. `out` gets it in narrow
+    /// numbers.
     ///
     /// # Panics
     /// When a length does not fit, or the side is not 7, 9 or 11.

@@ -1,7 +1,7 @@
 //! Matrix products of bf16 numbers, for training: operands are rounded to bf16 and sums are of floats.
 //!
-//! Two numbers that are neighbours along a sum share a word. A product over channels has neighbouring channels in a word
-//! ([`round`]); an outer product, which sums over rows, two rows' numbers of a channel ([`pair_rows`]).
+//! Two numbers that are neighbours along a sum share a word. A product over channels has neighbouring channels in a
+//! word ([`round`]); an outer product, which sums over rows, two rows' numbers of a channel ([`pair_rows`]).
 
 use super::super::product::{Outer, Product, for_rows};
 use super::super::vector::Vector;
@@ -26,8 +26,8 @@ pub(super) unsafe fn round<D: Bf16>(values: &[f32], out: &mut [u32]) {
 /// Rounds rows of floats, two rows to a row of words; the last one stands alone where the rows are odd.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; `channels` is a multiple of [`PANEL`], `values` whole rows of so many, and `out` has
-/// half as many rows, rounded up.
+/// The CPU has the instruction set of `D`; `channels` is a multiple of [`PANEL`], `values` whole rows of so many, and
+/// `out` has half as many rows, rounded up.
 #[inline(always)]
 pub(super) unsafe fn pair_rows<D: Bf16>(channels: usize, values: &[f32], out: &mut [u32]) {
     let rows = values.len() / channels;
@@ -88,8 +88,8 @@ pub(super) unsafe fn multiply<D: Dot, const PANELS: usize, const ROWS: usize>(
 /// `ROWS` rows by `PANELS` panels, in registers throughout.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; `left` has `ROWS * depth` words, `weights` `depth * PANEL` for each panel, and `out`
-/// room for the panels at every `columns`.
+/// The CPU has the instruction set of `D`; `left` has `ROWS * depth` words, `weights` `depth * PANEL` for each panel,
+/// and `out` room for the panels at every `columns`.
 #[inline(always)]
 unsafe fn rows_by_panels<D: Dot, const PANELS: usize, const ROWS: usize>(
     left: *const u32,
@@ -172,8 +172,8 @@ pub(super) unsafe fn add_outer<D: Dot, const PANELS: usize, const ROWS: usize>(
 /// `LEFT` columns of the left-hand matrix by `PANELS` panels of the right-hand one, in registers throughout.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; there are `LEFT` words at every `left_columns` from `left` on and the panels at every
-/// `right_columns` from `right` and from `out` on, for each row they have.
+/// The CPU has the instruction set of `D`; there are `LEFT` words at every `left_columns` from `left` on and the panels
+/// at every `right_columns` from `right` and from `out` on, for each row they have.
 #[inline(always)]
 unsafe fn add_block<D: Dot, const PANELS: usize, const LEFT: usize>(
     rows: usize,

@@ -7,8 +7,8 @@ use super::dot::bf16;
 /// The largest eight-bit weight; the lowest is its negative.
 const LARGEST_WEIGHT: f64 = 127.0;
 
-/// Narrow weights of a convolution, `[channels / PANEL][TAPS][words][PANEL]`: the words of a square's inputs for each of a
-/// panel's outputs.
+/// Narrow weights of a convolution, `[channels / PANEL][TAPS][words][PANEL]`: the words of a square's inputs for each
+/// of a panel's outputs.
 #[derive(Debug)]
 pub(crate) struct Weights {
     memory: Aligned<u32>,
@@ -25,8 +25,8 @@ pub(crate) struct Int8Weights {
 }
 
 impl Weights {
-    /// Packs numbers of `32 / numbers` bits that `number(output, input, tap)` names, in the lowest bits; both kinds of channels
-    /// are as many, a multiple of [`PANEL`].
+    /// Packs numbers of `32 / numbers` bits that `number(output, input, tap)` names, in the lowest bits; both kinds of
+    /// channels are as many, a multiple of [`PANEL`].
     fn pack(channels: usize, numbers: usize, number: impl Fn(usize, usize, usize) -> u32) -> Weights {
         let words = channels / numbers;
         let mut memory = Aligned::zeros(channels * TAPS * words);
@@ -45,7 +45,8 @@ impl Weights {
         Weights::pack(channels, 2, |output, input, tap| u32::from(bf16(weight(output, input, tap) as f32)))
     }
 
-    /// Rounds the weights that `weight(output, input, tap)` names to whole steps, the largest of an output channel being 127.
+    /// Rounds the weights that `weight(output, input, tap)` names to whole steps, the largest of an output channel
+    /// being 127.
     pub fn int8(channels: usize, weight: impl Fn(usize, usize, usize) -> f64) -> Int8Weights {
         let mut steps = Floats::zeros(channels);
         for (output, step) in steps.iter_mut().enumerate() {

@@ -1,8 +1,8 @@
 //! The hand-made evaluation: what a club player would count on the board.
 //!
 //! All terms are counted for the defenders, in hundredths of a defending man, and turned round at the end if the
-//! attackers are to move. The weights were set by judgement and a few hundred matches between variants, then left alone:
-//! this is a yardstick, and yardsticks should not move.
+//! attackers are to move. The weights were set by judgement and a few hundred matches between variants, then left
+//! alone: this is a yardstick, and yardsticks should not move.
 
 use hnefi_engine::{Bitboard, BoardSize, Escape, KingCapture, Position, Side};
 

@@ -1,8 +1,8 @@
 //! External programs as players, by the Hnefatafl Text Protocol of the `hnefatafl-copenhagen` programs.
 //!
-//! Such a program is started with `--ai NAME --host HOST` and *connects* to a server, always at port 49152. So for every game the
-//! player opens that port on this machine, starts the program, takes its call and closes the port again; games at the same
-//! time take turns at it. Then lines go to and fro:
+//! Such a program is started with `--ai NAME --host HOST` and *connects* to a server, always at port 49152. So for
+//! every game the player opens that port on this machine, starts the program, takes its call and closes the port again;
+//! games at the same time take turns at it. Then lines go to and fro:
 //!
 //! ```text
 //! -> play attacker a4 b4       a move that was made, by either side before the program came in, by the opponent after
@@ -10,8 +10,8 @@
 //! <- play defender F4 D4       the program's move
 //! ```
 //!
-//! The program begins at the standard start and knows the rules of hnefatafl.org's Copenhagen alone. Faults are those of
-//! [`super::uci`], and a resignation.
+//! The program begins at the standard start and knows the rules of hnefatafl.org's Copenhagen alone. Faults are those
+//! of [`super::uci`], and a resignation.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

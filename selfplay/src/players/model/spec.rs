@@ -39,8 +39,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// What a network computes in where nobody says it. With a number of playouts the games can be repeated, on any machine; where
-    /// time is the limit they cannot, and speed is strength.
+    /// What a network computes in where nobody says it. With a number of playouts the games can be repeated, on any
+    /// machine; where time is the limit they cannot, and speed is strength.
     pub fn usual_precision(&self) -> PrecisionChoice {
         match self {
             Limit::Playouts(_) => Precision::F32.into(),

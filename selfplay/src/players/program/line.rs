@@ -28,7 +28,8 @@ impl Line {
         &self.moves
     }
 
-    /// Brings the line to `position`: it leads there already, or with the reply to our latest move, or begins anew there.
+    /// Brings the line to `position`: it leads there already, or with the reply to our latest move, or begins anew
+    /// there.
     pub(in crate::players) fn follow(&mut self, position: &Position) {
         let same = |other: &Position| other.ply() == position.ply() && other.state_key() == position.state_key();
         if let Some(mut at) = self.at.take().or_else(|| self.replay(position.rules())) {

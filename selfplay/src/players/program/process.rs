@@ -1,9 +1,9 @@
 //! A child process behind pipes that can neither block its player nor outlive it.
 //!
 //! Threads of their own write to the program and read from it, so a program that reads nothing, says nothing, or talks
-//! without end costs no more than the time it is given, and memory for [`LINES`] lines of [`LINE_BYTES`]. Whatever happens,
-//! it is told to quit, killed if it does not, and waited for. Where there are process groups, what it started and left
-//! running is killed after it, also if it quit by itself.
+//! without end costs no more than the time it is given, and memory for [`LINES`] lines of [`LINE_BYTES`]. Whatever
+//! happens, it is told to quit, killed if it does not, and waited for. Where there are process groups, what it started
+//! and left running is killed after it, also if it quit by itself.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -233,8 +233,8 @@ fn keep(latest: &Mutex<String>, line: &str) -> bool {
     true
 }
 
-/// Reads lines until the end or until `take` wants no more. It is told of each whether it is whole: one that is too long
-/// comes in pieces.
+/// Reads lines until the end or until `take` wants no more. It is told of each whether it is whole: one that is too
+/// long comes in pieces.
 fn read_lines(source: impl Read, mut take: impl FnMut(String, bool) -> bool) {
     let mut source = BufReader::new(source);
     let mut bytes = Vec::new();

@@ -11,8 +11,8 @@ pub(in crate::players) fn seconds(text: &str) -> Result<Duration, String> {
     value.map(Duration::from_secs_f64).ok_or_else(|| format!("timeout {text:?}: expected seconds from {low} to {high}"))
 }
 
-/// Splits a command at its spaces: within `'...'` everything stands for itself, within `"..."` all but `\"` and `\\`, and
-/// elsewhere a backslash protects the next character.
+/// Splits a command at its spaces: within `'...'` everything stands for itself, within `"..."` all but `\"` and `\\`,
+/// and elsewhere a backslash protects the next character.
 pub(in crate::players) fn split(command: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

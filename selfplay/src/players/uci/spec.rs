@@ -1,8 +1,8 @@
 //! How an external program is named: `uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S]`.
 //!
 //! A command may hold anything, spaces, commas and `=` included. Settings are read from the right: the last parts
-//! after a comma that are `nodes=`, `movetime=` or `timeout=`, each at most once and only one of the first two. Everything
-//! before them is the command.
+//! after a comma that are `nodes=`, `movetime=` or `timeout=`, each at most once and only one of the first two.
+//! Everything before them is the command.
 
 use std::fmt;
 use std::time::Duration;

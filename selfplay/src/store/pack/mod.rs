@@ -1,10 +1,11 @@
 //! A run in a few files of bounded size, to carry it where large folders cannot go.
 //!
-//! What a run needs to go on is taken whole: its configuration, the newest training state, checkpoint and games in flight, all
-//! metrics and ladder matches. Of the finished games the newest are taken, as many as there is room for; training goes on with
-//! a smaller replay window if not all of it fits. Other checkpoints stay behind.
+//! What a run needs to go on is taken whole: its configuration, the newest training state, checkpoint and games in
+//! flight, all metrics and ladder matches. Of the finished games the newest are taken, as many as there is room for;
+//! training goes on with a smaller replay window if not all of it fits. Other checkpoints stay behind.
 //!
-//! The parts, laid end to end, are a tar archive compressed by zstd, so `cat NAME.* | zstd -d | tar x` unpacks them too.
+//! The parts, laid end to end, are a tar archive compressed by zstd, so `cat NAME.* | zstd -d | tar x` unpacks them
+//! too.
 
 #[cfg(test)]
 mod tests;
@@ -114,8 +115,8 @@ pub enum PackError {
 /// Packs a run into `out.01`, `out.02` and so on. Nothing is there before everything is.
 ///
 /// # Errors
-/// When there is none, an object cannot be read, a part cannot be written or is there already, or the room does not suffice
-/// without games.
+/// When there is none, an object cannot be read, a part cannot be written or is there already, or the room does not
+/// suffice without games.
 pub fn pack(store: &Store, out: &Path, params: PackParams) -> Result<Packed, PackError> {
     let keys = store.list("")?;
     if keys.is_empty() {

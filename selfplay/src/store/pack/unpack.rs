@@ -9,24 +9,27 @@ use crate::store::Store;
 use crate::store::directory::{make_folder, sync_folder};
 use crate::store::lock::Lock;
 
-/// Bytes that any pack may unpack to, and so many times its size: those of training shrink to a half at best, metrics to a tenth.
+/// Bytes that any pack may unpack to, and so many times its size: those of training shrink to a half at best, metrics
+/// to a tenth.
 const ALWAYS_ALLOWED: u64 = 256 << 20;
 const MOST_EXPANSION: u64 = 32;
 
-/// Objects that any pack may hold, and one more for every so many bytes of it. The smallest objects take about 40 there.
+/// Objects that any pack may hold, and one more for every so many bytes of it. The smallest objects take about 40
+/// there.
 const OBJECTS_ALLOWED: u64 = 10_000;
 const BYTES_PER_OBJECT: u64 = 16;
 
 /// What an object takes in the archive beside its own bytes, at least.
 const ENTRY: u64 = 512;
 
-/// Unpacks the parts of a pack into the run directory `dir`, which must be new or empty. Gives the number of objects. Everything is
-/// unpacked and checked in a folder beside it, which gets its name when all of it is whole; one that a killed call left is
-/// begun anew. `limit` is what it may unpack to in bytes; by default 256 MiB, or 32 times the pack's size if that is more.
+/// Unpacks the parts of a pack into the run directory `dir`, which must be new or empty. Gives the number of objects.
+/// Everything is unpacked and checked in a folder beside it, which gets its name when all of it is whole; one that a
+/// killed call left is begun anew. `limit` is what it may unpack to in bytes; by default 256 MiB, or 32 times the
+/// pack's size if that is more.
 ///
 /// # Errors
-/// When a part is missing or damaged, holds nothing, links or more than allowed, or the directory is not empty or cannot be
-/// written. `dir` is as it was before then.
+/// When a part is missing or damaged, holds nothing, links or more than allowed, or the directory is not empty or
+/// cannot be written. `dir` is as it was before then.
 pub fn unpack(parts: &[PathBuf], dir: &Path, limit: Option<u64>) -> Result<usize, PackError> {
     let parts = in_order(parts)?;
     let dir = real(dir)?;
