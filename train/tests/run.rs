@@ -293,6 +293,9 @@ fn a_run_in_stages_from_other_weights() {
         let params = RunParams { origin: Some(&origin), ..RunParams::new(dir.path()) };
         run_at(&staged(), &params, &watch).unwrap();
         assert_eq!(*watch.stages.lock().unwrap(), stages);
+        let card = Checkpoint::load_card(&dir.path().join("checkpoints/000004")).unwrap();
+        let played: &[&str] = if stages.len() == 3 { &["brandubh", "tablut"] } else { &["tablut"] };
+        assert_eq!(card.rulesets, played, "a stage that was left out is not in the card");
     }
 }
 

@@ -215,7 +215,7 @@ fn open_learner(
     let config = whole.stage(stage)?;
     let (learner, parent) = first_learner(&config, devices, origin, LearnerParams::from(&config.train))?;
     let mut counters = Counters::fresh(parent);
-    counters.stage = stage;
+    (counters.first_stage, counters.stage) = (stage, stage);
     // From here on the run does not need its origin any more, which may move or go on; and the first generation can be
     // trained again, should this process die between its checkpoint and its state.
     saved::write_state(store, &counters, &learner.save()?)?;

@@ -84,7 +84,8 @@ impl Run<'_> {
     fn rulesets_begun(&self, generation: u32) -> Result<Vec<String>, TrainError> {
         let progress = self.clock.progress(generation.saturating_sub(1), 0.0);
         let mut names = Vec::new();
-        for stage in 0..=self.whole.stage_at(progress) {
+        let first = self.counters.first_stage;
+        for stage in first..=self.whole.stage_at(progress).max(first) {
             let within = self.whole.stage_span(stage).within(progress);
             for preset in self.whole.stage(stage)?.selfplay.rulesets_begun(within) {
                 let name = preset.name().to_owned();

@@ -34,6 +34,9 @@ pub(super) struct Counters {
     /// Id of the checkpoint that the run began with, if it did not begin with random weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<String>,
+    /// The stage that the run began with; later than the first where it began with other weights.
+    #[serde(default)]
+    pub(super) first_stage: usize,
     /// The stage that the next generation belongs to.
     #[serde(default)]
     pub(super) stage: usize,
@@ -90,6 +93,7 @@ impl Counters {
             format: FORMAT,
             generation: 0,
             parent,
+            first_stage: 0,
             stage: 0,
             elapsed_seconds: 0.0,
             plies: Vec::new(),

@@ -20,10 +20,8 @@ impl Run<'_> {
             return Ok(false);
         }
         let config = self.whole.stage(reached)?;
-        // The learner is handed over by value; the copy in between is small beside what a generation takes.
         let params = LearnerParams::from(&config.train);
-        let learner = self.learner.continued(&self.config.network, &config.network, config.run.seed, params)?;
-        self.learner = learner;
+        self.learner = self.learner.continued(&self.config.network, &config.network, config.run.seed, params)?;
         self.counters.stage = reached;
         self.span = self.whole.stage_span(reached);
         self.config = config;
