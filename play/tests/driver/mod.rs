@@ -49,11 +49,15 @@ impl Browser {
     }
 
     fn command(&self, method: &str, path: &str, body: Option<Value>) -> Value {
+        self.attempt(method, path, body).unwrap_or_else(|problem| panic!("{method} {path}: {problem}"))
+    }
+
+    /// What the browser answers, or its error in full.
+    fn attempt(&self, method: &str, path: &str, body: Option<Value>) -> Result<Value, Value> {
         let path = format!("/session/{}{path}", self.session);
         let reply = request(self.address, method, &path, &[], body.map(|body| body.to_string()).as_deref());
-        let mut answer = reply.json();
-        assert_eq!(reply.status, 200, "{method} {path}: {}", answer["value"]["message"]);
-        answer["value"].take()
+        let answer = reply.json()["value"].take();
+        if reply.status == 200 { Ok(answer) } else { Err(answer) }
     }
 
     fn chrome(&self, command: &str, parameters: Value) {
@@ -112,8 +116,19 @@ impl Browser {
     }
 
     /// Presses an element with the mouse, as a person would: it must be there and in nothing's shade.
+    ///
+    /// An answer of the server may move the page between the moment at which the driver looks for the element and the
+    /// moment at which it presses. The driver then reports what it would have pressed instead, and a person aims again.
     pub fn click(&self, selector: &str) {
-        self.command("POST", &format!("/element/{}/click", self.element(selector)), Some(json!({})));
+        let patience = Instant::now() + Duration::from_secs(5);
+        while let Err(problem) =
+            self.attempt("POST", &format!("/element/{}/click", self.element(selector)), Some(json!({})))
+        {
+            let moved =
+                ["element click intercepted", "stale element reference"].iter().any(|kind| problem["error"] == *kind);
+            assert!(moved && Instant::now() < patience, "click on {selector}: {problem}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
     }
 
     /// Types into an element.
