@@ -7,9 +7,8 @@ use std::sync::Arc;
 use burn::tensor::Device;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hnefi_engine::{MoveList, Position, Preset};
-use hnefi_models::{
-    BurnEvaluator, CpuEvaluator, CpuNetwork, Encoding, EvalRequest, Evaluations, Evaluator, Network, NetworkConfig,
-};
+use hnefi_inference::{CpuEvaluator, CpuNetwork, Encoding, EvalRequest, Evaluations, Evaluator, NetworkConfig};
+use hnefi_models::{BurnEvaluator, Network};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Rng;
 
@@ -67,7 +66,7 @@ fn evaluations(criterion: &mut Criterion) {
         let sample = sample(preset);
         group.throughput(Throughput::Elements(sample.len() as u64));
         for (name, config) in NETWORKS {
-            let network: Network = config.init(&device);
+            let network: Network = Network::fresh(&config, 0, &device);
             let packed = CpuNetwork::new(&network).expect("fresh weights are finite");
             let kernels = packed.kernels();
             let mut fast = CpuEvaluator::new(Arc::new(packed));

@@ -9,7 +9,8 @@ use std::time::Duration;
 use burn::tensor::Device;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hnefi_engine::BoardSize;
-use hnefi_models::{Auxiliaries, GLOBALS, NetworkConfig, PLANES, POLICY_PLANES};
+use hnefi_inference::{GLOBALS, NetworkConfig, PLANES, POLICY_PLANES};
+use hnefi_models::Auxiliaries;
 use hnefi_selfplay::{Rng, rng_for};
 use hnefi_train::TrainConfig;
 use hnefi_train::auxiliary::PerHead;
@@ -77,7 +78,8 @@ fn steps(criterion: &mut Criterion) {
         let weights = LossWeights { auxiliary: weights, ..params.weights };
         let params = LearnerParams { shards, weights, auxiliaries, ..params };
         let device = Device::flex();
-        let network = config.init_seeded(1, &device).with_auxiliary(config.init_auxiliary(auxiliaries, 1, &device));
+        let network =
+            Network::fresh(&config, 1, &device).with_auxiliary(AuxiliaryHeads::fresh(&config, auxiliaries, 1, &device));
         let Ok(mut learner) = Learner::new(&network, std::slice::from_ref(&device), params) else { continue };
         let batch = batch(size, rows, shards);
         let heads = if auxiliaries == Auxiliaries::NONE { "" } else { " all heads" };

@@ -19,7 +19,8 @@ use crate::cli::{Cli, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    hnefi_models::set_device_trial(commands::doctor::trial);
+    hnefi_models::device::install();
+    hnefi_models::device::set_device_trial(commands::doctor::trial);
     let Cli { command, quiet } = Cli::parse();
     if quiet {
         progress::be_quiet();

@@ -1,7 +1,7 @@
 //! One game as one line of JSON. Every line is also a request that [`crate::replay()`] accepts.
 
 use hnefi_engine::{BoardSize, Move, MoveList, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::GameRecord;
 use serde::Serialize;
 

@@ -30,7 +30,7 @@ pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
 
 use std::path::{Path, PathBuf};
 
-use hnefi_models::names;
+use hnefi_inference::names;
 use hnefi_selfplay::RecordError;
 
 /// Why a dataset could not be written or a text not be read.
@@ -87,7 +87,7 @@ pub enum DataError {
     },
     /// The network could not be evaluated.
     #[error(transparent)]
-    Evaluation(#[from] hnefi_models::EvalError),
+    Evaluation(#[from] hnefi_inference::EvalError),
     /// A record does not hold together under its own rules.
     #[error(transparent)]
     BadGame(#[from] RecordError),

@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use hnefi_engine::{BoardSize, MoveList, Position, Preset};
-use hnefi_models::{Encoding, Features, GLOBALS, Network, PLANES, POLICY_PLANES};
+use hnefi_inference::{CpuNetwork, Encoding, Features, GLOBALS, PLANES, POLICY_PLANES, Weights};
 use ndarray::{ArrayView, Dimension, StrideShape};
 use ndarray_npy::NpzWriter;
 
@@ -18,21 +18,22 @@ const PLIES_BETWEEN: usize = 3;
 
 /// Writes a numpy archive with positions on all three boards and what the network says of them: for each board N x N
 /// the arrays `planes_NxN`, `globals_NxN` (inputs) and `policy_NxN`, `wdl_NxN`, `moves_left_NxN`, `occupancy_NxN`
-/// (outputs, as in [`hnefi_models::RawOutputs`]). The positions are the same for every network, the inputs for every
+/// (outputs, as in [`hnefi_inference::RawOutputs`]). The positions are the same for every network, the inputs for every
 /// network of one encoding.
 ///
 /// # Errors
-/// When `out` exists, the network fails or the file system refuses.
-pub fn write_reference(network: &Network, out: &Path) -> Result<(), DataError> {
+/// When `out` exists, a weight is not finite or the file system refuses.
+pub fn write_reference(weights: &Weights, out: &Path) -> Result<(), DataError> {
     let problem = |problem: Box<dyn std::error::Error>| DataError::write(out, problem);
+    let network = CpuNetwork::new(weights).map_err(|error| problem(error.into()))?;
     let mut file = NpzWriter::new(Cursor::new(Vec::new()));
     for (preset, size) in [
         (Preset::Brandubh, BoardSize::Seven),
         (Preset::Tablut, BoardSize::Nine),
         (Preset::Copenhagen, BoardSize::Eleven),
     ] {
-        let features = positions(preset, network.encoding);
-        let outputs = network.raw_outputs(&features, size)?;
+        let features = positions(preset, weights.encoding);
+        let outputs = network.raw_outputs(&features, size);
         let (count, n) = (features.len(), size.side());
         let mut planes = vec![0.0; count * PLANES * size.squares()];
         for (features, out) in features.iter().zip(planes.chunks_exact_mut(PLANES * size.squares())) {

@@ -1,7 +1,7 @@
 //! Rules as datasets name them: a preset's name, or the options themselves for a mixture of one's own.
 
 use hnefi_engine::Rules;
-use hnefi_models::names::ruleset;
+use hnefi_inference::names::ruleset;
 use serde::{Deserialize, Serialize};
 
 /// What stands in the field `rules`.

@@ -218,7 +218,7 @@ fn every_column_is_documented_and_on_the_card() {
         }
         let notes = metadata.key_value_metadata().expect("notes");
         let encoding = notes.iter().find(|note| note.key == "hnefi.encoding").and_then(|note| note.value.clone());
-        assert_eq!(encoding, Some(hnefi_models::ENCODING_VERSION.to_string()));
+        assert_eq!(encoding, Some(hnefi_inference::ENCODING_VERSION.to_string()));
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_data::{DataError, ExportParams, Format, GameId, PolicyColumns, SourceGame, export, export_unless};
 use hnefi_engine::{BoardSize, MoveList, Position, Preset, Reason, Side};
-use hnefi_models::{Encoding, GLOBALS, PolicyIndex, Wdl};
+use hnefi_inference::{Encoding, GLOBALS, PolicyIndex, Wdl};
 use hnefi_selfplay::GameRecord;
 use ndarray::{Array, Array1, Array2, Array4, Dimension, Ix0};
 use ndarray_npy::{NpzReader, ReadableElement};
@@ -115,7 +115,7 @@ fn arrays_hold_the_positions_of_the_games() {
             row += game.plies.len();
         }
         assert_eq!(array::<u8, ndarray::Ix4>(&file, "planes").dim(), (row, 16, n, n));
-        assert_eq!(array::<u32, Ix0>(&file, "encoding").into_scalar(), hnefi_models::ENCODING_VERSION);
+        assert_eq!(array::<u32, Ix0>(&file, "encoding").into_scalar(), hnefi_inference::ENCODING_VERSION);
         let rules: Array1<u8> = array(&file, "rules");
         assert!(rules.iter().all(|&rules| rules == 8 || Preset::ALL[usize::from(rules)].rules().size == size));
         assert_eq!(rules.iter().any(|&rules| rules == 8), size == BoardSize::Seven, "one game has rules of its own");

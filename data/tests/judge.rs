@@ -4,7 +4,7 @@ mod games;
 
 use hnefi_data::{JudgeParams, Judgement, judge};
 use hnefi_engine::{MoveList, Position, Preset};
-use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
 use hnefi_selfplay::search::{Search, SearchConfig, run_to_end};
 use hnefi_selfplay::{GameRecord, PlyRecord};
 

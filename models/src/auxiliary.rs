@@ -10,7 +10,9 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 
 use crate::parameters::fresh;
-use crate::{Network, NetworkConfig, POLICY_PLANES};
+use hnefi_inference::{NetworkConfig, POLICY_PLANES};
+
+use crate::Network;
 
 /// Ways a game ends with the king, each on a square of the board: he escapes, he holds a fort, he is captured.
 pub const KING_ENDINGS: usize = 3;
@@ -96,23 +98,23 @@ pub struct AuxiliaryOutputs {
     pub ending: Option<Tensor<2>>,
 }
 
-impl NetworkConfig {
+impl AuxiliaryHeads {
     /// Auxiliary heads for a network of this shape, on `device`; `None` where none is wanted. Their weights are drawn
-    /// as [`NetworkConfig::init_seeded`] draws those of a network, which do not depend on what is drawn here.
-    pub fn init_auxiliary(&self, which: Auxiliaries, seed: u64, device: &Device) -> Option<AuxiliaryHeads> {
-        (which != Auxiliaries::NONE).then(|| fresh(self.auxiliary_skeleton(which, device), seed ^ SEED))
+    /// as [`Network::fresh`] draws the network's, which do not depend on what is drawn here.
+    pub fn fresh(config: &NetworkConfig, which: Auxiliaries, seed: u64, device: &Device) -> Option<AuxiliaryHeads> {
+        (which != Auxiliaries::NONE).then(|| fresh(AuxiliaryHeads::skeleton(config, which, device), seed ^ SEED))
     }
 
-    fn auxiliary_skeleton(&self, which: Auxiliaries, device: &Device) -> AuxiliaryHeads {
-        let (channels, head) = (self.channels, self.head_channels);
+    fn skeleton(config: &NetworkConfig, which: Auxiliaries, device: &Device) -> AuxiliaryHeads {
+        let (channels, head) = (config.channels, config.head_channels);
         let linear = |inputs, outputs| LinearConfig::new(inputs, outputs).init(device);
         let policy = || SquarePolicy { hidden: linear(channels, head), out: linear(head, POLICY_PLANES) };
         AuxiliaryHeads {
             reply: which.reply.then(policy),
             soft_policy: which.soft_policy.then(policy),
             short_values: (which.short_values > 0).then(|| ShortValues {
-                hidden: linear(3 * channels, self.value_hidden),
-                out: linear(self.value_hidden, 3 * which.short_values),
+                hidden: linear(3 * channels, config.value_hidden),
+                out: linear(config.value_hidden, 3 * which.short_values),
             }),
             captured: which.captured.then(|| linear(channels, 2)),
             ending: which.ending.then(|| EndingHead {

@@ -8,8 +8,10 @@
 use burn::tensor::Tensor;
 use hnefi_engine::BoardSize;
 
-use crate::encoding::global::{BOARD_SIZE, PLY_CAP, PLY_CLOCK, told_cap};
-use crate::{Encoding, Network};
+use hnefi_inference::Encoding;
+use hnefi_inference::encoding::global::{BOARD_SIZE, PLY_CAP, PLY_CLOCK, told_cap};
+
+use crate::Network;
 
 /// Plies played over the ply cap in the mean over the plies of self-play, on 7x7, 9x9 and 11x11: measured on games of
 /// the shipped networks for the first and the last, between them on 9x9, for which there is none.

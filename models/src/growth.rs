@@ -10,36 +10,13 @@ use std::collections::BTreeMap;
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Tensor, TensorData};
 
-use crate::{Network, NetworkConfig};
+use hnefi_inference::NetworkConfig;
+
+use crate::{AuxiliaryHeads, Network};
 
 /// Linear layers that read pooled features, whose inputs are the channels three times over, by the end of their paths.
 const POOLED: [&[&str]; 5] =
     [&["pool"], &["policy_pool"], &["value_hidden"], &["short_values", "hidden"], &["ending", "other"]];
-
-impl NetworkConfig {
-    /// Whether a network of this shape can be [grown](Network::grown) to `larger`; if not, why.
-    ///
-    /// # Errors
-    /// With the first thing of which `larger` has less.
-    pub fn grows_to(&self, larger: &NetworkConfig) -> Result<(), String> {
-        let sizes = [
-            ("blocks", self.blocks, larger.blocks),
-            ("channels", self.channels, larger.channels),
-            ("head_channels", self.head_channels, larger.head_channels),
-            ("value_hidden", self.value_hidden, larger.value_hidden),
-        ];
-        if let Some((name, here, there)) = sizes.into_iter().find(|(_, here, there)| there < here) {
-            return Err(format!("{name} would shrink from {here} to {there}"));
-        }
-        if self.role_heads && !larger.role_heads {
-            return Err("the heads of the two roles would become one".to_owned());
-        }
-        match (0..self.blocks).find(|&index| self.block_pools(index) && !larger.block_pools(index)) {
-            Some(index) => Err(format!("block {} would lose its global pooling", index + 1)),
-            None => Ok(()),
-        }
-    }
-}
 
 impl Network {
     /// This network, whose shape is `shape`, with the shape `larger`: what is new is drawn from `seed` and changes
@@ -54,8 +31,8 @@ impl Network {
     pub fn grown(&self, shape: &NetworkConfig, larger: &NetworkConfig, seed: u64) -> Result<Network, String> {
         shape.grows_to(larger)?;
         let device = self.globals.weight.device();
-        let auxiliary = larger.init_auxiliary(self.auxiliaries(), seed, &device);
-        let fresh = larger.init_seeded(seed, &device).with_auxiliary(auxiliary);
+        let auxiliary = AuxiliaryHeads::fresh(larger, self.auxiliaries(), seed, &device);
+        let fresh = Network::fresh(larger, seed, &device).with_auxiliary(auxiliary);
         let smaller = self.valid();
         assert_eq!(smaller.stem.norm.gamma.dims(), [shape.channels], "shape of the network");
         Ok(Network { encoding: self.encoding, ..smaller.placed_in(fresh) })

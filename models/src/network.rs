@@ -8,84 +8,10 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
+use hnefi_inference::{Encoding, GLOBALS, NetworkConfig, PLANES, POLICY_PLANES, TrainPrecision};
 
 use crate::auxiliary::{AuxiliaryHeads, AuxiliaryOutputs};
 use crate::fused;
-use crate::{Encoding, GLOBALS, PLANES, POLICY_PLANES, TrainPrecision};
-
-/// Shape of a network. Two checkpoints with the same config can load each other's weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NetworkConfig {
-    /// Residual blocks in the tower.
-    pub blocks: usize,
-    /// Channels of the tower.
-    pub channels: usize,
-    /// Every so many blocks one has global pooling (3: the third, the sixth, ...); 0 for none.
-    pub pool_every: usize,
-    /// Hidden channels of the policy and value heads.
-    pub head_channels: usize,
-    /// Hidden units of the value head.
-    pub value_hidden: usize,
-    /// Whether attackers and defenders have heads of their own.
-    pub role_heads: bool,
-}
-
-impl NetworkConfig {
-    /// Whether every size lies within what a network may have: far beyond those that anybody could train, and so that
-    /// sums and products of them do not overflow.
-    ///
-    /// # Errors
-    /// With the first size that does not.
-    pub fn check_bounds(&self) -> Result<(), String> {
-        let sizes = [
-            ("blocks", self.blocks, 0..=1_000),
-            ("channels", self.channels, 1..=16_384),
-            ("pool_every", self.pool_every, 0..=1_000),
-            ("head_channels", self.head_channels, 1..=16_384),
-            ("value_hidden", self.value_hidden, 1..=16_384),
-        ];
-        match sizes.into_iter().find(|(_, size, allowed)| !allowed.contains(size)) {
-            Some((name, size, allowed)) => {
-                Err(format!("network.{name} is {size}; expected {} to {}", allowed.start(), allowed.end()))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Whether block `index` (from 0) has global pooling.
-    pub fn block_pools(&self, index: usize) -> bool {
-        self.pool_every > 0 && (index + 1).is_multiple_of(self.pool_every)
-    }
-
-    /// Multiply-adds of one evaluation on a board of so many squares, by the definition of the layers: what a direct
-    /// convolution takes. (Winograd's method takes fewer.) Heads that play does not use are left out.
-    pub fn multiply_adds(&self, squares: usize) -> usize {
-        let (channels, head) = (self.channels, self.head_channels);
-        let stem = PLANES * 9 * channels * squares + GLOBALS * channels;
-        let tower = self.blocks * 2 * 9 * channels * channels * squares;
-        let pools = (0..self.blocks).filter(|&index| self.block_pools(index)).count() * 3 * channels * channels;
-        let policy = squares * head * (channels + POLICY_PLANES) + 3 * channels * head;
-        let value = squares * channels * head + 3 * head * self.value_hidden + self.value_hidden * 4;
-        stem + tower + pools + policy + value
-    }
-
-    /// The layers on `device` without weights worth using: burn draws them when they are first read, unless they were
-    /// set before.
-    pub(crate) fn skeleton(&self, device: &Device) -> Network {
-        let channels = self.channels;
-        Network {
-            stem: ConvNorm::new(PLANES, channels, device),
-            globals: LinearConfig::new(GLOBALS, channels).init(device),
-            blocks: (0..self.blocks).map(|index| Block::new(channels, self.block_pools(index), device)).collect(),
-            roles: (0..if self.role_heads { 2 } else { 1 }).map(|_| RoleHeads::new(self, device)).collect(),
-            occupancy: Conv2dConfig::new([channels, 4], [1, 1]).init(device),
-            auxiliary: None,
-            encoding: Encoding::NEWEST,
-        }
-    }
-}
 
 /// A 3x3 convolution without bias and the batch normalisation that folds into it.
 #[derive(Module, Debug)]
@@ -218,6 +144,35 @@ pub struct Network {
 }
 
 impl Network {
+    /// The layers of a network on `device` without weights worth using: burn draws them when they are first read,
+    /// unless they were set before.
+    pub(crate) fn skeleton(config: &NetworkConfig, device: &Device) -> Network {
+        let channels = config.channels;
+        Network {
+            stem: ConvNorm::new(PLANES, channels, device),
+            globals: LinearConfig::new(GLOBALS, channels).init(device),
+            blocks: (0..config.blocks).map(|index| Block::new(channels, config.block_pools(index), device)).collect(),
+            roles: (0..if config.role_heads { 2 } else { 1 }).map(|_| RoleHeads::new(config, device)).collect(),
+            occupancy: Conv2dConfig::new([channels, 4], [1, 1]).init(device),
+            auxiliary: None,
+            encoding: Encoding::NEWEST,
+        }
+    }
+
+    /// The shape of the network.
+    pub fn config(&self) -> NetworkConfig {
+        let heads = &self.roles[0];
+        let pool = self.blocks.iter().position(|block| block.pool.is_some());
+        NetworkConfig {
+            blocks: self.blocks.len(),
+            channels: self.stem.norm.gamma.dims()[0],
+            pool_every: pool.map_or(0, |index| index + 1),
+            head_channels: heads.policy_conv.weight.dims()[0],
+            value_hidden: heads.value_hidden.weight.dims()[1],
+            role_heads: self.roles.len() > 1,
+        }
+    }
+
     /// Evaluates a batch. `planes` is `[B, PLANES, N, N]`; `globals` is `[B, GLOBALS]`, whose first entry is 1 where
     /// the attackers are to move and 0 where the defenders are, which picks the heads. Auxiliary heads are not
     /// computed.

@@ -1,23 +1,12 @@
-//! What a network says before anything is made of it, for comparing other programs with this one.
+//! What a network says by burn's own layers: the reference of the other evaluators.
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_engine::BoardSize;
 
-use crate::{EvalError, Features, GLOBALS, Network, PLANES};
+use hnefi_inference::{EvalError, Features, GLOBALS, PLANES, RawOutputs};
 
-/// The heads' outputs for a batch of B positions on one board, row-major.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RawOutputs {
-    /// Policy logits of the side to move, `[B, 40, N, N]`.
-    pub policy: Vec<f32>,
-    /// Win, draw and loss logits of the side to move, `[B, 3]`.
-    pub wdl: Vec<f32>,
-    /// ln(1 + plies to the end), `[B, 1]`.
-    pub moves_left: Vec<f32>,
-    /// Logits of each square's final content (empty, attacker, defender, king), `[B, 4, N, N]`.
-    pub occupancy: Vec<f32>,
-}
+use crate::Network;
 
 impl Network {
     /// Evaluates positions on burn's CPU device, by burn's own layers.

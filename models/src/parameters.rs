@@ -3,29 +3,20 @@
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 
-use crate::mixing::Sequence;
-use crate::{Network, NetworkConfig, plane};
+use hnefi_inference::mixing::Sequence;
+use hnefi_inference::{LAST_LAYER_SCALE, NetworkConfig, Weights, plane};
 
-/// How much smaller the last layer of each head begins than the others, so that an untrained network finds all moves
-/// and results about equally likely instead of insisting on an accident of its weights.
-const LAST_LAYER_SCALE: f32 = 0.1;
+use crate::Network;
 
-impl NetworkConfig {
-    /// Fresh random weights on `device`: [`NetworkConfig::init_seeded`] with seed 0.
-    pub fn init(&self, device: &Device) -> Network {
-        self.init_seeded(0, device)
-    }
-
-    /// Fresh random weights on `device`. They depend on this config and the seed alone, not on the device nor on what
-    /// else draws random numbers in the process.
-    ///
-    /// Weights are uniform in `±1/sqrt(inputs)`, a tenth of that in the last layer of each head; biases begin at 0.
-    pub fn init_seeded(&self, seed: u64, device: &Device) -> Network {
-        fresh(self.skeleton(device), seed)
+impl Network {
+    /// Fresh random weights on `device`. They depend on the config and the seed alone
+    /// ([`hnefi_inference::Weights::fresh`]), not on the device nor on what else draws random numbers in the process.
+    pub fn fresh(config: &NetworkConfig, seed: u64, device: &Device) -> Network {
+        Network::load(&Weights::fresh(config, seed), device).expect("weights of this very shape")
     }
 }
 
-/// The layers with weights drawn from this seed, in the order of their fields.
+/// Auxiliary heads with weights drawn from this seed, in the order of their fields.
 pub(crate) fn fresh<M: Module>(layers: M, seed: u64) -> M {
     layers.map(&mut FreshWeights { sequence: Sequence::new(seed), path: Vec::new() })
 }
@@ -72,10 +63,10 @@ impl Network {
     }
 }
 
-/// Last layers of heads, by the field that leads to them; the last three are auxiliary heads'.
-const LAST_LAYERS: [&str; 6] = ["policy_out", "value_out", "occupancy", "out", "captured", "ending"];
+/// Last layers of auxiliary heads, by the field that leads to them.
+const LAST_LAYERS: [&str; 3] = ["out", "captured", "ending"];
 
-/// Draws weights in the order of the network's fields.
+/// Draws weights in the order of the fields.
 struct FreshWeights {
     sequence: Sequence,
     path: Vec<String>,

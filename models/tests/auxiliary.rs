@@ -2,10 +2,8 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
-use hnefi_models::{
-    Auxiliaries, AuxiliaryOutputs, Card, Checkpoint, GLOBALS, KING_ENDINGS, Network, NetworkConfig, OTHER_ENDINGS,
-    PLANES, POLICY_PLANES, TrainPrecision,
-};
+use hnefi_inference::{Card, Checkpoint, GLOBALS, NetworkConfig, PLANES, POLICY_PLANES, TrainPrecision};
+use hnefi_models::{Auxiliaries, AuxiliaryHeads, AuxiliaryOutputs, KING_ENDINGS, Network, OTHER_ENDINGS};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -15,7 +13,7 @@ const CONFIG: NetworkConfig =
 const ALL: Auxiliaries = Auxiliaries { reply: true, soft_policy: true, short_values: 2, captured: true, ending: true };
 
 fn network(which: Auxiliaries, device: &Device) -> Network {
-    CONFIG.init_seeded(5, device).with_auxiliary(CONFIG.init_auxiliary(which, 5, device))
+    Network::fresh(&CONFIG, 5, device).with_auxiliary(AuxiliaryHeads::fresh(&CONFIG, which, 5, device))
 }
 
 /// Random planes and globals of so many positions.
@@ -86,12 +84,12 @@ fn nothing_that_plays_changes() {
     let trained = with.forward_in_training(planes.clone(), globals.clone(), TrainPrecision::F32).0;
     assert_eq!(values(trained.policy), values(heads(&with).policy));
 
-    let checkpoint = |network: &Network| Checkpoint::new(Card::new(CONFIG), network).unwrap();
+    let checkpoint = |network: &Network| network.checkpoint(Card::new(CONFIG)).unwrap();
     assert_eq!(checkpoint(&with).card, checkpoint(&without).card, "the same weights by the same name");
     let home = tempfile::TempDir::new().unwrap();
     checkpoint(&with).save(&home.path().join("kept")).unwrap();
-    let read = Checkpoint::load(&home.path().join("kept"), &device).unwrap().network;
-    assert_eq!(read.auxiliaries(), Auxiliaries::NONE);
+    let read = Checkpoint::load(&home.path().join("kept")).unwrap();
+    assert_eq!(Network::load(&read.weights, &device).unwrap().auxiliaries(), Auxiliaries::NONE);
     assert_ne!(with.weights_bytes().unwrap(), without.weights_bytes().unwrap());
     assert!(with.parameter_count() > without.parameter_count());
 }
@@ -101,7 +99,8 @@ fn they_begin_nearly_without_an_opinion_and_by_their_seed() {
     let device = Device::flex();
     let (planes, globals) = batch(4, 9, &device);
     let answers = |seed| {
-        let network = CONFIG.init_seeded(5, &device).with_auxiliary(CONFIG.init_auxiliary(ALL, seed, &device));
+        let network =
+            Network::fresh(&CONFIG, 5, &device).with_auxiliary(AuxiliaryHeads::fresh(&CONFIG, ALL, seed, &device));
         values(flat(network.forward_in_training(planes.clone(), globals.clone(), TrainPrecision::F32).1))
     };
     let first = answers(1);

@@ -1,276 +1,44 @@
-//! Checkpoints: what is saved comes back, and every kind of damage is told apart by its message.
-
-use std::fs;
-use std::path::{Path, PathBuf};
+//! What a checkpoint keeps of a burn network.
 
 use burn::tensor::{Device, Tensor};
-use hnefi_models::{Card, Checkpoint, CheckpointError, Encoding, GLOBALS, Network, NetworkConfig, PLANES};
+use hnefi_inference::{Card, Checkpoint, Encoding, GLOBALS, NetworkConfig, PLANES};
+use hnefi_models::Network;
 use tempfile::TempDir;
 
 const TINY: NetworkConfig =
     NetworkConfig { blocks: 1, channels: 8, pool_every: 1, head_channels: 8, value_hidden: 8, role_heads: true };
 
-fn checkpoint(seed: u64) -> Checkpoint {
-    let card = Card {
-        rulesets: vec!["brandubh".to_owned()],
-        generation: 3,
-        steps: 1200,
-        samples: 153_600,
-        parent: Some("0123".to_owned()),
-        seed,
-        ..Card::new(TINY)
-    };
-    Checkpoint::new(card, &TINY.init_seeded(seed, &Device::flex())).unwrap()
-}
-
-/// A saved checkpoint in a temporary folder.
-fn saved() -> (TempDir, PathBuf) {
-    let home = TempDir::new().unwrap();
-    let folder = home.path().join("checkpoints/000003");
-    checkpoint(1).save(&folder).unwrap();
-    (home, folder)
-}
-
-fn load(folder: &Path) -> Result<Checkpoint, CheckpointError> {
-    Checkpoint::load(folder, &Device::flex())
-}
-
-/// The message of a failed load, which must name `path`.
-fn failure(folder: &Path, path: &Path) -> String {
-    let message = load(folder).expect_err("the checkpoint is damaged").to_string();
-    assert!(message.contains(&path.display().to_string()), "{message:?} does not name {}", path.display());
-    message
-}
-
-fn edit_card(folder: &Path, edit: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>)) {
-    let path = folder.join("card.json");
-    let mut card: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let card = card.as_object_mut().unwrap();
-    // An edited card is one without a checksum.
-    card.remove("crc32c");
-    edit(card);
-    fs::write(&path, serde_json::to_string(card).unwrap()).unwrap();
-}
-
-fn win_logit(network: &Network) -> f32 {
-    let device = Device::flex();
-    let heads = network.forward(Tensor::ones([1, PLANES, 7, 7], &device), Tensor::ones([1, GLOBALS], &device));
-    heads.wdl.narrow(1, 0, 1).into_scalar::<f32>()
-}
-
-#[test]
-fn a_saved_checkpoint_comes_back_the_same() {
-    let (_home, folder) = saved();
-    let (written, read) = (checkpoint(1), load(&folder).unwrap());
-    assert_eq!(read.card, written.card);
-    assert_eq!(Checkpoint::load_card(&folder).unwrap(), written.card);
-    assert_eq!(read.network.weights_bytes().unwrap(), written.network.weights_bytes().unwrap());
-    assert_eq!(win_logit(&read.network), win_logit(&written.network));
-    assert_eq!(fs::read_dir(folder.parent().unwrap()).unwrap().count(), 1, "no temporary folder is left");
-}
-
 #[test]
 fn running_statistics_are_part_of_a_checkpoint() {
     let device = Device::flex().autodiff();
-    let network = TINY.init_seeded(1, &device);
-    let fresh = Checkpoint::new(Card::new(TINY), &network).unwrap();
+    let network = Network::fresh(&TINY, 1, &device);
+    let fresh = network.checkpoint(Card::new(TINY)).unwrap();
     network.forward(Tensor::ones([4, PLANES, 7, 7], &device), Tensor::ones([4, GLOBALS], &device));
     let home = TempDir::new().unwrap();
-    let used = Checkpoint::new(Card::new(TINY), &network).unwrap();
+    let used = network.checkpoint(Card::new(TINY)).unwrap();
     assert_ne!(used.card.id, fresh.card.id);
     used.save(&home.path().join("used")).unwrap();
-    let read = load(&home.path().join("used")).unwrap().network;
-    let means = |network: &Network| network.stem.norm.running_mean.value().into_data().try_into_vec::<f32>().unwrap();
-    assert_eq!(means(&read), means(&used.network));
-    assert_ne!(means(&read), means(&fresh.network));
+    let read = Checkpoint::load(&home.path().join("used")).unwrap();
+    let means = |checkpoint: &Checkpoint| checkpoint.weights.tensors()["stem.norm.running_mean"].values.clone();
+    assert_eq!(means(&read), means(&used));
+    assert_ne!(means(&read), means(&fresh));
 }
 
 #[test]
 fn a_checkpoint_loaded_for_training_takes_gradients() {
-    let (_home, folder) = saved();
     let device = Device::flex().autodiff();
-    let network = Checkpoint::load(&folder, &device).unwrap().network;
+    let checkpoint = Network::fresh(&TINY, 1, &Device::flex()).checkpoint(Card::new(TINY)).unwrap();
+    let network = Network::load(&checkpoint.weights, &device).unwrap();
     let heads = network.forward(Tensor::ones([2, PLANES, 7, 7], &device), Tensor::ones([2, GLOBALS], &device));
     let gradients = heads.wdl.narrow(1, 0, 1).sum().backward();
     assert!(network.stem.conv.weight.val().grad(&gradients).is_some());
 }
 
 #[test]
-fn the_id_is_the_sha_256_of_the_weights_file() {
-    let (_home, folder) = saved();
-    let sum = std::process::Command::new("sha256sum").arg(folder.join("model.safetensors")).output();
-    // Not every system has the command.
-    if let Ok(sum) = sum {
-        let text = String::from_utf8(sum.stdout).unwrap();
-        assert_eq!(text.split_whitespace().next(), Some(checkpoint(1).card.id.as_str()));
-    }
-}
-
-#[test]
-fn an_existing_checkpoint_is_never_overwritten() {
-    let (_home, folder) = saved();
-    let message = checkpoint(2).save(&folder).unwrap_err().to_string();
-    assert!(message.contains("exists already"), "{message}");
-    assert_eq!(load(&folder).unwrap().card, checkpoint(1).card);
-}
-
-#[test]
-fn a_save_that_fails_leaves_nothing_behind() {
-    let home = TempDir::new().unwrap();
-    fs::write(home.path().join("file"), "in the way").unwrap();
-    let message = checkpoint(1).save(&home.path().join("file/000001")).unwrap_err().to_string();
-    assert!(message.contains("file/000001"), "{message}");
-    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
-}
-
-#[test]
-fn a_missing_folder_or_file_is_named() {
-    let (home, folder) = saved();
-    let absent = home.path().join("absent");
-    assert!(failure(&absent, &absent).contains("not found"));
-    for name in ["model.safetensors", "card.json"] {
-        fs::remove_file(folder.join(name)).unwrap();
-        assert!(failure(&folder, &folder.join(name)).contains("not found"));
-    }
-    let file = home.path().join("file");
-    fs::write(&file, "").unwrap();
-    assert!(failure(&file, &file).contains("is a file; expected a folder"));
-}
-
-#[test]
-fn a_card_that_is_no_card_is_refused() {
-    let (_home, folder) = saved();
-    let path = folder.join("card.json");
-    edit_card(&folder, |card| {
-        card.remove("encoding");
-    });
-    assert!(failure(&folder, &path).contains("missing field `encoding`"));
-    fs::write(&path, "{\"format\": 1,").unwrap();
-    let message = failure(&folder, &path);
-    assert!(message.contains("checkpoint card") && message.contains("line 1"), "{message}");
-}
-
-#[test]
-fn another_encoding_or_a_newer_card_is_refused() {
-    let (_home, folder) = saved();
-    let path = folder.join("card.json");
-    edit_card(&folder, |card| {
-        card.insert("encoding".to_owned(), 99.into());
-    });
-    let message = failure(&folder, &path);
-    assert!(message.contains("encoding 99") && message.contains("encodings 1 to 2"), "{message}");
-    edit_card(&folder, |card| {
-        card.insert("format".to_owned(), 2.into());
-        card.remove("network");
-    });
-    let message = failure(&folder, &path);
-    assert!(message.contains("format 2") && message.contains("up to 1"), "{message}");
-}
-
-#[test]
-fn a_network_reads_positions_as_its_card_says() {
-    let (home, folder) = saved();
-    assert_eq!(load(&folder).unwrap().network.encoding, Encoding::NEWEST, "what is made now");
-    let caps = serde_json::json!([150, 200, 400]);
-    for (key, value, expected) in
-        [("encoding", 1.into(), Encoding::FIRST), ("ply_caps", caps, Encoding::V1 { ply_caps: [150, 200, 400] })]
-    {
-        edit_card(&folder, |card| _ = card.insert(key.to_owned(), value));
-        let old = load(&folder).unwrap();
-        assert_eq!(old.network.encoding, expected);
-        let again = home.path().join(key);
-        Checkpoint::new(old.card.clone(), &old.network).unwrap().save(&again).unwrap();
-        let again = load(&again).unwrap();
-        assert_eq!((again.card, again.network.encoding), (old.card, expected), "written again it stays what it was");
-    }
-    let converted = load(&folder).unwrap();
-    let converted = Checkpoint::new(converted.card, &converted.network.in_newest_encoding()).unwrap();
-    assert_eq!((converted.card.encoding, converted.card.ply_caps), (2, None));
-}
-
-#[test]
-fn weights_cut_anywhere_are_refused() {
-    let (_home, folder) = saved();
-    let path = folder.join("model.safetensors");
-    let whole = fs::read(&path).unwrap();
-    for length in [0, 5, 200, whole.len() / 2, whole.len() - 1] {
-        fs::write(&path, &whole[..length]).unwrap();
-        let message = failure(&folder, &path);
-        assert!(message.contains(&format!("damaged or cut short at {length} bytes")), "{message}");
-    }
-}
-
-#[test]
-fn weights_of_another_network_are_refused() {
-    let (_home, folder) = saved();
-    let path = folder.join("model.safetensors");
-    let others = [
-        (NetworkConfig { channels: 16, ..TINY }, "expected F32"),
-        (NetworkConfig { blocks: 2, ..TINY }, "tensors are unknown (blocks.1."),
-        (NetworkConfig { blocks: 0, ..TINY }, "tensors are missing (blocks.0."),
-        (NetworkConfig { role_heads: false, ..TINY }, "tensors are missing (roles.1."),
-    ];
-    for (config, expected) in others {
-        fs::write(&path, config.init(&Device::flex()).weights_bytes().unwrap()).unwrap();
-        let message = failure(&folder, &path);
-        assert!(message.contains("do not fit the network of the card"), "{message}");
-        assert!(message.contains(expected), "{message}");
-    }
-}
-
-#[test]
-fn other_weights_than_the_cards_are_refused() {
-    let (_home, folder) = saved();
-    let path = folder.join("model.safetensors");
-    fs::write(&path, checkpoint(2).network.weights_bytes().unwrap()).unwrap();
-    let message = failure(&folder, &path);
-    assert!(message.contains(&checkpoint(1).card.id) && message.contains(&checkpoint(2).card.id), "{message}");
-}
-
-#[test]
-fn a_changed_digit_of_a_card_is_found() {
-    let (_home, folder) = saved();
-    let path = folder.join("card.json");
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("1200", "1201")).unwrap();
-    let message = failure(&folder, &path);
-    assert!(message.contains("its checksum is ") && message.contains("damaged or was edited"), "{message}");
-}
-
-/// Whatever a card claims, no more memory is taken than its files have bytes.
-#[test]
-fn a_card_that_claims_too_much_is_refused_before_anything_is_allocated() {
-    let (_home, folder) = saved();
-    let whole = fs::read(folder.join("card.json")).unwrap();
-    let network = |name: &str, value: u64| {
-        fs::write(folder.join("card.json"), &whole).unwrap();
-        edit_card(&folder, |card| card["network"][name] = value.into());
-        load(&folder).expect_err("too much").to_string()
-    };
-    for name in ["blocks", "channels", "pool_every", "head_channels", "value_hidden"] {
-        for value in [1 << 32, u64::MAX >> 1, u64::MAX] {
-            let message = network(name, value);
-            assert!(message.contains(&format!("network.{name} is {value}; expected ")), "{message}");
-        }
-    }
-    assert!(network("channels", 0).contains("network.channels is 0; expected 1 to "));
-    // Within the bounds, and terabytes all the same.
-    for (name, value) in [("channels", 16_384), ("blocks", 1_000), ("value_hidden", 16_384)] {
-        let message = network(name, value);
-        assert!(message.contains("do not fit the network of the card"), "{message}");
-    }
-    for (name, value) in [
-        ("program", serde_json::json!("\u{1b}[2J")),
-        ("id", "f".repeat(5_000).into()),
-        ("rulesets", vec!["brandubh"; 300].into()),
-        ("rulesets", vec!["x".repeat(300)].into()),
-        ("program", "x".repeat(100_000).into()),
-    ] {
-        fs::write(folder.join("card.json"), &whole).unwrap();
-        edit_card(&folder, |card| {
-            card.insert(name.to_owned(), value);
-        });
-        let message = load(&folder).expect_err("too much").to_string();
-        assert!(message.contains("checkpoint card") && message.len() < 500, "{message}");
-    }
+fn a_converted_network_is_of_the_newest_encoding() {
+    let old = Network { encoding: Encoding::FIRST, ..Network::fresh(&TINY, 1, &Device::flex()) };
+    let card = |network: &Network| network.checkpoint(Card::new(TINY)).unwrap().card;
+    assert_eq!((card(&old).encoding, card(&old).ply_caps), (1, None));
+    let converted = old.in_newest_encoding();
+    assert_eq!((card(&converted).encoding, card(&converted).ply_caps), (2, None));
 }

@@ -1,11 +1,13 @@
 //! A network of version 1 trained on: what it says in version 2.
 
+#[path = "../inference/tests/random_play/mod.rs"]
 mod random_play;
 
 use burn::tensor::Device;
 use hnefi_engine::{Preset, Rules};
-use hnefi_models::encoding::global;
-use hnefi_models::{Encoding, Features, Network, NetworkConfig, RawOutputs, pretrained};
+use hnefi_inference::encoding::global;
+use hnefi_inference::{Encoding, Features, NetworkConfig, RawOutputs, pretrained};
+use hnefi_models::Network;
 use random_play::positions;
 
 const SMALL: NetworkConfig =
@@ -23,7 +25,8 @@ fn difference(one: (&Network, &Features), other: (&Network, &Features), preset: 
 
 #[test]
 fn it_says_what_it_said_in_the_middle_of_a_game() {
-    let old = Network { encoding: Encoding::V1 { ply_caps: [100, 200, 500] }, ..SMALL.init_seeded(1, &Device::flex()) };
+    let old =
+        Network { encoding: Encoding::V1 { ply_caps: [100, 200, 500] }, ..Network::fresh(&SMALL, 1, &Device::flex()) };
     let new = old.clone().in_newest_encoding();
     assert_eq!((old.encoding.version(), new.encoding), (1, Encoding::NEWEST));
     for (preset, clock) in [(Preset::Brandubh, 0.14), (Preset::Tablut, 0.17), (Preset::Fetlar, 0.21)] {
@@ -44,11 +47,11 @@ fn it_says_what_it_said_in_the_middle_of_a_game() {
 #[test]
 fn shipped_networks_keep_their_opinions() {
     for (name, preset) in [("brandubh", Preset::Brandubh), ("copenhagen", Preset::Copenhagen)] {
-        let old = pretrained(name).unwrap().unwrap().network;
+        let old = Network::load(&pretrained(name).unwrap().unwrap().weights, &Device::flex()).unwrap();
         let new = old.clone().in_newest_encoding();
         let score = |network: &Network, features: &Features| {
             let wdl = network.raw_outputs(std::slice::from_ref(features), preset.rules().size).unwrap().wdl;
-            hnefi_models::Wdl::from_logits([wdl[0], wdl[1], wdl[2]]).score()
+            hnefi_inference::Wdl::from_logits([wdl[0], wdl[1], wdl[2]]).score()
         };
         let positions = positions(&preset.rules(), 40, 5);
         let apart = positions.iter().map(|position| {
@@ -63,7 +66,7 @@ fn shipped_networks_keep_their_opinions() {
 
 #[test]
 fn a_grown_network_keeps_its_encoding() {
-    let old = Network { encoding: Encoding::FIRST, ..SMALL.init_seeded(1, &Device::flex()) };
+    let old = Network { encoding: Encoding::FIRST, ..Network::fresh(&SMALL, 1, &Device::flex()) };
     let larger = NetworkConfig { channels: 16, ..SMALL };
     assert_eq!(old.grown(&SMALL, &larger, 2).unwrap().encoding, Encoding::FIRST);
 }

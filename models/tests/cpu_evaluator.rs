@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use burn::tensor::Device;
-use hnefi_engine::{MoveList, Position, Preset};
-use hnefi_models::{
-    BurnEvaluator, CpuEvaluator, CpuNetwork, EvalRequest, Evaluation, Evaluations, Evaluator, NetworkConfig,
+use burn::module::Param;
+use burn::tensor::{Device, Tensor, TensorData};
+use hnefi_engine::{Bitboard, BoardSize, MoveList, Position, Preset};
+use hnefi_inference::{
+    CpuEvaluator, CpuNetwork, EvalRequest, Evaluation, Evaluations, Evaluator, Features, GLOBALS, NetworkConfig,
+    RawOutputs,
 };
+use hnefi_models::{BurnEvaluator, Network};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -56,7 +59,7 @@ fn answers_are_those_of_burn_whatever_the_batch() {
     device.seed(11);
     let config =
         NetworkConfig { blocks: 3, channels: 32, pool_every: 2, head_channels: 16, value_hidden: 32, role_heads: true };
-    let network = config.init(&device);
+    let network = Network::fresh(&config, 0, &device);
     let positions = positions(48);
     let requests: Vec<EvalRequest<'_>> = positions
         .iter()
@@ -64,7 +67,7 @@ fn answers_are_those_of_burn_whatever_the_batch() {
         .map(|(index, (position, moves))| EvalRequest { position, moves, auxiliary: index % 4 == 0 })
         .collect();
 
-    let mut fast = CpuEvaluator::new(Arc::new(CpuNetwork::new(&network).unwrap()));
+    let mut fast = CpuEvaluator::new(Arc::new(CpuNetwork::new(&network.weights().unwrap()).unwrap()));
     let found = evaluate(&mut fast, &requests);
     let expected = evaluate(&mut BurnEvaluator::new(&network, &device), &requests);
     for ((found, expected), request) in found.iter().zip(&expected).zip(&requests) {
@@ -76,5 +79,82 @@ fn answers_are_those_of_burn_whatever_the_batch() {
     for (request, expected) in requests.iter().zip(&found) {
         let alone = evaluate(&mut fast, std::slice::from_ref(request));
         assert_eq!(numbers(&alone[0]), numbers(expected), "bit by bit, {}", request.position.fen());
+    }
+}
+
+/// A network with random weights, whose norms have statistics as after some training.
+fn random_network(config: &NetworkConfig, rng: &mut Xoshiro256PlusPlus) -> Network {
+    let device = Device::flex();
+    let mut network = Network::fresh(config, rng.random(), &device);
+    let blocks = network.blocks.iter_mut().flat_map(|block| [&mut block.first, &mut block.second]);
+    for layer in blocks.chain([&mut network.stem]) {
+        let channels = layer.norm.gamma.dims()[0];
+        let mut draw = |low: f32, high: f32| {
+            let values: Vec<f32> = (0..channels).map(|_| rng.random_range(low..high)).collect();
+            Tensor::<1>::from_data(TensorData::new(values, [channels]), &device)
+        };
+        layer.norm.gamma = Param::from_tensor(draw(-1.5, 2.0));
+        layer.norm.beta = Param::from_tensor(draw(-0.5, 0.5));
+        layer.norm.running_mean.update(draw(-0.3, 0.3));
+        layer.norm.running_var.update(draw(0.05, 2.0));
+    }
+    network
+}
+
+fn random_features(size: BoardSize, attacking: bool, rng: &mut Xoshiro256PlusPlus) -> Features {
+    let planes = std::array::from_fn(|_| {
+        let density = rng.random_range(0.0..0.6);
+        let squares = (0..size.squares()).filter(|_| rng.random_bool(density));
+        Bitboard(squares.fold(0, |set, square| set | 1 << square))
+    });
+    let mut globals: [f32; GLOBALS] = std::array::from_fn(|_| rng.random());
+    globals[0] = if attacking { 1.0 } else { 0.0 };
+    Features { planes, globals }
+}
+
+/// The largest difference of any output, and the largest output.
+fn difference(config: &NetworkConfig, size: BoardSize, rng: &mut Xoshiro256PlusPlus) -> (f32, f32) {
+    let network = random_network(config, rng);
+    let features = [true, false].map(|attacking| random_features(size, attacking, rng));
+    let flat = |RawOutputs { policy, wdl, moves_left, occupancy }| [policy, wdl, moves_left, occupancy].concat();
+    let expected = flat(network.raw_outputs(&features, size).unwrap());
+    let found = flat(CpuNetwork::new(&network.weights().unwrap()).unwrap().raw_outputs(&features, size));
+    assert_eq!(found.len(), expected.len());
+    let pairs = found.iter().zip(&expected);
+    (
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max),
+        expected.iter().fold(1.0, |max, value| max.max(value.abs())),
+    )
+}
+
+#[test]
+fn logits_are_those_of_burn() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    for channels in [16, 24, 32, 48, 64] {
+        for (pool_every, role_heads) in [(0, false), (2, true)] {
+            let config =
+                NetworkConfig { blocks: 3, channels, pool_every, head_channels: 24, value_hidden: 40, role_heads };
+            for size in BoardSize::ALL {
+                let (apart, _) = difference(&config, size, &mut rng);
+                assert!(apart <= TOLERANCE, "{config:?} on {size:?}: {apart:e} apart");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_deep_tower_loses_no_precision() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
+    let config = NetworkConfig {
+        blocks: 12,
+        channels: 64,
+        pool_every: 3,
+        head_channels: 32,
+        value_hidden: 64,
+        role_heads: true,
+    };
+    for size in BoardSize::ALL {
+        let (apart, largest) = difference(&config, size, &mut rng);
+        assert!(apart <= TOLERANCE * largest, "{size:?}: {apart:e} apart, largest {largest}");
     }
 }

@@ -1,14 +1,16 @@
 //! Evaluators: well-formed answers in order, independent of the batch, and the network's own opinion.
 
+#[path = "../inference/tests/random_play/mod.rs"]
 mod random_play;
 
 use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_engine::{MoveList, Position, Preset};
-use hnefi_models::{
-    BurnEvaluator, DeviceChoice, EvalError, EvalRequest, Evaluations, Evaluator, GLOBALS, HashEvaluator, NetworkConfig,
-    PLANES, PolicyIndex, PrecisionChoice, UniformEvaluator, Wdl, evaluator,
+use hnefi_inference::{
+    DeviceChoice, EvalError, EvalRequest, Evaluations, Evaluator, GLOBALS, HashEvaluator, NetworkConfig, PLANES,
+    PolicyIndex, PrecisionChoice, UniformEvaluator, Wdl, Weights, evaluator, evaluators,
 };
+use hnefi_models::{BurnEvaluator, Network, device};
 use random_play::{legal, positions};
 
 const SMALL: NetworkConfig =
@@ -33,7 +35,7 @@ fn run(evaluator: &mut dyn Evaluator, requests: &[EvalRequest<'_>]) -> Evaluatio
 }
 
 fn all() -> Vec<Box<dyn Evaluator>> {
-    let network = SMALL.init_seeded(1, &Device::flex());
+    let network = Network::fresh(&SMALL, 1, &Device::flex());
     vec![
         Box::new(UniformEvaluator),
         Box::new(HashEvaluator::new(5)),
@@ -89,7 +91,7 @@ fn an_answer_does_not_depend_on_the_rest_of_the_batch() {
 #[test]
 fn burn_says_what_the_network_says() {
     let device = Device::flex();
-    let network = SMALL.init_seeded(2, &device);
+    let network = Network::fresh(&SMALL, 2, &device);
     let positions = mixed();
     let answers = run(&mut BurnEvaluator::new(&network, &device), &requests(&positions, true));
     for (index, (position, moves)) in positions.iter().enumerate() {
@@ -122,7 +124,7 @@ fn burn_says_what_the_network_says() {
 #[test]
 fn a_network_that_broke_is_an_error_and_not_a_number() {
     let device = Device::flex();
-    let mut network = SMALL.init(&device);
+    let mut network = Network::fresh(&SMALL, 0, &device);
     network.occupancy.bias = network.occupancy.bias.map(|bias| bias.map(|bias| bias.mul_scalar(f32::NAN)));
     let positions = mixed();
     let mut evaluator = BurnEvaluator::new(&network, &device);
@@ -168,7 +170,8 @@ fn devices_are_read_and_named_alike() {
 
 #[test]
 fn a_device_that_is_not_there_is_an_error() {
-    let network = SMALL.init(&Device::flex());
+    device::install();
+    let network = Weights::fresh(&SMALL, 0);
     for choice in [DeviceChoice::Cuda(9), DeviceChoice::Vulkan(9)] {
         match evaluator(&network, choice, PrecisionChoice::Auto) {
             Err(error @ EvalError::Unavailable { .. }) => {
@@ -179,22 +182,42 @@ fn a_device_that_is_not_there_is_an_error() {
         }
     }
     if !cfg!(feature = "cuda") {
-        let message = DeviceChoice::Cuda(0).open().unwrap_err().to_string();
+        let message = device::open(DeviceChoice::Cuda(0)).unwrap_err().to_string();
         assert_eq!(message, "device cuda:0: not in this build; build with `--features cuda`");
     }
 }
 
 #[test]
 fn the_survey_lists_every_kind_of_device() {
-    let survey = DeviceChoice::survey();
+    device::install();
+    let survey = device::survey();
     for kind in ["cpu", "flex", "cuda:", "vulkan:"] {
         assert!(survey.iter().any(|report| report.choice.to_string().starts_with(kind)), "no {kind}");
     }
     for report in survey.iter().filter(|report| report.state.is_ok()) {
         assert!(
-            evaluator(&SMALL.init(&Device::flex()), report.choice, PrecisionChoice::Auto).is_ok(),
+            evaluator(&Weights::fresh(&SMALL, 0), report.choice, PrecisionChoice::Auto).is_ok(),
             "{}",
             report.choice
         );
     }
+}
+
+#[test]
+fn evaluators_take_turns_on_the_devices() {
+    device::install();
+    let weights = Weights::fresh(&SMALL, 1);
+    let make = evaluators(&weights, &"cpu,flex".parse().unwrap(), PrecisionChoice::Auto).unwrap();
+    let position = Position::start(&Preset::Brandubh.rules());
+    let moves = legal(&position);
+    let request = [EvalRequest { position: &position, moves: &moves, auxiliary: false }];
+    let mut answers = (0..4).map(|_| {
+        let mut out = Evaluations::new();
+        make().evaluate(&request, &mut out).unwrap();
+        out.get(0).wdl.win.to_bits()
+    });
+    let [cpu, flex, again, other] = std::array::from_fn(|_| answers.next().unwrap());
+    // Two devices round in their own ways, which tells them apart; each repeats itself.
+    assert_eq!((cpu, flex), (again, other));
+    assert!((f32::from_bits(cpu) - f32::from_bits(flex)).abs() < 1e-5);
 }

@@ -6,8 +6,9 @@ use burn::tensor::activation::relu;
 use burn::tensor::module::{batch_norm_train, conv2d};
 use burn::tensor::ops::ConvOptions;
 use burn::tensor::{Device, Distribution, Tensor};
+use hnefi_inference::{GLOBALS, NetworkConfig, PLANES, TrainPrecision};
 use hnefi_models::fused::{ConvNormInputs, conv_norm, serves};
-use hnefi_models::{GLOBALS, Heads, NetworkConfig, PLANES, TrainPrecision};
+use hnefi_models::{Heads, Network};
 
 const EPSILON: f64 = 1e-5;
 
@@ -184,7 +185,7 @@ fn the_network_agrees_with_its_unfused_self() {
 fn network_agrees(head_channels: usize, role_heads: bool) {
     let (device, _alone) = seeded(3);
     let config = NetworkConfig { blocks: 3, channels: 32, pool_every: 3, head_channels, value_hidden: 24, role_heads };
-    let network = config.init(&device);
+    let network = Network::fresh(&config, 0, &device);
     for side in [7, 9, 11] {
         let planes = Tensor::<4>::random([6, PLANES, side, side], Distribution::Bernoulli(0.3), &device);
         let globals = Tensor::<2>::random([6, GLOBALS], Distribution::Bernoulli(0.5), &device);

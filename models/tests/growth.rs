@@ -3,7 +3,8 @@
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::optim::{AdamWConfig, GradientsParams};
 use burn::tensor::{Device, Distribution, Tensor};
-use hnefi_models::{GLOBALS, Network, NetworkConfig, PLANES};
+use hnefi_inference::{GLOBALS, NetworkConfig, PLANES};
+use hnefi_models::Network;
 
 const SMALL: NetworkConfig =
     NetworkConfig { blocks: 3, channels: 8, pool_every: 3, head_channels: 6, value_hidden: 10, role_heads: true };
@@ -53,10 +54,13 @@ fn relative<const D: usize>(here: Tensor<D>, there: Tensor<D>) -> f32 {
 
 #[test]
 fn a_grown_network_says_the_same() {
-    let small = SMALL.init_seeded(1, &Device::flex()).map(&mut Disturb);
+    let small = Network::fresh(&SMALL, 1, &Device::flex()).map(&mut Disturb);
     let shared = NetworkConfig { role_heads: false, ..SMALL };
-    let one_headed = shared.init_seeded(1, &Device::flex()).map(&mut Disturb);
-    assert!(largest_difference(&small, &SMALL.init_seeded(2, &Device::flex())) > 0.1, "the comparison sees nothing");
+    let one_headed = Network::fresh(&shared, 1, &Device::flex()).map(&mut Disturb);
+    assert!(
+        largest_difference(&small, &Network::fresh(&SMALL, 2, &Device::flex())) > 0.1,
+        "the comparison sees nothing"
+    );
     for (network, shape, larger) in [
         (&small, SMALL, NetworkConfig { blocks: 6, ..SMALL }),
         (&small, SMALL, NetworkConfig { channels: 16, ..SMALL }),
@@ -67,7 +71,7 @@ fn a_grown_network_says_the_same() {
         (&one_headed, shared, NetworkConfig { blocks: 4, channels: 11, ..SMALL }),
     ] {
         let grown = network.grown(&shape, &larger, 7).unwrap();
-        let expected = larger.init(&Device::flex()).parameter_count();
+        let expected = Network::fresh(&larger, 0, &Device::flex()).parameter_count();
         assert_eq!(grown.parameter_count(), expected, "{larger:?}");
         let difference = largest_difference(network, &grown);
         assert!(difference < 1e-4, "{larger:?}: {difference}");
@@ -78,7 +82,7 @@ fn a_grown_network_says_the_same() {
 fn a_grown_network_learns_with_all_its_weights() {
     let device = Device::flex().autodiff();
     let larger = NetworkConfig { blocks: 4, channels: 12, head_channels: 8, value_hidden: 16, pool_every: 1, ..SMALL };
-    let small = SMALL.init_seeded(1, &Device::flex()).map(&mut Disturb);
+    let small = Network::fresh(&SMALL, 1, &Device::flex()).map(&mut Disturb);
     let before = small.grown(&SMALL, &larger, 7).unwrap();
     let mut network = before.valid().train();
     let mut optimizer = AdamWConfig::new().init();
@@ -135,7 +139,7 @@ fn a_network_does_not_shrink() {
         (NetworkConfig { role_heads: false, ..SMALL }, "the heads of the two roles would become one"),
         (NetworkConfig { blocks: 4, pool_every: 2, ..SMALL }, "block 3 would lose its global pooling"),
     ] {
-        let network = SMALL.init(&Device::flex());
+        let network = Network::fresh(&SMALL, 0, &Device::flex());
         assert_eq!(network.grown(&SMALL, &larger, 0).err().as_deref(), Some(expected));
     }
 }

@@ -4,7 +4,8 @@ use burn::module::Module;
 use burn::optim::{AdamWConfig, GradientsParams};
 use burn::tensor::activation::{log_softmax, softmax};
 use burn::tensor::{Device, Tensor, TensorData};
-use hnefi_models::{GLOBALS, Network, NetworkConfig, PLANES, POLICY_PLANES};
+use hnefi_inference::{GLOBALS, NetworkConfig, PLANES, POLICY_PLANES};
+use hnefi_models::Network;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -30,7 +31,7 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 #[test]
 fn the_same_weights_serve_every_board() {
     let device = Device::flex();
-    let network = SMALL.init(&device);
+    let network = Network::fresh(&SMALL, 0, &device);
     for side in [7, 9, 11] {
         let (planes, globals) = batch(2, side, &device);
         let heads = network.forward(planes, globals);
@@ -44,7 +45,7 @@ fn the_same_weights_serve_every_board() {
 #[test]
 fn training_steps_lower_the_loss_on_every_board() {
     let device = Device::flex().autodiff();
-    let mut network = SMALL.init_seeded(3, &device);
+    let mut network = Network::fresh(&SMALL, 3, &device);
     let mut optimizer = AdamWConfig::new().with_epsilon(1e-8).init();
     for side in [7, 9, 11] {
         let (planes, globals) = batch(8, side, &device);
@@ -69,7 +70,7 @@ fn training_steps_lower_the_loss_on_every_board() {
 fn an_untrained_network_has_hardly_an_opinion() {
     let device = Device::flex();
     for (seed, blocks) in [(0, 4), (1, 4), (2, 10)] {
-        let network = NetworkConfig { blocks, channels: 32, ..SMALL }.init_seeded(seed, &device);
+        let network = Network::fresh(&NetworkConfig { blocks, channels: 32, ..SMALL }, seed, &device);
         let (planes, globals) = batch(4, 11, &device);
         let heads = network.forward(planes, globals);
         let wdl = values(softmax(heads.wdl, 1));
@@ -83,7 +84,7 @@ fn an_untrained_network_has_hardly_an_opinion() {
 #[test]
 fn each_role_is_answered_by_its_own_heads() {
     let device = Device::flex();
-    let network = SMALL.init_seeded(5, &device);
+    let network = Network::fresh(&SMALL, 5, &device);
     let with_heads = |heads: usize| {
         let mut shared = network.clone();
         shared.roles = vec![network.roles[heads].clone()];
@@ -105,7 +106,7 @@ fn each_role_is_answered_by_its_own_heads() {
 
 #[test]
 fn fresh_weights_depend_on_the_seed_alone() {
-    let weights = |seed, device: &Device| SMALL.init_seeded(seed, device).weights_bytes().unwrap();
+    let weights = |seed, device: &Device| Network::fresh(&SMALL, seed, device).weights_bytes().unwrap();
     let device = Device::flex();
     let first = weights(7, &device);
     device.seed(99);
@@ -126,13 +127,13 @@ fn parameters_are_counted_without_running_statistics() {
     let value = (8 * 4 + 4) + (3 * 4 * 5 + 5) + (5 * 4 + 4);
     let occupancy = 8 * 4 + 4;
     let expected = stem + 2 * block + pool + 2 * (policy + value) + occupancy;
-    assert_eq!(config.init(&Device::flex()).parameter_count(), expected);
+    assert_eq!(Network::fresh(&config, 0, &Device::flex()).parameter_count(), expected);
 }
 
 /// A network whose running statistics have moved away from where they began.
 fn trained_a_little(seed: u64) -> Network {
     let device = Device::flex().autodiff();
-    let network = SMALL.init_seeded(seed, &device);
+    let network = Network::fresh(&SMALL, seed, &device);
     let (planes, globals) = batch(4, 7, &device);
     for _ in 0..1 + seed {
         network.forward(planes.clone(), globals.clone());
@@ -167,5 +168,5 @@ fn averaging_moves_every_tensor_and_changes_neither_network() {
 #[test]
 fn networks_are_shared_between_threads() {
     fn shareable<T: Send + Sync>(_: &T) {}
-    shareable(&SMALL.init(&Device::flex()));
+    shareable(&Network::fresh(&SMALL, 0, &Device::flex()));
 }

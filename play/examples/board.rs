@@ -6,7 +6,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use hnefi_engine::{MoveList, Position, Preset, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_play::{Seat, Table, plain, terminal};
 use hnefi_selfplay::Rng;
 use hnefi_selfplay::players::{Choice, Player, PlayerError};

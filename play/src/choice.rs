@@ -1,7 +1,7 @@
 //! Who plays where nobody is named: the same choice in the terminal, in the browser and behind the protocol.
 
 use hnefi_engine::Preset;
-use hnefi_models::pretrained_for;
+use hnefi_inference::pretrained_for;
 
 /// Who plays on a board of people where no network is shipped for the rules.
 pub const WITHOUT_NETWORK: &str = "alphabeta:2";

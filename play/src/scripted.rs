@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hnefi_engine::{Move, MoveList, Position};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::Rng;
 use hnefi_selfplay::players::{Choice, Player, PlayerError};
 

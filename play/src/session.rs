@@ -1,7 +1,7 @@
 //! One game at a board: the moves back and forth, who sits where, and how it ended. Knows nothing of screens.
 
 use hnefi_engine::{Bitboard, FenError, IllegalMove, Move, MoveList, Outcome, Position, Rules, Side, Square};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord, RecordError};
 
 use crate::PlayError;

@@ -15,10 +15,9 @@ use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_data::{JudgeParams, judge};
 use hnefi_engine::{Position, Preset, Rules};
-use hnefi_models::encoding::global;
-use hnefi_models::{
-    Card, Checkpoint, DeviceChoice, Encoding, GLOBALS, Network, NetworkConfig, Precision, Wdl, evaluators,
-};
+use hnefi_inference::encoding::global;
+use hnefi_inference::{Card, DeviceChoice, Encoding, GLOBALS, NetworkConfig, Precision, Wdl, evaluators};
+use hnefi_models::Network;
 use hnefi_play::uci::{self, UciParams};
 use hnefi_play::web::WebConfig;
 use hnefi_play::{Seat, Table, plain};
@@ -53,7 +52,7 @@ struct Probe {
 
 impl Probe {
     fn network(says: Says, encoding: Encoding) -> Network {
-        let network = SHAPE.init(&Device::flex()).map(&mut Probe { path: Vec::new(), says });
+        let network = Network::fresh(&SHAPE, 0, &Device::flex()).map(&mut Probe { path: Vec::new(), says });
         Network { encoding, ..network }
     }
 
@@ -130,7 +129,8 @@ fn check(door: &str, draws: &[f32], found: &[(usize, f32)]) {
 /// A game of self-play by this network, with at least sixty plies.
 fn played(network: &Network) -> GameRecord {
     let config = SelfPlayConfig { games_in_flight: 32, opening_mean_plies: 0.0, ..SelfPlayConfig::default() };
-    let make = evaluators(network, &DeviceChoice::Cpu.into(), Precision::F32.into()).expect("the CPU");
+    let make =
+        evaluators(&network.weights().unwrap(), &DeviceChoice::Cpu.into(), Precision::F32.into()).expect("the CPU");
     let mut fleet = Fleet::new(&config, &SearchConfig::default(), 1).with_threads(1);
     let generation = fleet.run(Quota::Games(24), 2, "probe", &|| Ok(make()), &Unobserved).expect("games");
     let long = |game: &GameRecord| game.plies.len() >= 60;
@@ -233,7 +233,7 @@ fn every_door_shows_a_network_the_same() {
         let card = Card { rulesets: vec!["brandubh".to_owned()], ..Card::new(SHAPE) };
         let home = tempfile::tempdir().expect("a folder");
         let folder = home.path().join("probe");
-        Checkpoint::new(card, &network).and_then(|checkpoint| checkpoint.save(&folder)).expect("saved");
+        network.checkpoint(card).and_then(|checkpoint| checkpoint.save(&folder)).expect("saved");
 
         let game = played(&network);
         let draws = draws(&network, &game);
@@ -255,7 +255,8 @@ fn every_door_shows_a_network_the_same() {
 /// `judge` tells expected scores, so here the probe speaks of wins.
 fn judged(encoding: Encoding, game: &GameRecord) {
     let network = Probe::network(Says::Win, encoding);
-    let make = evaluators(&network, &DeviceChoice::Cpu.into(), Precision::F32.into()).expect("the CPU");
+    let make =
+        evaluators(&network.weights().unwrap(), &DeviceChoice::Cpu.into(), Precision::F32.into()).expect("the CPU");
     let mut replay = game.replay().expect("a start");
     let mut scores = Vec::new();
     while replay.ply().is_some() {

@@ -5,7 +5,7 @@
 //! (`docs/RECORDS.md`), so a change of a field is a new format version: the golden file in the tests says so at once.
 
 use hnefi_engine::{Move, Outcome, Position, Rules, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use serde::{Deserialize, Serialize};
 
 /// One game from its start to its end (or to where it stands, for a game in flight).

@@ -2,7 +2,7 @@
 //! `cargo test --release -- --ignored baselines_`.
 
 use hnefi_engine::Preset;
-use hnefi_models::DeviceChoice;
+use hnefi_inference::DeviceChoice;
 use hnefi_selfplay::arena::{MatchParams, MatchResult, play_match};
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;

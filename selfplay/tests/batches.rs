@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use hnefi_engine::Preset;
-use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
 use hnefi_selfplay::fleet::{
     BatchParams, BatchSummary, FleetError, PlyCaps, RulesetShare, SelfPlayConfig, Unobserved, record_games,
 };

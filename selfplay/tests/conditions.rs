@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use hnefi_engine::{MoveList, Preset, Side};
-use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
 use hnefi_selfplay::fleet::{
     Conditions, Fleet, FleetError, FleetSnapshot, Generation, GenerationStats, Handicap, PastCheckpoint, PlyCaps,
     Quota, RulesetShare, SelfPlayConfig, Unobserved,

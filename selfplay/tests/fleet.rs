@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hnefi_engine::{MoveList, Outcome, Preset, Reason, Side};
-use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
 use hnefi_selfplay::fleet::{
     Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, Generation, GenerationStats, PlyCaps, Quota,
     ResignConfig, RulesetShare, SelfPlayConfig, Unobserved,

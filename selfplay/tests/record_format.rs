@@ -4,7 +4,7 @@
 mod played;
 
 use hnefi_engine::{Move, Outcome, Preset, Reason, Side, Square};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord, encode_games};
 
 /// Reads fields one after the other and notes where they lay and what they held.

@@ -5,7 +5,7 @@ mod played;
 use std::panic::catch_unwind;
 
 use hnefi_engine::{Move, Outcome, Position, Preset, Reason, Side, Square};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::store::{Store, games_key, read_games, read_run_games};
 use hnefi_selfplay::{GameRecord, PlyRecord, RecordError, decode_games, encode_games, rng_for};
 use played::{below, random_game};

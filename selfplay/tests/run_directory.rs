@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use hnefi_models::{EvalError, Evaluator, HashEvaluator};
+use hnefi_inference::{EvalError, Evaluator, HashEvaluator};
 use hnefi_selfplay::fleet::{BatchParams, BatchSummary, FleetError, PlyCaps, SelfPlayConfig, Unobserved, record_games};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::Store;

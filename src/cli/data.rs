@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hnefi_data::{BoardColumns, Bounds, Format, GameResult, PolicyColumns, Splits, Table};
 use hnefi_engine::Preset;
-use hnefi_models::names::ruleset;
+use hnefi_inference::names::ruleset;
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]

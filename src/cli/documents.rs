@@ -225,13 +225,13 @@ fn networks_that_documents_show_are_the_shipped_ones() {
         for line in document.text.lines() {
             let Some((_, said)) = line.split_once("network of generation ") else { continue };
             let Some((generation, name)) = said.split_once(", trained on ") else { continue };
-            let checkpoint = hnefi_models::pretrained(name.trim()).expect(line).expect("a shipped checkpoint");
+            let checkpoint = hnefi_inference::pretrained(name.trim()).expect(line).expect("a shipped checkpoint");
             assert_eq!(generation, checkpoint.card.generation.to_string(), "{}: {line}", document.name);
             shown += 1;
         }
         for line in document.text.lines().filter_map(|line| line.strip_prefix("info string network ")) {
             let (name, said) = line.split_once(" is loaded: ").expect(line);
-            let card = hnefi_models::pretrained(name).expect(line).expect("a shipped checkpoint").card;
+            let card = hnefi_inference::pretrained(name).expect(line).expect("a shipped checkpoint").card;
             let shape = format!("{}x{}", card.network.blocks, card.network.channels);
             let rulesets = card.rulesets.join(", ");
             let expected = format!("generation {}, {shape}, trained on {rulesets}", card.generation);

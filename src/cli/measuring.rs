@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hnefi_engine::Preset;
-use hnefi_models::DeviceChoice;
-use hnefi_models::names::ruleset;
+use hnefi_inference::DeviceChoice;
+use hnefi_inference::names::ruleset;
 use hnefi_selfplay::players::PlayerSpec;
 use hnefi_selfplay::store::Location;
 use serde::Serialize;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use hnefi_models::DeviceList;
+use hnefi_inference::DeviceList;
 use hnefi_selfplay::store::{Location, Patience, StoreWatch};
 
 /// Arguments of `train`.

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::Context;
-use hnefi_models::{DeviceChoice, Precision};
+use hnefi_inference::{DeviceChoice, Precision};
 use hnefi_train::TrainConfig;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
@@ -14,7 +14,7 @@ use crate::cli::DoctorArgs;
 pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
     if let Some(device) = args.device {
         let began = Instant::now();
-        let name = device.try_out()?;
+        let name = hnefi_models::device::try_out(device)?;
         let seconds = began.elapsed().as_secs_f64();
         println!("{device}: {name} evaluates and trains a small network as the CPU does, {seconds:.1} s");
         return Ok(());
@@ -38,7 +38,7 @@ pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
     };
     println!("precisions     {}", Precision::ALL.map(precision).join(", "));
     println!("devices");
-    for report in DeviceChoice::survey() {
+    for report in hnefi_models::device::survey() {
         let state = match &report.state {
             Ok(detail) => format!("available: {detail}"),
             Err(problem) => format!("not available: {problem}"),
@@ -47,7 +47,7 @@ pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
     }
     let chosen = TrainConfig::default().run;
     println!("chosen         {} for self-play and play, {} for training", chosen.device, chosen.train_device);
-    let names = hnefi_models::pretrained_names();
+    let names = hnefi_inference::pretrained_names();
     println!(
         "checkpoints    {}",
         if names.is_empty() { "none embedded".to_string() } else { format!("embedded: {}", names.join(", ")) }

@@ -1,6 +1,6 @@
 //! `hnefi export-net`: a checkpoint's network for other programs.
 
-use hnefi_models::DeviceChoice;
+use hnefi_inference::DeviceChoice;
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::printable;
 use hnefi_selfplay::search::SearchConfig;
@@ -12,7 +12,7 @@ pub fn run(args: ExportNetArgs) -> anyhow::Result<()> {
     for out in [&args.onnx, &args.reference].into_iter().flatten() {
         hnefi_data::check_new_file(out)?;
     }
-    let mut models = ModelCache::new(DeviceChoice::Flex, SearchConfig::default());
+    let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
     let checkpoint = models.checkpoint(&args.model)?;
     if let Some(onnx) = &args.onnx {
         let bytes = checkpoint.onnx_bytes()?;
@@ -20,7 +20,7 @@ pub fn run(args: ExportNetArgs) -> anyhow::Result<()> {
         println!("{}: {} bytes, network {}", onnx.display(), bytes.len(), printable(&checkpoint.card.id));
     }
     if let Some(reference) = &args.reference {
-        hnefi_data::write_reference(&checkpoint.network, reference)?;
+        hnefi_data::write_reference(&checkpoint.weights, reference)?;
         println!("{}: positions on three boards with the outputs of this network", reference.display());
     }
     Ok(())

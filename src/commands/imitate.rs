@@ -13,7 +13,7 @@ pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
     let config = TrainConfig::load_with(&args.config, &args.changes)?;
     hnefi_data::check_new_folder(&args.out)?;
     // Found out before a long reading.
-    config.run.train_device.open()?;
+    hnefi_models::device::open_all(&config.run.train_device)?;
     let games = read_all(&args.sources)?;
     let stop = interrupt::stop_flag()?;
     let bar = progress::share();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 
 use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, judge};
-use hnefi_models::{Precision, evaluators};
+use hnefi_inference::{Precision, evaluators};
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::{GameRecord, printable};
@@ -30,7 +30,7 @@ struct Report<'a> {
 pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
     let mut models = ModelCache::new(args.device, SearchConfig::default());
     let checkpoint = models.checkpoint(&args.model)?;
-    let make = evaluators(&checkpoint.network, &args.device.into(), Precision::F32.into())?;
+    let make = evaluators(&checkpoint.weights, &args.device.into(), Precision::F32.into())?;
     let games = read_all(&args.sources)?;
     // Checked before any work: a record may come from anywhere.
     games.iter().try_for_each(GameRecord::check)?;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hnefi_engine::Preset;
-use hnefi_models::{Card, Checkpoint, DeviceChoice};
+use hnefi_inference::{Card, Checkpoint, DeviceChoice};
 use hnefi_selfplay::arena::{MatchObserver, MatchResult, Rating};
 use hnefi_selfplay::ladder::{self, LadderParams, Standings};
 use hnefi_selfplay::players::ModelCache;

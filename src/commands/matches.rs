@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
-use hnefi_models::DeviceChoice;
+use hnefi_inference::DeviceChoice;
 use hnefi_selfplay::arena::{
     EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, SprtParams, Tally, play_match,
 };

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use hnefi_engine::{Preset, Side};
-use hnefi_models::DeviceChoice;
+use hnefi_inference::DeviceChoice;
 use hnefi_play::{Seat, Table, WITHOUT_NETWORK, foreign, shipped_network};
 use hnefi_selfplay::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_selfplay::search::SearchConfig;

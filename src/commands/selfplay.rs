@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hnefi_engine::Side;
-use hnefi_models::{DeviceChoice, evaluators};
+use hnefi_inference::{DeviceChoice, Weights, evaluators};
 use hnefi_selfplay::fleet::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games};
 use hnefi_selfplay::players::ModelCache;
 use hnefi_selfplay::store::Store;
@@ -22,21 +22,16 @@ const GAMES_PER_FILE: u64 = 1000;
 pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     let config = TrainConfig::load(&args.config)?.last_stage()?;
     let devices = args.device.unwrap_or_else(|| config.run.device.clone());
-    // Loading and initialising happens on the host, whatever device evaluates later.
-    let host = DeviceChoice::Flex.open()?;
-    let (network, id) = match &args.model {
+    let (weights, id) = match &args.model {
         Some(path) => {
-            let mut models = ModelCache::new(DeviceChoice::Flex, config.search.clone());
+            let mut models = ModelCache::new(DeviceChoice::Cpu, config.search.clone());
             let checkpoint = models.checkpoint(path)?;
-            (checkpoint.network.clone(), checkpoint.card.id.clone())
+            (checkpoint.weights.clone(), checkpoint.card.id.clone())
         }
-        None => {
-            host.seed(args.seed);
-            (config.network.init(&host), format!("random-{}", args.seed))
-        }
+        None => (Weights::fresh(&config.network, args.seed), format!("random-{}", args.seed)),
     };
     // Whatever cannot be used is found out before the directory is made.
-    let evaluators = evaluators(&network, &devices, config.run.precision)?;
+    let evaluators = evaluators(&weights, &devices, config.run.precision)?;
     let store = Store::open_or_create(&args.out)?;
     let params = BatchParams {
         games: args.games,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_models::NetworkConfig;
+use hnefi_inference::NetworkConfig;
 use hnefi_selfplay::arena::MatchResult;
 use hnefi_selfplay::fleet::FleetProgress;
 use hnefi_selfplay::ladder::Standings;

@@ -27,8 +27,8 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<()> {
     let bar = progress::spinner();
     let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
     // A device that is not there is found out before the run is looked for.
-    if let Some(device) = &args.device {
-        device.open()?;
+    if let Some(devices) = &args.device {
+        hnefi_models::device::open_all(devices)?;
     }
     let watcher = Watcher { bar, stop };
     let Some(store) = join(&args, &patience, &watcher)? else { return Ok(()) };

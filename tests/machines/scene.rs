@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hnefi_models::{Checkpoint, DeviceChoice};
+use hnefi_inference::Checkpoint;
 use hnefi_selfplay::fleet::Arrival;
 use hnefi_selfplay::store::{Store, read_run_games};
 
@@ -159,10 +159,9 @@ impl Scene {
 
         let checkpoints = store.checkpoints().expect("readable");
         assert_eq!(checkpoints.last(), Some(&generations), "{checkpoints:?}");
-        let device = DeviceChoice::Flex.open().expect("the processor");
         for generation in checkpoints {
             let folder = run.join(format!("checkpoints/{generation:06}"));
-            let checkpoint = Checkpoint::load(&folder, &device).expect("a whole checkpoint");
+            let checkpoint = Checkpoint::load(&folder).expect("a whole checkpoint");
             assert_eq!(checkpoint.card.generation, generation);
         }
         self.check_log(&store);

@@ -9,7 +9,7 @@ mod auxiliary;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use hnefi_engine::BoardSize;
-use hnefi_models::{GLOBALS, PLANES, POLICY_PLANES, plane};
+use hnefi_inference::{GLOBALS, PLANES, POLICY_PLANES, plane};
 
 pub use auxiliary::{AuxiliaryBatch, AuxiliaryRow, AuxiliaryTensors, Ending, ReplyBatch, ReplyTensors, endings};
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hnefi_models::{CheckpointError, EvalError, names};
+use hnefi_inference::{CheckpointError, EvalError, names};
 use hnefi_selfplay::RecordError;
 use hnefi_selfplay::fleet::FleetError;
 use hnefi_selfplay::ladder::LadderError;
@@ -46,9 +46,9 @@ pub enum TrainError {
     #[error("a network {from:?} cannot grow to {to:?}: {problem}")]
     Growth {
         /// The network there is.
-        from: hnefi_models::NetworkConfig,
+        from: hnefi_inference::NetworkConfig,
         /// The network wanted.
-        to: hnefi_models::NetworkConfig,
+        to: hnefi_inference::NetworkConfig,
         /// What would shrink.
         problem: String,
     },

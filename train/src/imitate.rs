@@ -8,7 +8,8 @@ use std::path::Path;
 
 use burn::tensor::Device;
 use hnefi_engine::Preset;
-use hnefi_models::{Card, Checkpoint};
+use hnefi_inference::{Card, Checkpoint};
+use hnefi_models::Network;
 use hnefi_selfplay::GameRecord;
 
 use crate::learner::{Learner, LearnerParams, LossValues};
@@ -90,7 +91,7 @@ pub fn imitate(
         seed: config.run.seed,
         ..Card::new(config.network)
     };
-    let checkpoint = Checkpoint::new(card, learner.average())?;
+    let checkpoint = learner.average().checkpoint(card)?;
     Ok(Imitation { checkpoint, plies: sampler.plies(), losses: last.losses(), entropy: last.entropy() })
 }
 
@@ -100,13 +101,13 @@ const RECENT: u64 = 50;
 /// A learner without auxiliary heads, since those that look at coming searches would find none, and the id of the
 /// checkpoint it begins with.
 fn beginner(config: &TrainConfig, origin: Option<&Path>) -> Result<(Learner, Option<String>), TrainError> {
-    let devices = config.run.train_device.open()?;
+    let devices = hnefi_models::device::open_all(&config.run.train_device)?;
     let params = LearnerParams::from(&config.train);
     let LearnerParams { weights, .. } = params;
     let weights = LossWeights { auxiliary: Default::default(), ..weights };
     let params = LearnerParams { weights, auxiliaries: hnefi_models::Auxiliaries::NONE, ..params };
     let (network, parent) = match origin {
-        None => (config.network.init_seeded(config.run.seed, &Device::flex()), None),
+        None => (Network::fresh(&config.network, config.run.seed, &Device::flex()), None),
         Some(path) => {
             let Ancestor { network, id, .. } = ancestor(path, config)?;
             (network, Some(id))

@@ -108,7 +108,7 @@ fn huber(distance: Tensor<2>) -> Tensor<2> {
 mod tests {
     use burn::tensor::Device;
     use hnefi_engine::BoardSize;
-    use hnefi_models::{GLOBALS, PLANES, POLICY_PLANES};
+    use hnefi_inference::{GLOBALS, PLANES, POLICY_PLANES};
 
     use super::*;
     use crate::batch::{AuxiliaryRow, Batch, Row};

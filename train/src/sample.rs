@@ -20,7 +20,7 @@ mod auxiliary;
 mod pool;
 
 use hnefi_engine::{BoardSize, MoveList, Piece, Position, Square, Symmetry};
-use hnefi_models::{Encoding, PLANES, PolicyIndex, Wdl};
+use hnefi_inference::{Encoding, PLANES, PolicyIndex, Wdl};
 use hnefi_selfplay::{GameRecord, PlyRecord, RecordError, rng_for};
 
 use self::auxiliary::Sequel;
@@ -90,7 +90,7 @@ impl<'a> Sampler<'a> {
         self
     }
 
-    /// Whether samples have the planes of [`hnefi_models::plane::FEATURES`]; without, these are empty.
+    /// Whether samples have the planes of [`hnefi_inference::plane::FEATURES`]; without, these are empty.
     #[must_use]
     pub fn with_feature_inputs(self, feature_inputs: bool) -> Sampler<'a> {
         Sampler { feature_inputs, ..self }

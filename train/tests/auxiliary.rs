@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use burn::tensor::Device;
-use hnefi_models::{Auxiliaries, Checkpoint};
+use hnefi_inference::Checkpoint;
+use hnefi_models::{Auxiliaries, Network};
 use hnefi_train::run::{RunParams, Silent};
 use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver, run, run_at};
 
@@ -134,6 +135,7 @@ fn runs_begin_from_one_another_whatever_their_heads() {
     let second = run(&everything(), &at("all"), &Silent).unwrap();
     assert_eq!(begun(&plain(), "less", &at("all")), second.checkpoint_id);
     assert_eq!(begun(&everything(), "same", &at("all")), second.checkpoint_id);
-    let published = Checkpoint::load(Path::new(&second.checkpoint), &Device::flex()).unwrap();
-    assert_eq!(published.network.auxiliaries(), Auxiliaries::NONE);
+    let published = Checkpoint::load(Path::new(&second.checkpoint)).unwrap();
+    let network = Network::load(&published.weights, &Device::flex()).unwrap();
+    assert_eq!(network.auxiliaries(), Auxiliaries::NONE);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_models::{EvalError, Evaluator, UniformEvaluator};
+use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
 use hnefi_selfplay::fleet::{Conditions, Fleet, FleetProgress, Quota, Unobserved};
 use hnefi_selfplay::store::{Access, Patience, Store, arrival_key};
 use hnefi_train::run::{Beginning, Terms, check};

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use hnefi_engine::{MoveList, Position, Preset, Rules};
-use hnefi_models::{DeviceChoice, EvalRequest, Evaluations, Precision, Wdl, evaluator};
+use hnefi_inference::{DeviceChoice, EvalRequest, Evaluations, Precision, Wdl, evaluator};
 use hnefi_selfplay::{GameRecord, PlyRecord};
 use hnefi_train::run::Silent;
 use hnefi_train::{RunParams, TrainConfig, TrainError, imitate, run_at};
@@ -94,7 +94,7 @@ fn a_habit_is_learned_and_self_play_begins_with_it() {
     );
 
     // In a game that it has not seen it does as they did, mostly.
-    let mut judge = evaluator(&learned.checkpoint.network, DeviceChoice::Cpu, Precision::F32.into()).unwrap();
+    let mut judge = evaluator(&learned.checkpoint.weights, DeviceChoice::Cpu, Precision::F32.into()).unwrap();
     let unseen = habitual(31);
     let mut replay = unseen.replay().unwrap();
     let (mut agreed, mut asked, mut legal, mut out) = (0, 0, MoveList::new(), Evaluations::new());
@@ -117,7 +117,7 @@ fn a_habit_is_learned_and_self_play_begins_with_it() {
     learned.checkpoint.save(&checkpoint).unwrap();
     let params = RunParams { origin: Some(&checkpoint), ..RunParams::new(&run) };
     assert_eq!(run_at(&config(), &params, &Silent).unwrap().generations, 1);
-    let card = hnefi_models::Checkpoint::load_card(&run.join("checkpoints/000000")).unwrap();
+    let card = hnefi_inference::Checkpoint::load_card(&run.join("checkpoints/000000")).unwrap();
     assert_eq!(card.id, learned.checkpoint.card.id, "its weights play first");
 
     let again = imitate(&config(), &games, 1.0, Some(&checkpoint), &mut |_| true).unwrap();
@@ -135,7 +135,7 @@ fn searched_values_are_learned_for_their_share() {
         let mut config = config();
         config.train.value_search_mix = search_mix;
         let learned = imitate(&config, &games, 8.0, None, &mut |_| true).unwrap();
-        let mut judge = evaluator(&learned.checkpoint.network, DeviceChoice::Cpu, Precision::F32.into()).unwrap();
+        let mut judge = evaluator(&learned.checkpoint.weights, DeviceChoice::Cpu, Precision::F32.into()).unwrap();
         let (mut legal, mut out, mut sum) = (MoveList::new(), Evaluations::new(), 0.0);
         let mut replay = games[0].replay().unwrap();
         while replay.ply().is_some() {

@@ -4,7 +4,8 @@ mod support;
 
 use burn::tensor::Device;
 use hnefi_engine::Preset;
-use hnefi_models::{Auxiliaries, Encoding, Network, NetworkConfig, TrainPrecision};
+use hnefi_inference::{Encoding, NetworkConfig, TrainPrecision};
+use hnefi_models::{Auxiliaries, AuxiliaryHeads, Network};
 use hnefi_selfplay::GameRecord;
 use hnefi_train::TrainError;
 use hnefi_train::auxiliary::{AuxiliaryTargets, PerHead};
@@ -31,7 +32,7 @@ const PARAMS: LearnerParams = LearnerParams {
 };
 
 fn learner(params: LearnerParams) -> Learner {
-    Learner::new(&CONFIG.init_seeded(5, &Device::flex()), &[Device::flex()], params).unwrap()
+    Learner::new(&Network::fresh(&CONFIG, 5, &Device::flex()), &[Device::flex()], params).unwrap()
 }
 
 fn games() -> Vec<GameRecord> {
@@ -144,7 +145,7 @@ fn it_learns_a_batch_by_heart() {
 fn several_devices_learn_what_one_does() {
     let several = vec![Device::flex(); 3];
     let params = LearnerParams { shards: 4, ..PARAMS };
-    let mut shared = Learner::new(&CONFIG.init_seeded(5, &Device::flex()), &several, params).unwrap();
+    let mut shared = Learner::new(&Network::fresh(&CONFIG, 5, &Device::flex()), &several, params).unwrap();
     let mut alone = learner(params);
     for batch in &batches(3, 16, 4) {
         assert_eq!(shared.step(batch, 1e-3).unwrap(), alone.step(batch, 1e-3).unwrap());
@@ -306,8 +307,8 @@ fn auxiliary() -> (AuxiliaryTargets, LearnerParams) {
 }
 
 fn learner_with_heads(params: LearnerParams) -> Learner {
-    let heads = CONFIG.init_auxiliary(params.auxiliaries, 5, &Device::flex());
-    let network = CONFIG.init_seeded(5, &Device::flex()).with_auxiliary(heads);
+    let heads = AuxiliaryHeads::fresh(&CONFIG, params.auxiliaries, 5, &Device::flex());
+    let network = Network::fresh(&CONFIG, 5, &Device::flex()).with_auxiliary(heads);
     Learner::new(&network, &[Device::flex()], params).unwrap()
 }
 

@@ -3,7 +3,7 @@
 mod support;
 
 use hnefi_engine::{Outcome, Piece, Preset, Reason, Rules, Side, Square, Symmetry};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::GameRecord;
 use hnefi_train::auxiliary::AuxiliaryTargets;
 use hnefi_train::batch::{AuxiliaryRow, Ending, Row};

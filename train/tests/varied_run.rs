@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hnefi_engine::{Preset, Symmetry};
-use hnefi_models::Checkpoint;
+use hnefi_inference::Checkpoint;
 use hnefi_selfplay::{GameRecord, decode_games};
 use hnefi_train::run::Silent;
 use hnefi_train::sample::{Targets, ValueTarget, row};
@@ -84,7 +84,7 @@ fn essence(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     essence
 }
 
-fn checkpoint(dir: &Path, generation: u32) -> hnefi_models::Card {
+fn checkpoint(dir: &Path, generation: u32) -> hnefi_inference::Card {
     Checkpoint::load_card(&dir.join(format!("checkpoints/{generation:06}"))).unwrap()
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use hnefi_engine::BoardSize;
-use hnefi_models::ENCODING_VERSION;
+use hnefi_inference::ENCODING_VERSION;
 
 use super::facts::rules_name;
 use super::filter::GameResult;

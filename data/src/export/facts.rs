@@ -1,7 +1,7 @@
 //! What all positions of a game share.
 
 use hnefi_engine::{MoveList, Position, Preset, Side, Square};
-use hnefi_models::{PolicyIndex, Wdl};
+use hnefi_inference::{PolicyIndex, Wdl};
 use hnefi_selfplay::GameRecord;
 
 use crate::jsonl::end;

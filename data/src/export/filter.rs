@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use hnefi_engine::{Preset, Side};
-use hnefi_models::names::did_you_mean;
+use hnefi_inference::names::did_you_mean;
 use hnefi_selfplay::GameRecord;
 
 use super::{GameId, SourceGame};

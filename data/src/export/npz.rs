@@ -7,7 +7,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use hnefi_engine::{BoardSize, Preset, Reason};
-use hnefi_models::{ENCODING_VERSION, Encoding, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
+use hnefi_inference::{ENCODING_VERSION, Encoding, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
 use ndarray::{ArrayView, Dimension, StrideShape, aview0};
 use ndarray_npy::{NpzWriter, WritableElement};
 

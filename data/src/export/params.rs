@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use hnefi_models::names::did_you_mean;
+use hnefi_inference::names::did_you_mean;
 
 use super::{Filter, Splits};
 use crate::DataError;

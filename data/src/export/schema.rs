@@ -1,6 +1,6 @@
 //! The columns of the tables, described once: the Parquet schema, the dataset card and its tables are made from this.
 
-use hnefi_models::{GLOBALS as GLOBAL_NUMBERS, PLANES as INPUT_PLANES, POLICY_PLANES};
+use hnefi_inference::{GLOBALS as GLOBAL_NUMBERS, PLANES as INPUT_PLANES, POLICY_PLANES};
 
 use super::{BoardColumns, PolicyColumns};
 

@@ -1,7 +1,7 @@
 //! A list of moves as a record.
 
 use hnefi_engine::{Move, Position, Repetition, Rules, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord};
 
 use super::{Fault, Found};

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use hnefi_engine::{Preset, Side};
-use hnefi_models::{EvalError, Evaluator};
+use hnefi_inference::{EvalError, Evaluator};
 use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::search::SearchConfig;
 use serde::Serialize;

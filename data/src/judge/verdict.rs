@@ -1,7 +1,7 @@
 //! The positions of one game through the network.
 
 use hnefi_engine::{Move, MoveList, Position, Rules, Side};
-use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, Wdl};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Wdl};
 use hnefi_selfplay::search::{Search, SearchConfig, Selection};
 use hnefi_selfplay::{GameRecord, PlyRecord};
 

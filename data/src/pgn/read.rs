@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use hnefi_engine::{Move, Outcome, Position, Reason, Rules, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord};
 
 use super::result_text;

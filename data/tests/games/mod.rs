@@ -1,7 +1,7 @@
 //! Recorded games by seeded random play, with policies and values made up from the same numbers.
 
 use hnefi_engine::{MoveList, Position, Preset, Rules, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord, Rng, rng_for};
 use rand::RngExt;
 

@@ -4,7 +4,8 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::rows::Asked;
-use crate::{Encoding, EvalError, GLOBALS, Network, PLANES};
+use crate::Network;
+use hnefi_inference::{Encoding, EvalError, GLOBALS, PLANES};
 
 /// A network on the device where it runs.
 pub(super) struct Forward {

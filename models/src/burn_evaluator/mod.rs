@@ -15,8 +15,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 pub use queue::GpuQueue;
 
-use crate::{EvalError, EvalRequest, Evaluations, Evaluator, Network};
+use crate::Network;
 use forward::Forward;
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator};
 use rows::{Answered, Asked};
 
 /// Runs a [`Network`] through burn. A batch may mix board sizes: each size crosses to the device once.
@@ -63,7 +64,7 @@ mod tests {
     use hnefi_engine::{MoveList, Position, Preset};
 
     use super::*;
-    use crate::NetworkConfig;
+    use hnefi_inference::NetworkConfig;
 
     #[test]
     fn padding_a_batch_changes_no_answer() {
@@ -75,7 +76,7 @@ mod tests {
             value_hidden: 8,
             role_heads: true,
         };
-        let network = config.init(&Device::flex());
+        let network = Network::fresh(&config, 0, &Device::flex());
         let positions: Vec<(Position, MoveList)> =
             [Preset::Brandubh, Preset::Tablut, Preset::Brandubh, Preset::Brandubh]
                 .iter()

@@ -12,7 +12,8 @@ use burn::tensor::Device;
 
 use super::forward::Forward;
 use super::rows::{self, Answered, Asked};
-use crate::{Encoding, EvalError, EvalRequest, Evaluations, Evaluator, Network};
+use crate::Network;
+use hnefi_inference::{Encoding, EvalError, EvalRequest, Evaluations, Evaluator};
 
 /// How long the device waits for half of the askers when fewer come: some may have other things to do.
 const PATIENCE: Duration = Duration::from_millis(2);
@@ -154,7 +155,8 @@ mod tests {
     use hnefi_engine::{BoardSize, MoveList, Position, Preset};
 
     use super::*;
-    use crate::{BurnEvaluator, NetworkConfig};
+    use crate::BurnEvaluator;
+    use hnefi_inference::NetworkConfig;
 
     /// A question about `count` empty 7x7 boards, and where its answer comes.
     fn question(count: usize) -> (Message, Receiver<Result<Vec<Answered>, String>>) {
@@ -226,7 +228,7 @@ mod tests {
             value_hidden: 8,
             role_heads: true,
         };
-        let (network, device) = (config.init(&Device::flex()), Device::flex());
+        let (network, device) = (Network::fresh(&config, 0, &Device::flex()), Device::flex());
         let queue = GpuQueue::new(&network, &device).unwrap();
         let presets = [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen, Preset::Fetlar];
         std::thread::scope(|scope| {

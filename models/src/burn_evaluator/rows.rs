@@ -2,8 +2,8 @@
 
 use hnefi_engine::BoardSize;
 
-use crate::evaluation::{plies_left, softmax};
-use crate::{Encoding, EvalRequest, Evaluations, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex, Wdl};
+use hnefi_inference::{Encoding, EvalRequest, Evaluations, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex, Wdl};
+use hnefi_inference::{plies_left, softmax};
 
 /// What is asked about positions of one board size.
 #[derive(Clone, Debug)]

@@ -5,7 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use burn::module::Module;
 use burn::tensor::{Device, Distribution, Tensor};
 
-use crate::{GLOBALS, NetworkConfig, PLANES};
+use hnefi_inference::{GLOBALS, NetworkConfig, PLANES};
+
+use crate::Network;
 
 /// What is tried out: a network with every kind of layer there is.
 const SMALL: NetworkConfig =
@@ -29,7 +31,7 @@ pub(super) fn cuda() -> Result<Vec<Device>, String> {
 
 #[cfg(feature = "vulkan")]
 pub(super) fn vulkan() -> Result<Vec<Device>, String> {
-    guarded(|| Device::enumerate(burn::tensor::DeviceType::Vulkan).into_vec())
+    guarded(|| Device::enumerate(burn::tensor::DeviceType::Wgpu).into_vec())
 }
 
 #[cfg(not(feature = "vulkan"))]
@@ -73,7 +75,7 @@ fn numbers(side: usize, device: &Device) -> (f32, f32) {
     let normal = Distribution::Normal(0.0, 1.0);
     let planes = Tensor::<4>::random([BATCH, PLANES, side, side], normal, &host);
     let globals = Tensor::<2>::random([BATCH, GLOBALS], normal, &host);
-    let network = SMALL.init_seeded(7, &host).to_device(device).train();
+    let network = Network::fresh(&SMALL, 7, &host).to_device(device).train();
     let device = device.clone().autodiff();
     let heads = network.forward_unfused(planes.to_device(&device), globals.to_device(&device));
     let squares = |heads: Tensor<2>| heads.square().mean();

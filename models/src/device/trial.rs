@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::DeviceChoice;
+use hnefi_inference::DeviceChoice;
 
 /// A command that ends well where the device does, and says on standard error what is wrong otherwise.
 type Trial = fn(DeviceChoice) -> Option<Command>;
@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// The most of what it says that is repeated, in bytes.
 const SAID: usize = 400;
 
-/// Says how this program tries out a GPU before it uses it: by a command that calls [`DeviceChoice::try_out`] and ends
+/// Says how this program tries out a GPU before it uses it: by a command that calls [`super::try_out`] and ends
 /// with status 0 if the device does what it should. `None` from it tries out nothing. The first call counts.
 pub fn set_device_trial(command: fn(DeviceChoice) -> Option<Command>) {
     // A second call changes nothing, as it says.

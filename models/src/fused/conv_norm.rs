@@ -15,7 +15,7 @@ use burn::tensor::{Device, Tensor};
 
 use super::passes::{self, Saved, Shape};
 use super::tensors::{into_contiguous, is_present, tensor, values};
-use crate::TrainPrecision;
+use hnefi_inference::TrainPrecision;
 
 /// Inputs of one fused layer, all on one flex device.
 pub struct ConvNormInputs {

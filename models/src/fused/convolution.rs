@@ -5,12 +5,12 @@
 //! | forward | tiles of the input to points, a matrix product at each point, points to tiles of the output |
 //! | backward | tiles of the output's gradient to points (transposed), products for the weights' and for the input's gradient, points to tiles (transposed) |
 //!
-//! See [`crate::kernels`] for the method. A few boards go through together, as many as a core's own cache holds.
+//! See [`hnefi_kernels`] for the method. A few boards go through together, as many as a core's own cache holds.
 
 use super::passes::Shape;
 use super::products::{Points, Products, Rounded};
-use crate::TrainPrecision;
-use crate::kernels::{Floats, Grid, Kernels, PANEL, POINTS, Packed, filters};
+use hnefi_inference::TrainPrecision;
+use hnefi_kernels::{Floats, Grid, Kernels, PANEL, POINTS, Packed, filters};
 
 /// Bytes of one of the transformed sides that a group of boards may have: two of them share a core's cache.
 const GROUP_BYTES: usize = 160 << 10;

@@ -11,7 +11,7 @@ use burn::tensor::Tensor;
 use rayon::prelude::*;
 
 use super::tensors::{tensor, values};
-use crate::kernels::{Kernels, PANEL, Pool};
+use hnefi_kernels::{Kernels, PANEL, Pool};
 
 /// Pools `[B, N, N, C]` to `[B, 3C]` as [`crate::Network::forward`] does; on flex, for channels that
 /// [`serves_channels`].

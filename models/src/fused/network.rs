@@ -11,9 +11,9 @@ use burn::tensor::activation::relu;
 use super::global_pool::{self, serves_channels};
 use super::pointwise::{PointwiseInputs, pointwise};
 use super::{ConvNormInputs, conv_norm, serves};
-use crate::TrainPrecision;
 use crate::auxiliary::AuxiliaryOutputs;
 use crate::network::{Block, ConvNorm, Heads, Network, RoleHeads};
+use hnefi_inference::TrainPrecision;
 
 /// Whether the fused layers serve this network and input: in training, on flex, and for whole panels of channels.
 pub(crate) fn serves_network(network: &Network, planes: &Tensor<4>) -> bool {

@@ -6,8 +6,8 @@
 use rayon::prelude::*;
 
 use super::convolution::Convolution;
-use crate::TrainPrecision;
-use crate::kernels::{Kernels, PANEL};
+use hnefi_inference::TrainPrecision;
+use hnefi_kernels::{Kernels, PANEL};
 
 /// Boards a part.
 pub(super) const PART: usize = 64;

@@ -1,7 +1,7 @@
 //! The matrix products of a convolution, in one precision or the other.
 
-use crate::TrainPrecision;
-use crate::kernels::{Aligned, Bf16Kernels, Kernels, Outer, PANEL, POINTS, Packed, Product};
+use hnefi_inference::TrainPrecision;
+use hnefi_kernels::{Aligned, Bf16Kernels, Kernels, Outer, PANEL, POINTS, Packed, Product};
 
 /// One product at every point of the transform, with the weights of one direction.
 pub(super) enum Products {

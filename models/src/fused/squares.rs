@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 
 use super::passes::PART;
-use crate::kernels::{Floats, Kernels, Outer, PANEL, Packed, Product};
+use hnefi_kernels::{Floats, Kernels, Outer, PANEL, Packed, Product};
 
 /// Sizes of a layer.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hnefi_engine::{Move, Preset};
-use hnefi_models::{DeviceChoice, Evaluator, Precision, PrecisionChoice};
+use hnefi_inference::{DeviceChoice, Evaluator, Precision, PrecisionChoice};
 use hnefi_selfplay::rng_for;
 use hnefi_selfplay::search::{RootKind, Search, SearchConfig, SearchReport, Searching, search_on_threads};
 use rand::RngExt;

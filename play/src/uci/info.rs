@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hnefi_engine::{BoardSize, Move};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::search::{Proven, RootMove, Search, SearchReport, Verdict};
 
 /// Centipawns of a proven win in no ply; each ply costs one.
@@ -93,7 +93,7 @@ fn thousandths(wdl: Wdl) -> String {
 #[cfg(test)]
 mod tests {
     use hnefi_engine::{Position, Preset};
-    use hnefi_models::{Evaluations, HashEvaluator};
+    use hnefi_inference::{Evaluations, HashEvaluator};
     use hnefi_selfplay::search::{RootKind, SearchConfig, run_to_end};
 
     use super::*;

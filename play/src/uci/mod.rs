@@ -28,7 +28,7 @@ use std::io::{BufRead, Write};
 use std::sync::Arc;
 
 use hnefi_engine::Preset;
-use hnefi_models::{DeviceChoice, PrecisionChoice};
+use hnefi_inference::{DeviceChoice, PrecisionChoice};
 
 use crate::PlayError;
 use desk::Desk;

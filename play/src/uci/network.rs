@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hnefi_engine::Preset;
-use hnefi_models::{
+use hnefi_inference::{
     Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, UniformEvaluator, evaluators, pretrained,
 };
 use hnefi_selfplay::players::ModelCache;
@@ -66,7 +66,7 @@ impl Network {
             network.channels,
             rulesets.join(", ")
         );
-        let make = evaluators(&checkpoint.network, &device.into(), precision).map_err(|error| error.to_string())?;
+        let make = evaluators(&checkpoint.weights, &device.into(), precision).map_err(|error| error.to_string())?;
         Ok(Network { make, description, rulesets: Some(rulesets.clone()) })
     }
 

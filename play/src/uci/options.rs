@@ -1,7 +1,7 @@
 //! The options: what is declared, what may be set, and to what.
 
 use hnefi_engine::Preset;
-use hnefi_models::{EvalError, PrecisionChoice, names};
+use hnefi_inference::{EvalError, PrecisionChoice, names};
 
 use super::command::shown;
 
@@ -165,7 +165,7 @@ fn refusal(name: &str, value: &str, kind: &str, low: impl std::fmt::Display, hig
 
 #[cfg(test)]
 mod tests {
-    use hnefi_models::Precision;
+    use hnefi_inference::Precision;
 
     use super::*;
 

@@ -35,7 +35,7 @@ pub fn finished(run: &Path) -> bool {
 fn json(path: &Path) -> Option<Value> {
     let small = std::fs::metadata(path).ok()?.len() <= LARGEST;
     let text = small.then(|| std::fs::read(path).ok()).flatten()?;
-    hnefi_models::json::from_slice(&text).ok()
+    hnefi_inference::json::from_slice(&text).ok()
 }
 
 /// The number of the newest generation with metrics, 0 before the first.

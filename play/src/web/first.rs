@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hnefi_engine::{BoardSize, Position, Preset};
-use hnefi_models::DeviceChoice;
+use hnefi_inference::DeviceChoice;
 use hnefi_selfplay::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_selfplay::search::SearchConfig;
 

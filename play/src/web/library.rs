@@ -150,7 +150,7 @@ impl Library {
 pub(super) fn configuration(run: &Path) -> Result<serde_json::Value, ApiError> {
     let missing = |problem: String| ApiError::missing(format!("run.json: {problem}"));
     let text = std::fs::read(run.join("run.json")).map_err(|error| missing(error.to_string()))?;
-    hnefi_models::json::from_slice(&text).map_err(|error| missing(error.to_string()))
+    hnefi_inference::json::from_slice(&text).map_err(|error| missing(error.to_string()))
 }
 
 /// The folder itself, where links lead.
@@ -307,8 +307,8 @@ mod tests {
 
     #[test]
     fn networks_have_names_instead_of_identities() {
-        let names = Models::new(hnefi_models::DeviceChoice::Cpu, Vec::new(), Vec::new(), None).names();
-        let card = hnefi_models::pretrained("brandubh").expect("shipped").expect("loads").card;
+        let names = Models::new(hnefi_inference::DeviceChoice::Cpu, Vec::new(), Vec::new(), None).names();
+        let card = hnefi_inference::pretrained("brandubh").expect("shipped").expect("loads").card;
         for (found, shown) in [
             (card.id, "brandubh".to_owned()),
             ("0123456789abcdef".repeat(4), "network 01234567".to_owned()),
@@ -325,7 +325,7 @@ mod tests {
             println!("skipped: recorded games; set HNEFI_GAMES to the folder that holds games.csv and its siblings");
             return;
         };
-        let models = Models::new(hnefi_models::DeviceChoice::Cpu, Vec::new(), Vec::new(), None);
+        let models = Models::new(hnefi_inference::DeviceChoice::Cpu, Vec::new(), Vec::new(), None);
         for (file, network) in [("games.csv", "copenhagen"), ("games_brandubh.csv", "brandubh")] {
             let (mut count, mut known) = (0, 0);
             for game in games(&folder.join(file)).expect("readable") {

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hnefi_engine::Preset;
-use hnefi_models::DeviceChoice;
+use hnefi_inference::DeviceChoice;
 use hnefi_selfplay::players::PlayerSpec;
 use tokio::sync::Semaphore;
 

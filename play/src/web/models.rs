@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hnefi_engine::{Preset, Rules};
-use hnefi_models::{
+use hnefi_inference::{
     Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluators, pretrained, pretrained_names,
 };
 use serde::{Deserialize, Serialize};
@@ -260,19 +260,18 @@ impl Models {
         if let Some(found) = self.loaded_before(&resolved) {
             return Ok(found);
         }
-        let device = self.device.open().map_err(|error| error.to_string())?;
         let checkpoint = match place {
             Place::Shipped(name) => {
                 let found = pretrained(&name).ok_or_else(|| format!("no shipped model {name:?}"))?;
                 found.map_err(|error| error.to_string())?
             }
             // Errors name files; where they lie on this machine is nobody's business.
-            Place::Folder(folder) => Checkpoint::load(&folder, &device).map_err(|error| {
+            Place::Folder(folder) => Checkpoint::load(&folder).map_err(|error| {
                 let whole = folder.display().to_string();
                 error.to_string().replace(&whole, &name)
             })?,
         };
-        let made: Factory = evaluators(&checkpoint.network, &self.device.into(), PrecisionChoice::Auto)
+        let made: Factory = evaluators(&checkpoint.weights, &self.device.into(), PrecisionChoice::Auto)
             .map_err(|error| error.to_string())?
             .into();
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -385,7 +384,8 @@ mod tests {
     fn a_network_of_the_board_advises_where_none_knows_the_rules() {
         let models = Models::new(DeviceChoice::Cpu, Vec::new(), Vec::new(), None);
         for preset in Preset::ALL {
-            let shipped = hnefi_models::pretrained_for(preset).map(|name| PlayerId::Model(format!("shipped/{name}")));
+            let shipped =
+                hnefi_inference::pretrained_for(preset).map(|name| PlayerId::Model(format!("shipped/{name}")));
             assert_eq!(models.adviser(&preset.rules()).map(|(id, _)| id), shipped, "{preset}");
         }
         let played_on = Rules { repetition: hnefi_engine::Repetition::Ignore, ..Preset::Copenhagen.rules() };

@@ -1,7 +1,7 @@
 //! What a search knows so far, as a page shows it: the best moves, where the policy points, how the board may end up.
 
 use hnefi_engine::{Position, Rules, Side};
-use hnefi_models::Evaluation;
+use hnefi_inference::Evaluation;
 use hnefi_selfplay::search::{RootMove, SearchReport, Verdict};
 use serde::Serialize;
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hnefi_engine::{Move, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use tokio::sync::watch;
 
 use super::models::{Fit, PlayerId};

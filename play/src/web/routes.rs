@@ -10,7 +10,7 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use hnefi_engine::{Move, Preset, Rules, Side};
-use hnefi_models::names;
+use hnefi_inference::names;
 use serde_json::json;
 
 use super::error::{ApiError, Json, json as answer};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use hnefi_engine::{BoardSize, Move, Position};
-use hnefi_models::{Evaluation, Wdl};
+use hnefi_inference::{Evaluation, Wdl};
 use hnefi_selfplay::search::Search;
 use hnefi_selfplay::{Rng, rng_for};
 

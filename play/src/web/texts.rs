@@ -2,7 +2,7 @@
 
 use hnefi_data::PgnReader;
 use hnefi_engine::{BoardSize, Move, Position, Preset, Rules, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord};
 use serde::Deserialize;
 

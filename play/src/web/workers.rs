@@ -13,7 +13,7 @@ use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
 
 use hnefi_engine::MoveList;
-use hnefi_models::{EvalRequest, Evaluation, Evaluations, Evaluator};
+use hnefi_inference::{EvalRequest, Evaluation, Evaluations, Evaluator};
 use hnefi_selfplay::players::{AlphaBeta, Player, RandomPlayer};
 use hnefi_selfplay::search::{Search, SearchConfig, SearchReport, Selection};
 

@@ -107,7 +107,7 @@ fn damaged_files_are_named_without_the_way_to_them() {
     std::fs::write(run.join("games/000002.hgames"), "HNEFIGAM and no more").expect("a file");
     let checkpoint = folder.path().join("given");
     std::fs::create_dir(&checkpoint).expect("a folder");
-    let card = hnefi_models::pretrained("brandubh").expect("shipped").expect("loads").card;
+    let card = hnefi_inference::pretrained("brandubh").expect("shipped").expect("loads").card;
     std::fs::write(checkpoint.join("card.json"), serde_json::to_string(&card).expect("JSON")).expect("a file");
     std::fs::write(checkpoint.join("model.safetensors"), "nothing of the kind").expect("a file");
     let games = folder.path().join("games");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hnefi_engine::{MoveList, Preset};
-use hnefi_models::DeviceChoice;
+use hnefi_inference::DeviceChoice;
 use hnefi_play::web::{WebConfig, WebServer};
 use hnefi_play::{Occupant, Session};
 use hnefi_selfplay::arena::{MatchParams, MatchResult, Tally, play_match};

@@ -1,7 +1,7 @@
 //! One game between two players, written down as a [`GameRecord`].
 
 use hnefi_engine::{Move, Position, Rules, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use serde::{Deserialize, Serialize};
 
 use super::MatchError;

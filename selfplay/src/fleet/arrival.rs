@@ -97,14 +97,14 @@ impl Fleet {
 #[cfg(test)]
 mod tests {
     use hnefi_engine::Side;
-    use hnefi_models::{EvalError, Evaluator};
+    use hnefi_inference::{EvalError, Evaluator};
 
     use super::*;
     use crate::fleet::{Conditions, Quota, ResignConfig, SelfPlayConfig, Unobserved};
     use crate::search::SearchConfig;
 
     fn uniform() -> Result<Box<dyn Evaluator>, EvalError> {
-        Ok(Box::new(hnefi_models::UniformEvaluator))
+        Ok(Box::new(hnefi_inference::UniformEvaluator))
     }
 
     fn fleet(seed: u64) -> Fleet {

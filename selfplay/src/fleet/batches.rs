@@ -7,7 +7,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_models::{EvalError, Evaluator, json as checked};
+use hnefi_inference::{EvalError, Evaluator, json as checked};
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 

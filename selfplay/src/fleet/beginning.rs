@@ -135,7 +135,7 @@ fn position_at(game: &GameRecord, ply: usize) -> Option<Position> {
 #[cfg(test)]
 mod tests {
     use hnefi_engine::{MoveList, Outcome, Preset, Reason};
-    use hnefi_models::Wdl;
+    use hnefi_inference::Wdl;
 
     use super::*;
     use crate::record::PlyRecord;

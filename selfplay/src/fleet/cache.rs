@@ -8,7 +8,7 @@
 //! Nothing is allocated after the beginning: answers lie in slots chosen by key, the latest one staying, and their
 //! priors in a ring that overwrites the oldest.
 
-use hnefi_models::Evaluation;
+use hnefi_inference::Evaluation;
 
 /// Room for priors of a slot, in the mean over the slots.
 const MEAN_MOVES: usize = 80;
@@ -89,7 +89,7 @@ impl EvaluationCache {
 
 #[cfg(test)]
 mod tests {
-    use hnefi_models::{Evaluations, Wdl};
+    use hnefi_inference::{Evaluations, Wdl};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! What a generation is played under beside the newest network: how far the run is, whom that network meets, and the
 //! earlier games from whose positions new ones may begin. All of it stays the same until the generation ends.
 
-use hnefi_models::{EvalError, Evaluator};
+use hnefi_inference::{EvalError, Evaluator};
 
 use crate::record::GameRecord;
 

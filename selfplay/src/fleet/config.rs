@@ -2,7 +2,7 @@
 //! configuration file.
 
 use hnefi_engine::Preset;
-use hnefi_models::DeviceList;
+use hnefi_inference::DeviceList;
 use serde::{Deserialize, Serialize};
 
 use super::balance::Limits;

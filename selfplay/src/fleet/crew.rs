@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_models::{EvalError, Evaluator};
+use hnefi_inference::{EvalError, Evaluator};
 
 use super::lane::{Lane, Table};
 use super::observer::{FleetObserver, FleetProgress};

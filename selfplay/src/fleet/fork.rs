@@ -6,7 +6,7 @@
 //! an immediate win.
 
 use hnefi_engine::{Move, MoveList, Position};
-use hnefi_models::{EvalRequest, Wdl};
+use hnefi_inference::{EvalRequest, Wdl};
 
 use super::chance::unit;
 use super::opening::is_safe;

@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_models::{EvalError, Evaluations, Evaluator};
+use hnefi_inference::{EvalError, Evaluations, Evaluator};
 
 use super::Quota;
 use super::balance::Balance;

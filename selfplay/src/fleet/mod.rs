@@ -33,7 +33,7 @@ mod seat;
 mod snapshot;
 mod statistics;
 
-use hnefi_models::{EvalError, Evaluator};
+use hnefi_inference::{EvalError, Evaluator};
 
 pub use arrival::{Adaptation, Arrival};
 pub use balance::Handicap;

@@ -87,7 +87,7 @@ pub(super) fn apply(record: &mut GameRecord, mover: Side, active: bool, verifies
 #[cfg(test)]
 mod tests {
     use hnefi_engine::{Move, Outcome, Preset, Reason, Square};
-    use hnefi_models::Wdl;
+    use hnefi_inference::Wdl;
 
     use super::*;
     use crate::record::PlyRecord;

@@ -9,7 +9,7 @@
 //! Each game offers its worst position, the worst of all are kept, and they are drawn in proportion to their regret.
 //! They age with the games they come from.
 
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 
 use crate::record::{GameRecord, PlyRecord};
 

@@ -5,7 +5,7 @@
 //! the turn ends the record does not change, so a turn can be abandoned at any moment.
 
 use hnefi_engine::{Move, MoveList};
-use hnefi_models::{EvalRequest, Evaluation};
+use hnefi_inference::{EvalRequest, Evaluation};
 
 use super::chance::{Purpose, generator, unit};
 use super::fork::Fork;

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use hnefi_engine::Preset;
-use hnefi_models::json;
+use hnefi_inference::json;
 use serde::{Deserialize, Serialize};
 
 pub use standings::{Balance, Standing, Standings};

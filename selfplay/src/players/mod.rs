@@ -21,7 +21,7 @@ mod squares;
 mod uci;
 
 use hnefi_engine::{Move, Position};
-use hnefi_models::{CheckpointError, EvalError, Wdl};
+use hnefi_inference::{CheckpointError, EvalError, Wdl};
 use serde::{Deserialize, Serialize};
 
 pub use alphabeta::AlphaBeta;

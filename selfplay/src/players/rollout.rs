@@ -8,7 +8,7 @@
 //! against 200 playouts as they are, and 82 % against such.)
 
 use hnefi_engine::{Move, MoveList, Position, Side, Square};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 

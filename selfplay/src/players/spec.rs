@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use hnefi_models::{names, pretrained_names};
+use hnefi_inference::{names, pretrained_names};
 use serde::{Deserialize, Serialize};
 
 use super::{

@@ -1,6 +1,6 @@
 //! The knobs of the search, and what each may be set to.
 
-use hnefi_models::names;
+use hnefi_inference::names;
 use serde::{Deserialize, Serialize};
 
 /// How the root shares out its playouts.

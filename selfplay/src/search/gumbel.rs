@@ -7,7 +7,7 @@
 //! One thing is our own: a move that certainly loses takes no part. It gives its place among the considered moves to
 //! the next one, which the solver makes cheap.
 
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 
 use super::config::SearchConfig;
 use super::schedule::Schedule;

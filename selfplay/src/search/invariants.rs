@@ -1,7 +1,7 @@
 //! What holds of the tree after any sequence of calls, checked by walking all of it.
 
 use hnefi_engine::{MoveList, Position, Preset};
-use hnefi_models::{Evaluations, Evaluator, HashEvaluator, Wdl};
+use hnefi_inference::{Evaluations, Evaluator, HashEvaluator, Wdl};
 use rand_xoshiro::rand_core::Rng as _;
 
 use super::solver::prove;

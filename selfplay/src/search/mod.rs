@@ -27,7 +27,7 @@ mod threads;
 mod tree;
 
 use hnefi_engine::{Move, MoveList, Position};
-use hnefi_models::{EvalError, Evaluations, Evaluator};
+use hnefi_inference::{EvalError, Evaluations, Evaluator};
 
 use crate::Rng;
 use leaf::Leaves;

@@ -1,6 +1,6 @@
 //! Playouts: the way down to a leaf, the answer, the way back up.
 
-use hnefi_models::{EvalRequest, Evaluation};
+use hnefi_inference::{EvalRequest, Evaluation};
 
 use super::leaf::{LeafId, Step};
 use super::tree::{Growth, NodeId};

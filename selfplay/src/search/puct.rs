@@ -64,7 +64,7 @@ fn exploration(config: &SearchConfig, total: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use hnefi_models::Wdl;
+    use hnefi_inference::Wdl;
 
     use super::super::solver::{Proven, Verdict};
     use super::*;

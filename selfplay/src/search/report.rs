@@ -1,7 +1,7 @@
 //! What a search found: the move to play, the root's value, the policy target and the line it expects.
 
 use hnefi_engine::{Move, MoveList, Position};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 
 use super::config::RootKind;
 use super::solver::{Proven, Verdict};

@@ -4,7 +4,7 @@
 //! transpositions) and every position in it has its real history, so repetition and the ply cap need no care.
 
 use hnefi_engine::{Outcome, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use serde::{Deserialize, Serialize};
 
 /// A certain result, as one side sees it.

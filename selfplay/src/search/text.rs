@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hnefi_engine::BoardSize;
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 
 use super::Search;
 use super::solver::{Proven, Verdict};

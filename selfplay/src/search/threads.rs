@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator};
 
 use super::{Search, Selection};
 

@@ -9,7 +9,7 @@
 //! them: a playout reads a handful of moves of each position on its way instead of a hundred ([`Tree::moves_in_play`]).
 
 use hnefi_engine::{Move, MoveList, Position};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 
 use super::runs::{RunStart, Runs};
 use super::solver::{Proven, Verdict, prove};

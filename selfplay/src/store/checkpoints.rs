@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hnefi_models::{CARD_FILE, Card, WEIGHTS_FILE};
+use hnefi_inference::{CARD_FILE, Card, WEIGHTS_FILE};
 
 use super::{Store, StoreError, checkpoint_key};
 

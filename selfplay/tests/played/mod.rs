@@ -1,7 +1,7 @@
 //! Records of random games for tests: real games with made-up opinions, as varied as the format allows.
 
 use hnefi_engine::{MoveList, Position, Preset, Rules, Side};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord, Rng, rng_for};
 use rand_xoshiro::rand_core::Rng as _;
 

@@ -2,7 +2,7 @@
 //! playouts, and running out of nodes.
 
 use hnefi_engine::{Position, Preset};
-use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
 use hnefi_selfplay::rng_for;
 use hnefi_selfplay::search::{LeafId, RootKind, Search, SearchConfig, Selection, run_to_end};
 use rand_xoshiro::rand_core::Rng as _;

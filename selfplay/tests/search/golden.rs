@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use hnefi_engine::{Position, Preset};
-use hnefi_models::{Evaluations, HashEvaluator};
+use hnefi_inference::{Evaluations, HashEvaluator};
 use hnefi_selfplay::rng_for;
 use hnefi_selfplay::search::{RootKind, Search, run_to_end};
 

@@ -9,7 +9,7 @@ mod tactics;
 mod threads;
 
 use hnefi_engine::{MoveList, Position, Preset};
-use hnefi_models::{Evaluations, Evaluator};
+use hnefi_inference::{Evaluations, Evaluator};
 use hnefi_selfplay::rng_for;
 use hnefi_selfplay::search::{RootKind, Search, SearchConfig, SearchReport, run_to_end};
 use rand_xoshiro::rand_core::Rng as _;

@@ -1,7 +1,7 @@
 //! What holds of every search, over random positions, budgets and seeds.
 
 use hnefi_engine::{Position, Preset};
-use hnefi_models::{Evaluations, HashEvaluator, UniformEvaluator, Wdl};
+use hnefi_inference::{Evaluations, HashEvaluator, UniformEvaluator, Wdl};
 use hnefi_selfplay::rng_for;
 use hnefi_selfplay::search::{RootKind, Search, SearchReport, Verdict, run_to_end};
 

@@ -1,7 +1,7 @@
 //! What the solver finds and claims, checked with plain minimax.
 
 use hnefi_engine::{Position, Preset};
-use hnefi_models::{HashEvaluator, UniformEvaluator};
+use hnefi_inference::{HashEvaluator, UniformEvaluator};
 use hnefi_selfplay::search::{Proven, RootKind, SearchReport, Verdict};
 
 use crate::minimax::solve;

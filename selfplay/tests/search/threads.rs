@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use hnefi_engine::{Position, Preset};
-use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
 use hnefi_selfplay::search::{Bell, RootKind, Search, Searching, search_on_threads};
 
 use crate::{config, random_positions, search};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use hnefi_engine::BoardSize;
-use hnefi_models::{
-    CpuEvaluator, CpuNetwork, DeviceChoice, EvalRequest, Evaluations, Evaluator, NetworkConfig, Precision,
+use hnefi_inference::{
+    CpuEvaluator, CpuNetwork, EvalRequest, Evaluations, Evaluator, NetworkConfig, Precision, Weights,
 };
 
 use super::measure::Effort;
@@ -71,8 +71,7 @@ pub(super) fn evaluations(
     precision: Precision,
     threads: usize,
 ) -> anyhow::Result<f64> {
-    let network = config.init_seeded(1, &DeviceChoice::Flex.open()?);
-    let network = Arc::new(CpuNetwork::with_precision(&network, precision)?);
+    let network = Arc::new(CpuNetwork::with_precision(&Weights::fresh(config, 1), precision)?);
     let sample = sample::positions(size, 16 * BATCH);
     Ok(effort.rate_on(threads, |_| {
         let (mut evaluator, mut out) = (CpuEvaluator::new(network.clone()), Evaluations::new());

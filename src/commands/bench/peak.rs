@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hnefi_models::spin_multiply_adds;
+use hnefi_inference::spin_multiply_adds;
 
 use super::measure::Effort;
 

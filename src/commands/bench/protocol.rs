@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use hnefi_engine::BoardSize;
-use hnefi_models::{NetworkConfig, Precision, PrecisionChoice, pretrained};
+use hnefi_inference::{NetworkConfig, Precision, PrecisionChoice, pretrained};
 use hnefi_play::PlayError;
 use hnefi_play::uci::{UciParams, run as serve};
 
@@ -29,7 +29,7 @@ const MOVE_TIME: Duration = Duration::from_millis(50);
 /// Measures on the smallest and the largest board.
 pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let checkpoint = pretrained(NETWORK).with_context(|| format!("no checkpoint {NETWORK} is shipped"))??;
-    let (network, precision) = (checkpoint.card.network, PrecisionChoice::Auto.on_cpu(&checkpoint.network)?);
+    let (network, precision) = (checkpoint.card.network, PrecisionChoice::Auto.on_cpu(&checkpoint.weights)?);
     for size in [BoardSize::Seven, BoardSize::Eleven] {
         for threads in thread_counts() {
             let mut figure = |name: &str, value, unit, peak| {

@@ -1,7 +1,7 @@
 //! Positions and games to measure with, always the same.
 
 use hnefi_engine::{BoardSize, MoveList, Position};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord, rng_for};
 use rand::RngExt;
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use hnefi_engine::BoardSize;
-use hnefi_models::{DeviceChoice, NetworkConfig, Precision, PrecisionChoice, evaluators};
+use hnefi_inference::{DeviceChoice, NetworkConfig, Precision, PrecisionChoice, Weights, evaluators};
 use hnefi_selfplay::fleet::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, RulesetShare, SelfPlayConfig};
 use hnefi_selfplay::search::SearchConfig;
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
@@ -24,7 +24,7 @@ const MANY_GAMES: usize = 512;
 /// Measures self-play on the smallest and the largest board.
 pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let config = evaluate::network(4, 32, true);
-    let fastest = PrecisionChoice::Auto.on_cpu(&config.init_seeded(1, &DeviceChoice::Flex.open()?))?;
+    let fastest = PrecisionChoice::Auto.on_cpu(&Weights::fresh(&config, 1))?;
     let precisions = if fastest == Precision::F32 { vec![fastest] } else { vec![Precision::F32, fastest] };
     let figure = |name: &str, size, precision: Precision, threads, value, unit, peak| Figure {
         stage: Stage::Selfplay,
@@ -82,8 +82,7 @@ fn play(
         rulesets: vec![RulesetShare::throughout(preset(size), 1.0)],
         ..SelfPlayConfig::default()
     };
-    let network = network.init_seeded(1, &DeviceChoice::Flex.open()?);
-    let evaluators = evaluators(&network, &DeviceChoice::Cpu.into(), precision.into())?;
+    let evaluators = evaluators(&Weights::fresh(network, 1), &DeviceChoice::Cpu.into(), precision.into())?;
     let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1).with_threads(threads);
     let watch = Watch { seconds, state: Mutex::new(WatchState::default()) };
     let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &|| Ok(evaluators()), &watch);

@@ -1,7 +1,8 @@
 //! Training steps.
 
 use hnefi_engine::BoardSize;
-use hnefi_models::{DeviceChoice, NetworkConfig, TrainPrecision};
+use hnefi_inference::{DeviceChoice, NetworkConfig, TrainPrecision};
+use hnefi_models::Network;
 use hnefi_train::TrainConfig;
 use hnefi_train::batch::Batch;
 use hnefi_train::learner::{Learner, LearnerParams};
@@ -64,8 +65,8 @@ fn samples(
     let batches: Vec<Vec<Batch>> =
         (0..BATCHES).map(|step| sampler.batch(step, BATCH, shards)).collect::<Result<_, _>>()?;
     let params = LearnerParams { shards, precision, ..LearnerParams::from(&TrainConfig::default().train) };
-    let device = DeviceChoice::Flex.open()?;
-    let mut learner = Learner::new(&network.init_seeded(1, &device), std::slice::from_ref(&device), params)?;
+    let device = hnefi_models::device::open(DeviceChoice::Flex)?;
+    let mut learner = Learner::new(&Network::fresh(network, 1, &device), std::slice::from_ref(&device), params)?;
     let mut batches = batches.iter().cycle();
     let mut failed = None;
     let rate = effort.rate(|| {

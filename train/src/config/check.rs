@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hnefi_models::{DeviceChoice, Precision, PrecisionChoice, names};
+use hnefi_inference::{DeviceChoice, Precision, PrecisionChoice, names};
 use toml::{Table, Value};
 
 use super::TrainConfig;

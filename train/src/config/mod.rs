@@ -11,7 +11,7 @@ mod stages;
 
 use std::path::Path;
 
-use hnefi_models::{DeviceList, NetworkConfig, PrecisionChoice, TrainPrecisionChoice};
+use hnefi_inference::{DeviceList, NetworkConfig, PrecisionChoice, TrainPrecisionChoice};
 use hnefi_selfplay::fleet::SelfPlayConfig;
 use hnefi_selfplay::search::SearchConfig;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Every key a configuration may have, with its kind, range and unit.
 
-use hnefi_models::DeviceList;
-use hnefi_models::names::{MEANT, did_you_mean, ruleset};
+use hnefi_inference::DeviceList;
+use hnefi_inference::names::{MEANT, did_you_mean, ruleset};
 use hnefi_selfplay::players::PlayerSpec;
 use toml::Value;
 
@@ -139,7 +139,7 @@ pub(super) const KEYS: &[Key] = &[
     key("run.seed", Kind::Whole(0, i64::MAX), "names all randomness"),
     key("run.threads", Kind::Whole(0, 1024), "threads, 0 is one per core, or on a GPU one per 32 games"),
     key("run.device", Kind::Device, "devices"),
-    key("run.precision", Kind::OneOf(&hnefi_models::PrecisionChoice::NAMES), "precision"),
+    key("run.precision", Kind::OneOf(&hnefi_inference::PrecisionChoice::NAMES), "precision"),
     key("run.train_device", Kind::Device, "devices"),
     key("run.save_seconds", Kind::Whole(1, 86_400), "seconds"),
     key("network.blocks", Kind::Whole(1, 100), "residual blocks"),
@@ -189,7 +189,7 @@ pub(super) const KEYS: &[Key] = &[
     key("train.plies_per_generation", Kind::Whole(1, 100_000_000), "training plies"),
     key("train.batch", Kind::Whole(2, 65_536), "samples"),
     key("train.shards", Kind::Whole(1, 64), "parts of a batch"),
-    key("train.precision", Kind::OneOf(&hnefi_models::TrainPrecisionChoice::NAMES), "precision"),
+    key("train.precision", Kind::OneOf(&hnefi_inference::TrainPrecisionChoice::NAMES), "precision"),
     key("train.reuse", Kind::Real(0.01, 100.0), "times"),
     key("train.rate", Kind::Real(1e-7, 1.0), "learning rate"),
     key("train.rate_end", Kind::Real(0.0, 1.0), "learning rate"),

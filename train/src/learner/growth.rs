@@ -10,7 +10,8 @@ use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::store::RecordError;
 use burn::tensor::{Bytes, Tensor, TensorData};
 use burn_pack::{Reader, Writer};
-use hnefi_models::{Network, NetworkConfig, counterpart};
+use hnefi_inference::NetworkConfig;
+use hnefi_models::{Network, counterpart};
 
 use super::{Learner, LearnerParams, optimiser};
 use crate::TrainError;

@@ -20,7 +20,8 @@ mod statistics;
 use burn::module::{Module, ParamGroup};
 use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
-use hnefi_models::{Auxiliaries, Network, TrainPrecision};
+use hnefi_inference::TrainPrecision;
+use hnefi_models::{Auxiliaries, Network};
 use serde::{Deserialize, Serialize};
 
 pub use state::LearnerState;
@@ -109,7 +110,7 @@ pub struct LearnerParams {
     pub auxiliaries: Auxiliaries,
     /// What the tower is computed in.
     pub precision: TrainPrecision,
-    /// Whether a network that begins here reads the planes of [`hnefi_models::plane::FEATURES`]. If not, its weights
+    /// Whether a network that begins here reads the planes of [`hnefi_inference::plane::FEATURES`]. If not, its weights
     /// for them are zero, and stay so as long as no sample has these planes.
     pub feature_inputs: bool,
 }

@@ -6,7 +6,8 @@
 use burn::module::Module;
 use burn::store::{ModuleRecord, RecordError};
 use burn::tensor::{Bytes, Device};
-use hnefi_models::{Encoding, Network, NetworkConfig};
+use hnefi_inference::{Encoding, NetworkConfig};
+use hnefi_models::{AuxiliaryHeads, Network};
 
 use super::{Learner, LearnerParams, StepCounts, optimiser};
 use crate::TrainError;
@@ -59,8 +60,8 @@ impl Learner {
         object: &str,
     ) -> Result<Learner, TrainError> {
         let damaged = |part: &str, error: RecordError| unreadable(object, config, part, &error);
-        let fresh = || Network { encoding: state.encoding, ..config.init(&devices[0]) };
-        let auxiliary = config.init_auxiliary(params.auxiliaries, 0, &devices[0]);
+        let fresh = || Network { encoding: state.encoding, ..Network::fresh(&config, 0, &devices[0]) };
+        let auxiliary = AuxiliaryHeads::fresh(&config, params.auxiliaries, 0, &devices[0]);
         let weights = read(state.weights)
             .and_then(|record| fresh().with_auxiliary(auxiliary).try_load_record(record))
             .map_err(|error| damaged("weights", error))?;
@@ -93,15 +94,15 @@ impl Learner {
         let damaged = |part: &str, error: RecordError| unreadable(object, config, part, &error);
         let state = LearnerState { counts: StepCounts::default(), ..state };
         let record = read(state.weights.clone()).map_err(|error| damaged("weights", error))?;
-        let auxiliary = config.init_auxiliary(params.auxiliaries, seed, &devices[0]);
-        let fresh = || Network { encoding: state.encoding, ..config.init(&devices[0]) };
+        let auxiliary = AuxiliaryHeads::fresh(&config, params.auxiliaries, seed, &devices[0]);
+        let fresh = || Network { encoding: state.encoding, ..Network::fresh(&config, 0, &devices[0]) };
         let network = fresh().with_auxiliary(auxiliary);
         if network.clone().try_load_record(record.clone()).is_ok() {
             return Learner::load(state, config, devices, params, object);
         }
         // The network itself must match to the last tensor; its auxiliary heads, tensor by tensor, where they can.
         let bare = record.clone().allow_unused(true);
-        config.init(&devices[0]).try_load_record(bare).map_err(|error| damaged("weights", error))?;
+        Network::fresh(&config, 0, &devices[0]).try_load_record(bare).map_err(|error| damaged("weights", error))?;
         let partial = record.allow_unused(true).allow_partial(true).validate(false);
         let weights = network.try_load_record(partial).map_err(|error| damaged("weights", error))?;
         let average = read(state.average)

@@ -55,7 +55,7 @@ pub(super) fn losses(outputs: AuxiliaryOutputs, targets: &BatchTensors) -> PerHe
 mod tests {
     use burn::tensor::{Device, TensorData};
     use hnefi_engine::BoardSize;
-    use hnefi_models::{GLOBALS, PLANES, POLICY_PLANES};
+    use hnefi_inference::{GLOBALS, PLANES, POLICY_PLANES};
 
     use super::*;
     use crate::batch::{AuxiliaryRow, Batch, Ending, Row, endings};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hnefi_engine::Preset;
-use hnefi_models::json;
+use hnefi_inference::json;
 use hnefi_selfplay::decode_games;
 use hnefi_selfplay::fleet::{Arrival, FleetSnapshot};
 use hnefi_selfplay::ladder::LadderMatch;

@@ -5,7 +5,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hnefi_models::DeviceChoice;
+use hnefi_inference::DeviceChoice;
 use hnefi_selfplay::GameRecord;
 use hnefi_selfplay::arena::{MatchObserver, MatchResult};
 use hnefi_selfplay::ladder::{self, LadderParams, Standings};

@@ -16,7 +16,7 @@
 //! be alive; in a bucket its number is left alone, and the next generation gets a number of its own ([`Fence::claim`]
 //! gives the newest one announced). So every checkpoint and every state has one writer, whoever wins.
 
-use hnefi_models::json;
+use hnefi_inference::json;
 use hnefi_selfplay::store::{Store, StoreError, terms_number, trainer_key, trainer_number};
 use serde::{Deserialize, Serialize};
 

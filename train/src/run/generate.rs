@@ -60,9 +60,9 @@ impl Run<'_> {
         desk.state().due += desk.every;
         let outcome = if self.params.selfplay {
             let past = self.past_checkpoint()?;
-            let evaluators =
-                hnefi_models::evaluators(self.learner.average(), &self.config.run.device, self.config.run.precision)
-                    .map_err(|source| FleetError::Evaluation { source })?;
+            let weights = self.learner.average().weights()?;
+            let evaluators = hnefi_inference::evaluators(&weights, &self.config.run.device, self.config.run.precision)
+                .map_err(|source| FleetError::Evaluation { source })?;
             let earlier = newest_games(&self.games);
             let conditions = Conditions { progress, past: past.as_ref().map(Past::for_fleet), earlier };
             let (quota, make) = (Quota::Plies(desk.quota), || Ok(evaluators()));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use burn::tensor::Device;
 use hnefi_engine::{BoardSize, Preset};
-use hnefi_models::{Card, Checkpoint, Encoding};
+use hnefi_inference::{Card, Encoding};
+use hnefi_models::{AuxiliaryHeads, Network};
 use hnefi_selfplay::fleet::{Fleet, FleetSnapshot};
 use hnefi_selfplay::store::{
     Access, Store, StoreError, check_checkpoint, games_key, games_number, inflight_key, metrics_key, state_key,
@@ -43,7 +44,7 @@ impl<'a> Run<'a> {
         for text in [whole.run.precision.warning(), whole.train.precision.warning()].into_iter().flatten() {
             observer.warning(&text);
         }
-        let devices = whole.run.train_device.open()?;
+        let devices = hnefi_models::device::open_all(&whole.run.train_device)?;
         check_parts(whole, params)?;
         let store = Store::open(&params.location, Access::Write, params.patience.clone())?;
         let origin = settings::settle(&store, whole, params.origin)?;
@@ -73,7 +74,7 @@ impl<'a> Run<'a> {
             (shared_fleet(config, &store, fence.epoch(), observer)?, 0, InFlight::default())
         };
 
-        let checkpoint = Checkpoint::new(Card::new(config.network), learner.average())?;
+        let checkpoint = learner.average().checkpoint(Card::new(config.network))?;
         let elapsed = counters.elapsed_seconds.max(clock.elapsed_seconds);
         let mut run = Run {
             whole,
@@ -124,7 +125,7 @@ impl<'a> Run<'a> {
 /// with.
 fn check_parts(whole: &TrainConfig, params: &RunParams<'_>) -> Result<(), TrainError> {
     if params.selfplay || params.ladder {
-        whole.run.device.open()?;
+        hnefi_models::device::open_all(&whole.run.device)?;
     }
     let Some(path) = params.origin else { return Ok(()) };
     let has_begun = match Store::open(&params.location, Access::Read, params.patience.clone()) {
@@ -233,8 +234,8 @@ fn first_learner(
         let (learner, parent) = learner_from(path, config, devices, params)?;
         return Ok((learner, Some(parent)));
     }
-    let auxiliary = config.network.init_auxiliary(params.auxiliaries, config.run.seed, &Device::flex());
-    let network = config.network.init_seeded(config.run.seed, &Device::flex()).with_auxiliary(auxiliary);
+    let auxiliary = AuxiliaryHeads::fresh(&config.network, params.auxiliaries, config.run.seed, &Device::flex());
+    let network = Network::fresh(&config.network, config.run.seed, &Device::flex()).with_auxiliary(auxiliary);
     Ok((Learner::new(&network, devices, params)?, None))
 }
 

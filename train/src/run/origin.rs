@@ -10,7 +10,8 @@
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
-use hnefi_models::{Checkpoint, DeviceChoice, Encoding, Network};
+use hnefi_inference::{Checkpoint, DeviceChoice, Encoding};
+use hnefi_models::{AuxiliaryHeads, Network};
 use hnefi_selfplay::players::{ModelCache, PlayerError};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::{Store, checkpoint_key};
@@ -55,7 +56,7 @@ pub(super) fn learner_from(
         let object = format!("state/{generation:06} of {}", path.display());
         return Ok((Learner::take_over(state, &config.network, config.run.seed, devices, params, &object)?, id));
     }
-    let auxiliary = config.network.init_auxiliary(params.auxiliaries, config.run.seed, &Device::flex());
+    let auxiliary = AuxiliaryHeads::fresh(&config.network, params.auxiliaries, config.run.seed, &Device::flex());
     Ok((Learner::new(&network.with_auxiliary(auxiliary), devices, params)?, id))
 }
 
@@ -107,10 +108,11 @@ pub(crate) fn ancestor(path: &Path, config: &TrainConfig) -> Result<Ancestor, Tr
     let checkpoint = checkpoint(path)?;
     let (there, here) = (checkpoint.card.network, config.network);
     let id = checkpoint.card.id.clone();
+    let network = Network::load(&checkpoint.weights, &Device::flex())?;
     if there == here {
-        return Ok(Ancestor { network: checkpoint.network.clone(), id, same_shape: true });
+        return Ok(Ancestor { network, id, same_shape: true });
     }
-    let network = checkpoint.network.grown(&there, &here, config.run.seed).map_err(|reason| {
+    let network = network.grown(&there, &here, config.run.seed).map_err(|reason| {
         refuse(format!(
             "its network is {there:?}; expected that of the configuration, {here:?}, or one that grows to it, but {reason}"
         ))

@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use burn::tensor::Device;
-use hnefi_models::{CARD_FILE, Card, Checkpoint, EvalError, Evaluator, WEIGHTS_FILE, evaluators};
+use hnefi_inference::{CARD_FILE, Card, Checkpoint, EvalError, Evaluator, WEIGHTS_FILE, evaluators};
 use hnefi_selfplay::fleet::PastCheckpoint;
 use hnefi_selfplay::store::{Store, checkpoint_key};
 use hnefi_selfplay::{GameRecord, rng_for};
@@ -38,8 +37,8 @@ impl Past {
     /// # Errors
     /// When it cannot be read or evaluated.
     pub(crate) fn load(store: &Store, generation: u32, config: &TrainConfig) -> Result<Past, TrainError> {
-        let Checkpoint { card, network } = read_checkpoint(store, generation)?;
-        let make = evaluators(&network, &config.run.device, config.run.precision)?;
+        let Checkpoint { card, weights } = read_checkpoint(store, generation)?;
+        let make = evaluators(&weights, &config.run.device, config.run.precision)?;
         Ok(Past { id: card.id, make_evaluator: Box::new(move || Ok(make())) })
     }
 
@@ -82,7 +81,7 @@ impl Run<'_> {
     }
 }
 
-/// The checkpoint of a generation. The host loads it, whatever device evaluates.
+/// The checkpoint of a generation.
 ///
 /// # Errors
 /// When it is not there or damaged.
@@ -91,7 +90,7 @@ pub(crate) fn read_checkpoint(store: &Store, generation: u32) -> Result<Checkpoi
     let [card_key, weights_key] = [CARD_FILE, WEIGHTS_FILE].map(|file| format!("{folder}/{file}"));
     let card = Card::from_json(&store.get(&card_key)?, Path::new(&store.name(&card_key)))?;
     let (weights, name) = (store.get(&weights_key)?, store.name(&weights_key));
-    Ok(Checkpoint::from_parts(card, &weights, Path::new(&name), &Device::flex())?)
+    Ok(Checkpoint::from_parts(card, &weights, Path::new(&name))?)
 }
 
 /// The games of the newest generations, oldest first.

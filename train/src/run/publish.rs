@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hnefi_models::{Card, Checkpoint, json};
+use hnefi_inference::{Card, Checkpoint, json};
 use hnefi_selfplay::store::{check_checkpoint, checkpoint_key, metrics_key, tensorboard_key};
 
 use super::Run;
@@ -110,7 +110,7 @@ impl Run<'_> {
             seed: self.config.run.seed,
             ..Card::new(self.config.network)
         };
-        let mut checkpoint = Checkpoint::new(card, self.learner.average())?;
+        let mut checkpoint = self.learner.average().checkpoint(card)?;
         // The first generation plays with the very weights that the run began with, unless they were grown.
         checkpoint.card.parent.take_if(|parent| *parent == checkpoint.card.id);
         self.published_id = self.settle_checkpoint(generation, &checkpoint)?;

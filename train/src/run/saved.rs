@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use hnefi_models::{ENCODING_VERSION, Encoding, json};
+use hnefi_inference::{ENCODING_VERSION, Encoding, json};
 use hnefi_selfplay::fleet::GenerationStats;
 use hnefi_selfplay::store::{Store, inflight_key, inflight_number, state_key};
 use serde::{Deserialize, Serialize};

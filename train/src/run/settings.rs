@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hnefi_models::json as checked;
+use hnefi_inference::json as checked;
 use hnefi_selfplay::store::{Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -178,7 +178,7 @@ mod tests {
         config.run.threads += 3;
         config.budget.minutes *= 2.0;
         config.evaluate.games = 7;
-        config.run.precision = hnefi_models::Precision::Bf16.into();
+        config.run.precision = hnefi_inference::Precision::Bf16.into();
         settle(&store, &config, None).unwrap();
     }
 

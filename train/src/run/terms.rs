@@ -5,7 +5,7 @@
 //! the newest, and the newest are what a worker plays by: all it needs to know apart from the configuration in
 //! `run.json`.
 
-use hnefi_models::json;
+use hnefi_inference::json;
 use hnefi_selfplay::fleet::Adaptation;
 use hnefi_selfplay::store::{Store, terms_key, terms_number};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@
 //! | ending | how the game ended, and the king's square where that was with him; not in resigned games |
 
 use hnefi_engine::{Position, Reason, Side, Square, Symmetry};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord, RecordError, Replay};
 
 use crate::auxiliary::AuxiliaryTargets;

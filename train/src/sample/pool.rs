@@ -77,7 +77,7 @@ fn unit(rng: &mut Rng) -> f64 {
 #[cfg(test)]
 mod tests {
     use hnefi_engine::{Move, Outcome, Preset, Reason};
-    use hnefi_models::Wdl;
+    use hnefi_inference::Wdl;
     use hnefi_selfplay::rng_for;
 
     use super::*;

@@ -11,7 +11,7 @@ mod table;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use hnefi_models::{DeviceList, EvalError, Evaluator};
+use hnefi_inference::{DeviceList, EvalError, Evaluator};
 use hnefi_selfplay::fleet::{Conditions, Fleet, FleetError, FleetObserver, FleetProgress, Quota};
 use hnefi_selfplay::store::{Store, arrival_key};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hnefi_models::{EvalError, EvalRequest, Evaluations, Evaluator, UniformEvaluator};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, UniformEvaluator};
 
 /// Answers with even chances after a pause, as a distant accelerator would: the processor is free meanwhile.
 pub(super) struct PretendEvaluator {

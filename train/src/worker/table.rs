@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hnefi_models::{Evaluator, evaluators};
+use hnefi_inference::{Evaluator, evaluators};
 use hnefi_selfplay::store::{Store, games_key, games_number};
 use hnefi_selfplay::{GameRecord, decode_games};
 
@@ -54,7 +54,8 @@ impl Table {
                     let object = format!("checkpoint {} of {}", terms.generation, store.place());
                     return Err(TrainError::State { object, problem });
                 }
-                evaluators(&checkpoint.network, &config.run.device, config.run.precision)?
+                hnefi_models::device::install();
+                evaluators(&checkpoint.weights, &config.run.device, config.run.precision)?
             }
         };
         if config.selfplay.restart_share > 0.0 || config.selfplay.fork_share > 0.0 {

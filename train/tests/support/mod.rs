@@ -1,7 +1,7 @@
 //! Games and batches for the tests, made by random play.
 
 use hnefi_engine::{Move, MoveList, Position, Preset, Rules};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use hnefi_selfplay::{GameRecord, PlyRecord, Rng, rng_for};
 use rand_xoshiro::rand_core::Rng as _;
 

@@ -13,7 +13,7 @@ mod positions;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use hnefi_models::ENCODING_VERSION;
+use hnefi_inference::ENCODING_VERSION;
 use parquet::errors::ParquetError;
 
 use self::columns::{AnyColumn, TableFile};

@@ -1,7 +1,7 @@
 //! The table of positions: a row per ply.
 
 use hnefi_engine::BoardSize;
-use hnefi_models::{Encoding, Features, POLICY_PLANES, PolicyIndex};
+use hnefi_inference::{Encoding, Features, POLICY_PLANES, PolicyIndex};
 use parquet::data_type::{BoolType, ByteArrayType, FloatType, Int32Type, Int64Type};
 
 use super::Rows;

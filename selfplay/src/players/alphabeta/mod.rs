@@ -14,7 +14,7 @@ mod ordering;
 mod table;
 
 use hnefi_engine::{Move, MoveList, Outcome, Position};
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 use rand::RngExt;
 
 use self::ordering::Ordering;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hnefi_models::names::did_you_mean;
-use hnefi_models::{
+use hnefi_inference::names::did_you_mean;
+use hnefi_inference::{
     CARD_FILE, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluator, pretrained, pretrained_names,
 };
 
@@ -56,13 +56,12 @@ impl ModelCache {
     /// As [`ModelCache::checkpoint`], and when the device does not compute in that precision.
     pub fn evaluator(&mut self, path: &Path, precision: PrecisionChoice) -> Result<Box<dyn Evaluator>, PlayerError> {
         let device = self.device;
-        Ok(evaluator(&self.checkpoint(path)?.network, device, precision)?)
+        Ok(evaluator(&self.checkpoint(path)?.weights, device, precision)?)
     }
 
     fn load(&self, path: &Path) -> Result<Checkpoint, PlayerError> {
-        let device = self.device.open()?;
         if path.join(CARD_FILE).is_file() {
-            return Ok(Checkpoint::load(path, &device)?);
+            return Ok(Checkpoint::load(path)?);
         }
         let missing = |problem| PlayerError::NoModel { path: path.display().to_string(), problem };
         if let Some(location @ Location::Bucket(_)) = path.to_str().and_then(|text| text.parse().ok()) {
@@ -70,12 +69,12 @@ impl ModelCache {
             let newest = store.checkpoints()?.pop();
             let newest = newest.ok_or_else(|| missing("there is no run, or it has no checkpoint yet".to_owned()))?;
             // Read before the store goes, and with it what it fetched.
-            return Ok(Checkpoint::load(&store.folder(&checkpoint_key(newest))?, &device)?);
+            return Ok(Checkpoint::load(&store.folder(&checkpoint_key(newest))?)?);
         }
         if path.join(CHECKPOINTS).is_dir() {
             let newest = newest_checkpoint(&path.join(CHECKPOINTS))
                 .ok_or_else(|| missing("the run has no checkpoint yet".to_owned()))?;
-            return Ok(Checkpoint::load(&newest, &device)?);
+            return Ok(Checkpoint::load(&newest)?);
         }
         if let Some(shipped) = path.to_str().and_then(pretrained) {
             return Ok(shipped?);

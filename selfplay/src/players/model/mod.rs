@@ -9,7 +9,7 @@ mod spec;
 use std::time::{Duration, Instant};
 
 use hnefi_engine::Position;
-use hnefi_models::{Evaluations, Evaluator};
+use hnefi_inference::{Evaluations, Evaluator};
 
 use super::{Choice, Player, PlayerError};
 use crate::Rng;
@@ -103,7 +103,7 @@ impl Player for ModelPlayer {
 #[cfg(test)]
 mod tests {
     use hnefi_engine::Preset;
-    use hnefi_models::{EvalError, EvalRequest, HashEvaluator};
+    use hnefi_inference::{EvalError, EvalRequest, HashEvaluator};
 
     use super::*;
     use crate::rng_for;
@@ -157,7 +157,7 @@ mod tests {
         assert!(!player.follows(&start), "the same position again, for instance after an undo");
         let other = Position::from_fen(&Preset::Brandubh.rules(), "7/1ak4/7/2d4/7/7/3a3 a").expect("a legal position");
         let choice = choose(&mut player, &other);
-        assert_eq!((choice.mv.text(other.size()), choice.wdl), ("d1d6".to_owned(), Some(hnefi_models::Wdl::WIN)));
+        assert_eq!((choice.mv.text(other.size()), choice.wdl), ("d1d6".to_owned(), Some(hnefi_inference::Wdl::WIN)));
     }
 
     struct Broken;

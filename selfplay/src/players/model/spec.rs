@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hnefi_models::{EvalError, Precision, PrecisionChoice, names};
+use hnefi_inference::{EvalError, Precision, PrecisionChoice, names};
 
 use crate::players::spec::{COUNTS, whole};
 use crate::search::{RootKind, SearchConfig};

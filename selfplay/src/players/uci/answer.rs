@@ -1,6 +1,6 @@
 //! What a program's lines say. Programs are not ours: anything that is not understood is passed over.
 
-use hnefi_models::Wdl;
+use hnefi_inference::Wdl;
 
 /// What a program thinks of the position, from its latest `info` lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

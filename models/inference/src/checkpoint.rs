@@ -1,0 +1,362 @@
+//! Checkpoints: weights in safetensors and a readable card beside them.
+//!
+//! A checkpoint is a folder with `model.safetensors` and `card.json`. It appears complete or not at all, and is never
+//! changed afterwards. Everything the card claims about the weights is checked when they are loaded.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::weights::identity;
+use crate::{ENCODING_VERSION, Encoding, NetworkConfig, Weights, json};
+
+/// Layout version of the card that this program writes.
+pub const CARD_FORMAT: u32 = 1;
+
+/// The file of a checkpoint that holds its card.
+pub const CARD_FILE: &str = "card.json";
+
+/// The file that holds its weights.
+pub const WEIGHTS_FILE: &str = "model.safetensors";
+
+/// The largest card that is read, in bytes; a real one has some hundred.
+const LARGEST_CARD: u64 = 1 << 16;
+
+/// The longest text of a card and the most rulesets, in characters and names.
+const LONGEST: usize = 200;
+
+/// What a checkpoint is, readable by people.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Card {
+    /// Layout version of the card itself, [`CARD_FORMAT`] when written.
+    pub format: u32,
+    /// Version of the [`Encoding`] that the network was trained with.
+    pub encoding: u32,
+    /// The ply caps that it was trained with on 7x7, 9x9 and 11x11, in plies, where the encoding is version 1 and they
+    /// are not those of [`Encoding::FIRST`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ply_caps: Option<[u16; 3]>,
+    /// Shape of the network.
+    pub network: NetworkConfig,
+    /// Rulesets it was trained on, by name.
+    pub rulesets: Vec<String>,
+    /// Generation within its run.
+    pub generation: u32,
+    /// Training steps taken.
+    pub steps: u64,
+    /// Samples seen in training.
+    pub samples: u64,
+    /// Identity of the weights: the SHA-256 of `model.safetensors`, in hex.
+    pub id: String,
+    /// `id` of the checkpoint it was trained from, if any.
+    pub parent: Option<String>,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Version of the program that wrote it.
+    pub program: String,
+}
+
+/// A network together with its card.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    /// What it is.
+    pub card: Card,
+    /// The weights.
+    pub weights: Weights,
+}
+
+/// Why a checkpoint could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// A folder or a file is not there.
+    #[error("checkpoint {path}: not found; a checkpoint is a folder with {CARD_FILE} and {WEIGHTS_FILE}")]
+    Missing {
+        /// What was looked for.
+        path: PathBuf,
+    },
+    /// The file system refused.
+    #[error("checkpoint {path}: {problem}")]
+    Io {
+        /// What was read or written.
+        path: PathBuf,
+        /// What went wrong.
+        problem: String,
+    },
+    /// The card is no JSON, or lacks a key, or has a value of the wrong kind.
+    #[error("checkpoint card {path}: {problem}")]
+    Card {
+        /// The card.
+        path: PathBuf,
+        /// What was found and what was expected, with line and column where known.
+        problem: String,
+    },
+    /// The card was written by a later version of the program.
+    #[error(
+        "checkpoint card {path}: format {found}, but this program knows formats up to {CARD_FORMAT}; use a newer one"
+    )]
+    Newer {
+        /// The card.
+        path: PathBuf,
+        /// Its format.
+        found: u64,
+    },
+    /// The network was trained with an encoding of a later version of the program, or with none.
+    #[error(
+        "checkpoint card {path}: encoding {found}, but this program knows encodings 1 to {ENCODING_VERSION}; use a newer one"
+    )]
+    Encoding {
+        /// The card.
+        path: PathBuf,
+        /// Its encoding version.
+        found: u32,
+    },
+    /// The weights file is cut short or no safetensors file.
+    #[error("checkpoint weights {path}: damaged or cut short at {length} bytes: {problem}")]
+    Damaged {
+        /// The weights file.
+        path: PathBuf,
+        /// Its length in bytes.
+        length: usize,
+        /// What the reader said.
+        problem: String,
+    },
+    /// The weights belong to another network than the card describes.
+    #[error("checkpoint weights {path}: they do not fit the network of the card ({network:?}): {problem}")]
+    Mismatch {
+        /// The weights file.
+        path: PathBuf,
+        /// The network of the card.
+        network: NetworkConfig,
+        /// Which tensors differ.
+        problem: String,
+    },
+    /// The weights are not those the card was written for.
+    #[error("checkpoint weights {path}: their SHA-256 is {found}, but the card says {expected}")]
+    Identity {
+        /// The weights file.
+        path: PathBuf,
+        /// Hash of the file.
+        found: String,
+        /// Hash according to the card.
+        expected: String,
+    },
+    /// The weights could not be put into the layers of a network.
+    #[error("reading the weights of a network: {problem}")]
+    Unreadable {
+        /// What went wrong.
+        problem: String,
+    },
+    /// The weights could not be read back from a device, or not be written as a file.
+    #[error("writing the weights of a network: {problem}")]
+    Unwritable {
+        /// What went wrong.
+        problem: String,
+    },
+}
+
+impl Card {
+    /// The card of an untrained network; fill in its history. The id is set by [`Checkpoint::new`].
+    pub fn new(network: NetworkConfig) -> Card {
+        Card {
+            format: CARD_FORMAT,
+            encoding: ENCODING_VERSION,
+            ply_caps: None,
+            network,
+            rulesets: Vec::new(),
+            generation: 0,
+            steps: 0,
+            samples: 0,
+            id: String::new(),
+            parent: None,
+            seed: 0,
+            program: format!("hnefi {}", env!("CARGO_PKG_VERSION")),
+        }
+    }
+
+    /// The encoding of the network's inputs.
+    pub fn encodes(&self) -> Encoding {
+        match (self.encoding, self.ply_caps) {
+            (1, None) => Encoding::FIRST,
+            (1, Some(ply_caps)) => Encoding::V1 { ply_caps },
+            _ => Encoding::V2,
+        }
+    }
+
+    /// The card as indented JSON with its checksum.
+    pub fn to_json(&self) -> String {
+        let text = serde_json::to_string_pretty(self).expect("a card holds only numbers and texts");
+        json::with_checksum(&format!("{text}\n"))
+    }
+
+    /// Reads a card. `source` names it in messages.
+    ///
+    /// # Errors
+    /// When it is no JSON or not as it was written, lacks a key, says what cannot be, or was written by a later
+    /// version.
+    pub fn from_json(text: &[u8], source: &Path) -> Result<Card, CheckpointError> {
+        let refused = |problem: String| CheckpointError::Card { path: source.to_owned(), problem };
+        if text.len() as u64 > LARGEST_CARD {
+            return Err(refused(format!("more than {LARGEST_CARD} bytes; a card has some hundred")));
+        }
+        // The format comes first: a later card may lack keys that this version insists on.
+        let value: serde_json::Value = json::from_slice(text).map_err(|error| refused(error.to_string()))?;
+        if let Some(found) = value.get("format").and_then(serde_json::Value::as_u64)
+            && found > u64::from(CARD_FORMAT)
+        {
+            return Err(CheckpointError::Newer { path: source.to_owned(), found });
+        }
+        let card: Card = serde_json::from_value(value).map_err(|error| refused(error.to_string()))?;
+        if !(1..=ENCODING_VERSION).contains(&card.encoding) {
+            return Err(CheckpointError::Encoding { path: source.to_owned(), found: card.encoding });
+        }
+        card.check().map_err(refused)?;
+        Ok(card)
+    }
+
+    /// Whether everything on the card can be.
+    fn check(&self) -> Result<(), String> {
+        self.network.check_bounds()?;
+        if self.rulesets.len() > LONGEST {
+            return Err(format!("{} rulesets; expected {LONGEST} at most", self.rulesets.len()));
+        }
+        let texts = [("id", &self.id), ("program", &self.program)].into_iter();
+        let texts = texts.chain(self.parent.iter().map(|parent| ("parent", parent)));
+        for (name, text) in texts.chain(self.rulesets.iter().map(|name| ("rulesets", name))) {
+            if text.chars().count() > LONGEST || text.contains(char::is_control) {
+                return Err(format!("{name} is {:?}; expected a name", text.chars().take(40).collect::<String>()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that these are the weights of the card: the tensors of its network, and its id. No network is made.
+    /// `source` names the weights in messages.
+    ///
+    /// # Errors
+    /// When the weights are damaged or not those of the card.
+    pub fn check_weights(&self, weights: &[u8], source: &Path) -> Result<(), CheckpointError> {
+        // Structure before identity: "cut short" says more than "another hash".
+        self.network.check_weights(weights, source)?;
+        let found = identity(weights);
+        if found != self.id {
+            return Err(CheckpointError::Identity { path: source.to_owned(), found, expected: self.id.clone() });
+        }
+        Ok(())
+    }
+}
+
+impl Checkpoint {
+    /// Joins weights with their card, whose id, format, shape and encoding are set here.
+    ///
+    /// # Errors
+    /// When the weights cannot be written as a file.
+    pub fn new(card: Card, weights: Weights) -> Result<Checkpoint, CheckpointError> {
+        let id = identity(&weights.to_safetensors()?);
+        let ply_caps = match weights.encoding {
+            Encoding::V1 { ply_caps } if weights.encoding != Encoding::FIRST => Some(ply_caps),
+            _ => None,
+        };
+        let (encoding, network) = (weights.encoding.version(), *weights.config());
+        Ok(Checkpoint { card: Card { format: CARD_FORMAT, encoding, ply_caps, network, id, ..card }, weights })
+    }
+
+    /// Reads the card of the checkpoint in `folder` and leaves the weights alone.
+    ///
+    /// # Errors
+    /// When the card is missing or damaged, or was made by a later version.
+    pub fn load_card(folder: &Path) -> Result<Card, CheckpointError> {
+        if !folder.is_dir() {
+            return Err(if folder.exists() {
+                let problem = format!("is a file; expected a folder with {CARD_FILE} and {WEIGHTS_FILE}");
+                CheckpointError::Io { path: folder.to_owned(), problem }
+            } else {
+                CheckpointError::Missing { path: folder.to_owned() }
+            });
+        }
+        let path = folder.join(CARD_FILE);
+        Card::from_json(&read(&path, LARGEST_CARD + 1)?, &path)
+    }
+
+    /// Loads `folder/card.json` and `folder/model.safetensors`.
+    ///
+    /// # Errors
+    /// When a file is missing or damaged, or was made by a later version or for another architecture.
+    pub fn load(folder: &Path) -> Result<Checkpoint, CheckpointError> {
+        let card = Checkpoint::load_card(folder)?;
+        let path = folder.join(WEIGHTS_FILE);
+        Checkpoint::from_parts(card, &read(&path, u64::MAX)?, &path)
+    }
+
+    /// Joins a card and the bytes of a weights file, which must belong together. `source` names the weights in
+    /// messages.
+    ///
+    /// # Errors
+    /// When the weights are damaged or not those of the card.
+    pub fn from_parts(card: Card, bytes: &[u8], source: &Path) -> Result<Checkpoint, CheckpointError> {
+        card.check_weights(bytes, source)?;
+        let weights = Weights::from_safetensors(&card.network, card.encodes(), bytes, source)?;
+        Ok(Checkpoint { card, weights })
+    }
+
+    /// The files of the checkpoint, the card last: where it is, the rest is.
+    ///
+    /// # Errors
+    /// When the weights cannot be written as a file.
+    pub fn parts(&self) -> Result<[(&'static str, Vec<u8>); 2], CheckpointError> {
+        Ok([(WEIGHTS_FILE, self.weights.to_safetensors()?), (CARD_FILE, self.card.to_json().into_bytes())])
+    }
+
+    /// Writes the checkpoint as a new folder: complete or not at all.
+    ///
+    /// # Errors
+    /// When the folder exists already or the file system refuses; nothing is left behind then.
+    pub fn save(&self, folder: &Path) -> Result<(), CheckpointError> {
+        let parts = self.parts()?;
+        let failed = |error: io::Error| CheckpointError::Io { path: folder.to_owned(), problem: error.to_string() };
+        if folder.exists() {
+            return Err(failed(io::Error::new(io::ErrorKind::AlreadyExists, "exists already; nothing was written")));
+        }
+        let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = parent.join(format!(".{name}.{}.tmp", std::process::id()));
+        let written = write_folder(parent, &temporary, &parts)
+            .and_then(|()| fs::rename(&temporary, folder))
+            .and_then(|()| sync_folder(parent));
+        if written.is_err() {
+            // The first error is the one worth telling; a folder that cannot be removed either is only litter.
+            let _ = fs::remove_dir_all(&temporary);
+        }
+        written.map_err(failed)
+    }
+}
+
+/// A file, or as much of it as `most` bytes.
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, CheckpointError> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
+    read.map(|_| bytes).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => CheckpointError::Missing { path: path.to_owned() },
+        _ => CheckpointError::Io { path: path.to_owned(), problem: error.to_string() },
+    })
+}
+
+fn write_folder(parent: &Path, folder: &Path, parts: &[(&str, Vec<u8>)]) -> io::Result<()> {
+    fs::create_dir_all(parent)?;
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir(folder)?;
+    for (name, bytes) in parts {
+        let mut file = File::create(folder.join(name))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+    }
+    sync_folder(folder)
+}
+
+/// Makes the names in a folder durable, where the system has such a thing.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+}

@@ -1,0 +1,180 @@
+//! The heads of one role, evaluated only where somebody looks: the policy at the squares that moves start from.
+
+use hnefi_engine::BoardSize;
+
+use super::fold::{CpuNetworkError, Matrix};
+use super::layers::{Dense, padded};
+use crate::{POLICY_PLANES, PolicyIndex, Weights};
+use hnefi_kernels::{Floats, Grid, Kernels, PANEL, Pool, Product};
+
+/// Most squares of a board.
+const SQUARES: usize = BoardSize::Eleven.squares();
+
+/// The heads of one role.
+#[derive(Debug)]
+pub(super) struct Heads {
+    policy_hidden: Dense,
+    policy_pool: Dense,
+    /// `[POLICY_PLANES][head channels]`, a row for each plane.
+    policy_rows: Floats,
+    policy_bias: Vec<f32>,
+    value_conv: Dense,
+    value_hidden: Dense,
+    value_out: Dense,
+}
+
+/// What the heads need for their intermediate values.
+#[derive(Debug)]
+pub(super) struct HeadScratch {
+    /// Mean, scaled mean and maximum of the trunk.
+    trunk: Floats,
+    /// The policy's bias in this position.
+    bias: Floats,
+    /// The trunk at the squares that moves start from, one after the other.
+    origins: Floats,
+    /// A hidden layer at some or all squares.
+    hidden: Floats,
+    /// Pooled hidden layer of the value.
+    pooled: Floats,
+    units: Floats,
+    answer: Floats,
+}
+
+impl HeadScratch {
+    /// Scratch for heads of padded widths.
+    pub fn new(channels: usize, heads: &[Heads]) -> HeadScratch {
+        let head = heads.iter().map(|heads| heads.value_conv.outputs()).max().unwrap_or(0);
+        let units = heads.iter().map(|heads| heads.value_hidden.outputs()).max().unwrap_or(0);
+        HeadScratch {
+            trunk: Floats::zeros(3 * channels),
+            bias: Floats::zeros(head),
+            origins: Floats::zeros(SQUARES * channels),
+            hidden: Floats::zeros(SQUARES * head.max(PANEL)),
+            pooled: Floats::zeros(3 * head),
+            units: Floats::zeros(units),
+            answer: Floats::zeros(PANEL),
+        }
+    }
+}
+
+impl Heads {
+    /// Packs the heads of a role.
+    pub fn pack(weights: &Weights, role: usize) -> Result<Heads, CpuNetworkError> {
+        let pointwise = |name: &str| Matrix::of_pointwise(weights, &format!("roles.{role}.{name}"));
+        let linear = |name: &str| Matrix::of_linear(weights, &format!("roles.{role}.{name}"));
+        let (hidden, pool, planes) = (pointwise("policy_conv")?, linear("policy_pool")?, pointwise("policy_out")?);
+        let (conv, units, out) = (pointwise("value_conv")?, linear("value_hidden")?, linear("value_out")?);
+        let width = padded(hidden.columns);
+        let mut policy_rows = Floats::zeros(POLICY_PLANES * width);
+        for plane in 0..POLICY_PLANES {
+            for channel in 0..hidden.columns {
+                policy_rows[plane * width + channel] = planes.weight(channel, plane);
+            }
+        }
+        Ok(Heads {
+            policy_pool: Dense::pack(&pool, 3),
+            policy_rows,
+            policy_bias: planes.bias,
+            policy_hidden: Dense::pack(&hidden, 1),
+            value_conv: Dense::pack(&conv, 1),
+            value_hidden: Dense::pack(&units, 3),
+            value_out: Dense::pack(&out, 1),
+        })
+    }
+
+    /// Appends the policy logit of each place to `logits`.
+    pub fn policy(
+        &self,
+        kernels: &Kernels,
+        grid: Grid,
+        board: &[f32],
+        places: impl Iterator<Item = PolicyIndex> + Clone,
+        scratch: &mut HeadScratch,
+        logits: &mut Vec<f32>,
+    ) {
+        let (channels, width) = (grid.channels, self.policy_hidden.outputs());
+        let mut slots = [u8::MAX; SQUARES];
+        let mut count = 0;
+        for place in places.clone() {
+            if slots[place.square] == u8::MAX {
+                slots[place.square] = count as u8;
+                let from = &board[grid.square(place.square)..][..channels];
+                scratch.origins[count * channels..][..channels].copy_from_slice(from);
+                count += 1;
+            }
+        }
+
+        let pool = Pool { side: grid.side, row_step: grid.row_step(), channels };
+        kernels.pool(&pool, &board[grid.square(0)..], &mut scratch.trunk);
+        let bias = &mut scratch.bias[..width];
+        self.policy_pool.run(kernels, &scratch.trunk, false, bias);
+        for (bias, own) in bias.iter_mut().zip(self.policy_hidden.bias.iter()) {
+            *bias += own;
+        }
+        let product = Product { matrices: 1, rows: count, left_step: 0, out_step: 0, relu: true };
+        kernels.multiply(&product, &scratch.origins, &self.policy_hidden.weights, Some(bias), &mut scratch.hidden);
+
+        logits.extend(places.map(|place| {
+            let hidden = &scratch.hidden[usize::from(slots[place.square]) * width..][..width];
+            let weights = &self.policy_rows[place.plane * width..][..width];
+            self.policy_bias[place.plane] + dot(hidden, weights)
+        }));
+    }
+
+    /// Win, draw and loss logits of the side to move, and ln(1 + plies left).
+    pub fn value(&self, kernels: &Kernels, grid: Grid, board: &[f32], scratch: &mut HeadScratch) -> [f32; 4] {
+        let width = self.value_conv.outputs();
+        let conv = &self.value_conv;
+        every_square(kernels, grid, board, conv, true, &mut scratch.hidden);
+        let pool = Pool { side: grid.side, row_step: grid.side * width, channels: width };
+        let (pooled, units) = (&mut scratch.pooled[..3 * width], &mut scratch.units[..self.value_hidden.outputs()]);
+        kernels.pool(&pool, &scratch.hidden, pooled);
+        self.value_hidden.run(kernels, pooled, true, units);
+        self.value_out.run(kernels, units, false, &mut scratch.answer);
+        [scratch.answer[0], scratch.answer[1], scratch.answer[2], scratch.answer[3]]
+    }
+}
+
+/// The head that predicts what will stand on each square.
+#[derive(Debug)]
+pub(super) struct Occupancy {
+    layer: Dense,
+}
+
+impl Occupancy {
+    /// Packs the head.
+    pub fn pack(weights: &Weights) -> Result<Occupancy, CpuNetworkError> {
+        let matrix = Matrix::of_pointwise(weights, "occupancy")?;
+        Ok(Occupancy { layer: Dense::pack(&matrix, 1) })
+    }
+
+    /// Logits of each square's final content, `[N*N][empty, attacker, defender, king]`.
+    pub fn run(&self, kernels: &Kernels, grid: Grid, board: &[f32], scratch: &mut HeadScratch) -> Vec<[f32; 4]> {
+        every_square(kernels, grid, board, &self.layer, false, &mut scratch.hidden);
+        let squares = scratch.hidden.chunks_exact(self.layer.outputs()).take(grid.side * grid.side);
+        squares.map(|square| [square[0], square[1], square[2], square[3]]).collect()
+    }
+}
+
+/// Applies a layer at every square of a board: `[N*N][outputs]`, without the border.
+fn every_square(kernels: &Kernels, grid: Grid, board: &[f32], layer: &Dense, relu: bool, out: &mut [f32]) {
+    let product = Product {
+        matrices: grid.side,
+        rows: grid.side,
+        left_step: grid.row_step(),
+        out_step: grid.side * layer.outputs(),
+        relu,
+    };
+    kernels.multiply(&product, &board[grid.square(0)..], &layer.weights, Some(&layer.bias), out);
+}
+
+/// Product of two rows of whole panels, in as many sums as the compiler needs to use vectors.
+fn dot(left: &[f32], right: &[f32]) -> f32 {
+    let mut sums = [0.0; PANEL];
+    for (left, right) in left.chunks_exact(PANEL).zip(right.chunks_exact(PANEL)) {
+        for lane in 0..PANEL {
+            sums[lane] += left[lane] * right[lane];
+        }
+    }
+    sums.iter().sum()
+}

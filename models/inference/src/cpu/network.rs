@@ -1,0 +1,283 @@
+//! The packed network, shared by every evaluator that plays with it.
+
+use super::block::{Block, BlockScratch};
+use super::calibration::{Games, MARGIN, POSITIONS, Peaks};
+use super::fold::{CpuNetworkError, Folded, FoldedBlock, Matrix};
+use super::heads::{HeadScratch, Heads, Occupancy};
+use super::layers::{Tiles, padded};
+use super::narrow::{NarrowScratch, NarrowTower};
+use super::stem::Stem;
+use crate::{Encoding, Features, PolicyIndex, Precision, Weights};
+use hnefi_engine::{BoardSize, Position, Side};
+use hnefi_kernels::{BLOCK, Floats, Grid, Kernels, NarrowKernels, POINTS};
+
+/// A network folded and packed for the CPU kernels. Made once, then shared between threads.
+#[derive(Debug)]
+pub struct CpuNetwork {
+    kernels: &'static Kernels,
+    channels: usize,
+    /// Tiles that go through the tower together at least, where there are so many.
+    rows: usize,
+    stem: Stem,
+    tower: Tower,
+    roles: Vec<Heads>,
+    occupancy: Occupancy,
+    /// How the positions it reads are encoded.
+    pub(super) encoding: Encoding,
+}
+
+/// What the residual tower computes in, on which kernels.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arithmetic {
+    Single,
+    Bf16(&'static NarrowKernels),
+    Int8(&'static NarrowKernels),
+}
+
+/// The residual tower.
+#[derive(Debug)]
+enum Tower {
+    Single(Vec<Block>),
+    Narrow(NarrowTower),
+}
+
+/// Intermediate values of the tower.
+#[derive(Debug)]
+enum TowerScratch {
+    Single(BlockScratch),
+    Narrow(NarrowScratch),
+}
+
+/// Activations and intermediate values of one evaluator.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    /// The board size that the boards are laid out for, with a border of zeros.
+    grid: Grid,
+    trunk: Floats,
+    tower: TowerScratch,
+    bias: Floats,
+    heads: HeadScratch,
+}
+
+impl CpuNetwork {
+    /// Folds the norms into the convolutions and packs the weights for the best kernels of this CPU.
+    ///
+    /// # Errors
+    /// When a weight is not finite, or the shapes are none that a [`crate::NetworkConfig`] makes.
+    pub fn new(weights: &Weights) -> Result<CpuNetwork, CpuNetworkError> {
+        CpuNetwork::with_precision(weights, Precision::F32)
+    }
+
+    /// [`CpuNetwork::new`] for a tower in that precision, which a CPU without instructions for it has slower kernels
+    /// for. For [`Precision::Int8`] the network first plays some hundred plies of its own policy in single precision.
+    ///
+    /// # Errors
+    /// As [`CpuNetwork::new`], and for [`Precision::Int8`] when the activations of those positions are not finite.
+    pub fn with_precision(weights: &Weights, precision: Precision) -> Result<CpuNetwork, CpuNetworkError> {
+        let arithmetic = match precision {
+            Precision::F32 => Arithmetic::Single,
+            Precision::Bf16 => Arithmetic::Bf16(NarrowKernels::best_bf16()),
+            Precision::Int8 => Arithmetic::Int8(NarrowKernels::best_int8()),
+        };
+        CpuNetwork::with_kernels(weights, Kernels::best(), arithmetic)
+    }
+
+    /// Name of the kernels its tower runs on, such as `AVX2`.
+    pub fn kernels(&self) -> &'static str {
+        match &self.tower {
+            Tower::Single(_) => self.kernels.name,
+            Tower::Narrow(tower) => tower.kernels(),
+        }
+    }
+
+    /// Packs for particular kernels.
+    pub(super) fn with_kernels(
+        weights: &Weights,
+        kernels: &'static Kernels,
+        arithmetic: Arithmetic,
+    ) -> Result<CpuNetwork, CpuNetworkError> {
+        let config = weights.config();
+        let channels = config.channels;
+        let (stem, globals) = (Folded::of(weights, "stem")?, Matrix::of_linear(weights, "globals")?);
+        let blocks: Vec<FoldedBlock> =
+            (0..config.blocks).map(|index| FoldedBlock::of(weights, index)).collect::<Result<_, _>>()?;
+        let roles = 0..if config.role_heads { 2 } else { 1 };
+        let tower = match arithmetic {
+            Arithmetic::Bf16(narrow) => Tower::Narrow(NarrowTower::bf16(narrow, &blocks, channels)),
+            Arithmetic::Single | Arithmetic::Int8(_) => Tower::Single(blocks.iter().map(Block::pack).collect()),
+        };
+        let mut packed = CpuNetwork {
+            kernels,
+            channels: padded(channels),
+            rows: rows(padded(channels), blocks.len()),
+            stem: Stem::pack(&stem, globals),
+            tower,
+            roles: roles.map(|role| Heads::pack(weights, role)).collect::<Result<_, _>>()?,
+            occupancy: Occupancy::pack(weights)?,
+            encoding: weights.encoding,
+        };
+        if let Arithmetic::Int8(narrow) = arithmetic {
+            let peaks = packed.peaks()?;
+            packed.tower = Tower::Narrow(NarrowTower::int8(narrow, &blocks, channels, &peaks));
+        }
+        Ok(packed)
+    }
+
+    /// The largest activations in games of its own policy, with a margin: before each convolution of the tower in turn,
+    /// and behind the last.
+    pub(super) fn peaks(&self) -> Result<Vec<Peaks>, CpuNetworkError> {
+        let mut peaks = vec![Peaks::default(); 2 * self.blocks() + 1];
+        let mut scratch = self.scratch();
+        for (index, size) in BoardSize::ALL.into_iter().enumerate() {
+            let mut games = Games::new(size, 0);
+            for _ in 0..POSITIONS {
+                let reached = self.watch(games.position(), &mut scratch);
+                for (peaks, reached) in peaks.iter_mut().zip(reached) {
+                    peaks[index] = peaks[index].max(MARGIN * reached);
+                }
+                games.go_on(|position, moves, logits| {
+                    let places = moves.iter().map(|&mv| PolicyIndex::of(mv, size));
+                    self.policy(0, position.side_to_move(), places, &mut scratch, logits);
+                });
+            }
+        }
+        for (place, peaks) in peaks.iter().enumerate() {
+            if let Some(&value) = peaks.iter().find(|peak| !peak.is_finite()) {
+                return Err(CpuNetworkError::Overflow { block: place / 2, value });
+            }
+        }
+        Ok(peaks)
+    }
+
+    /// Blocks of a tower in single precision; 0 for a narrow one.
+    fn blocks(&self) -> usize {
+        if let Tower::Single(blocks) = &self.tower { blocks.len() } else { 0 }
+    }
+
+    /// Takes a position through a tower in single precision, for its heads to be asked. Returns the largest
+    /// activations, in the order of [`CpuNetwork::peaks`].
+    pub(super) fn watch(&self, position: &Position, scratch: &mut Scratch) -> Vec<f32> {
+        self.lay_out(position.size(), scratch);
+        self.enter(0, &self.encoding.features(position), scratch);
+        let Scratch { grid, trunk, tower, .. } = scratch;
+        let largest = |activations: &[f32]| activations[..grid.len()].iter().copied().fold(0.0, f32::max);
+        let mut reached = vec![largest(trunk)];
+        if let (Tower::Single(blocks), TowerScratch::Single(inner)) = (&self.tower, tower) {
+            for block in blocks {
+                block.run(self.kernels, *grid, 1, trunk, inner);
+                reached.extend([largest(&inner.inner), largest(trunk)]);
+            }
+        }
+        reached
+    }
+
+    /// Most boards of a size that go through the tower together.
+    pub(super) fn group(&self, size: BoardSize) -> usize {
+        self.rows.div_ceil(self.grid(size).tiles())
+    }
+
+    /// The same network with other groups.
+    #[cfg(test)]
+    pub(super) fn with_rows(self, rows: usize) -> CpuNetwork {
+        CpuNetwork { rows, ..self }
+    }
+
+    /// Scratch memory for an evaluator of this network.
+    pub(super) fn scratch(&self) -> Scratch {
+        let sizes = BoardSize::ALL;
+        let floats = sizes.iter().map(|&size| self.group(size) * self.grid(size).len()).max().unwrap_or(0);
+        let tower = match &self.tower {
+            Tower::Single(_) => {
+                let tiles = sizes.iter().map(|&size| Tiles::len(self.grid(size), self.group(size))).max().unwrap_or(0);
+                TowerScratch::Single(BlockScratch::new(self.channels, floats, tiles))
+            }
+            Tower::Narrow(tower) => {
+                let squares = sizes.iter().map(|&size| self.group(size) * size.squares()).max().unwrap_or(0);
+                TowerScratch::Narrow(tower.scratch(self.channels, squares))
+            }
+        };
+        Scratch {
+            grid: self.grid(BoardSize::Eleven),
+            trunk: Floats::zeros(floats),
+            tower,
+            bias: Floats::zeros(self.channels),
+            heads: HeadScratch::new(self.channels, &self.roles),
+        }
+    }
+
+    fn grid(&self, size: BoardSize) -> Grid {
+        Grid { side: size.side(), channels: self.channels }
+    }
+
+    /// Prepares the scratch for boards of a size.
+    pub(super) fn lay_out(&self, size: BoardSize, scratch: &mut Scratch) {
+        let grid = self.grid(size);
+        if grid != scratch.grid {
+            // What was a square may be border now, and the border is zero.
+            scratch.trunk.fill(0.0);
+            if let TowerScratch::Single(tower) = &mut scratch.tower {
+                tower.inner.fill(0.0);
+            }
+            scratch.grid = grid;
+        }
+    }
+
+    /// Enters a position as board `index` of the group.
+    pub(super) fn enter(&self, index: usize, features: &Features, scratch: &mut Scratch) {
+        let grid = scratch.grid;
+        let board = &mut scratch.trunk[index * grid.len()..][..grid.len()];
+        self.stem.run(self.kernels, grid, features, &mut scratch.bias, board);
+    }
+
+    /// Takes the first `boards` boards through the tower.
+    pub(super) fn run_tower(&self, boards: usize, scratch: &mut Scratch) {
+        let Scratch { grid, trunk, tower, .. } = scratch;
+        match (&self.tower, tower) {
+            (Tower::Single(blocks), TowerScratch::Single(tower)) => {
+                blocks.iter().for_each(|block| block.run(self.kernels, *grid, boards, trunk, tower));
+            }
+            (Tower::Narrow(narrow), TowerScratch::Narrow(tower)) => {
+                narrow.run(self.kernels, *grid, boards, trunk, tower);
+            }
+            _ => unreachable!("scratch memory of another network"),
+        }
+    }
+
+    /// Appends the policy logits at `places` of board `index` to `logits`.
+    pub(super) fn policy(
+        &self,
+        index: usize,
+        side: Side,
+        places: impl Iterator<Item = PolicyIndex> + Clone,
+        scratch: &mut Scratch,
+        logits: &mut Vec<f32>,
+    ) {
+        let board = &scratch.trunk[index * scratch.grid.len()..][..scratch.grid.len()];
+        self.heads(side).policy(self.kernels, scratch.grid, board, places, &mut scratch.heads, logits);
+    }
+
+    /// Win, draw and loss logits and ln(1 + plies left) of board `index`.
+    pub(super) fn value(&self, index: usize, side: Side, scratch: &mut Scratch) -> [f32; 4] {
+        let board = &scratch.trunk[index * scratch.grid.len()..][..scratch.grid.len()];
+        self.heads(side).value(self.kernels, scratch.grid, board, &mut scratch.heads)
+    }
+
+    /// Logits of each square's final content on board `index`.
+    pub(super) fn occupancy(&self, index: usize, scratch: &mut Scratch) -> Vec<[f32; 4]> {
+        let board = &scratch.trunk[index * scratch.grid.len()..][..scratch.grid.len()];
+        self.occupancy.run(self.kernels, scratch.grid, board, &mut scratch.heads)
+    }
+
+    /// The heads of the side to move: its own, or those that both share.
+    fn heads(&self, side: Side) -> &Heads {
+        &self.roles[side.index().min(self.roles.len() - 1)]
+    }
+}
+
+/// How many tiles share one pass over the weights: two register blocks' worth while all weights stay in a core's share
+/// of the cache, and more beyond that, where reading them is what takes the time.
+fn rows(channels: usize, blocks: usize) -> usize {
+    const CACHE: usize = 12 << 20;
+    let tower = 2 * blocks * POINTS * channels * channels * size_of::<f32>();
+    if tower <= CACHE { 2 * BLOCK } else { 12 * BLOCK }
+}

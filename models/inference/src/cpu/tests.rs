@@ -1,0 +1,250 @@
+//! Kernels and precisions against each other. (The crate of the burn network compares with burn's forward pass.)
+
+use hnefi_engine::{Bitboard, BoardSize, Side};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::calibration::Games;
+use super::network::Arithmetic;
+use super::{CpuNetwork, CpuNetworkError};
+use crate::{Features, GLOBALS, NetworkConfig, POLICY_PLANES, PolicyIndex, Precision, Weights};
+use hnefi_kernels::{Kernels, NarrowKernels};
+
+/// Largest difference allowed on a logit.
+const TOLERANCE: f32 = 1e-4;
+
+type Rng = Xoshiro256PlusPlus;
+
+/// Everything the heads say of one position, as logits.
+#[derive(Debug, PartialEq)]
+struct Logits {
+    policy: Vec<f32>,
+    value: Vec<f32>,
+    occupancy: Vec<f32>,
+}
+
+impl Logits {
+    fn difference(&self, other: &Logits) -> f32 {
+        let pairs = |a: &[f32], b: &[f32]| {
+            assert_eq!(a.len(), b.len());
+            a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+        };
+        pairs(&self.policy, &other.policy)
+            .max(pairs(&self.value, &other.value))
+            .max(pairs(&self.occupancy, &other.occupancy))
+    }
+}
+
+fn config(channels: usize, pool_every: usize, role_heads: bool) -> NetworkConfig {
+    NetworkConfig { blocks: 3, channels, pool_every, head_channels: 24, value_hidden: 40, role_heads }
+}
+
+/// Random weights, whose norms have statistics as after some training.
+fn random_weights(config: &NetworkConfig, rng: &mut Rng) -> Weights {
+    let mut weights = Weights::fresh(config, rng.random());
+    let names: Vec<String> = weights.tensors().keys().cloned().collect();
+    for name in names {
+        let range = match name.rsplit('.').next() {
+            Some("gamma") => -1.5..2.0,
+            Some("beta") => -0.5..0.5,
+            Some("running_mean") => -0.3..0.3,
+            Some("running_var") => 0.05..2.0,
+            _ => continue,
+        };
+        weights.values_mut(&name).fill_with(|| rng.random_range(range.clone()));
+    }
+    weights
+}
+
+fn random_features(size: BoardSize, side: Side, rng: &mut Rng) -> Features {
+    let planes = std::array::from_fn(|_| {
+        let density = rng.random_range(0.0..0.6);
+        let squares = (0..size.squares()).filter(|_| rng.random_bool(density));
+        Bitboard(squares.fold(0, |set, square| set | 1 << square))
+    });
+    let mut globals: [f32; GLOBALS] = std::array::from_fn(|_| rng.random());
+    globals[0] = if side == Side::Attackers { 1.0 } else { 0.0 };
+    Features { planes, globals }
+}
+
+/// Every logit of some positions that go through the tower together.
+fn by_kernels(network: &CpuNetwork, positions: &[Features], size: BoardSize) -> Vec<Logits> {
+    let mut scratch = network.scratch();
+    // Leftovers of another size must not matter.
+    network.lay_out(BoardSize::Eleven, &mut scratch);
+    network.enter(0, &positions[0], &mut scratch);
+    network.run_tower(1, &mut scratch);
+    network.lay_out(size, &mut scratch);
+    for (index, features) in positions.iter().enumerate() {
+        network.enter(index, features, &mut scratch);
+    }
+    network.run_tower(positions.len(), &mut scratch);
+    let places =
+        (0..POLICY_PLANES).flat_map(|plane| (0..size.squares()).map(move |square| PolicyIndex { plane, square }));
+    let answer = |(index, features): (usize, &Features)| {
+        let side = if features.globals[0] == 1.0 { Side::Attackers } else { Side::Defenders };
+        let mut policy = Vec::new();
+        network.policy(index, side, places.clone(), &mut scratch, &mut policy);
+        Logits {
+            policy,
+            value: network.value(index, side, &mut scratch).to_vec(),
+            occupancy: network.occupancy(index, &mut scratch).into_iter().flatten().collect(),
+        }
+    };
+    positions.iter().enumerate().map(answer).collect()
+}
+
+#[test]
+fn all_kernels_give_the_same_logits() {
+    let mut rng = Rng::seed_from_u64(1);
+    for channels in [16, 24, 32, 48, 64] {
+        for (pool_every, role_heads) in [(0, false), (2, true)] {
+            let weights = random_weights(&config(channels, pool_every, role_heads), &mut rng);
+            let pack = |kernels| CpuNetwork::with_kernels(&weights, kernels, Arithmetic::Single).unwrap();
+            let portable = pack(Kernels::available().last().unwrap());
+            for packed in Kernels::available().map(pack) {
+                for size in BoardSize::ALL {
+                    for side in Side::BOTH {
+                        let features = [random_features(size, side, &mut rng)];
+                        let expected = &by_kernels(&portable, &features, size)[0];
+                        let difference = by_kernels(&packed, &features, size)[0].difference(expected);
+                        assert!(
+                            difference <= TOLERANCE,
+                            "{} on {size:?} with {channels} channels, pooling {pool_every}: {difference:e} apart",
+                            packed.kernels(),
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn raw_outputs_are_those_of_the_heads() {
+    let mut rng = Rng::seed_from_u64(2);
+    let packed = CpuNetwork::new(&random_weights(&config(16, 2, true), &mut rng)).unwrap();
+    for size in BoardSize::ALL {
+        let features = Side::BOTH.map(|side| random_features(size, side, &mut rng));
+        let raw = packed.raw_outputs(&features, size);
+        let squares = size.squares();
+        for (index, logits) in by_kernels(&packed, &features, size).iter().enumerate() {
+            assert_eq!(raw.policy[index * POLICY_PLANES * squares..][..POLICY_PLANES * squares], logits.policy);
+            assert_eq!([&raw.wdl[3 * index..][..3], &raw.moves_left[index..][..1]].concat(), logits.value);
+            let occupancy = &raw.occupancy[index * 4 * squares..][..4 * squares];
+            assert_eq!(occupancy[3 * squares + 5], logits.occupancy[4 * 5 + 3], "contents first, then squares");
+        }
+    }
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_group() {
+    let mut rng = Rng::seed_from_u64(3);
+    let weights = random_weights(&config(32, 2, true), &mut rng);
+    for kernels in Kernels::available() {
+        let alone = CpuNetwork::with_kernels(&weights, kernels, Arithmetic::Single).unwrap().with_rows(1);
+        let together = CpuNetwork::with_kernels(&weights, kernels, Arithmetic::Single).unwrap().with_rows(45);
+        for size in BoardSize::ALL {
+            let positions: Vec<Features> =
+                (0..5).map(|index| random_features(size, Side::BOTH[index % 2], &mut rng)).collect();
+            let found = by_kernels(&together, &positions, size);
+            for (features, found) in positions.iter().zip(found) {
+                let expected = &by_kernels(&alone, std::slice::from_ref(features), size)[0];
+                assert_eq!(found, *expected, "bit by bit, {} on {size:?}", kernels.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn narrow_towers_are_near_and_the_same_on_all_kernels() {
+    let mut rng = Rng::seed_from_u64(6);
+    for channels in [16, 24, 32, 48, 64] {
+        let weights = random_weights(&config(channels, 2, true), &mut rng);
+        let [floats, portable] = [Kernels::best(), Kernels::available().last().unwrap()];
+        let exact = CpuNetwork::with_kernels(&weights, floats, Arithmetic::Single).unwrap();
+        let pack =
+            |kernels: &'static Kernels, arithmetic| CpuNetwork::with_kernels(&weights, kernels, arithmetic).unwrap();
+        let int8: Vec<_> = NarrowKernels::int8().map(|narrow| pack(portable, Arithmetic::Int8(narrow))).collect();
+        let bf16: Vec<_> = NarrowKernels::bf16().map(|narrow| pack(portable, Arithmetic::Bf16(narrow))).collect();
+        for size in BoardSize::ALL {
+            let features = [random_features(size, Side::Defenders, &mut rng)];
+            let answer = |network: &CpuNetwork| by_kernels(network, &features, size).remove(0);
+            let expected = answer(&exact);
+            let largest = expected.policy.iter().fold(1.0, |max: f32, logit| max.max(logit.abs()));
+            // Features without any pattern are far from the calibration's, so that some activations are cut off.
+            for (networks, what, bound) in [(&bf16, "bf16", 0.03), (&int8, "int8", 0.3)] {
+                let answers: Vec<Logits> = networks.iter().map(answer).collect();
+                for (network, found) in networks.iter().zip(&answers) {
+                    let what = format!("{what} by {} on {size:?} with {channels} channels", network.kernels());
+                    let difference = found.difference(&expected) / largest;
+                    println!("{what}: {difference}");
+                    assert!(difference <= bound, "{what}: {difference} of {largest} apart");
+                }
+                let apart = answers.iter().map(|found| found.difference(&answers[0])).fold(0.0, f32::max);
+                assert!(apart <= if what == "int8" { 0.0 } else { 0.02 * largest }, "{what}: kernels {apart} apart");
+            }
+        }
+    }
+}
+
+/// What lies beyond the eight-bit steps is cut off: far less of play than with steps from games of random moves, which
+/// were taken once.
+#[test]
+fn positions_of_play_lie_mostly_within_the_eight_bit_steps() {
+    for (name, size) in [("brandubh", BoardSize::Seven), ("copenhagen", BoardSize::Eleven)] {
+        let weights = crate::pretrained(name).expect("a shipped checkpoint").unwrap().weights;
+        let exact = CpuNetwork::new(&weights).unwrap();
+        let mut scratch = exact.scratch();
+        // The activations in other games of the policy, and in games of random moves.
+        let mut reached = |seed: u64, by_policy: bool, plies: usize| -> Vec<Vec<f32>> {
+            let mut games = Games::new(size, seed);
+            let mut next = || {
+                let reached = exact.watch(games.position(), &mut scratch);
+                games.go_on(|position, moves, logits| {
+                    let places = moves.iter().map(|&mv| PolicyIndex::of(mv, size));
+                    match by_policy {
+                        true => exact.policy(0, position.side_to_move(), places, &mut scratch, logits),
+                        false => logits.resize(moves.len(), 0.0),
+                    }
+                });
+                reached
+            };
+            (0..plies).map(|_| next()).collect()
+        };
+        let (play, random) = (reached(1, true, 300), reached(0, false, 160));
+        let random = random.iter().step_by(5).fold(vec![0.0_f32; play[0].len()], |peaks, reached| {
+            peaks.iter().zip(reached).map(|(peak, reached)| peak.max(*reached)).collect()
+        });
+        let index = BoardSize::ALL.iter().position(|known| *known == size).unwrap();
+        let measured: Vec<f32> = exact.peaks().unwrap().iter().map(|peaks| peaks[index]).collect();
+        let beyond = |peaks: &[f32]| {
+            let over = |reached: &Vec<f32>| reached.iter().zip(peaks).any(|(reached, peak)| reached > peak);
+            play.iter().filter(|reached| over(reached)).count()
+        };
+        let (now, before) = (beyond(&measured), beyond(&random));
+        println!("{name}: {now} of 300 positions beyond, {before} with steps from random games");
+        assert!(now <= 36 && 2 * now <= before, "{name}: {now} of 300, {before} before");
+    }
+}
+
+#[test]
+fn weights_that_overflow_have_no_eight_bit_steps() {
+    let mut rng = Rng::seed_from_u64(7);
+    let mut weights = random_weights(&config(16, 0, false), &mut rng);
+    for (part, value) in [("gamma", 1.0), ("beta", 3e38), ("running_mean", -3e38)] {
+        weights.values_mut(&format!("blocks.0.second.norm.{part}")).fill(value);
+    }
+    let error = CpuNetwork::with_precision(&weights, Precision::Int8).unwrap_err().to_string();
+    assert_eq!(error, "network weights: activations of block 1 reach inf, expected finite numbers for int8");
+}
+
+#[test]
+fn weights_that_are_not_finite_are_refused_by_name() {
+    let mut rng = Rng::seed_from_u64(4);
+    let mut weights = random_weights(&config(16, 0, false), &mut rng);
+    weights.values_mut("blocks.1.second.norm.beta").fill(f32::NAN);
+    let error = CpuNetwork::new(&weights).unwrap_err();
+    assert!(matches!(error, CpuNetworkError::NotFinite { .. }));
+    assert_eq!(error.to_string(), "network weights blocks.1.second.norm.beta: found NaN, expected finite numbers");
+}

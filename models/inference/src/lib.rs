@@ -1,0 +1,36 @@
+//! What a network sees and says, without burn: encoding, policy index, evaluations, checkpoints, and evaluation on CPUs.
+//!
+//! A position becomes [`Features`] (binary planes as bitboards and a global vector) by the [`Encoding`] of the network.
+//! An [`Evaluator`] turns requests into win/draw/loss, priors over the legal moves and, on request, the final occupancy
+//! of the squares. [`CpuEvaluator`] is the fast one; other devices come from a [`Backend`]. Other programs get a network
+//! as an ONNX file ([`Checkpoint::onnx_bytes`]).
+
+mod architecture;
+mod checkpoint;
+mod cpu;
+mod devices;
+pub mod encoding;
+mod evaluation;
+mod hashing;
+pub mod json;
+pub mod mixing;
+pub mod names;
+mod onnx;
+mod policy;
+mod precision;
+mod pretrained;
+mod uniform;
+mod weights;
+
+pub use architecture::{NORM_EPSILON, NetworkConfig};
+pub use checkpoint::{CARD_FILE, CARD_FORMAT, Card, Checkpoint, CheckpointError, WEIGHTS_FILE};
+pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError, RawOutputs, spin_multiply_adds};
+pub use devices::{Backend, DeviceChoice, DeviceList, EvaluatorFactory, evaluator, evaluators, install};
+pub use encoding::{ENCODING_VERSION, Encoding, Features, GLOBALS, PLANES, plane};
+pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl, plies_left, softmax};
+pub use hashing::HashEvaluator;
+pub use policy::{POLICY_PLANES, PolicyIndex};
+pub use precision::{Precision, PrecisionChoice, TrainPrecision, TrainPrecisionChoice};
+pub use pretrained::{pretrained, pretrained_for, pretrained_names};
+pub use uniform::UniformEvaluator;
+pub use weights::{LAST_LAYER_SCALE, WeightTensor, Weights};

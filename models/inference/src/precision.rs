@@ -1,0 +1,268 @@
+//! How finely the CPU evaluator computes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cpu::fastest;
+use crate::{CpuNetworkError, EvalError, Weights};
+use hnefi_kernels::NarrowKernels;
+
+/// The numbers in which the residual tower of a network is evaluated on [`crate::DeviceChoice::Cpu`]. Stem, global
+/// pooling and heads are in single precision throughout, and so is every other device. (Training: [`TrainPrecision`].)
+///
+/// The lower precisions are for CPUs with instructions made for them. Elsewhere they give the same answers (bf16 nearly
+/// so) slower than single precision does; [`Precision::missing`] tells. How much strength they cost is in
+/// docs/PERFORMANCE.md.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// Single precision.
+    #[default]
+    F32,
+    /// Inputs and weights of the convolutions rounded to bf16 (8 significant bits), sums and the skip connection in
+    /// single precision.
+    Bf16,
+    /// Inputs of the convolutions as whole numbers from 0 to 255, in steps measured on random games when the evaluator
+    /// is made; weights from -127 to 127, in steps of each output channel's own. Sums are exact, the skip connection is
+    /// in single precision.
+    Int8,
+}
+
+impl Precision {
+    /// All of them, finest first.
+    pub const ALL: [Precision; 3] = [Precision::F32, Precision::Bf16, Precision::Int8];
+
+    /// Their names, in the order of [`Precision::ALL`].
+    pub const NAMES: [&'static str; 3] = ["f32", "bf16", "int8"];
+
+    /// `f32`, `bf16` or `int8`.
+    pub const fn as_str(self) -> &'static str {
+        Precision::NAMES[self as usize]
+    }
+
+    /// The instructions that make this precision fast and that this CPU lacks, such as `AVX-512 BF16`; `None` when it
+    /// has them.
+    pub fn missing(self) -> Option<&'static str> {
+        let (made_for_it, best) = match self {
+            Precision::F32 => return None,
+            Precision::Bf16 => (NarrowKernels::BF16, NarrowKernels::best_bf16()),
+            Precision::Int8 => (NarrowKernels::INT8, NarrowKernels::best_int8()),
+        };
+        (best.name != made_for_it).then_some(made_for_it)
+    }
+
+    /// What to tell somebody who asks for a precision that this CPU has no instructions for.
+    pub fn warning(self) -> Option<String> {
+        let missing = self.missing()?;
+        Some(format!("precision {self} is slower than f32 here: this CPU lacks {missing}"))
+    }
+}
+
+/// The numbers in which the convolutions of the tower are computed in training, forward and backward, where a device
+/// has the fused layers ([`crate::fused`]). Weights, gradients, sums, everything between the convolutions, heads and
+/// optimiser are in single precision throughout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrainPrecision {
+    /// Single precision.
+    #[default]
+    F32,
+    /// Operands of the convolutions' matrix products rounded to bf16 (8 significant bits).
+    Bf16,
+}
+
+impl TrainPrecision {
+    /// All of them, finest first.
+    pub const ALL: [TrainPrecision; 2] = [TrainPrecision::F32, TrainPrecision::Bf16];
+
+    /// Their names, in the order of [`TrainPrecision::ALL`].
+    pub const NAMES: [&'static str; 2] = ["f32", "bf16"];
+
+    /// `f32` or `bf16`.
+    pub const fn as_str(self) -> &'static str {
+        TrainPrecision::NAMES[self as usize]
+    }
+
+    /// The instructions that make this precision fast and that this CPU lacks; `None` when it has them.
+    pub fn missing(self) -> Option<&'static str> {
+        match self {
+            TrainPrecision::F32 => Precision::F32.missing(),
+            TrainPrecision::Bf16 => Precision::Bf16.missing(),
+        }
+    }
+}
+
+/// A precision of training, or whichever this CPU is made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TrainPrecisionChoice {
+    /// bf16 where the CPU has instructions for it, else single precision.
+    #[default]
+    Auto,
+    /// Single precision.
+    F32,
+    /// [`TrainPrecision::Bf16`].
+    Bf16,
+}
+
+impl TrainPrecisionChoice {
+    /// The names that can be given.
+    pub const NAMES: [&'static str; 3] = ["auto", "f32", "bf16"];
+
+    /// What it comes to on this machine.
+    pub fn here(self) -> TrainPrecision {
+        match self {
+            TrainPrecisionChoice::Auto if TrainPrecision::Bf16.missing().is_none() => TrainPrecision::Bf16,
+            TrainPrecisionChoice::Bf16 => TrainPrecision::Bf16,
+            TrainPrecisionChoice::Auto | TrainPrecisionChoice::F32 => TrainPrecision::F32,
+        }
+    }
+
+    /// What to tell somebody who asks for a precision that this CPU has no instructions for.
+    pub fn warning(self) -> Option<String> {
+        let missing = self.here().missing()?;
+        Some(format!("training in {} is slower than in f32 here: this CPU lacks {missing}", self.here().as_str()))
+    }
+}
+
+/// A precision, or whichever is the fastest here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum PrecisionChoice {
+    /// On the device `cpu`, the fastest for the network on this machine: single precision, unless the CPU has
+    /// instructions for a lower one and a short trial says that it is faster by a quarter. On other devices single
+    /// precision.
+    #[default]
+    Auto,
+    /// This one.
+    Exactly(Precision),
+}
+
+impl PrecisionChoice {
+    /// The names that can be given.
+    pub const NAMES: [&'static str; 4] = ["auto", "f32", "bf16", "int8"];
+
+    /// What to tell somebody who asks for a precision that this CPU has no instructions for.
+    pub fn warning(self) -> Option<String> {
+        match self {
+            PrecisionChoice::Auto => None,
+            PrecisionChoice::Exactly(precision) => precision.warning(),
+        }
+    }
+
+    /// What it means for this network on the device `cpu`. A trial takes some 50 ms, once per shape of network.
+    ///
+    /// # Errors
+    /// When the network cannot be packed for the trial.
+    pub fn on_cpu(self, weights: &Weights) -> Result<Precision, CpuNetworkError> {
+        match self {
+            PrecisionChoice::Auto => fastest(weights),
+            PrecisionChoice::Exactly(precision) => Ok(precision),
+        }
+    }
+}
+
+impl From<Precision> for PrecisionChoice {
+    fn from(precision: Precision) -> PrecisionChoice {
+        PrecisionChoice::Exactly(precision)
+    }
+}
+
+impl fmt::Display for PrecisionChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PrecisionChoice::Auto => f.write_str("auto"),
+            PrecisionChoice::Exactly(precision) => precision.fmt(f),
+        }
+    }
+}
+
+impl FromStr for PrecisionChoice {
+    type Err = EvalError;
+
+    fn from_str(text: &str) -> Result<PrecisionChoice, EvalError> {
+        if text == "auto" { Ok(PrecisionChoice::Auto) } else { text.parse().map(PrecisionChoice::Exactly) }
+    }
+}
+
+impl TryFrom<String> for PrecisionChoice {
+    type Error = EvalError;
+
+    fn try_from(text: String) -> Result<PrecisionChoice, EvalError> {
+        text.parse()
+    }
+}
+
+impl From<PrecisionChoice> for String {
+    fn from(choice: PrecisionChoice) -> String {
+        choice.to_string()
+    }
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Precision {
+    type Err = EvalError;
+
+    fn from_str(text: &str) -> Result<Precision, EvalError> {
+        let found = Precision::ALL.into_iter().find(|precision| precision.as_str() == text);
+        found.ok_or_else(|| EvalError::UnknownPrecision { found: text.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back_and_others_refused() {
+        for precision in Precision::ALL {
+            assert_eq!(precision.to_string().parse::<Precision>().unwrap(), precision);
+            assert_eq!(serde_json::to_string(&precision).unwrap(), format!("\"{precision}\""));
+        }
+        for text in ["", "F32", "int4", "fp16"] {
+            let message = text.parse::<Precision>().unwrap_err().to_string();
+            assert!(message.starts_with(&format!("precision {text:?}: expected auto, f32, bf16 or int8")), "{message}");
+        }
+        assert!("int4".parse::<Precision>().unwrap_err().to_string().ends_with("; did you mean int8?"));
+        for name in PrecisionChoice::NAMES {
+            let choice: PrecisionChoice = name.parse().unwrap();
+            assert_eq!(choice.to_string(), name);
+            assert_eq!(serde_json::from_str::<PrecisionChoice>(&format!("\"{name}\"")).unwrap(), choice);
+        }
+        assert_eq!("int8".parse::<PrecisionChoice>().unwrap(), Precision::Int8.into());
+        assert!("".parse::<PrecisionChoice>().is_err());
+    }
+
+    #[test]
+    fn single_precision_lacks_nothing_and_the_others_say_what() {
+        assert_eq!((Precision::default(), Precision::F32.missing()), (Precision::F32, None));
+        for (precision, wanted) in [(Precision::Bf16, "AVX-512 BF16"), (Precision::Int8, "AVX-512 VNNI")] {
+            let warning = precision.missing().map(|missing| {
+                assert_eq!(missing, wanted);
+                format!("precision {precision} is slower than f32 here: this CPU lacks {wanted}")
+            });
+            assert_eq!(precision.warning(), warning);
+        }
+    }
+
+    #[test]
+    fn training_goes_by_what_the_cpu_has_and_by_what_it_is_told() {
+        let missing = TrainPrecision::Bf16.missing();
+        let auto = if missing.is_none() { TrainPrecision::Bf16 } else { TrainPrecision::F32 };
+        for (name, here) in
+            TrainPrecisionChoice::NAMES.into_iter().zip([auto, TrainPrecision::F32, TrainPrecision::Bf16])
+        {
+            let choice: TrainPrecisionChoice = serde_json::from_str(&format!("\"{name}\"")).unwrap();
+            assert_eq!((choice.here(), serde_json::to_string(&choice).unwrap()), (here, format!("\"{name}\"")));
+        }
+        assert_eq!(TrainPrecisionChoice::Auto.warning(), None);
+        assert_eq!(TrainPrecisionChoice::Bf16.warning().is_some(), missing.is_some());
+    }
+}

@@ -1,0 +1,84 @@
+//! Checkpoints that travel inside the program.
+//!
+//! The build script embeds every folder under `pretrained/`; a clone without any builds all the same.
+
+use std::path::Path;
+
+use hnefi_engine::Preset;
+
+use crate::{Card, Checkpoint, CheckpointError};
+
+/// One embedded checkpoint folder.
+struct Embedded {
+    name: &'static str,
+    card: &'static str,
+    weights: &'static [u8],
+}
+
+// `static EMBEDDED: &[Embedded]`, sorted by name.
+include!(concat!(env!("OUT_DIR"), "/pretrained.rs"));
+
+/// Names of the embedded checkpoints, sorted.
+pub fn pretrained_names() -> Vec<&'static str> {
+    EMBEDDED.iter().map(|embedded| embedded.name).collect()
+}
+
+/// The embedded checkpoint of that name, `None` if there is none.
+///
+/// # Errors
+/// When it was made with another encoding or network, which the tests rule out for a released program.
+pub fn pretrained(name: &str) -> Option<Result<Checkpoint, CheckpointError>> {
+    let embedded = EMBEDDED.iter().find(|embedded| embedded.name == name)?;
+    let source = Path::new("pretrained").join(embedded.name);
+    Some(
+        Card::from_json(embedded.card.as_bytes(), &source.join("card.json"))
+            .and_then(|card| Checkpoint::from_parts(card, embedded.weights, &source.join("model.safetensors"))),
+    )
+}
+
+/// The name of the embedded checkpoint that should play by `rules`: one that was trained on them, by preference the one
+/// of the same name; failing that one of the same board; failing that none.
+pub fn pretrained_for(rules: Preset) -> Option<&'static str> {
+    let trained_on = |embedded: &Embedded| -> Vec<Preset> {
+        let card = Card::from_json(embedded.card.as_bytes(), Path::new(embedded.name));
+        let rulesets = card.map(|card| card.rulesets).unwrap_or_default();
+        rulesets.iter().filter_map(|name| Preset::from_name(name)).collect()
+    };
+    let fitness = |embedded: &Embedded| {
+        let known = trained_on(embedded);
+        let board = known.iter().any(|preset| preset.rules().size == rules.rules().size);
+        (known.contains(&rules), embedded.name == rules.name(), board)
+    };
+    // The first by name of those that fit alike.
+    let best = EMBEDDED.iter().rev().max_by_key(|embedded| fitness(embedded))?;
+    (fitness(best) != (false, false, false)).then_some(best.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_embedded_checkpoint_loads() {
+        for name in pretrained_names() {
+            let checkpoint = pretrained(name).expect("a listed name").unwrap_or_else(|error| panic!("{error}"));
+            assert!(!checkpoint.card.rulesets.is_empty(), "{name}: the card names no ruleset");
+        }
+    }
+
+    #[test]
+    fn a_ruleset_is_played_by_a_network_that_knows_it_or_at_least_its_board() {
+        assert_eq!(pretrained_for(Preset::Brandubh), Some("brandubh"));
+        for preset in Preset::ALL {
+            let Some(name) = pretrained_for(preset) else { continue };
+            let card = pretrained(name).expect("listed").expect("loads").card;
+            let known = |name: &String| Preset::from_name(name).expect("a ruleset").rules().size;
+            assert!(card.rulesets.iter().any(|name| known(name) == preset.rules().size), "{preset} by {name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_none() {
+        assert!(pretrained("no such checkpoint").is_none());
+    }
+}

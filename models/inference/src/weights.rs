@@ -1,0 +1,281 @@
+//! A network's weights as plain numbers, and as the bytes of a safetensors file.
+//!
+//! Tensors are named by the path of fields that leads to them, such as `blocks.0.first.conv.weight`. The bytes are the
+//! same whenever the weights are, so their hash names the weights.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, TensorView};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::mixing::Sequence;
+use crate::{CheckpointError, Encoding, NetworkConfig};
+
+/// A tensor of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightTensor {
+    /// Its dimensions.
+    pub shape: Vec<usize>,
+    /// Its numbers, row-major.
+    pub values: Vec<f32>,
+}
+
+/// All weights of a network with its shape: everything that evaluation needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights {
+    config: NetworkConfig,
+    /// How the positions that the network reads are encoded.
+    pub encoding: Encoding,
+    /// Exactly the tensors of the config.
+    tensors: BTreeMap<String, WeightTensor>,
+}
+
+/// Last layers of heads, by the field that leads to them.
+const LAST_LAYERS: [&str; 3] = ["policy_out", "value_out", "occupancy"];
+
+/// How much smaller the last layer of each head begins than the others, so that an untrained network finds all moves
+/// and results about equally likely instead of insisting on an accident of its weights.
+pub const LAST_LAYER_SCALE: f32 = 0.1;
+
+impl Weights {
+    /// Fresh random weights in [`Encoding::NEWEST`]. They depend on this config and the seed alone.
+    ///
+    /// Weights are uniform in `±1/sqrt(inputs)`, a tenth of that in the last layer of each head; biases begin at 0,
+    /// normalisations as the identity.
+    pub fn fresh(config: &NetworkConfig, seed: u64) -> Weights {
+        let mut sequence = Sequence::new(seed);
+        let mut draw = |name: &str, shape: &[usize]| -> Vec<f32> {
+            let count = shape.iter().product();
+            let constant = match name.rsplit('.').next() {
+                Some("weight") => {
+                    let inputs = if shape.len() == 2 { shape[0] } else { count / shape[0] };
+                    let last = name.split('.').any(|part| LAST_LAYERS.contains(&part));
+                    let bound = 1.0 / (inputs as f32).sqrt() * if last { LAST_LAYER_SCALE } else { 1.0 };
+                    return (0..count).map(|_| bound * (2.0 * sequence.next_unit() - 1.0)).collect();
+                }
+                Some("gamma" | "running_var") => 1.0,
+                _ => 0.0,
+            };
+            vec![constant; count]
+        };
+        let fresh = |(name, shape): (String, Vec<usize>)| {
+            let values = draw(&name, &shape);
+            (name, WeightTensor { shape, values })
+        };
+        let tensors = config.tensors().into_iter().map(fresh).collect();
+        Weights { config: *config, encoding: Encoding::NEWEST, tensors }
+    }
+
+    /// Reads a safetensors file, which must hold the tensors of this shape. `source` names it in messages.
+    ///
+    /// # Errors
+    /// When the bytes are no complete safetensors file, or hold other tensors than this network has.
+    pub fn from_safetensors(
+        config: &NetworkConfig,
+        encoding: Encoding,
+        bytes: &[u8],
+        source: &Path,
+    ) -> Result<Weights, CheckpointError> {
+        config.check_weights(bytes, source)?;
+        let tensors = read_tensors(bytes).map_err(|problem| damaged(bytes, source, problem))?;
+        Ok(Weights { config: *config, encoding, tensors })
+    }
+
+    /// The bytes of a safetensors file.
+    ///
+    /// # Errors
+    /// Never for weights that were read or drawn; the library's own checks otherwise.
+    pub fn to_safetensors(&self) -> Result<Vec<u8>, CheckpointError> {
+        let unwritable =
+            |problem: safetensors::SafeTensorError| CheckpointError::Unwritable { problem: problem.to_string() };
+        let numbers = |tensor: &WeightTensor| tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let bytes: Vec<(&String, Vec<u8>)> =
+            self.tensors.iter().map(|(name, tensor)| (name, numbers(tensor))).collect();
+        let views = bytes.iter().map(|(name, bytes)| {
+            let view = TensorView::new(Dtype::F32, self.tensors[*name].shape.clone(), bytes)?;
+            Ok((name.as_str(), view))
+        });
+        let views: Vec<(&str, TensorView<'_>)> = views.collect::<Result<_, _>>().map_err(unwritable)?;
+        // More than one metadata entry would be written in the random order of a hash map.
+        let metadata = HashMap::from([("producer".to_owned(), "hnefi".to_owned())]);
+        safetensors::serialize(views, Some(metadata)).map_err(unwritable)
+    }
+
+    /// The shape of the network.
+    pub fn config(&self) -> &NetworkConfig {
+        &self.config
+    }
+
+    /// All tensors by name.
+    pub fn tensors(&self) -> &BTreeMap<String, WeightTensor> {
+        &self.tensors
+    }
+
+    /// Changes the numbers of a tensor, for tests of what damaged weights do.
+    #[cfg(test)]
+    pub(crate) fn values_mut(&mut self, name: &str) -> &mut [f32] {
+        &mut self.tensors.get_mut(name).expect("a tensor of the network").values
+    }
+}
+
+impl NetworkConfig {
+    /// Compares the header of a safetensors file with this shape: names, types and shapes of all tensors, and whether
+    /// their numbers are there. Nothing is allocated for a tensor. `source` names the file in messages.
+    ///
+    /// # Errors
+    /// When the bytes are no complete safetensors file, or hold other tensors than this network has.
+    pub(crate) fn check_weights(&self, bytes: &[u8], source: &Path) -> Result<(), CheckpointError> {
+        let mismatch = |problem: String| CheckpointError::Mismatch { path: source.to_owned(), network: *self, problem };
+        self.check_bounds().map_err(mismatch)?;
+        let (entries, _) = entries(bytes).map_err(|problem| damaged(bytes, source, problem))?;
+        let found = entries.iter().map(|(name, entry)| (name.clone(), entry.describe())).collect();
+        let expected = self.tensors().into_iter().map(|(name, shape)| (name, describe("F32", &shape))).collect();
+        let differences = differences(&expected, &found);
+        if differences.is_empty() { Ok(()) } else { Err(mismatch(differences.join("; "))) }
+    }
+}
+
+fn damaged(bytes: &[u8], source: &Path, problem: String) -> CheckpointError {
+    CheckpointError::Damaged { path: source.to_owned(), length: bytes.len(), problem }
+}
+
+/// The identity of weights: the SHA-256 of their file, in hex, as `sha256sum` prints it.
+pub(crate) fn identity(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Where a tensor lies, as the header of a safetensors file says it.
+#[derive(Deserialize)]
+struct Entry {
+    dtype: String,
+    shape: Vec<usize>,
+    data_offsets: [usize; 2],
+}
+
+impl Entry {
+    fn describe(&self) -> String {
+        describe(&self.dtype, &self.shape)
+    }
+
+    /// Bytes of its numbers, if they are 32-bit floats; `None` for other types and sizes that no file can have.
+    fn bytes(&self) -> Option<usize> {
+        let numbers = self.shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length))?;
+        (self.dtype == "F32").then(|| numbers.checked_mul(4)).flatten()
+    }
+}
+
+/// The tensors that the header of a safetensors file names, and the numbers that follow it: eight bytes with the length
+/// of a JSON header, the header, then the numbers. Every tensor lies within these.
+fn entries(bytes: &[u8]) -> Result<(BTreeMap<String, Entry>, &[u8]), String> {
+    let (length, rest) = bytes.split_first_chunk().ok_or("the header is missing")?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;
+    let (header, data) = rest.split_at_checked(length).ok_or("the header is cut short")?;
+    let header: BTreeMap<String, serde_json::Value> =
+        serde_json::from_slice(header).map_err(|error| error.to_string())?;
+    let entries = header.into_iter().filter(|(name, _)| name != "__metadata__").map(|(name, entry)| {
+        let entry: Entry = serde_json::from_value(entry).map_err(|error| format!("{name}: {error}"))?;
+        let [begin, end] = entry.data_offsets;
+        let bytes = data.get(begin..end).ok_or_else(|| format!("{name} lies outside the file"))?;
+        if entry.dtype == "F32" && entry.bytes() != Some(bytes.len()) {
+            return Err(format!("{name} is {} with {} bytes", entry.describe(), bytes.len()));
+        }
+        Ok((name, entry))
+    });
+    Ok((entries.collect::<Result<_, String>>()?, data))
+}
+
+/// All tensors of a safetensors file by name.
+///
+/// # Errors
+/// When the bytes are no such file, or hold other numbers than 32-bit floats.
+fn read_tensors(bytes: &[u8]) -> Result<BTreeMap<String, WeightTensor>, String> {
+    let (entries, data) = entries(bytes)?;
+    let tensor = |(name, entry): (String, Entry)| {
+        let [begin, end] = entry.data_offsets;
+        if entry.bytes().is_none() {
+            return Err(format!("{name} is {}; expected F32", entry.describe()));
+        }
+        let values = data[begin..end].as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        Ok((name, WeightTensor { shape: entry.shape, values }))
+    };
+    entries.into_iter().map(tensor).collect()
+}
+
+fn describe(dtype: &str, shape: &[usize]) -> String {
+    format!("{dtype} {shape:?}")
+}
+
+/// What is wrong with the tensors found, in words; the first few of each kind.
+fn differences(expected: &BTreeMap<String, String>, found: &BTreeMap<String, String>) -> Vec<String> {
+    let missing: Vec<&str> = expected.keys().filter(|name| !found.contains_key(*name)).map(String::as_str).collect();
+    let unknown: Vec<&str> = found.keys().filter(|name| !expected.contains_key(*name)).map(String::as_str).collect();
+    let mut differences = Vec::new();
+    if !missing.is_empty() {
+        differences.push(format!("{} tensors are missing ({})", missing.len(), abridged(&missing)));
+    }
+    if !unknown.is_empty() {
+        differences.push(format!("{} tensors are unknown ({})", unknown.len(), abridged(&unknown)));
+    }
+    for (name, expected) in expected {
+        if let Some(found) = found.get(name).filter(|found| *found != expected) {
+            differences.push(format!("{name} is {found}, expected {expected}"));
+            break;
+        }
+    }
+    differences
+}
+
+fn abridged(names: &[&str]) -> String {
+    const SHOWN: usize = 3;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN { format!("{shown}, ...") } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: NetworkConfig =
+        NetworkConfig { blocks: 3, channels: 6, pool_every: 2, head_channels: 5, value_hidden: 7, role_heads: true };
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let weights = Weights::fresh(&SMALL, 3);
+        let bytes = weights.to_safetensors().unwrap();
+        let source = Path::new("memory");
+        assert_eq!(Weights::from_safetensors(&SMALL, Encoding::NEWEST, &bytes, source).unwrap(), weights);
+        assert_ne!(Weights::fresh(&SMALL, 4), weights);
+        let other = NetworkConfig { role_heads: false, ..SMALL };
+        assert!(Weights::from_safetensors(&other, Encoding::NEWEST, &bytes, source).is_err());
+    }
+
+    #[test]
+    fn shipped_files_are_written_as_they_are() {
+        for name in crate::pretrained_names() {
+            let checkpoint = crate::pretrained(name).unwrap().unwrap();
+            assert_eq!(identity(&checkpoint.weights.to_safetensors().unwrap()), checkpoint.card.id, "{name}");
+        }
+    }
+
+    #[test]
+    fn sizes_that_overflow_are_refused() {
+        let file = |entry: &str| {
+            let header = format!("{{\"x\":{entry}}}");
+            [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 16]].concat()
+        };
+        let message = |entry: &str| read_tensors(&file(entry)).unwrap_err();
+        // 2^62 times 4 numbers are 2^66 bytes, which wraps to none.
+        let huge = r#"{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}"#;
+        assert!(message(huge).contains("with 0 bytes"), "{}", message(huge));
+        for offsets in ["[0,17]", "[8,4]", "[18446744073709551615,18446744073709551615]"] {
+            let outside = message(&format!(r#"{{"dtype":"F32","shape":[4],"data_offsets":{offsets}}}"#));
+            assert_eq!(outside, "x lies outside the file");
+        }
+        assert!(message(r#"{"dtype":"F64","shape":[2],"data_offsets":[0,16]}"#).contains("expected F32"));
+        let mut endless = file(huge);
+        endless[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert_eq!(read_tensors(&endless).unwrap_err(), "the header is cut short");
+    }
+}

@@ -1,0 +1,76 @@
+//! Weights of 3x3 kernels rounded to narrow numbers, in the order in which the convolution reads them.
+
+use super::super::{Aligned, Floats, PANEL};
+use super::TAPS;
+use super::dot::bf16;
+
+/// The largest eight-bit weight; the lowest is its negative.
+const LARGEST_WEIGHT: f64 = 127.0;
+
+/// Narrow weights of a convolution, `[channels / PANEL][TAPS][words][PANEL]`: the words of a square's inputs for each
+/// of a panel's outputs.
+#[derive(Debug)]
+pub struct Weights {
+    memory: Aligned<u32>,
+    /// Words of a square's inputs.
+    pub(super) words: usize,
+}
+
+/// Eight-bit weights and what they count.
+#[derive(Debug)]
+pub struct Int8Weights {
+    /// The rounded weights.
+    pub weights: Weights,
+    /// What a weight of one counts, for each output channel.
+    pub steps: Floats,
+}
+
+impl Weights {
+    /// Packs numbers of `32 / numbers` bits that `number(output, input, tap)` names, in the lowest bits; both kinds of
+    /// channels are as many, a multiple of [`PANEL`].
+    fn pack(channels: usize, numbers: usize, number: impl Fn(usize, usize, usize) -> u32) -> Weights {
+        let words = channels / numbers;
+        let mut memory = Aligned::zeros(channels * TAPS * words);
+        for (at, place) in memory.iter_mut().enumerate() {
+            let (lane, word, tap) = (at % PANEL, at / PANEL % words, at / PANEL / words % TAPS);
+            let output = at / PANEL / words / TAPS * PANEL + lane;
+            for index in 0..numbers {
+                *place |= number(output, word * numbers + index, tap) << (32 / numbers * index);
+            }
+        }
+        Weights { memory, words }
+    }
+
+    /// Rounds the weights that `weight(output, input, tap)` names to bf16.
+    pub fn bf16(channels: usize, weight: impl Fn(usize, usize, usize) -> f64) -> Weights {
+        Weights::pack(channels, 2, |output, input, tap| u32::from(bf16(weight(output, input, tap) as f32)))
+    }
+
+    /// Rounds the weights that `weight(output, input, tap)` names to whole steps, the largest of an output channel
+    /// being 127.
+    pub fn int8(channels: usize, weight: impl Fn(usize, usize, usize) -> f64) -> Int8Weights {
+        let mut steps = Floats::zeros(channels);
+        for (output, step) in steps.iter_mut().enumerate() {
+            let all = (0..channels).flat_map(|input| (0..TAPS).map(move |tap| (input, tap)));
+            let largest = all.map(|(input, tap)| weight(output, input, tap).abs()).fold(0.0, f64::max);
+            // A channel without weights may have any step.
+            *step = if largest > 0.0 { (largest / LARGEST_WEIGHT) as f32 } else { 1.0 };
+        }
+        let weights = Weights::pack(channels, 4, |output, input, tap| {
+            let whole = (weight(output, input, tap) / f64::from(steps[output])).round_ties_even();
+            u32::from((whole.clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT) as i8) as u8)
+        });
+        Int8Weights { weights, steps }
+    }
+
+    /// Whether these are the weights from so many channels to as many, with so many numbers in a word.
+    pub(super) fn fit(&self, channels: usize, numbers: usize) -> bool {
+        self.words * numbers == channels && self.memory.len() == channels * TAPS * self.words
+    }
+
+    /// Where the weights of a panel of outputs begin.
+    #[inline(always)]
+    pub(super) fn panel(&self, index: usize) -> *const u32 {
+        self.memory[index * TAPS * self.words * PANEL..].as_ptr()
+    }
+}

@@ -1,0 +1,422 @@
+//! Winograd's minimal filtering F(4x4, 3x3): a 3x3 convolution as 36 small matrix products.
+//!
+//! The board is cut into tiles of 4x4 outputs. Each needs 6x6 inputs, which a linear transform turns into 36 values;
+//! the weights are transformed alike when they are packed. Point by point the channels then mix by a matrix product,
+//! and a last transform makes 4x4 outputs of 36 sums: 36 multiplications where the definition has 144 (Lavin and Gray,
+//! arXiv
+//! 1509.09308).
+//!
+//! The transforms evaluate and interpolate polynomials at the points 0, ±3/4, ±3/2 and infinity. The customary 0, ±1,
+//! ±2 and infinity lose about twice as much precision; all constants here are exact in binary.
+//!
+//! Every step is linear, so gradients go back through the transposed steps: [`spread`] is [`outputs`] transposed,
+//! [`collect`] is [`scatter`] transposed, and the weights' gradient is made point by point too, 36 multiplications for
+//! 144.
+
+use std::ops::Range;
+
+use super::vector::Vector;
+
+/// Values of a transformed tile, and so matrix products of a convolution.
+pub const POINTS: usize = EDGE * EDGE;
+
+/// Inputs along the edge of a tile.
+pub(super) const EDGE: usize = 6;
+
+/// Outputs along the edge of a tile.
+const STEP: usize = 4;
+
+/// The two positive points of evaluation.
+pub(super) const A: f32 = 0.75;
+pub(super) const B: f32 = 1.5;
+
+/// A square board in memory: channels last, with a border of zeros that covers whole tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Squares along the edge of the board.
+    pub side: usize,
+    /// Floats of each square.
+    pub channels: usize,
+}
+
+impl Grid {
+    /// Tiles along the edge.
+    fn tiles_along(self) -> usize {
+        self.side.div_ceil(STEP)
+    }
+
+    /// Tiles on the board.
+    pub fn tiles(self) -> usize {
+        self.tiles_along() * self.tiles_along()
+    }
+
+    /// Squares along the edge, the border included.
+    fn width(self) -> usize {
+        self.tiles_along() * STEP + EDGE - STEP
+    }
+
+    /// Floats of a board with its border.
+    pub fn len(self) -> usize {
+        self.width() * self.width() * self.channels
+    }
+
+    /// Floats from one row of the board to the next.
+    pub fn row_step(self) -> usize {
+        self.width() * self.channels
+    }
+
+    /// Where a square's channels begin; its index is `row * side + column`.
+    #[inline]
+    pub fn square(self, index: usize) -> usize {
+        ((index / self.side + 1) * self.width() + index % self.side + 1) * self.channels
+    }
+
+    /// Floats of a board without border.
+    pub fn inner_len(self) -> usize {
+        self.side * self.side * self.channels
+    }
+
+    /// The tiles in their order.
+    #[inline(always)]
+    fn cut(self) -> impl Iterator<Item = Tile> {
+        let along = self.tiles_along();
+        (0..self.tiles()).map(move |index| {
+            let (top, left) = (index / along * STEP, index % along * STEP);
+            Tile { index, top, left, rows: (self.side - top).min(STEP), columns: (self.side - left).min(STEP) }
+        })
+    }
+
+    /// Whether `transformed` holds this board's tiles at every point, `step` floats from point to point.
+    pub(super) fn fits(self, transformed: &[f32], step: usize) -> bool {
+        (POINTS - 1) * step + self.tiles() * self.channels <= transformed.len()
+    }
+}
+
+/// A tile of a board.
+#[derive(Clone, Copy)]
+struct Tile {
+    index: usize,
+    /// Its first row and column of outputs.
+    top: usize,
+    left: usize,
+    /// How many of its rows and columns of outputs are on the board.
+    rows: usize,
+    columns: usize,
+}
+
+impl Tile {
+    /// Where the tile's outputs begin on a board without border.
+    #[inline(always)]
+    fn corner(self, grid: Grid) -> usize {
+        (self.top * grid.side + self.left) * grid.channels
+    }
+
+    /// Where its inputs are on a board with a border or without.
+    #[inline(always)]
+    fn inputs<const BORDER: bool>(self, grid: Grid) -> Inputs {
+        let (rows, columns, width) = if BORDER {
+            (0..EDGE, 0..EDGE, grid.width())
+        } else {
+            // The tile's inputs begin one square before its outputs.
+            let within = |first: usize| usize::from(first == 0)..(grid.side + 1 - first).min(EDGE);
+            (within(self.top), within(self.left), grid.side)
+        };
+        let (row, channels) = (width * grid.channels, grid.channels);
+        let first = self.top * row + self.left * channels;
+        Inputs { rows, columns, row, channels, first, before: if BORDER { 0 } else { row + channels } }
+    }
+}
+
+/// The squares a tile reads.
+#[derive(Clone)]
+struct Inputs {
+    /// Those of its rows and columns that are in memory; the others are zero.
+    rows: Range<usize>,
+    columns: Range<usize>,
+    /// Floats of a row and of a square.
+    row: usize,
+    channels: usize,
+    /// Where its corner is, and how much too far that counts.
+    first: usize,
+    before: usize,
+}
+
+impl Inputs {
+    /// Where the channels of one of its squares begin.
+    #[inline(always)]
+    fn at(&self, y: usize, x: usize) -> usize {
+        self.first + y * self.row + x * self.channels - self.before
+    }
+}
+
+/// Transforms every tile of `board` to `[POINTS][tiles][channels]`, points `step` floats apart. A board with a border
+/// of zeros needs no care at the edges.
+///
+/// # Safety
+/// The CPU has the instruction set of `V`; `board` is as long as `grid` says with the border or without,
+/// `grid.fits(out, step)`, and the channels are a multiple of the lanes.
+#[inline(always)]
+pub(super) unsafe fn scatter<V: Vector, const BORDER: bool>(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+    let channels = grid.channels;
+    for tile in grid.cut() {
+        let inputs = tile.inputs::<BORDER>(grid);
+        for channel in (0..channels).step_by(V::LANES) {
+            // SAFETY: `inputs` keeps the reads on the board; `fits` covers every tile and point.
+            unsafe {
+                let to = out.as_mut_ptr().add(tile.index * channels + channel);
+                let mut half = [[V::splat(0.0); EDGE]; EDGE];
+                for x in inputs.columns.clone() {
+                    let mut column = [V::splat(0.0); EDGE];
+                    for y in inputs.rows.clone() {
+                        column[y] = V::load(board.as_ptr().add(inputs.at(y, x) + channel));
+                    }
+                    for (line, value) in half.iter_mut().zip(evaluate(column)) {
+                        line[x] = value;
+                    }
+                }
+                for (y, line) in half.into_iter().enumerate() {
+                    for (x, value) in evaluate(line).into_iter().enumerate() {
+                        value.store(to.add((y * EDGE + x) * step));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Makes every tile's outputs of `[POINTS][tiles][channels]` sums, adds `bias` and, where `add` says so, what the board
+/// holds, and writes what is positive to the board.
+///
+/// # Safety
+/// As for [`scatter`]; `bias` is `grid.channels` long.
+#[inline(always)]
+pub(super) unsafe fn gather<V: Vector>(
+    grid: Grid,
+    sums: &[f32],
+    step: usize,
+    bias: &[f32],
+    add: bool,
+    board: &mut [f32],
+) {
+    let (channels, row) = (grid.channels, grid.row_step());
+    for tile in grid.cut() {
+        let to = (tile.top + 1) * row + (tile.left + 1) * channels;
+        for channel in (0..channels).step_by(V::LANES) {
+            // SAFETY: `fits` covers every tile and point; `rows` and `columns` keep the writes on the board.
+            unsafe {
+                let bias = V::load(bias.as_ptr().add(channel));
+                let to = board.as_mut_ptr().add(to + channel);
+                let values: [[V; STEP]; STEP] = outputs_of(sums.as_ptr().add(tile.index * channels + channel), step);
+                for (y, line) in values.into_iter().enumerate().take(tile.rows) {
+                    for (x, value) in line.into_iter().enumerate() {
+                        if x < tile.columns {
+                            let at: *mut f32 = to.add(y * row + x * channels);
+                            let mut value = value.add(bias);
+                            if add {
+                                value = value.add(V::load(at));
+                            }
+                            value.max(V::splat(0.0)).store(at);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Makes every tile's outputs of `[POINTS][tiles][channels]` sums and writes them to a board without border.
+///
+/// # Safety
+/// As for [`scatter`], but `board` is `grid.inner_len()` long.
+#[inline(always)]
+pub(super) unsafe fn outputs<V: Vector>(grid: Grid, sums: &[f32], step: usize, board: &mut [f32]) {
+    let (channels, row) = (grid.channels, grid.side * grid.channels);
+    for tile in grid.cut() {
+        for channel in (0..channels).step_by(V::LANES) {
+            // SAFETY: `fits` covers every tile and point; `rows` and `columns` keep the writes on the board.
+            unsafe {
+                let to = board.as_mut_ptr().add(tile.corner(grid) + channel);
+                let values: [[V; STEP]; STEP] = outputs_of(sums.as_ptr().add(tile.index * channels + channel), step);
+                for (y, line) in values.into_iter().enumerate().take(tile.rows) {
+                    for (x, value) in line.into_iter().enumerate() {
+                        if x < tile.columns {
+                            value.store(to.add(y * row + x * channels));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// [`outputs`] transposed: the gradient of a board without border to that of the sums, `[POINTS][tiles][channels]`.
+///
+/// # Safety
+/// As for [`outputs`], with `sums` written.
+#[inline(always)]
+pub(super) unsafe fn spread<V: Vector>(grid: Grid, board: &[f32], sums: &mut [f32], step: usize) {
+    let (channels, row) = (grid.channels, grid.side * grid.channels);
+    for tile in grid.cut() {
+        for channel in (0..channels).step_by(V::LANES) {
+            // SAFETY: `rows` and `columns` keep the reads on the board; `fits` covers every tile and point.
+            unsafe {
+                let from = board.as_ptr().add(tile.corner(grid) + channel);
+                let to = sums.as_mut_ptr().add(tile.index * channels + channel);
+                let zero = V::splat(0.0);
+                let mut half = [[zero; STEP]; EDGE];
+                for x in 0..tile.columns {
+                    let mut column = [zero; STEP];
+                    for (y, value) in column.iter_mut().enumerate().take(tile.rows) {
+                        *value = V::load(from.add(y * row + x * channels));
+                    }
+                    for (line, value) in half.iter_mut().zip(interpolate_transposed(column)) {
+                        line[x] = value;
+                    }
+                }
+                for (y, line) in half.into_iter().enumerate() {
+                    for (x, value) in interpolate_transposed(line).into_iter().enumerate() {
+                        value.store(to.add((y * EDGE + x) * step));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// [`scatter`] transposed, for a board without border: adds the gradient of the transformed tiles to that of the board.
+///
+/// # Safety
+/// As for [`scatter`], with `board` written.
+#[inline(always)]
+pub(super) unsafe fn collect<V: Vector>(grid: Grid, transformed: &[f32], step: usize, board: &mut [f32]) {
+    let channels = grid.channels;
+    for tile in grid.cut() {
+        let inputs = tile.inputs::<false>(grid);
+        for channel in (0..channels).step_by(V::LANES) {
+            // SAFETY: `inputs` keeps the writes on the board; `fits` covers every tile and point.
+            unsafe {
+                let from = transformed.as_ptr().add(tile.index * channels + channel);
+                let mut half = [[V::splat(0.0); EDGE]; EDGE];
+                for x in 0..EDGE {
+                    let column = std::array::from_fn(|y| V::load(from.add((y * EDGE + x) * step)));
+                    for (line, value) in half.iter_mut().zip(evaluate_transposed(column)) {
+                        line[x] = value;
+                    }
+                }
+                for y in inputs.rows.clone() {
+                    let line = evaluate_transposed(half[y]);
+                    for x in inputs.columns.clone() {
+                        let at = board.as_mut_ptr().add(inputs.at(y, x) + channel);
+                        line[x].add(V::load(at)).store(at);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The outputs of one tile and one register of channels.
+///
+/// # Safety
+/// The CPU has the instruction set of `V`; a register can be loaded from `from` at every point.
+#[inline(always)]
+unsafe fn outputs_of<V: Vector>(from: *const f32, step: usize) -> [[V; STEP]; STEP] {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let mut half = [[V::splat(0.0); EDGE]; STEP];
+        for x in 0..EDGE {
+            let column = std::array::from_fn(|y| V::load(from.add((y * EDGE + x) * step)));
+            for (line, value) in half.iter_mut().zip(interpolate(column)) {
+                line[x] = value;
+            }
+        }
+        let mut values = [[V::splat(0.0); STEP]; STEP];
+        for (line, half) in values.iter_mut().zip(half) {
+            *line = interpolate(half);
+        }
+        values
+    }
+}
+
+/// Six inputs to their values at the six points.
+///
+/// # Safety
+/// The CPU has the instruction set of `V`.
+#[inline(always)]
+unsafe fn evaluate<V: Vector>(d: [V; EDGE]) -> [V; EDGE] {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let (product, sum) = (V::splat(A * A * B * B), V::splat(-(A * A + B * B)));
+        let (minus_aa, minus_bb) = (V::splat(-A * A), V::splat(-B * B));
+        let even_a = d[2].mul_add(minus_bb, d[4]);
+        let odd_a = d[1].mul_add(minus_bb, d[3]);
+        let even_b = d[2].mul_add(minus_aa, d[4]);
+        let odd_b = d[1].mul_add(minus_aa, d[3]);
+        [
+            d[0].mul_add(product, d[2].mul_add(sum, d[4])),
+            odd_a.mul_add(V::splat(A), even_a),
+            odd_a.mul_add(V::splat(-A), even_a),
+            odd_b.mul_add(V::splat(B), even_b),
+            odd_b.mul_add(V::splat(-B), even_b),
+            d[1].mul_add(product, d[3].mul_add(sum, d[5])),
+        ]
+    }
+}
+
+/// Sums at the six points to four outputs.
+///
+/// # Safety
+/// The CPU has the instruction set of `V`.
+#[inline(always)]
+unsafe fn interpolate<V: Vector>(m: [V; EDGE]) -> [V; STEP] {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let (even_a, odd_a) = (m[1].add(m[2]), m[1].sub(m[2]));
+        let (even_b, odd_b) = (m[3].add(m[4]), m[3].sub(m[4]));
+        [
+            m[0].add(even_a).add(even_b),
+            odd_a.mul_add(V::splat(A), odd_b.mul(V::splat(B))),
+            even_a.mul_add(V::splat(A * A), even_b.mul(V::splat(B * B))),
+            odd_a.mul_add(V::splat(A * A * A), odd_b.mul_add(V::splat(B * B * B), m[5])),
+        ]
+    }
+}
+
+/// [`evaluate`] transposed.
+///
+/// # Safety
+/// The CPU has the instruction set of `V`.
+#[inline(always)]
+unsafe fn evaluate_transposed<V: Vector>(v: [V; EDGE]) -> [V; EDGE] {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let (product, sum) = (V::splat(A * A * B * B), V::splat(-(A * A + B * B)));
+        let (minus_aa, minus_bb) = (V::splat(-A * A), V::splat(-B * B));
+        let (even_a, odd_a) = (v[1].add(v[2]), v[1].sub(v[2]).mul(V::splat(A)));
+        let (even_b, odd_b) = (v[3].add(v[4]), v[3].sub(v[4]).mul(V::splat(B)));
+        [
+            v[0].mul(product),
+            odd_a.mul_add(minus_bb, odd_b.mul_add(minus_aa, v[5].mul(product))),
+            even_a.mul_add(minus_bb, even_b.mul_add(minus_aa, v[0].mul(sum))),
+            v[5].mul_add(sum, odd_a.add(odd_b)),
+            v[0].add(even_a).add(even_b),
+            v[5],
+        ]
+    }
+}
+
+/// [`interpolate`] transposed.
+///
+/// # Safety
+/// The CPU has the instruction set of `V`.
+#[inline(always)]
+unsafe fn interpolate_transposed<V: Vector>(y: [V; STEP]) -> [V; EDGE] {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        let even_a = y[2].mul_add(V::splat(A * A), y[0]);
+        let odd_a = y[3].mul_add(V::splat(A * A * A), y[1].mul(V::splat(A)));
+        let even_b = y[2].mul_add(V::splat(B * B), y[0]);
+        let odd_b = y[3].mul_add(V::splat(B * B * B), y[1].mul(V::splat(B)));
+        [y[0], even_a.add(odd_a), even_a.sub(odd_a), even_b.add(odd_b), even_b.sub(odd_b), y[3]]
+    }
+}
