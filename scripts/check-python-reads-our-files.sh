@@ -31,7 +31,7 @@ $venv/bin/python scripts/check_datasets.py "$work"
 sed -e 's/^role_heads = true/role_heads = false/' -e 's/^pool_every = 1/pool_every = 0/' -e 's/^generations = 3/generations = 1/' \
     tests/data/tiny.toml >"$work/shared.toml"
 $hnefi train --config "$work/shared.toml" --run "$work/shared-run" --no-table >/dev/null
-cp -r models/pretrained/brandubh "$work/brandubh"
+cp -r models/inference/pretrained/brandubh "$work/brandubh"
 cp -r "$work/run/checkpoints/000003" "$work/tiny"
 cp -r "$work/shared-run/checkpoints/000001" "$work/shared"
 for name in brandubh tiny shared; do

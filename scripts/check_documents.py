@@ -53,7 +53,7 @@ LESS = [
     (r"target/release/hnefi", "hnefi"),
     # What a reader fills in.
     (r"\bRUN\b", "runs/quick"),
-    (r"\bCHECKPOINT\b", "models/pretrained/brandubh"),
+    (r"\bCHECKPOINT\b", "models/inference/pretrained/brandubh"),
     (r"\b(OTHER_)?GAMES\.\.\.", "games.hgames"),
     (r"0000\{37\.\.88\}", "*"),
 ]

@@ -21,8 +21,9 @@ def git(*arguments):
 
 
 def shipped_file(revision, shipped, name):
-    """A file of a checkpoint that was shipped, as bytes."""
-    return git("show", f"{revision}:models/pretrained/{shipped}/{name}")
+    """A file of a checkpoint that was shipped, as bytes. A revision is a commit and the folder of its checkpoints, which has moved since."""
+    commit, folder = revision
+    return git("show", f"{commit}:{folder}/{shipped}/{name}")
 
 
 def spent(revision, shipped):
@@ -50,7 +51,9 @@ def main():
         sys.exit(f"{folder}: exists already; expected a new folder")
     if git("rev-parse", "--is-shallow-repository").strip() == b"true":
         sys.exit("this clone is shallow; expected the whole history (git fetch --unshallow)")
-    revisions = git("log", "--reverse", "--format=%H", "--", "models/pretrained/copenhagen/model.safetensors").decode().split()
+    weights = "models/inference/pretrained/copenhagen/model.safetensors"
+    words = git("log", "--follow", "--diff-filter=AM", "--format=%H", "--name-only", "--", weights).decode().split()
+    revisions = [(commit, str(pathlib.PurePosixPath(path).parent.parent)) for commit, path in zip(words[::2], words[1::2])][::-1]
     # What the first one began from: Brandubh's weights of that time.
     lay(folder, 0, 0, revisions[0], "brandubh")
     generation = samples = 0
@@ -62,7 +65,7 @@ def main():
         generation += sum(generations for generations, _ in ended)
         samples += sum(seen for _, seen in ended)
         lay(folder, generation, samples, revision, "copenhagen")
-        print(f"{generation:06}  {samples / 1e6:5.2f} million samples  {git('log', '-1', '--format=%s', revision).decode().strip()}")
+        print(f"{generation:06}  {samples / 1e6:5.2f} million samples  {git('log', '-1', '--format=%s', revision[0]).decode().strip()}")
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ fn a_ladder_is_climbed_once() {
     let to = run_dir.join("checkpoints/000007");
     std::fs::create_dir_all(&to).expect("a folder");
     for file in ["card.json", "model.safetensors"] {
-        let from = concat!(env!("CARGO_MANIFEST_DIR"), "/models/pretrained/brandubh/");
+        let from = concat!(env!("CARGO_MANIFEST_DIR"), "/models/inference/pretrained/brandubh/");
         std::fs::copy(format!("{from}{file}"), to.join(file)).expect("copied");
     }
     let dir = run_dir.to_str().expect("a name in UTF-8");

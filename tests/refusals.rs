@@ -42,7 +42,7 @@ impl Desk {
         fs::create_dir_all(&to).expect("a folder");
         fs::create_dir_all(self.at(name).join("metrics")).expect("a folder");
         for file in ["card.json", "model.safetensors"] {
-            let from = concat!(env!("CARGO_MANIFEST_DIR"), "/models/pretrained/brandubh/");
+            let from = concat!(env!("CARGO_MANIFEST_DIR"), "/models/inference/pretrained/brandubh/");
             fs::copy(format!("{from}{file}"), to.join(file)).expect("copied");
         }
     }

@@ -30,7 +30,7 @@ fn root() -> &'static Path {
 
 /// All documents, and the configurations for what their comments say.
 fn documents() -> Vec<Document> {
-    let mut names = vec![PathBuf::from("README.md"), PathBuf::from("models/pretrained/README.md")];
+    let mut names = vec![PathBuf::from("README.md"), PathBuf::from("models/inference/pretrained/README.md")];
     for (folder, ending) in [("docs", "md"), ("configs", "toml")] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of documents");
         let paths = entries.map(|entry| entry.expect("an entry").path());
