@@ -1,5 +1,4 @@
-//! Samples per second of a training step on random boards, by board, network and number of shards, without and with all
-//! auxiliary heads, and the time to make a batch.
+//! Samples per second of a training step on random boards, by board, network and number of shards.
 //!
 //! `cargo bench -p hnefi-benches --bench learner` (stop other work first: the shards want a core each).
 
@@ -10,24 +9,18 @@ use burn::tensor::Device;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use hnefi_engine::BoardSize;
 use hnefi_inference::{GLOBALS, NetworkConfig, PLANES, POLICY_PLANES};
-use hnefi_models::Auxiliaries;
+use hnefi_models::Network;
 use hnefi_selfplay::{Rng, rng_for};
 use hnefi_train::TrainConfig;
-use hnefi_train::auxiliary::PerHead;
-use hnefi_train::batch::{AuxiliaryRow, Batch, Ending, Row};
+use hnefi_train::batch::{Batch, Row};
 use hnefi_train::learner::{Learner, LearnerParams};
-use hnefi_train::loss::LossWeights;
 use rand_xoshiro::rand_core::Rng as _;
 
 const SMALL: NetworkConfig =
     NetworkConfig { blocks: 4, channels: 32, pool_every: 3, head_channels: 32, value_hidden: 64, role_heads: true };
 const LARGE: NetworkConfig = NetworkConfig { blocks: 6, channels: 64, value_hidden: 96, ..SMALL };
 
-/// Every auxiliary head.
-const HEADS: Auxiliaries =
-    Auxiliaries { reply: true, soft_policy: true, short_values: 2, captured: true, ending: true };
-
-/// A row of noise with about as many legal moves as a game has, and every auxiliary target.
+/// A row of noise with about as many legal moves as a game has.
 fn row(size: BoardSize, rng: &mut Rng) -> Row {
     let squares = size.squares();
     let moves = 4 * size.side() + (rng.next_u64() % 20) as usize;
@@ -41,13 +34,6 @@ fn row(size: BoardSize, rng: &mut Rng) -> Row {
         moves_left: 3.0,
         occupancy: (0..squares).map(|_| (rng.next_u64() % 4) as u8).collect(),
         end_weight: 1.0,
-        auxiliary: AuxiliaryRow {
-            reply: Some(policy.clone()),
-            soft_policy: Some(vec![1.0 / moves as f32; moves]),
-            short_values: Some(vec![[1.0, 0.0, 0.0]; HEADS.short_values]),
-            captured: Some((0..squares).map(|_| (rng.next_u64() % 3) as u8).collect()),
-            ending: Some(Ending::King(0, 0)),
-        },
         policy,
     }
 }
@@ -62,28 +48,22 @@ fn batch(size: BoardSize, rows: usize, shards: usize) -> Vec<Batch> {
 fn steps(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("step");
     group.sample_size(10).warm_up_time(Duration::from_secs(1)).measurement_time(Duration::from_secs(4));
-    for (size, config, rows, shards, auxiliaries) in [
-        (BoardSize::Seven, SMALL, 256, 1, Auxiliaries::NONE),
-        (BoardSize::Seven, SMALL, 128, 2, Auxiliaries::NONE),
-        (BoardSize::Seven, SMALL, 256, 2, Auxiliaries::NONE),
-        (BoardSize::Seven, SMALL, 256, 2, HEADS),
-        (BoardSize::Eleven, SMALL, 256, 1, Auxiliaries::NONE),
-        (BoardSize::Eleven, LARGE, 256, 1, Auxiliaries::NONE),
-        (BoardSize::Seven, LARGE, 256, 2, Auxiliaries::NONE),
-        (BoardSize::Eleven, LARGE, 256, 2, Auxiliaries::NONE),
-        (BoardSize::Eleven, LARGE, 256, 2, HEADS),
+    for (size, config, rows, shards) in [
+        (BoardSize::Seven, SMALL, 256, 1),
+        (BoardSize::Seven, SMALL, 128, 2),
+        (BoardSize::Seven, SMALL, 256, 2),
+        (BoardSize::Eleven, SMALL, 256, 1),
+        (BoardSize::Eleven, LARGE, 256, 1),
+        (BoardSize::Seven, LARGE, 256, 2),
+        (BoardSize::Eleven, LARGE, 256, 2),
     ] {
         let params = LearnerParams::from(&TrainConfig::default().train);
-        let weights = PerHead { reply: 0.15, soft_policy: 2.0, short_values: 0.3, captured: 0.15, ending: 0.1 };
-        let weights = LossWeights { auxiliary: weights, ..params.weights };
-        let params = LearnerParams { shards, weights, auxiliaries, ..params };
+        let params = LearnerParams { shards, ..params };
         let device = Device::flex();
-        let network =
-            Network::fresh(&config, 1, &device).with_auxiliary(AuxiliaryHeads::fresh(&config, auxiliaries, 1, &device));
+        let network = Network::fresh(&config, 1, &device);
         let Ok(mut learner) = Learner::new(&network, std::slice::from_ref(&device), params) else { continue };
         let batch = batch(size, rows, shards);
-        let heads = if auxiliaries == Auxiliaries::NONE { "" } else { " all heads" };
-        let name = format!("{0}x{0} {1}x{2}{heads} batch {rows}", size.side(), config.blocks, config.channels);
+        let name = format!("{0}x{0} {1}x{2} batch {rows}", size.side(), config.blocks, config.channels);
         group.throughput(Throughput::Elements(rows as u64));
         group.bench_with_input(BenchmarkId::new(name, format!("{shards} shards")), &batch, |bencher, batch| {
             bencher.iter(|| black_box(learner.step(batch, 1e-4).map(|report| report.finite)));

@@ -12,7 +12,7 @@ use burn::tensor::{Tensor, TensorData};
 
 use hnefi_inference::NetworkConfig;
 
-use crate::{AuxiliaryHeads, Network};
+use crate::Network;
 
 /// Linear layers that read pooled features, whose inputs are the channels three times over, by the end of their paths.
 const POOLED: [&[&str]; 5] =
@@ -20,8 +20,7 @@ const POOLED: [&[&str]; 5] =
 
 impl Network {
     /// This network, whose shape is `shape`, with the shape `larger`: what is new is drawn from `seed` and changes
-    /// nothing of what the heads say, up to rounding. Auxiliary heads grow too. Without autodiff, and with new
-    /// parameter ids.
+    /// nothing of what the heads say, up to rounding. Without autodiff, and with new parameter ids.
     ///
     /// # Errors
     /// When `larger` is not larger, see [`NetworkConfig::grows_to`].
@@ -31,8 +30,7 @@ impl Network {
     pub fn grown(&self, shape: &NetworkConfig, larger: &NetworkConfig, seed: u64) -> Result<Network, String> {
         shape.grows_to(larger)?;
         let device = self.globals.weight.device();
-        let auxiliary = AuxiliaryHeads::fresh(larger, self.auxiliaries(), seed, &device);
-        let fresh = Network::fresh(larger, seed, &device).with_auxiliary(auxiliary);
+        let fresh = Network::fresh(larger, seed, &device);
         let smaller = self.valid();
         assert_eq!(smaller.stem.norm.gamma.dims(), [shape.channels], "shape of the network");
         Ok(Network { encoding: self.encoding, ..smaller.placed_in(fresh) })

@@ -3,7 +3,6 @@
 //! What a network reads and says, checkpoints and evaluation on CPUs are in `hnefi_inference`, which does without burn.
 //! The burn [`Network`] is what training changes, what GPUs evaluate, and the reference of the other evaluators.
 
-mod auxiliary;
 mod burn_evaluator;
 mod conversion;
 pub mod device;
@@ -14,7 +13,6 @@ mod outputs;
 mod parameters;
 mod weights;
 
-pub use auxiliary::{Auxiliaries, AuxiliaryHeads, AuxiliaryOutputs, KING_ENDINGS, OTHER_ENDINGS};
 pub use burn_evaluator::BurnEvaluator;
 pub use growth::counterpart;
 pub use network::{Heads, Network};

@@ -10,7 +10,6 @@ use burn::tensor::activation::relu;
 use burn::tensor::{Device, Tensor};
 use hnefi_inference::{Encoding, GLOBALS, NetworkConfig, PLANES, POLICY_PLANES, TrainPrecision};
 
-use crate::auxiliary::{AuxiliaryHeads, AuxiliaryOutputs};
 use crate::fused;
 
 /// A 3x3 convolution without bias and the batch normalisation that folds into it.
@@ -136,8 +135,6 @@ pub struct Network {
     pub roles: Vec<RoleHeads>,
     /// Final occupancy: 1x1, C to 4, with bias.
     pub occupancy: Conv2d,
-    /// Heads that only training has, which no checkpoint holds.
-    pub auxiliary: Option<AuxiliaryHeads>,
     /// How the positions that it reads are encoded.
     #[module(skip)]
     pub encoding: Encoding,
@@ -154,7 +151,6 @@ impl Network {
             blocks: (0..config.blocks).map(|index| Block::new(channels, config.block_pools(index), device)).collect(),
             roles: (0..if config.role_heads { 2 } else { 1 }).map(|_| RoleHeads::new(config, device)).collect(),
             occupancy: Conv2dConfig::new([channels, 4], [1, 1]).init(device),
-            auxiliary: None,
             encoding: Encoding::NEWEST,
         }
     }
@@ -174,11 +170,10 @@ impl Network {
     }
 
     /// Evaluates a batch. `planes` is `[B, PLANES, N, N]`; `globals` is `[B, GLOBALS]`, whose first entry is 1 where
-    /// the attackers are to move and 0 where the defenders are, which picks the heads. Auxiliary heads are not
-    /// computed.
+    /// the attackers are to move and 0 where the defenders are, which picks the heads.
     pub fn forward(&self, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
         if fused::serves_network(self, &planes) {
-            return fused::forward(self, planes, globals);
+            return fused::forward(self, planes, globals, TrainPrecision::F32);
         }
         self.forward_unfused(planes, globals)
     }
@@ -190,30 +185,13 @@ impl Network {
         self.heads(x, pooled, globals)
     }
 
-    /// As [`Network::forward`], with what the auxiliary heads say. The tower is computed in this precision where there
-    /// are fused layers for the device, and else in single precision.
-    pub fn forward_in_training(
-        &self,
-        planes: Tensor<4>,
-        globals: Tensor<2>,
-        precision: TrainPrecision,
-    ) -> (Heads, AuxiliaryOutputs) {
+    /// As [`Network::forward`]. The tower is computed in this precision where there are fused layers for the device, and
+    /// else in single precision.
+    pub fn forward_in_training(&self, planes: Tensor<4>, globals: Tensor<2>, precision: TrainPrecision) -> Heads {
         if fused::serves_network(self, &planes) {
-            return fused::forward_in_training(self, planes, globals, precision);
+            return fused::forward(self, planes, globals, precision);
         }
-        self.forward_in_training_unfused(planes, globals)
-    }
-
-    /// [`Network::forward_in_training`] by burn's own layers on every device.
-    pub fn forward_in_training_unfused(&self, planes: Tensor<4>, globals: Tensor<2>) -> (Heads, AuxiliaryOutputs) {
-        let x = self.trunk(planes, &globals);
-        let pooled = global_pool(x.clone());
-        let auxiliary = self.auxiliary.as_ref().map(|heads| {
-            let [batch, channels, side, _] = x.dims();
-            let squares = x.clone().reshape([batch, channels, side * side]).swap_dims(1, 2);
-            heads.forward(&squares, &pooled, side)
-        });
-        (self.heads(x, pooled, globals), auxiliary.unwrap_or_default())
+        self.forward_unfused(planes, globals)
     }
 
     /// The tower's output `[B, C, N, N]`.

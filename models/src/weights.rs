@@ -20,16 +20,16 @@ impl Network {
         Ok(Network { encoding: weights.encoding, ..network })
     }
 
-    /// The weights as they now are, without auxiliary heads, which only training has.
+    /// The weights as they now are.
     ///
     /// # Errors
     /// When they cannot be read back from the device.
     pub fn weights(&self) -> Result<Weights, CheckpointError> {
-        let bytes = self.clone().with_auxiliary(None).weights_bytes()?;
+        let bytes = self.weights_bytes()?;
         Weights::from_safetensors(&self.config(), self.encoding, &bytes, "weights of a network".as_ref())
     }
 
-    /// All weights there are, those of auxiliary heads too, as the bytes of a safetensors file.
+    /// All weights as the bytes of a safetensors file.
     ///
     /// # Errors
     /// When they cannot be read back from the device.

@@ -3,6 +3,7 @@
 
 pub mod arena;
 mod codec;
+pub mod config;
 pub mod fleet;
 pub mod ladder;
 pub mod players;

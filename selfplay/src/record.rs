@@ -46,9 +46,9 @@ pub struct PlyRecord {
     pub raw: Wdl,
     /// The search's value of the position, from the side to move.
     pub searched: Wdl,
-    /// Whether the ply is a training sample: it was searched in full by the network in training. Plies of the opening,
-    /// of fast searches and of past checkpoints are not; they have no policy target, and their value, followed by
-    /// random moves or found by a shallow search, is left out too.
+    /// Whether the ply is a training sample: it was searched by the network in training. Plies of the opening are not;
+    /// they have no policy target, and their value, followed by random moves, is left out too. (Older records also leave
+    /// out plies of fast searches and of past checkpoints.)
     pub trains: bool,
 }
 
@@ -158,11 +158,6 @@ impl GameRecord {
     /// Whether the game has ended, on the board or by resignation.
     pub fn is_finished(&self) -> bool {
         self.outcome.is_some() || self.resigned.is_some()
-    }
-
-    /// Whether the two sides were played by different players, a past checkpoint on one side of self-play for instance.
-    pub fn is_against_another(&self) -> bool {
-        self.players[0] != self.players[1]
     }
 
     /// Plies that are training samples.

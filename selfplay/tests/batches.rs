@@ -5,11 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use hnefi_engine::Preset;
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
-use hnefi_selfplay::fleet::{
-    BatchParams, BatchSummary, FleetError, PlyCaps, RulesetShare, SelfPlayConfig, Unobserved, record_games,
-};
+use hnefi_selfplay::fleet::{BatchParams, BatchSummary, FleetError, PlyCaps, SelfPlayConfig, Unobserved, record_games};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::{Store, read_run_games};
 
@@ -133,14 +130,8 @@ fn what_belongs_to_training_changes_nothing() {
         record_games(&store, config, &SearchConfig::default(), &PARAMS, &opinions, &Unobserved).unwrap();
         read_run_games(&store).unwrap().0.into_iter().map(|(_, games)| games).collect::<Vec<_>>()
     };
-    let mut varied = SelfPlayConfig { past_share: 0.5, restart_share: 0.5, fork_share: 0.5, ..config() };
-    varied.rulesets[0].until = 0.5;
-    varied.rulesets.push(RulesetShare { from: 0.5, ..RulesetShare::throughout(Preset::Tablut, 1.0) });
-    let mixed = SelfPlayConfig {
-        rulesets: [Preset::Brandubh, Preset::Tablut].map(|rules| RulesetShare::throughout(rules, 1.0)).into(),
-        ..config()
-    };
-    assert_eq!(play(&varied), play(&mixed));
+    let varied = SelfPlayConfig { balance_doublings: 2.0, blunder_share: 0.8, ..config() };
+    assert_eq!(play(&varied), play(&config()));
 }
 
 #[test]
@@ -149,14 +140,17 @@ fn a_run_from_before_a_key_goes_on() {
     record(dir.path(), &BatchParams { games: 40, ..PARAMS }).unwrap();
     let file = dir.path().join("run.json");
     let mut text: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    assert!(text["selfplay"].as_object_mut().unwrap().remove("fork_share").is_some());
+    assert!(text["selfplay"].as_object_mut().unwrap().remove("blunder_share").is_some());
     assert!(text.as_object_mut().unwrap().remove("crc32c").is_some(), "an edited object has no checksum");
     std::fs::write(&file, text.to_string()).unwrap();
     assert_eq!(record(dir.path(), &PARAMS).unwrap().games, 100);
+    text["selfplay"]["fast_share"] = 0.0.into();
+    std::fs::write(&file, text.to_string()).unwrap();
+    assert_eq!(record(dir.path(), &PARAMS).unwrap().games, 100, "a key that is gone and did nothing");
     text["selfplay"]["fast_share"] = 0.5.into();
     std::fs::write(&file, text.to_string()).unwrap();
     let message = record(dir.path(), &PARAMS).unwrap_err().to_string();
-    assert!(message.contains("selfplay.fast_share is 0.5 there and 0.0 here"), "{message}");
+    assert!(message.contains("selfplay.fast_share = 0.5: expected it to be left out"), "{message}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     let devices = args.device.unwrap_or_else(|| config.run.device.clone());
     let (weights, id) = match &args.model {
         Some(path) => {
-            let mut models = ModelCache::new(DeviceChoice::Cpu, config.search.clone());
+            let mut models = ModelCache::new(DeviceChoice::Cpu, config.search.config());
             let checkpoint = models.checkpoint(path)?;
             (checkpoint.weights.clone(), checkpoint.card.id.clone())
         }
@@ -48,7 +48,7 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
         progress::warn(&text);
     }
     let make = || Ok(evaluators());
-    let summary = record_games(&store, &config.selfplay, &config.search, &params, &make, &watcher)?;
+    let summary = record_games(&store, &config.selfplay, &config.search.config(), &params, &make, &watcher)?;
     watcher.bar.finish_and_clear();
     println!("{} games in {}", summary.games, args.out.display());
     for (file, stats) in &summary.files {

@@ -5,16 +5,12 @@
 //! of any row), so that the softmax of the loss runs over legal moves, as it does in play, and the illegal ones cost
 //! nothing.
 
-mod auxiliary;
-
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use hnefi_engine::BoardSize;
-use hnefi_inference::{GLOBALS, PLANES, POLICY_PLANES, plane};
-
-pub use auxiliary::{AuxiliaryBatch, AuxiliaryRow, AuxiliaryTensors, Ending, ReplyBatch, ReplyTensors, endings};
+use hnefi_inference::{GLOBALS, PLANES, POLICY_PLANES};
 
 /// Added to the logit of a place that holds no legal move: low enough that its probability is exactly 0 in `f32`.
-pub(crate) const NO_MOVE: f32 = -1e9;
+const NO_MOVE: f32 = -1e9;
 
 /// The contents a square can have at the end of a game: empty, attacker, defender, king.
 pub const CONTENTS: usize = 4;
@@ -39,18 +35,6 @@ pub struct Row {
     pub occupancy: Vec<u8>,
     /// 1 where the end of the game was seen on the board, 0 where it was resigned: weighs moves left and occupancy.
     pub end_weight: f32,
-    /// What auxiliary heads learn.
-    pub auxiliary: AuxiliaryRow,
-}
-
-impl Row {
-    /// Empties the planes that are worked out from the position.
-    pub(crate) fn hide_features(&mut self, size: BoardSize) {
-        let squares = size.squares();
-        for plane in plane::FEATURES {
-            self.planes[plane * squares..][..squares].fill(0.0);
-        }
-    }
 }
 
 /// Rows of one board size side by side.
@@ -82,8 +66,6 @@ pub struct Batch {
     pub occupancy: Vec<f32>,
     /// `[B]`.
     pub end_weight: Vec<f32>,
-    /// What auxiliary heads learn.
-    pub auxiliary: AuxiliaryBatch,
 }
 
 impl Batch {
@@ -109,7 +91,6 @@ impl Batch {
             moves_left: rows.iter().map(|row| row.moves_left).collect(),
             occupancy: vec![0.0; rows.len() * CONTENTS * squares],
             end_weight: rows.iter().map(|row| row.end_weight).collect(),
-            auxiliary: AuxiliaryBatch::new(size, rows, moves),
         };
         for (index, row) in rows.iter().enumerate() {
             assert_eq!(row.planes.len(), PLANES * squares, "planes of row {index}");
@@ -150,7 +131,6 @@ impl Batch {
             moves_left: Tensor::from_data(float(&self.moves_left, &[rows, 1]), device),
             occupancy: Tensor::from_data(float(&self.occupancy, &[rows, CONTENTS, side, side]), device),
             end_weight: Tensor::from_data(float(&self.end_weight, &[rows, 1]), device),
-            auxiliary: self.auxiliary.to_device(rows, side, device),
         }
     }
 
@@ -183,6 +163,4 @@ pub struct BatchTensors {
     pub occupancy: Tensor<4>,
     /// `[B, 1]`.
     pub end_weight: Tensor<2>,
-    /// What auxiliary heads learn.
-    pub auxiliary: AuxiliaryTensors,
 }

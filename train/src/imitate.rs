@@ -12,11 +12,10 @@ use hnefi_inference::{Card, Checkpoint};
 use hnefi_models::Network;
 use hnefi_selfplay::GameRecord;
 
-use crate::learner::{Learner, LearnerParams, LossValues};
-use crate::loss::LossWeights;
+use crate::learner::{CLIP_NORM, Learner, LearnerParams, LossValues};
 use crate::metrics::StepMeans;
 use crate::run::{Ancestor, TrainingProgress, ancestor};
-use crate::sample::{Sampler, Targets, ValueTarget};
+use crate::sample::{Sampler, ValueTarget};
 use crate::steps::take_steps;
 use crate::{TrainConfig, TrainError};
 
@@ -35,8 +34,7 @@ pub struct Imitation {
 
 /// Trains a network of the configuration on every training ply of the finished games, `epochs` times on average, from
 /// random weights or from the checkpoint that `origin` means. `progress` hears of every step and says whether to go on.
-/// The configuration's rates, batches and averaging hold; its auxiliary heads, and what it makes of the searched value,
-/// do not.
+/// The configuration's rates, batches and averaging hold; its value horizon does not.
 ///
 /// # Errors
 /// When the configuration has faults, there is nothing to learn from, the origin cannot be read or grown to the
@@ -54,8 +52,7 @@ pub fn imitate(
     }
     games.iter().try_for_each(GameRecord::check)?;
     let value = ValueTarget { search_mix: config.train.value_search_mix, fade: 0.0 };
-    let sampler =
-        Sampler::new(games, config.run.seed, Targets::from(value)).with_feature_inputs(config.train.feature_inputs);
+    let sampler = Sampler::new(games, config.run.seed, value);
     if sampler.plies() == 0 {
         return Err(TrainError::NothingToLearn { games: games.len() });
     }
@@ -67,9 +64,9 @@ pub fn imitate(
     let stop = std::cell::Cell::new(false);
     let mut rate = |step: u64| (!stop.get()).then(|| schedule.rate(step, step as f64 / steps as f64));
     take_steps(&mut learner, &sampler, 0..steps, (train.batch, train.shards), &mut rate, &mut |step, taken| {
-        recent.add(&taken.report, taken.entropy, train.clip_norm);
+        recent.add(&taken.report, taken.entropy, CLIP_NORM);
         if step >= steps - steps.div_ceil(10) {
-            last.add(&taken.report, taken.entropy, train.clip_norm);
+            last.add(&taken.report, taken.entropy, CLIP_NORM);
         }
         let so_far = TrainingProgress { step: step + 1, steps, losses: recent.losses() };
         // Over the latest steps only, so that the number shown moves.
@@ -98,14 +95,10 @@ pub fn imitate(
 /// Steps over which the losses that are shown are averaged.
 const RECENT: u64 = 50;
 
-/// A learner without auxiliary heads, since those that look at coming searches would find none, and the id of the
-/// checkpoint it begins with.
+/// A learner, and the id of the checkpoint it begins with.
 fn beginner(config: &TrainConfig, origin: Option<&Path>) -> Result<(Learner, Option<String>), TrainError> {
     let devices = hnefi_models::device::open_all(&config.run.train_device)?;
     let params = LearnerParams::from(&config.train);
-    let LearnerParams { weights, .. } = params;
-    let weights = LossWeights { auxiliary: Default::default(), ..weights };
-    let params = LearnerParams { weights, auxiliaries: hnefi_models::Auxiliaries::NONE, ..params };
     let (network, parent) = match origin {
         None => (Network::fresh(&config.network, config.run.seed, &Device::flex()), None),
         Some(path) => {

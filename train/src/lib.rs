@@ -12,12 +12,10 @@
 //! | [`worker`] | playing games for a run whose trainer is elsewhere |
 //! | [`window`] | how much of what was played is trained on |
 //! | [`sample`], [`batch`] | from game records to tensors |
-//! | [`auxiliary`] | heads that only training has |
 //! | [`loss`], [`learner`] | from tensors to better weights |
 //! | [`schedule`] | what changes as the run goes on |
 //! | [`metrics`], [`tensorboard`] | what is reported |
 
-pub mod auxiliary;
 pub mod batch;
 pub mod config;
 mod error;

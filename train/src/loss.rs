@@ -8,17 +8,13 @@
 //! | occupancy | cross-entropy of every square's final content, mean over the squares |
 //!
 //! A row whose weight for a part is 0 pulls nothing and the division is by all rows, so that a step in which few games
-//! were seen to their end does not listen to those few the louder. The losses of auxiliary heads stand in
-//! `loss/auxiliary.rs`.
-
-mod auxiliary;
+//! were seen to their end does not listen to those few the louder.
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Int, Tensor};
-use hnefi_models::{AuxiliaryOutputs, Heads};
+use hnefi_models::Heads;
 use serde::{Deserialize, Serialize};
 
-use crate::auxiliary::PerHead;
 use crate::batch::BatchTensors;
 
 /// How much each part counts in the sum that is minimised.
@@ -32,8 +28,6 @@ pub struct LossWeights {
     pub moves_left: f32,
     /// Final occupancy.
     pub occupancy: f32,
-    /// Auxiliary heads; 0 where there is none.
-    pub auxiliary: PerHead<f32>,
 }
 
 /// The losses of a batch as tensors of one number, `[1]`.
@@ -49,16 +43,11 @@ pub struct Losses {
     pub moves_left: Tensor<1>,
     /// Unweighted occupancy loss in nats a square.
     pub occupancy: Tensor<1>,
-    /// Unweighted loss of every auxiliary head that there is, in nats.
-    pub auxiliary: PerHead<Option<Tensor<1>>>,
 }
 
 impl Losses {
     /// Compares a network's answer with the targets.
-    ///
-    /// # Panics
-    /// When there is an auxiliary head whose targets are not in the batch.
-    pub fn of(heads: Heads, outputs: AuxiliaryOutputs, targets: &BatchTensors, weights: &LossWeights) -> Losses {
+    pub fn of(heads: Heads, targets: &BatchTensors, weights: &LossWeights) -> Losses {
         let rows = targets.value.dims()[0];
 
         let side = heads.policy.dims()[2];
@@ -76,17 +65,11 @@ impl Losses {
 
         let [policy, value, moves_left, occupancy] =
             [policy, value, moves_left, occupancy].map(|rows| rows.mean().reshape([1]));
-        let mut total = policy.clone() * weights.policy
+        let total = policy.clone() * weights.policy
             + value.clone() * weights.value
             + moves_left.clone() * weights.moves_left
             + occupancy.clone() * weights.occupancy;
-        let auxiliary = auxiliary::losses(outputs, targets);
-        for (loss, weight) in auxiliary.clone().into_array().into_iter().zip(weights.auxiliary.into_array()) {
-            if let Some(loss) = loss {
-                total = total + loss * weight;
-            }
-        }
-        Losses { total, policy, value, moves_left, occupancy, auxiliary }
+        Losses { total, policy, value, moves_left, occupancy }
     }
 }
 
@@ -111,10 +94,9 @@ mod tests {
     use hnefi_inference::{GLOBALS, PLANES, POLICY_PLANES};
 
     use super::*;
-    use crate::batch::{AuxiliaryRow, Batch, Row};
+    use crate::batch::{Batch, Row};
 
-    const WEIGHTS: LossWeights =
-        LossWeights { policy: 1.0, value: 2.0, moves_left: 4.0, occupancy: 8.0, auxiliary: PerHead::OFF };
+    const WEIGHTS: LossWeights = LossWeights { policy: 1.0, value: 2.0, moves_left: 4.0, occupancy: 8.0 };
 
     /// A row with two legal moves, at places 3 and 7 of the policy output, that was drawn with one ply left.
     fn row(policy: [f32; 2]) -> Row {
@@ -128,7 +110,6 @@ mod tests {
             moves_left: 2_f32.ln(),
             occupancy: vec![2; squares],
             end_weight: 1.0,
-            auxiliary: AuxiliaryRow::default(),
         }
     }
 
@@ -154,7 +135,7 @@ mod tests {
 
     fn losses(rows: &[Row], heads: Heads) -> [f32; 5] {
         let targets = Batch::new(BoardSize::Seven, rows).to_device(&Device::flex());
-        let losses = Losses::of(heads, AuxiliaryOutputs::default(), &targets, &WEIGHTS);
+        let losses = Losses::of(heads, &targets, &WEIGHTS);
         [losses.total, losses.policy, losses.value, losses.moves_left, losses.occupancy]
             .map(|loss| loss.into_data().try_to_vec::<f32>().unwrap()[0])
     }

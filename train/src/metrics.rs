@@ -6,7 +6,6 @@ use hnefi_engine::Side;
 use hnefi_selfplay::fleet::{GenerationStats, Handicap, ResignSummary};
 use serde::{Deserialize, Serialize};
 
-use crate::auxiliary::PerHead;
 use crate::learner::{LossValues, StepReport};
 
 /// Everything measured in one generation.
@@ -70,15 +69,6 @@ pub struct SelfPlayMetrics {
     pub resign: ResignSummary,
     /// The handicaps that evened the games out, by ruleset.
     pub handicaps: BTreeMap<String, Handicap>,
-    /// Finished games that began from a position of an earlier one.
-    #[serde(default)]
-    pub games_from_elsewhere: u64,
-    /// Finished games against a past checkpoint.
-    #[serde(default)]
-    pub past_games: u64,
-    /// The newest network's mean score in those, 0 to 1; 0 without games.
-    #[serde(default)]
-    pub past_score: f64,
 }
 
 /// What training measured.
@@ -140,9 +130,6 @@ impl SelfPlayMetrics {
             changed_minds: stats.changed_minds,
             resign: stats.resign,
             handicaps: stats.handicaps.iter().map(|(preset, handicap)| (preset.name().to_owned(), *handicap)).collect(),
-            games_from_elsewhere: stats.games_from_elsewhere,
-            past_games: stats.past_games,
-            past_score: stats.past_points / stats.past_games.max(1) as f64,
         }
     }
 }
@@ -198,13 +185,8 @@ impl GenerationMetrics {
                 (format!("balance/blunders_{rules}"), f64::from(handicap.blunders)),
             ]
         });
-        let auxiliary = PerHead::NAMES.into_array().into_iter().zip(losses.auxiliary.into_array());
-        let auxiliary = auxiliary.filter_map(|(name, loss)| Some((format!("loss/{name}"), f64::from(loss?))));
-        let past = (selfplay.past_games > 0).then(|| ("games/past_score".to_owned(), selfplay.past_score));
-        let elsewhere = (selfplay.games_from_elsewhere > 0)
-            .then(|| ("games/from_elsewhere".to_owned(), share(selfplay.games_from_elsewhere, selfplay.games)));
         let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value));
-        fixed.chain(auxiliary).chain(ends).chain(handicaps).chain(past).chain(elsewhere).collect()
+        fixed.chain(ends).chain(handicaps).collect()
     }
 }
 
@@ -219,8 +201,6 @@ pub(crate) struct StepMeans {
     finite: u64,
     clipped: u64,
     sums: [f64; 7],
-    /// Sums of the auxiliary losses that there are.
-    auxiliary: PerHead<Option<f64>>,
 }
 
 impl StepMeans {
@@ -232,23 +212,17 @@ impl StepMeans {
         }
         self.finite += 1;
         self.clipped += u64::from(report.gradient_norm > clip_norm);
-        let LossValues { total, policy, value, moves_left, occupancy, auxiliary } = report.losses;
+        let LossValues { total, policy, value, moves_left, occupancy } = report.losses;
         let numbers = [total, policy, value, moves_left, occupancy, entropy, report.gradient_norm];
         for (sum, number) in self.sums.iter_mut().zip(numbers) {
             *sum += f64::from(number);
         }
-        let mut sums = self.auxiliary.into_array().into_iter();
-        self.auxiliary = auxiliary.map(|loss| {
-            let sum = sums.next().flatten();
-            loss.map(|loss| sum.unwrap_or_default() + f64::from(loss))
-        });
     }
 
     /// Mean losses so far.
     pub(crate) fn losses(&self) -> LossValues {
         let [total, policy, value, moves_left, occupancy, ..] = self.means();
-        let auxiliary = self.auxiliary.map(|sum| sum.map(|sum| self.mean(sum)));
-        LossValues { total, policy, value, moves_left, occupancy, auxiliary }
+        LossValues { total, policy, value, moves_left, occupancy }
     }
 
     /// Mean entropy of the policy targets so far.
@@ -327,8 +301,7 @@ mod tests {
 
     #[test]
     fn means_leave_out_skipped_steps() {
-        let auxiliary = |total: f32| PerHead { ending: Some(total + 1.0), ..PerHead::default() };
-        let losses = |total| LossValues { total, policy: 2.0, auxiliary: auxiliary(total), ..LossValues::default() };
+        let losses = |total| LossValues { total, policy: 2.0, ..LossValues::default() };
         let mut means = StepMeans::default();
         means.add(&StepReport { losses: losses(1.0), gradient_norm: 0.5, finite: true }, 0.25, 1.0);
         means.add(&StepReport { losses: losses(f32::NAN), gradient_norm: f32::NAN, finite: false }, 0.5, 1.0);
@@ -336,7 +309,6 @@ mod tests {
         let mut metrics = TrainingMetrics::default();
         means.write(&mut metrics);
         assert_eq!((metrics.losses.total, metrics.losses.policy), (2.0, 2.0));
-        assert_eq!(metrics.losses.auxiliary, auxiliary(2.0), "and nothing of heads that are not there");
         assert_eq!((metrics.generation_steps, metrics.skipped, metrics.clipped), (3, 1, 0.5));
         assert_eq!((metrics.policy_entropy, metrics.gradient_norm), (0.5, 1.0));
     }
@@ -348,19 +320,5 @@ mod tests {
         let scalars: BTreeMap<String, f64> = metrics.scalars().into_iter().collect();
         assert_eq!(scalars["ends/defenders_king_escaped"], 0.625);
         assert_eq!(scalars["games/draws"], 0.125);
-    }
-
-    #[test]
-    fn auxiliary_losses_are_named_where_there_are_any() {
-        let names = |metrics: &GenerationMetrics| -> Vec<String> {
-            let scalars = metrics.scalars().into_iter().map(|(name, _)| name);
-            scalars.filter(|name| PerHead::NAMES.into_array().iter().any(|head| name.ends_with(head))).collect()
-        };
-        let mut metrics = GenerationMetrics::default();
-        assert!(names(&metrics).is_empty());
-        assert!(!metrics.to_line().contains("auxiliary"), "{}", metrics.to_line());
-        metrics.training.losses.auxiliary = PerHead { reply: Some(2.5), captured: Some(0.5), ..PerHead::default() };
-        assert_eq!(names(&metrics), ["loss/reply", "loss/captured"]);
-        assert_eq!(serde_json::from_str::<GenerationMetrics>(&metrics.to_line()).unwrap(), metrics);
     }
 }

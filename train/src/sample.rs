@@ -1,8 +1,8 @@
 //! From game records to batches: which plies, seen through which symmetry, with which targets.
 //!
 //! A step draws a board size by its share of the window's training plies, then each sample among the plies of that size
-//! (uniformly, or with a share by their surprise) and one of the eight symmetries. All draws of a step come from the
-//! run's seed and the number of the step, so a resumed run continues with the same batches.
+//! uniformly and one of the eight symmetries. All draws of a step come from the run's seed and the number of the step,
+//! so a resumed run continues with the same batches.
 //!
 //! | target | from |
 //! |---|---|
@@ -10,22 +10,18 @@
 //! | value | the game's result for the side to move, faded by its distance and mixed with the searched value when the config says so; a resignation counts as a win |
 //! | moves left | `ln(1 + plies left)`; not in resigned games, whose true length nobody knows |
 //! | occupancy | the last position's pieces; not in resigned games, which ended before their end |
-//! | auxiliary heads | see `sample/auxiliary.rs` |
 //!
-//! Only plies marked as training samples are drawn. Opening plies were played by the raw policy to make games differ,
-//! and fast searches are shallow: neither has a policy target, and their value would mostly repeat the same result for
-//! positions nobody chose. So they train nothing, the value included. Unfinished games have no result and do not train.
+//! Only plies marked as training samples are drawn. Opening plies were played by the raw policy to make games differ:
+//! they have no policy target, and their value would mostly repeat the same result for positions nobody chose. So they
+//! train nothing, the value included. Unfinished games have no result and do not train.
 
-mod auxiliary;
 mod pool;
 
 use hnefi_engine::{BoardSize, MoveList, Piece, Position, Square, Symmetry};
 use hnefi_inference::{Encoding, PLANES, PolicyIndex, Wdl};
 use hnefi_selfplay::{GameRecord, PlyRecord, RecordError, rng_for};
 
-use self::auxiliary::Sequel;
 use self::pool::{Pool, below};
-use crate::auxiliary::AuxiliaryTargets;
 use crate::batch::{Batch, Row};
 
 /// Tells the draws of samples from everything else that comes from the seed.
@@ -37,17 +33,7 @@ pub struct Sampler<'a> {
     /// One per board size that occurs.
     pools: Vec<Pool>,
     seed: u64,
-    targets: Targets,
-    feature_inputs: bool,
-}
-
-/// What the targets of a sample are made of.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Targets {
-    /// The value.
-    pub value: ValueTarget,
-    /// What auxiliary heads learn.
-    pub auxiliary: AuxiliaryTargets,
+    target: ValueTarget,
 }
 
 /// What the value target is made of.
@@ -63,37 +49,13 @@ pub struct ValueTarget {
     pub fade: f32,
 }
 
-impl From<ValueTarget> for Targets {
-    /// Without auxiliary targets.
-    fn from(value: ValueTarget) -> Targets {
-        Targets { value, auxiliary: AuxiliaryTargets::default() }
-    }
-}
-
 impl<'a> Sampler<'a> {
     /// All training plies of the finished games, each as likely as any other of its board size.
-    pub fn new(games: impl IntoIterator<Item = &'a GameRecord>, seed: u64, targets: Targets) -> Sampler<'a> {
+    pub fn new(games: impl IntoIterator<Item = &'a GameRecord>, seed: u64, target: ValueTarget) -> Sampler<'a> {
         let games: Vec<&GameRecord> = games.into_iter().filter(|game| game.is_finished()).collect();
         let mut pools: Vec<Pool> = BoardSize::ALL.map(|size| Pool::new(size, &games)).into();
         pools.retain(|pool| pool.len() > 0);
-        Sampler { games, pools, seed, targets, feature_inputs: true }
-    }
-
-    /// Draws this share of the samples, 0 to 1, in proportion to how far the search moved the value of the ply (after
-    /// KataGo's policy surprise weighting; records hold no priors to tell the policy's surprise by). The shares of the
-    /// board sizes stay as they are.
-    #[must_use]
-    pub fn by_surprise(mut self, share: f64) -> Sampler<'a> {
-        for pool in &mut self.pools {
-            pool.weigh(&self.games, share);
-        }
-        self
-    }
-
-    /// Whether samples have the planes of [`hnefi_inference::plane::FEATURES`]; without, these are empty.
-    #[must_use]
-    pub fn with_feature_inputs(self, feature_inputs: bool) -> Sampler<'a> {
-        Sampler { feature_inputs, ..self }
+        Sampler { games, pools, seed, target }
     }
 
     /// Number of training plies.
@@ -118,11 +80,7 @@ impl<'a> Sampler<'a> {
                     .map(|_| {
                         let (game, ply) = pool.draw(&mut rng);
                         let symmetry = Symmetry::ALL[below(&mut rng, Symmetry::ALL.len())];
-                        let mut row = row(self.games[game as usize], ply as usize, symmetry, &self.targets)?;
-                        if !self.feature_inputs {
-                            row.hide_features(pool.size);
-                        }
-                        Ok(row)
+                        row(self.games[game as usize], ply as usize, symmetry, self.target)
                     })
                     .collect();
                 Ok(Batch::new(pool.size, &rows?))
@@ -146,7 +104,7 @@ impl<'a> Sampler<'a> {
 ///
 /// # Errors
 /// When the start position or a move is impossible.
-pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, targets: &Targets) -> Result<Row, RecordError> {
+pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, target: ValueTarget) -> Result<Row, RecordError> {
     let size = game.rules.size;
     let mut replay = game.replay()?;
     for _ in 0..index {
@@ -154,21 +112,18 @@ pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, targets: &Target
     }
     let ply = &game.plies[index];
     let position = replay.position().clone();
-    let sequel = Sequel::play(&mut replay, &targets.auxiliary)?;
+    while replay.step()?.is_some() {}
 
     let features = Encoding::NEWEST.features(&position).transformed(symmetry, size);
     let mut planes = vec![0.0; PLANES * size.squares()];
     features.write_planes(size.squares(), &mut planes);
-    let policy_of = |position: &Position, ply: &PlyRecord| policy(position, ply, symmetry);
-    let policy = policy_of(&position, ply);
     let resigned = game.resigned.is_some();
     Ok(Row {
         planes,
         globals: features.globals,
         policy_weight: if ply.policy.is_empty() { 0.0 } else { 1.0 },
-        auxiliary: sequel.row((game, index, &position), symmetry, &targets.auxiliary, &policy, policy_of),
-        policy,
-        value: value(game, &position, index, targets.value),
+        policy: policy(&position, ply, symmetry),
+        value: value(game, &position, index, target),
         moves_left: ((game.plies.len() - index) as f32).ln_1p(),
         occupancy: occupancy(replay.position(), symmetry),
         end_weight: if resigned { 0.0 } else { 1.0 },

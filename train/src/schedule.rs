@@ -5,32 +5,13 @@
 
 use std::f64::consts::PI;
 
-use serde::{Deserialize, Serialize};
-
-/// How the learning rate falls from its peak to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Decay {
-    /// Half a cosine over the whole run.
-    Cosine,
-    /// The peak until 70 % of the run, the geometric mean of peak and end until 90 %, the end from there.
-    Step,
-}
-
-impl Decay {
-    /// The names a config accepts.
-    pub const NAMES: [&str; 2] = ["cosine", "step"];
-}
-
-/// The learning rate over a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// The learning rate over a run: half a cosine after a rise.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSchedule {
     /// Highest learning rate.
     pub peak: f64,
     /// Learning rate at the end of the run.
     pub end: f64,
-    /// Shape of the fall.
-    pub decay: Decay,
     /// Steps over which the rate rises from 0 to where the schedule has it.
     pub warmup_steps: u64,
 }
@@ -39,12 +20,7 @@ impl RateSchedule {
     /// Learning rate of step number `step` (from 0) at this progress; progress outside 0..=1 counts as its nearer end.
     pub fn rate(&self, step: u64, progress: f64) -> f64 {
         let progress = progress.clamp(0.0, 1.0);
-        let rate = match self.decay {
-            Decay::Cosine => self.end + (self.peak - self.end) * 0.5 * (1.0 + (PI * progress).cos()),
-            Decay::Step if progress < 0.7 => self.peak,
-            Decay::Step if progress < 0.9 => (self.peak * self.end).sqrt(),
-            Decay::Step => self.end,
-        };
+        let rate = self.end + (self.peak - self.end) * 0.5 * (1.0 + (PI * progress).cos());
         if step < self.warmup_steps { rate * (step + 1) as f64 / self.warmup_steps as f64 } else { rate }
     }
 }
@@ -64,7 +40,7 @@ mod tests {
 
     #[test]
     fn cosine_by_hand() {
-        let schedule = RateSchedule { peak: 1e-3, end: 1e-4, decay: Decay::Cosine, warmup_steps: 4 };
+        let schedule = RateSchedule { peak: 1e-3, end: 1e-4, warmup_steps: 4 };
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} is not {b}");
         near(schedule.rate(0, 0.0), 0.25e-3);
         near(schedule.rate(2, 0.0), 0.75e-3);
@@ -73,15 +49,6 @@ mod tests {
         near(schedule.rate(100, 0.5), 5.5e-4);
         near(schedule.rate(100, 1.0), 1e-4);
         near(schedule.rate(100, 7.0), 1e-4);
-    }
-
-    #[test]
-    fn steps_by_hand() {
-        let schedule = RateSchedule { peak: 1e-2, end: 1e-4, decay: Decay::Step, warmup_steps: 0 };
-        assert_eq!(schedule.rate(0, 0.69), 1e-2);
-        assert!((schedule.rate(0, 0.7) - 1e-3).abs() < 1e-12);
-        assert!((schedule.rate(0, 0.89) - 1e-3).abs() < 1e-12);
-        assert_eq!(schedule.rate(0, 0.9), 1e-4);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
-use hnefi_selfplay::fleet::{Conditions, Fleet, FleetProgress, Quota, Unobserved};
+use hnefi_selfplay::fleet::{Fleet, FleetProgress, Quota, Unobserved};
 use hnefi_selfplay::store::{Access, Patience, Store, arrival_key};
 use hnefi_train::run::{Beginning, Terms, check};
 use hnefi_train::worker::{WorkerObserver, WorkerParams, work};
@@ -100,9 +100,9 @@ fn objects(config: &TrainConfig) -> Objects {
     let dir = tempfile::tempdir().unwrap();
     let watch = Watch { first: true, ..Watch::default() };
     assert_eq!(run(config, dir.path(), &watch).unwrap().generations, 3);
-    let mut fleet = Fleet::new(&config.selfplay, &config.search, 9).with_threads(1);
+    let mut fleet = Fleet::new(&config.selfplay, &config.search.config(), 9).with_threads(1);
     let uniform = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(UniformEvaluator)) };
-    fleet.play(&Conditions::default(), Quota::Games(4), 2, "network", &uniform, &Unobserved).unwrap();
+    fleet.play(Quota::Games(4), 2, "network", &uniform, &Unobserved).unwrap();
     let store = Store::open_or_create(dir.path()).unwrap();
     store.create(&arrival_key(9, 1), &fleet.send("hnefi", 3).encode()).unwrap();
     read(&store)

@@ -28,7 +28,6 @@ fn config() -> TrainConfig {
         rate = 0.005
         warmup_steps = 10
         average_steps = 20
-        reply_weight = 0.15
         [ladder]
         every = 0
         [budget]

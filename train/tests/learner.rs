@@ -5,14 +5,13 @@ mod support;
 use burn::tensor::Device;
 use hnefi_engine::Preset;
 use hnefi_inference::{Encoding, NetworkConfig, TrainPrecision};
-use hnefi_models::{Auxiliaries, AuxiliaryHeads, Network};
+use hnefi_models::Network;
 use hnefi_selfplay::GameRecord;
 use hnefi_train::TrainError;
-use hnefi_train::auxiliary::{AuxiliaryTargets, PerHead};
 use hnefi_train::batch::Batch;
 use hnefi_train::learner::{Learner, LearnerParams, LearnerState};
 use hnefi_train::loss::LossWeights;
-use hnefi_train::sample::{Sampler, Targets, ValueTarget};
+use hnefi_train::sample::{Sampler, ValueTarget};
 
 use support::random_game;
 
@@ -20,15 +19,13 @@ const CONFIG: NetworkConfig =
     NetworkConfig { blocks: 2, channels: 32, pool_every: 2, head_channels: 8, value_hidden: 16, role_heads: true };
 
 const PARAMS: LearnerParams = LearnerParams {
-    feature_inputs: true,
     precision: TrainPrecision::F32,
     shards: 2,
     weight_decay: 1e-4,
     clip_norm: 1.0,
     average_steps: 10,
     bad_steps: 3,
-    weights: LossWeights { policy: 1.0, value: 1.0, moves_left: 0.1, occupancy: 0.1, auxiliary: PerHead::OFF },
-    auxiliaries: Auxiliaries::NONE,
+    weights: LossWeights { policy: 1.0, value: 1.0, moves_left: 0.1, occupancy: 0.1 },
 };
 
 fn learner(params: LearnerParams) -> Learner {
@@ -41,38 +38,12 @@ fn games() -> Vec<GameRecord> {
 
 fn batches(count: u64, rows: usize, shards: usize) -> Vec<Vec<Batch>> {
     let games = games();
-    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.0, fade: 0.0 }.into());
+    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.0, fade: 0.0 });
     (0..count).map(|step| sampler.batch(step, rows, shards).unwrap()).collect()
 }
 
 fn bytes(network: &Network) -> Vec<u8> {
     network.weights_bytes().unwrap()
-}
-
-/// Learns for some steps and says which input planes the first layer reads, by their largest weight.
-fn planes_read(feature_inputs: bool) -> Vec<usize> {
-    let mut learner = learner(LearnerParams { feature_inputs, ..PARAMS });
-    let games = games();
-    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.0, fade: 0.0 }.into());
-    let sampler = sampler.with_feature_inputs(feature_inputs);
-    for step in 0..5 {
-        learner.step(&sampler.batch(step, 32, 2).unwrap(), 3e-3).unwrap();
-    }
-    let read = |network: &Network| -> Vec<usize> {
-        let weight = network.stem.conv.weight.val();
-        let [outputs, inputs, ..] = weight.dims();
-        let values = weight.into_data().try_into_vec::<f32>().unwrap();
-        let of = |plane: usize| (0..outputs).flat_map(move |out| (0..9).map(move |at| (out * inputs + plane) * 9 + at));
-        (0..inputs).filter(|&plane| of(plane).any(|at| values[at] != 0.0)).collect()
-    };
-    assert_eq!(read(learner.average()), read(learner.network()));
-    read(learner.average())
-}
-
-#[test]
-fn without_feature_inputs_the_network_never_comes_to_read_them() {
-    assert_eq!(planes_read(true), (0..16).collect::<Vec<_>>());
-    assert_eq!(planes_read(false), [0, 1, 2, 3, 4, 5, 12, 13]);
 }
 
 /// The first layer's weights for its first `outputs` channels, `[outputs, PLANES, 3, 3]`.
@@ -92,40 +63,38 @@ fn distance(one: &[f32], other: &[f32]) -> f32 {
 #[test]
 fn a_grown_learner_keeps_its_moments_and_counts() {
     let larger = NetworkConfig { blocks: 3, channels: 48, head_channels: 12, value_hidden: 24, ..CONFIG };
-    for (targets, params) in [(AuxiliaryTargets::default(), PARAMS), auxiliary()] {
-        let params = LearnerParams { clip_norm: 1e9, ..params };
-        let batches = auxiliary_batches(8, &targets);
-        let mut learner = learner_with_heads(params);
-        for batch in &batches[..6] {
-            learner.step(batch, 3e-3).unwrap();
-        }
-        let again = || Learner::load(learner.save().unwrap(), &CONFIG, &[Device::flex()], params, "state").unwrap();
-        let before = stem(learner.network(), CONFIG.channels);
-        let mut grown = again().continued(&CONFIG, &larger, 9, params).unwrap();
-        let network = learner.network().grown(&CONFIG, &larger, 9).unwrap();
-        let mut forgetful = Learner::new(&network, &[Device::flex()], params).unwrap();
-        assert_eq!(grown.counts(), learner.counts());
-        assert_eq!(stem(grown.network(), CONFIG.channels), before);
-        assert_eq!(stem(grown.average(), CONFIG.channels), stem(learner.average(), CONFIG.channels));
-
-        let mut same = again().continued(&CONFIG, &CONFIG, 9, params).unwrap();
-        for learner in [&mut learner, &mut grown, &mut forgetful, &mut same] {
-            learner.step(&batches[6], 3e-3).unwrap();
-        }
-        assert_eq!(bytes(same.network()), bytes(learner.network()));
-        let after = stem(learner.network(), CONFIG.channels);
-        let moved = distance(&before, &after);
-        let kept = distance(&stem(grown.network(), CONFIG.channels), &after);
-        let lost = distance(&stem(forgetful.network(), CONFIG.channels), &after);
-        assert!(kept < 0.05 * moved && lost > 0.5 * moved, "moved {moved}, kept {kept}, lost {lost}");
-
-        let state = grown.save().unwrap();
-        let mut loaded = Learner::load(state, &larger, &[Device::flex()], params, "state").unwrap();
-        for learner in [&mut grown, &mut loaded] {
-            learner.step(&batches[7], 3e-3).unwrap();
-        }
-        assert_eq!(bytes(loaded.network()), bytes(grown.network()), "a grown learner goes on from a save");
+    let params = LearnerParams { clip_norm: 1e9, ..PARAMS };
+    let batches = batches(8, 16, 2);
+    let mut learner = learner(params);
+    for batch in &batches[..6] {
+        learner.step(batch, 3e-3).unwrap();
     }
+    let again = || Learner::load(learner.save().unwrap(), &CONFIG, &[Device::flex()], params, "state").unwrap();
+    let before = stem(learner.network(), CONFIG.channels);
+    let mut grown = again().continued(&CONFIG, &larger, 9, params).unwrap();
+    let network = learner.network().grown(&CONFIG, &larger, 9).unwrap();
+    let mut forgetful = Learner::new(&network, &[Device::flex()], params).unwrap();
+    assert_eq!(grown.counts(), learner.counts());
+    assert_eq!(stem(grown.network(), CONFIG.channels), before);
+    assert_eq!(stem(grown.average(), CONFIG.channels), stem(learner.average(), CONFIG.channels));
+
+    let mut same = again().continued(&CONFIG, &CONFIG, 9, params).unwrap();
+    for learner in [&mut learner, &mut grown, &mut forgetful, &mut same] {
+        learner.step(&batches[6], 3e-3).unwrap();
+    }
+    assert_eq!(bytes(same.network()), bytes(learner.network()));
+    let after = stem(learner.network(), CONFIG.channels);
+    let moved = distance(&before, &after);
+    let kept = distance(&stem(grown.network(), CONFIG.channels), &after);
+    let lost = distance(&stem(forgetful.network(), CONFIG.channels), &after);
+    assert!(kept < 0.05 * moved && lost > 0.5 * moved, "moved {moved}, kept {kept}, lost {lost}");
+
+    let state = grown.save().unwrap();
+    let mut loaded = Learner::load(state, &larger, &[Device::flex()], params, "state").unwrap();
+    for learner in [&mut grown, &mut loaded] {
+        learner.step(&batches[7], 3e-3).unwrap();
+    }
+    assert_eq!(bytes(loaded.network()), bytes(grown.network()), "a grown learner goes on from a save");
 }
 
 #[test]
@@ -227,7 +196,7 @@ fn two_equal_shards_are_one_batch() {
 #[test]
 fn only_weights_decay() {
     // Without a loss all gradients are 0, so AdamW's step is the decay alone: 1 - rate * decay.
-    let nothing = LossWeights { policy: 0.0, value: 0.0, moves_left: 0.0, occupancy: 0.0, auxiliary: PerHead::OFF };
+    let nothing = LossWeights { policy: 0.0, value: 0.0, moves_left: 0.0, occupancy: 0.0 };
     let mut learner = learner(LearnerParams { weight_decay: 0.5, weights: nothing, ..PARAMS });
     let values = |network: &Network| {
         let read = |tensor: burn::tensor::Tensor<1>| tensor.into_data().try_to_vec::<f32>().unwrap()[0];
@@ -294,132 +263,4 @@ fn a_damaged_state_is_named() {
     assert!(message.starts_with("state/000003: the averaged weights cannot be read"), "{message}");
     let message = load(state, &NetworkConfig { blocks: 3, ..CONFIG });
     assert!(message.starts_with("state/000003: the weights cannot be read"), "{message}");
-}
-
-/// All auxiliary heads, and the parameters to train them.
-fn auxiliary() -> (AuxiliaryTargets, LearnerParams) {
-    let targets =
-        AuxiliaryTargets { reply: true, soft_policy: true, short_values: vec![2, 8], captured: Some(8), ending: true };
-    let weights = PerHead { reply: 0.15, soft_policy: 1.0, short_values: 0.3, captured: 0.2, ending: 0.1 };
-    let weights = LossWeights { auxiliary: weights, ..PARAMS.weights };
-    let params = LearnerParams { weights, auxiliaries: targets.heads(), ..PARAMS };
-    (targets, params)
-}
-
-fn learner_with_heads(params: LearnerParams) -> Learner {
-    let heads = AuxiliaryHeads::fresh(&CONFIG, params.auxiliaries, 5, &Device::flex());
-    let network = Network::fresh(&CONFIG, 5, &Device::flex()).with_auxiliary(heads);
-    Learner::new(&network, &[Device::flex()], params).unwrap()
-}
-
-fn auxiliary_batches(count: u64, targets: &AuxiliaryTargets) -> Vec<Vec<Batch>> {
-    let games = games();
-    let targets = Targets { value: ValueTarget { search_mix: 0.0, fade: 0.0 }, auxiliary: targets.clone() };
-    let sampler = Sampler::new(&games, 3, targets);
-    (0..count).map(|step| sampler.batch(step, 16, 2).unwrap()).collect()
-}
-
-#[test]
-fn auxiliary_heads_learn_and_do_not_play() {
-    let (targets, params) = auxiliary();
-    let batch = &auxiliary_batches(1, &targets)[0];
-    let mut learner = learner_with_heads(params);
-    let first = learner.step(batch, 3e-3).unwrap().losses.auxiliary;
-    let last = (0..40).map(|_| learner.step(batch, 3e-3).unwrap()).last().unwrap().losses.auxiliary;
-    for (first, last) in first.into_array().into_iter().zip(last.into_array()) {
-        // What is left is mostly the entropy of the targets.
-        assert!(last.unwrap() < 0.97 * first.unwrap(), "{first:?} became {last:?}");
-    }
-    assert_eq!(learner.network().auxiliaries(), params.auxiliaries);
-    assert_eq!(learner.average().auxiliaries(), Auxiliaries::NONE);
-}
-
-#[test]
-fn the_total_is_the_weighted_sum() {
-    let (targets, params) = auxiliary();
-    let losses = learner_with_heads(params).step(&auxiliary_batches(1, &targets)[0], 1e-3).unwrap().losses;
-    let weights = params.weights;
-    let parts = losses.policy * weights.policy
-        + losses.value * weights.value
-        + losses.moves_left * weights.moves_left
-        + losses.occupancy * weights.occupancy;
-    let auxiliary = losses.auxiliary.into_array().into_iter().zip(weights.auxiliary.into_array());
-    let sum = auxiliary.fold(parts, |sum, (loss, weight)| sum + loss.unwrap() * weight);
-    assert!((losses.total - sum).abs() < 1e-4 * sum, "{} is not {sum}", losses.total);
-}
-
-#[test]
-fn a_loss_without_weight_has_no_head() {
-    let (targets, params) = auxiliary();
-    let only = AuxiliaryTargets { captured: targets.captured, ..AuxiliaryTargets::default() };
-    let params = LearnerParams { auxiliaries: only.heads(), ..params };
-    let losses = learner_with_heads(params).step(&auxiliary_batches(1, &only)[0], 1e-3).unwrap().losses.auxiliary;
-    assert_eq!(losses.map(|loss| loss.is_some()), PerHead { captured: true, ..PerHead::default() });
-    let losses = learner(PARAMS).step(&batches(1, 16, 2)[0], 1e-3).unwrap().losses.auxiliary;
-    assert!(losses.is_empty());
-}
-
-#[test]
-fn auxiliary_heads_are_resumed_bit_for_bit_and_taken_over() {
-    let (targets, params) = auxiliary();
-    let batches = auxiliary_batches(6, &targets);
-    let (mut whole, mut first) = (learner_with_heads(params), learner_with_heads(params));
-    for (step, batch) in batches.iter().enumerate() {
-        whole.step(batch, 1e-3).unwrap();
-        if step < 3 {
-            first.step(batch, 1e-3).unwrap();
-        }
-    }
-    let state = first.save().unwrap();
-    let device = [Device::flex()];
-    let mut resumed = Learner::load(state.clone(), &CONFIG, &device, params, "state").unwrap();
-    let mut taken = Learner::take_over(state, &CONFIG, 9, &device, params, "state").unwrap();
-    assert_eq!(taken.counts().steps, 0);
-    for batch in &batches[3..] {
-        resumed.step(batch, 1e-3).unwrap();
-        taken.step(batch, 1e-3).unwrap();
-    }
-    assert_eq!(bytes(whole.network()), bytes(resumed.network()));
-    assert_eq!(
-        bytes(whole.network()),
-        bytes(taken.network()),
-        "the same heads: the optimiser's moments are taken over too"
-    );
-    assert_eq!(bytes(whole.average()), bytes(resumed.average()));
-}
-
-#[test]
-fn weights_are_taken_over_where_heads_differ() {
-    let (targets, all) = auxiliary();
-    let without = AuxiliaryTargets { ending: false, short_values: vec![2], ..targets.clone() };
-    let some = LearnerParams { auxiliaries: without.heads(), ..all };
-    let device = [Device::flex()];
-    let bare = |learner: &Learner| bytes(&learner.network().clone().with_auxiliary(None));
-    let hidden = |learner: &Learner| {
-        let heads = learner.network().auxiliary.as_ref().unwrap().reply.as_ref().unwrap();
-        heads.hidden.weight.val().into_data().try_to_vec::<f32>().unwrap()
-    };
-
-    let mut old = learner_with_heads(some);
-    old.step(&auxiliary_batches(1, &without)[0], 1e-3).unwrap();
-    // Some heads more, and one of another size.
-    let mut more = Learner::take_over(old.save().unwrap(), &CONFIG, 9, &device, all, "state").unwrap();
-    assert_eq!(bare(&more), bare(&old));
-    assert_eq!(bytes(more.average()), bytes(old.average()));
-    assert_eq!(hidden(&more), hidden(&old), "a head that both have");
-    assert_eq!(more.network().auxiliaries(), all.auxiliaries);
-    let fresh = learner_with_heads(all).save().unwrap().optimiser;
-    assert_eq!(more.save().unwrap().optimiser.len(), fresh.len(), "no moments yet");
-    assert!(more.step(&auxiliary_batches(1, &targets)[0], 1e-3).unwrap().finite);
-
-    // None at all, and from none.
-    let mut none = Learner::take_over(more.save().unwrap(), &CONFIG, 9, &device, PARAMS, "state").unwrap();
-    assert_eq!(bytes(none.network()), bare(&more));
-    none.step(&batches(1, 16, 2)[0], 1e-3).unwrap();
-    let again = Learner::take_over(none.save().unwrap(), &CONFIG, 9, &device, all, "state").unwrap();
-    assert_eq!((bare(&again), again.network().auxiliaries()), (bytes(none.network()), all.auxiliaries));
-
-    let other = NetworkConfig { blocks: 3, ..CONFIG };
-    let message = Learner::take_over(none.save().unwrap(), &other, 9, &device, all, "state").err().unwrap().to_string();
-    assert!(message.starts_with("state: the weights cannot be read"), "{message}");
 }

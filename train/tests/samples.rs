@@ -2,12 +2,11 @@
 
 mod support;
 
-use hnefi_engine::{Outcome, Piece, Preset, Reason, Rules, Side, Square, Symmetry};
+use hnefi_engine::{Outcome, Preset, Reason, Rules, Side, Symmetry};
 use hnefi_inference::Wdl;
 use hnefi_selfplay::GameRecord;
-use hnefi_train::auxiliary::AuxiliaryTargets;
-use hnefi_train::batch::{AuxiliaryRow, Ending, Row};
-use hnefi_train::sample::{Sampler, Targets, ValueTarget, row};
+use hnefi_train::batch::Row;
+use hnefi_train::sample::{Sampler, ValueTarget, row};
 
 use support::random_game;
 
@@ -27,42 +26,13 @@ fn turned(game: &GameRecord, symmetry: Symmetry) -> GameRecord {
 
 /// The row with its moves in the order of their places; turning changes the order in which moves are generated.
 fn sorted(mut row: Row) -> Row {
-    if let Some(soft) = &mut row.auxiliary.soft_policy {
-        let mut placed: Vec<(usize, f32)> =
-            row.policy.iter().map(|&(place, _)| place).zip(soft.iter().copied()).collect();
-        placed.sort_by_key(|&(place, _)| place);
-        *soft = placed.into_iter().map(|(_, weight)| weight).collect();
-    }
     row.policy.sort_by_key(|&(place, _)| place);
-    if let Some(reply) = &mut row.auxiliary.reply {
-        reply.sort_by_key(|&(place, _)| place);
-    }
     row
 }
 
 /// A value target without fading.
-fn mixed(search_mix: f32) -> Targets {
-    ValueTarget { search_mix, fade: 0.0 }.into()
-}
-
-/// Every auxiliary target.
-fn all() -> Targets {
-    let auxiliary = AuxiliaryTargets {
-        reply: true,
-        soft_policy: true,
-        short_values: vec![2, 6],
-        captured: Some(SOON),
-        ending: true,
-    };
-    Targets { auxiliary, ..mixed(0.25) }
-}
-
-/// Plies within which a capture is soon.
-const SOON: u32 = 10;
-
-/// The auxiliary targets of a ply.
-fn auxiliary(game: &GameRecord, index: usize, symmetry: Symmetry) -> AuxiliaryRow {
-    row(game, index, symmetry, &all()).unwrap().auxiliary
+fn mixed(search_mix: f32) -> ValueTarget {
+    ValueTarget { search_mix, fade: 0.0 }
 }
 
 #[test]
@@ -72,8 +42,8 @@ fn a_symmetry_turns_inputs_and_targets_alike() {
         for symmetry in Symmetry::ALL {
             let turned = turned(&game, symmetry);
             for index in (0..game.plies.len()).step_by(7) {
-                let seen = row(&game, index, symmetry, &all()).unwrap();
-                let played = row(&turned, index, Symmetry::IDENTITY, &all()).unwrap();
+                let seen = row(&game, index, symmetry, mixed(0.25)).unwrap();
+                let played = row(&turned, index, Symmetry::IDENTITY, mixed(0.25)).unwrap();
                 assert_eq!(sorted(seen), sorted(played), "{} ply {index} through {symmetry:?}", preset.name());
             }
         }
@@ -86,7 +56,7 @@ fn targets_say_what_the_game_shows() {
     let last = game.final_position().unwrap();
     let men = |content| move |row: &Row| row.occupancy.iter().filter(|&&found| found == content).count();
     for index in 0..game.plies.len() {
-        let row = row(&game, index, Symmetry::ALL[index % 8], &mixed(0.0)).unwrap();
+        let row = row(&game, index, Symmetry::ALL[index % 8], mixed(0.0)).unwrap();
         let left = (game.plies.len() - index) as f32;
         assert!((row.moves_left.exp() - 1.0 - left).abs() < 1e-3, "ply {index}: {left} left");
         assert_eq!(men(1)(&row), last.board().attackers().len());
@@ -104,7 +74,7 @@ fn a_technical_ply_cap_is_no_input() {
         let game = random_game(preset, number);
         let capped = |ply_cap| GameRecord { rules: Rules { ply_cap, ..game.rules }, ..game.clone() };
         for index in (0..game.plies.len()).step_by(5) {
-            let [one, other, none] = [400, 80, 0].map(|cap| row(&capped(cap), index, Symmetry::IDENTITY, &mixed(0.0)));
+            let [one, other, none] = [400, 80, 0].map(|cap| row(&capped(cap), index, Symmetry::IDENTITY, mixed(0.0)));
             let [one, other, none] = [one.unwrap(), other.unwrap(), none.unwrap()];
             assert_eq!((&one.globals, &one.planes), (&other.globals, &other.planes));
             assert_eq!((&one.globals, &one.planes), (&none.globals, &none.planes));
@@ -122,7 +92,7 @@ fn games_that_nobody_searched_teach_their_results() {
         (ply.policy, ply.playouts, ply.trains) = (vec![(ply.mv, 1.0)], 0, true);
         ply.searched = Wdl { win: third, draw: third, loss: third };
     }
-    let value = |index| row(&game, index, Symmetry::IDENTITY, &mixed(0.5)).unwrap().value;
+    let value = |index| row(&game, index, Symmetry::IDENTITY, mixed(0.5)).unwrap().value;
     assert_eq!([value(0), value(1)], [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]);
 }
 
@@ -130,7 +100,7 @@ fn games_that_nobody_searched_teach_their_results() {
 fn values_are_from_the_side_to_move() {
     let mut game = random_game(Preset::Brandubh, 5);
     game.outcome = Some(Outcome::Win { side: Side::Attackers, reason: Reason::KingCaptured });
-    let value = |game: &GameRecord, index, mix| row(game, index, Symmetry::IDENTITY, &mixed(mix)).unwrap().value;
+    let value = |game: &GameRecord, index, mix| row(game, index, Symmetry::IDENTITY, mixed(mix)).unwrap().value;
     // The attackers move first.
     assert_eq!(value(&game, 0, 0.0), [1.0, 0.0, 0.0]);
     assert_eq!(value(&game, 1, 0.0), [0.0, 0.0, 1.0]);
@@ -145,11 +115,11 @@ fn a_resignation_is_a_win_whose_end_nobody_saw() {
     let mut game = random_game(Preset::Brandubh, 6);
     game.plies.truncate(9);
     (game.outcome, game.resigned) = (None, Some(Side::Attackers));
-    let seen = |index| row(&game, index, Symmetry::IDENTITY, &mixed(0.0)).unwrap();
+    let seen = |index| row(&game, index, Symmetry::IDENTITY, mixed(0.0)).unwrap();
     assert_eq!(seen(1).value, [1.0, 0.0, 0.0], "the defenders to move");
     assert_eq!(seen(2).value, [0.0, 0.0, 1.0], "the attackers to move");
     assert_eq!(seen(2).end_weight, 0.0);
-    assert_eq!(row(&random_game(Preset::Brandubh, 6), 2, Symmetry::IDENTITY, &mixed(0.0)).unwrap().end_weight, 1.0);
+    assert_eq!(row(&random_game(Preset::Brandubh, 6), 2, Symmetry::IDENTITY, mixed(0.0)).unwrap().end_weight, 1.0);
 }
 
 #[test]
@@ -203,9 +173,9 @@ fn boards_are_drawn_by_their_share_and_never_mixed() {
 fn a_far_result_fades_towards_a_draw() {
     let game = random_game(Preset::Brandubh, 6);
     let fade = 0.02;
-    let target = ValueTarget { search_mix: 0.0, fade }.into();
+    let target = ValueTarget { search_mix: 0.0, fade };
     for index in 0..game.plies.len() {
-        let [win, draw, loss] = row(&game, index, Symmetry::IDENTITY, &target).unwrap().value;
+        let [win, draw, loss] = row(&game, index, Symmetry::IDENTITY, target).unwrap().value;
         let certainty = (-fade * (game.plies.len() - index) as f32).exp();
         let decided = if game.outcome.unwrap().winner().is_some() { certainty } else { 0.0 };
         assert!((win + loss - decided).abs() < 1e-6 && (win + draw + loss - 1.0).abs() < 1e-6);
@@ -213,179 +183,36 @@ fn a_far_result_fades_towards_a_draw() {
     }
 }
 
+/// The end of a game, recorded as a game of its own as in older runs, trains like the same plies of the whole game: everything but the
+/// clocks, which begin anew, and the last move, which nobody made before the first ply, is the same.
 #[test]
-fn auxiliary_targets_are_there_when_wanted() {
-    let game = random_game(Preset::Brandubh, 4);
-    let without = row(&game, 1, Symmetry::IDENTITY, &mixed(0.25)).unwrap();
-    assert_eq!(without.auxiliary, AuxiliaryRow::default());
-    let with = row(&game, 1, Symmetry::IDENTITY, &all()).unwrap();
-    assert_eq!(Row { auxiliary: AuxiliaryRow::default(), ..with }, without, "nothing else changes");
-    let heads = all().auxiliary.heads();
-    assert_eq!((heads.reply, heads.short_values, heads.captured), (true, 2, true));
-}
-
-#[test]
-fn the_reply_is_the_next_plys_policy() {
-    let game = random_game(Preset::Tablut, 4);
-    for index in 0..game.plies.len() {
-        for symmetry in [Symmetry::IDENTITY, Symmetry::ALL[5]] {
-            let reply = auxiliary(&game, index, symmetry).reply.unwrap();
-            // Every third ply of the game has no policy target, and after the last one nobody answers.
-            let next = game.plies.get(index + 1).filter(|next| next.trains);
-            let expected = next.map(|_| row(&game, index + 1, symmetry, &mixed(0.0)).unwrap().policy);
-            assert_eq!(reply, expected.unwrap_or_default(), "ply {index}");
-        }
-    }
-}
-
-#[test]
-fn the_soft_policy_by_hand() {
-    let game = random_game(Preset::Brandubh, 4);
-    // The fourth root of 1/4 is the square root of 1/2.
-    let (half, quarter) = (0.840_896, std::f32::consts::FRAC_1_SQRT_2);
-    for index in 0..game.plies.len() {
-        let row = row(&game, index, Symmetry::IDENTITY, &all()).unwrap();
-        let soft = row.auxiliary.soft_policy.unwrap();
-        assert_eq!(soft.len(), row.policy.len());
-        for (&(_, weight), soft) in row.policy.iter().zip(soft) {
-            let expected = match weight {
-                0.5 => half / (half + 2.0 * quarter),
-                0.25 if game.plies[index].policy[0].1 == 0.5 => quarter / (half + 2.0 * quarter),
-                0.0 => 0.0,
-                other => panic!("no ply of this game has a weight of {other}"),
-            };
-            assert!((soft - expected).abs() < 1e-5, "{weight} became {soft}, expected {expected}");
-        }
-    }
-}
-
-#[test]
-fn short_values_by_hand() {
-    let mut game = random_game(Preset::Brandubh, 4);
-    let last = game.plies.len() - 1;
-    let wdl = |win, draw, loss| Wdl { win, draw, loss };
-    game.plies[last - 1].searched = wdl(0.5, 0.5, 0.0);
-    game.plies[last].searched = wdl(0.0, 0.25, 0.75);
-    let viewer = if last.is_multiple_of(2) { Side::Attackers } else { Side::Defenders };
-    game.outcome = Some(Outcome::Win { side: viewer, reason: Reason::PlyCap });
-    // For the viewer the values are 0, 1/2, 1/2 one ply on and 0, 1/4, 3/4 two plies on, and then he wins.
-    let found = auxiliary(&game, last - 2, Symmetry::IDENTITY).short_values.unwrap();
-    assert_eq!(found.len(), 2);
-    for (found, horizon) in found.into_iter().zip([2.0_f32, 6.0]) {
-        let k = (-1.0 / horizon).exp();
-        let expected = [k * k, (1.0 - k) * (0.5 + 0.25 * k), (1.0 - k) * (0.5 + 0.75 * k)];
-        for (found, expected) in found.into_iter().zip(expected) {
-            assert!((found - expected).abs() < 1e-6, "horizon {horizon}: {found}, expected {expected}");
-        }
-    }
-    // At the last ply only the result is left.
-    assert_eq!(auxiliary(&game, last, Symmetry::IDENTITY).short_values.unwrap(), [[1.0, 0.0, 0.0]; 2]);
-}
-
-#[test]
-fn captures_are_those_of_the_piece_wherever_it_goes() {
-    let (mut stay, mut taken, mut moved_and_taken) = (0, 0, 0);
-    for (preset, number) in [(Preset::Brandubh, 1), (Preset::Brandubh, 2), (Preset::Copenhagen, 3)] {
-        let game = random_game(preset, number);
-        let mut boards = Vec::new();
-        let mut replay = game.replay().unwrap();
-        loop {
-            boards.push(*replay.position().board());
-            if replay.step().unwrap().is_none() {
-                break;
+fn a_game_from_elsewhere_trains_like_the_end_of_a_whole_one() {
+    let target = ValueTarget { search_mix: 0.25, fade: 0.01 };
+    let mut compared = 0;
+    for (preset, number) in [(Preset::Brandubh, 1), (Preset::Brandubh, 2), (Preset::Tablut, 3)] {
+        let whole = random_game(preset, number);
+        for cut in [1, 4, 9] {
+            let mut replay = whole.replay().unwrap();
+            for _ in 0..cut {
+                replay.step().unwrap();
             }
-        }
-        for index in 0..game.plies.len() {
-            let fates = auxiliary(&game, index, Symmetry::IDENTITY).captured.unwrap();
-            for (square, fate) in fates.into_iter().enumerate() {
-                let at = Square::new(square);
-                if boards[index].piece_at(at).is_none() {
-                    assert_eq!(fate, 0);
-                    continue;
-                }
-                // One piece followed alone.
-                let (mut at, mut gone) = (at, false);
-                for ply in index..game.plies.len().min(index + SOON as usize) {
-                    if game.plies[ply].mv.from() == at {
-                        at = game.plies[ply].mv.to();
-                    } else if boards[ply + 1].piece_at(at).is_none() {
-                        gone = true;
-                        break;
-                    }
-                }
-                assert_eq!(fate, if gone { 2 } else { 1 }, "square {square} at ply {index}");
-                stay += usize::from(!gone);
-                taken += usize::from(gone);
-                moved_and_taken += usize::from(gone && at != Square::new(square));
+            let mut rest = GameRecord { start: Some(replay.position().fen()), ..whole.clone() };
+            rest.plies.drain(..cut);
+            // What ended the whole game might not end the rest, by the count of repetitions; the record says how it
+            // ended.
+            for index in (0..rest.plies.len()).step_by(3) {
+                let symmetry = Symmetry::ALL[index % 8];
+                let expected = row(&whole, cut + index, symmetry, target).unwrap();
+                let found = row(&rest, index, symmetry, target).unwrap();
+                // Two planes show the last move, which the first position of a game does not have.
+                assert!(index == 0 || found.planes == expected.planes, "game {number} cut at {cut}, ply {index}");
+                assert_eq!((&found.policy, found.policy_weight), (&expected.policy, expected.policy_weight));
+                assert_eq!((found.value, found.moves_left), (expected.value, expected.moves_left));
+                assert_eq!((found.occupancy, found.end_weight), (expected.occupancy, expected.end_weight));
+                assert_eq!(found.globals.len(), expected.globals.len());
+                compared += 1;
             }
         }
     }
-    assert!(stay > 100 && taken > 20 && moved_and_taken > 5, "{stay} stay, {taken} and {moved_and_taken} are taken");
-}
-
-#[test]
-fn the_end_has_a_way_and_a_place() {
-    let mut seen = std::collections::BTreeSet::new();
-    for number in 0..60 {
-        let game = random_game([Preset::Brandubh, Preset::Tablut][number as usize % 2], number);
-        let size = game.rules.size;
-        let end = game.final_position().unwrap();
-        let reason = game.outcome.unwrap().reason();
-        let symmetry = Symmetry::ALL[number as usize % 8];
-        let found = auxiliary(&game, game.plies.len() / 2, symmetry).ending.unwrap();
-        let last = game.plies.last().unwrap().mv;
-        match (reason, found) {
-            (Reason::KingEscaped, Ending::King(0, square)) => {
-                assert_eq!(square, symmetry.square(last.to(), size).index(), "where the last move ended");
-            }
-            (Reason::KingCaptured, Ending::King(2, square)) => {
-                let square = symmetry.inverse().square(Square::new(square), size);
-                let mut replay = game.replay().unwrap();
-                for _ in 1..game.plies.len() {
-                    replay.step().unwrap();
-                }
-                assert_eq!(replay.position().board().piece_at(square), Some(Piece::King));
-                assert_eq!(end.board().piece_at(square), None);
-            }
-            (Reason::Repetition, Ending::Other(1))
-            | (Reason::NoMoves, Ending::Other(3))
-            | (Reason::PlyCap, Ending::Other(5)) => {}
-            other => panic!("game {number}: {other:?}"),
-        }
-        seen.insert(reason.as_str());
-    }
-    assert!(seen.contains("king_escaped") && seen.contains("king_captured"), "{seen:?}");
-    let places: Vec<_> =
-        [Ending::King(0, 3), Ending::King(2, 48), Ending::Other(0)].iter().map(|end| end.index(49)).collect();
-    assert_eq!(places, [Some(3), Some(146), Some(147)]);
-}
-
-#[test]
-fn a_resignation_hides_what_would_have_come() {
-    let mut game = random_game(Preset::Brandubh, 6);
-    game.plies.truncate(SOON as usize + 3);
-    (game.outcome, game.resigned) = (None, Some(Side::Attackers));
-    let seen = |index| auxiliary(&game, index, Symmetry::IDENTITY);
-    assert_eq!(seen(2).ending, Some(Ending::Unseen));
-    assert!(seen(3).captured.unwrap().iter().any(|&fate| fate > 0), "just enough plies were played");
-    assert!(seen(4).captured.unwrap().iter().all(|&fate| fate == 0));
-    // The result counts in the values, with the defenders to move at the last ply's end or the attackers.
-    let won = seen(game.plies.len() - 1).short_values.unwrap()[0];
-    assert_eq!(won, if (game.plies.len() - 1).is_multiple_of(2) { [0.0, 0.0, 1.0] } else { [1.0, 0.0, 0.0] });
-}
-
-#[test]
-fn surprise_changes_which_plies_are_drawn() {
-    let mut games: Vec<GameRecord> = (20..24).map(|number| random_game(Preset::Brandubh, number)).collect();
-    let batch = |games: &[GameRecord], share| {
-        Sampler::new(games, 7, mixed(0.0)).by_surprise(share).batch(3, 64, 1).unwrap().remove(0)
-    };
-    assert_eq!(batch(&games, 0.0), Sampler::new(&games, 7, mixed(0.0)).batch(3, 64, 1).unwrap().remove(0));
-    assert_eq!(batch(&games, 1.0), batch(&games, 0.0), "no search changed a value: nothing to tell plies apart by");
-    // One ply surprises: it is drawn every time.
-    let index = games[2].plies.iter().position(|ply| ply.trains).unwrap();
-    games[2].plies[index].searched = Wdl::LOSS;
-    let only = row(&games[2], index, Symmetry::IDENTITY, &mixed(0.0)).unwrap();
-    let batch = batch(&games, 1.0);
-    assert!(batch.moves_left.iter().all(|&left| left == only.moves_left), "{:?}", batch.moves_left);
+    assert!(compared > 60, "{compared}");
 }

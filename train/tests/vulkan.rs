@@ -15,10 +15,9 @@ use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_inference::{
     DeviceChoice, EvalRequest, Evaluations, PrecisionChoice, TrainPrecision, Weights, evaluator, evaluators, pretrained,
 };
-use hnefi_models::{Auxiliaries, Network};
+use hnefi_models::Network;
 use hnefi_selfplay::fleet::{Fleet, PlyCaps, Quota, SelfPlayConfig, Unobserved};
 use hnefi_selfplay::search::SearchConfig;
-use hnefi_train::auxiliary::PerHead;
 use hnefi_train::learner::{Learner, LearnerParams};
 use hnefi_train::loss::LossWeights;
 use hnefi_train::sample::{Sampler, ValueTarget};
@@ -128,18 +127,16 @@ fn it_plays_games_with_its_own_values() {
 fn it_takes_the_steps_that_the_cpu_takes() {
     let Some((device, _turn)) = device() else { return };
     let params = LearnerParams {
-        feature_inputs: true,
         precision: TrainPrecision::F32,
         shards: 1,
         weight_decay: 1e-4,
         clip_norm: 1.0,
         average_steps: 10,
         bad_steps: 3,
-        weights: LossWeights { policy: 1.0, value: 1.0, moves_left: 0.1, occupancy: 0.1, auxiliary: PerHead::OFF },
-        auxiliaries: Auxiliaries::NONE,
+        weights: LossWeights { policy: 1.0, value: 1.0, moves_left: 0.1, occupancy: 0.1 },
     };
     let games: Vec<_> = (0..4).map(|number| random_game(Preset::Brandubh, number)).collect();
-    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.0, fade: 0.0 }.into());
+    let sampler = Sampler::new(&games, 3, ValueTarget { search_mix: 0.0, fade: 0.0 });
     let learn = |device: Device| {
         let mut learner =
             Learner::new(&Network::load(&shipped(), &Device::flex()).unwrap(), &[device], params).unwrap();

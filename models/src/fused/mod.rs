@@ -16,4 +16,4 @@ mod squares;
 mod tensors;
 
 pub use conv_norm::{ConvNormInputs, conv_norm, serves};
-pub(crate) use network::{forward, forward_in_training, serves_network};
+pub(crate) use network::{forward, serves_network};

@@ -11,7 +11,6 @@ use burn::tensor::activation::relu;
 use super::global_pool::{self, serves_channels};
 use super::pointwise::{PointwiseInputs, pointwise};
 use super::{ConvNormInputs, conv_norm, serves};
-use crate::auxiliary::AuxiliaryOutputs;
 use crate::network::{Block, ConvNorm, Heads, Network, RoleHeads};
 use hnefi_inference::TrainPrecision;
 
@@ -24,26 +23,10 @@ pub(crate) fn serves_network(network: &Network, planes: &Tensor<4>) -> bool {
 }
 
 /// [`Network::forward`] in training mode.
-pub(crate) fn forward(network: &Network, planes: Tensor<4>, globals: Tensor<2>) -> Heads {
-    let trunk = trunk(network, planes, &globals, TrainPrecision::F32);
-    let pooled = global_pool(trunk.clone());
-    heads(network, trunk, pooled, globals)
-}
-
-/// [`Network::forward_in_training`]: the auxiliary heads, small as they are, by burn's own layers on the fused trunk.
-pub(crate) fn forward_in_training(
-    network: &Network,
-    planes: Tensor<4>,
-    globals: Tensor<2>,
-    precision: TrainPrecision,
-) -> (Heads, AuxiliaryOutputs) {
+pub(crate) fn forward(network: &Network, planes: Tensor<4>, globals: Tensor<2>, precision: TrainPrecision) -> Heads {
     let trunk = trunk(network, planes, &globals, precision);
     let pooled = global_pool(trunk.clone());
-    let auxiliary = network.auxiliary.as_ref().map(|heads| {
-        let [batch, side, _, channels] = trunk.dims();
-        heads.forward(&trunk.clone().reshape([batch, side * side, channels]), &pooled, side)
-    });
-    (heads(network, trunk, pooled, globals), auxiliary.unwrap_or_default())
+    heads(network, trunk, pooled, globals)
 }
 
 /// The tower's output `[B, N, N, C]`.

@@ -100,7 +100,7 @@ mod tests {
     use hnefi_inference::{EvalError, Evaluator};
 
     use super::*;
-    use crate::fleet::{Conditions, Quota, ResignConfig, SelfPlayConfig, Unobserved};
+    use crate::fleet::{Quota, ResignConfig, SelfPlayConfig, Unobserved};
     use crate::search::SearchConfig;
 
     fn uniform() -> Result<Box<dyn Evaluator>, EvalError> {
@@ -121,7 +121,7 @@ mod tests {
 
     fn played(seed: u64) -> Arrival {
         let mut fleet = fleet(seed);
-        fleet.play(&Conditions::default(), Quota::Games(32), 4, "network", &uniform, &Unobserved).unwrap();
+        fleet.play(Quota::Games(32), 4, "network", &uniform, &Unobserved).unwrap();
         fleet.send("hnefi 1", 3)
     }
 

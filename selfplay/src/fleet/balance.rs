@@ -10,10 +10,9 @@
 //!   configured.
 //!
 //! Both fade by themselves when the side that lost catches up. Where the rules favour the other side for good, they
-//! stay, and the network learns what positions are worth against a handicapped opponent; so a run may end them at
-//! `balance_until` and learn from even games from then on. The state moves at the end of a generation only, so threads
-//! do not matter. What counts are whole games of the network against itself: neither results against a past checkpoint
-//! nor those from positions of earlier games say which side has it easier.
+//! stay, and the network learns what positions are worth against a handicapped opponent; so a later stage of a
+//! run may do without them and learn from even games. The state moves at the end of a generation only, so threads do
+//! not matter.
 
 use hnefi_engine::{Preset, Rules, Side};
 use serde::{Deserialize, Serialize};
@@ -71,10 +70,7 @@ impl Balance {
     /// Takes in the games of a generation.
     pub(super) fn observe(&mut self, games: &[GameRecord], limits: Limits) {
         for preset in Preset::ALL {
-            let games = games
-                .iter()
-                .filter(|game| game.rules.preset() == Some(preset))
-                .filter(|game| !game.is_against_another() && game.start.is_none());
+            let games = games.iter().filter(|game| game.rules.preset() == Some(preset));
             let (count, points) = games.fold((0_u32, 0.0), |(count, points), game| {
                 let score = match game.winner() {
                     Some(Side::Attackers) => 1.0,
@@ -195,19 +191,6 @@ mod tests {
         assert_eq!([Side::Attackers, Side::Defenders].map(|side| brandubh(&balance).blunders(side)), [0.0, 0.1]);
         assert_eq!([Side::Attackers, Side::Defenders].map(|side| copenhagen.blunders(side)), [0.1, 0.0]);
         assert_eq!(balance.of(&Preset::Tablut.rules()), Handicap::default());
-    }
-
-    #[test]
-    fn games_against_others_and_from_elsewhere_do_not_count() {
-        let mut balance = Balance::default();
-        let mut played = games(Preset::Brandubh, 0, 8);
-        played[..4].iter_mut().for_each(|game| game.players[1] = "an earlier one".to_owned());
-        played[4..].iter_mut().for_each(|game| game.start = Some("3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d".to_owned()));
-        balance.observe(&played, LIMITS);
-        assert_eq!(brandubh(&balance), Handicap::default());
-        played.extend(games(Preset::Brandubh, 0, 1));
-        balance.observe(&played, LIMITS);
-        assert_eq!(brandubh(&balance), Handicap { doublings: 0.5, blunders: 0.1 });
     }
 
     #[test]

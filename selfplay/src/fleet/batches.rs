@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, GenerationStats, Quota, SelfPlayConfig};
 use crate::codec::{decode_games, encode_games};
+use crate::config::forget;
 use crate::search::SearchConfig;
 use crate::store::{Store, StoreError, games_key, games_number, inflight_key, inflight_number};
 
@@ -158,7 +159,7 @@ fn settings(config: &SelfPlayConfig, search: &SearchConfig, params: &BatchParams
         "checkpoint": params.checkpoint_id,
         "games_per_file": params.games_per_file,
         "selfplay": config,
-        "search": search,
+        "search": { "considered": search.considered, "c_visit": search.c_visit, "c_scale": search.c_scale },
     })
 }
 
@@ -171,6 +172,16 @@ fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
     let other_run = |differences: String| FleetError::OtherRun { place: store.place(), differences };
     let mut found: Value = checked::from_slice(&store.get(SETTINGS)?)
         .map_err(|error| other_run(format!("{SETTINGS} is not readable ({error})")))?;
+    let kept = json!({ "selfplay": found["selfplay"], "search": found["search"] });
+    if let Ok(mut table) = toml::Table::try_from(&kept) {
+        let gone = forget(&mut table);
+        if !gone.is_empty() {
+            return Err(other_run(gone.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")));
+        }
+        for (section, value) in table {
+            found[section] = json!(value);
+        }
+    }
     // A key newer than the run has the default there, which is what the run did.
     if let Some(config) = found.get("selfplay").and_then(|config| SelfPlayConfig::deserialize(config).ok()) {
         found["selfplay"] = json!(config);

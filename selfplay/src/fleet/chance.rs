@@ -5,7 +5,8 @@ use rand_xoshiro::rand_core::Rng as _;
 
 use crate::{Rng, rng_for};
 
-/// What a random number is for. The numbers are part of what makes a run repeatable: never reuse one.
+/// What a random number is for. The numbers are part of what makes a run repeatable: never reuse one. (6, 7 and 9 to 13
+/// belonged to what is gone.)
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Purpose {
     /// Which ruleset a game has.
@@ -18,22 +19,8 @@ pub(super) enum Purpose {
     SearchNoise = 4,
     /// Whether a game verifies the resignation rule.
     Verification = 5,
-    /// Whether a ply gets a fast search.
-    FastSearch = 6,
-    /// Which move a PUCT search's visits choose.
-    SampledMove = 7,
     /// Whether a move is random, and which one.
     Blunder = 8,
-    /// Whether a past checkpoint plays in a game, and which side.
-    PastSide = 9,
-    /// What a game begins from.
-    Beginning = 10,
-    /// Which misjudged position a game begins from.
-    RestartPosition = 11,
-    /// Which earlier game a fork leaves, and where.
-    ForkPosition = 12,
-    /// Which moves are looked at where a game forks off.
-    ForkMoves = 13,
 }
 
 /// The generator for one purpose at one ply of one game; things chosen once a game use ply 0.

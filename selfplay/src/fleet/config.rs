@@ -1,12 +1,11 @@
-//! What a fleet plays: rulesets, openings, ply caps, opponents, beginnings, fast searches and resignation. Read from a
-//! configuration file.
+//! What a fleet plays: rulesets, openings, ply caps, handicaps and resignation. Read from a configuration file.
 
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceList;
 use serde::{Deserialize, Serialize};
 
 use super::balance::Limits;
-use super::rulesets::{self, PlyCaps, RulesetShare};
+use super::rulesets::{PlyCaps, RulesetShare};
 use crate::search::ConfigFault;
 
 /// Games of one lane: advanced in lock step, evaluated in one batch.
@@ -34,27 +33,6 @@ pub struct SelfPlayConfig {
     /// The most of its moves that the winning side plays at random, adapted like the doublings; 0 is off. Only in
     /// training, too.
     pub blunder_share: f32,
-    /// Part of the run's budget, 0 to 1, from which neither side is handicapped any more; 1 is never.
-    pub balance_until: f32,
-    /// Share of the plies searched with `fast_playouts` and without a policy target (KataGo's playout cap
-    /// randomisation); 0 is off.
-    pub fast_share: f32,
-    /// Playouts of a fast search.
-    pub fast_playouts: u32,
-    /// With a PUCT root: plies from the start whose moves are drawn in proportion to their visits. A Gumbel root needs
-    /// none.
-    pub puct_sampled_plies: u32,
-    /// Share of the games in which one side is played by a past checkpoint, so that what was learned is not forgotten;
-    /// 0 is off. Only in training.
-    pub past_share: f32,
-    /// How many of the newest checkpoints before the one that plays are candidates for that.
-    pub past_checkpoints: u32,
-    /// Share of the games that begin from a position of an earlier game which the search misjudged; 0 is off. Only in
-    /// training.
-    pub restart_share: f32,
-    /// Share of the games that begin from an early position of an earlier game with another move; 0 is off. Only in
-    /// training.
-    pub fork_share: f32,
     /// When a hopeless game is given up.
     pub resign: ResignConfig,
 }
@@ -81,20 +59,12 @@ impl Default for SelfPlayConfig {
     fn default() -> Self {
         SelfPlayConfig {
             games_in_flight: 128,
-            rulesets: vec![RulesetShare::throughout(Preset::Brandubh, 1.0)],
+            rulesets: vec![RulesetShare { rules: Preset::Brandubh, share: 1.0 }],
             ply_caps: PlyCaps::default(),
             opening_mean_plies: 4.0,
             opening_temperature: 1.0,
             balance_doublings: 0.0,
             blunder_share: 0.0,
-            balance_until: 1.0,
-            fast_share: 0.0,
-            fast_playouts: 8,
-            puct_sampled_plies: 20,
-            past_share: 0.0,
-            past_checkpoints: 10,
-            restart_share: 0.0,
-            fork_share: 0.0,
             resign: ResignConfig::default(),
         }
     }
@@ -122,11 +92,8 @@ impl SelfPlayConfig {
         }
     }
 
-    /// The most that handicaps may come to when `progress` of the run's budget is used up.
-    pub(super) fn limits(&self, progress: f64) -> Limits {
-        if self.balance_until < 1.0 && progress >= f64::from(self.balance_until) {
-            return Limits::default();
-        }
+    /// The most that handicaps may come to.
+    pub(super) fn limits(&self) -> Limits {
         Limits { doublings: self.balance_doublings, blunders: self.blunder_share }
     }
 
@@ -149,14 +116,6 @@ impl SelfPlayConfig {
             usable,
             "at least one ruleset, shares 0 or more and one above 0",
         );
-        if usable {
-            let spans: Vec<[f32; 2]> = self.rulesets.iter().map(|ruleset| [ruleset.from, ruleset.until]).collect();
-            let fits = self.rulesets.iter().all(RulesetShare::has_span);
-            check("rulesets", format!("spans {spans:?}"), fits, "spans within 0 to 1, each from below its until");
-            let gap = rulesets::gap(&self.rulesets).filter(|_| fits);
-            let found = format!("spans {spans:?} with nothing to play at {}", gap.unwrap_or_default());
-            check("rulesets", found, gap.is_none(), "a ruleset with a share at every moment of the run");
-        }
         let PlyCaps { seven, nine, eleven } = self.ply_caps;
         for (key, cap) in [("ply_caps.seven", seven), ("ply_caps.nine", nine), ("ply_caps.eleven", eleven)] {
             check(key, cap.to_string(), (10..=10_000).contains(&cap), "10 to 10000 plies");
@@ -169,26 +128,6 @@ impl SelfPlayConfig {
         check("balance_doublings", balance.to_string(), (0.0..=8.0).contains(&balance), "0 to 8 doublings");
         let blunders = self.blunder_share;
         check("blunder_share", blunders.to_string(), (0.0..=0.9).contains(&blunders), "0 to 0.9");
-        let until = self.balance_until;
-        check("balance_until", until.to_string(), (0.0..=1.0).contains(&until), "0 to 1");
-        check("fast_share", self.fast_share.to_string(), (0.0..=0.95).contains(&self.fast_share), "0 to 0.95");
-        let fast = self.fast_playouts;
-        check("fast_playouts", fast.to_string(), (1..=100_000).contains(&fast), "1 to 100000 playouts");
-        let sampled = self.puct_sampled_plies;
-        check("puct_sampled_plies", sampled.to_string(), sampled <= 10_000, "0 to 10000 plies");
-        let past = self.past_share;
-        check("past_share", past.to_string(), (0.0..=0.9).contains(&past), "0 to 0.9");
-        let candidates = self.past_checkpoints;
-        check(
-            "past_checkpoints",
-            candidates.to_string(),
-            (1..=100_000).contains(&candidates),
-            "1 to 100000 checkpoints",
-        );
-        let elsewhere = [("restart_share", self.restart_share), ("fork_share", self.fork_share)];
-        for (key, share) in elsewhere {
-            check(key, share.to_string(), (0.0..=0.5).contains(&share), "0 to 0.5");
-        }
         let resign = &self.resign;
         let threshold = resign.threshold;
         check("resign.threshold", threshold.to_string(), (0.0..=0.5).contains(&threshold), "0 to 0.5 of a point");

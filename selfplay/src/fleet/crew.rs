@@ -1,4 +1,4 @@
-//! The threads that play the lanes, each with an evaluator of every network.
+//! The threads that play the lanes, each with an evaluator of its own.
 //!
 //! A thread takes the lane that has waited longest, plays one round, and puts it back, so all lanes go forward evenly.
 //! The caller's thread meanwhile listens: it adds up the progress, asks the observer whether to stop or save, and puts
@@ -47,7 +47,7 @@ pub(super) fn play(
     lanes: &mut [Lane],
     table: &Table<'_>,
     threads: usize,
-    networks: &[MakeEvaluator<'_>],
+    make_evaluator: MakeEvaluator<'_>,
     observer: &dyn FleetObserver,
     save: &mut dyn FnMut(Vec<LaneState>),
 ) -> Result<(), FleetError> {
@@ -66,7 +66,7 @@ pub(super) fn play(
         let (sender, receiver) = channel();
         for number in 0..threads {
             let (sender, shared) = (sender.clone(), &shared);
-            let work = move || work(shared, networks, &sender);
+            let work = move || work(shared, make_evaluator, &sender);
             // Without a thread there is nothing to fall back on, as with memory.
             std::thread::Builder::new()
                 .name(format!("fleet-{number}"))
@@ -84,13 +84,13 @@ pub(super) fn play(
 }
 
 /// One thread's work.
-fn work(shared: &Shared<'_, '_>, networks: &[MakeEvaluator<'_>], sender: &Sender<Message>) {
+fn work(shared: &Shared<'_, '_>, make_evaluator: MakeEvaluator<'_>, sender: &Sender<Message>) {
     // The receiver lives until all senders are gone, so sending cannot fail; if it did, nobody would care.
     let send = |message| {
         let _ = sender.send(message);
     };
-    let mut evaluators: Vec<_> = match networks.iter().map(|make| make()).collect() {
-        Ok(evaluators) => evaluators,
+    let mut evaluator = match make_evaluator() {
+        Ok(evaluator) => evaluator,
         Err(error) => return send(Message::Failed(error)),
     };
     // When none waits, every lane left is with another thread that will go on with it.
@@ -100,7 +100,7 @@ fn work(shared: &Shared<'_, '_>, networks: &[MakeEvaluator<'_>], sender: &Sender
             call = wanted;
             send(Message::State { lane: lane.index(), call, state: lane.state() });
         }
-        match lane.play_round(shared.table, &mut evaluators, &shared.stop) {
+        match lane.play_round(shared.table, &mut *evaluator, &shared.stop) {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => return send(Message::Failed(error)),

@@ -1,10 +1,9 @@
 //! A lane: games advanced in lock step by whichever thread holds it.
 //!
 //! A **round** is one move in every game. Within it the searches run side by side: each step collects one leaf from
-//! every search that still needs one, and the evaluator answers them as one batch (one for each network, where a past
-//! checkpoint plays too). Only when all have decided do the plies enter the records, so between rounds a lane is
-//! nothing but its records, and an abandoned round leaves no trace. Lanes share nothing, so it matters to no game which
-//! thread plays it when.
+//! every search that still needs one, and the evaluator answers them as one batch. Only when all have decided do the
+//! plies enter the records, so between rounds a lane is nothing but its records, and an abandoned round leaves no
+//! trace. Lanes share nothing, so it matters to no game which thread plays it when.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +11,6 @@ use hnefi_inference::{EvalError, Evaluations, Evaluator};
 
 use super::Quota;
 use super::balance::Balance;
-use super::beginning::Stock;
 use super::cache::EvaluationCache;
 use super::config::{LANE_GAMES, SelfPlayConfig};
 use super::observer::FleetProgress;
@@ -27,17 +25,11 @@ pub(super) struct Table<'a> {
     pub(super) config: &'a SelfPlayConfig,
     pub(super) seed: u64,
     pub(super) balance: &'a Balance,
-    /// Playouts of a full search at even terms.
+    /// Playouts of a search at even terms.
     pub(super) playouts: u32,
     pub(super) quota: Quota,
     /// Who plays: the checkpoint's id.
     pub(super) checkpoint: &'a str,
-    /// Who takes one side in a share of the games: a past checkpoint's id.
-    pub(super) past: Option<&'a str>,
-    /// Part of the run's budget used up at the generation's beginning.
-    pub(super) progress: f64,
-    /// Earlier games that new ones may begin from.
-    pub(super) stock: Stock<'a>,
     /// Per side: whether it may resign.
     pub(super) resign_active: [bool; 2],
 }
@@ -56,20 +48,10 @@ pub(super) struct Lane {
     finished_samples: u64,
     counters: Counters,
     evaluations: Evaluations,
-    /// One for each network that plays, the newest first.
-    desks: Vec<Desk>,
-}
-
-/// What the seats ask one network in one step, each with the key of its position, and the answers it has given before.
-struct Desk {
+    /// What the seats ask in one step, each with the key of its position.
     asked: Vec<(usize, Ask, u64)>,
+    /// The answers given before.
     cache: EvaluationCache,
-}
-
-impl Desk {
-    fn new() -> Desk {
-        Desk { asked: Vec::new(), cache: EvaluationCache::new(CACHED_PER_GAME * LANE_GAMES) }
-    }
 }
 
 impl Lane {
@@ -84,7 +66,8 @@ impl Lane {
             finished_samples: 0,
             counters: Counters::default(),
             evaluations: Evaluations::new(),
-            desks: vec![Desk::new()],
+            asked: Vec::new(),
+            cache: EvaluationCache::new(CACHED_PER_GAME * LANE_GAMES),
         }
     }
 
@@ -183,60 +166,50 @@ impl Lane {
         }
     }
 
-    /// Plays a round; `false` when `stop` was raised and the round abandoned. The evaluators are those of the newest
-    /// network and, where the table has one, of the past checkpoint.
+    /// Plays a round; `false` when `stop` was raised and the round abandoned.
     ///
     /// # Errors
-    /// When an evaluator fails; the round is abandoned then.
+    /// When the evaluator fails; the round is abandoned then.
     pub(super) fn play_round(
         &mut self,
         table: &Table<'_>,
-        evaluators: &mut [Box<dyn Evaluator>],
+        evaluator: &mut dyn Evaluator,
         stop: &AtomicBool,
     ) -> Result<bool, EvalError> {
         self.fill_seats(table);
         for seat in &mut self.seats {
             seat.begin_turn(table);
         }
-        self.desks.resize_with(evaluators.len().max(self.desks.len()), Desk::new);
-        for (desk, checkpoint) in self.desks.iter_mut().zip(std::iter::once(table.checkpoint).chain(table.past)) {
-            desk.cache.serve(checkpoint);
-        }
+        self.cache.serve(table.checkpoint);
         let (mut evaluated, mut hits) = (0, 0);
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Ok(false);
             }
-            self.desks.iter_mut().for_each(|desk| desk.asked.clear());
+            self.asked.clear();
             for (place, seat) in self.seats.iter_mut().enumerate() {
-                let desk = &mut self.desks[seat.network(table)];
                 while let Some(ask) = seat.think() {
                     let request = seat.request(&ask);
                     let key = request.position.state_key();
-                    let Some((evaluation, priors)) = desk.cache.get(key, request.moves.len()) else {
-                        desk.asked.push((place, ask, key));
+                    let Some((evaluation, priors)) = self.cache.get(key, request.moves.len()) else {
+                        self.asked.push((place, ask, key));
                         break;
                     };
                     hits += 1;
                     seat.answer(&ask, evaluation, priors, table);
                 }
             }
-            if self.desks.iter().all(|desk| desk.asked.is_empty()) {
+            if self.asked.is_empty() {
                 break;
             }
-            for (desk, evaluator) in self.desks.iter_mut().zip(&mut *evaluators) {
-                if desk.asked.is_empty() {
-                    continue;
-                }
-                let request = |(place, ask, _): &(usize, Ask, u64)| self.seats[*place].request(ask);
-                let requests: Vec<_> = desk.asked.iter().map(request).collect();
-                evaluator.evaluate(&requests, &mut self.evaluations)?;
-                evaluated += desk.asked.len() as u64;
-                for (number, (place, ask, key)) in desk.asked.iter().enumerate() {
-                    let (evaluation, priors) = (self.evaluations.get(number), self.evaluations.priors(number));
-                    desk.cache.put(*key, evaluation, priors);
-                    self.seats[*place].answer(ask, evaluation, priors, table);
-                }
+            let request = |(place, ask, _): &(usize, Ask, u64)| self.seats[*place].request(ask);
+            let requests: Vec<_> = self.asked.iter().map(request).collect();
+            evaluator.evaluate(&requests, &mut self.evaluations)?;
+            evaluated += self.asked.len() as u64;
+            for (number, (place, ask, key)) in self.asked.iter().enumerate() {
+                let (evaluation, priors) = (self.evaluations.get(number), self.evaluations.priors(number));
+                self.cache.put(*key, evaluation, priors);
+                self.seats[*place].answer(ask, evaluation, priors, table);
             }
         }
         self.counters.evaluations += evaluated;

@@ -6,28 +6,21 @@
 //! checkpoints and the quotas alone (as long as the evaluator's answers do), a fleet can be put away between any two
 //! rounds and goes on as if nothing had happened, and stopping costs at most the round being played.
 //!
-//! A share of the games may be against a past checkpoint or begin from a position of an earlier game (`conditions.rs`).
-//! Whether and how is drawn by the game's number, and what there is to draw from stays the same within a generation.
-//!
 //! Games are never cut off at the end of a generation, which would keep only short ones: they go on with the next
 //! network. Searches are fresh at every move, trees are not kept between moves.
 
 mod arrival;
 mod balance;
 mod batches;
-mod beginning;
 mod cache;
 mod chance;
-mod conditions;
 mod config;
 mod crew;
-mod fork;
 mod game;
 mod lane;
 mod observer;
 mod opening;
 mod resignation;
-mod restart;
 mod rulesets;
 mod seat;
 mod snapshot;
@@ -38,7 +31,6 @@ use hnefi_inference::{EvalError, Evaluator};
 pub use arrival::{Adaptation, Arrival};
 pub use balance::Handicap;
 pub use batches::{BatchParams, BatchSummary, record_games};
-pub use conditions::{Conditions, PastCheckpoint};
 pub use config::{LANE_GAMES, ResignConfig, SelfPlayConfig};
 pub use observer::{FleetObserver, FleetProgress, Unobserved};
 pub use resignation::ResignSummary;
@@ -47,7 +39,6 @@ pub use snapshot::FleetSnapshot;
 pub use statistics::{EndCount, GenerationStats};
 
 use balance::{Balance, Limits};
-use beginning::Stock;
 use lane::{Lane, Table};
 use resignation::Verification;
 use snapshot::LaneState;
@@ -126,7 +117,7 @@ pub struct Fleet {
     lanes: Vec<Lane>,
     verification: Verification,
     balance: Balance,
-    /// The most that handicaps may come to in this generation; set when it is played.
+    /// The most that handicaps may come to.
     limits: Limits,
     /// What others played in this generation.
     arrivals: Vec<Arrival>,
@@ -148,7 +139,7 @@ impl Fleet {
             lanes: (0..lanes).map(|index| Lane::new(index, lanes, first, search)).collect(),
             verification: Verification::default(),
             balance: Balance::default(),
-            limits: config.limits(0.0),
+            limits: config.limits(),
             arrivals: Vec::new(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
@@ -180,9 +171,6 @@ impl Fleet {
             playouts: 0,
             quota: Quota::Games(0),
             checkpoint: "",
-            past: None,
-            progress: 0.0,
-            stock: Stock::default(),
             resign_active: [false; 2],
         };
         for (lane, state) in fleet.lanes.iter_mut().zip(snapshot.lanes) {
@@ -214,28 +202,11 @@ impl Fleet {
         make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
         observer: &dyn FleetObserver,
     ) -> Result<Generation, FleetError> {
-        self.run_under(&Conditions::default(), quota, playouts, checkpoint_id, make_evaluator, observer)
-    }
-
-    /// As [`Fleet::run`], under the conditions that a run of training has reached by now.
-    ///
-    /// # Errors
-    /// As [`Fleet::play`].
-    pub fn run_under(
-        &mut self,
-        conditions: &Conditions<'_>,
-        quota: Quota,
-        playouts: u32,
-        checkpoint_id: &str,
-        make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
-        observer: &dyn FleetObserver,
-    ) -> Result<Generation, FleetError> {
-        self.play(conditions, quota, playouts, checkpoint_id, make_evaluator, observer)?;
+        self.play(quota, playouts, checkpoint_id, make_evaluator, observer)?;
         Ok(self.end_generation())
     }
 
-    /// Plays until the quota is reached. The finished games are kept for [`Fleet::end_generation`]. The same arguments
-    /// after an interruption are the same conditions too.
+    /// Plays until the quota is reached. The finished games are kept for [`Fleet::end_generation`].
     ///
     /// `playouts` is the budget of a full search (`balance_doublings` may shift it between
     /// the sides), `checkpoint_id` what the records name as the player, and
@@ -245,17 +216,13 @@ impl Fleet {
     /// When the observer asks to stop or an evaluator fails. Everything played up to the last round is still there.
     pub fn play(
         &mut self,
-        conditions: &Conditions<'_>,
         quota: Quota,
         playouts: u32,
         checkpoint_id: &str,
         make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
         observer: &dyn FleetObserver,
     ) -> Result<(), FleetError> {
-        // Where no game is against it, nobody needs its evaluators.
-        let past = conditions.past.filter(|_| self.config.past_share > 0.0);
-        let networks: Vec<_> = std::iter::once(make_evaluator).chain(past.map(|past| past.make_evaluator)).collect();
-        self.limits = self.config.limits(conditions.progress);
+        // A stage of the run may have lowered them.
         self.balance.restrict(self.limits);
         let table = Table {
             config: &self.config,
@@ -264,16 +231,13 @@ impl Fleet {
             playouts,
             quota,
             checkpoint: checkpoint_id,
-            past: past.map(|past| past.id),
-            progress: conditions.progress,
-            stock: Stock::new(&conditions.earlier, &self.config),
             resign_active: self.verification.summary(&self.config.resign).active,
         };
         let (seed, verification, balance) = (self.seed, &self.verification, &self.balance);
         let mut save = |lanes: Vec<LaneState>| {
             observer.save(FleetSnapshot { seed, verification: verification.clone(), balance: balance.clone(), lanes });
         };
-        crew::play(&mut self.lanes, &table, self.threads, &networks, observer, &mut save)
+        crew::play(&mut self.lanes, &table, self.threads, make_evaluator, observer, &mut save)
     }
 
     /// Hands over the games finished so far, fewer than the quota when [`Fleet::play`] was stopped, and those received,
@@ -287,9 +251,8 @@ impl Fleet {
         self.verification.observe(&games, &self.config.resign);
         let resign = self.verification.summary(&self.config.resign);
         let counters = Counters::total(&counters);
-        let mut stats =
+        let stats =
             GenerationStats { handicaps: self.balance.all(), ..GenerationStats::new(&games, &counters, resign) };
-        stats.count_past(&games, |game| game::past_side(&self.config, game.seed, game.game));
         self.balance.observe(&games, self.limits);
         Generation { games, stats }
     }

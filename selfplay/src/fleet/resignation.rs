@@ -3,8 +3,7 @@
 //! A side resigns after several turns in a row whose search gave it next to nothing. Whether that is right is measured:
 //! at first every game, later a share of them, is played on, and the side that would have resigned is noted. A side may
 //! resign only while less than 5 % of its latest noted games were not lost after all (a draw counts as not lost). The
-//! counts move at the end of a generation, in order of game number, so threads do not matter. Against a past checkpoint
-//! nobody resigns and nothing is noted: whoever is lost against an equal opponent may not be against a weaker one.
+//! counts move at the end of a generation, in order of game number, so threads do not matter.
 
 use std::collections::VecDeque;
 
@@ -37,9 +36,6 @@ impl Verification {
     pub(super) fn observe(&mut self, games: &[GameRecord], config: &ResignConfig) {
         for game in games {
             let (Some(side), Some(outcome)) = (game.would_have_resigned, game.outcome) else { continue };
-            if game.is_against_another() {
-                continue;
-            }
             let latest = &mut self.wrong[side.index()];
             latest.push_back(outcome.winner() != Some(side.opponent()));
             while latest.len() > config.min_verified as usize {
@@ -159,9 +155,6 @@ mod tests {
         assert_eq!(verification.summary(&CONFIG).active, [false, false], "one in twenty is not under 5 %");
         verification.observe(&vec![lost.clone(); 20], &CONFIG);
         assert_eq!(verification.summary(&CONFIG).active, [true, false], "only the latest games count");
-        let other = GameRecord { players: ["new".to_owned(), "past".to_owned()], ..finished(Side::Attackers, None) };
-        verification.observe(&[other], &CONFIG);
-        assert_eq!(verification.summary(&CONFIG).active, [true, false], "a game against another player");
         let off = ResignConfig { enabled: false, ..CONFIG };
         assert_eq!(verification.summary(&off).active, [false, false]);
     }

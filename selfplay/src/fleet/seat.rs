@@ -1,20 +1,19 @@
 //! One place of a lane: a game in flight and the search that thinks for it.
 //!
 //! A turn begins with a position and ends with a ply added to the record. In between the seat asks for evaluations one
-//! at a time: one for a ply from the raw policy, one per leaf for a search, one per move looked at for a fork. Until
-//! the turn ends the record does not change, so a turn can be abandoned at any moment.
+//! at a time: one for a ply from the raw policy, one per leaf for a search. Until the turn ends the record
+//! does not change, so a turn can be abandoned at any moment.
 
 use hnefi_engine::{Move, MoveList};
 use hnefi_inference::{EvalRequest, Evaluation};
 
 use super::chance::{Purpose, generator, unit};
-use super::fork::Fork;
 use super::game::Game;
 use super::lane::Table;
 use super::opening::{choose_opening_move, wins_at_once};
 use super::statistics::Counters;
 use crate::record::{GameRecord, PlyRecord, RecordError};
-use crate::search::{LeafId, RootKind, Search, SearchConfig, SearchReport, Selection, Verdict};
+use crate::search::{LeafId, Search, SearchConfig, SearchReport, Selection, Verdict};
 
 /// Policy weights below this are left out of the record.
 const SMALLEST_WEIGHT: f32 = 1e-3;
@@ -25,10 +24,8 @@ enum Turn {
     Empty,
     /// Drawing a move of the opening from the raw policy.
     Opening,
-    /// Looking for another move than an earlier game made here.
-    Forking(Box<Fork>),
-    /// Searching; `full` searches of the newest network train.
-    Searching { full: bool },
+    /// Searching.
+    Searching,
     /// Waiting for the other seats with this ply.
     Chosen(PlyRecord),
 }
@@ -37,8 +34,6 @@ enum Turn {
 pub(super) enum Ask {
     /// The position it stands at.
     Root,
-    /// The position after a move that a fork looks at.
-    Fork,
     /// A leaf of its search.
     Leaf(LeafId),
 }
@@ -93,39 +88,16 @@ impl Seat {
                 return;
             }
         }
-        if game.forks_now(table) {
-            game.position.legal_moves(&mut self.moves);
-            if let Some(fork) = game.fork(&self.moves, table) {
-                self.turn = Turn::Forking(Box::new(fork));
-                return;
-            }
-        }
         self.begin_search(table);
-    }
-
-    /// The number of the network that plays this turn: 0 is the newest, 1 the past checkpoint.
-    pub(super) fn network(&self, table: &Table<'_>) -> usize {
-        let past = self.game.as_ref().is_some_and(|game| game.past_plays(game.position.side_to_move(), table));
-        usize::from(past)
     }
 
     fn begin_search(&mut self, table: &Table<'_>) {
         let Some(game) = &self.game else { return };
-        let (number, ply) = (game.record.game, game.record.plies.len());
-        let draw = |purpose| generator(table.seed, number, ply, purpose);
-        let full = table.config.fast_share <= 0.0
-            || unit(&mut draw(Purpose::FastSearch)) >= f64::from(table.config.fast_share);
-        if full {
-            let playouts = table.balance.of(&game.record.rules).playouts(table.playouts);
-            let side = game.position.side_to_move();
-            let mut noise = draw(Purpose::SearchNoise);
-            let noise = (!game.past_plays(side, table)).then_some(&mut noise);
-            self.search.begin(&game.position, playouts[side.index()], noise);
-        } else {
-            // A fast search moves the game along as well as it can; exploring is for the searches that train.
-            self.search.begin(&game.position, table.config.fast_playouts, None);
-        }
-        self.turn = Turn::Searching { full };
+        let side = game.position.side_to_move();
+        let playouts = table.balance.of(&game.record.rules).playouts(table.playouts)[side.index()];
+        let mut noise = generator(table.seed, game.record.game, game.record.plies.len(), Purpose::SearchNoise);
+        self.search.begin(&game.position, playouts, Some(&mut noise));
+        self.turn = Turn::Searching;
     }
 
     /// Thinks until an evaluation is needed; `None` when the turn needs no more.
@@ -133,11 +105,7 @@ impl Seat {
         match self.turn {
             Turn::Empty | Turn::Chosen(_) => None,
             Turn::Opening => Some(Ask::Root),
-            Turn::Forking(ref mut fork) => {
-                let Some(game) = &self.game else { return None };
-                if fork.wants_root() { Some(Ask::Root) } else { fork.look(&game.position).then_some(Ask::Fork) }
-            }
-            Turn::Searching { .. } => loop {
+            Turn::Searching => loop {
                 match self.search.select_leaf() {
                     Selection::Leaf(leaf) => return Some(Ask::Leaf(leaf)),
                     Selection::Settled => {}
@@ -150,13 +118,10 @@ impl Seat {
 
     /// The request behind what [`Seat::think`] asked.
     pub(super) fn request(&self, ask: &Ask) -> EvalRequest<'_> {
-        match (ask, &self.game, &self.turn) {
-            (Ask::Leaf(leaf), _, _) => self.search.request(*leaf),
-            (Ask::Root, Some(game), _) => {
-                EvalRequest { position: &game.position, moves: &self.moves, auxiliary: false }
-            }
-            (Ask::Fork, _, Turn::Forking(fork)) => fork.request(),
-            _ => unreachable!("only a seat with a game asks, and only a fork about its moves"),
+        match (ask, &self.game) {
+            (Ask::Leaf(leaf), _) => self.search.request(*leaf),
+            (Ask::Root, Some(game)) => EvalRequest { position: &game.position, moves: &self.moves, auxiliary: false },
+            (Ask::Root, None) => unreachable!("only a seat with a game asks"),
         }
     }
 
@@ -164,16 +129,6 @@ impl Seat {
     pub(super) fn answer(&mut self, ask: &Ask, evaluation: &Evaluation, priors: &[f32], table: &Table<'_>) {
         if let Ask::Leaf(leaf) = ask {
             return self.search.expand(*leaf, evaluation, priors);
-        }
-        if let Turn::Forking(fork) = &mut self.turn {
-            match ask {
-                Ask::Root => fork.note_root(evaluation.wdl),
-                _ => fork.note(evaluation.wdl),
-            }
-            if let Some(ply) = fork.ply() {
-                self.turn = Turn::Chosen(ply);
-            }
-            return;
         }
         let Some(game) = &mut self.game else { return };
         let mut rng = generator(table.seed, game.record.game, game.record.plies.len(), Purpose::OpeningMove);
@@ -200,9 +155,9 @@ impl Seat {
     /// Ends the turn: the ply enters the record. Returns the game if it is over; the seat is empty then.
     pub(super) fn end_turn(&mut self, table: &Table<'_>, counters: &mut Counters) -> Option<GameRecord> {
         let ply = match std::mem::replace(&mut self.turn, Turn::Empty) {
-            Turn::Empty | Turn::Opening | Turn::Forking(_) => return None,
+            Turn::Empty | Turn::Opening => return None,
             Turn::Chosen(ply) => ply,
-            Turn::Searching { full } => self.ply_of_search(full, table, counters),
+            Turn::Searching => self.ply_of_search(table, counters),
         };
         let game = self.game.as_mut()?;
         counters.plies += 1;
@@ -213,27 +168,24 @@ impl Seat {
     }
 
     /// The ply that a finished search chose.
-    fn ply_of_search(&self, full: bool, table: &Table<'_>, counters: &mut Counters) -> PlyRecord {
+    fn ply_of_search(&self, table: &Table<'_>, counters: &mut Counters) -> PlyRecord {
         let report = self.search.report();
         counters.playouts += u64::from(report.playouts);
-        let mut policy = Vec::new();
-        let trains = full && self.network(table) == 0;
-        if trains {
-            // Without an evaluation of the root there is no prior that the search could differ from.
-            if report.evaluations > 0 {
-                counters.compare(&report.policy_target, report.moves.iter().map(|root| root.prior));
-            }
-            policy.extend(report.policy_target.iter().copied().filter(|&(_, weight)| weight >= SMALLEST_WEIGHT));
-            let sum: f32 = policy.iter().map(|&(_, weight)| weight).sum();
-            policy.iter_mut().for_each(|(_, weight)| *weight = short(*weight / sum));
+        // Without an evaluation of the root there is no prior that the search could differ from.
+        if report.evaluations > 0 {
+            counters.compare(&report.policy_target, report.moves.iter().map(|root| root.prior));
         }
+        let heavy = report.policy_target.iter().copied().filter(|&(_, weight)| weight >= SMALLEST_WEIGHT);
+        let mut policy: Vec<_> = heavy.collect();
+        let sum: f32 = policy.iter().map(|&(_, weight)| weight).sum();
+        policy.iter_mut().for_each(|(_, weight)| *weight = short(*weight / sum));
         PlyRecord {
-            mv: self.blunder(&report, table).or_else(|| self.sampled_move(&policy, table)).unwrap_or(report.best),
+            mv: self.blunder(&report, table).unwrap_or(report.best),
             policy,
             playouts: report.playouts,
             raw: report.raw,
             searched: report.wdl,
-            trains,
+            trains: true,
         }
     }
 
@@ -249,22 +201,6 @@ impl Seat {
         }
         let index = (unit(&mut rng) * report.moves.len() as f64) as usize;
         report.moves.get(index).map(|root| root.mv)
-    }
-
-    /// A move drawn in proportion to its visits, in the first plies of a game with a PUCT root: its noise alone would
-    /// play much the same games again and again. The Gumbel root draws its moves itself.
-    fn sampled_move(&self, policy: &[(Move, f32)], table: &Table<'_>) -> Option<Move> {
-        let record = self.record()?;
-        let (number, ply) = (record.game, record.plies.len());
-        if self.search.config().root != RootKind::Puct || ply >= table.config.puct_sampled_plies as usize {
-            return None;
-        }
-        let mut left = unit(&mut generator(table.seed, number, ply, Purpose::SampledMove)) as f32;
-        let drawn = policy.iter().find(|&&(_, weight)| {
-            left -= weight;
-            left < 0.0
-        });
-        drawn.or(policy.last()).map(|&(mv, _)| mv)
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Counts a full search by its policy target against the network's prior, both over the same moves.
+    /// Counts a search by its policy target against the network's prior, both over the same moves.
     pub(super) fn compare(&mut self, target: &[(Move, f32)], priors: impl Iterator<Item = f32> + Clone) {
         self.searched_plies += 1;
         self.surprise += divergence(target.iter().map(|&(_, weight)| weight).zip(priors.clone()));
@@ -92,7 +92,7 @@ pub struct GenerationStats {
     pub mean_plies: f64,
     /// How the finished games ended: attackers' wins, defenders' wins, draws, each in the order of the rules' reasons.
     pub ends: Vec<EndCount>,
-    /// Finished games from the standard start that lasted beyond ply 8.
+    /// Finished games that lasted beyond ply 8.
     pub games_beyond_ply_8: u64,
     /// Different positions that those had after eight plies.
     pub distinct_at_ply_8: u64,
@@ -105,24 +105,15 @@ pub struct GenerationStats {
     /// Positions whose evaluation was still known from an earlier search. Both together do not depend on interruptions,
     /// each alone does: what is known is not saved.
     pub cache_hits: u64,
-    /// Mean Kullback-Leibler divergence of policy target from prior in nats, over fully searched plies: how much the
+    /// Mean Kullback-Leibler divergence of policy target from prior in nats, over searched plies: how much the
     /// search still teaches the network.
     pub search_surprise: f64,
-    /// Share of the fully searched plies whose likeliest move is not the network's.
+    /// Share of the searched plies whose likeliest move is not the network's.
     pub changed_minds: f64,
     /// What is known about resignation at the end of the generation.
     pub resign: ResignSummary,
     /// The handicaps that the generation was played with, by ruleset.
     pub handicaps: Vec<(Preset, Handicap)>,
-    /// Finished games that began from a position of an earlier one.
-    #[serde(default)]
-    pub games_from_elsewhere: u64,
-    /// Finished games against a past checkpoint.
-    #[serde(default)]
-    pub past_games: u64,
-    /// What the newest network scored in those, a win being 1 and a draw 0.5.
-    #[serde(default)]
-    pub past_points: f64,
 }
 
 impl GenerationStats {
@@ -145,18 +136,6 @@ impl GenerationStats {
             changed_minds: mean(counters.changed_minds as f64, counters.searched_plies),
             resign,
             handicaps: Vec::new(),
-            games_from_elsewhere: games.iter().filter(|game| game.start.is_some()).count() as u64,
-            past_games: 0,
-            past_points: 0.0,
-        }
-    }
-
-    /// Counts the games against a past checkpoint; `past_side` says which side it took.
-    pub(super) fn count_past(&mut self, games: &[GameRecord], past_side: impl Fn(&GameRecord) -> Option<Side>) {
-        for game in games.iter().filter(|game| game.is_against_another()) {
-            let Some(past) = past_side(game) else { continue };
-            self.past_games += 1;
-            self.past_points += game.winner().map_or(0.5, |winner| if winner == past { 0.0 } else { 1.0 });
         }
     }
 
@@ -185,9 +164,9 @@ fn count_ends(games: &[GameRecord]) -> Vec<EndCount> {
     counts.into_values().collect()
 }
 
-/// Games from the standard start that lasted beyond the measured ply, and how many different positions they had there.
+/// Games that lasted beyond the measured ply, and how many different positions they had there.
 fn variety(games: &[GameRecord]) -> (u64, u64) {
-    let long = || games.iter().filter(|game| game.start.is_none() && game.plies.len() > VARIETY_PLY);
+    let long = || games.iter().filter(|game| game.plies.len() > VARIETY_PLY);
     let seen: HashSet<_> = long()
         .filter_map(|game| {
             let mut replay = game.replay().ok()?;

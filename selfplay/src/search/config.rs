@@ -43,10 +43,6 @@ pub struct SearchConfig {
     pub moves_left_weight: f32,
     /// PUCT: how many plies sooner or later count that much.
     pub moves_left_plies: f32,
-    /// PUCT with noise: alpha of the Dirichlet noise summed over the legal moves; a move gets its share of it.
-    pub dirichlet_alpha_total: f32,
-    /// PUCT with noise: share of the noise in the root's priors.
-    pub dirichlet_fraction: f32,
     /// PUCT: an outstanding leaf counts as so many lost visits along its path.
     pub virtual_loss: u32,
     /// The most nodes a search may hold; it ends early when they are used up. A node takes 48 bytes and 16 more per
@@ -68,8 +64,6 @@ impl Default for SearchConfig {
             prior_temperature: 3.0,
             moves_left_weight: 0.06,
             moves_left_plies: 20.0,
-            dirichlet_alpha_total: 10.0,
-            dirichlet_fraction: 0.25,
             virtual_loss: 1,
             max_nodes: 200_000,
         }
@@ -137,13 +131,6 @@ impl SearchConfig {
         );
         check("moves_left_weight", real(self.moves_left_weight), within(self.moves_left_weight, 0.0, 1.0), "0 to 1");
         check("moves_left_plies", real(self.moves_left_plies), within(self.moves_left_plies, 1.0, 1000.0), "1 to 1000");
-        check(
-            "dirichlet_alpha_total",
-            real(self.dirichlet_alpha_total),
-            within(self.dirichlet_alpha_total, 0.01, 1000.0),
-            "0.01 to 1000",
-        );
-        check("dirichlet_fraction", real(self.dirichlet_fraction), within(self.dirichlet_fraction, 0.0, 1.0), "0 to 1");
         check("virtual_loss", self.virtual_loss.to_string(), (1..=100).contains(&self.virtual_loss), "1 to 100");
         check("max_nodes", self.max_nodes.to_string(), (2..=8_000_000).contains(&self.max_nodes), "2 to 8000000");
         faults
@@ -161,15 +148,14 @@ mod tests {
 
     #[test]
     fn all_faults_are_reported_together() {
-        let config =
-            SearchConfig { considered: 0, c_scale: f32::NAN, dirichlet_fraction: 1.5, ..SearchConfig::default() };
+        let config = SearchConfig { considered: 0, c_scale: f32::NAN, fpu_reduction: 1.5, ..SearchConfig::default() };
         let texts: Vec<String> = config.validate().iter().map(ToString::to_string).collect();
         assert_eq!(
             texts,
             [
                 "considered = 0: expected 1 to 480",
                 "c_scale = NaN: expected 0 to 10",
-                "dirichlet_fraction = 1.5: expected 0 to 1"
+                "fpu_reduction = 1.5: expected 0 to 1"
             ]
         );
     }

@@ -49,7 +49,7 @@ pub struct Search {
     spare: Tree,
     root: Option<Position>,
     leaves: Leaves,
-    /// Gumbel variables or Dirichlet noise over the root's moves; empty without noise.
+    /// Gumbel variables over the root's moves; empty without noise.
     noise: Vec<f32>,
     schedule: Schedule,
     /// Playouts granted, begun (outstanding ones included) and counted, since `begin` or `advance`.
@@ -94,9 +94,9 @@ impl Search {
         &self.config
     }
 
-    /// Forgets everything and begins at `position`, whose game must not be over. With `noise` the root explores as
-    /// self-play wants (Gumbel variables or Dirichlet noise, drawn at once); without, the search is deterministic. No
-    /// playouts at all are allowed: the report then rests on the root's evaluation alone.
+    /// Forgets everything and begins at `position`, whose game must not be over. With `noise` a Gumbel root
+    /// explores as self-play wants (its variables are drawn at once); without, and with a PUCT root, the search is
+    /// deterministic. No playouts at all are allowed: the report then rests on the root's evaluation alone.
     ///
     /// # Panics
     /// When the position has no legal move.
@@ -114,22 +114,16 @@ impl Search {
         assert!(!moves.is_empty(), "a search needs a legal move, and there is none in {}", position.fen());
         self.tree.plant(root, &moves);
         self.noise.clear();
-        if let Some(rng) = noise {
-            match self.config.root {
-                RootKind::Gumbel => noise::gumbel(rng, moves.len(), &mut self.noise),
-                RootKind::Puct => {
-                    let alpha = f64::from(self.config.dirichlet_alpha_total) / moves.len() as f64;
-                    noise::dirichlet(rng, alpha, moves.len(), &mut self.noise);
-                }
-            }
+        if let (RootKind::Gumbel, Some(rng)) = (self.config.root, noise) {
+            noise::gumbel(rng, moves.len(), &mut self.noise);
         }
         self.reset_counters();
         self.extend(playouts);
     }
 
-    /// Goes on from the position after `mv` and keeps what is known of it: counters begin anew, noise is gone,
-    /// outstanding leaves are void, and [`Search::extend`] grants playouts. False when nothing is known or the root is
-    /// Gumbel's, which needs a fresh beginning; then call [`Search::begin`].
+    /// Goes on from the position after `mv` and keeps what is known of it: counters begin anew, outstanding
+    /// leaves are void, and [`Search::extend`] grants playouts. False when nothing is known or the root is Gumbel's,
+    /// which needs a fresh beginning; then call [`Search::begin`].
     pub fn advance(&mut self, mv: Move) -> bool {
         self.leaves.abandon_all();
         let (RootKind::Puct, Some(root)) = (self.config.root, &mut self.root) else { return false };
@@ -142,20 +136,18 @@ impl Search {
         root.advance(mv);
         self.tree.copy_subtree(child, &mut self.spare);
         std::mem::swap(&mut self.tree, &mut self.spare);
-        self.noise.clear();
         self.reset_counters();
         true
     }
 
-    /// Goes on from the same position and keeps what is known: counters begin anew, noise is gone, and
-    /// [`Search::extend`] grants playouts. False when the position was not evaluated, leaves are outstanding or the
-    /// root is Gumbel's; then call [`Search::begin`].
+    /// Goes on from the same position and keeps what is known: counters begin anew, and [`Search::extend`] grants
+    /// playouts. False when the position was not evaluated, leaves are outstanding or the root is Gumbel's; then call
+    /// [`Search::begin`].
     pub fn again(&mut self) -> bool {
         let evaluated = self.root.is_some() && self.tree.node(NodeId::ROOT).is_evaluated();
         if !evaluated || self.leaves.outstanding() > 0 || self.config.root != RootKind::Puct {
             return false;
         }
-        self.noise.clear();
         self.reset_counters();
         true
     }

@@ -105,8 +105,7 @@ impl Search {
     fn choose(&mut self, id: NodeId) -> Option<usize> {
         let (config, tree) = (&self.config, &self.tree);
         match (config.root, id) {
-            (RootKind::Puct, NodeId::ROOT) => puct::choose(config, tree, id, &self.noise),
-            (RootKind::Puct, _) => puct::choose(config, tree, id, &[]),
+            (RootKind::Puct, _) => puct::choose(config, tree, id),
             (RootKind::Gumbel, NodeId::ROOT) => {
                 gumbel::choose_at_root(config, tree, &self.noise, &self.schedule, self.begun)
             }

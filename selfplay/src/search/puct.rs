@@ -4,9 +4,8 @@
 use super::config::SearchConfig;
 use super::tree::{Edge, NodeId, Tree};
 
-/// The open move of `node` that PUCT likes best, or `None` while all of them wait for evaluations. `noise` is Dirichlet
-/// noise over the moves, at the root of a self-play search.
-pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, noise: &[f32]) -> Option<usize> {
+/// The open move of `node` that PUCT likes best, or `None` while all of them wait for evaluations.
+pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId) -> Option<usize> {
     let node = tree.node(id);
     let edges = tree.moves_in_play(id);
     let visited_mass: f32 = edges.iter().filter(|edge| edge.visits > 0 && !edge.is_lost()).map(|edge| edge.prior).sum();
@@ -22,11 +21,7 @@ pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, noise: &[f3
             Some(value) => value.score() * visits.max(1.0) / (visits.max(1.0) + virtual_visits),
             None => first_play,
         };
-        let prior = match noise.get(index) {
-            Some(noise) => edge.prior + config.dirichlet_fraction * (noise - edge.prior),
-            None => edge.prior,
-        };
-        let sum = score + haste(config, tree, id, edge) + exploration * prior / (1.0 + visits + virtual_visits);
+        let sum = score + haste(config, tree, id, edge) + exploration * edge.prior / (1.0 + visits + virtual_visits);
         if best.is_none_or(|(_, best)| sum > best) {
             best = Some((index, sum));
         }

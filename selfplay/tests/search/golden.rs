@@ -76,11 +76,6 @@ fn puct_tree() {
 }
 
 #[test]
-fn puct_tree_with_noise() {
-    compare("puct_noise.txt", &tree(RootKind::Puct, QUIET, true));
-}
-
-#[test]
 fn puct_tree_with_certain_results() {
     compare("puct_solver.txt", &tree(RootKind::Puct, TACTICAL, false));
 }

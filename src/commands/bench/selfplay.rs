@@ -79,7 +79,7 @@ fn play(
 ) -> anyhow::Result<(f64, u64)> {
     let selfplay = SelfPlayConfig {
         games_in_flight: games,
-        rulesets: vec![RulesetShare::throughout(preset(size), 1.0)],
+        rulesets: vec![RulesetShare { rules: preset(size), share: 1.0 }],
         ..SelfPlayConfig::default()
     };
     let evaluators = evaluators(&Weights::fresh(network, 1), &DeviceChoice::Cpu.into(), precision.into())?;

@@ -61,7 +61,7 @@ fn samples(
     shards: usize,
 ) -> anyhow::Result<f64> {
     let games = sample::games(size, 32);
-    let sampler = Sampler::new(&games, 1, ValueTarget { search_mix: 0.0, fade: 0.0 }.into());
+    let sampler = Sampler::new(&games, 1, ValueTarget { search_mix: 0.0, fade: 0.0 });
     let batches: Vec<Vec<Batch>> =
         (0..BATCHES).map(|step| sampler.batch(step, BATCH, shards)).collect::<Result<_, _>>()?;
     let params = LearnerParams { shards, precision, ..LearnerParams::from(&TrainConfig::default().train) };

@@ -1,38 +1,12 @@
 //! Looking for faults: key by key against the schema, and then what values must be to one another.
 
-use std::fmt;
-
 use hnefi_inference::{DeviceChoice, Precision, PrecisionChoice, names};
-use toml::{Table, Value};
+use hnefi_selfplay::config::{Fault, shown};
+use toml::Table;
 
 use super::TrainConfig;
 use super::schema::KEYS;
-pub(super) use super::schema::real;
 use super::stages::{self, STAGES};
-
-/// One thing that is wrong with a configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// Full path of the key, such as `train.batch`.
-    pub key: String,
-    /// What was found, as TOML would write it.
-    pub found: String,
-    /// What is allowed.
-    pub allowed: String,
-}
-
-impl Fault {
-    /// A fault that no key can be named for.
-    pub(super) fn of_whole(problem: &str) -> Fault {
-        Fault { key: "configuration".into(), found: problem.into(), allowed: "keys and values as documented".into() }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}: expected {}", self.key, self.found, self.allowed)
-    }
-}
 
 /// Every unknown key, wrong type and value out of range.
 pub(super) fn table(table: &Table) -> Vec<Fault> {
@@ -100,15 +74,6 @@ fn names_within(prefix: &str) -> Vec<&'static str> {
     names
 }
 
-/// A value as TOML writes it, shortened when it is long.
-pub(super) fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
-        Some((cut, _)) => format!("{}...", &text[..cut]),
-        None => text,
-    }
-}
-
 /// What values must be to one another, and what the owners of the sections find.
 pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
     let mut faults = Vec::new();
@@ -150,16 +115,8 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
         train.rate_end.to_string(),
         format!("no more than train.rate, which is {}", train.rate),
     );
-    check(
-        train.short_value_horizons.len() <= 3,
-        "train.short_value_horizons",
-        format!("{:?}", train.short_value_horizons),
-        "no more than three horizons".to_owned(),
-    );
-    let search = config.search.validate().into_iter().map(|fault| ("search", fault));
-    let selfplay = config.selfplay.validate().into_iter().map(|fault| ("selfplay", fault));
-    for (section, fault) in search.chain(selfplay) {
-        check(false, &format!("{section}.{}", fault.key), fault.value, fault.allowed.to_owned());
+    for fault in config.selfplay.validate() {
+        check(false, &format!("selfplay.{}", fault.key), fault.value, fault.allowed.to_owned());
     }
     faults
 }

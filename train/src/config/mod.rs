@@ -12,18 +12,18 @@ mod stages;
 use std::path::Path;
 
 use hnefi_inference::{DeviceList, NetworkConfig, PrecisionChoice, TrainPrecisionChoice};
+pub use hnefi_selfplay::config::Fault;
+use hnefi_selfplay::config::forget;
 use hnefi_selfplay::fleet::SelfPlayConfig;
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_selfplay::search::{RootKind, SearchConfig};
 use serde::{Deserialize, Serialize};
 
-pub use check::Fault;
 pub use stages::{Span, Stage};
 
 use crate::TrainError;
-use crate::auxiliary::{AuxiliaryTargets, PerHead};
 use crate::loss::LossWeights;
-use crate::sample::{Targets, ValueTarget};
-use crate::schedule::{Decay, RateSchedule};
+use crate::sample::ValueTarget;
+use crate::schedule::RateSchedule;
 use crate::window::WindowParams;
 
 /// The configurations that are built in, by name. The first one says what a key is that another one leaves out.
@@ -46,7 +46,7 @@ pub struct TrainConfig {
     /// How games are played.
     pub selfplay: SelfPlayConfig,
     /// How a move is searched.
-    pub search: SearchConfig,
+    pub search: SearchSection,
     /// How the network learns from the games.
     pub train: TrainSection,
     /// How long the run goes on.
@@ -79,6 +79,19 @@ pub struct RunSection {
     pub save_seconds: u32,
 }
 
+/// How a move is searched: from a Gumbel root (Danihelka et al. 2022). What only players' PUCT searches have is no part
+/// of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchSection {
+    /// The most root moves considered; a search of n playouts considers at most n/2.
+    pub considered: u32,
+    /// A score q weighs `(c_visit + most visits of a move) * c_scale * q` logits.
+    pub c_visit: f32,
+    /// See `c_visit`.
+    pub c_scale: f32,
+}
+
 /// How the network learns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,24 +108,14 @@ pub struct TrainSection {
     pub rate: f64,
     /// Learning rate at the end of the run.
     pub rate_end: f64,
-    /// How it falls.
-    pub rate_decay: Decay,
     /// Steps over which it first rises.
     pub warmup_steps: u64,
     /// AdamW's decay of weights; biases and normalisation do not decay.
     pub weight_decay: f32,
-    /// The most the norm over all gradients may be.
-    pub clip_norm: f32,
     /// Steps over which the weights that play are averaged.
     pub average_steps: u32,
-    /// Steps in a row without a finite loss and gradient after which the run stops.
-    pub bad_steps: u32,
     /// Plies up to which everything is kept in the replay window.
     pub window_base: u64,
-    /// Power by which the window grows beyond.
-    pub window_exponent: f64,
-    /// Slope of the window at its base.
-    pub window_scale: f64,
     /// Generations the window never falls under.
     pub window_generations: usize,
     /// Share of the searched value in the value target; the rest is the game's result.
@@ -120,34 +123,14 @@ pub struct TrainSection {
     /// Plies after which a result counts 1/e in the value target at the run's beginning; the fading vanishes evenly
     /// towards its end; 0 is none.
     pub value_horizon: f32,
-    /// Weight of the policy loss.
-    pub policy_weight: f32,
-    /// Weight of the value loss.
+    /// Weight of the value loss; that of the policy is 1.
     pub value_weight: f32,
     /// Weight of the loss of moves left.
     pub moves_left_weight: f32,
     /// Weight of the loss of the final occupancy.
     pub occupancy_weight: f32,
-    /// Weight of the auxiliary loss of the opponent's reply; 0 leaves out the head, as with the other auxiliary losses.
-    pub reply_weight: f32,
-    /// Weight of the auxiliary loss of the soft policy.
-    pub soft_policy_weight: f32,
-    /// Weight of the auxiliary loss of values at short horizons.
-    pub short_value_weight: f32,
-    /// The horizons in plies, up to three.
-    pub short_value_horizons: Vec<u32>,
-    /// Weight of the auxiliary loss of captures.
-    pub captured_weight: f32,
-    /// Plies within which a capture is soon.
-    pub captured_plies: u32,
-    /// Weight of the auxiliary loss of the way and the place of the end.
-    pub ending_weight: f32,
-    /// Share of the samples drawn in proportion to the surprise of the search.
-    pub surprise_weight: f64,
     /// What the tower is computed in.
     pub precision: TrainPrecisionChoice,
-    /// Whether the network sees the planes that are worked out from the position.
-    pub feature_inputs: bool,
 }
 
 /// What the minutes of a budget are.
@@ -216,20 +199,23 @@ impl Default for TrainConfig {
     }
 }
 
+impl SearchSection {
+    /// What self-play searches with.
+    pub fn config(&self) -> SearchConfig {
+        let SearchSection { considered, c_visit, c_scale } = *self;
+        SearchConfig { root: RootKind::Gumbel, considered, c_visit, c_scale, ..SearchConfig::default() }
+    }
+}
+
 impl TrainSection {
     /// The learning rate over the run.
     pub fn rate_schedule(&self) -> RateSchedule {
-        RateSchedule { peak: self.rate, end: self.rate_end, decay: self.rate_decay, warmup_steps: self.warmup_steps }
+        RateSchedule { peak: self.rate, end: self.rate_end, warmup_steps: self.warmup_steps }
     }
 
     /// The replay window.
     pub fn window(&self) -> WindowParams {
-        WindowParams {
-            base: self.window_base,
-            exponent: self.window_exponent,
-            scale: self.window_scale,
-            generations: self.window_generations,
-        }
+        WindowParams { base: self.window_base, generations: self.window_generations }
     }
 
     /// What the value target is made of when this part of the run, 0 to 1, is over.
@@ -241,35 +227,11 @@ impl TrainSection {
     /// How much each part of the loss counts.
     pub fn loss_weights(&self) -> LossWeights {
         LossWeights {
-            policy: self.policy_weight,
+            policy: 1.0,
             value: self.value_weight,
             moves_left: self.moves_left_weight,
             occupancy: self.occupancy_weight,
-            auxiliary: PerHead {
-                reply: self.reply_weight,
-                soft_policy: self.soft_policy_weight,
-                short_values: self.short_value_weight,
-                captured: self.captured_weight,
-                ending: self.ending_weight,
-            },
         }
-    }
-
-    /// The targets of the auxiliary losses that have a weight.
-    pub fn auxiliary_targets(&self) -> AuxiliaryTargets {
-        let horizons = &self.short_value_horizons;
-        AuxiliaryTargets {
-            reply: self.reply_weight > 0.0,
-            soft_policy: self.soft_policy_weight > 0.0,
-            short_values: if self.short_value_weight > 0.0 { horizons.clone() } else { Vec::new() },
-            captured: (self.captured_weight > 0.0).then_some(self.captured_plies),
-            ending: self.ending_weight > 0.0,
-        }
-    }
-
-    /// What the targets of samples are made of when this part of the run, 0 to 1, is over.
-    pub fn targets(&self, progress: f64) -> Targets {
-        Targets { value: self.value_target(progress), auxiliary: self.auxiliary_targets() }
     }
 }
 
@@ -322,9 +284,10 @@ impl TrainConfig {
     }
 
     /// The configuration that a table means, with what it leaves out.
-    fn resolve(table: toml::Table, origin: &str) -> Result<TrainConfig, TrainError> {
+    fn resolve(mut table: toml::Table, origin: &str) -> Result<TrainConfig, TrainError> {
         let refuse = |faults| Err(TrainError::Config { origin: origin.to_owned(), faults });
-        let faults = check::table(&table);
+        let mut faults = forget(&mut table);
+        faults.extend(check::table(&table));
         if !faults.is_empty() {
             return refuse(faults);
         }

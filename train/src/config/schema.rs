@@ -2,6 +2,7 @@
 
 use hnefi_inference::DeviceList;
 use hnefi_inference::names::{MEANT, did_you_mean, ruleset};
+use hnefi_selfplay::config::real;
 use hnefi_selfplay::players::PlayerSpec;
 use toml::Value;
 
@@ -32,8 +33,7 @@ pub(super) enum Kind {
     Wholes(i64, i64),
     /// A list of players' specs, which may be empty.
     Players,
-    /// A list of `{ rules = "name", share = number }`, each with `from` and `until` where it is not played all the
-    /// time.
+    /// A list of `{ rules = "name", share = number }`.
     Rulesets,
 }
 
@@ -52,8 +52,7 @@ impl Kind {
             Kind::Rulesets => {
                 let names: Vec<&str> = hnefi_engine::Preset::ALL.iter().map(|preset| preset.name()).collect();
                 format!(
-                    r#"list of {{ rules = "NAME", share = NUMBER }}, shares 0 to 1000000, {}, NAME one of {}"#,
-                    "perhaps with from = PART and until = PART, parts of the budget from 0 to 1",
+                    r#"list of {{ rules = "NAME", share = NUMBER }}, shares 0 to 1000000, NAME one of {}"#,
                     quoted(&names)
                 )
             }
@@ -111,15 +110,8 @@ fn is_ruleset(value: &Value) -> bool {
     let Some(table) = value.as_table() else { return false };
     let rules = table.get("rules").and_then(Value::as_str).and_then(hnefi_engine::Preset::from_name);
     let share = table.get("share").and_then(real);
-    let known = table.keys().all(|key| ["rules", "share", "from", "until"].contains(&key.as_str()));
-    let part = |key| table.get(key).is_none_or(|value| real(value).is_some_and(|part| (0.0..=1.0).contains(&part)));
-    let fits = share.is_some_and(|share| (0.0..=1e6).contains(&share)) && part("from") && part("until");
-    known && rules.is_some() && fits
-}
-
-/// A number, whether it was written with a point or without.
-pub(super) fn real(value: &Value) -> Option<f64> {
-    value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
+    let known = table.keys().all(|key| ["rules", "share"].contains(&key.as_str()));
+    known && rules.is_some() && share.is_some_and(|share| (0.0..=1e6).contains(&share))
 }
 
 fn whole(number: i64) -> String {
@@ -154,14 +146,6 @@ pub(super) const KEYS: &[Key] = &[
     key("selfplay.opening_temperature", Kind::Real(0.1, 10.0), "temperature"),
     key("selfplay.balance_doublings", Kind::Real(0.0, 8.0), "doublings, 0 is off"),
     key("selfplay.blunder_share", Kind::Real(0.0, 0.9), "share of the moves, 0 is off"),
-    key("selfplay.balance_until", Kind::Real(0.0, 1.0), "part of the budget, 1 is never"),
-    key("selfplay.fast_share", Kind::Real(0.0, 0.95), "share of the plies, 0 is off"),
-    key("selfplay.fast_playouts", Kind::Whole(1, 100_000), "playouts"),
-    key("selfplay.puct_sampled_plies", Kind::Whole(0, 10_000), "plies, 0 is off"),
-    key("selfplay.past_share", Kind::Real(0.0, 0.9), "share of the games, 0 is off"),
-    key("selfplay.past_checkpoints", Kind::Whole(1, 100_000), "checkpoints"),
-    key("selfplay.restart_share", Kind::Real(0.0, 0.5), "share of the games, 0 is off"),
-    key("selfplay.fork_share", Kind::Real(0.0, 0.5), "share of the games, 0 is off"),
     key("selfplay.ply_caps.seven", Kind::Whole(10, 10_000), "plies"),
     key("selfplay.ply_caps.nine", Kind::Whole(10, 10_000), "plies"),
     key("selfplay.ply_caps.eleven", Kind::Whole(10, 10_000), "plies"),
@@ -171,21 +155,9 @@ pub(super) const KEYS: &[Key] = &[
     key("selfplay.resign.verify_share", Kind::Real(0.01, 1.0), "share of the games"),
     key("selfplay.resign.min_verified", Kind::Whole(1, 100_000), "games"),
     key("selfplay.resign.max_wrong", Kind::Real(0.0, 0.5), "share of the verified games"),
-    key("search.root", Kind::OneOf(&["gumbel", "puct"]), "kind of search"),
     key("search.considered", Kind::Whole(1, 480), "moves"),
     key("search.c_visit", Kind::Real(0.0, 1000.0), "visits"),
     key("search.c_scale", Kind::Real(0.0, 10.0), "factor"),
-    key("search.c_puct", Kind::Real(0.0, 100.0), "factor"),
-    key("search.c_puct_base", Kind::Real(1.0, 1e9), "visits"),
-    key("search.c_puct_factor", Kind::Real(0.0, 100.0), "factor"),
-    key("search.fpu_reduction", Kind::Real(0.0, 1.0), "expected score"),
-    key("search.prior_temperature", Kind::Real(0.1, 10.0), "temperature"),
-    key("search.moves_left_weight", Kind::Real(0.0, 1.0), "expected score, 0 is off"),
-    key("search.moves_left_plies", Kind::Real(1.0, 1000.0), "plies"),
-    key("search.dirichlet_alpha_total", Kind::Real(0.01, 1000.0), "alpha summed over the moves"),
-    key("search.dirichlet_fraction", Kind::Real(0.0, 1.0), "share of the prior"),
-    key("search.virtual_loss", Kind::Whole(1, 100), "visits"),
-    key("search.max_nodes", Kind::Whole(2, 8_000_000), "nodes"),
     key("train.plies_per_generation", Kind::Whole(1, 100_000_000), "training plies"),
     key("train.batch", Kind::Whole(2, 65_536), "samples"),
     key("train.shards", Kind::Whole(1, 64), "parts of a batch"),
@@ -193,31 +165,16 @@ pub(super) const KEYS: &[Key] = &[
     key("train.reuse", Kind::Real(0.01, 100.0), "times"),
     key("train.rate", Kind::Real(1e-7, 1.0), "learning rate"),
     key("train.rate_end", Kind::Real(0.0, 1.0), "learning rate"),
-    key("train.rate_decay", Kind::OneOf(&crate::schedule::Decay::NAMES), "shape"),
     key("train.warmup_steps", Kind::Whole(0, 1_000_000), "steps"),
     key("train.weight_decay", Kind::Real(0.0, 1.0), "share of a weight per step and learning rate"),
-    key("train.clip_norm", Kind::Real(1e-3, 1e6), "norm"),
     key("train.average_steps", Kind::Whole(1, 1_000_000), "steps"),
-    key("train.bad_steps", Kind::Whole(1, 1_000), "steps"),
     key("train.window_base", Kind::Whole(1, 1_000_000_000), "training plies"),
-    key("train.window_exponent", Kind::Real(0.01, 1.0), "power"),
-    key("train.window_scale", Kind::Real(0.01, 1.0), "slope"),
     key("train.window_generations", Kind::Whole(1, 1_000_000), "generations"),
     key("train.value_search_mix", Kind::Real(0.0, 1.0), "share of the target"),
     key("train.value_horizon", Kind::Real(0.0, 1e6), "plies, 0 is no fading"),
-    key("train.policy_weight", Kind::Real(0.0, 100.0), "weight"),
     key("train.value_weight", Kind::Real(0.0, 100.0), "weight"),
     key("train.moves_left_weight", Kind::Real(0.0, 100.0), "weight"),
     key("train.occupancy_weight", Kind::Real(0.0, 100.0), "weight"),
-    key("train.reply_weight", Kind::Real(0.0, 100.0), "weight, 0 is off"),
-    key("train.soft_policy_weight", Kind::Real(0.0, 100.0), "weight, 0 is off"),
-    key("train.short_value_weight", Kind::Real(0.0, 100.0), "weight, 0 is off"),
-    key("train.short_value_horizons", Kind::Wholes(1, 10_000), "plies"),
-    key("train.captured_weight", Kind::Real(0.0, 100.0), "weight, 0 is off"),
-    key("train.captured_plies", Kind::Whole(1, 10_000), "plies"),
-    key("train.ending_weight", Kind::Real(0.0, 100.0), "weight, 0 is off"),
-    key("train.surprise_weight", Kind::Real(0.0, 1.0), "share of the samples, 0 is off"),
-    key("train.feature_inputs", Kind::Switch, "switch"),
     key("budget.minutes", Kind::Real(0.0, 1e7), "minutes, 0 is no limit"),
     key("budget.clock", Kind::OneOf(&super::Timepiece::NAMES), "clock"),
     key("budget.generations", Kind::Whole(0, 999_999), "generations, 0 is no limit"),

@@ -2,14 +2,15 @@
 //!
 //! A stage changes keys of the configuration and keeps everything else of the run: games, replay window, weights, the
 //! optimiser's moments, counts. Its changes hold from its beginning to the end of the run, unless a later stage makes
-//! others. Whatever follows the progress of the budget (learning rate, playouts, value horizon, curriculum) follows the
+//! others. Whatever follows the progress of the budget (learning rate, playouts, value horizon) follows the
 //! progress of the stage. A run without stages is one stage.
 
 use hnefi_engine::Preset;
+use hnefi_selfplay::config::{Fault, real, shown};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::check::{self, Fault};
+use super::check;
 use super::{TrainConfig, fill};
 use crate::TrainError;
 
@@ -20,8 +21,7 @@ pub(super) const STAGES: &str = "stages";
 const SECTIONS: [&str; 5] = ["network", "selfplay", "search", "train", "budget"];
 
 /// Keys of those sections that belong to the run as a whole.
-const FIXED: [&str; 5] =
-    ["selfplay.games_in_flight", "train.feature_inputs", "budget.minutes", "budget.clock", "budget.generations"];
+const FIXED: [&str; 4] = ["selfplay.games_in_flight", "budget.minutes", "budget.clock", "budget.generations"];
 
 /// A part of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ impl TrainConfig {
     pub fn rulesets(&self) -> Result<Vec<Preset>, TrainError> {
         let mut presets = Vec::new();
         for index in 0..self.stage_count() {
-            for preset in self.stage(index)?.selfplay.rulesets_begun(1.0) {
+            for preset in self.stage(index)?.selfplay.rulesets_played() {
                 if !presets.contains(&preset) {
                     presets.push(preset);
                 }
@@ -124,7 +124,7 @@ impl TrainConfig {
 /// Faults of the stages' form: unknown keys, wrong types, values out of range.
 pub(super) fn table(stages: &Value, faults: &mut Vec<Fault>) {
     let mut fault = |key: String, found: &Value, allowed: String| {
-        faults.push(Fault { key, found: check::shown(found), allowed });
+        faults.push(Fault { key, found: shown(found), allowed });
     };
     let Some(list) = stages.as_array() else {
         return fault(STAGES.to_owned(), stages, "a list of tables, written [[stages]]".to_owned());
@@ -144,7 +144,7 @@ pub(super) fn table(stages: &Value, faults: &mut Vec<Fault>) {
         names.push(name);
         let path = format!("{STAGES}.{name}");
         let share = stage_table.get("share").cloned().unwrap_or(Value::Integer(0));
-        if !check::real(&share).is_some_and(|share| share > 0.0 && share <= 1e6) {
+        if !real(&share).is_some_and(|share| share > 0.0 && share <= 1e6) {
             fault(
                 format!("{path}.share"),
                 &share,
@@ -194,10 +194,6 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
         {
             let allowed = format!("a network that the stage before grows to, but {problem}");
             faults.push(Fault { key: format!("{path}.network"), found: format!("{:?}", stage.network), allowed });
-        }
-        if stage.train.auxiliary_targets().heads() != config.train.auxiliary_targets().heads() {
-            let allowed = "the auxiliary heads of the whole run: the same weights above 0".to_owned();
-            faults.push(Fault { key: format!("{path}.train"), found: "other auxiliary heads".to_owned(), allowed });
         }
         before = Some(stage);
     }

@@ -22,9 +22,6 @@ impl Learner {
     ///
     /// # Errors
     /// When the network cannot grow to `larger`, or a device fails.
-    ///
-    /// # Panics
-    /// When the auxiliary heads of the parameters are not those of the network.
     pub fn continued(
         &self,
         shape: &NetworkConfig,

@@ -5,7 +5,7 @@
 //! 1. every shard runs its own copy of the network forward and backward, normalising over its own samples;
 //! 2. the gradients are averaged, in shard order, and clipped by their norm over all parameters;
 //! 3. AdamW moves the network; biases and the parameters of the normalisation do not decay;
-//! 4. the averaged weights move a little towards the new ones; they play, and have no auxiliary heads.
+//! 4. the averaged weights move a little towards the new ones; they play.
 //!
 //! Each shard computes in a rayon pool of one thread, so sums are made in one order whatever the machine: the same
 //! batches give the same weights, bit for bit, on one device. With several devices the shards are shared out among them
@@ -21,19 +21,24 @@ use burn::module::{Module, ParamGroup};
 use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
 use hnefi_inference::TrainPrecision;
-use hnefi_models::{Auxiliaries, Network};
+use hnefi_models::Network;
 use serde::{Deserialize, Serialize};
 
 pub use state::LearnerState;
 
 use crate::TrainError;
-use crate::auxiliary::PerHead;
 use crate::batch::Batch;
 use crate::config::TrainSection;
 use crate::loss::{LossWeights, Losses};
 
 /// AdamW's epsilon; burn's default of 1e-5 would damp the small gradients of the heads.
 const EPSILON: f32 = 1e-8;
+
+/// The most that the norm over all gradients may be.
+pub(crate) const CLIP_NORM: f32 = 1.0;
+
+/// Steps in a row without a finite loss and gradient after which a run stops.
+const BAD_STEPS: u32 = 10;
 
 /// The mean losses of a step over its samples; each part without its weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,9 +53,6 @@ pub struct LossValues {
     pub moves_left: f32,
     /// Cross-entropy of the final contents, nats a square.
     pub occupancy: f32,
-    /// Those of the auxiliary heads that there are, nats. Runs without any say nothing of them.
-    #[serde(default, skip_serializing_if = "PerHead::is_empty")]
-    pub auxiliary: PerHead<Option<f32>>,
 }
 
 /// What a step did.
@@ -106,13 +108,8 @@ pub struct LearnerParams {
     pub bad_steps: u32,
     /// How much each part of the loss counts.
     pub weights: LossWeights,
-    /// The auxiliary heads of the network in training.
-    pub auxiliaries: Auxiliaries,
     /// What the tower is computed in.
     pub precision: TrainPrecision,
-    /// Whether a network that begins here reads the planes of [`hnefi_inference::plane::FEATURES`]. If not, its weights
-    /// for them are zero, and stay so as long as no sample has these planes.
-    pub feature_inputs: bool,
 }
 
 impl From<&TrainSection> for LearnerParams {
@@ -120,13 +117,11 @@ impl From<&TrainSection> for LearnerParams {
         LearnerParams {
             shards: section.shards,
             weight_decay: section.weight_decay,
-            clip_norm: section.clip_norm,
+            clip_norm: CLIP_NORM,
             average_steps: section.average_steps,
-            bad_steps: section.bad_steps,
+            bad_steps: BAD_STEPS,
             weights: section.loss_weights(),
-            auxiliaries: section.auxiliary_targets().heads(),
             precision: section.precision.here(),
-            feature_inputs: section.feature_inputs,
         }
     }
 }
@@ -134,7 +129,7 @@ impl From<&TrainSection> for LearnerParams {
 /// What a shard found.
 struct ShardResult {
     gradients: GradientsParams,
-    /// Total, policy, value, moves left, occupancy and those of the auxiliary heads, `[5 + heads]`.
+    /// Total, policy, value, moves left and occupancy, `[5]`.
     losses: Tensor<1>,
     statistics: Vec<Tensor<1>>,
 }
@@ -157,11 +152,10 @@ impl Learner {
     /// When the operating system refuses a thread.
     ///
     /// # Panics
-    /// When there is no device, or the network's auxiliary heads are not those of the parameters.
+    /// When there is no device.
     pub fn new(network: &Network, devices: &[Device], params: LearnerParams) -> Result<Learner, TrainError> {
-        let network = if params.feature_inputs { network.valid() } else { network.without_feature_inputs() };
-        let network = network.to_device(&devices[0]);
-        let average = network.valid().with_auxiliary(None);
+        let network = network.valid().to_device(&devices[0]);
+        let average = network.valid();
         Learner::assemble(network, average, optimiser(params.weight_decay), StepCounts::default(), devices, params)
     }
 
@@ -173,7 +167,6 @@ impl Learner {
         devices: &[Device],
         params: LearnerParams,
     ) -> Result<Learner, TrainError> {
-        assert_eq!(network.auxiliaries(), params.auxiliaries, "auxiliary heads");
         // Samples have the newest encoding. The optimiser's moments stay: gradients do not change with it.
         let (network, average) = (network.in_newest_encoding(), average.in_newest_encoding());
         let pools = (0..params.shards.max(1))
@@ -186,7 +179,7 @@ impl Learner {
         Ok(Learner { network, average, optimiser, counts, params, devices: devices.to_vec(), pools })
     }
 
-    /// The averaged weights, which play; without autodiff and auxiliary heads.
+    /// The averaged weights, which play; without autodiff.
     pub fn average(&self) -> &Network {
         &self.average
     }
@@ -215,17 +208,11 @@ impl Learner {
         let combined = first.install(|| combine(&self.network, results));
         let read = combined.numbers.clone().try_into_data().map_err(|error| self.device_error(&error))?;
         let read = read.try_to_vec::<f32>().map_err(|error| self.device_error(&error))?;
-        let heads = PerHead::of(self.params.auxiliaries);
-        let expected = 6 + heads.into_array().into_iter().filter(|&there| there).count();
-        let (&[total, policy, value, moves_left, occupancy, ref auxiliary @ .., squared], true) =
-            (read.as_slice(), read.len() == expected)
-        else {
-            return Err(self.device_error(&format!("{} numbers came back, expected {expected}", read.len())));
+        let &[total, policy, value, moves_left, occupancy, squared] = read.as_slice() else {
+            return Err(self.device_error(&format!("{} numbers came back, expected 6", read.len())));
         };
-        let mut auxiliary = auxiliary.iter().copied();
-        let auxiliary = heads.map(|there| if there { auxiliary.next() } else { None });
         let report = StepReport {
-            losses: LossValues { total, policy, value, moves_left, occupancy, auxiliary },
+            losses: LossValues { total, policy, value, moves_left, occupancy },
             gradient_norm: squared.sqrt(),
             finite: total.is_finite() && squared.is_finite(),
         };
@@ -291,7 +278,7 @@ impl Learner {
             }
             let moved = optimiser.step(rate, network.clone().train(), gradients).valid();
             let moved = statistics::replace(moved, statistics);
-            let average = average.average(&moved.clone().with_auxiliary(None), weight);
+            let average = average.average(&moved, weight);
             (moved, average)
         });
     }
@@ -313,18 +300,17 @@ fn run_shard(network: &Network, batch: &Batch, params: &LearnerParams, device: &
     // `valid` gives the copy running statistics of its own; clones would share them.
     let copy = network.valid().train();
     let targets = batch.to_device(device);
-    let (heads, outputs) = copy.forward_in_training(targets.planes.clone(), targets.globals.clone(), params.precision);
-    let losses = Losses::of(heads, outputs, &targets, &params.weights);
+    let heads = copy.forward_in_training(targets.planes.clone(), targets.globals.clone(), params.precision);
+    let losses = Losses::of(heads, &targets, &params.weights);
     let gradients = GradientsParams::from_grads(losses.total.backward(), &copy);
-    let mut values = vec![losses.total, losses.policy, losses.value, losses.moves_left, losses.occupancy];
-    values.extend(losses.auxiliary.into_array().into_iter().flatten());
+    let values = vec![losses.total, losses.policy, losses.value, losses.moves_left, losses.occupancy];
     ShardResult { gradients, losses: Tensor::cat(values, 0).inner(), statistics: statistics::collect(&copy) }
 }
 
 /// All shards together.
 struct Combined {
     gradients: GradientsParams,
-    /// The losses and the squared gradient norm, `[5 + heads + 1]`: one read for all.
+    /// The losses and the squared gradient norm, `[6]`: one read for all.
     numbers: Tensor<1>,
     statistics: Vec<Tensor<1>>,
 }

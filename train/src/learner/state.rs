@@ -7,7 +7,7 @@ use burn::module::Module;
 use burn::store::{ModuleRecord, RecordError};
 use burn::tensor::{Bytes, Device};
 use hnefi_inference::{Encoding, NetworkConfig};
-use hnefi_models::{AuxiliaryHeads, Network};
+use hnefi_models::Network;
 
 use super::{Learner, LearnerParams, StepCounts, optimiser};
 use crate::TrainError;
@@ -17,7 +17,7 @@ use crate::TrainError;
 pub struct LearnerState {
     /// The weights in training, a burnpack record.
     pub weights: Vec<u8>,
-    /// The averaged weights, a burnpack record without auxiliary heads.
+    /// The averaged weights, a burnpack record.
     pub average: Vec<u8>,
     /// AdamW's moments, a burnpack record.
     pub optimiser: Vec<u8>,
@@ -60,10 +60,9 @@ impl Learner {
         object: &str,
     ) -> Result<Learner, TrainError> {
         let damaged = |part: &str, error: RecordError| unreadable(object, config, part, &error);
-        let fresh = || Network { encoding: state.encoding, ..Network::fresh(&config, 0, &devices[0]) };
-        let auxiliary = AuxiliaryHeads::fresh(&config, params.auxiliaries, 0, &devices[0]);
+        let fresh = || Network { encoding: state.encoding, ..Network::fresh(config, 0, &devices[0]) };
         let weights = read(state.weights)
-            .and_then(|record| fresh().with_auxiliary(auxiliary).try_load_record(record))
+            .and_then(|record| fresh().try_load_record(record))
             .map_err(|error| damaged("weights", error))?;
         let average = read(state.average)
             .and_then(|record| fresh().try_load_record(record))
@@ -71,44 +70,6 @@ impl Learner {
         let optimiser = optimiser(params.weight_decay)
             .from_bytes(Bytes::from_bytes_vec(state.optimiser))
             .map_err(|error| damaged("optimiser", error))?;
-        Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)
-    }
-
-    /// As [`Learner::load`], from the state of a run whose auxiliary heads may be others, to count from zero. Where
-    /// they are the same, everything is taken over. Where not, what both have is, the rest of the heads is drawn from
-    /// `seed`, and the optimiser begins anew, since its moments belong to the whole network.
-    ///
-    /// # Errors
-    /// As [`Learner::load`].
-    ///
-    /// # Panics
-    /// When there is no device.
-    pub fn take_over(
-        state: LearnerState,
-        config: &NetworkConfig,
-        seed: u64,
-        devices: &[Device],
-        params: LearnerParams,
-        object: &str,
-    ) -> Result<Learner, TrainError> {
-        let damaged = |part: &str, error: RecordError| unreadable(object, config, part, &error);
-        let state = LearnerState { counts: StepCounts::default(), ..state };
-        let record = read(state.weights.clone()).map_err(|error| damaged("weights", error))?;
-        let auxiliary = AuxiliaryHeads::fresh(&config, params.auxiliaries, seed, &devices[0]);
-        let fresh = || Network { encoding: state.encoding, ..Network::fresh(&config, 0, &devices[0]) };
-        let network = fresh().with_auxiliary(auxiliary);
-        if network.clone().try_load_record(record.clone()).is_ok() {
-            return Learner::load(state, config, devices, params, object);
-        }
-        // The network itself must match to the last tensor; its auxiliary heads, tensor by tensor, where they can.
-        let bare = record.clone().allow_unused(true);
-        Network::fresh(&config, 0, &devices[0]).try_load_record(bare).map_err(|error| damaged("weights", error))?;
-        let partial = record.allow_unused(true).allow_partial(true).validate(false);
-        let weights = network.try_load_record(partial).map_err(|error| damaged("weights", error))?;
-        let average = read(state.average)
-            .and_then(|record| fresh().try_load_record(record))
-            .map_err(|error| damaged("averaged weights", error))?;
-        let optimiser = optimiser(params.weight_decay);
         Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)
     }
 }

@@ -78,7 +78,7 @@ impl TrainConfig {
             .iter()
             .map(|text| text.parse())
             .collect::<Result<Vec<PlayerSpec>, hnefi_selfplay::players::PlayerError>>()?;
-        let rulesets = self.last_stage()?.selfplay.rulesets_begun(1.0);
+        let rulesets = self.last_stage()?.selfplay.rulesets_played();
         let threads = match self.run.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,

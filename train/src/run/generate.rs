@@ -3,13 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_selfplay::fleet::{Conditions, FleetError, FleetObserver, FleetProgress, FleetSnapshot, Quota};
+use hnefi_selfplay::fleet::{FleetError, FleetObserver, FleetProgress, FleetSnapshot, Quota};
 use hnefi_selfplay::store::{Store, StoreError, arrival_key, games_key};
 use hnefi_selfplay::{GameRecord, encode_games};
 
 use super::clock::Clock;
 use super::intake::Intake;
-use super::past::{Past, newest_games};
 use super::saved::{self, FinishedSelfPlay, InFlight};
 use super::terms::PROGRAM;
 use super::{Run, TrainObserver, open};
@@ -37,8 +36,7 @@ impl Run<'_> {
     /// stopped it.
     fn play(&mut self, generation: u32) -> Result<bool, TrainError> {
         self.fence.check(&self.store)?;
-        let progress = self.stage_progress();
-        let playouts = playouts_at(&self.config.budget.playouts, progress);
+        let playouts = playouts_at(&self.config.budget.playouts, self.stage_progress());
         let desk = Desk {
             store: &self.store,
             observer: self.observer,
@@ -59,14 +57,11 @@ impl Run<'_> {
         };
         desk.state().due += desk.every;
         let outcome = if self.params.selfplay {
-            let past = self.past_checkpoint()?;
             let weights = self.learner.average().weights()?;
             let evaluators = hnefi_inference::evaluators(&weights, &self.config.run.device, self.config.run.precision)
                 .map_err(|source| FleetError::Evaluation { source })?;
-            let earlier = newest_games(&self.games);
-            let conditions = Conditions { progress, past: past.as_ref().map(Past::for_fleet), earlier };
             let (quota, make) = (Quota::Plies(desk.quota), || Ok(evaluators()));
-            self.fleet.play(&conditions, quota, playouts, &self.checkpoint_id, &make, &desk)
+            self.fleet.play(quota, playouts, &self.checkpoint_id, &make, &desk)
         } else {
             desk.wait()
         };

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::{Run, TrainingProgress};
 use crate::TrainError;
+use crate::learner::CLIP_NORM;
 use crate::metrics::{StepMeans, TrainingMetrics};
 use crate::sample::Sampler;
 use crate::steps::take_steps;
@@ -22,10 +23,7 @@ impl Run<'_> {
         self.games.retain(|&generation, _| generation as usize > window.start);
         // Later games may be there after a state was lost; this training did not know them the first time either.
         let games = self.games.range(..=generation).flat_map(|(_, games)| games);
-        let targets = train.targets(self.stage_progress());
-        let sampler = Sampler::new(games, self.config.run.seed, targets)
-            .by_surprise(train.surprise_weight)
-            .with_feature_inputs(train.feature_inputs);
+        let sampler = Sampler::new(games, self.config.run.seed, train.value_target(self.stage_progress()));
         let new_plies = self.counters.plies.last().copied().unwrap_or(0);
         let steps =
             steps(new_plies.min(MOST_NEW * train.plies_per_generation), sampler.plies(), train.reuse, train.batch);
@@ -48,7 +46,7 @@ impl Run<'_> {
         };
         let batches = (train.batch, train.shards);
         take_steps(learner, &sampler, first..first + steps, batches, &mut rate_of, &mut |step, taken| {
-            means.add(&taken.report, taken.entropy, train.clip_norm);
+            means.add(&taken.report, taken.entropy, CLIP_NORM);
             let progress = TrainingProgress { step: step - first + 1, steps, losses: means.losses() };
             observer.training(generation, &progress, done(step));
         })?;

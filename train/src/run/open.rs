@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use burn::tensor::Device;
 use hnefi_engine::{BoardSize, Preset};
 use hnefi_inference::{Card, Encoding};
-use hnefi_models::{AuxiliaryHeads, Network};
+use hnefi_models::Network;
 use hnefi_selfplay::fleet::{Fleet, FleetSnapshot};
 use hnefi_selfplay::store::{
     Access, Store, StoreError, check_checkpoint, games_key, games_number, inflight_key, metrics_key, state_key,
@@ -164,7 +164,7 @@ fn shared_fleet(
     observer: &dyn TrainObserver,
 ) -> Result<Fleet, TrainError> {
     let seed = rng_for(&[config.run.seed, EPOCH, u64::from(epoch)]).next_u64();
-    let mut fleet = Fleet::new(&config.selfplay, &config.search, seed);
+    let mut fleet = Fleet::new(&config.selfplay, &config.search.config(), seed);
     if let Some((_, terms)) = Terms::newest_after(store, 0, &mut |text| observer.warning(text))? {
         fleet.adapt(&terms.adaptation);
     }
@@ -234,8 +234,7 @@ fn first_learner(
         let (learner, parent) = learner_from(path, config, devices, params)?;
         return Ok((learner, Some(parent)));
     }
-    let auxiliary = AuxiliaryHeads::fresh(&config.network, params.auxiliaries, config.run.seed, &Device::flex());
-    let network = Network::fresh(&config.network, config.run.seed, &Device::flex()).with_auxiliary(auxiliary);
+    let network = Network::fresh(&config.network, config.run.seed, &Device::flex());
     Ok((Learner::new(&network, devices, params)?, None))
 }
 
@@ -323,7 +322,7 @@ fn open_fleet(
     games: &BTreeMap<u32, Vec<GameRecord>>,
     observer: &dyn TrainObserver,
 ) -> Result<(Fleet, u32, InFlight), TrainError> {
-    let (selfplay, search, seed) = (&config.selfplay, &config.search, config.run.seed);
+    let (selfplay, search, seed) = (&config.selfplay, &config.search.config(), config.run.seed);
     let saves = saved::inflight_saves(store, playing)?;
     let newest = saves.first().copied().unwrap_or(0);
     for save in saves {

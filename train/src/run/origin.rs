@@ -2,16 +2,15 @@
 //!
 //! A run directory gives the weights in training, their average and the optimiser's moments, as after its newest
 //! generation; a checkpoint gives its weights alone, and the optimiser begins anew. Steps, samples and generations are
-//! counted from zero either way, and nothing of the other run's games is used. Auxiliary heads need not be the same:
-//! those that the other run did not have are drawn anew, and then the optimiser begins anew too. A network that is
-//! smaller than the configuration's is grown, and then the average goes on, with a new optimiser. A network of an older
-//! encoding is converted ([`Network::in_newest_encoding`]).
+//! counted from zero either way, and nothing of the other run's games is used. A network that is smaller than the
+//! configuration's is grown, and then the average goes on, with a new optimiser. A network of an older encoding is
+//! converted ([`Network::in_newest_encoding`]).
 
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use hnefi_inference::{Checkpoint, DeviceChoice, Encoding};
-use hnefi_models::{AuxiliaryHeads, Network};
+use hnefi_models::Network;
 use hnefi_selfplay::players::{ModelCache, PlayerError};
 use hnefi_selfplay::search::SearchConfig;
 use hnefi_selfplay::store::{Store, checkpoint_key};
@@ -20,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::saved;
 use crate::TrainError;
 use crate::config::TrainConfig;
-use crate::learner::{Learner, LearnerParams};
+use crate::learner::{Learner, LearnerParams, StepCounts};
 
 /// Where a run's first weights come from, as `run.json` keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,26 +37,26 @@ pub(super) fn learner_from(
     params: LearnerParams,
 ) -> Result<(Learner, String), TrainError> {
     let Ancestor { network, id, same_shape } = ancestor(path, config)?;
-    // A shipped checkpoint is no directory, and a checkpoint's folder has no state. The optimiser's moments of a run
-    // would bring back weights that are to be zero, and do not fit a network that was grown.
-    if params.feature_inputs
-        && same_shape
+    // A shipped checkpoint is no directory, and a checkpoint's folder has no state. The optimiser's moments of a run do
+    // not fit a network that was grown.
+    if same_shape
         && let Ok(store) = Store::open_to_read(path)
         && let Some(&generation) = saved::states(&store)?.first()
     {
-        let (_, mut state) = saved::read_state(&store, generation).map_err(|error| TrainError::Origin {
+        let refuse = |error: TrainError| TrainError::Origin {
             path: path.to_owned(),
             problem: format!("{error}; its checkpoint alone will do ({})", store.name(&checkpoint_key(generation))),
-        })?;
+        };
+        let (_, mut state) = saved::read_state(&store, generation).map_err(refuse)?;
+        state.counts = StepCounts::default();
         if let Encoding::V1 { .. } = state.encoding {
             // The card may name the ply caps.
             state.encoding = network.encoding;
         }
         let object = format!("state/{generation:06} of {}", path.display());
-        return Ok((Learner::take_over(state, &config.network, config.run.seed, devices, params, &object)?, id));
+        return Ok((Learner::load(state, &config.network, devices, params, &object).map_err(refuse)?, id));
     }
-    let auxiliary = AuxiliaryHeads::fresh(&config.network, params.auxiliaries, config.run.seed, &Device::flex());
-    Ok((Learner::new(&network.with_auxiliary(auxiliary), devices, params)?, id))
+    Ok((Learner::new(&network, devices, params)?, id))
 }
 
 /// The stage in which a run begins with the network that `path` means: the first whose network it grows to and of whose
@@ -71,7 +70,7 @@ pub(super) fn first_stage(path: &Path, whole: &TrainConfig) -> Result<usize, Tra
     let stages = (0..whole.stage_count()).map(|index| whole.stage(index)).collect::<Result<Vec<_>, _>>()?;
     let fits = |stage: &TrainConfig| card.network.grows_to(&stage.network).is_ok();
     let knows = |stage: &TrainConfig| {
-        stage.selfplay.rulesets_begun(1.0).iter().any(|preset| card.rulesets.iter().any(|name| name == preset.name()))
+        stage.selfplay.rulesets_played().iter().any(|preset| card.rulesets.iter().any(|name| name == preset.name()))
     };
     let first = stages.iter().position(|stage| fits(stage) && knows(stage)).or_else(|| stages.iter().position(fits));
     // Where none fits, beginning with the last one says what is too small.

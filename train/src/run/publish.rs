@@ -71,7 +71,6 @@ impl Run<'_> {
             checkpoint: self.published_id.clone(),
             stage: self.counters.stage,
             progress,
-            past: self.past_generations()?.first().copied(),
             finished: self.finished_budget,
             playouts: playouts_at(&self.config.budget.playouts, progress),
             adaptation: self.fleet.adaptation(),
@@ -79,15 +78,13 @@ impl Run<'_> {
         terms.publish(&self.store, self.fence.newest())
     }
 
-    /// Names of the rulesets that new games have had by the beginning of this generation, in this stage and those
-    /// before.
+    /// Names of the rulesets that new games have had by the beginning of this generation, in its stage and those before.
     fn rulesets_begun(&self, generation: u32) -> Result<Vec<String>, TrainError> {
         let progress = self.clock.progress(generation.saturating_sub(1), 0.0);
         let mut names = Vec::new();
         let first = self.counters.first_stage;
         for stage in first..=self.whole.stage_at(progress).max(first) {
-            let within = self.whole.stage_span(stage).within(progress);
-            for preset in self.whole.stage(stage)?.selfplay.rulesets_begun(within) {
+            for preset in self.whole.stage(stage)?.selfplay.rulesets_played() {
                 let name = preset.name().to_owned();
                 if !names.contains(&name) {
                     names.push(name);

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hnefi_inference::json as checked;
+use hnefi_selfplay::config::{Fault, forget};
 use hnefi_selfplay::store::{Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -52,7 +53,8 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
         }
     }
     let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
-    let found = read(store)?;
+    let (found, gone) = read(store)?;
+    refuse_gone(store, &gone)?;
     if origin.is_none()
         && let Some(from) = found.get("from")
     {
@@ -77,24 +79,45 @@ pub(super) fn exist(store: &Store) -> Result<bool, TrainError> {
     Ok(store.exists(KEY)?)
 }
 
-/// Reads `run.json`.
-fn read(store: &Store) -> Result<Value, TrainError> {
+/// Reads `run.json`, without the keys of its configuration that are gone, and says which of these did something.
+fn read(store: &Store) -> Result<(Value, Vec<Fault>), TrainError> {
     let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
-    let found: Value = checked::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
+    let mut found: Value = checked::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
     let format = found.get("format").and_then(Value::as_u64).ok_or_else(|| unreadable("no format number".into()))?;
     if format > FORMAT {
         let program = found.get("program").and_then(Value::as_str).unwrap_or("an unnamed program").to_owned();
         return Err(TrainError::Newer { place: store.place(), program, found: format, known: FORMAT });
     }
-    Ok(found)
+    let mut gone = Vec::new();
+    if let Some(config) = found.get_mut("config")
+        && let Ok(mut table) = toml::Table::try_from(&*config)
+    {
+        gone = forget(&mut table);
+        *config = json!(table);
+    }
+    Ok((found, gone))
 }
 
-/// The configuration that a run began with; `None` where no run has begun.
+/// Refuses to go on with a run whose configuration has keys that are gone and that did something.
+fn refuse_gone(store: &Store, gone: &[Fault]) -> Result<(), TrainError> {
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let keys: Vec<String> = gone.iter().map(ToString::to_string).collect();
+    let problem = format!(
+        "the run was begun by an earlier version with keys that are gone ({}); expected a run without them: go on in a new directory with --from {}",
+        keys.join("; "),
+        store.place(),
+    );
+    Err(TrainError::RunFile { file: store.name(KEY), problem })
+}
+
+/// The configuration that a run began with, as far as this version has its keys; `None` where no run has begun.
 ///
 /// # Errors
 /// When the store cannot be read, or holds something else or a run of a later version.
 pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
-    let found = match read(store) {
+    let (found, _) = match read(store) {
         Err(TrainError::Store(StoreError::Missing { .. })) => return Ok(None),
         other => other?,
     };
@@ -188,13 +211,35 @@ mod tests {
         let mut config = TrainConfig::default();
         let mut old = json!({ "format": FORMAT, "kind": "train", "config": config });
         let train = old["config"]["train"].as_object_mut().unwrap();
-        train.remove("reply_weight").unwrap();
-        train.remove("short_value_horizons").unwrap();
+        train.remove("value_search_mix").unwrap();
+        train.remove("weight_decay").unwrap();
         store.create(KEY, old.to_string().as_bytes()).unwrap();
         settle(&store, &config, None).unwrap();
-        config.train.reply_weight = 0.5;
+        config.train.value_search_mix = 0.5;
         let message = settle(&store, &config, None).unwrap_err().to_string();
-        assert!(message.contains("train.reply_weight is 0.0 there and 0.5 here"), "{message}");
+        assert!(message.contains("train.value_search_mix is 0.0 there and 0.5 here"), "{message}");
+    }
+
+    #[test]
+    fn a_run_with_keys_that_are_gone_goes_on_where_they_did_nothing() {
+        let config = TrainConfig::default();
+        let old = |fork_share: f64| {
+            let (dir, store) = store();
+            let mut old = json!({ "format": FORMAT, "kind": "train", "config": config });
+            old["config"]["selfplay"]["fork_share"] = json!(fork_share);
+            old["config"]["search"]["root"] = json!("gumbel");
+            old["config"]["search"]["c_puct"] = json!(0.9);
+            old["config"]["train"]["short_value_horizons"] = json!([4, 12]);
+            store.create(KEY, old.to_string().as_bytes()).unwrap();
+            (dir, store)
+        };
+        let (_dir, store) = old(0.0);
+        settle(&store, &config, None).unwrap();
+        let (_dir, store) = old(0.15);
+        assert_eq!(configuration(&store).unwrap(), Some(config.clone()), "to look at, it is good enough");
+        let message = settle(&store, &config, None).unwrap_err().to_string();
+        let expected = format!("in a new directory with --from {}", store.place());
+        assert!(message.contains("selfplay.fork_share = 0.15: ") && message.ends_with(&expected), "{message}");
     }
 
     #[test]

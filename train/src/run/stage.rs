@@ -31,7 +31,7 @@ impl Run<'_> {
     /// Brings the games in flight into the present stage, where they go on under the rules they began with, and the
     /// games that its replay window reaches back to into memory.
     pub(super) fn resettle(&mut self) -> Result<(), TrainError> {
-        let (selfplay, search) = (&self.config.selfplay, &self.config.search);
+        let (selfplay, search) = (&self.config.selfplay, &self.config.search.config());
         let fleet = Fleet::resume(selfplay, search, self.fleet.seed(), self.fleet.snapshot())?;
         self.fleet = open::with_threads(fleet, &self.config);
         for index in self.config.train.window().range(&self.counters.plies) {

@@ -36,10 +36,8 @@ pub struct Terms {
     pub stage: usize,
     /// Part of the stage that is over, 0 to 1.
     pub progress: f64,
-    /// Playouts of a full search.
+    /// Playouts of a search.
     pub playouts: u32,
-    /// The generation whose checkpoint takes one side in some of the games, if the configuration wants that.
-    pub past: Option<u32>,
     /// Whether the budget is used up, so that nobody waits for more games.
     pub finished: bool,
     /// Handicaps and resignation.
@@ -113,7 +111,6 @@ mod tests {
             stage: 0,
             progress: 0.25,
             playouts: 16,
-            past: None,
             finished: false,
             adaptation: Adaptation::default(),
         }

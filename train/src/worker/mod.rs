@@ -12,10 +12,10 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hnefi_inference::{DeviceList, EvalError, Evaluator};
-use hnefi_selfplay::fleet::{Conditions, Fleet, FleetError, FleetObserver, FleetProgress, Quota};
+use hnefi_selfplay::fleet::{Fleet, FleetError, FleetObserver, FleetProgress, Quota};
 use hnefi_selfplay::store::{Store, arrival_key};
 
-use crate::run::{PROGRAM, Past, Terms, configuration, newest_games};
+use crate::run::{PROGRAM, Terms, configuration};
 use crate::{TrainConfig, TrainError};
 use pretend::PretendEvaluator;
 use table::Table;
@@ -107,7 +107,7 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
     let Some((mut number, terms)) = first_terms(store, observer, &mut warn)? else { return Ok(so_far) };
     let whole = settings(store, params)?;
     let mut config = whole.stage(terms.stage)?;
-    let mut fleet = Fleet::new(&config.selfplay, &config.search, params.seed).with_threads(threads(&config));
+    let mut fleet = Fleet::new(&config.selfplay, &config.search.config(), params.seed).with_threads(threads(&config));
     let mut table = Table::set(store, &config, terms, None)?;
     observer.plays(&table.terms);
     loop {
@@ -115,7 +115,7 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
             number = newer;
             if terms.stage != table.terms.stage {
                 config = whole.stage(terms.stage)?;
-                fleet = Fleet::resume(&config.selfplay, &config.search, params.seed, fleet.snapshot())?
+                fleet = Fleet::resume(&config.selfplay, &config.search.config(), params.seed, fleet.snapshot())?
                     .with_threads(threads(&config));
             }
             table = Table::set(store, &config, terms, Some(table))?;
@@ -156,11 +156,6 @@ fn play(
 ) -> Result<bool, TrainError> {
     let terms = &table.terms;
     fleet.adapt(&terms.adaptation);
-    let conditions = Conditions {
-        progress: terms.progress,
-        past: table.past.as_ref().map(Past::for_fleet),
-        earlier: newest_games(&table.earlier),
-    };
     let desk = Desk { until: Instant::now() + params.bring_every, so_far, observer };
     let make = || -> Result<Box<dyn Evaluator>, EvalError> {
         Ok(match params.pretend {
@@ -168,7 +163,7 @@ fn play(
             None => (table.make_evaluator)(),
         })
     };
-    match fleet.play(&conditions, Quota::Plies(u64::MAX), terms.playouts, &terms.checkpoint, &make, &desk) {
+    match fleet.play(Quota::Plies(u64::MAX), terms.playouts, &terms.checkpoint, &make, &desk) {
         Ok(()) => Ok(false),
         Err(FleetError::Stopped) => Ok(observer.should_stop()),
         Err(error) => Err(error.into()),

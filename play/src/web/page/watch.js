@@ -33,9 +33,6 @@ const plots = [
     line("total", "training.losses.total"), line("policy", "training.losses.policy"),
     line("policy at best", "training.policy_entropy", { dashed: true }), line("value", "training.losses.value"),
     line("moves left", "training.losses.moves_left"), line("occupancy", "training.losses.occupancy")]],
-  [new Plot("Auxiliary losses, nats", { zero: true }), () => [
-    ["reply", "reply"], ["soft policy", "soft_policy"], ["short values", "short_values"], ["captured soon", "captured"],
-    ["ending", "ending"]].map(([name, head]) => line(name, `training.losses.auxiliary.${head}`))],
   [new Plot("Share won", { kind: "stack", share: true }), () => ["attackers", "draws", "defenders"].map((name) =>
     line(name, `selfplay.${name}`, { colour: SIDES[name] }))],
   [new Plot("Ends by reason", { kind: "stack", share: true }), ends],
