@@ -10,7 +10,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use hnefi_engine::BoardSize;
 use hnefi_inference::{GLOBALS, NetworkConfig, PLANES, POLICY_PLANES};
 use hnefi_models::Network;
-use hnefi_selfplay::{Rng, rng_for};
+use hnefi_search::{Rng, rng_for};
 use hnefi_train::TrainConfig;
 use hnefi_train::batch::{Batch, Row};
 use hnefi_train::learner::{Learner, LearnerParams};

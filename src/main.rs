@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
-use hnefi_selfplay::printable_lines;
+use hnefi_inference::printable_lines;
 
 use crate::cli::{Cli, Command};
 

@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_selfplay::printable_lines;
+use hnefi_inference::printable_lines;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Whether bars and notes are left out.

@@ -5,8 +5,8 @@ mod games;
 use hnefi_data::{JudgeParams, Judgement, judge};
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
-use hnefi_selfplay::search::{Search, SearchConfig, run_to_end};
-use hnefi_selfplay::{GameRecord, PlyRecord};
+use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_search::{Search, SearchConfig, run_to_end};
 
 fn params(playouts: Option<u32>) -> JudgeParams {
     JudgeParams { playouts, search: SearchConfig::default(), rules: None, threads: 2 }

@@ -5,11 +5,11 @@
 use std::error::Error;
 use std::time::Duration;
 
+use hnefi_arena::players::{Choice, Player, PlayerError};
 use hnefi_engine::{MoveList, Position, Preset, Side};
 use hnefi_inference::Wdl;
 use hnefi_play::{Seat, Table, plain, terminal};
-use hnefi_selfplay::Rng;
-use hnefi_selfplay::players::{Choice, Player, PlayerError};
+use hnefi_search::Rng;
 use rand::RngExt;
 
 /// Wins if it can at once, else captures if it can, else moves at random.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hnefi_data::{ExportParams, Format, export};
-use hnefi_selfplay::GameRecord;
+use hnefi_runs::GameRecord;
 
 use crate::PlayError;
 

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
+use hnefi_arena::players::{Choice, Player, PlayerError};
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_inference::Wdl;
-use hnefi_selfplay::Rng;
-use hnefi_selfplay::players::{Choice, Player, PlayerError};
+use hnefi_search::Rng;
 
 /// Plays its script, a move a question; without one the first legal move.
 pub(crate) struct Scripted {

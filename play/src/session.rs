@@ -2,7 +2,7 @@
 
 use hnefi_engine::{Bitboard, FenError, IllegalMove, Move, MoveList, Outcome, Position, Rules, Side, Square};
 use hnefi_inference::Wdl;
-use hnefi_selfplay::{GameRecord, PlyRecord, RecordError};
+use hnefi_runs::{GameRecord, PlyRecord, RecordError};
 
 use crate::PlayError;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hnefi_arena::players::Player;
 use hnefi_engine::{Rules, Side};
-use hnefi_selfplay::players::Player;
 
 use crate::PlayError;
 use crate::session::{Occupant, Session};

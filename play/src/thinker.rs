@@ -2,9 +2,9 @@
 
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
+use hnefi_arena::players::{Choice, Player};
 use hnefi_engine::Position;
-use hnefi_selfplay::players::{Choice, Player};
-use hnefi_selfplay::{Rng, rng_for};
+use hnefi_search::{Rng, rng_for};
 
 use crate::PlayError;
 

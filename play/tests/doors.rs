@@ -13,6 +13,8 @@ use std::path::Path;
 
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{Device, Tensor, TensorData};
+use hnefi_arena::players::{ModelCache, PlayerSpec};
+use hnefi_arena::{MatchObserver, MatchParams, MatchResult, play_match};
 use hnefi_data::{JudgeParams, judge};
 use hnefi_engine::{Position, Preset, Rules};
 use hnefi_inference::encoding::global;
@@ -21,11 +23,9 @@ use hnefi_models::Network;
 use hnefi_play::uci::{self, UciParams};
 use hnefi_play::web::WebConfig;
 use hnefi_play::{Seat, Table, plain};
-use hnefi_selfplay::GameRecord;
-use hnefi_selfplay::arena::{MatchObserver, MatchParams, MatchResult, play_match};
-use hnefi_selfplay::fleet::{Fleet, Quota, SelfPlayConfig, Unobserved};
-use hnefi_selfplay::players::{ModelCache, PlayerSpec};
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_runs::GameRecord;
+use hnefi_search::SearchConfig;
+use hnefi_selfplay::{Fleet, Quota, SelfPlayConfig, Unobserved};
 use serde_json::{Value, json};
 
 const SHAPE: NetworkConfig =

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
-use hnefi_selfplay::fleet::{BatchParams, BatchSummary, FleetError, PlyCaps, SelfPlayConfig, Unobserved, record_games};
-use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::store::{Store, read_run_games};
+use hnefi_runs::PlyCaps;
+use hnefi_runs::store::{Store, read_run_games};
+use hnefi_search::SearchConfig;
+use hnefi_selfplay::{BatchParams, BatchSummary, FleetError, SelfPlayConfig, Unobserved, record_games};
 
 fn config() -> SelfPlayConfig {
     SelfPlayConfig {

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use hnefi_engine::{MoveList, Outcome, Preset, Reason, Side};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
-use hnefi_selfplay::fleet::{
-    Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, Generation, GenerationStats, PlyCaps, Quota,
-    ResignConfig, RulesetShare, SelfPlayConfig, Unobserved,
+use hnefi_runs::PlyCaps;
+use hnefi_runs::{GameRecord, encode_games};
+use hnefi_search::SearchConfig;
+use hnefi_selfplay::{
+    Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, Generation, GenerationStats, Quota, ResignConfig,
+    RulesetShare, SelfPlayConfig, Unobserved,
 };
-use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::{GameRecord, encode_games};
 
 const SEED: u64 = 11;
 const PLAYOUTS: u32 = 6;

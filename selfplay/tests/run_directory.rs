@@ -10,9 +10,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use hnefi_inference::{EvalError, Evaluator, HashEvaluator};
-use hnefi_selfplay::fleet::{BatchParams, BatchSummary, FleetError, PlyCaps, SelfPlayConfig, Unobserved, record_games};
-use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::store::Store;
+use hnefi_runs::PlyCaps;
+use hnefi_runs::store::Store;
+use hnefi_search::SearchConfig;
+use hnefi_selfplay::{BatchParams, BatchSummary, FleetError, SelfPlayConfig, Unobserved, record_games};
 
 /// Names the run directory in the process that a test started.
 const DIRECTORY: &str = "HNEFI_TEST_RUN_DIRECTORY";

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
 use hnefi_inference::names::ruleset;
-use hnefi_selfplay::players::PlayerSpec;
-use hnefi_selfplay::store::Location;
+use hnefi_runs::store::Location;
 use serde::Serialize;
 
 use super::StoreArgs;

@@ -4,10 +4,10 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
 use hnefi_inference::names::ruleset;
-use hnefi_selfplay::players::PlayerSpec;
 
 /// Which seat a person takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

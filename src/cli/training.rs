@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use hnefi_inference::DeviceList;
-use hnefi_selfplay::store::{Location, Patience, StoreWatch};
+use hnefi_runs::store::{Location, Patience, StoreWatch};
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
-use hnefi_selfplay::printable;
-use hnefi_selfplay::store::{Access, Location, Store, unpack};
+use hnefi_inference::printable;
+use hnefi_runs::store::{Access, Location, Store, unpack};
 use hnefi_train::run::{CheckedObjects, check};
 
 use super::delays::Delays;

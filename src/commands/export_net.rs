@@ -1,9 +1,9 @@
 //! `hnefi export-net`: a checkpoint's network for other programs.
 
+use hnefi_arena::players::ModelCache;
 use hnefi_inference::DeviceChoice;
-use hnefi_selfplay::players::ModelCache;
-use hnefi_selfplay::printable;
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_inference::printable;
+use hnefi_search::SearchConfig;
 
 use crate::cli::ExportNetArgs;
 

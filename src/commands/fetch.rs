@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use hnefi_selfplay::printable;
-use hnefi_selfplay::store::{Access, Location, Store, fetch};
+use hnefi_inference::printable;
+use hnefi_runs::store::{Access, Location, Store, fetch};
 
 use super::delays::Delays;
 use crate::cli::FetchArgs;

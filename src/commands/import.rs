@@ -1,7 +1,8 @@
 //! `hnefi import`: games that people played, as a record file.
 
 use anyhow::bail;
-use hnefi_selfplay::{GameRecord, encode_games, printable};
+use hnefi_inference::printable;
+use hnefi_runs::{GameRecord, encode_games};
 
 use crate::cli::ImportArgs;
 use crate::progress;

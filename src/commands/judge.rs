@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 
+use hnefi_arena::players::ModelCache;
 use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, judge};
+use hnefi_inference::printable;
 use hnefi_inference::{Precision, evaluators};
-use hnefi_selfplay::players::ModelCache;
-use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::{GameRecord, printable};
+use hnefi_runs::GameRecord;
+use hnefi_search::SearchConfig;
 use serde::Serialize;
 
 use super::doctor::cores;

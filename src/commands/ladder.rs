@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use hnefi_arena::ladder;
+use hnefi_arena::ladder::{LadderParams, Standings};
+use hnefi_arena::players::ModelCache;
+use hnefi_arena::{MatchObserver, MatchResult, Rating};
 use hnefi_engine::Preset;
+use hnefi_inference::printable;
 use hnefi_inference::{Card, Checkpoint, DeviceChoice};
-use hnefi_selfplay::arena::{MatchObserver, MatchResult, Rating};
-use hnefi_selfplay::ladder::{self, LadderParams, Standings};
-use hnefi_selfplay::players::ModelCache;
-use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::store::{Access, Store, checkpoint_key};
-use hnefi_selfplay::{GameRecord, printable};
+use hnefi_runs::GameRecord;
+use hnefi_runs::store::{Access, Store, checkpoint_key};
+use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 
 use super::delays::Delays;

@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+use hnefi_arena::players::{ModelCache, PlayerSpec};
+use hnefi_arena::{EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, SprtParams, Tally, play_match};
 use hnefi_inference::DeviceChoice;
-use hnefi_selfplay::arena::{
-    EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, SprtParams, Tally, play_match,
-};
-use hnefi_selfplay::players::{ModelCache, PlayerSpec};
-use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::{GameRecord, encode_games, printable};
+use hnefi_inference::printable;
+use hnefi_runs::{GameRecord, encode_games};
+use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 
 use crate::cli::MatchArgs;

@@ -3,11 +3,11 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_engine::{Preset, Side};
 use hnefi_inference::DeviceChoice;
 use hnefi_play::{Seat, Table, WITHOUT_NETWORK, foreign, shipped_network};
-use hnefi_selfplay::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 
 use crate::cli::{self, PlayArgs};

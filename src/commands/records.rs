@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
 use hnefi_data::SourceGame;
-use hnefi_selfplay::store::{Store, games_number, read_games};
-use hnefi_selfplay::{GameReader, GameRecord, RecordError, printable};
+use hnefi_inference::printable;
+use hnefi_runs::store::{Store, games_number, read_games};
+use hnefi_runs::{GameReader, GameRecord, RecordError};
 use indicatif::ProgressBar;
 
 use crate::progress;

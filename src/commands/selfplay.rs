@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use hnefi_arena::players::ModelCache;
 use hnefi_engine::Side;
 use hnefi_inference::{DeviceChoice, Weights, evaluators};
-use hnefi_selfplay::fleet::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games};
-use hnefi_selfplay::players::ModelCache;
-use hnefi_selfplay::store::Store;
+use hnefi_runs::store::Store;
+use hnefi_selfplay::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games};
 use hnefi_train::TrainConfig;
 use indicatif::ProgressBar;
 

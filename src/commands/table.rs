@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
+use hnefi_arena::{MatchObserver, MatchParams, MatchResult, Tally, play_match};
 use hnefi_engine::Preset;
-use hnefi_selfplay::arena::{MatchObserver, MatchParams, MatchResult, Tally, play_match};
-use hnefi_selfplay::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_search::SearchConfig;
 use hnefi_train::TrainConfig;
 
 use crate::progress;
@@ -56,7 +56,7 @@ struct Watcher<'a> {
 }
 
 impl MatchObserver for Watcher<'_> {
-    fn game_finished(&mut self, _: &hnefi_selfplay::GameRecord, so_far: &MatchResult) {
+    fn game_finished(&mut self, _: &hnefi_runs::GameRecord, so_far: &MatchResult) {
         self.bar.set_position(u64::from(so_far.games));
         self.bar.set_message(format!("against {}", so_far.b));
     }

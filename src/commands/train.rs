@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hnefi_arena::MatchResult;
+use hnefi_arena::ladder::Standings;
 use hnefi_inference::NetworkConfig;
-use hnefi_selfplay::arena::MatchResult;
-use hnefi_selfplay::fleet::FleetProgress;
-use hnefi_selfplay::ladder::Standings;
-use hnefi_selfplay::store::{Access, Location, Store, checkpoint_key};
+use hnefi_runs::store::{Access, Location, Store, checkpoint_key};
+use hnefi_selfplay::FleetProgress;
 use hnefi_train::run::{Beginning, RunParams, TrainingProgress};
 use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver};
 use indicatif::ProgressBar;

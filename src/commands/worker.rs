@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hnefi_selfplay::fleet::FleetProgress;
-use hnefi_selfplay::printable;
-use hnefi_selfplay::store::{Access, Patience, Store, StoreError};
+use hnefi_inference::printable;
+use hnefi_runs::store::{Access, Patience, Store, StoreError};
+use hnefi_selfplay::FleetProgress;
 use hnefi_train::run::Terms;
 use hnefi_train::worker::{self, WorkerObserver, WorkerParams, WorkerSummary};
 use indicatif::ProgressBar;

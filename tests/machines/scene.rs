@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hnefi_inference::Checkpoint;
-use hnefi_selfplay::fleet::Arrival;
-use hnefi_selfplay::store::{Store, read_run_games};
+use hnefi_runs::store::{Store, read_run_games};
+use hnefi_selfplay::Arrival;
 
 use crate::s3::{BUCKET, S3};
 

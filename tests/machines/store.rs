@@ -6,7 +6,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use hnefi_selfplay::store::{Access, Location, Patience, Store, StoreError};
+use hnefi_runs::store::{Access, Location, Patience, Store, StoreError};
 
 use crate::s3::{BUCKET, Faults, S3};
 

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use hnefi_arena::ladder::LadderError;
+use hnefi_arena::players::PlayerError;
 use hnefi_inference::{CheckpointError, EvalError, names};
-use hnefi_selfplay::RecordError;
-use hnefi_selfplay::fleet::FleetError;
-use hnefi_selfplay::ladder::LadderError;
-use hnefi_selfplay::players::PlayerError;
-use hnefi_selfplay::store::StoreError;
+use hnefi_runs::RecordError;
+use hnefi_runs::store::StoreError;
+use hnefi_selfplay::FleetError;
 
 use crate::config::{Fault, TrainConfig};
 

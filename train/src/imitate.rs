@@ -10,7 +10,7 @@ use burn::tensor::Device;
 use hnefi_engine::Preset;
 use hnefi_inference::{Card, Checkpoint};
 use hnefi_models::Network;
-use hnefi_selfplay::GameRecord;
+use hnefi_runs::GameRecord;
 
 use crate::learner::{CLIP_NORM, Learner, LearnerParams, LossValues};
 use crate::metrics::StepMeans;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hnefi_engine::Side;
-use hnefi_selfplay::fleet::{GenerationStats, Handicap, ResignSummary};
+use hnefi_selfplay::{GenerationStats, Handicap, ResignSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::learner::{LossValues, StepReport};
@@ -253,7 +253,7 @@ impl StepMeans {
 
 #[cfg(test)]
 mod tests {
-    use hnefi_selfplay::fleet::EndCount;
+    use hnefi_selfplay::EndCount;
 
     use super::*;
 

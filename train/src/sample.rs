@@ -19,7 +19,8 @@ mod pool;
 
 use hnefi_engine::{BoardSize, MoveList, Piece, Position, Square, Symmetry};
 use hnefi_inference::{Encoding, PLANES, PolicyIndex, Wdl};
-use hnefi_selfplay::{GameRecord, PlyRecord, RecordError, rng_for};
+use hnefi_runs::{GameRecord, PlyRecord, RecordError};
+use hnefi_search::rng_for;
 
 use self::pool::{Pool, below};
 use crate::batch::{Batch, Row};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hnefi_engine::{MoveList, Position, Preset, Rules};
 use hnefi_inference::{DeviceChoice, EvalRequest, Evaluations, Precision, Wdl, evaluator};
-use hnefi_selfplay::{GameRecord, PlyRecord};
+use hnefi_runs::{GameRecord, PlyRecord};
 use hnefi_train::run::Silent;
 use hnefi_train::{RunParams, TrainConfig, TrainError, imitate, run_at};
 

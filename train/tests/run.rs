@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use hnefi_arena::ladder::Standings;
 use hnefi_inference::{Checkpoint, NetworkConfig};
-use hnefi_selfplay::ladder::Standings;
 use hnefi_train::run::{Beginning, RunParams, Silent, TrainingProgress};
 use hnefi_train::{GenerationMetrics, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
 

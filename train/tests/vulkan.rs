@@ -16,8 +16,9 @@ use hnefi_inference::{
     DeviceChoice, EvalRequest, Evaluations, PrecisionChoice, TrainPrecision, Weights, evaluator, evaluators, pretrained,
 };
 use hnefi_models::Network;
-use hnefi_selfplay::fleet::{Fleet, PlyCaps, Quota, SelfPlayConfig, Unobserved};
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_runs::PlyCaps;
+use hnefi_search::SearchConfig;
+use hnefi_selfplay::{Fleet, Quota, SelfPlayConfig, Unobserved};
 use hnefi_train::learner::{Learner, LearnerParams};
 use hnefi_train::loss::LossWeights;
 use hnefi_train::sample::{Sampler, ValueTarget};

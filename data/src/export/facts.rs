@@ -2,7 +2,7 @@
 
 use hnefi_engine::{MoveList, Position, Preset, Side, Square};
 use hnefi_inference::{PolicyIndex, Wdl};
-use hnefi_selfplay::GameRecord;
+use hnefi_runs::GameRecord;
 
 use crate::jsonl::end;
 

@@ -12,8 +12,8 @@ use std::sync::mpsc;
 
 use hnefi_engine::{Preset, Side};
 use hnefi_inference::{EvalError, Evaluator};
-use hnefi_selfplay::GameRecord;
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_runs::GameRecord;
+use hnefi_search::SearchConfig;
 use serde::Serialize;
 
 pub use rate::Rate;

@@ -2,8 +2,8 @@
 
 use hnefi_engine::{Move, MoveList, Position, Rules, Side};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Wdl};
-use hnefi_selfplay::search::{Search, SearchConfig, Selection};
-use hnefi_selfplay::{GameRecord, PlyRecord};
+use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_search::{Search, SearchConfig, Selection};
 
 use super::JudgeParams;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hnefi_engine::Side;
-use hnefi_selfplay::GameRecord;
+use hnefi_runs::GameRecord;
 
 use super::result_text;
 use crate::jsonl::end;

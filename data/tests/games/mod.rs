@@ -2,7 +2,8 @@
 
 use hnefi_engine::{MoveList, Position, Preset, Rules, Side};
 use hnefi_inference::Wdl;
-use hnefi_selfplay::{GameRecord, PlyRecord, Rng, rng_for};
+use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_search::{Rng, rng_for};
 use rand::RngExt;
 
 /// Game `number` under `rules`, at most `most_plies` long (a ply cap ends it then).

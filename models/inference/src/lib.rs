@@ -19,6 +19,7 @@ mod onnx;
 mod policy;
 mod precision;
 mod pretrained;
+mod printable;
 mod uniform;
 mod weights;
 
@@ -32,5 +33,6 @@ pub use hashing::HashEvaluator;
 pub use policy::{POLICY_PLANES, PolicyIndex};
 pub use precision::{Precision, PrecisionChoice, TrainPrecision, TrainPrecisionChoice};
 pub use pretrained::{pretrained, pretrained_for, pretrained_names};
+pub use printable::{printable, printable_lines};
 pub use uniform::UniformEvaluator;
 pub use weights::{LAST_LAYER_SCALE, WeightTensor, Weights};

@@ -6,9 +6,10 @@ mod tests;
 
 use std::io::{BufRead, Write};
 
+use hnefi_arena::players::{Choice, Player};
 use hnefi_engine::{Move, Side};
-use hnefi_selfplay::players::{Choice, Player};
-use hnefi_selfplay::{Rng, printable_lines, rng_for};
+use hnefi_inference::printable_lines;
+use hnefi_search::{Rng, rng_for};
 
 use crate::session::{Chances, Session};
 use crate::table::{Seat, Table};

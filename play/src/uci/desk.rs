@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use hnefi_selfplay::search::Bell;
+use hnefi_search::Bell;
 
 use super::command::Command;
 

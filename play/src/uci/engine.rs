@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use hnefi_engine::{Move, Preset};
 use hnefi_inference::{DeviceChoice, Evaluator, Precision, PrecisionChoice};
-use hnefi_selfplay::rng_for;
-use hnefi_selfplay::search::{RootKind, Search, SearchConfig, SearchReport, Searching, search_on_threads};
+use hnefi_search::rng_for;
+use hnefi_search::{RootKind, Search, SearchConfig, SearchReport, Searching, search_on_threads};
 use rand::RngExt;
 
 use super::clock::time_for;

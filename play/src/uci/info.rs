@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hnefi_engine::{BoardSize, Move};
 use hnefi_inference::Wdl;
-use hnefi_selfplay::search::{Proven, RootMove, Search, SearchReport, Verdict};
+use hnefi_search::{Proven, RootMove, Search, SearchReport, Verdict};
 
 /// Centipawns of a proven win in no ply; each ply costs one.
 const PROVEN: i32 = 30_000;
@@ -94,7 +94,7 @@ fn thousandths(wdl: Wdl) -> String {
 mod tests {
     use hnefi_engine::{Position, Preset};
     use hnefi_inference::{Evaluations, HashEvaluator};
-    use hnefi_selfplay::search::{RootKind, SearchConfig, run_to_end};
+    use hnefi_search::{RootKind, SearchConfig, run_to_end};
 
     use super::*;
 

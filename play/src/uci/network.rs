@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use hnefi_arena::players::ModelCache;
 use hnefi_engine::Preset;
 use hnefi_inference::{
     Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, UniformEvaluator, evaluators, pretrained,
 };
-use hnefi_selfplay::players::ModelCache;
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_search::SearchConfig;
 
 use crate::choice::{foreign, shipped_network};
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use hnefi_selfplay::printable;
+use hnefi_inference::printable;
 
 /// Letters of a message, beyond which it is cut.
 const LONGEST: usize = 600;

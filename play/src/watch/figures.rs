@@ -1,6 +1,6 @@
 //! The numbers of a generation that are shown, and how numbers are written.
 
-use hnefi_selfplay::printable;
+use hnefi_inference::printable;
 use serde_json::Value;
 
 /// A number beyond this, above or below zero, was not measured by anybody.

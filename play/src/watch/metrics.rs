@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use hnefi_selfplay::store::{metrics_key, terms_key};
+use hnefi_runs::store::{metrics_key, terms_key};
 use serde_json::Value;
 
 /// Generations that are given out at once.

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use hnefi_selfplay::ladder::{self, Standings};
-use hnefi_selfplay::store::Store;
+use hnefi_arena::ladder;
+use hnefi_arena::ladder::Standings;
+use hnefi_runs::store::Store;
 use serde::Serialize;
 
 /// Elo per side of one checkpoint.

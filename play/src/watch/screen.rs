@@ -1,6 +1,6 @@
 //! The screen: a heading, charts of the run so far, how the latest games ended, and the keys.
 
-use hnefi_selfplay::printable;
+use hnefi_inference::printable;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};

@@ -36,7 +36,7 @@ pub enum WebError {
     Start(#[from] hnefi_engine::FenError),
     /// The opponent cannot be seated.
     #[error(transparent)]
-    Opponent(#[from] hnefi_selfplay::players::PlayerError),
+    Opponent(#[from] hnefi_arena::players::PlayerError),
     /// The opponent cannot play this game.
     #[error("opponent {opponent}: {problem}")]
     Unsuited {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_engine::{BoardSize, Position, Preset};
 use hnefi_inference::DeviceChoice;
-use hnefi_selfplay::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_search::SearchConfig;
 
 use super::error::WebError;
 use super::models::{self, DEEPEST, Models, PlayerId};

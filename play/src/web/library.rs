@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use hnefi_data::{BoundedLines, DataError};
 use hnefi_engine::Preset;
-use hnefi_selfplay::store::{games_key, games_number};
-use hnefi_selfplay::{GameReader, GameRecord};
+use hnefi_runs::store::{games_key, games_number};
+use hnefi_runs::{GameReader, GameRecord};
 use serde::Serialize;
 
 use super::error::{ApiError, WebError};

@@ -35,9 +35,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
-use hnefi_selfplay::players::PlayerSpec;
 use tokio::sync::Semaphore;
 
 pub use error::WebError;

@@ -329,7 +329,7 @@ pub(super) fn is_checkpoint(folder: &Path) -> bool {
 }
 
 fn checkpoint_folder(run: &Path, generation: u32) -> PathBuf {
-    run.join(hnefi_selfplay::store::checkpoint_key(generation))
+    run.join(hnefi_runs::store::checkpoint_key(generation))
 }
 
 /// The generations of a run that have a checkpoint, newest first.

@@ -7,9 +7,9 @@
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hnefi_arena::players::{Choice, Player, PlayerSpec};
 use hnefi_engine::{Move, Position};
-use hnefi_selfplay::Rng;
-use hnefi_selfplay::players::{Choice, Player, PlayerSpec};
+use hnefi_search::Rng;
 
 /// A player and what pages call it.
 pub(super) struct Named {

@@ -2,7 +2,7 @@
 
 use hnefi_engine::{Position, Rules, Side};
 use hnefi_inference::Evaluation;
-use hnefi_selfplay::search::{RootMove, SearchReport, Verdict};
+use hnefi_search::{RootMove, SearchReport, Verdict};
 use serde::Serialize;
 
 use crate::session::Chances;

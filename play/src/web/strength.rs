@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use hnefi_engine::Move;
-use hnefi_selfplay::Rng;
-use hnefi_selfplay::search::{RootKind, SearchReport};
+use hnefi_search::Rng;
+use hnefi_search::{RootKind, SearchReport};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use hnefi_engine::{BoardSize, Move, Position};
 use hnefi_inference::{Evaluation, Wdl};
-use hnefi_selfplay::search::Search;
-use hnefi_selfplay::{Rng, rng_for};
+use hnefi_search::Search;
+use hnefi_search::{Rng, rng_for};
 
 use super::named;
 use super::room::{Room, Ticket, Wish};

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
 
+use hnefi_arena::players::{AlphaBeta, Player, RandomPlayer};
 use hnefi_engine::MoveList;
 use hnefi_inference::{EvalRequest, Evaluation, Evaluations, Evaluator};
-use hnefi_selfplay::players::{AlphaBeta, Player, RandomPlayer};
-use hnefi_selfplay::search::{Search, SearchConfig, SearchReport, Selection};
+use hnefi_search::{Search, SearchConfig, SearchReport, Selection};
 
 use super::models::{Models, PlayerId};
 use super::named::Question;

@@ -7,15 +7,15 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use hnefi_arena::ladder::{Contestant, LadderMatch};
+use hnefi_arena::players::{ModelCache, PlayerSpec};
+use hnefi_arena::{MatchParams, MatchResult, Tally, play_match};
 use hnefi_engine::{MoveList, Preset};
 use hnefi_inference::DeviceChoice;
 use hnefi_play::web::{WebConfig, WebServer};
 use hnefi_play::{Occupant, Session};
-use hnefi_selfplay::arena::{MatchParams, MatchResult, Tally, play_match};
-use hnefi_selfplay::encode_games;
-use hnefi_selfplay::ladder::{Contestant, LadderMatch};
-use hnefi_selfplay::players::{ModelCache, PlayerSpec};
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_runs::encode_games;
+use hnefi_search::SearchConfig;
 use serde_json::{Value, json};
 
 /// What a server answered.

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use hnefi_engine::{Bitboard, BoardSize, MoveList, Position, Square, perft, perft_made};
-use hnefi_selfplay::rng_for;
+use hnefi_search::rng_for;
 use rand::RngExt;
 use rayon::prelude::*;
 

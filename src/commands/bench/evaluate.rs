@@ -12,7 +12,7 @@ use super::{Figure, Report, board, sample, thread_counts};
 use crate::cli::Stage;
 
 /// Positions evaluated together, as many as the games of a lane.
-const BATCH: usize = hnefi_selfplay::fleet::LANE_GAMES;
+const BATCH: usize = hnefi_selfplay::LANE_GAMES;
 
 /// A network of the size that is measured: with pooling and heads for each role, or as other programs measure theirs,
 /// without.

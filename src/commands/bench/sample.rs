@@ -2,7 +2,8 @@
 
 use hnefi_engine::{BoardSize, MoveList, Position};
 use hnefi_inference::Wdl;
-use hnefi_selfplay::{GameRecord, PlyRecord, rng_for};
+use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_search::rng_for;
 use rand::RngExt;
 
 use super::preset;

@@ -7,8 +7,8 @@ use std::time::Instant;
 use anyhow::Context;
 use hnefi_engine::BoardSize;
 use hnefi_inference::{DeviceChoice, NetworkConfig, Precision, PrecisionChoice, Weights, evaluators};
-use hnefi_selfplay::fleet::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, RulesetShare, SelfPlayConfig};
-use hnefi_selfplay::search::SearchConfig;
+use hnefi_search::SearchConfig;
+use hnefi_selfplay::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, RulesetShare, SelfPlayConfig};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
 use super::measure::{Effort, median};

@@ -1,7 +1,7 @@
 //! Looking for faults: key by key against the schema, and then what values must be to one another.
 
 use hnefi_inference::{DeviceChoice, Precision, PrecisionChoice, names};
-use hnefi_selfplay::config::{Fault, shown};
+use hnefi_runs::config::{Fault, shown};
 use toml::Table;
 
 use super::TrainConfig;

@@ -12,10 +12,10 @@ mod stages;
 use std::path::Path;
 
 use hnefi_inference::{DeviceList, NetworkConfig, PrecisionChoice, TrainPrecisionChoice};
-pub use hnefi_selfplay::config::Fault;
-use hnefi_selfplay::config::forget;
-use hnefi_selfplay::fleet::SelfPlayConfig;
-use hnefi_selfplay::search::{RootKind, SearchConfig};
+pub use hnefi_runs::config::Fault;
+use hnefi_runs::config::forget;
+use hnefi_search::{RootKind, SearchConfig};
+use hnefi_selfplay::SelfPlayConfig;
 use serde::{Deserialize, Serialize};
 
 pub use stages::{Span, Stage};

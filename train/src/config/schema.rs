@@ -1,9 +1,9 @@
 //! Every key a configuration may have, with its kind, range and unit.
 
+use hnefi_arena::players::PlayerSpec;
 use hnefi_inference::DeviceList;
 use hnefi_inference::names::{MEANT, did_you_mean, ruleset};
-use hnefi_selfplay::config::real;
-use hnefi_selfplay::players::PlayerSpec;
+use hnefi_runs::config::real;
 use toml::Value;
 
 /// One key.

@@ -6,7 +6,7 @@
 //! progress of the stage. A run without stages is one stage.
 
 use hnefi_engine::Preset;
-use hnefi_selfplay::config::{Fault, real, shown};
+use hnefi_runs::config::{Fault, real, shown};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 

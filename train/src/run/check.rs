@@ -3,15 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hnefi_arena::ladder::LadderMatch;
 use hnefi_engine::Preset;
 use hnefi_inference::json;
-use hnefi_selfplay::decode_games;
-use hnefi_selfplay::fleet::{Arrival, FleetSnapshot};
-use hnefi_selfplay::ladder::LadderMatch;
-use hnefi_selfplay::store::{
+use hnefi_runs::decode_games;
+use hnefi_runs::store::{
     Store, StoreError, check_checkpoint, checkpoint_number, games_key, games_number, inflight_number, terms_number,
     trainer_key, trainer_number,
 };
+use hnefi_selfplay::{Arrival, FleetSnapshot};
 use serde::de::DeserializeOwned;
 
 use super::open::{check_game, check_rules};
@@ -134,7 +134,7 @@ impl Check<'_> {
         let ids = std::cell::RefCell::new(BTreeMap::new());
         let found = self.each("metrics", |_, key, bytes| {
             let metrics: GenerationMetrics = parsed(bytes)?;
-            if hnefi_selfplay::store::metrics_key(metrics.generation) != key {
+            if hnefi_runs::store::metrics_key(metrics.generation) != key {
                 return Err(format!("it is of generation {}, not of that of its name", metrics.generation));
             }
             ids.borrow_mut().insert(metrics.generation, metrics.checkpoint);
@@ -154,7 +154,7 @@ impl Check<'_> {
         let first = there.first().copied().unwrap_or(u32::MAX);
         let measured = self.ids.keys().copied().filter(|&generation| generation >= first);
         for generation in there.iter().copied().chain(measured).collect::<BTreeSet<u32>>() {
-            let name = self.store.name(&hnefi_selfplay::store::checkpoint_key(generation));
+            let name = self.store.name(&hnefi_runs::store::checkpoint_key(generation));
             // A bucket shows weights before their card. Until the generation is complete nobody misses it.
             let has_card = self.keys.contains(&format!("checkpoints/{generation:06}/card.json"));
             if !has_card && !self.ids.contains_key(&generation) && self.is_newest(generation, &there) {
@@ -194,7 +194,7 @@ impl Check<'_> {
             let games = decode_games("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
             let check_one = |game| match &check.config {
                 Some(_) => check_game(&check.rulesets, game),
-                None => hnefi_selfplay::GameRecord::check(game).map_err(|error| error.to_string()),
+                None => hnefi_runs::GameRecord::check(game).map_err(|error| error.to_string()),
             };
             games.iter().try_for_each(check_one)
         })?;

@@ -5,13 +5,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hnefi_arena::ladder;
+use hnefi_arena::ladder::{LadderParams, Standings};
+use hnefi_arena::players::{ModelCache, PlayerSpec};
+use hnefi_arena::{MatchObserver, MatchResult};
 use hnefi_inference::DeviceChoice;
-use hnefi_selfplay::GameRecord;
-use hnefi_selfplay::arena::{MatchObserver, MatchResult};
-use hnefi_selfplay::ladder::{self, LadderParams, Standings};
-use hnefi_selfplay::players::{ModelCache, PlayerSpec};
-use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::store::ladder_events_key;
+use hnefi_runs::GameRecord;
+use hnefi_runs::store::ladder_events_key;
+use hnefi_search::SearchConfig;
 
 use super::clock::Clock;
 use super::{Run, TrainObserver};
@@ -77,7 +78,7 @@ impl TrainConfig {
         let opponents = opponents
             .iter()
             .map(|text| text.parse())
-            .collect::<Result<Vec<PlayerSpec>, hnefi_selfplay::players::PlayerError>>()?;
+            .collect::<Result<Vec<PlayerSpec>, hnefi_arena::players::PlayerError>>()?;
         let rulesets = self.last_stage()?.selfplay.rulesets_played();
         let threads = match self.run.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),

@@ -3,9 +3,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_selfplay::fleet::{FleetError, FleetObserver, FleetProgress, FleetSnapshot, Quota};
-use hnefi_selfplay::store::{Store, StoreError, arrival_key, games_key};
-use hnefi_selfplay::{GameRecord, encode_games};
+use hnefi_runs::store::{Store, StoreError, arrival_key, games_key};
+use hnefi_runs::{GameRecord, encode_games};
+use hnefi_selfplay::{FleetError, FleetObserver, FleetProgress, FleetSnapshot, Quota};
 
 use super::clock::Clock;
 use super::intake::Intake;

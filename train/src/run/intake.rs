@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 use hnefi_engine::Preset;
-use hnefi_selfplay::fleet::Arrival;
-use hnefi_selfplay::store::Store;
-use hnefi_selfplay::{GameRecord, RecordError};
+use hnefi_runs::store::Store;
+use hnefi_runs::{GameRecord, RecordError};
+use hnefi_selfplay::Arrival;
 
 use super::observer::TrainObserver;
 use super::open::check_rules;

@@ -42,9 +42,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hnefi_engine::Preset;
-use hnefi_selfplay::GameRecord;
-use hnefi_selfplay::fleet::Fleet;
-use hnefi_selfplay::store::{Location, Patience, Store, checkpoint_key};
+use hnefi_runs::GameRecord;
+use hnefi_runs::store::{Location, Patience, Store, checkpoint_key};
+use hnefi_selfplay::Fleet;
 
 pub use check::{CheckedObjects, check};
 pub use observer::{Beginning, Silent, TrainObserver, TrainingProgress};

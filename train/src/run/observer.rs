@@ -1,9 +1,9 @@
 //! How a run tells what it is doing, and how it is told to stop.
 
-use hnefi_selfplay::arena::MatchResult;
-use hnefi_selfplay::fleet::FleetProgress;
-use hnefi_selfplay::ladder::Standings;
-use hnefi_selfplay::store::Location;
+use hnefi_arena::MatchResult;
+use hnefi_arena::ladder::Standings;
+use hnefi_runs::store::Location;
+use hnefi_selfplay::FleetProgress;
 
 use crate::config::TrainConfig;
 use crate::learner::LossValues;

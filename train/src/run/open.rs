@@ -6,11 +6,12 @@ use burn::tensor::Device;
 use hnefi_engine::{BoardSize, Preset};
 use hnefi_inference::{Card, Encoding};
 use hnefi_models::Network;
-use hnefi_selfplay::fleet::{Fleet, FleetSnapshot};
-use hnefi_selfplay::store::{
+use hnefi_runs::store::{
     Access, Store, StoreError, check_checkpoint, games_key, games_number, inflight_key, metrics_key, state_key,
 };
-use hnefi_selfplay::{GameRecord, decode_games, rng_for};
+use hnefi_runs::{GameRecord, decode_games};
+use hnefi_search::rng_for;
+use hnefi_selfplay::{Fleet, FleetSnapshot};
 use rand_xoshiro::rand_core::Rng as _;
 
 use super::clock::Clock;

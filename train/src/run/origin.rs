@@ -9,11 +9,11 @@
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
+use hnefi_arena::players::{ModelCache, PlayerError};
 use hnefi_inference::{Checkpoint, DeviceChoice, Encoding};
 use hnefi_models::Network;
-use hnefi_selfplay::players::{ModelCache, PlayerError};
-use hnefi_selfplay::search::SearchConfig;
-use hnefi_selfplay::store::{Store, checkpoint_key};
+use hnefi_runs::store::{Store, checkpoint_key};
+use hnefi_search::SearchConfig;
 use serde::{Deserialize, Serialize};
 
 use super::saved;

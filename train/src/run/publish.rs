@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hnefi_inference::{Card, Checkpoint, json};
-use hnefi_selfplay::store::{check_checkpoint, checkpoint_key, metrics_key, tensorboard_key};
+use hnefi_runs::store::{check_checkpoint, checkpoint_key, metrics_key, tensorboard_key};
 
 use super::Run;
 use super::saved::{self, FinishedSelfPlay};

@@ -4,7 +4,7 @@
 //! not change when a run goes on after an interruption, and a stage never comes back once it is over, also not when the
 //! budget of a finished run is raised.
 
-use hnefi_selfplay::fleet::Fleet;
+use hnefi_selfplay::Fleet;
 
 use super::{Run, open};
 use crate::TrainError;

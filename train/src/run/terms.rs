@@ -6,8 +6,8 @@
 //! `run.json`.
 
 use hnefi_inference::json;
-use hnefi_selfplay::fleet::Adaptation;
-use hnefi_selfplay::store::{Store, terms_key, terms_number};
+use hnefi_runs::store::{Store, terms_key, terms_number};
+use hnefi_selfplay::Adaptation;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,7 +1,8 @@
 //! The training plies of one board size.
 
 use hnefi_engine::BoardSize;
-use hnefi_selfplay::{GameRecord, Rng};
+use hnefi_runs::GameRecord;
+use hnefi_search::Rng;
 use rand_xoshiro::rand_core::Rng as _;
 
 /// Training plies of one board size.

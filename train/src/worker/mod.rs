@@ -12,8 +12,8 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hnefi_inference::{DeviceList, EvalError, Evaluator};
-use hnefi_selfplay::fleet::{Fleet, FleetError, FleetObserver, FleetProgress, Quota};
-use hnefi_selfplay::store::{Store, arrival_key};
+use hnefi_runs::store::{Store, arrival_key};
+use hnefi_selfplay::{Fleet, FleetError, FleetObserver, FleetProgress, Quota};
 
 use crate::run::{PROGRAM, Terms, configuration};
 use crate::{TrainConfig, TrainError};

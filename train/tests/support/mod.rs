@@ -2,7 +2,8 @@
 
 use hnefi_engine::{Move, MoveList, Position, Preset, Rules};
 use hnefi_inference::Wdl;
-use hnefi_selfplay::{GameRecord, PlyRecord, Rng, rng_for};
+use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_search::{Rng, rng_for};
 use rand_xoshiro::rand_core::Rng as _;
 
 /// A game of random moves to its end. Every third ply does not train; policy targets lie on up to three legal moves.

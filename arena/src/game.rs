@@ -1,0 +1,124 @@
+//! One game between two players, written down as a [`GameRecord`].
+
+use hnefi_engine::{Move, Position, Rules, Side};
+use hnefi_inference::Wdl;
+use serde::{Deserialize, Serialize};
+
+use super::MatchError;
+use crate::players::{Choice, FaultKind, Player, PlayerError};
+use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_search::rng_for;
+
+/// The value noted for a player without an opinion: nothing is likelier than anything else.
+const NO_OPINION: Wdl = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
+
+/// What one game is to be.
+#[derive(Clone, Debug)]
+pub struct GameParams<'a> {
+    /// Rules, ply cap included.
+    pub rules: &'a Rules,
+    /// Number of the game; with the seed it names all randomness of the game.
+    pub game: u64,
+    /// Seed of the match.
+    pub seed: u64,
+    /// Moves played before the players take over.
+    pub opening: &'a [Move],
+}
+
+/// A game and how it was lost, if not on the board.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedGame {
+    /// The game. In the record the side of an external program that broke off has resigned.
+    pub record: GameRecord,
+    /// What that program did.
+    pub forfeit: Option<Forfeit>,
+}
+
+/// A game that an external program lost by breaking off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forfeit {
+    /// Number of the game, from 0.
+    pub game: u64,
+    /// Plies played before.
+    pub ply: u32,
+    /// The culprit's spec.
+    pub player: String,
+    /// The side it had.
+    pub side: Side,
+    /// What it did, in a word.
+    pub reason: FaultKind,
+    /// What was seen and what was expected.
+    pub problem: String,
+}
+
+/// Plays a game to its end, or returns `None` as soon as `stop` says so. `players` are the attackers' and the
+/// defenders'. An external program that breaks off ([`PlayerError::Fault`]) loses the game.
+///
+/// # Errors
+/// When any other player fails or plays an illegal move; the error names the player, the game and the ply.
+pub fn play_game(
+    params: &GameParams<'_>,
+    players: [&mut dyn Player; 2],
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<PlayedGame>, MatchError> {
+    let mut position = Position::start(params.rules);
+    let mut record = GameRecord {
+        game: params.game,
+        seed: params.seed,
+        rules: *params.rules,
+        start: None,
+        players: [players[0].name().to_owned(), players[1].name().to_owned()],
+        plies: Vec::new(),
+        outcome: None,
+        resigned: None,
+        would_have_resigned: None,
+    };
+    let mut players = players;
+    players.iter_mut().for_each(|player| player.new_game());
+    let failed = |player: &dyn Player, side: Side, ply: u32, problem: String| MatchError::Player {
+        player: player.name().to_owned(),
+        side,
+        game: params.game,
+        ply,
+        problem,
+    };
+    let mut moves = Vec::with_capacity(params.opening.len());
+    for &mv in params.opening {
+        position.play(mv).map_err(|error| MatchError::Opening { game: params.game, problem: error.to_string() })?;
+        record.plies.push(ply_record(mv, None));
+        moves.push(mv);
+    }
+    while position.outcome().is_none() {
+        if stop() {
+            return Ok(None);
+        }
+        let (side, ply) = (position.side_to_move(), position.ply());
+        let player = &mut *players[side.index()];
+        let mut rng = rng_for(&[params.seed, params.game, u64::from(ply)]);
+        player.note_game(None, &moves);
+        let choice = match player.choose(&position, &mut rng) {
+            Ok(choice) => choice,
+            Err(PlayerError::Fault { player, fault }) => {
+                record.resigned = Some(side);
+                let (reason, problem) = (fault.kind, fault.problem);
+                let forfeit = Some(Forfeit { game: params.game, ply, player, side, reason, problem });
+                return Ok(Some(PlayedGame { record, forfeit }));
+            }
+            Err(error) => return Err(failed(player, side, ply, error.to_string())),
+        };
+        if let Err(error) = position.play(choice.mv) {
+            return Err(failed(player, side, ply, error.to_string()));
+        }
+        record.plies.push(ply_record(choice.mv, Some(choice)));
+        moves.push(choice.mv);
+    }
+    record.outcome = position.outcome();
+    Ok(Some(PlayedGame { record, forfeit: None }))
+}
+
+/// A ply that trains no network: no policy, and of the values what the player says.
+fn ply_record(mv: Move, choice: Option<Choice>) -> PlyRecord {
+    let wdl = choice.and_then(|choice| choice.wdl).unwrap_or(NO_OPINION);
+    let playouts = choice.map_or(0, |choice| choice.playouts);
+    PlyRecord { mv, policy: Vec::new(), playouts, raw: wdl, searched: wdl, trains: false }
+}

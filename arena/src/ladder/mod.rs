@@ -1,0 +1,324 @@
+//! A ladder: checkpoints of one run that meet their predecessors and fixed opponents, and the ratings that follow.
+//!
+//! Every match is an object of its own under `ladder/` in the run directory, named after everything that decides it. So
+//! a match that was played is never played again, an interrupted ladder goes on with the next match, and ratings are
+//! always fitted to all matches there are: training adds some as it goes on, `hnefi ladder` adds more.
+
+mod standings;
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::fmt;
+
+use hnefi_engine::Preset;
+use hnefi_inference::json;
+use serde::{Deserialize, Serialize};
+
+pub use standings::{Balance, Standing, Standings};
+
+use crate::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
+use crate::{MatchError, MatchObserver, MatchParams, MatchResult, play_match_as};
+use hnefi_runs::store::{Store, StoreError, check_checkpoint, checkpoint_key, ladder_key};
+
+/// Whom a newcomer meets, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LadderParams {
+    /// Fixed opponents.
+    pub opponents: Vec<PlayerSpec>,
+    /// How many of the nearest earlier checkpoints on the ladder it meets.
+    pub previous: usize,
+    /// Rulesets played; each match is played under each of them.
+    pub rulesets: Vec<Preset>,
+    /// Games of a match; an even number.
+    pub games: u32,
+    /// Playouts a move of the checkpoints.
+    pub playouts: u32,
+    /// Seed of the matches: pairs of the same number begin alike in all of them.
+    pub seed: u64,
+    /// Games at once.
+    pub threads: usize,
+}
+
+/// Who plays on a ladder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Contestant {
+    /// A checkpoint of the run.
+    Checkpoint {
+        /// Its generation.
+        generation: u32,
+        /// Playouts a move.
+        playouts: u32,
+    },
+    /// A fixed opponent.
+    Player {
+        /// Its spec.
+        player: String,
+    },
+}
+
+impl fmt::Display for Contestant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Contestant::Checkpoint { generation, playouts } => {
+                write!(f, "generation {generation}, {playouts} playouts")
+            }
+            Contestant::Player { player } => f.write_str(player),
+        }
+    }
+}
+
+/// A match that was played.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LadderMatch {
+    /// The newcomer.
+    pub a: Contestant,
+    /// Whom it met.
+    pub b: Contestant,
+    /// What happened, as A counts it.
+    pub result: MatchResult,
+}
+
+/// More games than any match has; what claims more is damaged.
+const MOST_GAMES: u64 = 1_000_000;
+
+impl LadderMatch {
+    /// Whether the counts can be those of a match.
+    fn is_plausible(&self) -> bool {
+        let [a, b] = [self.result.as_attackers, self.result.as_defenders];
+        [a.wins, a.draws, a.losses, b.wins, b.draws, b.losses].map(u64::from).iter().sum::<u64>() <= MOST_GAMES
+    }
+}
+
+/// Why a ladder could not go on. The matches already played stay.
+#[derive(Debug, thiserror::Error)]
+pub enum LadderError {
+    /// A match could not be played.
+    #[error(transparent)]
+    Match(#[from] MatchError),
+    /// The run directory refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A match that is to be played.
+#[derive(Clone, Debug)]
+struct Pairing {
+    a: Contestant,
+    b: Contestant,
+    rules: Preset,
+    key: String,
+}
+
+/// Plays what is missing of the matches of checkpoint `generation` against the nearest of `rungs` before it and the
+/// fixed opponents. False when the observer stopped it; the match under way is given up then.
+///
+/// # Errors
+/// When a checkpoint cannot be read, a match fails, or the result cannot be written.
+pub fn climb(
+    store: &Store,
+    generation: u32,
+    rungs: &[u32],
+    params: &LadderParams,
+    models: &mut ModelCache,
+    observer: &mut dyn MatchObserver,
+) -> Result<bool, LadderError> {
+    for pairing in pairings(generation, rungs, params) {
+        if store.exists(&pairing.key)? {
+            continue;
+        }
+        if observer.should_stop() {
+            return Ok(false);
+        }
+        let match_params = MatchParams {
+            threads: params.threads,
+            ..MatchParams::new(pairing.rules.rules(), params.games, params.seed)
+        };
+        let names = [pairing.a.to_string(), pairing.b.to_string()];
+        let specs = [spec(store, &pairing.a, params)?, spec(store, &pairing.b, params)?];
+        let [a, b] = [0, 1].map(|who| names[who].as_str());
+        let result = play_match_as([a, b], [&specs[0], &specs[1]], &match_params, models, observer)?;
+        if result.interrupted {
+            return Ok(false);
+        }
+        let played = LadderMatch { a: pairing.a, b: pairing.b, result };
+        let text = serde_json::to_string(&played).expect("a match holds only numbers and texts");
+        // Another one who plays for the same ladder may have been faster.
+        store.create_once(&pairing.key, json::with_checksum(&format!("{text}\n")).as_bytes())?;
+    }
+    Ok(true)
+}
+
+/// How many matches [`climb`] would have to play now.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn missing(store: &Store, generation: u32, rungs: &[u32], params: &LadderParams) -> Result<usize, StoreError> {
+    let played: HashSet<String> = store.list("ladder/")?.into_iter().collect();
+    Ok(pairings(generation, rungs, params).iter().filter(|pairing| !played.contains(&pairing.key)).count())
+}
+
+/// All matches of a run that can be read; a damaged one is passed over.
+///
+/// # Errors
+/// When the run directory cannot be read.
+pub fn matches(store: &Store) -> Result<Vec<LadderMatch>, StoreError> {
+    Ok(read_matches(store)?.0)
+}
+
+/// All matches of a run that can be read, and what is wrong with the others, by name.
+///
+/// # Errors
+/// When the run directory cannot be read.
+pub fn read_matches(store: &Store) -> Result<(Vec<LadderMatch>, Vec<String>), StoreError> {
+    let keys = store.list("ladder/")?;
+    let (mut read, mut damaged) = (Vec::new(), Vec::new());
+    for (key, bytes) in keys.iter().zip(store.get_all(&keys)?) {
+        match bytes.map(|bytes| json::from_slice::<LadderMatch>(&bytes)) {
+            Some(Ok(found)) if found.is_plausible() => read.push(found),
+            Some(Ok(_)) => damaged.push(format!("{}: no match has such a result", store.name(key))),
+            Some(Err(error)) => {
+                damaged.push(format!("{}: {error}; once it is removed the match is played again", store.name(key)));
+            }
+            None => {}
+        }
+    }
+    Ok((read, damaged))
+}
+
+/// Checkpoint `generation` and, of `rungs` before it, the nearest `previous` that are whole: those it can play against.
+/// `None` when it cannot be read itself. What is wrong with a checkpoint that is left out goes to `warn`.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn sound(
+    store: &Store,
+    generation: u32,
+    rungs: &[u32],
+    previous: usize,
+    warn: &mut dyn FnMut(&str),
+) -> Result<Option<Vec<u32>>, StoreError> {
+    let mut is_sound = |rung| -> Result<bool, StoreError> {
+        let checked = check_checkpoint(store, rung)?;
+        if let Err(problem) = &checked {
+            warn(&format!("skipped on the ladder: {problem}"));
+        }
+        Ok(checked.is_ok())
+    };
+    if !is_sound(generation)? {
+        return Ok(None);
+    }
+    let mut before: Vec<u32> = rungs.iter().copied().filter(|&rung| rung < generation).collect();
+    before.sort_unstable_by_key(|&rung| std::cmp::Reverse(rung));
+    let mut sound = vec![generation];
+    for rung in before {
+        if sound.len() > previous {
+            break;
+        }
+        if is_sound(rung)? {
+            sound.push(rung);
+        }
+    }
+    Ok(Some(sound))
+}
+
+fn pairings(generation: u32, rungs: &[u32], params: &LadderParams) -> Vec<Pairing> {
+    let playouts = params.playouts;
+    let mut before: Vec<u32> = rungs.iter().copied().filter(|&rung| rung < generation).collect();
+    before.sort_unstable_by_key(|&rung| std::cmp::Reverse(rung));
+    before.truncate(params.previous);
+    let checkpoints = before.into_iter().map(|generation| Contestant::Checkpoint { generation, playouts });
+    let fixed = params.opponents.iter().map(|spec| Contestant::Player { player: spec.to_string() });
+    let a = Contestant::Checkpoint { generation, playouts };
+    checkpoints
+        .chain(fixed)
+        .flat_map(|b| params.rulesets.iter().map(move |&rules| (b.clone(), rules)))
+        .map(|(b, rules)| Pairing { key: key(generation, &b, rules, params), a: a.clone(), b, rules })
+        .collect()
+}
+
+/// The object that holds a match: named after whatever decides its result.
+fn key(generation: u32, b: &Contestant, rules: Preset, params: &LadderParams) -> String {
+    let opponent = match b {
+        Contestant::Checkpoint { generation, .. } => format!("{generation:06}"),
+        Contestant::Player { player } => {
+            // Specs hold letters that names of objects cannot; the checksum keeps those apart that look alike without.
+            let plain: String =
+                player.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
+            format!("{plain}-{:08x}", crc32c::crc32c(player.as_bytes()))
+        }
+    };
+    let LadderParams { playouts, games, seed, .. } = params;
+    ladder_key(&format!("{generation:06}-{opponent}-{}-p{playouts}-g{games}-s{seed}", rules.name()))
+}
+
+fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> Result<PlayerSpec, StoreError> {
+    Ok(match who {
+        Contestant::Checkpoint { generation, playouts } => {
+            PlayerSpec::Model(ModelSpec::new(store.folder(&checkpoint_key(*generation))?, Limit::Playouts(*playouts)))
+        }
+        Contestant::Player { player } => {
+            let found = params.opponents.iter().find(|spec| spec.to_string() == *player);
+            found.expect("pairings are made of these opponents").clone()
+        }
+    })
+}
+
+/// About `count` of the `generations` that are there, evenly spread, the first and the last among them.
+pub fn spread(generations: &[u32], count: usize) -> Vec<u32> {
+    match (generations, count.cmp(&1)) {
+        ([], _) | (_, Ordering::Less) => Vec::new(),
+        ([.., last], Ordering::Equal) => vec![*last],
+        (_, Ordering::Greater) => {
+            let steps = (count - 1).min(generations.len() - 1).max(1);
+            let mut chosen: Vec<u32> =
+                (0..=steps).map(|step| generations[step * (generations.len() - 1) / steps]).collect();
+            chosen.dedup();
+            chosen
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params() -> LadderParams {
+        LadderParams {
+            opponents: vec!["random".parse().unwrap(), "alphabeta:1".parse().unwrap()],
+            previous: 2,
+            rulesets: vec![Preset::Brandubh],
+            games: 4,
+            playouts: 8,
+            seed: 1,
+            threads: 1,
+        }
+    }
+
+    #[test]
+    fn a_newcomer_meets_its_nearest_predecessors_and_the_fixed_opponents() {
+        let keys = |generation| -> Vec<String> {
+            pairings(generation, &[0, 10, 20, 30], &params()).into_iter().map(|pairing| pairing.key).collect()
+        };
+        assert_eq!(keys(30).len(), 4);
+        assert_eq!(keys(30)[0], "ladder/000030-000020-brandubh-p8-g4-s1.json");
+        assert_eq!(keys(30)[1], "ladder/000030-000010-brandubh-p8-g4-s1.json");
+        assert!(keys(30)[2].starts_with("ladder/000030-random-"), "{:?}", keys(30));
+        assert_eq!(keys(0).len(), 2, "the first has nobody before it");
+    }
+
+    #[test]
+    fn opponents_that_look_alike_have_matches_of_their_own() {
+        let of = |player: &str| key(1, &Contestant::Player { player: player.into() }, Preset::Brandubh, &params());
+        assert_ne!(of("uci:a/b"), of("uci:a-b"));
+    }
+
+    #[test]
+    fn generations_are_spread_evenly() {
+        let all: Vec<u32> = (0..=91).collect();
+        assert_eq!(spread(&all, 4), [0, 30, 60, 91]);
+        assert_eq!(spread(&all, 1), [91]);
+        assert_eq!(spread(&[0, 3], 8), [0, 3]);
+        assert_eq!((spread(&[5], 3), spread(&[], 3), spread(&all, 0)), (vec![5], vec![], vec![]));
+    }
+}

@@ -1,0 +1,257 @@
+//! External programs as players, by the Hnefatafl Text Protocol of the `hnefatafl-copenhagen` programs.
+//!
+//! Such a program is started with `--ai NAME --host HOST` and *connects* to a server, always at port 49152. So for
+//! every game the player opens that port on this machine, starts the program, takes its call and closes the port again;
+//! games at the same time take turns at it. Then lines go to and fro:
+//!
+//! ```text
+//! -> play attacker a4 b4       a move that was made, by either side before the program came in, by the opponent after
+//! -> generate_move
+//! <- play defender F4 D4       the program's move
+//! ```
+//!
+//! The program begins at the standard start and knows the rules of hnefatafl.org's Copenhagen alone. Faults are those
+//! of [`super::uci`], and a resignation.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use hnefi_engine::{BoardSize, Move, Position, Side};
+
+use super::program::{Line, Process};
+use super::{Choice, Fault, FaultKind, Player, PlayerError};
+use hnefi_search::Rng;
+
+mod spec;
+
+pub use spec::HtpSpec;
+
+/// Where the protocol's clients call; no option changes it.
+const PORT: u16 = 49152;
+
+/// Only one game at a time may wait for its program at the port.
+static DOOR: Mutex<()> = Mutex::new(());
+
+/// How often the program's other output is emptied while its move is awaited, so that it never waits for us.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// A longer line is no move.
+const LINE_BYTES: usize = 1 << 12;
+
+/// A program behind the protocol.
+pub struct HtpPlayer {
+    name: String,
+    spec: HtpSpec,
+    words: Vec<String>,
+    game: Option<Game>,
+    line: Line,
+}
+
+/// A program in the middle of a game.
+struct Game {
+    process: Process,
+    stream: TcpStream,
+    /// What it has sent beyond the last whole line.
+    heard: Vec<u8>,
+    /// The moves it knows.
+    told: Vec<Move>,
+}
+
+impl HtpPlayer {
+    /// A player whose program starts with its first move.
+    ///
+    /// # Errors
+    /// When the command cannot be split into words.
+    pub fn new(name: String, spec: &HtpSpec) -> Result<HtpPlayer, PlayerError> {
+        let words = spec.words().map_err(|problem| PlayerError::Spec { spec: name.clone(), problem })?;
+        Ok(HtpPlayer { name, spec: spec.clone(), words, game: None, line: Line::default() })
+    }
+
+    fn answer(&mut self, position: &Position) -> Result<Choice, Fault> {
+        self.line.follow(position);
+        let moves = match (self.line.start(), position.size()) {
+            (None, BoardSize::Eleven) => self.line.moves().to_vec(),
+            _ => {
+                let problem = "the protocol knows games from the start on 11x11 only".to_owned();
+                return Err(Fault { kind: FaultKind::Crash, problem });
+            }
+        };
+        // A program that knows other moves, taken back ones say, cannot be told; a new one can.
+        if self.game.as_ref().is_some_and(|game| !moves.starts_with(&game.told)) {
+            self.game = None;
+        }
+        let deadline = Instant::now() + self.spec.timeout;
+        let game = match &mut self.game {
+            Some(game) => game,
+            none => none.insert(Game::begin(&self.words, deadline)?),
+        };
+        for &mv in &moves[game.told.len()..] {
+            let side = if game.told.len().is_multiple_of(2) { Side::Attackers } else { Side::Defenders };
+            game.play(mv, side, position.size())?;
+        }
+        game.send("generate_move")?;
+        let answer = game.hear(deadline)?;
+        let mv = read_move(&answer, position)?;
+        let mut after = position.clone();
+        after.play(mv).map_err(|error| illegal(error.to_string()))?;
+        game.told.push(mv);
+        self.line.went_on(mv, after);
+        Ok(Choice { mv, wdl: None, playouts: 0, evaluations: 0 })
+    }
+}
+
+/// Opens the port. Systems lend it to outgoing calls too, so it may be somebody else's for a while.
+fn open_port(deadline: Instant) -> std::io::Result<TcpListener> {
+    loop {
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < deadline => {
+                std::thread::sleep(GLANCE);
+            }
+            opened => return opened,
+        }
+    }
+}
+
+impl Game {
+    /// Opens the port, starts the program and takes its call.
+    fn begin(words: &[String], deadline: Instant) -> Result<Game, Fault> {
+        let crash = |problem: String| Fault { kind: FaultKind::Crash, problem };
+        let _door = DOOR.lock().unwrap_or_else(PoisonError::into_inner);
+        let listener = open_port(deadline)
+            .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
+            .map_err(|error| crash(format!("port {PORT}, where the program calls, cannot be opened: {error}")))?;
+        let mut process =
+            Process::start(words).map_err(|error| crash(format!("the program cannot be started: {error}")))?;
+        loop {
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    // From here on it may wait, for a glance at a time.
+                    let ready = stream
+                        .set_nonblocking(false)
+                        .and_then(|()| stream.set_read_timeout(Some(GLANCE)))
+                        .and_then(|()| stream.set_nodelay(true));
+                    ready.map_err(|error| crash(format!("its connection cannot be used: {error}")))?;
+                    return Ok(Game { process, stream, heard: Vec::new(), told: Vec::new() });
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(crash(format!("its call cannot be taken: {error}"))),
+            }
+            let awaited = format!("its call at port {PORT}");
+            if Instant::now() >= deadline {
+                return Err(Fault { kind: FaultKind::Timeout, problem: format!("no sign of {awaited}") });
+            }
+            process.let_talk(Instant::now() + GLANCE, &awaited)?;
+        }
+    }
+
+    fn send(&mut self, line: &str) -> Result<(), Fault> {
+        self.stream.write_all(format!("{line}\n").as_bytes()).map_err(|error| Fault {
+            kind: FaultKind::Crash,
+            problem: format!("{line:?} cannot be sent to it: {error}"),
+        })
+    }
+
+    fn play(&mut self, mv: Move, side: Side, size: BoardSize) -> Result<(), Fault> {
+        let role = role(side);
+        self.send(&format!("play {role} {} {}", mv.from().name(size), mv.to().name(size)))?;
+        self.told.push(mv);
+        Ok(())
+    }
+
+    /// The next line it sends that says anything.
+    fn hear(&mut self, deadline: Instant) -> Result<String, Fault> {
+        let began = Instant::now();
+        let mut bytes = [0; 1024];
+        loop {
+            while let Some(end) = self.heard.iter().position(|&byte| byte == b'\n') {
+                let line: Vec<u8> = self.heard.drain(..=end).collect();
+                let text = String::from_utf8_lossy(&line).trim().to_owned();
+                if !text.is_empty() {
+                    return Ok(text);
+                }
+            }
+            match self.stream.read(&mut bytes) {
+                Ok(0) => {
+                    // It hung up. What it complained of, and how it ended, is worth a moment.
+                    let last = self.process.let_talk(Instant::now() + Duration::from_secs(1), "its move");
+                    let problem = "it hung up before its move".to_owned();
+                    return Err(last.err().map_or(Fault { kind: FaultKind::Crash, problem }, Fault::from));
+                }
+                Ok(count) => self.heard.extend_from_slice(&bytes[..count]),
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                Err(error) => {
+                    let problem = format!("its move cannot be read: {error}");
+                    return Err(Fault { kind: FaultKind::Crash, problem });
+                }
+            }
+            if self.heard.len() > LINE_BYTES {
+                let problem = format!("it sent a line of more than {LINE_BYTES} bytes before its move");
+                return Err(Fault { kind: FaultKind::Crash, problem });
+            }
+            if Instant::now() >= deadline {
+                let problem = format!("no move within {:.1} s", began.elapsed().as_secs_f64());
+                return Err(Fault { kind: FaultKind::Timeout, problem });
+            }
+            // A program that has ended shows at the connection; here only its chatter is taken off its hands.
+            let _ = self.process.let_talk(Instant::now(), "its move");
+        }
+    }
+}
+
+/// What the protocol calls a side.
+const fn role(side: Side) -> &'static str {
+    match side {
+        Side::Attackers => "attacker",
+        Side::Defenders => "defender",
+    }
+}
+
+/// Reads `play ROLE FROM TO`.
+fn read_move(line: &str, position: &Position) -> Result<Move, Fault> {
+    let words: Vec<String> = line.split_whitespace().map(str::to_lowercase).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let own = role(position.side_to_move());
+    match words[..] {
+        ["play", _, "resigns" | "resign", ..] => {
+            Err(Fault { kind: FaultKind::Resigned, problem: "it resigned".to_owned() })
+        }
+        ["play", side, from, to] if side == own => {
+            Move::parse(&format!("{from}{to}"), position.size()).map_err(|error| illegal(error.to_string()))
+        }
+        _ => Err(illegal(format!("{line:?}; expected \"play {own} FROM TO\""))),
+    }
+}
+
+fn illegal(problem: String) -> Fault {
+    Fault { kind: FaultKind::IllegalMove, problem }
+}
+
+impl Player for HtpPlayer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn new_game(&mut self) {
+        self.line = Line::default();
+        self.game = None;
+    }
+
+    fn note_game(&mut self, start: Option<&str>, moves: &[Move]) {
+        self.line = Line::new(start, moves);
+    }
+
+    fn choose(&mut self, position: &Position, _: &mut Rng) -> Result<Choice, PlayerError> {
+        if position.outcome().is_some() {
+            return Err(PlayerError::game_over(&self.name, position));
+        }
+        self.answer(position).map_err(|fault| {
+            self.game = None;
+            PlayerError::Fault { player: self.name.clone(), fault }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! Players that matches and boards can seat.
+//!
+//! A [`Player`] answers a position with a [`Choice`]. Players are named by a [`PlayerSpec`] such as `alphabeta:3`,
+//! which also builds them; those with a network share one [`ModelCache`]. Four are baselines that need no network, so
+//! that a network's strength means something: uniformly random moves, Monte Carlo playouts, and an alpha-beta search
+//! with a hand-made evaluation. External programs play by the text protocol of `hnefi uci` or by the Hnefatafl Text
+//! Protocol.
+//!
+//! A player that does not look at the clock chooses the same move whenever it is given the same games so far and the
+//! same random numbers: nothing carries over [`Player::new_game`].
+
+mod alphabeta;
+mod finish;
+mod htp;
+mod model;
+mod program;
+mod random;
+mod rollout;
+mod spec;
+mod squares;
+mod uci;
+
+use hnefi_engine::{Move, Position};
+use hnefi_inference::{CheckpointError, EvalError, Wdl};
+use serde::{Deserialize, Serialize};
+
+pub use alphabeta::AlphaBeta;
+pub(crate) use finish::winning_move;
+pub use htp::{HtpPlayer, HtpSpec};
+pub use model::{DEFAULT_PLAYOUTS, Limit, ModelCache, ModelPlayer, ModelSpec};
+pub use random::RandomPlayer;
+pub use rollout::Rollout;
+pub use spec::PlayerSpec;
+pub use uci::{GoLimit, UciPlayer, UciSpec};
+
+use hnefi_runs::store::StoreError;
+use hnefi_search::Rng;
+
+/// Somebody who chooses moves.
+pub trait Player: Send {
+    /// Its spec, such as `alphabeta:3`.
+    fn name(&self) -> &str;
+
+    /// Forgets everything about the game so far.
+    fn new_game(&mut self);
+
+    /// Tells how the game came to the position that is asked about next: the FEN it began from (`None` for the standard
+    /// start) and all moves. Players that need the position alone do not listen, and nobody has to tell.
+    fn note_game(&mut self, start: Option<&str>, moves: &[Move]) {
+        let _ = (start, moves);
+    }
+
+    /// Chooses a legal move. Whatever the player leaves to chance it draws from `rng`.
+    ///
+    /// # Errors
+    /// When the game is over, or the player's network or program fails.
+    fn choose(&mut self, position: &Position, rng: &mut Rng) -> Result<Choice, PlayerError>;
+}
+
+/// A move and what the player thought of the position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// The move.
+    pub mv: Move,
+    /// Chances from the mover's view, where the player has an opinion on them.
+    pub wdl: Option<Wdl>,
+    /// Playouts made; 0 for players that make none.
+    pub playouts: u32,
+    /// Positions evaluated: by the network, or by the hand-made evaluation.
+    pub evaluations: u64,
+}
+
+/// How an external program broke off a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// It did not answer in time.
+    Timeout,
+    /// It ended, or closed its output.
+    Crash,
+    /// It played an illegal move, or none while the game goes on.
+    IllegalMove,
+    /// It gave the game up.
+    Resigned,
+}
+
+impl FaultKind {
+    /// `timeout`, `crash`, `illegal_move` or `resigned`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            FaultKind::Timeout => "timeout",
+            FaultKind::Crash => "crash",
+            FaultKind::IllegalMove => "illegal_move",
+            FaultKind::Resigned => "resigned",
+        }
+    }
+}
+
+/// What an external program did that loses a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Of what kind it was.
+    pub kind: FaultKind,
+    /// What was seen and what was expected.
+    pub problem: String,
+}
+
+/// Why a player could not be made or could not move.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayerError {
+    /// The spec names no known kind of player.
+    #[error("unknown player {found:?}: expected {}{}", spec::ACCEPTED, spec::meant(found))]
+    Unknown {
+        /// The spec.
+        found: String,
+    },
+    /// The spec is of a known kind but wrong in itself.
+    #[error("player {spec:?}: {problem}")]
+    Spec {
+        /// The spec.
+        spec: String,
+        /// What was found and what was expected.
+        problem: String,
+    },
+    /// No checkpoint there, and no shipped one of that name.
+    #[error("model {path}: {problem}")]
+    NoModel {
+        /// What was looked for.
+        path: String,
+        /// What was found instead.
+        problem: String,
+    },
+    /// A checkpoint that cannot be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The run of a checkpoint that cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The network or its device failed.
+    #[error(transparent)]
+    Evaluation(#[from] EvalError),
+    /// An external program broke off; a match counts its game as lost.
+    #[error("player {player}: {}", fault.problem)]
+    Fault {
+        /// The player.
+        player: String,
+        /// What it did.
+        fault: Fault,
+    },
+    /// Asked for a move in a finished game.
+    #[error("player {player}: asked for a move, but the game is over ({fen})")]
+    GameOver {
+        /// The player.
+        player: String,
+        /// The final position.
+        fen: String,
+    },
+}
+
+impl PlayerError {
+    fn game_over(player: &str, position: &Position) -> PlayerError {
+        PlayerError::GameOver { player: player.to_owned(), fen: position.fen() }
+    }
+}

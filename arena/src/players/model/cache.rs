@@ -1,0 +1,159 @@
+//! Checkpoints by path or name, each loaded once however many players use it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hnefi_inference::names::did_you_mean;
+use hnefi_inference::{
+    CARD_FILE, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluator, pretrained, pretrained_names,
+};
+
+use crate::players::PlayerError;
+use hnefi_runs::store::{Access, Location, Patience, Store, checkpoint_key};
+use hnefi_search::SearchConfig;
+
+/// The folder of a run that holds its checkpoints, numbered by generation.
+const CHECKPOINTS: &str = "checkpoints";
+
+/// Loaded checkpoints, and how the players built from them evaluate and search.
+#[derive(Debug)]
+pub struct ModelCache {
+    device: DeviceChoice,
+    search: SearchConfig,
+    loaded: HashMap<PathBuf, Checkpoint>,
+}
+
+impl ModelCache {
+    /// An empty cache. Players evaluate on `device` and search by `search`, except for what their specs say
+    /// otherwise and the kind of root.
+    pub fn new(device: DeviceChoice, search: SearchConfig) -> ModelCache {
+        ModelCache { device, search, loaded: HashMap::new() }
+    }
+
+    /// How players search that do not say otherwise.
+    pub fn search(&self) -> &SearchConfig {
+        &self.search
+    }
+
+    /// The checkpoint that `path` means: a checkpoint folder, a run directory (its newest checkpoint at the time of the
+    /// first call), a run in a bucket such as `s3://BUCKET/runs/first` (the same), or else the name of a shipped
+    /// checkpoint.
+    ///
+    /// # Errors
+    /// When there is none, or it is damaged or of another encoding, or the device or the bucket is not there.
+    pub fn checkpoint(&mut self, path: &Path) -> Result<&Checkpoint, PlayerError> {
+        if !self.loaded.contains_key(path) {
+            let checkpoint = self.load(path)?;
+            self.loaded.insert(path.to_owned(), checkpoint);
+        }
+        Ok(&self.loaded[path])
+    }
+
+    /// A new evaluator of the checkpoint that `path` means, in that precision.
+    ///
+    /// # Errors
+    /// As [`ModelCache::checkpoint`], and when the device does not compute in that precision.
+    pub fn evaluator(&mut self, path: &Path, precision: PrecisionChoice) -> Result<Box<dyn Evaluator>, PlayerError> {
+        let device = self.device;
+        Ok(evaluator(&self.checkpoint(path)?.weights, device, precision)?)
+    }
+
+    fn load(&self, path: &Path) -> Result<Checkpoint, PlayerError> {
+        if path.join(CARD_FILE).is_file() {
+            return Ok(Checkpoint::load(path)?);
+        }
+        let missing = |problem| PlayerError::NoModel { path: path.display().to_string(), problem };
+        if let Some(location @ Location::Bucket(_)) = path.to_str().and_then(|text| text.parse().ok()) {
+            let store = Store::open(&location, Access::Read, patience())?;
+            let newest = store.checkpoints()?.pop();
+            let newest = newest.ok_or_else(|| missing("there is no run, or it has no checkpoint yet".to_owned()))?;
+            // Read before the store goes, and with it what it fetched.
+            return Ok(Checkpoint::load(&store.folder(&checkpoint_key(newest))?)?);
+        }
+        if path.join(CHECKPOINTS).is_dir() {
+            let newest = newest_checkpoint(&path.join(CHECKPOINTS))
+                .ok_or_else(|| missing("the run has no checkpoint yet".to_owned()))?;
+            return Ok(Checkpoint::load(&newest)?);
+        }
+        if let Some(shipped) = path.to_str().and_then(pretrained) {
+            return Ok(shipped?);
+        }
+        let found = if path.exists() {
+            format!("it has neither {CARD_FILE} (a checkpoint) nor {CHECKPOINTS} (a run)")
+        } else {
+            "there is no such folder".to_owned()
+        };
+        let names = pretrained_names();
+        let shipped = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let meant = path.to_str().map(|text| did_you_mean(text, names.iter().copied())).unwrap_or_default();
+        Err(missing(format!("{found}, and no shipped checkpoint of that name; shipped: {shipped}{meant}")))
+    }
+}
+
+/// Whoever wants to play is not kept waiting for an hour.
+fn patience() -> Patience {
+    Patience { request: Duration::from_secs(30), limit: Duration::from_secs(60), ..Patience::default() }
+}
+
+/// The complete checkpoint with the highest number in a run's `checkpoints` folder.
+fn newest_checkpoint(folder: &Path) -> Option<PathBuf> {
+    let numbered = std::fs::read_dir(folder).ok()?.filter_map(|entry| {
+        let entry = entry.ok()?;
+        let generation: u64 = entry.file_name().to_str()?.parse().ok()?;
+        entry.path().join(CARD_FILE).is_file().then_some((generation, entry.path()))
+    });
+    numbered.max().map(|(_, path)| path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::players::{Limit, ModelSpec, PlayerSpec};
+
+    fn refusal(path: &Path) -> String {
+        let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
+        let spec = PlayerSpec::Model(ModelSpec::new(path, Limit::Playouts(8)).in_precision(PrecisionChoice::Auto));
+        match spec.build(&mut models) {
+            Ok(player) => panic!("built {}", player.name()),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_missing_folder_is_named_and_the_shipped_ones_are_listed() {
+        let found = refusal(Path::new("no/such/run"));
+        assert!(found.starts_with("model no/such/run: there is no such folder, and no shipped"), "{found}");
+        assert!(found.contains("shipped: ") && !found.contains("did you mean"), "{found}");
+        let found = refusal(Path::new("brandub"));
+        assert!(found.ends_with("; did you mean brandubh?"), "{found}");
+    }
+
+    #[test]
+    fn a_folder_that_is_no_checkpoint_says_what_it_lacks() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let found = refusal(folder.path());
+        assert!(found.contains("it has neither card.json (a checkpoint) nor checkpoints (a run)"), "{found}");
+    }
+
+    #[test]
+    fn a_run_without_checkpoints_says_so() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::create_dir_all(folder.path().join(CHECKPOINTS).join("000001")).expect("a new folder");
+        let found = refusal(folder.path());
+        assert!(found.contains("the run has no checkpoint yet"), "{found}");
+    }
+
+    #[test]
+    fn the_newest_complete_checkpoint_of_a_run_is_taken() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (name, complete) in [("000002", true), ("000010", true), ("000011", false), ("notes", true)] {
+            let checkpoint = folder.path().join(name);
+            std::fs::create_dir_all(&checkpoint).expect("a new folder");
+            if complete {
+                std::fs::write(checkpoint.join(CARD_FILE), "{}").expect("a new file");
+            }
+        }
+        assert_eq!(newest_checkpoint(folder.path()), Some(folder.path().join("000010")));
+    }
+}

@@ -1,0 +1,181 @@
+//! A network under the tree search.
+//!
+//! With a fixed number of playouts every move begins a fresh tree, usually with a Gumbel root. With a clock the root is
+//! PUCT, which can be stopped at any time, and the part of the tree that the played moves lead to is kept.
+
+mod cache;
+mod spec;
+
+use std::time::{Duration, Instant};
+
+use hnefi_engine::Position;
+use hnefi_inference::{Evaluations, Evaluator};
+
+use super::{Choice, Player, PlayerError};
+use hnefi_search::Rng;
+use hnefi_search::{Search, SearchConfig, run_to_end};
+
+pub use cache::ModelCache;
+pub use spec::{DEFAULT_PLAYOUTS, Limit, ModelSpec};
+
+/// Playouts between two looks at the clock: few, so that a large network on a slow machine keeps its time.
+const PLAYOUTS_PER_LOOK: u32 = 4;
+
+/// A network that plays by search, without noise.
+pub struct ModelPlayer {
+    name: String,
+    evaluator: Box<dyn Evaluator>,
+    search: Search,
+    limit: Limit,
+    scratch: Evaluations,
+    /// With a clock: the position after our latest move, which the tree stands at.
+    left: Option<Position>,
+}
+
+impl ModelPlayer {
+    /// A player of that name. With a clock `config` must have a PUCT root.
+    pub fn new(name: String, evaluator: Box<dyn Evaluator>, config: SearchConfig, limit: Limit) -> ModelPlayer {
+        let search = Search::new(config);
+        ModelPlayer { name, evaluator, search, limit, scratch: Evaluations::new(), left: None }
+    }
+
+    /// Searches until the time is used up, in the old tree where the game went on from it.
+    fn think_for(&mut self, position: &Position, time: Duration) -> Result<(), PlayerError> {
+        let start = Instant::now();
+        if self.follows(position) {
+            self.search.extend(PLAYOUTS_PER_LOOK);
+        } else {
+            self.search.begin(position, PLAYOUTS_PER_LOOK, None);
+        }
+        loop {
+            run_to_end(&mut self.search, self.evaluator.as_mut(), &mut self.scratch)?;
+            if start.elapsed() >= time {
+                return Ok(());
+            }
+            self.search.extend(PLAYOUTS_PER_LOOK);
+            if self.search.is_finished() {
+                // The result is certain, or the tree is full.
+                return Ok(());
+            }
+        }
+    }
+
+    /// Moves the tree on to `position` if that is one reply after our latest move.
+    fn follows(&mut self, position: &Position) -> bool {
+        let Some(mut left) = self.left.take() else { return false };
+        let Some(reply) = position.last_move().filter(|&reply| left.is_legal(reply)) else { return false };
+        left.advance(reply);
+        left.ply() == position.ply() && left.state_key() == position.state_key() && self.search.advance(reply)
+    }
+}
+
+impl Player for ModelPlayer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn new_game(&mut self) {
+        self.left = None;
+    }
+
+    fn choose(&mut self, position: &Position, _: &mut Rng) -> Result<Choice, PlayerError> {
+        if position.outcome().is_some() {
+            return Err(PlayerError::game_over(&self.name, position));
+        }
+        match self.limit {
+            Limit::Playouts(playouts) => {
+                self.search.begin(position, playouts, None);
+                run_to_end(&mut self.search, self.evaluator.as_mut(), &mut self.scratch)?;
+            }
+            Limit::Time(time) => self.think_for(position, time)?,
+        }
+        let report = self.search.report();
+        if matches!(self.limit, Limit::Time(_)) && self.search.advance(report.best) {
+            let mut left = position.clone();
+            left.advance(report.best);
+            self.left = Some(left);
+        }
+        let (mv, wdl) = (report.best, Some(report.wdl));
+        Ok(Choice { mv, wdl, playouts: report.playouts, evaluations: report.evaluations })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::Preset;
+    use hnefi_inference::{EvalError, EvalRequest, HashEvaluator};
+
+    use super::*;
+    use hnefi_search::rng_for;
+
+    fn player(limit: Limit) -> ModelPlayer {
+        player_with(Box::new(HashEvaluator::new(3)), limit)
+    }
+
+    fn player_with(evaluator: Box<dyn Evaluator>, limit: Limit) -> ModelPlayer {
+        let config = SearchConfig { root: limit.usual_root(), ..SearchConfig::default() };
+        ModelPlayer::new("model:test".to_owned(), evaluator, config, limit)
+    }
+
+    fn choose(player: &mut ModelPlayer, position: &Position) -> Choice {
+        player.choose(position, &mut rng_for(&[1])).expect("the game goes on")
+    }
+
+    #[test]
+    fn a_number_of_playouts_is_kept_and_gives_the_same_move_again() {
+        let start = Position::start(&Preset::Brandubh.rules());
+        let first = choose(&mut player(Limit::Playouts(24)), &start);
+        assert_eq!(first.playouts, 24);
+        assert!(start.is_legal(first.mv));
+        let mut again = player(Limit::Playouts(24));
+        let later = Position::from_fen(&Preset::Brandubh.rules(), "3a3/3a3/3d3/aadkdaa/3d3/3a3/2a4 d");
+        choose(&mut again, &later.expect("a legal position"));
+        assert_eq!(choose(&mut again, &start), first);
+    }
+
+    #[test]
+    fn with_a_clock_the_tree_is_kept_from_move_to_move_and_not_from_game_to_game() {
+        let mut player = player(Limit::Time(Duration::from_millis(5)));
+        let mut position = Position::start(&Preset::Brandubh.rules());
+        let mv = choose(&mut player, &position).mv;
+        position.play(mv).expect("a legal move");
+        let reply = player.search.report().best;
+        position.play(reply).expect("a legal move");
+        let left = player.left.clone();
+        assert!(player.follows(&position), "the expected reply was played");
+        player.left = left;
+        player.new_game();
+        assert!(!player.follows(&position), "a new game has begun");
+        assert!(position.is_legal(choose(&mut player, &position).mv));
+    }
+
+    #[test]
+    fn with_a_clock_another_game_is_not_mistaken_for_the_one_before() {
+        let mut player = player(Limit::Time(Duration::from_millis(5)));
+        let start = Position::start(&Preset::Brandubh.rules());
+        choose(&mut player, &start);
+        assert!(!player.follows(&start), "the same position again, for instance after an undo");
+        let other = Position::from_fen(&Preset::Brandubh.rules(), "7/1ak4/7/2d4/7/7/3a3 a").expect("a legal position");
+        let choice = choose(&mut player, &other);
+        assert_eq!((choice.mv.text(other.size()), choice.wdl), ("d1d6".to_owned(), Some(hnefi_inference::Wdl::WIN)));
+    }
+
+    struct Broken;
+
+    impl Evaluator for Broken {
+        fn evaluate(&mut self, requests: &[EvalRequest<'_>], _: &mut Evaluations) -> Result<(), EvalError> {
+            let (count, device) = (requests.len(), "test".to_owned());
+            Err(EvalError::Device { count, device, problem: "unplugged".to_owned() })
+        }
+    }
+
+    #[test]
+    fn a_device_that_fails_is_reported() {
+        let start = Position::start(&Preset::Brandubh.rules());
+        for limit in [Limit::Playouts(8), Limit::Time(Duration::from_millis(5))] {
+            let mut player = player_with(Box::new(Broken), limit);
+            let error = player.choose(&start, &mut rng_for(&[1])).expect_err("unplugged").to_string();
+            assert!(error.contains("unplugged"), "{error}");
+        }
+    }
+}

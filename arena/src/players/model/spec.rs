@@ -1,0 +1,222 @@
+//! A network player by text: `PATH[,playouts=N|,time=S][,precision=P][,search.KEY=VALUE]...`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hnefi_inference::{EvalError, Precision, PrecisionChoice, names};
+
+use crate::players::spec::{COUNTS, whole};
+use hnefi_search::{RootKind, SearchConfig};
+
+/// Playouts of a model whose spec sets no limit.
+pub const DEFAULT_PLAYOUTS: u32 = 64;
+
+const SECONDS: (f64, f64) = (0.001, 3600.0);
+const SETTINGS: &str = "playouts=N, time=S, precision=P or search.KEY=VALUE";
+
+/// A network under a tree search. Displays as the part after `model:`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelSpec {
+    /// A checkpoint folder, a run folder (its newest checkpoint plays), or the name of a shipped checkpoint.
+    pub path: PathBuf,
+    /// How long it thinks.
+    pub limit: Limit,
+    /// What its network computes in, on a CPU.
+    pub precision: PrecisionChoice,
+    /// Keys of the search that are not as usual, and their values, in the order given. Only [`ModelSpec::parse`] fills
+    /// it, with what [`SearchConfig`] accepts.
+    search: Vec<(String, String)>,
+}
+
+/// How long a model thinks about a move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Limit {
+    /// This many playouts, a fresh tree each move; usually with a Gumbel root.
+    Playouts(u32),
+    /// This much wall-clock time with a PUCT root, the tree kept from move to move.
+    Time(Duration),
+}
+
+impl Limit {
+    /// What a network computes in where nobody says it. With a number of playouts the games can be repeated, on any
+    /// machine; where time is the limit they cannot, and speed is strength.
+    pub fn usual_precision(&self) -> PrecisionChoice {
+        match self {
+            Limit::Playouts(_) => Precision::F32.into(),
+            Limit::Time(_) => PrecisionChoice::Auto,
+        }
+    }
+
+    /// What drives the search where nobody says it.
+    pub fn usual_root(&self) -> RootKind {
+        match self {
+            Limit::Playouts(_) => RootKind::Gumbel,
+            Limit::Time(_) => RootKind::Puct,
+        }
+    }
+}
+
+impl ModelSpec {
+    /// A network that computes and searches as is usual with that limit.
+    pub fn new(path: impl Into<PathBuf>, limit: Limit) -> ModelSpec {
+        ModelSpec { path: path.into(), limit, precision: limit.usual_precision(), search: Vec::new() }
+    }
+
+    /// The same in another precision.
+    #[must_use]
+    pub fn in_precision(self, precision: PrecisionChoice) -> ModelSpec {
+        ModelSpec { precision, ..self }
+    }
+
+    /// How it searches: by `usual`, with the root that its limit wants, and what the spec itself says on top.
+    pub fn search(&self, usual: &SearchConfig) -> SearchConfig {
+        let usual = SearchConfig { root: self.limit.usual_root(), ..usual.clone() };
+        let changed = |config: SearchConfig, (key, value): &(String, String)| config.with(key, value);
+        self.search.iter().try_fold(usual, changed).expect("what was parsed is accepted")
+    }
+
+    /// Reads the text after `model:`. A path may hold commas, but no `=` after its last one.
+    ///
+    /// # Errors
+    /// What was found and what was expected.
+    pub fn parse(text: &str) -> Result<ModelSpec, String> {
+        let (mut path, mut limit, mut precision, mut search) = (text, None, None, Vec::new());
+        while let Some((before, (key, value))) =
+            path.rsplit_once(',').and_then(|(before, setting)| Some((before, setting.split_once('=')?)))
+        {
+            path = before;
+            let again = match key {
+                "playouts" => limit.replace(Limit::Playouts(whole(Some(value), key, "playouts=64", COUNTS)?)).is_some(),
+                "time" => limit.replace(Limit::Time(seconds(value)?)).is_some(),
+                "precision" => {
+                    let given = value.parse().map_err(|error: EvalError| error.to_string())?;
+                    if precision.replace(given).is_some() {
+                        return Err("more than one precision; expected one".to_owned());
+                    }
+                    false
+                }
+                _ => {
+                    let key = key
+                        .strip_prefix("search.")
+                        .ok_or_else(|| format!("unknown setting {key:?}; expected {SETTINGS}{}", meant(key)))?;
+                    SearchConfig::default().with(key, value).map_err(|fault| format!("search.{fault}"))?;
+                    if search.iter().any(|(known, _)| known == key) {
+                        return Err(format!("more than one search.{key}; expected one"));
+                    }
+                    search.insert(0, (key.to_owned(), value.to_owned()));
+                    false
+                }
+            };
+            if again {
+                return Err("more than one limit; expected playouts=N or time=S, not both".to_owned());
+            }
+        }
+        if path.is_empty() {
+            return Err("the path is missing; expected a checkpoint, a run or the name of a shipped one, \
+                        as in model:runs/first"
+                .to_owned());
+        }
+        let limit = limit.unwrap_or(Limit::Playouts(DEFAULT_PLAYOUTS));
+        let precision = precision.unwrap_or_else(|| limit.usual_precision());
+        let spec = ModelSpec { path: PathBuf::from(path), limit, precision, search };
+        if matches!(limit, Limit::Time(_)) && spec.search(&SearchConfig::default()).root == RootKind::Gumbel {
+            return Err(
+                "a Gumbel root needs its playouts in advance; expected playouts=N, or search.root=puct".to_owned()
+            );
+        }
+        Ok(spec)
+    }
+}
+
+impl fmt::Display for ModelSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.path.display(), self.limit)?;
+        if self.precision != self.limit.usual_precision() {
+            write!(f, ",precision={}", self.precision)?;
+        }
+        self.search.iter().try_for_each(|(key, value)| write!(f, ",search.{key}={value}"))
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Playouts(count) => write!(f, "playouts={count}"),
+            Limit::Time(duration) => write!(f, "time={}", duration.as_secs_f64()),
+        }
+    }
+}
+
+/// The end of an error about a setting that is none: which one was probably meant.
+fn meant(key: &str) -> String {
+    let (section, rest) = key.split_at(key.find('.').unwrap_or(key.len()));
+    let meant = names::nearest(section, ["playouts", "time", "precision", "search"]);
+    meant.map(|meant| names::asked(format!("{meant}{rest}"))).unwrap_or_default()
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let (low, high) = SECONDS;
+    text.parse::<f64>()
+        .ok()
+        .filter(|value| (low..=high).contains(value))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| format!("time {text:?}: expected seconds from {low} to {high}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(text: &str) -> ModelSpec {
+        ModelSpec::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn a_model_without_a_limit_plays_by_64_playouts() {
+        assert_eq!(spec("runs/first"), ModelSpec::new("runs/first", Limit::Playouts(64)));
+        let int8 = ModelSpec::new("runs/first", Limit::Playouts(64)).in_precision(Precision::Int8.into());
+        assert_eq!(spec("runs/first,precision=int8"), int8);
+        assert_eq!(spec("x,precision=bf16,playouts=8"), spec("x,playouts=8,precision=bf16"));
+    }
+
+    #[test]
+    fn a_path_may_hold_commas_and_colons() {
+        let quarter = Limit::Time(Duration::from_millis(250));
+        assert_eq!(spec("C:/a,b/c,time=0.25"), ModelSpec::new("C:/a,b/c", quarter));
+    }
+
+    #[test]
+    fn the_search_is_the_usual_one_but_for_what_the_spec_says() {
+        let usual = SearchConfig { c_puct: 2.0, c_scale: 0.5, ..SearchConfig::default() };
+        let gumbel = SearchConfig { root: RootKind::Gumbel, ..usual.clone() };
+        assert_eq!(spec("x,playouts=8").search(&usual), gumbel);
+        assert_eq!(spec("x,time=1").search(&usual), SearchConfig { root: RootKind::Puct, ..usual.clone() });
+        let changed = spec("x,playouts=8,search.root=puct,search.c_puct=1.5").search(&usual);
+        assert_eq!(changed, SearchConfig { root: RootKind::Puct, c_puct: 1.5, ..usual });
+    }
+
+    #[test]
+    fn refusals_name_what_was_found_and_what_is_expected() {
+        for (text, message) in [
+            ("", "the path is missing; expected a checkpoint, a run"),
+            (",playouts=3", "the path is missing"),
+            ("x,playouts=0", "playouts \"0\": expected a whole number from 1 to 1000000"),
+            ("x,time=0", "time \"0\": expected seconds from 0.001 to 3600"),
+            ("x,time=NaN", "time \"NaN\": expected seconds"),
+            ("x,depth=3", "unknown setting \"depth\"; expected playouts=N, time=S, precision=P or search.KEY=VALUE"),
+            ("x,playouts=3,time=1", "more than one limit; expected playouts=N or time=S, not both"),
+            ("x,precision=int4", "precision \"int4\": expected auto, f32, bf16 or int8"),
+            ("x,precision=f32,precision=f32", "more than one precision"),
+            ("x,search.c_puct=-1", "search.c_puct = -1: expected 0 to 100"),
+            ("x,search.c_puct=high", "search.c_puct = high: "),
+            ("x,search.root=alphabeta", "search.root = alphabeta: unknown variant"),
+            ("x,search.depth=3", "search.depth = 3: unknown field `depth`"),
+            ("x,search.c_puct=1,search.c_puct=2", "more than one search.c_puct"),
+            ("x,time=1,search.root=gumbel", "a Gumbel root needs its playouts in advance"),
+        ] {
+            let found = ModelSpec::parse(text).expect_err(text);
+            assert!(found.contains(message), "{text:?}: {found}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! External programs as players, by the text protocol that `hnefi uci` speaks (`docs/PLAYING.md`).
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `spec` | the program and its limits by name, and how a command becomes words |
+//! | `answer` | what a program's lines say |
+//!
+//! A program that does not answer in time, ends, or plays an illegal move has broken off: the player returns
+//! [`PlayerError::Fault`], for which a match counts the game as lost, and begins the next game with a new process.
+
+mod answer;
+mod spec;
+
+use std::time::{Duration, Instant};
+
+use hnefi_engine::{Move, Position, Rules};
+
+use super::program::{Line, Process};
+use super::{Choice, Fault, FaultKind, Player, PlayerError};
+use answer::{BestMove, Thought};
+use hnefi_search::Rng;
+
+pub use spec::{GoLimit, UciSpec};
+
+/// A program behind the protocol.
+pub struct UciPlayer {
+    name: String,
+    spec: UciSpec,
+    words: Vec<String>,
+    process: Option<Process>,
+    /// What the running process has been told of the rules; `None` before the handshake.
+    told: Option<Told>,
+    line: Line,
+}
+
+/// What a process knows by now.
+struct Told {
+    /// Whether it has an option named `Rules`.
+    has_rules: bool,
+    rules: Option<Rules>,
+    /// Whether it knows that the game at hand has begun.
+    game: bool,
+}
+
+impl UciPlayer {
+    /// Starts the program; the handshake follows with the first move, so that a slow start costs nothing.
+    ///
+    /// # Errors
+    /// When the program cannot be started at all.
+    pub fn start(name: String, spec: &UciSpec) -> Result<UciPlayer, PlayerError> {
+        let fault = |problem: String| PlayerError::Spec { spec: name.clone(), problem };
+        let words = spec.words().map_err(fault)?;
+        let process = Process::start(&words)
+            .map_err(|error| fault(format!("the program {:?} cannot be started: {error}", words[0])))?;
+        Ok(UciPlayer { name, spec: spec.clone(), words, process: Some(process), told: None, line: Line::default() })
+    }
+
+    fn answer(&mut self, position: &Position) -> Result<Choice, Fault> {
+        self.line.follow(position);
+        let process = match &mut self.process {
+            Some(process) => process,
+            none => none.insert(Process::start(&self.words).map_err(|error| Fault {
+                kind: FaultKind::Crash,
+                problem: format!("the program cannot be started again: {error}"),
+            })?),
+        };
+        let told = match &mut self.told {
+            Some(told) => told,
+            none => none.insert(shake_hands(process, self.spec.timeout)?),
+        };
+        let rules = position.rules();
+        if told.rules != Some(*rules) {
+            if let Some(preset) = rules.preset().filter(|_| told.has_rules) {
+                process.send(format!("setoption name Rules value {preset}"));
+            }
+            told.rules = Some(*rules);
+        }
+        if !told.game {
+            process.send("ucinewgame".to_owned());
+            told.game = true;
+        }
+        process.send("isready".to_owned());
+        process.until(Instant::now() + self.spec.timeout, "readyok", |line| (line == "readyok").then_some(()))?;
+        process.send(command(&self.line, position));
+        process.send(format!("go {}", self.spec.limit.words()));
+        let patience = self.spec.limit.least_time() + self.spec.timeout;
+        let mut thought = Thought::default();
+        let best = process.until(Instant::now() + patience, "bestmove", |line| {
+            thought.read(line);
+            answer::best_move(line)
+        })?;
+        let illegal = |problem: String| Fault { kind: FaultKind::IllegalMove, problem };
+        let mv = match best {
+            BestMove::None => return Err(illegal("it found no move, but the game goes on".to_owned())),
+            BestMove::Text(text) => {
+                let mv = Move::parse(&text, position.size()).map_err(|error| illegal(error.to_string()))?;
+                let mut after = position.clone();
+                after.play(mv).map_err(|error| illegal(error.to_string()))?;
+                self.line.went_on(mv, after);
+                mv
+            }
+        };
+        Ok(Choice { mv, wdl: thought.wdl, playouts: thought.nodes, evaluations: u64::from(thought.nodes) })
+    }
+}
+
+/// `uci` and the answer to it.
+fn shake_hands(process: &mut Process, timeout: Duration) -> Result<Told, Fault> {
+    process.send("uci".to_owned());
+    let mut has_rules = false;
+    process.until(Instant::now() + timeout, "uciok", |line| {
+        has_rules |= answer::is_option(line, "Rules");
+        (line == "uciok").then_some(())
+    })?;
+    Ok(Told { has_rules, rules: None, game: false })
+}
+
+impl Player for UciPlayer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn new_game(&mut self) {
+        self.line = Line::default();
+        if let Some(told) = &mut self.told {
+            told.game = false;
+        }
+    }
+
+    fn note_game(&mut self, start: Option<&str>, moves: &[Move]) {
+        self.line = Line::new(start, moves);
+    }
+
+    fn choose(&mut self, position: &Position, _: &mut Rng) -> Result<Choice, PlayerError> {
+        if position.outcome().is_some() {
+            return Err(PlayerError::game_over(&self.name, position));
+        }
+        self.answer(position).map_err(|fault| {
+            // Whatever it still says belongs to a game that is over.
+            self.process = None;
+            self.told = None;
+            PlayerError::Fault { player: self.name.clone(), fault }
+        })
+    }
+}
+
+/// The `position` line that tells a game.
+fn command(line: &Line, position: &Position) -> String {
+    let mut text = match line.start() {
+        None => "position startpos".to_owned(),
+        Some(fen) => format!("position fen {fen}"),
+    };
+    if !line.moves().is_empty() {
+        text.push_str(" moves");
+    }
+    for mv in line.moves() {
+        text.push(' ');
+        text.push_str(&mv.text(position.size()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

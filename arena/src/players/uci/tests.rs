@@ -1,0 +1,169 @@
+//! The player against small shell scripts.
+
+use hnefi_engine::Preset;
+
+use super::*;
+use hnefi_search::rng_for;
+
+/// A program that does what the script says, by `sh`.
+fn player(script: &str, settings: &str) -> UciPlayer {
+    let text = format!("sh -c '{script}'{settings}");
+    let spec = UciSpec::parse(&text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
+    UciPlayer::start(format!("uci:{spec}"), &spec).expect("there is a shell")
+}
+
+/// A program that answers the handshake and then, for each line it is sent, what the `case` branches say.
+fn talker(branches: &str) -> String {
+    format!("while read -r line; do case \"$line\" in uci) echo uciok;; isready) echo readyok;; {branches} esac; done")
+}
+
+fn start() -> Position {
+    Position::start(&Preset::Brandubh.rules())
+}
+
+fn fault(player: &mut UciPlayer) -> Fault {
+    match player.choose(&start(), &mut rng_for(&[1])) {
+        Err(PlayerError::Fault { player, fault }) => {
+            assert!(player.starts_with("uci:sh -c"), "{player}");
+            fault
+        }
+        other => panic!("no fault: {other:?}"),
+    }
+}
+
+#[test]
+fn a_good_program_is_heard() {
+    let script = talker(
+        "go*) echo noise; echo info depth 1 wdl 700 100 200 nodes 12 multipv 1 pv d6f6; echo bestmove d6f6;; quit) exit;;",
+    );
+    let mut player = player(&script, "");
+    player.new_game();
+    let choice = player.choose(&start(), &mut rng_for(&[1])).expect("a move");
+    assert_eq!(choice.mv.text(start().size()), "d6f6");
+    assert_eq!((choice.playouts, choice.wdl.map(|wdl| wdl.win)), (12, Some(0.7)));
+    // The same move again is illegal now: the program does not look at the board.
+    let mut position = start();
+    position.play(choice.mv).expect("legal");
+    let reply = Move::parse("d5f5", position.size()).expect("a move");
+    position.play(reply).expect("legal");
+    let error = player.choose(&position, &mut rng_for(&[1])).expect_err("illegal").to_string();
+    assert!(error.contains("d6f6"), "{error}");
+}
+
+#[test]
+fn faults_are_told_apart_and_name_what_was_seen() {
+    for (script, kind, message) in [
+        ("exec sleep 100", FaultKind::Timeout, "no uciok within"),
+        ("sleep 100", FaultKind::Timeout, "no uciok within"),
+        ("while :; do echo chatter; done", FaultKind::Timeout, "no uciok within"),
+        ("head -c 99999 /dev/zero; sleep 100", FaultKind::Crash, "wrote a line of more than 65536 bytes before uciok"),
+        (&talker("go*) head -c 99999 /dev/zero; sleep 100;;"), FaultKind::Crash, "65536 bytes before bestmove"),
+        ("echo it is broken >&2; exit 3", FaultKind::Crash, "exit status: 3) before uciok: it is broken"),
+        ("read line; echo uciok; exec >&-; sleep 100", FaultKind::Crash, "closed its output before readyok"),
+        (&talker("go*) sleep 100;;"), FaultKind::Timeout, "no bestmove within"),
+        (&talker("go*) kill -9 $$;;"), FaultKind::Crash, "before bestmove"),
+        (&talker("go*) echo bestmove a1a9;;"), FaultKind::IllegalMove, "a9 lies off the 7x7 board"),
+        (&talker("go*) echo bestmove d1d2;;"), FaultKind::IllegalMove, "d1d2"),
+        (&talker("go*) echo bestmove;;"), FaultKind::IllegalMove, "the game goes on"),
+    ] {
+        let mut player = player(script, ",movetime=1,timeout=0.5");
+        let found = fault(&mut player);
+        assert_eq!(found.kind, kind, "{script}: {}", found.problem);
+        assert!(found.problem.contains(message), "{script}: {}", found.problem);
+        // The next game begins with a new process, and comes to the same end.
+        player.new_game();
+        assert_eq!(fault(&mut player).kind, kind);
+    }
+}
+
+#[test]
+fn a_program_that_reads_nothing_does_not_block_its_player() {
+    // More than any pipe holds is sent to it before its answers are looked at.
+    let mut player = player("while :; do echo uciok; echo readyok; echo bestmove d6f6; done", ",nodes=1");
+    for _ in 0..40 {
+        let moves = vec![Move::parse("d6f6", start().size()).expect("a move"); 2000];
+        player.note_game(None, &moves);
+        let process = player.process.as_mut().expect("running");
+        process.send("x".repeat(10_000));
+        let choice = player.choose(&start(), &mut rng_for(&[1])).expect("a legal move, if by chance");
+        assert_eq!(choice.mv.text(start().size()), "d6f6");
+    }
+}
+
+#[test]
+fn nothing_is_left_running() {
+    for script in [
+        // Neither of the two ends when told to, nor when its input is closed.
+        "trap \"\" TERM HUP INT; sleep 1000 & echo $$ $! > FILE; wait",
+        // The program does, and leaves the other behind.
+        "sleep 1000 & echo $$ $! > FILE; while read -r line; do case \"$line\" in quit) exit;; esac; done",
+        // The same without a word.
+        "sleep 1000 & echo $$ $! > FILE",
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("pids");
+        let player = player(&script.replace("FILE", &file.display().to_string()), "");
+        let end = Instant::now() + Duration::from_secs(20);
+        let pids = loop {
+            let text = std::fs::read_to_string(&file).unwrap_or_default();
+            if text.ends_with('\n') {
+                break text;
+            }
+            assert!(Instant::now() < end, "the script does not start");
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        drop(player);
+        for pid in pids.split_whitespace() {
+            let pid = nix::unistd::Pid::from_raw(pid.parse().expect("a number"));
+            // A killed grandchild is init's to reap, which may take a moment.
+            let gone = || {
+                let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+                nix::sys::signal::kill(pid, None).is_err() || status.contains(") Z ")
+            };
+            while !gone() {
+                assert!(Instant::now() < end, "{script}: {pid} is still running");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_program_says_cannot_steer_a_terminal() {
+    let mut player = player("printf \"\\033[2Jgone\\n\" >&2; exit 3", "");
+    let found = fault(&mut player).problem;
+    assert!(found.ends_with("before uciok: \\u{1b}[2Jgone"), "{found:?}");
+}
+
+#[test]
+fn the_game_is_told_from_its_start_or_else_from_where_it_was_first_seen() {
+    let mut position = start();
+    let size = position.size();
+    let mv = |text: &str| Move::parse(text, size).expect("a move");
+    for text in ["d6f6", "d5f5"] {
+        position.play(mv(text)).expect("legal");
+    }
+    let mut told = Line::new(None, &[mv("d6f6"), mv("d5f5")]);
+    told.follow(&position);
+    assert_eq!(command(&told, &position), "position startpos moves d6f6 d5f5");
+
+    let mut seen = Line::default();
+    seen.follow(&position);
+    let first = position.fen();
+    assert_eq!(command(&seen, &position), format!("position fen {first}"));
+    position.play(mv("g4g5")).expect("legal");
+    seen.went_on(mv("g4g5"), position.clone());
+    position.play(mv("f5e5")).expect("legal");
+    seen.follow(&position);
+    assert_eq!(command(&seen, &position), format!("position fen {first} moves g4g5 f5e5"));
+    // Taken back: it begins anew.
+    seen.follow(&start());
+    assert_eq!(command(&seen, &start()), format!("position fen {}", start().fen()));
+}
+
+#[test]
+fn a_program_that_does_not_exist_is_refused_at_once() {
+    let spec = UciSpec::parse("/no/such/program --x").expect("a command");
+    let error = UciPlayer::start("uci:x".to_owned(), &spec).err().expect("refused").to_string();
+    assert!(error.contains("\"/no/such/program\" cannot be started"), "{error}");
+}

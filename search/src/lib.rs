@@ -1,0 +1,225 @@
+//! Monte Carlo tree search in two halves: [`Search::select_leaf`] gives a position to evaluate, [`Search::expand`]
+//! takes the evaluation. The search never calls an evaluator, so one caller batches the leaves of many games and
+//! another looks answers up in a cache first.
+//!
+//! Two ways to search share the tree and the solver: [`RootKind::Gumbel`] for budgets known in advance and
+//! [`RootKind::Puct`] for clocks and analysis. Every new position has all its moves tested for an immediate end; what
+//! is known for certain travels up the tree exactly, costs no evaluation and no playout, and moves that certainly lose
+//! are not followed.
+//!
+//! A **playout** is one way down from the root to a new position (or to a draw known for certain) and back up. The
+//! root's own evaluation is not one.
+
+mod config;
+mod gumbel;
+#[cfg(test)]
+mod invariants;
+mod leaf;
+mod noise;
+mod playout;
+mod puct;
+mod report;
+mod rng;
+mod runs;
+mod schedule;
+mod solver;
+mod text;
+mod threads;
+mod tree;
+
+use hnefi_engine::{Move, MoveList, Position};
+use hnefi_inference::{EvalError, Evaluations, Evaluator};
+
+use leaf::Leaves;
+use schedule::Schedule;
+use tree::{NodeId, Tree};
+
+pub use config::{ConfigFault, RootKind, SearchConfig};
+pub use leaf::LeafId;
+pub use playout::Selection;
+pub use report::{RootMove, SearchReport};
+pub use rng::{Rng, rng_for};
+pub use solver::{Proven, Verdict};
+pub use threads::{Bell, Searching, search_on_threads};
+
+/// A search, reused from move to move and game to game so that playouts allocate nothing.
+pub struct Search {
+    config: SearchConfig,
+    tree: Tree,
+    /// Memory for the subtree that [`Search::advance`] keeps.
+    spare: Tree,
+    root: Option<Position>,
+    leaves: Leaves,
+    /// Gumbel variables over the root's moves; empty without noise.
+    noise: Vec<f32>,
+    schedule: Schedule,
+    /// Playouts granted, begun (outstanding ones included) and counted, since `begin` or `advance`.
+    budget: u32,
+    begun: u32,
+    counted: u32,
+    evaluations: u64,
+    max_depth: u32,
+    /// Whether the nodes are used up.
+    full: bool,
+    /// Weights of one node's moves.
+    scratch: Vec<f32>,
+}
+
+impl Search {
+    /// A search with nothing to do yet.
+    pub fn new(config: SearchConfig) -> Search {
+        let tree = match config.root {
+            RootKind::Gumbel => Tree::default(),
+            RootKind::Puct => Tree::by_prior(),
+        };
+        Search {
+            config,
+            spare: tree.clone(),
+            tree,
+            root: None,
+            leaves: Leaves::default(),
+            noise: Vec::new(),
+            schedule: Schedule::default(),
+            budget: 0,
+            begun: 0,
+            counted: 0,
+            evaluations: 0,
+            max_depth: 0,
+            full: false,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The knobs it was made with.
+    pub fn config(&self) -> &SearchConfig {
+        &self.config
+    }
+
+    /// Forgets everything and begins at `position`, whose game must not be over. With `noise` a Gumbel root
+    /// explores as self-play wants (its variables are drawn at once); without, and with a PUCT root, the search is
+    /// deterministic. No playouts at all are allowed: the report then rests on the root's evaluation alone.
+    ///
+    /// # Panics
+    /// When the position has no legal move.
+    pub fn begin(&mut self, position: &Position, playouts: u32, noise: Option<&mut Rng>) {
+        let root = match &mut self.root {
+            Some(root) => {
+                root.clone_from(position);
+                root
+            }
+            none => none.insert(position.clone()),
+        };
+        self.leaves.abandon_all();
+        let mut moves = MoveList::new();
+        position.legal_moves(&mut moves);
+        assert!(!moves.is_empty(), "a search needs a legal move, and there is none in {}", position.fen());
+        self.tree.plant(root, &moves);
+        self.noise.clear();
+        if let (RootKind::Gumbel, Some(rng)) = (self.config.root, noise) {
+            noise::gumbel(rng, moves.len(), &mut self.noise);
+        }
+        self.reset_counters();
+        self.extend(playouts);
+    }
+
+    /// Goes on from the position after `mv` and keeps what is known of it: counters begin anew, outstanding
+    /// leaves are void, and [`Search::extend`] grants playouts. False when nothing is known or the root is Gumbel's,
+    /// which needs a fresh beginning; then call [`Search::begin`].
+    pub fn advance(&mut self, mv: Move) -> bool {
+        self.leaves.abandon_all();
+        let (RootKind::Puct, Some(root)) = (self.config.root, &mut self.root) else { return false };
+        let child = self.tree.edges(NodeId::ROOT).iter().find(|edge| edge.mv == mv).and_then(|edge| edge.child);
+        let Some(child) = child.filter(|&child| self.tree.node(child).is_evaluated()) else {
+            self.root = None;
+            self.tree.clear();
+            return false;
+        };
+        root.advance(mv);
+        self.tree.copy_subtree(child, &mut self.spare);
+        std::mem::swap(&mut self.tree, &mut self.spare);
+        self.reset_counters();
+        true
+    }
+
+    /// Goes on from the same position and keeps what is known: counters begin anew, and [`Search::extend`] grants
+    /// playouts. False when the position was not evaluated, leaves are outstanding or the root is Gumbel's; then call
+    /// [`Search::begin`].
+    pub fn again(&mut self) -> bool {
+        let evaluated = self.root.is_some() && self.tree.node(NodeId::ROOT).is_evaluated();
+        if !evaluated || self.leaves.outstanding() > 0 || self.config.root != RootKind::Puct {
+            return false;
+        }
+        self.reset_counters();
+        true
+    }
+
+    /// Grants more playouts. With a Gumbel root that was granted some before, they go to the two moves left over from
+    /// the halving, in turns.
+    pub fn extend(&mut self, more_playouts: u32) {
+        if self.config.root == RootKind::Gumbel {
+            if self.budget == 0 {
+                self.schedule.set(self.considered(more_playouts), more_playouts);
+            } else {
+                self.schedule.extend(more_playouts);
+            }
+        }
+        self.budget = self.budget.saturating_add(more_playouts);
+    }
+
+    /// How many root moves a Gumbel search of so many playouts considers.
+    fn considered(&self, playouts: u32) -> u32 {
+        let open = self.tree.edges(NodeId::ROOT).iter().filter(|edge| !edge.is_lost()).count() as u32;
+        self.config.considered.min(playouts / 2).min(open).max(1)
+    }
+
+    /// Whether [`Search::select_leaf`] has nothing more to give. A proven root ends a search early.
+    pub fn is_finished(&self) -> bool {
+        if self.root.is_none() {
+            return true;
+        }
+        let root = self.tree.node(NodeId::ROOT);
+        let used_up = self.full || self.counted >= self.budget;
+        root.proven.is_some() || (root.is_evaluated() && used_up && self.leaves.outstanding() == 0)
+    }
+
+    /// Whether the position searched has been evaluated, or its result is certain without.
+    pub fn knows_root(&self) -> bool {
+        self.root.is_some() && {
+            let root = self.tree.node(NodeId::ROOT);
+            root.is_evaluated() || root.proven.is_some()
+        }
+    }
+
+    fn reset_counters(&mut self) {
+        self.budget = 0;
+        self.begun = 0;
+        self.counted = 0;
+        self.evaluations = 0;
+        self.max_depth = 0;
+        self.full = false;
+    }
+}
+
+/// Runs a search to its end with one evaluator, one leaf at a time. `scratch` is overwritten.
+///
+/// # Errors
+/// When the evaluator fails; the search can go on with another one.
+pub fn run_to_end(
+    search: &mut Search,
+    evaluator: &mut dyn Evaluator,
+    scratch: &mut Evaluations,
+) -> Result<(), EvalError> {
+    loop {
+        match search.select_leaf() {
+            Selection::Leaf(leaf) => {
+                if let Err(error) = evaluator.evaluate(&[search.request(leaf)], scratch) {
+                    search.cancel(leaf);
+                    return Err(error);
+                }
+                search.expand(leaf, scratch.get(0), scratch.priors(0));
+            }
+            Selection::Settled => {}
+            Selection::Blocked | Selection::Finished => return Ok(()),
+        }
+    }
+}

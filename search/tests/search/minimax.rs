@@ -1,0 +1,42 @@
+//! Plain full-width minimax, the independent judge of what the solver claims.
+
+use hnefi_engine::Position;
+use hnefi_search::{Proven, Verdict};
+
+use crate::legal_moves;
+
+/// The result of `position` under best play, for its side to move, if it can be known from all lines of at most `depth`
+/// plies. Wins as fast and losses as slow as possible.
+pub fn solve(position: &Position, depth: u8) -> Option<Proven> {
+    let moves = legal_moves(position);
+    let mut values = Vec::new();
+    for &mv in moves.as_slice() {
+        let mut after = position.clone();
+        after.play(mv).expect("a legal move");
+        let value = match after.outcome() {
+            Some(outcome) => Some(match outcome.winner() {
+                Some(side) if side == position.side_to_move() => Proven { verdict: Verdict::Win, plies: 1 },
+                Some(_) => Proven { verdict: Verdict::Loss, plies: 1 },
+                None => Proven { verdict: Verdict::Draw, plies: 1 },
+            }),
+            None if depth > 1 => solve(&after, depth - 1).map(|reply| Proven {
+                verdict: match reply.verdict {
+                    Verdict::Win => Verdict::Loss,
+                    Verdict::Draw => Verdict::Draw,
+                    Verdict::Loss => Verdict::Win,
+                },
+                plies: reply.plies + 1,
+            }),
+            None => None,
+        };
+        values.push(value);
+    }
+    let of = |verdict| values.iter().flatten().filter(move |value| value.verdict == verdict).copied();
+    if let Some(win) = of(Verdict::Win).min_by_key(|win| win.plies) {
+        return Some(win);
+    }
+    if values.contains(&None) {
+        return None;
+    }
+    of(Verdict::Draw).next().or_else(|| of(Verdict::Loss).max_by_key(|loss| loss.plies))
+}

@@ -1,0 +1,127 @@
+//! One search on several threads: as many playouts as were granted, stopped when asked, and on one thread the same
+//! tree.
+
+use std::time::{Duration, Instant};
+
+use hnefi_engine::{Position, Preset};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
+use hnefi_search::{Bell, RootKind, Search, Searching, search_on_threads};
+
+use crate::{config, random_positions, search};
+
+/// Far more than any of these tests takes.
+const LONG: Duration = Duration::from_secs(60);
+
+fn evaluators(count: usize) -> Vec<Box<dyn Evaluator>> {
+    (0..count).map(|_| Box::new(HashEvaluator::new(5)) as Box<dyn Evaluator>).collect()
+}
+
+/// Waits until all threads have ended.
+fn until_over(searching: &Searching<'_>, bell: &Bell) {
+    let end = Instant::now() + LONG;
+    while !searching.is_over() {
+        assert!(Instant::now() < end, "the threads do not end");
+        bell.wait(Some(end));
+    }
+}
+
+#[test]
+fn one_thread_makes_the_same_tree_as_none() {
+    for position in random_positions(Preset::Brandubh, 10, 91) {
+        let alone = search(RootKind::Puct, &position, 150, &mut HashEvaluator::new(5));
+        let mut shared = Search::new(config(RootKind::Puct));
+        shared.begin(&position, 150, None);
+        let bell = Bell::default();
+        let ((), end) = search_on_threads(&mut shared, &mut evaluators(1), &bell, |watched| until_over(watched, &bell));
+        end.expect("never fails");
+        assert_eq!(shared.report(), alone);
+    }
+}
+
+#[test]
+fn several_threads_keep_the_number_of_playouts_and_can_be_watched() {
+    for (index, position) in random_positions(Preset::Copenhagen, 12, 92).iter().enumerate() {
+        let mut search = Search::new(config(RootKind::Puct));
+        search.begin(position, 300, None);
+        let bell = Bell::default();
+        let (seen, end) = search_on_threads(&mut search, &mut evaluators(2 + index % 3), &bell, |watched| {
+            loop {
+                // Asked first: a look at a search that is over sees all of it, however busy the machine.
+                let over = watched.is_over();
+                let playouts = watched.look(|search| search.report().playouts);
+                assert!(playouts <= 300);
+                if over {
+                    return playouts;
+                }
+                bell.wait(Some(Instant::now() + Duration::from_millis(1)));
+            }
+        });
+        end.expect("never fails");
+        assert!(seen > 0 && search.is_finished());
+        assert_eq!(seen, search.report().playouts);
+        let report = search.report();
+        assert_eq!(report.moves.iter().map(|mv| mv.visits).sum::<u32>(), report.playouts);
+        assert!(report.playouts == 300 || report.proven.is_some(), "{}", position.fen());
+        assert_eq!(search.line(report.best), report.pv);
+        // Nothing was left outstanding, so the same root can go on, and so can its child.
+        assert!(report.proven.is_some() || search.again());
+        assert!(search.advance(report.best) || report.proven.is_some());
+    }
+}
+
+#[test]
+fn a_search_stops_when_the_watcher_leaves() {
+    let mut search = Search::new(config(RootKind::Puct));
+    search.begin(&Position::start(&Preset::Brandubh.rules()), u32::MAX, None);
+    let bell = Bell::default();
+    let ((), end) = search_on_threads(&mut search, &mut evaluators(3), &bell, |watched| {
+        while watched.look(|search| search.report().playouts) < 50 {
+            bell.wait(Some(Instant::now() + Duration::from_millis(1)));
+        }
+    });
+    end.expect("never fails");
+    assert!(!search.is_finished());
+    let playouts = search.report().playouts;
+    assert!(playouts >= 50);
+    assert!(search.again());
+    assert_eq!(search.report().playouts, 0, "counters begin anew");
+    assert_eq!(search.report().moves.iter().map(|mv| mv.visits).sum::<u32>(), playouts, "what is known is kept");
+}
+
+#[test]
+fn another_bell_ringer_wakes_the_watcher() {
+    let bell = Bell::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| bell.ring());
+        bell.wait(Some(Instant::now() + LONG));
+    });
+    let began = Instant::now();
+    bell.wait(Some(began + Duration::from_millis(20)));
+    assert!(began.elapsed() >= Duration::from_millis(20), "rung once, heard once");
+}
+
+struct Unplugged;
+
+impl Evaluator for Unplugged {
+    fn evaluate(&mut self, requests: &[EvalRequest<'_>], _: &mut Evaluations) -> Result<(), EvalError> {
+        let (count, device) = (requests.len(), "test".to_owned());
+        Err(EvalError::Device { count, device, problem: "unplugged".to_owned() })
+    }
+}
+
+#[test]
+fn a_thread_that_fails_ends_the_search_and_leaves_it_usable() {
+    let mut search = Search::new(config(RootKind::Puct));
+    search.begin(&Position::start(&Preset::Brandubh.rules()), 100, None);
+    let bell = Bell::default();
+    let mut team = evaluators(1);
+    team.push(Box::new(Unplugged));
+    let ((), end) = search_on_threads(&mut search, &mut team, &bell, |watched| until_over(watched, &bell));
+    // The sound thread may have done everything before the other one got a leaf.
+    if let Err(error) = end {
+        assert!(error.to_string().contains("unplugged"), "{error}");
+        let ((), end) = search_on_threads(&mut search, &mut team[..1], &bell, |watched| until_over(watched, &bell));
+        end.expect("never fails");
+    }
+    assert_eq!(search.report().playouts, 100);
+}

@@ -1,0 +1,204 @@
+//! Evening out lopsided games, by blunders and by time to think.
+//!
+//! Where one side wins nearly every game, as the defenders do on the small boards at first, all results are the same
+//! and nothing can be learned from them. Two handicaps even that out, each adapted after every generation, for every
+//! ruleset by itself:
+//!
+//! - **blunders**: the side that scores more plays some of its moves at random, although it searches them all, so that it
+//!   goes on learning from full searches while the other side gets something to win;
+//! - **playouts**: the side that scores less thinks longer and the other one shorter; the geometric mean stays what is
+//!   configured.
+//!
+//! Both fade by themselves when the side that lost catches up. Where the rules favour the other side for good, they
+//! stay, and the network learns what positions are worth against a handicapped opponent; so a later stage of a
+//! run may do without them and learn from even games. The state moves at the end of a generation only, so threads do
+//! not matter.
+
+use hnefi_engine::{Preset, Rules, Side};
+use serde::{Deserialize, Serialize};
+
+use hnefi_runs::GameRecord;
+
+/// The most that one generation changes, in doublings: at a score of 0 or 1.
+const STEP_DOUBLINGS: f32 = 0.5;
+
+/// The most that one generation changes in the share of random moves.
+const STEP_BLUNDERS: f32 = 0.1;
+
+/// The fewest playouts of a search that is to teach something.
+const FEWEST: u32 = 2;
+
+/// The most that the handicaps may come to; 0 for none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Limits {
+    pub(super) doublings: f32,
+    pub(super) blunders: f32,
+}
+
+/// The handicaps of every ruleset that games have ended in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Balance(Vec<(Preset, Handicap)>);
+
+/// What the attackers have over the defenders; what is below 0, the defenders have over the attackers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Handicap {
+    /// Doublings of the playouts.
+    pub doublings: f32,
+    /// Share of the other side's moves that are random.
+    pub blunders: f32,
+}
+
+impl Balance {
+    /// The handicap under these rules.
+    pub(super) fn of(&self, rules: &Rules) -> Handicap {
+        let preset = rules.preset();
+        self.0.iter().find(|(known, _)| Some(*known) == preset).map(|&(_, handicap)| handicap).unwrap_or_default()
+    }
+
+    /// All that are known.
+    pub(super) fn all(&self) -> Vec<(Preset, Handicap)> {
+        self.0.clone()
+    }
+
+    /// Keeps the handicaps within new limits.
+    pub(super) fn restrict(&mut self, limits: Limits) {
+        for (_, handicap) in &mut self.0 {
+            handicap.restrict(limits);
+        }
+    }
+
+    /// Takes in the games of a generation.
+    pub(super) fn observe(&mut self, games: &[GameRecord], limits: Limits) {
+        for preset in Preset::ALL {
+            let games = games.iter().filter(|game| game.rules.preset() == Some(preset));
+            let (count, points) = games.fold((0_u32, 0.0), |(count, points), game| {
+                let score = match game.winner() {
+                    Some(Side::Attackers) => 1.0,
+                    Some(Side::Defenders) => 0.0,
+                    None => 0.5,
+                };
+                (count + 1, points + score)
+            });
+            if count > 0 {
+                let place = self.0.iter().position(|&(known, _)| known == preset).unwrap_or_else(|| {
+                    self.0.push((preset, Handicap::default()));
+                    self.0.len() - 1
+                });
+                self.0[place].1.adapt(points / count as f32, limits);
+            }
+        }
+    }
+}
+
+impl Handicap {
+    /// Moves in favour of the side that scored less, `score` being the attackers'.
+    fn adapt(&mut self, score: f32, limits: Limits) {
+        let towards = 2.0 * (0.5 - score);
+        self.doublings += STEP_DOUBLINGS * towards;
+        self.blunders += STEP_BLUNDERS * towards;
+        self.restrict(limits);
+    }
+
+    fn restrict(&mut self, limits: Limits) {
+        self.doublings = self.doublings.clamp(-limits.doublings, limits.doublings);
+        self.blunders = self.blunders.clamp(-limits.blunders, limits.blunders);
+    }
+
+    /// Playouts of a full search of attackers and defenders.
+    pub(super) fn playouts(self, base: u32) -> [u32; 2] {
+        let playouts = |doublings: f32| ((base as f32 * doublings.exp2()).round() as u32).max(FEWEST.min(base));
+        [playouts(self.doublings / 2.0), playouts(-self.doublings / 2.0)]
+    }
+
+    /// Share of its moves that a side plays at random.
+    pub(super) fn blunders(self, side: Side) -> f32 {
+        match side {
+            Side::Attackers => (-self.blunders).max(0.0),
+            Side::Defenders => self.blunders.max(0.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::{Outcome, Reason};
+
+    use super::*;
+
+    const LIMITS: Limits = Limits { doublings: 4.0, blunders: 0.75 };
+
+    fn games(preset: Preset, attackers: usize, defenders: usize) -> Vec<GameRecord> {
+        let game = |winner| GameRecord {
+            game: 0,
+            seed: 0,
+            rules: Rules { ply_cap: 150, ..preset.rules() },
+            start: None,
+            players: [String::new(), String::new()],
+            plies: Vec::new(),
+            outcome: Some(Outcome::Win { side: winner, reason: Reason::KingCaptured }),
+            resigned: None,
+            would_have_resigned: None,
+        };
+        let wins = |side, count| std::iter::repeat_n(game(side), count);
+        wins(Side::Attackers, attackers).chain(wins(Side::Defenders, defenders)).collect()
+    }
+
+    fn brandubh(balance: &Balance) -> Handicap {
+        balance.of(&Preset::Brandubh.rules())
+    }
+
+    #[test]
+    fn the_loser_thinks_longer_up_to_the_limit() {
+        let mut balance = Balance::default();
+        assert_eq!(brandubh(&balance).playouts(16), [16, 16]);
+        for _ in 0..4 {
+            balance.observe(&games(Preset::Brandubh, 0, 4), LIMITS);
+        }
+        assert_eq!(brandubh(&balance).playouts(16), [32, 8]);
+        for _ in 0..20 {
+            balance.observe(&games(Preset::Brandubh, 0, 4), LIMITS);
+        }
+        assert_eq!(brandubh(&balance).playouts(16), [64, 4]);
+        assert_eq!(brandubh(&balance).playouts(4), [16, 2]);
+        balance.observe(&games(Preset::Brandubh, 2, 2), LIMITS);
+        assert_eq!(brandubh(&balance).playouts(16), [64, 4]);
+        for _ in 0..12 {
+            balance.observe(&games(Preset::Brandubh, 4, 0), LIMITS);
+        }
+        assert_eq!(brandubh(&balance).playouts(16), [8, 32]);
+    }
+
+    #[test]
+    fn new_limits_count_at_once() {
+        let mut balance = Balance::default();
+        for _ in 0..4 {
+            balance.observe(&games(Preset::Brandubh, 0, 4), LIMITS);
+        }
+        assert_eq!(brandubh(&balance), Handicap { doublings: 2.0, blunders: 0.4 });
+        balance.restrict(Limits { doublings: 3.0, blunders: 0.25 });
+        assert_eq!(brandubh(&balance), Handicap { doublings: 2.0, blunders: 0.25 });
+        balance.restrict(Limits::default());
+        assert_eq!(brandubh(&balance), Handicap::default());
+    }
+
+    #[test]
+    fn every_ruleset_has_its_own() {
+        let mut balance = Balance::default();
+        let mut both = games(Preset::Brandubh, 0, 4);
+        both.extend(games(Preset::Copenhagen, 4, 0));
+        balance.observe(&both, LIMITS);
+        let copenhagen = balance.of(&Preset::Copenhagen.rules());
+        assert_eq!([Side::Attackers, Side::Defenders].map(|side| brandubh(&balance).blunders(side)), [0.0, 0.1]);
+        assert_eq!([Side::Attackers, Side::Defenders].map(|side| copenhagen.blunders(side)), [0.1, 0.0]);
+        assert_eq!(balance.of(&Preset::Tablut.rules()), Handicap::default());
+    }
+
+    #[test]
+    fn a_limit_of_nothing_changes_nothing() {
+        let mut balance = Balance::default();
+        balance.observe(&games(Preset::Brandubh, 0, 4), Limits { doublings: 0.0, blunders: 0.0 });
+        assert_eq!(brandubh(&balance), Handicap::default());
+        balance.observe(&[], LIMITS);
+        assert_eq!(brandubh(&balance), Handicap::default());
+    }
+}

@@ -1,0 +1,271 @@
+//! Self-play on its own: a given number of games by one checkpoint, written to a run directory file by file.
+//!
+//! `games/000001.hgames` holds the first batch of games and so on. Between files the fleet is saved under
+//! `inflight/` every few seconds; the same call goes on after an interruption and writes the same files as without one.
+//! Asking for more games later adds files.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use hnefi_inference::{EvalError, Evaluator, json as checked};
+use serde::Deserialize as _;
+use serde_json::{Map, Value, json};
+
+use super::{Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, GenerationStats, Quota, SelfPlayConfig};
+use hnefi_runs::config::forget;
+use hnefi_runs::store::{Store, StoreError, games_key, games_number, inflight_key, inflight_number};
+use hnefi_runs::{decode_games, encode_games};
+use hnefi_search::SearchConfig;
+
+/// The object with the settings of the run.
+const SETTINGS: &str = "run.json";
+
+/// What to play.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchParams<'a> {
+    /// Games in all, those already on the disk among them.
+    pub games: u64,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Playouts of a full search.
+    pub playouts: u32,
+    /// Id of the checkpoint that plays.
+    pub checkpoint_id: &'a str,
+    /// Games in a file.
+    pub games_per_file: u64,
+    /// How often games in flight are saved.
+    pub save_every: Duration,
+    /// Threads that play; the files do not depend on it.
+    pub threads: usize,
+}
+
+/// What was played in this call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BatchSummary {
+    /// Games on the disk now.
+    pub games: u64,
+    /// Files written, with what their games were like.
+    pub files: Vec<(String, GenerationStats)>,
+}
+
+/// Plays until `params.games` games are recorded in `store`.
+///
+/// # Errors
+/// When the directory holds a run with other settings, files cannot be read or written, an evaluator fails, or the
+/// observer asks to stop: then everything up to the last round has been saved.
+pub fn record_games(
+    store: &Store,
+    config: &SelfPlayConfig,
+    search: &SearchConfig,
+    params: &BatchParams<'_>,
+    make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
+    observer: &dyn FleetObserver,
+) -> Result<BatchSummary, FleetError> {
+    settle_settings(store, &settings(config, search, params))?;
+    let config = &config.without_a_run();
+    let (mut file, mut fleet) = take_up(store, config, search, params)?;
+    let mut summary = BatchSummary { games: file.first_game, files: Vec::new() };
+    while summary.games < params.games {
+        // Games begun by an earlier call that wanted more are played to their ends.
+        let until = params.games.min(file.first_game + params.games_per_file.max(1)).max(fleet.games_begun());
+        let saver = Saver::new(store, observer, file, params.save_every);
+        let played = fleet.run(Quota::Games(until), params.playouts, params.checkpoint_id, make_evaluator, &saver);
+        let generation = match played {
+            Ok(generation) => generation,
+            Err(error) => {
+                saver.save(fleet.snapshot());
+                saver.finish()?;
+                return Err(error);
+            }
+        };
+        saver.finish()?;
+        let key = games_key(file.number);
+        store.create(&key, &encode_games(&generation.games))?;
+        remove_snapshots(store, file.number)?;
+        summary.files.push((key, generation.stats));
+        summary.games = until;
+        file = File { number: file.number + 1, first_game: until, saves: 0 };
+    }
+    Ok(summary)
+}
+
+/// The file being filled.
+#[derive(Clone, Copy, Debug)]
+struct File {
+    number: u32,
+    /// Number of its first game.
+    first_game: u64,
+    /// Snapshots taken while it was filled.
+    saves: u32,
+}
+
+/// Finds where an earlier call stopped.
+fn take_up(
+    store: &Store,
+    config: &SelfPlayConfig,
+    search: &SearchConfig,
+    params: &BatchParams<'_>,
+) -> Result<(File, Fleet), FleetError> {
+    let (mut number, mut first_game, mut verified) = (1, 0, Vec::new());
+    for key in store.list("games/")? {
+        let Some(written) = games_number(&key) else { continue };
+        let games =
+            decode_games(&store.name(&key), &store.get(&key)?).map_err(|problem| FleetError::NeedsGames { problem })?;
+        number = written + 1;
+        first_game = games.last().map_or(first_game, |game| game.game + 1);
+        verified.extend(games.into_iter().filter(|game| game.would_have_resigned.is_some()));
+    }
+    let mut saves: Vec<_> = store
+        .list("inflight/")?
+        .iter()
+        .filter_map(|key| inflight_number(key))
+        .filter(|save| save.0 == number)
+        .collect();
+    saves.sort_unstable();
+    let mut file = File { number, first_game, saves: saves.last().map_or(0, |save| save.1) };
+    // The newest snapshot that can be read; without one the file is begun anew, with the same result.
+    for &(_, save) in saves.iter().rev() {
+        let key = inflight_key(number, save);
+        let resumed = FleetSnapshot::decode(&key, &store.get(&key)?)
+            .map_err(FleetError::from)
+            .and_then(|snapshot| Fleet::resume(config, search, params.seed, snapshot));
+        if let Ok(fleet) = resumed {
+            file.saves = file.saves.max(save);
+            return Ok((file, fleet.with_threads(params.threads)));
+        }
+    }
+    let mut fleet = Fleet::starting_at(first_game, config, search, params.seed).with_threads(params.threads);
+    fleet.observe_earlier(&verified);
+    Ok((file, fleet))
+}
+
+fn remove_snapshots(store: &Store, file: u32) -> Result<(), StoreError> {
+    for key in store.list("inflight/")? {
+        if inflight_number(&key).is_some_and(|(number, _)| number <= file) {
+            store.remove(&key)?;
+        }
+    }
+    Ok(())
+}
+
+/// Everything that decides what the games are like, and the version, which is only noted.
+fn settings(config: &SelfPlayConfig, search: &SearchConfig, params: &BatchParams<'_>) -> Value {
+    json!({
+        "format": 1,
+        "kind": "selfplay",
+        "program": env!("CARGO_PKG_VERSION"),
+        "seed": params.seed,
+        "playouts": params.playouts,
+        "checkpoint": params.checkpoint_id,
+        "games_per_file": params.games_per_file,
+        "selfplay": config,
+        "search": { "considered": search.considered, "c_visit": search.c_visit, "c_scale": search.c_scale },
+    })
+}
+
+/// Writes the settings into a new run, or checks that an old one has the same.
+fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
+    if !store.exists(SETTINGS)? {
+        let text = checked::with_checksum(&format!("{wanted:#}\n"));
+        return Ok(store.create(SETTINGS, text.as_bytes())?);
+    }
+    let other_run = |differences: String| FleetError::OtherRun { place: store.place(), differences };
+    let mut found: Value = checked::from_slice(&store.get(SETTINGS)?)
+        .map_err(|error| other_run(format!("{SETTINGS} is not readable ({error})")))?;
+    let kept = json!({ "selfplay": found["selfplay"], "search": found["search"] });
+    if let Ok(mut table) = toml::Table::try_from(&kept) {
+        let gone = forget(&mut table);
+        if !gone.is_empty() {
+            return Err(other_run(gone.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")));
+        }
+        for (section, value) in table {
+            found[section] = json!(value);
+        }
+    }
+    // A key newer than the run has the default there, which is what the run did.
+    if let Some(config) = found.get("selfplay").and_then(|config| SelfPlayConfig::deserialize(config).ok()) {
+        found["selfplay"] = json!(config);
+    }
+    let mut differences = Vec::new();
+    compare("", &found, wanted, &mut differences);
+    differences.retain(|difference| !difference.starts_with("program "));
+    if differences.is_empty() { Ok(()) } else { Err(other_run(differences.join(", "))) }
+}
+
+/// Lists the keys on which two settings differ.
+fn compare(path: &str, found: &Value, wanted: &Value, differences: &mut Vec<String>) {
+    let (Value::Object(found_map), Value::Object(wanted_map)) = (found, wanted) else {
+        if found != wanted {
+            differences.push(format!("{path} is {found} there and {wanted} here"));
+        }
+        return;
+    };
+    let key_path = |key: &str| if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
+    let value = |map: &Map<String, Value>, key: &str| map.get(key).cloned().unwrap_or(Value::Null);
+    let mut keys: Vec<&String> = found_map.keys().chain(wanted_map.keys()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for key in keys {
+        compare(&key_path(key), &value(found_map, key), &value(wanted_map, key), differences);
+    }
+}
+
+/// Saves snapshots on time and passes everything else on.
+struct Saver<'a> {
+    store: &'a Store,
+    inner: &'a dyn FleetObserver,
+    every: Duration,
+    state: Mutex<SaverState>,
+}
+
+struct SaverState {
+    file: File,
+    due: Instant,
+    failed: Option<StoreError>,
+}
+
+impl<'a> Saver<'a> {
+    fn new(store: &'a Store, inner: &'a dyn FleetObserver, file: File, every: Duration) -> Saver<'a> {
+        let state = SaverState { file, due: Instant::now() + every, failed: None };
+        Saver { store, inner, every, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, SaverState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reports the first save that failed.
+    fn finish(self) -> Result<(), StoreError> {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        state.failed.map_or(Ok(()), Err)
+    }
+}
+
+impl FleetObserver for Saver<'_> {
+    fn progress(&self, progress: &FleetProgress) {
+        self.inner.progress(progress);
+    }
+
+    /// A disk that takes no snapshot will not take the games either: stop then, rather than play for nothing.
+    fn should_stop(&self) -> bool {
+        self.inner.should_stop() || self.state().failed.is_some()
+    }
+
+    fn save_due(&self) -> bool {
+        Instant::now() >= self.state().due
+    }
+
+    fn save(&self, snapshot: FleetSnapshot) {
+        let mut state = self.state();
+        state.due = Instant::now() + self.every;
+        let number = state.file.number;
+        let last = state.file.saves;
+        let saved = self.store.create(&inflight_key(number, last + 1), &snapshot.encode()).and_then(|()| {
+            state.file.saves = last + 1;
+            if last > 0 { self.store.remove(&inflight_key(number, last)) } else { Ok(()) }
+        });
+        if let Err(error) = saved {
+            state.failed.get_or_insert(error);
+        }
+    }
+}

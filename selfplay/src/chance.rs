@@ -1,0 +1,34 @@
+//! The random numbers of self-play: each comes from the run's seed and what it is for, so it matters neither which
+//! thread draws it nor whether the process was started again in between.
+
+use rand_xoshiro::rand_core::Rng as _;
+
+use hnefi_search::{Rng, rng_for};
+
+/// What a random number is for. The numbers are part of what makes a run repeatable: never reuse one. (6, 7 and 9 to 13
+/// belonged to what is gone.)
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Purpose {
+    /// Which ruleset a game has.
+    Ruleset = 1,
+    /// How many plies a game's opening has.
+    OpeningLength = 2,
+    /// The move of an opening ply.
+    OpeningMove = 3,
+    /// Noise in a search.
+    SearchNoise = 4,
+    /// Whether a game verifies the resignation rule.
+    Verification = 5,
+    /// Whether a move is random, and which one.
+    Blunder = 8,
+}
+
+/// The generator for one purpose at one ply of one game; things chosen once a game use ply 0.
+pub(super) fn generator(seed: u64, game: u64, ply: usize, purpose: Purpose) -> Rng {
+    rng_for(&[seed, game, ply as u64, purpose as u64])
+}
+
+/// A number in 0..1, uniform on multiples of 2^-53.
+pub(super) fn unit(rng: &mut Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}

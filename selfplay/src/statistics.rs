@@ -1,0 +1,217 @@
+//! What a generation of self-play did: counted ply by ply in the lanes, summed up when it ends.
+
+use std::collections::{BTreeMap, HashSet};
+
+use hnefi_engine::{Move, Outcome, Preset, Reason, Side};
+use serde::{Deserialize, Serialize};
+
+use super::balance::Handicap;
+use super::resignation::ResignSummary;
+use hnefi_runs::GameRecord;
+
+/// Ply at which the variety of games is measured.
+const VARIETY_PLY: usize = 8;
+
+/// Counts of one lane in one generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Counters {
+    pub(super) plies: u64,
+    pub(super) searched_plies: u64,
+    pub(super) playouts: u64,
+    pub(super) evaluations: u64,
+    pub(super) cache_hits: u64,
+    pub(super) surprise: f64,
+    pub(super) changed_minds: u64,
+}
+
+impl Counters {
+    /// Counts a search by its policy target against the network's prior, both over the same moves.
+    pub(super) fn compare(&mut self, target: &[(Move, f32)], priors: impl Iterator<Item = f32> + Clone) {
+        self.searched_plies += 1;
+        self.surprise += divergence(target.iter().map(|&(_, weight)| weight).zip(priors.clone()));
+        let searched = position_of_max(target.iter().map(|&(_, weight)| weight));
+        self.changed_minds += u64::from(searched != position_of_max(priors));
+    }
+
+    fn add(&mut self, other: &Counters) {
+        self.plies += other.plies;
+        self.searched_plies += other.searched_plies;
+        self.playouts += other.playouts;
+        self.evaluations += other.evaluations;
+        self.cache_hits += other.cache_hits;
+        self.surprise += other.surprise;
+        self.changed_minds += other.changed_minds;
+    }
+
+    /// The sum over all lanes, always in the same order, since floating-point sums depend on it.
+    pub(super) fn total(lanes: &[Counters]) -> Counters {
+        lanes.iter().fold(Counters::default(), |mut sum, lane| {
+            sum.add(lane);
+            sum
+        })
+    }
+}
+
+/// Kullback-Leibler divergence in nats of pairs (target, prior).
+fn divergence(pairs: impl Iterator<Item = (f32, f32)>) -> f64 {
+    pairs
+        .filter(|&(target, _)| target > 0.0)
+        .map(|(target, prior)| f64::from(target) * (f64::from(target) / f64::from(prior.max(f32::MIN_POSITIVE))).ln())
+        .sum()
+}
+
+fn position_of_max(values: impl Iterator<Item = f32>) -> usize {
+    let mut best = (0, f32::NEG_INFINITY);
+    for (index, value) in values.enumerate() {
+        if value > best.1 {
+            best = (index, value);
+        }
+    }
+    best.0
+}
+
+/// How often games ended in one way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndCount {
+    /// Who won; `None` for a draw.
+    pub winner: Option<Side>,
+    /// The reason's name as in the rules, or `resignation`.
+    pub reason: String,
+    /// Number of games.
+    pub games: u64,
+}
+
+/// What a generation of self-play did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GenerationStats {
+    /// Games finished.
+    pub games: u64,
+    /// Training samples in the finished games.
+    pub training_plies: u64,
+    /// Mean length of the finished games in plies; 0 without games.
+    pub mean_plies: f64,
+    /// How the finished games ended: attackers' wins, defenders' wins, draws, each in the order of the rules' reasons.
+    pub ends: Vec<EndCount>,
+    /// Finished games that lasted beyond ply 8.
+    pub games_beyond_ply_8: u64,
+    /// Different positions that those had after eight plies.
+    pub distinct_at_ply_8: u64,
+    /// Plies played in this generation, those of unfinished games too.
+    pub plies: u64,
+    /// Playouts searched for them.
+    pub playouts: u64,
+    /// Positions the network evaluated for them.
+    pub evaluations: u64,
+    /// Positions whose evaluation was still known from an earlier search. Both together do not depend on interruptions,
+    /// each alone does: what is known is not saved.
+    pub cache_hits: u64,
+    /// Mean Kullback-Leibler divergence of policy target from prior in nats, over searched plies: how much the
+    /// search still teaches the network.
+    pub search_surprise: f64,
+    /// Share of the searched plies whose likeliest move is not the network's.
+    pub changed_minds: f64,
+    /// What is known about resignation at the end of the generation.
+    pub resign: ResignSummary,
+    /// The handicaps that the generation was played with, by ruleset.
+    pub handicaps: Vec<(Preset, Handicap)>,
+}
+
+impl GenerationStats {
+    pub(super) fn new(games: &[GameRecord], counters: &Counters, resign: ResignSummary) -> GenerationStats {
+        let plies: usize = games.iter().map(|game| game.plies.len()).sum();
+        let mean = |sum: f64, count: u64| if count == 0 { 0.0 } else { sum / count as f64 };
+        let (games_beyond_ply_8, distinct_at_ply_8) = variety(games);
+        GenerationStats {
+            games: games.len() as u64,
+            training_plies: games.iter().map(|game| game.training_plies() as u64).sum(),
+            mean_plies: mean(plies as f64, games.len() as u64),
+            ends: count_ends(games),
+            games_beyond_ply_8,
+            distinct_at_ply_8,
+            plies: counters.plies,
+            playouts: counters.playouts,
+            evaluations: counters.evaluations,
+            cache_hits: counters.cache_hits,
+            search_surprise: mean(counters.surprise, counters.searched_plies),
+            changed_minds: mean(counters.changed_minds as f64, counters.searched_plies),
+            resign,
+            handicaps: Vec::new(),
+        }
+    }
+
+    /// Games that `side` won, on the board or by resignation.
+    pub fn wins(&self, side: Side) -> u64 {
+        self.ends.iter().filter(|end| end.winner == Some(side)).map(|end| end.games).sum()
+    }
+
+    /// Games that nobody won.
+    pub fn draws(&self) -> u64 {
+        self.ends.iter().filter(|end| end.winner.is_none()).map(|end| end.games).sum()
+    }
+}
+
+fn count_ends(games: &[GameRecord]) -> Vec<EndCount> {
+    let mut counts = BTreeMap::<(usize, usize), EndCount>::new();
+    for game in games {
+        let (place, reason) = match game.outcome.map(Outcome::reason) {
+            Some(reason) => (Reason::ALL.iter().position(|&known| known == reason), reason.as_str()),
+            None => (None, "resignation"),
+        };
+        let winner = game.winner();
+        let key = (winner.map_or(2, Side::index), place.unwrap_or(Reason::ALL.len()));
+        counts.entry(key).or_insert_with(|| EndCount { winner, reason: reason.to_string(), games: 0 }).games += 1;
+    }
+    counts.into_values().collect()
+}
+
+/// Games that lasted beyond the measured ply, and how many different positions they had there.
+fn variety(games: &[GameRecord]) -> (u64, u64) {
+    let long = || games.iter().filter(|game| game.plies.len() > VARIETY_PLY);
+    let seen: HashSet<_> = long()
+        .filter_map(|game| {
+            let mut replay = game.replay().ok()?;
+            for _ in 0..VARIETY_PLY {
+                replay.step().ok()?;
+            }
+            Some((game.rules, replay.position().hash()))
+        })
+        .collect();
+    (long().count() as u64, seen.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::Square;
+
+    use super::*;
+
+    #[test]
+    fn surprise_is_the_divergence() {
+        let mv = |to| Move::new(Square::new(0), Square::new(to));
+        let mut counters = Counters::default();
+        counters.compare(&[(mv(1), 0.5), (mv(2), 0.5), (mv(3), 0.0)], [0.25, 0.25, 0.5].into_iter());
+        assert!((counters.surprise - 2f64.ln()).abs() < 1e-12, "{}", counters.surprise);
+        assert_eq!((counters.searched_plies, counters.changed_minds), (1, 1));
+        counters.compare(&[(mv(1), 0.75), (mv(2), 0.25)], [0.75, 0.25].into_iter());
+        assert!((counters.surprise - 2f64.ln()).abs() < 1e-12, "agreement adds nothing");
+        assert_eq!((counters.searched_plies, counters.changed_minds), (2, 1));
+    }
+
+    #[test]
+    fn sums_do_not_depend_on_anything_but_order() {
+        let lane = Counters {
+            plies: 3,
+            searched_plies: 2,
+            playouts: 32,
+            evaluations: 30,
+            cache_hits: 4,
+            surprise: 0.5,
+            changed_minds: 1,
+        };
+        let total = Counters::total(&[lane, Counters::default(), lane]);
+        assert_eq!(
+            (total.plies, total.playouts, total.evaluations, total.cache_hits, total.surprise),
+            (6, 64, 60, 8, 1.0)
+        );
+    }
+}
