@@ -1,10 +1,30 @@
 //! A set of squares. Bit `rank * N + file`, rank 0 at the bottom and file 0 at the left.
 
-use std::ops::{BitAnd, BitOr, BitOrAssign, BitXor};
+mod operators;
+mod regions;
 
 use crate::Square;
+pub use regions::Direction;
 
 /// A set of squares of one board.
+///
+/// It is an iterator over its squares, lowest first, and a copy of the set is another iterator. Sets combine by `&`, `|`,
+/// `^` and `-` (the difference). A set does not know its board: the complement, regions, steps and drawings take the
+/// board's size, and there is neither `!` nor `<<`, which would leave the board and go around its edges.
+///
+/// ```
+/// use hnefi_engine::{Bitboard, Position, Preset, Square};
+///
+/// let position = Position::start(&Preset::Brandubh.rules());
+/// let (board, size) = (position.board(), position.size());
+/// let names: Vec<String> = board.defenders().map(|square| square.name(size)).collect();
+/// assert_eq!(names, ["d3", "c4", "e4", "d5"]);
+///
+/// let king: Bitboard = board.king().into_iter().collect();
+/// assert_eq!(king, Bitboard::throne(size));
+/// assert_eq!(king.neighbours(size), board.defenders());
+/// assert!((board.attackers() & board.defenders()).is_empty());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bitboard(pub u128);
 
@@ -36,7 +56,19 @@ impl Bitboard {
         self.0 >> square.index() & 1 == 1
     }
 
-    /// The squares of this set that are not in `other`.
+    /// Whether every square of this set is in `other`.
+    #[inline]
+    pub const fn is_subset(self, other: Bitboard) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    /// Whether no square of this set is in `other`.
+    #[inline]
+    pub const fn is_disjoint(self, other: Bitboard) -> bool {
+        self.0 & other.0 == 0
+    }
+
+    /// The squares of this set that are not in `other`: `self - other` in constants.
     #[inline]
     pub const fn without(self, other: Bitboard) -> Bitboard {
         Bitboard(self.0 & !other.0)
@@ -101,43 +133,22 @@ static NTH_BIT_OF_BYTE: [[u8; 8]; 256] = {
     table
 };
 
-impl BitAnd for Bitboard {
-    type Output = Bitboard;
-
+impl From<Square> for Bitboard {
     #[inline]
-    fn bitand(self, other: Bitboard) -> Bitboard {
-        Bitboard(self.0 & other.0)
-    }
-}
-
-impl BitOr for Bitboard {
-    type Output = Bitboard;
-
-    #[inline]
-    fn bitor(self, other: Bitboard) -> Bitboard {
-        Bitboard(self.0 | other.0)
-    }
-}
-
-impl BitXor for Bitboard {
-    type Output = Bitboard;
-
-    #[inline]
-    fn bitxor(self, other: Bitboard) -> Bitboard {
-        Bitboard(self.0 ^ other.0)
-    }
-}
-
-impl BitOrAssign for Bitboard {
-    #[inline]
-    fn bitor_assign(&mut self, other: Bitboard) {
-        self.0 |= other.0;
+    fn from(square: Square) -> Bitboard {
+        Bitboard::of(square)
     }
 }
 
 impl FromIterator<Square> for Bitboard {
     fn from_iter<I: IntoIterator<Item = Square>>(squares: I) -> Bitboard {
         squares.into_iter().fold(Bitboard::EMPTY, |set, square| set | Bitboard::of(square))
+    }
+}
+
+impl Extend<Square> for Bitboard {
+    fn extend<I: IntoIterator<Item = Square>>(&mut self, squares: I) {
+        *self |= squares.into_iter().collect::<Bitboard>();
     }
 }
 
@@ -159,11 +170,34 @@ impl Iterator for Bitboard {
     }
 }
 
+impl DoubleEndedIterator for Bitboard {
+    /// Removes and returns the highest square.
+    #[inline]
+    fn next_back(&mut self) -> Option<Square> {
+        let square = Bitboard::last(*self)?;
+        self.0 ^= 1 << square.index();
+        Some(square)
+    }
+}
+
 impl ExactSizeIterator for Bitboard {}
+impl std::iter::FusedIterator for Bitboard {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn squares_come_from_both_ends() {
+        let set = Bitboard(1 << 120 | 1 << 64 | 1 << 63 | 1);
+        let mut indices: Vec<usize> = set.rev().map(Square::index).collect();
+        assert_eq!(indices, [120, 64, 63, 0]);
+        indices.reverse();
+        assert_eq!(set.map(Square::index).collect::<Vec<_>>(), indices);
+        let mut more = Bitboard::EMPTY;
+        more.extend(indices.into_iter().map(Square::new));
+        assert_eq!(more, set);
+    }
 
     #[test]
     fn the_nth_square_is_the_one_iteration_meets_nth() {

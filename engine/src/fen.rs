@@ -12,7 +12,73 @@ pub struct FenError {
     /// What was read.
     pub fen: String,
     /// What is wrong with it and what was expected.
-    pub problem: String,
+    pub problem: FenProblem,
+}
+
+/// What is wrong with a FEN.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FenProblem {
+    /// There is nothing but white space.
+    #[error("it is empty; expected rows and the side to move")]
+    Empty,
+    /// The rows are all there is.
+    #[error("the side to move is missing; expected a or d after the rows")]
+    NoSide,
+    /// The second word names no side.
+    #[error("side to move {0:?}; expected a or d")]
+    UnknownSide(String),
+    /// A third word.
+    #[error("{0:?} follows the side to move; expected nothing more")]
+    Trailing(String),
+    /// As many rows as another board has, or none.
+    #[error("{found} rows; expected {}", size.side())]
+    Rows {
+        /// Rows found.
+        found: usize,
+        /// The board they should fill.
+        size: BoardSize,
+    },
+    /// A row with too many squares or too few.
+    #[error("the row of rank {rank} is {width} squares wide; expected {}", size.side())]
+    Width {
+        /// The rank, 1 at the bottom.
+        rank: usize,
+        /// Squares found.
+        width: usize,
+        /// The board the row should fill.
+        size: BoardSize,
+    },
+    /// A letter that stands for no piece.
+    #[error("unknown letter {letter:?} in the row of rank {rank}; expected a, d, k", letter = letter.to_string())]
+    UnknownLetter {
+        /// The letter.
+        letter: char,
+        /// The rank, 1 at the bottom.
+        rank: usize,
+    },
+    /// No king, or more than one.
+    #[error("{}; expected one", match found { 0 => "no king".to_owned(), kings => format!("{kings} kings") })]
+    Kings {
+        /// Kings found.
+        found: usize,
+    },
+    /// A man on a corner that is the king's alone.
+    #[error("a man on the corner {}; only the king may stand there", square.name(*size))]
+    ManOnCorner {
+        /// The corner.
+        square: Square,
+        /// The board.
+        size: BoardSize,
+    },
+    /// A man on the throne.
+    #[error("a man on the throne {}; only the king may stand there", square.name(*size))]
+    ManOnThrone {
+        /// The throne.
+        square: Square,
+        /// The board.
+        size: BoardSize,
+    },
 }
 
 /// The standard layout of a size, as the board part of a FEN.
@@ -26,31 +92,34 @@ pub(crate) const fn standard_layout(size: BoardSize) -> &'static str {
 
 /// Reads a FEN under these rules.
 pub(crate) fn read(rules: &Rules, fen: &str) -> Result<(Board, Side), FenError> {
-    let problem = |problem: String| FenError { fen: fen.to_owned(), problem };
+    read_words(rules, fen).map_err(|problem| FenError { fen: fen.to_owned(), problem })
+}
+
+fn read_words(rules: &Rules, fen: &str) -> Result<(Board, Side), FenProblem> {
     let mut words = fen.split_whitespace();
-    let rows = words.next().ok_or_else(|| problem("it is empty; expected rows and the side to move".to_owned()))?;
+    let rows = words.next().ok_or(FenProblem::Empty)?;
     let side = match words.next() {
         Some("a") => Side::Attackers,
         Some("d") => Side::Defenders,
-        Some(other) => return Err(problem(format!("side to move {other:?}; expected a or d"))),
-        None => return Err(problem("the side to move is missing; expected a or d after the rows".to_owned())),
+        Some(other) => return Err(FenProblem::UnknownSide(other.to_owned())),
+        None => return Err(FenProblem::NoSide),
     };
     if let Some(more) = words.next() {
-        return Err(problem(format!("{more:?} follows the side to move; expected nothing more")));
+        return Err(FenProblem::Trailing(more.to_owned()));
     }
-    read_rows(rules, rows).map(|board| (board, side)).map_err(problem)
+    Ok((read_rows(rules, rows)?, side))
 }
 
-fn read_rows(rules: &Rules, rows: &str) -> Result<Board, String> {
+fn read_rows(rules: &Rules, rows: &str) -> Result<Board, FenProblem> {
     let size = rules.size;
     let n = size.side();
     let mut board = Board { attackers: Bitboard::EMPTY, defenders: Bitboard::EMPTY, king: Bitboard::EMPTY, size };
     let found = rows.split('/').count();
     if found != n {
-        return Err(format!("{found} rows; expected {n}"));
+        return Err(FenProblem::Rows { found, size });
     }
     for (rank, row) in (0..n).rev().zip(rows.split('/')) {
-        for (file, piece) in read_row(row, rank, n)? {
+        for (file, piece) in read_row(row, rank, size)? {
             let square = Square::new(rank * n + file);
             match piece {
                 Piece::Attacker => board.attackers |= Bitboard::of(square),
@@ -64,13 +133,13 @@ fn read_rows(rules: &Rules, rows: &str) -> Result<Board, String> {
     }
     match board.king.len() {
         1 => Ok(board),
-        0 => Err("no king; expected one".to_owned()),
-        kings => Err(format!("{kings} kings; expected one")),
+        found => Err(FenProblem::Kings { found }),
     }
 }
 
 /// The pieces of one row with their files.
-fn read_row(row: &str, rank: usize, n: usize) -> Result<Vec<(usize, Piece)>, String> {
+fn read_row(row: &str, rank: usize, size: BoardSize) -> Result<Vec<(usize, Piece)>, FenProblem> {
+    let n = size.side();
     let mut pieces = Vec::new();
     let mut width = 0;
     let mut rest = row;
@@ -87,26 +156,24 @@ fn read_row(row: &str, rank: usize, n: usize) -> Result<Vec<(usize, Piece)>, Str
                 width += token.parse::<usize>().unwrap_or(n + 1).min(n + 1);
                 continue;
             }
-            _ => return Err(format!("unknown letter {token:?} in the row of rank {}; expected a, d, k", rank + 1)),
+            _ => return Err(FenProblem::UnknownLetter { letter, rank: rank + 1 }),
         };
         pieces.push((width, piece));
         width += 1;
     }
     if width != n {
-        return Err(format!("the row of rank {} is {width} squares wide; expected {n}", rank + 1));
+        return Err(FenProblem::Width { rank: rank + 1, width, size });
     }
     Ok(pieces)
 }
 
 /// Men may stand anywhere but on the throne and on royal corners.
-fn check_man(rules: &Rules, square: Square) -> Result<(), String> {
-    let n = rules.size.side();
-    let (file, rank) = square.file_and_rank(rules.size);
-    let corner = (file == 0 || file == n - 1) && (rank == 0 || rank == n - 1);
-    if rules.corners && corner {
-        Err(format!("a man on the corner {}; only the king may stand there", square.name(rules.size)))
-    } else if (file, rank) == (n / 2, n / 2) {
-        Err(format!("a man on the throne {}; only the king may stand there", square.name(rules.size)))
+fn check_man(rules: &Rules, square: Square) -> Result<(), FenProblem> {
+    let size = rules.size;
+    if rules.corners && Bitboard::corners(size).contains(square) {
+        Err(FenProblem::ManOnCorner { square, size })
+    } else if Bitboard::throne(size).contains(square) {
+        Err(FenProblem::ManOnThrone { square, size })
     } else {
         Ok(())
     }
@@ -141,30 +208,34 @@ pub(crate) fn write(board: &Board, side_to_move: Side) -> String {
 impl Board {
     /// The board as lines of text with coordinates: A, D, K, dots, `+` for the empty throne and corners.
     pub fn diagram(&self) -> String {
-        let n = self.size.side();
-        let mut text = String::new();
-        for rank in (0..n).rev() {
-            text += &format!("{:>2}", rank + 1);
-            for file in 0..n {
-                let on_corner = (file == 0 || file == n - 1) && (rank == 0 || rank == n - 1);
-                let marked = on_corner || (file, rank) == (n / 2, n / 2);
-                text.push(' ');
-                text.push(match self.piece_at(Square::new(rank * n + file)) {
-                    Some(piece) => letter(piece).to_ascii_uppercase(),
-                    None if marked => '+',
-                    None => '.',
-                });
-            }
-            text.push('\n');
-        }
-        text += "  ";
-        for file in 0..n as u8 {
+        let marked = Bitboard::corners(self.size) | Bitboard::throne(self.size);
+        draw(self.size, |square| match self.piece_at(square) {
+            Some(piece) => letter(piece).to_ascii_uppercase(),
+            None if marked.contains(square) => '+',
+            None => '.',
+        })
+    }
+}
+
+/// A board as lines of text with coordinates, the topmost rank first, with what `symbol` says of each square.
+pub(crate) fn draw(size: BoardSize, symbol: impl Fn(Square) -> char) -> String {
+    let n = size.side();
+    let mut text = String::new();
+    for rank in (0..n).rev() {
+        text += &format!("{:>2}", rank + 1);
+        for file in 0..n {
             text.push(' ');
-            text.push((b'a' + file) as char);
+            text.push(symbol(Square::at(file, rank, size)));
         }
         text.push('\n');
-        text
     }
+    text += "  ";
+    for file in 0..n as u8 {
+        text.push(' ');
+        text.push((b'a' + file) as char);
+    }
+    text.push('\n');
+    text
 }
 
 const fn letter(piece: Piece) -> char {

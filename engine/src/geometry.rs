@@ -1,10 +1,8 @@
 //! The three board sizes.
 
-use serde::{Deserialize, Serialize};
-
 /// One of the three boards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "u8", into = "u8"))]
 pub enum BoardSize {
     /// 7x7.
     Seven = 7,
@@ -37,15 +35,20 @@ impl From<BoardSize> for u8 {
     }
 }
 
-impl TryFrom<u8> for BoardSize {
-    type Error = String;
+/// A number that is the side of no board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("board size {0}: expected 7, 9 or 11")]
+pub struct BoardSizeError(pub u8);
 
-    fn try_from(value: u8) -> Result<Self, Self::Error> {
+impl TryFrom<u8> for BoardSize {
+    type Error = BoardSizeError;
+
+    fn try_from(value: u8) -> Result<BoardSize, BoardSizeError> {
         match value {
             7 => Ok(BoardSize::Seven),
             9 => Ok(BoardSize::Nine),
             11 => Ok(BoardSize::Eleven),
-            other => Err(format!("board size {other}: expected 7, 9 or 11")),
+            other => Err(BoardSizeError(other)),
         }
     }
 }

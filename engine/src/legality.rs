@@ -1,76 +1,110 @@
-//! Why a move is illegal.
+//! Whether a move is legal, and why it is not.
+
+use std::fmt;
 
 use crate::history::Recent;
 use crate::movegen;
 use crate::ruleset::Ruleset;
 use crate::slide::{king_reach, men_may_cross, men_may_stop, reach};
 use crate::state::State;
-use crate::{Bitboard, BoardSize, Move, Outcome, Piece, Rules, Side, Square};
+use crate::{Bitboard, BoardSize, Ending, Move, Piece, Rules, Side, Square};
 
 /// A move the rules forbid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("illegal move {mv}: {problem}")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("illegal move {}: {}", mv.text(*size), Explanation { mv: *mv, size: *size, reason: *reason })]
 pub struct IllegalMove {
-    /// The move, as `a4b4`.
-    pub mv: String,
+    /// The move.
+    pub mv: Move,
+    /// The board it was tried on, which gives the squares their names.
+    pub size: BoardSize,
     /// Which rule forbids it.
-    pub problem: String,
+    pub reason: IllegalMoveReason,
 }
 
-/// The rule a move breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    GameOver(Outcome),
+/// The rule that an illegal move breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum IllegalMoveReason {
+    /// The game has ended.
+    GameOver(Ending),
+    /// Its origin or its destination lies outside the board.
     OffBoard,
+    /// Nothing stands on its origin.
     NoPiece,
+    /// The piece on its origin belongs to the enemy; the side named is to move.
     EnemyPiece(Side),
+    /// Origin and destination share neither rank nor file.
     NotInLine,
+    /// Another piece stands in the way or on the destination; the nearest one stands here.
     Blocked(Square),
+    /// A man may not stop on the throne.
     Throne,
+    /// A man may not stop on a corner.
     Corner,
+    /// Under these rules even the king may not stop on the throne.
     EmptyThrone,
+    /// The piece may not pass over the throne.
     ThronePassage,
+    /// The defenders may not make a position occur this many times.
     Repeats(u8),
 }
 
-impl Fault {
-    /// The error for a person to read.
-    pub(crate) fn explain(self, mv: Move, size: BoardSize) -> IllegalMove {
-        let (from, to) = (mv.from().name(size), mv.to().name(size));
-        let problem = match self {
-            Fault::GameOver(outcome) => {
-                format!("the game is over ({}, {})", outcome.status(), outcome.reason().as_str())
+/// A reason in words, with the names of the squares.
+struct Explanation {
+    mv: Move,
+    size: BoardSize,
+    reason: IllegalMoveReason,
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = self.size;
+        let (from, to) = (self.mv.from().name(size), self.mv.to().name(size));
+        match self.reason {
+            IllegalMoveReason::GameOver(Ending::Board(outcome)) => {
+                write!(f, "the game is over ({}, {})", outcome.status(), outcome.reason())
             }
-            Fault::OffBoard => format!("it leaves the {0}x{0} board", size.side()),
-            Fault::NoPiece => format!("no piece stands on {from}"),
-            Fault::EnemyPiece(mover) => format!("the piece on {from} is the enemy's; the {mover} are to move"),
-            Fault::NotInLine => format!("{to} is not in line with {from}; pieces move along ranks and files"),
-            Fault::Blocked(square) => format!("the way is blocked at {}", square.name(size)),
-            Fault::Throne => format!("the throne {to} is the king's alone"),
-            Fault::Corner => format!("the corner {to} is the king's alone"),
-            Fault::EmptyThrone => format!("nobody may stop on the empty throne {to}"),
-            Fault::ThronePassage => format!("the piece on {from} may not pass the throne"),
-            Fault::Repeats(occurrence) => {
-                format!("the defenders may not make a position occur {occurrence} times")
+            IllegalMoveReason::GameOver(Ending::Resigned(side)) => {
+                write!(f, "the game is over, the {side} have resigned")
             }
-        };
-        IllegalMove { mv: mv.text(size), problem }
+            IllegalMoveReason::OffBoard => write!(f, "it leaves the {0}x{0} board", size.side()),
+            IllegalMoveReason::NoPiece => write!(f, "no piece stands on {from}"),
+            IllegalMoveReason::EnemyPiece(mover) => {
+                write!(f, "the piece on {from} is the enemy's; the {mover} are to move")
+            }
+            IllegalMoveReason::NotInLine => {
+                write!(f, "{to} is not in line with {from}; pieces move along ranks and files")
+            }
+            IllegalMoveReason::Blocked(square) => write!(f, "the way is blocked at {}", square.name(size)),
+            IllegalMoveReason::Throne => write!(f, "the throne {to} is the king's alone"),
+            IllegalMoveReason::Corner => write!(f, "the corner {to} is the king's alone"),
+            IllegalMoveReason::EmptyThrone => write!(f, "nobody may stop on the empty throne {to}"),
+            IllegalMoveReason::ThronePassage => write!(f, "the piece on {from} may not pass the throne"),
+            IllegalMoveReason::Repeats(occurrence) => {
+                write!(f, "the defenders may not make a position occur {occurrence} times")
+            }
+        }
     }
 }
 
 /// Checks a move without making it.
-pub(crate) fn check<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State, mv: Move) -> Result<(), Fault> {
+pub(crate) fn check<R: Ruleset>(
+    rules: &Rules,
+    recent: Recent<'_>,
+    state: &State,
+    mv: Move,
+) -> Result<(), IllegalMoveReason> {
     let t = R::TABLES;
     if let Some(outcome) = state.outcome {
-        return Err(Fault::GameOver(outcome));
+        return Err(IllegalMoveReason::GameOver(Ending::Board(outcome)));
     }
     let (from, to) = (mv.from(), mv.to());
     if from.index() >= R::N * R::N || to.index() >= R::N * R::N {
-        return Err(Fault::OffBoard);
+        return Err(IllegalMoveReason::OffBoard);
     }
-    let piece = state.board.piece_at(from).ok_or(Fault::NoPiece)?;
+    let piece = state.board.piece_at(from).ok_or(IllegalMoveReason::NoPiece)?;
     if piece.side() != state.side_to_move {
-        return Err(Fault::EnemyPiece(state.side_to_move));
+        return Err(IllegalMoveReason::EnemyPiece(state.side_to_move));
     }
     let occupied = state.board.occupied().0;
     let reached = if piece == Piece::King {
@@ -84,31 +118,31 @@ pub(crate) fn check<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State
         return Err(obstacle::<R>(piece, from, to, occupied));
     }
     if movegen::bound(rules, recent, state) && movegen::repeats::<R>(rules, recent, state, mv) {
-        return Err(Fault::Repeats(rules.repetition_occurrence));
+        return Err(IllegalMoveReason::Repeats(rules.repetition_occurrence));
     }
     Ok(())
 }
 
 /// Why a piece cannot reach a square.
 #[cold]
-fn obstacle<R: Ruleset>(piece: Piece, from: Square, to: Square, occupied: u128) -> Fault {
+fn obstacle<R: Ruleset>(piece: Piece, from: Square, to: Square, occupied: u128) -> IllegalMoveReason {
     let t = R::TABLES;
     let target = Bitboard::of(to).0;
     let rays = t.rays[from.index() & 127];
     let Some(direction) = rays.iter().position(|ray| ray & target != 0) else {
-        return Fault::NotInLine;
+        return IllegalMoveReason::NotInLine;
     };
     // The way there, the destination included.
     let way = rays[direction] & !t.rays[to.index() & 127][direction];
     let blocking = Bitboard(way & occupied);
     if let Some(nearest) = if to > from { blocking.first() } else { blocking.last() } {
-        return Fault::Blocked(nearest);
+        return IllegalMoveReason::Blocked(nearest);
     }
     if target == t.throne {
-        if piece == Piece::King { Fault::EmptyThrone } else { Fault::Throne }
+        if piece == Piece::King { IllegalMoveReason::EmptyThrone } else { IllegalMoveReason::Throne }
     } else if target & t.corners != 0 && piece != Piece::King && way & t.throne == 0 {
-        Fault::Corner
+        IllegalMoveReason::Corner
     } else {
-        Fault::ThronePassage
+        IllegalMoveReason::ThronePassage
     }
 }

@@ -1,11 +1,47 @@
-//! Hnefatafl rules: geometry, bitboards, moves, captures, outcomes, symmetry, hashing, notation and perft.
+//! Hnefatafl rules: boards, moves, captures, outcomes, notation, and counting of move trees.
 //!
-//! No I/O, clock, randomness, network or globals: a position goes in, a position comes out.
+//! [`Position`] makes moves under any mixture of [`Rules`]; [`Preset`] names the published ones. [`Game`] keeps what was
+//! played. The crate has no I/O, clock, randomness, network or globals: a position goes in, a position comes out.
 //!
-//! [`Position`] is the way in. It chooses, once, code monomorphised for its rules (`ruleset.rs`); making a move is
-//! then a function from one plain state to the next (`make.rs`), which calls on captures (`capture.rs`), floods
-//! (`enclosure.rs`) and sliding (`slide.rs`), all over sets of squares in a `u128`. Counting moves and drawing one at
-//! random go by a second form of the board, line by line (`lanes.rs`).
+//! ```
+//! use hnefi_engine::{Game, IllegalMoveReason, Move, MoveList, Preset};
+//!
+//! let rules = Preset::Brandubh.rules();
+//! let mut game = Game::new(&rules);
+//! assert_eq!(game.position().fen(), "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a");
+//!
+//! let mut moves = MoveList::new();
+//! game.position().legal_moves(&mut moves);
+//! assert_eq!(moves.len(), 40);
+//!
+//! let ply = game.play(Move::parse("d6f6", rules.size)?)?;
+//! assert!(ply.captured.is_empty());
+//! assert_eq!(game.position().fen(), "3a3/5a1/3d3/aadkdaa/3d3/3a3/3a3 d");
+//! assert_eq!(game.outcome(), None);
+//!
+//! let illegal = game.play(Move::parse("d4d7", rules.size)?).unwrap_err();
+//! assert!(matches!(illegal.reason, IllegalMoveReason::Blocked(square) if square.name(rules.size) == "d5"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is where
+//! - [`Position`]: the board, the side to move and just the history the rules need. It lists moves, plays and takes back.
+//! - [`Game`]: a start, all plies with their captures, and the ending; for boards, records and players.
+//! - [`Rules`] and [`Preset`], [`BoardSize`], [`Side`], [`Piece`], [`Square`], [`Move`]: plain values.
+//! - [`Bitboard`]: a set of squares with set operators and the regions of each board.
+//! - [`Outcome`], [`Ending`] and [`GameResult`]: how a game ended, by the rules, by resignation too, and for one side.
+//! - [`perft`]: the standard test of a rules engine.
+//!
+//! The examples of the crate play a random game, count a move tree and search with alpha-beta.
+//!
+//! # Features
+//! `serde`: `Serialize` and `Deserialize` for rules, presets, sides, squares, moves and outcomes. Off by default.
+//!
+//! # Inside
+//! A position chooses, once, code monomorphised for its rules (`ruleset.rs`); making a move is then a function from one
+//! plain state to the next (`make.rs`), which calls on captures (`capture.rs`), floods (`enclosure.rs`) and sliding
+//! (`slide.rs`), all over sets of squares in a `u128`. Counting moves and drawing one at random go by a second form of
+//! the board, line by line (`lanes.rs`).
 
 #![forbid(unsafe_code)]
 
@@ -13,6 +49,7 @@ mod bitboard;
 mod capture;
 mod enclosure;
 mod fen;
+mod game;
 mod geometry;
 mod history;
 mod lanes;
@@ -20,6 +57,7 @@ mod legality;
 mod make;
 mod movegen;
 mod moves;
+mod names;
 mod outcome;
 mod perft;
 mod position;
@@ -33,12 +71,14 @@ mod symmetry;
 mod tables;
 mod views;
 
-pub use bitboard::Bitboard;
-pub use fen::FenError;
-pub use geometry::BoardSize;
-pub use legality::IllegalMove;
-pub use moves::{Move, MoveList, MoveTextError, Square};
-pub use outcome::{Outcome, Reason};
+pub use bitboard::{Bitboard, Direction};
+pub use fen::{FenError, FenProblem};
+pub use game::{Game, GameOver, Ply};
+pub use geometry::{BoardSize, BoardSizeError};
+pub use legality::{IllegalMove, IllegalMoveReason};
+pub use moves::{Move, MoveList, MoveTextError, NotationProblem, Square, SquareTextError};
+pub use names::UnknownName;
+pub use outcome::{Ending, GameResult, Outcome, Reason};
 pub use perft::{perft, perft_made};
 pub use position::{Position, Undo};
 pub use preset::Preset;
@@ -50,3 +90,8 @@ pub use side::{Piece, Side};
 pub use state::Board;
 pub use symmetry::Symmetry;
 pub use views::CaptureThreats;
+
+/// Compiles and runs the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

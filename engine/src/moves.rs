@@ -1,12 +1,23 @@
 //! Squares, moves and the list that move generation fills.
 
-use serde::{Deserialize, Serialize};
-
 use crate::BoardSize;
 
-/// A square: `rank * N + file`, rank 0 at the bottom, file 0 at the left. Its name depends on the board: index 7 is
-/// `a2` on 7x7 and `h1` on 9x9.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+/// A square: `rank * N + file`, rank 0 at the bottom, file 0 at the left.
+///
+/// Its name depends on the board, index 7 is `a2` on 7x7 and `h1` on 9x9. So squares and moves have [`Square::name`] and
+/// [`Square::parse`], [`Move::text`] and [`Move::parse`], which take the board's size, and neither `Display` nor
+/// `FromStr`.
+///
+/// ```
+/// use hnefi_engine::{BoardSize, Square};
+///
+/// let square = Square::parse("h1", BoardSize::Nine)?;
+/// assert_eq!(square, Square::at(7, 0, BoardSize::Nine));
+/// assert_eq!(square.name(BoardSize::Seven), "a2");
+/// # Ok::<(), hnefi_engine::SquareTextError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Square(u8);
 
 impl Square {
@@ -14,6 +25,25 @@ impl Square {
     #[inline]
     pub const fn new(index: usize) -> Square {
         Square(index as u8)
+    }
+
+    /// The square in this file, 0 at the left, and rank, 0 at the bottom. Not checked against the board.
+    #[inline]
+    pub const fn at(file: usize, rank: usize, size: BoardSize) -> Square {
+        Square::new(rank * size.side() + file)
+    }
+
+    /// Reads a name such as `a4`.
+    ///
+    /// # Errors
+    /// When the text is no square of a board of this size.
+    pub fn parse(text: &str, size: BoardSize) -> Result<Square, SquareTextError> {
+        let mut rest = text;
+        let square = take_square(&mut rest, size).and_then(|square| match rest {
+            "" => Ok(square),
+            _ => Err(NotationProblem::NotASquare(text.to_owned())),
+        });
+        square.map_err(|problem| SquareTextError { text: text.to_owned(), problem })
     }
 
     /// Index into per-square arrays.
@@ -36,7 +66,8 @@ impl Square {
 }
 
 /// A move from one square to another: origin in bits 0..7, destination in bits 7..14.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Move(u16);
 
 impl Move {
@@ -88,7 +119,7 @@ impl Move {
     /// As [`Move::parse`].
     pub fn parse_with_captures(text: &str, size: BoardSize) -> Result<(Move, Vec<Square>), MoveTextError> {
         let mut rest = text.trim();
-        let mut read = || -> Result<(Move, Vec<Square>), String> {
+        let mut read = || -> Result<(Move, Vec<Square>), NotationProblem> {
             let from = take_square(&mut rest, size)?;
             rest = rest.strip_prefix('-').unwrap_or(rest);
             let to = take_square(&mut rest, size)?;
@@ -100,7 +131,7 @@ impl Move {
             if rest.is_empty() {
                 Ok((Move::new(from, to), captures))
             } else {
-                Err(format!("{rest:?} follows the move"))
+                Err(NotationProblem::Trailing(rest.to_owned()))
             }
         };
         read().map_err(|problem| MoveTextError { text: text.to_owned(), problem })
@@ -108,21 +139,21 @@ impl Move {
 }
 
 /// Reads a square such as `k11` off the front of `text`.
-fn take_square(text: &mut &str, size: BoardSize) -> Result<Square, String> {
-    let letter = text.chars().next().ok_or("a square is missing at the end")?;
+fn take_square(text: &mut &str, size: BoardSize) -> Result<Square, NotationProblem> {
+    let letter = text.chars().next().ok_or(NotationProblem::MissingSquare)?;
     if !letter.is_ascii_lowercase() {
-        return Err(format!("{text:?} does not begin with a square"));
+        return Err(NotationProblem::NoSquare((*text).to_owned()));
     }
     let digits = text[1..].bytes().take_while(u8::is_ascii_digit).count();
     let (name, rest) = text.split_at(1 + digits);
     let file = usize::from(letter as u8 - b'a');
-    let rank = name[1..].parse::<usize>().map_err(|_| format!("{name:?} is not a square"))?;
+    let rank = name[1..].parse::<usize>().map_err(|_| NotationProblem::NotASquare(name.to_owned()))?;
     let n = size.side();
     if file >= n || rank == 0 || rank > n {
-        return Err(format!("{name} lies off the {n}x{n} board"));
+        return Err(NotationProblem::OffBoard { name: name.to_owned(), size });
     }
     *text = rest;
-    Ok(Square::new((rank - 1) * n + file))
+    Ok(Square::at(file, rank - 1, size))
 }
 
 /// A text that is no move.
@@ -132,7 +163,43 @@ pub struct MoveTextError {
     /// What was read.
     pub text: String,
     /// What is wrong with it.
-    pub problem: String,
+    pub problem: NotationProblem,
+}
+
+/// A text that is no square.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("square {text:?}: {problem}; expected a file and a rank such as a4")]
+pub struct SquareTextError {
+    /// What was read.
+    pub text: String,
+    /// What is wrong with it.
+    pub problem: NotationProblem,
+}
+
+/// What is wrong with the text of a square or a move.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotationProblem {
+    /// The text ends where a square should be.
+    #[error("a square is missing at the end")]
+    MissingSquare,
+    /// Here a square should begin, with a small letter.
+    #[error("{0:?} does not begin with a square")]
+    NoSquare(String),
+    /// A letter without a rank, or with more than a rank.
+    #[error("{0:?} is not a square")]
+    NotASquare(String),
+    /// A square of a larger board.
+    #[error("{name} lies off the {0}x{0} board", size.side())]
+    OffBoard {
+        /// The square's name.
+        name: String,
+        /// The board it is not on.
+        size: BoardSize,
+    },
+    /// Text after a whole move.
+    #[error("{0:?} follows the move")]
+    Trailing(String),
 }
 
 /// The legal moves of one position, in generation order, without allocation.
@@ -210,6 +277,21 @@ impl MoveList {
 impl Default for MoveList {
     fn default() -> Self {
         MoveList::new()
+    }
+}
+
+impl std::fmt::Debug for MoveList {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.as_slice().fmt(f)
+    }
+}
+
+impl<'a> IntoIterator for &'a MoveList {
+    type Item = &'a Move;
+    type IntoIter = std::slice::Iter<'a, Move>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.as_slice().iter()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::enclosure;
 use crate::fen;
 use crate::history::{History, LONG, Recent, Seen};
 use crate::lanes::Lanes;
-use crate::legality::{Fault, check};
+use crate::legality::check;
 use crate::make::{make, make_for};
 use crate::movegen;
 use crate::ruleset::{Kernel, Ruleset, with_ruleset};
@@ -213,7 +213,16 @@ impl Position {
 
     /// Whether the move is legal here.
     pub fn is_legal(&self, mv: Move) -> bool {
-        self.fault(mv).is_none()
+        self.check(mv).is_ok()
+    }
+
+    /// Checks a move without playing it.
+    ///
+    /// # Errors
+    /// When the move is illegal; the error names the rule.
+    pub fn check(&self, mv: Move) -> Result<(), IllegalMove> {
+        let checked = with_ruleset!(self.kernel, R => check::<R>(&self.rules, self.recent(), &self.state, mv));
+        checked.map_err(|reason| IllegalMove { mv, size: self.size(), reason })
     }
 
     /// Plays a move after checking it and returns the squares it emptied by capture.
@@ -221,10 +230,8 @@ impl Position {
     /// # Errors
     /// When the move is illegal; the position is unchanged then.
     pub fn play(&mut self, mv: Move) -> Result<Bitboard, IllegalMove> {
-        match self.fault(mv) {
-            Some(fault) => Err(fault.explain(mv, self.size())),
-            None => Ok(self.advance(mv)),
-        }
+        self.check(mv)?;
+        Ok(self.advance(mv))
     }
 
     /// Plays a legal move. Anything else gives a wrong position or panics.
@@ -343,10 +350,6 @@ impl Position {
     #[inline]
     pub fn king_goals(&self) -> Bitboard {
         Bitboard(with_ruleset!(self.kernel, R => goals::<R>(&self.rules)))
-    }
-
-    fn fault(&self, mv: Move) -> Option<Fault> {
-        with_ruleset!(self.kernel, R => check::<R>(&self.rules, self.recent(), &self.state, mv)).err()
     }
 
     /// The positions since the last capture, the present one last.

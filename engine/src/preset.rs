@@ -1,15 +1,16 @@
 //! The eight published rulesets as presets of the options.
 
-use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
+use crate::names::{UnknownName, by_name};
 use crate::{
     BoardSize, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, NoLegalMove, Repetition, RepetitionCompares,
     Rules, Side, ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
 };
 
 /// A published ruleset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Preset {
     /// Copenhagen 11x11 (S1).
     Copenhagen,
@@ -56,9 +57,9 @@ impl Preset {
         }
     }
 
-    /// The preset of that name.
+    /// The preset of that name. [`str::parse`] says what was expected where there is none.
     pub fn from_name(name: &str) -> Option<Preset> {
-        Preset::ALL.into_iter().find(|preset| preset.name() == name)
+        name.parse().ok()
     }
 
     /// The options of this preset.
@@ -108,6 +109,15 @@ impl Preset {
 impl std::fmt::Display for Preset {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl FromStr for Preset {
+    type Err = UnknownName;
+
+    /// Reads [`Preset::name`].
+    fn from_str(name: &str) -> Result<Preset, UnknownName> {
+        by_name("ruleset", name, &Preset::ALL, Preset::name)
     }
 }
 

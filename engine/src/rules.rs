@@ -2,14 +2,12 @@
 
 use std::hash::{Hash, Hasher};
 
-use serde::{Deserialize, Serialize};
-
 use crate::tables::mix;
 use crate::{BoardSize, Preset, Side};
 
 /// How many enemies it takes to capture the king.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum KingCapture {
     /// Four attackers, or three and the throne.
     Strong,
@@ -21,8 +19,8 @@ pub enum KingCapture {
 
 /// What happens on the edge to a king who is captured like [`KingCapture::Strong`] says. One who is captured like a
 /// man gets no help from the edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum KingOnEdge {
     /// He cannot be captured there.
     Safe,
@@ -32,8 +30,8 @@ pub enum KingOnEdge {
 
 /// Whether the king takes part in captures. The far side of a shieldwall and the pieces in front of its row count as
 /// far sides, the moving piece as the moving one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum KingArmed {
     /// As the moving piece and as the piece on the far side.
     Armed,
@@ -46,8 +44,8 @@ pub enum KingArmed {
 }
 
 /// Who may stop on the throne.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum ThroneStop {
     /// The king.
     King,
@@ -56,8 +54,8 @@ pub enum ThroneStop {
 }
 
 /// Who may pass over the empty throne.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum ThronePass {
     /// Every piece.
     All,
@@ -68,8 +66,8 @@ pub enum ThronePass {
 }
 
 /// When the throne helps to capture attackers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum ThroneHostileToAttackers {
     /// Occupied by the king or not.
     Always,
@@ -80,8 +78,8 @@ pub enum ThroneHostileToAttackers {
 }
 
 /// When the throne helps to capture defenders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum ThroneHostileToDefenders {
     /// Only when empty.
     WhenEmpty,
@@ -90,8 +88,8 @@ pub enum ThroneHostileToDefenders {
 }
 
 /// Where the king escapes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Escape {
     /// On a corner.
     Corner,
@@ -100,8 +98,8 @@ pub enum Escape {
 }
 
 /// When enclosing the defenders wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Encirclement {
     /// Never.
     Off,
@@ -112,8 +110,8 @@ pub enum Encirclement {
 }
 
 /// What a side without a legal move gets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum NoLegalMove {
     /// It loses.
     Loss,
@@ -122,8 +120,8 @@ pub enum NoLegalMove {
 }
 
 /// What repeating a position does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Repetition {
     /// Nothing.
     Ignore,
@@ -138,8 +136,8 @@ pub enum Repetition {
 }
 
 /// What counts as the same position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum RepetitionCompares {
     /// The board and the side to move.
     BoardAndSide,
@@ -148,8 +146,8 @@ pub enum RepetitionCompares {
 }
 
 /// Every rule option. A published ruleset is a [`Preset`] of these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Rules {
     /// Board with its standard layout.
     pub size: BoardSize,

@@ -1,10 +1,13 @@
 //! The two sides and the three kinds of piece.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+use crate::names::{UnknownName, by_name};
 
 /// A side of the game. Attackers and defenders, never white and black.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Side {
     /// The besiegers, who move first in every preset.
     Attackers = 0,
@@ -40,9 +43,18 @@ impl Side {
     }
 }
 
-impl std::fmt::Display for Side {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Side {
+    type Err = UnknownName;
+
+    /// Reads [`Side::as_str`].
+    fn from_str(name: &str) -> Result<Side, UnknownName> {
+        by_name("side", name, &Side::BOTH, Side::as_str)
     }
 }
 

@@ -4,6 +4,8 @@
 //! instructions. Arrays have 128 places although a board has at most 121 squares: an index masked with 127 needs no
 //! bounds check.
 
+use crate::BoardSize;
+
 /// Directions in the order of [`Tables::rays`].
 pub(crate) const RIGHT: usize = 0;
 /// Towards higher ranks.
@@ -124,6 +126,16 @@ pub(crate) static SEVEN: Tables = Tables::new(7);
 pub(crate) static NINE: Tables = Tables::new(9);
 /// The tables of 11x11.
 pub(crate) static ELEVEN: Tables = Tables::new(11);
+
+/// The tables of a board.
+#[inline(always)]
+pub(crate) const fn of(size: BoardSize) -> &'static Tables {
+    match size {
+        BoardSize::Seven => &SEVEN,
+        BoardSize::Nine => &NINE,
+        BoardSize::Eleven => &ELEVEN,
+    }
+}
 
 /// Zobrist keys of attackers, defenders and the king by square, the same for all sizes.
 pub(crate) static ZOBRIST: [[u64; 128]; 3] = zobrist();

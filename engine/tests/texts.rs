@@ -1,6 +1,9 @@
 //! FENs, moves and the words of their errors.
 
-use hnefi_engine::{Move, Position, Preset, Repetition, Rules, Square};
+use hnefi_engine::{
+    Bitboard, BoardSize, FenProblem, IllegalMoveReason, Move, NotationProblem, Outcome, Position, Preset, Reason,
+    Repetition, Rules, Side, Square,
+};
 
 fn fen_problem(preset: Preset, fen: &str) -> String {
     Position::from_fen(&preset.rules(), fen).expect_err(fen).to_string()
@@ -163,19 +166,113 @@ fn diagrams_show_the_board_with_coordinates() {
 }
 
 #[test]
-fn presets_are_named_in_files_as_on_the_command_line() {
+fn presets_are_known_by_their_rules() {
     for preset in Preset::ALL {
-        assert_eq!(serde_json::to_string(&preset).unwrap(), format!("{:?}", preset.name()));
-        assert_eq!(Preset::from_name(preset.name()), Some(preset));
         assert_eq!(preset.rules().preset(), Some(preset));
         let capped = Rules { ply_cap: 512, ..preset.rules() };
         assert_eq!(capped.preset(), Some(preset), "a ply cap makes no other ruleset");
+    }
+}
+
+#[test]
+fn what_is_displayed_can_be_read() {
+    fn both_ways<T>(all: &[T])
+    where
+        T: std::str::FromStr<Err: std::fmt::Debug> + std::fmt::Display + std::fmt::Debug + PartialEq,
+    {
+        for one in all {
+            assert_eq!(one.to_string().parse::<T>().unwrap(), *one);
+        }
+    }
+    both_ways(&Preset::ALL);
+    both_ways(&Side::BOTH);
+    both_ways(&Reason::ALL);
+    both_ways(&Reason::ALL.map(|reason| Outcome::Draw { reason }));
+    both_ways(&Side::BOTH.map(|side| Outcome::Win { side, reason: Reason::ExitFort }));
+    assert_eq!(Preset::from_name("tablut-linnaeus"), Some(Preset::TablutLinnaeus));
+    assert_eq!(Preset::from_name("chess"), None);
+}
+
+#[test]
+fn an_unknown_name_is_answered_with_the_names_there_are() {
+    let presets = Preset::ALL.map(Preset::name).join(", ");
+    for (error, expected) in [
+        ("chess".parse::<Preset>().unwrap_err(), format!(r#"unknown ruleset "chess": expected one of {presets}"#)),
+        (
+            "".parse::<Side>().unwrap_err(),
+            r#"unknown side "": expected one of attackers, defenders"#.to_owned(),
+        ),
+        (
+            "draw by luck".parse::<Outcome>().unwrap_err(),
+            format!(r#"unknown reason "luck": expected one of {}"#, Reason::ALL.map(Reason::as_str).join(", ")),
+        ),
+        (
+            "white by exit_fort".parse::<Outcome>().unwrap_err(),
+            "unknown outcome \"white by exit_fort\": expected one of attackers by REASON, defenders by REASON, draw by \
+             REASON"
+                .to_owned(),
+        ),
+    ] {
+        assert_eq!(error.to_string(), expected);
+    }
+    assert!("attackers".parse::<Outcome>().is_err());
+    assert_eq!(BoardSize::try_from(8).unwrap_err().to_string(), "board size 8: expected 7, 9 or 11");
+}
+
+#[test]
+fn squares_are_read_by_name() {
+    let size = BoardSize::Nine;
+    for square in (0..size.squares()).map(Square::new) {
+        assert_eq!(Square::parse(&square.name(size), size), Ok(square));
+        let (file, rank) = square.file_and_rank(size);
+        assert_eq!(Square::at(file, rank, size), square);
+        assert!((Bitboard::file(file, size) & Bitboard::rank(rank, size)).eq([square]));
+    }
+    for (text, problem, words) in [
+        ("", NotationProblem::MissingSquare, "a square is missing at the end"),
+        ("4", NotationProblem::NoSquare("4".into()), r#""4" does not begin with a square"#),
+        ("a4b", NotationProblem::NotASquare("a4b".into()), r#""a4b" is not a square"#),
+        ("j1", NotationProblem::OffBoard { name: "j1".into(), size }, "j1 lies off the 9x9 board"),
+    ] {
+        let error = Square::parse(text, size).unwrap_err();
+        assert_eq!(error.to_string(), format!("square {text:?}: {words}; expected a file and a rank such as a4"));
+        assert_eq!(error.problem, problem);
+    }
+}
+
+#[test]
+fn errors_say_what_is_wrong_by_type_too() {
+    let rules = Preset::Brandubh.rules();
+    let fen = |fen: &str| Position::from_fen(&rules, fen).unwrap_err().problem;
+    assert_eq!(fen("3k3/7/7/7/7/7 a"), FenProblem::Rows { found: 6, size: rules.size });
+    assert_eq!(fen("3a3/7/7/7/7/7/7 a"), FenProblem::Kings { found: 0 });
+    assert_eq!(fen("a2k3/7/7/7/7/7/7 a"), FenProblem::ManOnCorner { square: Square::new(42), size: rules.size });
+    assert_eq!(fen("3k3/3ü3/7/7/7/7/7 a"), FenProblem::UnknownLetter { letter: 'ü', rank: 6 });
+    assert_eq!(Move::parse("a4b4#", rules.size).unwrap_err().problem, NotationProblem::Trailing("#".into()));
+    let start = Position::start(&rules);
+    let reason = |text: &str| start.check(Move::parse(text, rules.size).unwrap()).unwrap_err().reason;
+    assert_eq!(reason("a1a2"), IllegalMoveReason::NoPiece);
+    assert_eq!(reason("d3c3"), IllegalMoveReason::EnemyPiece(Side::Attackers));
+    assert_eq!(reason("d1d7"), IllegalMoveReason::Blocked(Square::parse("d2", rules.size).unwrap()));
+    assert_eq!(start.check(Move::parse("d6f6", rules.size).unwrap()), Ok(()));
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn rules_and_names_are_serialised_as_in_files() {
+    for preset in Preset::ALL {
+        assert_eq!(serde_json::to_string(&preset).unwrap(), format!("{:?}", preset.name()));
         let text = serde_json::to_string(&preset.rules()).unwrap();
         assert_eq!(serde_json::from_str::<Rules>(&text).unwrap(), preset.rules());
     }
     let text = serde_json::to_string(&Preset::Brandubh.rules()).unwrap();
     assert!(text.contains(r#""size":7"#) && text.contains(r#""king_capture":"strong_near_throne""#), "{text}");
-    assert_eq!(Preset::from_name("chess"), None);
+    let outcome = Outcome::Win { side: Side::Defenders, reason: Reason::KingEscaped };
+    let text = r#"{"Win":{"side":"defenders","reason":"king_escaped"}}"#;
+    assert_eq!(serde_json::to_string(&outcome).unwrap(), text);
+    assert_eq!(serde_json::to_string(&Move::new(Square::new(3), Square::new(2))).unwrap(), "259");
+    let unknown = serde_json::from_str::<BoardSize>("8").unwrap_err().to_string();
+    assert!(unknown.starts_with("board size 8: expected 7, 9 or 11"), "{unknown}");
 }
 
 #[test]

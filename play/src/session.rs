@@ -1,6 +1,7 @@
 //! One game at a board: the moves back and forth, who sits where, and how it ended. Knows nothing of screens.
 
-use hnefi_engine::{Bitboard, FenError, IllegalMove, Move, MoveList, Outcome, Position, Rules, Side, Square};
+pub use hnefi_engine::Ending;
+use hnefi_engine::{Bitboard, FenError, IllegalMove, IllegalMoveReason, Move, MoveList, Position, Rules, Side, Square};
 use hnefi_inference::Wdl;
 use hnefi_runs::{GameRecord, PlyRecord, RecordError};
 
@@ -53,25 +54,6 @@ pub struct Played {
     pub mv: Move,
     /// Every square it emptied by capture.
     pub captured: Bitboard,
-}
-
-/// How the game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// By the rules.
-    Board(Outcome),
-    /// This side gave up.
-    Resigned(Side),
-}
-
-impl Ending {
-    /// The winner, `None` for a draw.
-    pub fn winner(self) -> Option<Side> {
-        match self {
-            Ending::Board(outcome) => outcome.winner(),
-            Ending::Resigned(side) => Some(side.opponent()),
-        }
-    }
 }
 
 /// A game and the plies that were taken back and may be played again.
@@ -216,8 +198,8 @@ impl Session {
     /// When it is illegal or the game is over; the message says why.
     pub fn play(&mut self, mv: Move) -> Result<Played, IllegalMove> {
         if let Some(side) = self.resigned {
-            let problem = format!("the game is over, the {side} have resigned");
-            return Err(IllegalMove { mv: mv.text(self.rules.size), problem });
+            let reason = IllegalMoveReason::GameOver(Ending::Resigned(side));
+            return Err(IllegalMove { mv, size: self.rules.size, reason });
         }
         let mut position = self.position().clone();
         let played = Played { side: position.side_to_move(), mv, captured: position.play(mv)? };

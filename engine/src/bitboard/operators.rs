@@ -1,0 +1,103 @@
+//! `&`, `|`, `^` and `-` of sets, and what they assign.
+
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Sub, SubAssign};
+
+use super::Bitboard;
+
+macro_rules! operator {
+    ($(#[$doc:meta])* $trait:ident::$name:ident, $assign:ident::$assign_name:ident, |$a:ident, $b:ident| $result:expr) => {
+        impl $trait for Bitboard {
+            type Output = Bitboard;
+
+            $(#[$doc])*
+            #[inline]
+            fn $name(self, other: Bitboard) -> Bitboard {
+                let ($a, $b) = (self.0, other.0);
+                Bitboard($result)
+            }
+        }
+
+        impl $assign for Bitboard {
+            #[inline]
+            fn $assign_name(&mut self, other: Bitboard) {
+                *self = $trait::$name(*self, other);
+            }
+        }
+    };
+}
+
+operator! {
+    /// The squares in both sets.
+    ///
+    /// ```
+    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    ///
+    /// assert_eq!(Bitboard::rank(2, Seven) & Bitboard::file(4, Seven), bitboard! {
+    ///     . . . . . . .
+    ///     . . . . . . .
+    ///     . . . . . . .
+    ///     . . . . . . .
+    ///     . . . . X . .
+    ///     . . . . . . .
+    ///     . . . . . . .
+    /// });
+    /// ```
+    BitAnd::bitand, BitAndAssign::bitand_assign, |a, b| a & b
+}
+
+operator! {
+    /// The squares in one set or both.
+    ///
+    /// ```
+    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    ///
+    /// assert_eq!(Bitboard::rank(2, Seven) | Bitboard::file(4, Seven), bitboard! {
+    ///     . . . . X . .
+    ///     . . . . X . .
+    ///     . . . . X . .
+    ///     . . . . X . .
+    ///     X X X X X X X
+    ///     . . . . X . .
+    ///     . . . . X . .
+    /// });
+    /// ```
+    BitOr::bitor, BitOrAssign::bitor_assign, |a, b| a | b
+}
+
+operator! {
+    /// The squares in exactly one of the sets.
+    ///
+    /// ```
+    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    ///
+    /// assert_eq!(Bitboard::rank(2, Seven) ^ Bitboard::file(4, Seven), bitboard! {
+    ///     . . . . X . .
+    ///     . . . . X . .
+    ///     . . . . X . .
+    ///     . . . . X . .
+    ///     X X X X . X X
+    ///     . . . . X . .
+    ///     . . . . X . .
+    /// });
+    /// ```
+    BitXor::bitxor, BitXorAssign::bitxor_assign, |a, b| a ^ b
+}
+
+operator! {
+    /// The squares of this set that are not in the other.
+    ///
+    /// ```
+    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    ///
+    /// assert_eq!(Bitboard::rank(2, Seven) - Bitboard::file(4, Seven), bitboard! {
+    ///     . . . . . . .
+    ///     . . . . . . .
+    ///     . . . . . . .
+    ///     . . . . . . .
+    ///     X X X X . X X
+    ///     . . . . . . .
+    ///     . . . . . . .
+    /// });
+    /// ```
+    Sub::sub, SubAssign::sub_assign, |a, b| a & !b
+}
