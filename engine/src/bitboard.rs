@@ -5,6 +5,7 @@ mod regions;
 
 use crate::Square;
 pub use regions::Direction;
+pub(crate) use regions::draw;
 
 /// A set of squares of one board.
 ///

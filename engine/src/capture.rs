@@ -4,17 +4,9 @@
 //! (RULES.md, semantics 1).
 
 use crate::ruleset::Ruleset;
+use crate::state::Men;
 use crate::tables::{DOWN, LEFT, RIGHT, UP};
 use crate::{KingArmed, KingCapture, KingOnEdge, Rules, ThroneHostileToAttackers, ThroneHostileToDefenders};
-
-/// The pieces of a board as bare sets.
-#[derive(Clone, Copy)]
-pub(crate) struct Men {
-    pub attackers: u128,
-    /// Without the king.
-    pub defenders: u128,
-    pub king: u128,
-}
 
 /// The squares against which attackers capture defending men: their own men and what is hostile by itself.
 #[inline(always)]

@@ -1,8 +1,9 @@
 //! Outcomes that floods decide: the exit fort and the encirclement.
 
-use crate::capture::{Men, step};
+use crate::capture::step;
 use crate::ruleset::Ruleset;
 use crate::slide::neighbours;
+use crate::state::Men;
 use crate::tables::{DOWN, LEFT, RIGHT, UP};
 use crate::{Encirclement, Rules, ThroneHostileToDefenders};
 

@@ -3,6 +3,7 @@
 //! A FEN gives the ranks from the top, runs of empty squares as numbers, the letters a d k, then the side to move:
 //! `3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a`.
 
+use crate::bitboard::draw;
 use crate::{Bitboard, Board, BoardSize, Piece, Rules, Side, Square};
 
 /// A FEN that cannot stand on the board.
@@ -215,27 +216,6 @@ impl Board {
             None => '.',
         })
     }
-}
-
-/// A board as lines of text with coordinates, the topmost rank first, with what `symbol` says of each square.
-pub(crate) fn draw(size: BoardSize, symbol: impl Fn(Square) -> char) -> String {
-    let n = size.side();
-    let mut text = String::new();
-    for rank in (0..n).rev() {
-        text += &format!("{:>2}", rank + 1);
-        for file in 0..n {
-            text.push(' ');
-            text.push(symbol(Square::at(file, rank, size)));
-        }
-        text.push('\n');
-    }
-    text += "  ";
-    for file in 0..n as u8 {
-        text.push(' ');
-        text.push((b'a' + file) as char);
-    }
-    text.push('\n');
-    text
 }
 
 const fn letter(piece: Piece) -> char {

@@ -41,7 +41,7 @@
 //! A position chooses, once, code monomorphised for its rules (`ruleset.rs`); making a move is then a function from one
 //! plain state to the next (`make.rs`), which calls on captures (`capture.rs`), floods (`enclosure.rs`) and sliding
 //! (`slide.rs`), all over sets of squares in a `u128`. Counting moves and drawing one at random go by a second form of
-//! the board, line by line (`lanes.rs`).
+//! the board, line by line (`lines.rs`).
 
 #![forbid(unsafe_code)]
 
@@ -52,8 +52,8 @@ mod fen;
 mod game;
 mod geometry;
 mod history;
-mod lanes;
 mod legality;
+mod lines;
 mod make;
 mod movegen;
 mod moves;

@@ -1,12 +1,12 @@
 //! Making a move: captures, hashes, clocks and every outcome test, in the order of the rules (RULES.md, semantics 5).
 
-use crate::capture::{self, Men};
+use crate::capture;
 use crate::enclosure;
 use crate::history::{Recent, Seen};
 use crate::movegen;
 use crate::ruleset::Ruleset;
 use crate::slide::{men_may_cross, men_may_stop};
-use crate::state::{State, goals, repetition_key};
+use crate::state::{Men, State, goals, repetition_key};
 use crate::tables::{ATTACKER, DEFENDER, KING, ZOBRIST};
 use crate::{Bitboard, Board, Move, NoLegalMove, Outcome, Reason, Repetition, Rules, Side};
 

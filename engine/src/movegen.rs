@@ -4,7 +4,7 @@
 
 use crate::capture;
 use crate::history::Recent;
-use crate::lanes::Lanes;
+use crate::lines::Lines;
 use crate::ruleset::Ruleset;
 use crate::slide::{king_reach, king_slides_like_men, men_may_cross, men_may_stop, reach_by_ray, slides_from_any};
 use crate::state::{State, repetition_key};
@@ -53,12 +53,12 @@ fn list_slides<R: Ruleset>(rules: &Rules, state: &State, moves: &mut MoveList) {
 
 /// How many legal moves there are. The game must go on.
 #[inline(always)]
-pub(crate) fn count<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State, lanes: &Lanes) -> usize {
+pub(crate) fn count<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State, lines: &Lines) -> usize {
     if bound(rules, recent, state) {
         return bound_moves::<R>(rules, recent, *state).len();
     }
     let (_, king) = state.movers();
-    let slides = lanes.slides::<R>(rules, state.side_to_move, king);
+    let slides = lines.slides::<R>(rules, state.side_to_move, king);
     slides.count::<R>() + king_extra::<R>(rules, king, state.board.occupied().0).count_ones() as usize
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn choose<R: Ruleset>(
     rules: &Rules,
     recent: Recent<'_>,
     state: &State,
-    lanes: &Lanes,
+    lines: &Lines,
     pick: impl FnOnce(usize) -> usize,
 ) -> Option<Move> {
     if bound(rules, recent, state) {
@@ -104,7 +104,7 @@ pub(crate) fn choose<R: Ruleset>(
         return if moves.is_empty() { None } else { Some(moves[pick(moves.len())]) };
     }
     let (_, king) = state.movers();
-    let slides = lanes.slides::<R>(rules, state.side_to_move, king);
+    let slides = lines.slides::<R>(rules, state.side_to_move, king);
     let extra = king_extra::<R>(rules, king, state.board.occupied().0);
     let count = slides.count::<R>();
     let total = count + extra.count_ones() as usize;

@@ -25,7 +25,7 @@ fn sequences<R: Ruleset>(position: &mut Position, depth: u32) -> u64 {
         return 0;
     }
     if depth == 1 {
-        return movegen::count::<R>(&position.rules, position.recent(), &position.state, &position.lanes) as u64;
+        return movegen::count::<R>(&position.rules, position.recent(), &position.state, &position.lines) as u64;
     }
     let mut moves = MoveList::new();
     movegen::list::<R>(&position.rules, position.recent(), &position.state, &mut moves);
@@ -46,9 +46,9 @@ fn replies<R: Ruleset, const ATTACKERS: bool>(position: &Position, mv: Move) -> 
     if after.outcome.is_some() {
         return 0;
     }
-    let mut lanes = position.lanes;
-    lanes.play::<R, ATTACKERS>(mv, captured);
-    movegen::count::<R>(&position.rules, position.recent(), &after, &lanes) as u64
+    let mut lines = position.lines;
+    lines.play::<R, ATTACKERS>(mv, captured);
+    movegen::count::<R>(&position.rules, position.recent(), &after, &lines) as u64
 }
 
 fn makes<R: Ruleset>(position: &mut Position, depth: u32) -> u64 {

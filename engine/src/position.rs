@@ -3,8 +3,8 @@
 use crate::enclosure;
 use crate::fen;
 use crate::history::{History, LONG, Recent, Seen};
-use crate::lanes::Lanes;
 use crate::legality::check;
+use crate::lines::Lines;
 use crate::make::{make, make_for};
 use crate::movegen;
 use crate::ruleset::{Kernel, Ruleset, with_ruleset};
@@ -41,7 +41,7 @@ pub struct Position {
     /// [`Rules::fingerprint`], since hashing the options takes longer than all else in a state key.
     rules_key: u64,
     pub(crate) state: State,
-    pub(crate) lanes: Lanes,
+    pub(crate) lines: Lines,
     pub(crate) history: History,
 }
 
@@ -55,7 +55,7 @@ impl Clone for Position {
         self.kernel = source.kernel;
         self.rules_key = source.rules_key;
         self.state = source.state;
-        self.lanes = source.lanes;
+        self.lines = source.lines;
         self.history.clone_from(&source.history);
     }
 }
@@ -83,7 +83,7 @@ impl Position {
             kernel,
             rules_key: rules.fingerprint(),
             state: State::root(rules, board, side_to_move),
-            lanes: with_ruleset!(kernel, R => Lanes::of::<R>(board.men())),
+            lines: with_ruleset!(kernel, R => Lines::of::<R>(board.men())),
             history: History::default(),
         };
         position.state.way_out =
@@ -199,7 +199,7 @@ impl Position {
         if self.state.outcome.is_some() {
             return 0;
         }
-        with_ruleset!(self.kernel, R => movegen::count::<R>(&self.rules, self.recent(), &self.state, &self.lanes))
+        with_ruleset!(self.kernel, R => movegen::count::<R>(&self.rules, self.recent(), &self.state, &self.lines))
     }
 
     /// A legal move, each equally likely if `pick` is uniform: it is given their number and returns an index below
@@ -208,7 +208,7 @@ impl Position {
         if self.state.outcome.is_some() {
             return None;
         }
-        with_ruleset!(self.kernel, R => movegen::choose::<R>(&self.rules, self.recent(), &self.state, &self.lanes, pick))
+        with_ruleset!(self.kernel, R => movegen::choose::<R>(&self.rules, self.recent(), &self.state, &self.lines, pick))
     }
 
     /// Whether the move is legal here.
@@ -254,7 +254,7 @@ impl Position {
     #[inline(always)]
     fn advance_for<R: Ruleset, const ATTACKERS: bool>(&mut self, mv: Move) -> Bitboard {
         let (after, captured) = make_for::<R, ATTACKERS>(&self.rules, self.recent(), &self.state, mv);
-        self.lanes.play::<R, ATTACKERS>(mv, captured);
+        self.lines.play::<R, ATTACKERS>(mv, captured);
         self.history.push(after.key(&self.rules), after.defenders_hash, mv);
         if after.since_capture as usize >= LONG {
             self.history.index_newest();
@@ -269,8 +269,8 @@ impl Position {
         self.history.pop();
         if let Some(mv) = self.state.last_move {
             with_ruleset!(self.kernel, R => match undo.before.side_to_move {
-                Side::Attackers => self.lanes.play::<R, true>(mv, undo.captured),
-                Side::Defenders => self.lanes.play::<R, false>(mv, undo.captured),
+                Side::Attackers => self.lines.play::<R, true>(mv, undo.captured),
+                Side::Defenders => self.lines.play::<R, false>(mv, undo.captured),
             });
         }
         self.state = undo.before;
@@ -302,8 +302,8 @@ impl Position {
             ..State::root(&self.rules, board, self.state.side_to_move)
         };
         let history = self.transformed_history(symmetry, &mut state);
-        let lanes = with_ruleset!(self.kernel, R => Lanes::of::<R>(board.men()));
-        Position { state, lanes, history, ..*self }
+        let lines = with_ruleset!(self.kernel, R => Lines::of::<R>(board.men()));
+        Position { state, lines, history, ..*self }
     }
 
     /// The positions since the last capture through a symmetry, by taking the moves back one by one from `present`,

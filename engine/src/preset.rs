@@ -106,6 +106,13 @@ impl Preset {
     }
 }
 
+impl Rules {
+    /// The preset these rules are, the ply cap apart; `None` for a mixture of one's own.
+    pub fn preset(&self) -> Option<Preset> {
+        Preset::ALL.into_iter().find(|preset| Rules { ply_cap: self.ply_cap, ..preset.rules() } == *self)
+    }
+}
+
 impl std::fmt::Display for Preset {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())

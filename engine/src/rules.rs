@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::tables::mix;
-use crate::{BoardSize, Preset, Side};
+use crate::{BoardSize, Side};
 
 /// How many enemies it takes to capture the king.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,7 +145,7 @@ pub enum RepetitionCompares {
     BoardAlone,
 }
 
-/// Every rule option. A published ruleset is a [`Preset`] of these.
+/// Every rule option. A published ruleset is a [`Preset`](crate::Preset) of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Rules {
@@ -219,11 +219,6 @@ impl Rules {
         let mut hasher = Fingerprint(0);
         self.hash(&mut hasher);
         hasher.0
-    }
-
-    /// The preset these rules are, the ply cap apart; `None` for a mixture of one's own.
-    pub fn preset(&self) -> Option<Preset> {
-        Preset::ALL.into_iter().find(|preset| Rules { ply_cap: self.ply_cap, ..preset.rules() } == *self)
     }
 }
 

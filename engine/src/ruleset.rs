@@ -5,7 +5,7 @@
 //! chooses its [`Kernel`] once. Options that are read once a move and cannot change a board (repetition, clocks, who
 //! starts, what no legal move means) are always run-time values, which lets all Copenhagen presets share one kernel.
 
-use crate::lanes::{self, LaneTables};
+use crate::tables::lines::{self, LineTables};
 use crate::tables::{self, Tables};
 use crate::{BoardSize, Preset, Rules};
 
@@ -15,8 +15,8 @@ pub(crate) trait Ruleset: 'static {
     const N: usize;
     /// The masks of this board.
     const TABLES: &'static Tables;
-    /// Where its squares are in the lanes.
-    const LANES: &'static LaneTables;
+    /// Where its squares are in the lines.
+    const LINES: &'static LineTables;
 
     /// The options that decide what happens on the board. `given` are the position's own rules; a published ruleset
     /// ignores them.
@@ -37,7 +37,7 @@ macro_rules! published {
         impl Ruleset for $name {
             const N: usize = $n;
             const TABLES: &'static Tables = &tables::$tables;
-            const LANES: &'static LaneTables = &lanes::$tables;
+            const LINES: &'static LineTables = &lines::$tables;
 
             #[inline(always)]
             fn options(_: &Rules) -> &Rules {
@@ -56,7 +56,7 @@ macro_rules! mixture {
         impl Ruleset for $name {
             const N: usize = $n;
             const TABLES: &'static Tables = &tables::$tables;
-            const LANES: &'static LaneTables = &lanes::$tables;
+            const LINES: &'static LineTables = &lines::$tables;
 
             #[inline(always)]
             fn options(given: &Rules) -> &Rules {

@@ -1,6 +1,5 @@
 //! What a move changes, as plain data: making a move is a function from state to state.
 
-use crate::capture::Men;
 use crate::history::Seen;
 use crate::ruleset::Ruleset;
 use crate::tables::{ATTACKER, DEFENDER, DEFENDERS_TO_MOVE, KING, ZOBRIST};
@@ -72,6 +71,15 @@ impl Board {
     pub(crate) const fn men(&self) -> Men {
         Men { attackers: self.attackers.0, defenders: self.defenders.0, king: self.king.0 }
     }
+}
+
+/// The pieces of a board as bare sets.
+#[derive(Clone, Copy)]
+pub(crate) struct Men {
+    pub attackers: u128,
+    /// Without the king.
+    pub defenders: u128,
+    pub king: u128,
 }
 
 /// Everything about a position that is not history or rules.

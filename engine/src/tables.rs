@@ -4,6 +4,8 @@
 //! instructions. Arrays have 128 places although a board has at most 121 squares: an index masked with 127 needs no
 //! bounds check.
 
+pub(crate) mod lines;
+
 use crate::BoardSize;
 
 /// Directions in the order of [`Tables::rays`].

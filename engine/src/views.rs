@@ -1,9 +1,10 @@
 //! Sets of squares that a network's input or a heuristic wants to see, computed for all squares at once.
 
-use crate::capture::{self, Men};
+use crate::capture;
 use crate::enclosure;
 use crate::ruleset::{Ruleset, with_ruleset};
 use crate::slide::{men_may_cross, men_may_stop, slides_from_any};
+use crate::state::Men;
 use crate::{Bitboard, Position, Rules, Side, ThronePass, ThroneStop};
 
 /// Where one side could capture at once.

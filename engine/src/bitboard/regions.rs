@@ -1,7 +1,6 @@
 //! Sets that a board's size gives: regions, complements, steps, and drawings of sets.
 
 use super::Bitboard;
-use crate::fen::draw;
 use crate::{BoardSize, Square, tables};
 
 /// A direction in which pieces move.
@@ -277,6 +276,27 @@ impl Bitboard {
         }
         set
     }
+}
+
+/// A board as lines of text with coordinates, the topmost rank first, with what `symbol` says of each square.
+pub(crate) fn draw(size: BoardSize, symbol: impl Fn(Square) -> char) -> String {
+    let n = size.side();
+    let mut text = String::new();
+    for rank in (0..n).rev() {
+        text += &format!("{:>2}", rank + 1);
+        for file in 0..n {
+            text.push(' ');
+            text.push(symbol(Square::at(file, rank, size)));
+        }
+        text.push('\n');
+    }
+    text += "  ";
+    for file in 0..n as u8 {
+        text.push(' ');
+        text.push((b'a' + file) as char);
+    }
+    text.push('\n');
+    text
 }
 
 /// The set of squares drawn as `X` on a board of 7, 9 or 11 ranks, the topmost first; a constant where one is wanted.

@@ -1,94 +1,35 @@
 //! The pieces once more, line by line in each direction, so that a few vector instructions find every man's moves.
 //!
-//! A lane is 16 bits: one rank or file as a piece sees it that moves along it, its bits rising in the direction of the
-//! move. There is a lane for every line and direction, four to a word. In such a lane the moves of all pieces are
-//! carries of one addition, lines end where bits do, and no direction is harder than another. But squares have no one
+//! A directed line is 16 bits: one rank or file as a piece sees it that moves along it, its bits rising in the direction
+//! of the move. There is one for every rank, file and direction, four to a word. In such a line the moves of all pieces
+//! are carries of one addition, lines end where bits do, and no direction is harder than another. But squares have no one
 //! place, so captures and floods go by the boards of [`State`](crate::state::State).
 
 use crate::bitboard::nth_bit;
-use crate::capture::Men;
 use crate::ruleset::Ruleset;
+use crate::state::Men;
+use crate::tables::lines::{LineWords, WORDS};
 use crate::{Bitboard, Move, Rules, Side, Square, ThronePass};
-
-/// Words for the 4N lanes of the largest board, rounded up to whole 256-bit vectors.
-const WORDS: usize = 12;
-
-/// A set of squares, with four bits for each: one in each direction.
-type Lines = [u64; WORDS];
-
-/// Where the squares of one board size are in the lanes.
-pub(crate) struct LaneTables {
-    /// The lines of each square alone.
-    of_square: [Lines; 128],
-    /// The square of each bit.
-    square: [[u8; 16]; 4 * WORDS],
-    board: Lines,
-    corners: Lines,
-    throne: Lines,
-}
-
-impl LaneTables {
-    const fn new(n: usize) -> LaneTables {
-        let nothing = [0; WORDS];
-        let mut t = LaneTables {
-            of_square: [nothing; 128],
-            square: [[0; 16]; 4 * WORDS],
-            board: nothing,
-            corners: nothing,
-            throne: nothing,
-        };
-        let mut s = 0;
-        while s < n * n {
-            let (file, rank) = (s % n, s / n);
-            // Right, up, left, down.
-            let places = [(rank, file), (n + file, rank), (2 * n + rank, n - 1 - file), (3 * n + file, n - 1 - rank)];
-            let mut direction = 0;
-            while direction < 4 {
-                let (lane, place) = places[direction];
-                let (word, bit) = (lane / 4, 1 << (16 * (lane % 4) + place));
-                t.of_square[s][word] |= bit;
-                t.square[lane][place] = s as u8;
-                t.board[word] |= bit;
-                if (file == 0 || file == n - 1) && (rank == 0 || rank == n - 1) {
-                    t.corners[word] |= bit;
-                }
-                if file == n / 2 && rank == n / 2 {
-                    t.throne[word] |= bit;
-                }
-                direction += 1;
-            }
-            s += 1;
-        }
-        t
-    }
-}
-
-/// The lanes of 7x7.
-pub(crate) static SEVEN: LaneTables = LaneTables::new(7);
-/// The lanes of 9x9.
-pub(crate) static NINE: LaneTables = LaneTables::new(9);
-/// The lanes of 11x11.
-pub(crate) static ELEVEN: LaneTables = LaneTables::new(11);
 
 /// The pieces of both sides as lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lanes {
-    attackers: Lines,
+pub(crate) struct Lines {
+    attackers: LineWords,
     /// With the king.
-    defenders: Lines,
+    defenders: LineWords,
 }
 
-impl Lanes {
-    /// The lanes of a board.
-    pub fn of<R: Ruleset>(men: Men) -> Lanes {
-        let mut lanes = Lanes { attackers: [0; WORDS], defenders: [0; WORDS] };
+impl Lines {
+    /// The lines of a board.
+    pub fn of<R: Ruleset>(men: Men) -> Lines {
+        let mut lines = Lines { attackers: [0; WORDS], defenders: [0; WORDS] };
         for square in Bitboard(men.attackers) {
-            toggle::<R>(&mut lanes.attackers, square.index());
+            toggle::<R>(&mut lines.attackers, square.index());
         }
         for square in Bitboard(men.defenders | men.king) {
-            toggle::<R>(&mut lanes.defenders, square.index());
+            toggle::<R>(&mut lines.defenders, square.index());
         }
-        lanes
+        lines
     }
 
     /// Moves a piece, of the attackers' or the defenders', and removes the enemies on `captured`. The same again takes
@@ -109,7 +50,7 @@ impl Lanes {
     /// The slides of every man of a side, and of its king if he slides as men do.
     #[inline(always)]
     pub fn slides<R: Ruleset>(&self, rules: &Rules, side: Side, king: u128) -> Slides<'_> {
-        let t = R::LANES;
+        let t = R::LINES;
         let crossable = R::options(rules).throne_pass == ThronePass::All;
         let own = match side {
             Side::Attackers => &self.attackers,
@@ -130,7 +71,7 @@ impl Lanes {
                 stops &= !t.corners[word];
             }
             // Adding the first square of a run of open squares to the run carries through to its end. It does not
-            // leave the lane, whose highest bits are not open.
+            // leave the line, whose highest bits are not open.
             let first = (men << 1) & open;
             reached[word] = open & !(open + first) & stops;
         }
@@ -140,10 +81,10 @@ impl Lanes {
 
 /// The moves of one side's pieces along their lines.
 pub(crate) struct Slides<'a> {
-    own: &'a Lines,
+    own: &'a LineWords,
     /// Where they go. Between two pieces of a line lies at most one run of open squares, so in each direction a
     /// reached square is exactly one move.
-    reached: Lines,
+    reached: LineWords,
 }
 
 impl Slides<'_> {
@@ -153,7 +94,7 @@ impl Slides<'_> {
         self.reached[..words::<R>()].iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The move of that index, in no order to speak of.
+    /// The move of that index; the order is not the generation order.
     #[inline(always)]
     pub fn nth<R: Ruleset>(&self, index: usize) -> Move {
         // Which word it is in is unpredictable, so nothing here branches on it: first the four words, then the one.
@@ -177,21 +118,21 @@ impl Slides<'_> {
         let (shift, place) = (bit & 48, bit & 15);
         // The piece that comes here is the nearest one behind.
         let behind = (self.own[word] >> shift) & ((1 << place) - 1);
-        let squares = &R::LANES.square[4 * word + shift / 16];
+        let squares = &R::LINES.square[4 * word + shift / 16];
         let square = |place: usize| Square::new(squares[place & 15].into());
         Move::new(square(63 - behind.leading_zeros() as usize), square(place))
     }
 }
 
 #[inline(always)]
-fn toggle<R: Ruleset>(lines: &mut Lines, square: usize) {
-    let of_square = &R::LANES.of_square[square & 127];
+fn toggle<R: Ruleset>(lines: &mut LineWords, square: usize) {
+    let of_square = &R::LINES.of_square[square & 127];
     for word in 0..words::<R>() {
         lines[word] ^= of_square[word];
     }
 }
 
-/// How many words the lanes of this board need, in whole 256-bit vectors.
+/// How many words the lines of this board need, in whole 256-bit vectors.
 #[inline(always)]
 const fn words<R: Ruleset>() -> usize {
     R::N.next_multiple_of(4)
