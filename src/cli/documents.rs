@@ -11,6 +11,21 @@ use hnefi_train::TrainConfig;
 
 use super::{Cli, Command};
 
+/// The crates' folders, each with a README.
+const CRATES: [&str; 11] = [
+    "arena",
+    "bench",
+    "data",
+    "models",
+    "models/inference",
+    "models/kernels",
+    "play",
+    "runs",
+    "search",
+    "selfplay",
+    "train",
+];
+
 /// A document with its name, below the root of the repository.
 struct Document {
     name: String,
@@ -31,6 +46,7 @@ fn root() -> &'static Path {
 /// All documents, and the configurations for what their comments say.
 fn documents() -> Vec<Document> {
     let mut names = vec![PathBuf::from("README.md"), PathBuf::from("models/inference/pretrained/README.md")];
+    names.extend(CRATES.iter().map(|folder| Path::new(folder).join("README.md")));
     for (folder, ending) in [("docs", "md"), ("configs", "toml")] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of documents");
         let paths = entries.map(|entry| entry.expect("an entry").path());
@@ -198,7 +214,8 @@ fn links_and_files_that_documents_name_are_there() {
             let file =
                 word.split_once("src/").is_some() || word.starts_with("scripts/") || word.starts_with("configs/");
             let word = word.split_whitespace().next().unwrap_or_default();
-            if file && word.contains('/') && !word.contains(['*', '=', '{']) && !root().join(word).exists() {
+            let exists = root().join(word).exists() || folder.join(word).exists();
+            if file && word.contains('/') && !word.contains(['*', '=', '{']) && !exists {
                 faults.push(format!("{}: {word}", document.name));
             }
         }
