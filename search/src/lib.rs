@@ -42,6 +42,11 @@ pub use rng::{Rng, rng_for};
 pub use solver::{Proven, Verdict};
 pub use threads::{Bell, Searching, search_on_threads};
 
+/// Tries the README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// A search, reused from move to move and game to game so that playouts allocate nothing.
 pub struct Search {
     config: SearchConfig,

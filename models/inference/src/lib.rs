@@ -36,3 +36,8 @@ pub use pretrained::{pretrained, pretrained_for, pretrained_names};
 pub use printable::{printable, printable_lines};
 pub use uniform::UniformEvaluator;
 pub use weights::{LAST_LAYER_SCALE, WeightTensor, Weights};
+
+/// Tries the README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
