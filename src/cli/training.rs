@@ -175,6 +175,9 @@ pub struct SelfplayArgs {
     /// A shipped config or a TOML file: its rules, search and self-play sections are used.
     #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
     pub config: String,
+    /// Change a key of the configuration, such as search.c_scale=0.3; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub changes: Vec<String>,
     /// Checkpoint, run (its newest checkpoint) or shipped checkpoint to play with; without one, fresh random weights
     /// from the seed.
     #[arg(long, value_name = "CHECKPOINT")]

@@ -20,7 +20,7 @@ const GAMES_PER_FILE: u64 = 1000;
 
 /// Plays the games; the same command goes on after an interruption.
 pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
-    let config = TrainConfig::load(&args.config)?.last_stage()?;
+    let config = TrainConfig::load_with(&args.config, &args.changes)?.last_stage()?;
     let devices = args.device.unwrap_or_else(|| config.run.device.clone());
     let (weights, id) = match &args.model {
         Some(path) => {

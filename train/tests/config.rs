@@ -127,7 +127,7 @@ fn all_faults_at_once() {
     }
     assert_eq!(found.len(), 9);
     let message = TrainConfig::parse(text, "mine.toml").unwrap_err().to_string();
-    assert!(message.starts_with("configuration mine.toml: 10 faults\n  "), "{message}");
+    assert!(message.starts_with("configuration mine.toml: 9 faults\n  "), "{message}");
 }
 
 #[test]

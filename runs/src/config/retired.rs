@@ -37,11 +37,10 @@ impl Neutral {
     }
 }
 
-const NO_EFFECT: &str = "left out: measurements showed no effect of it (docs/TRAINING.md, Ablations)";
+const NO_EFFECT: &str = "left out: measurements showed no effect of it (docs/EXPERIMENTS.md, Removed again)";
 const NOT_MEASURED: &str = "left out: no configuration used it";
 const STAGED: &str = "left out: a stage without handicaps does the same ([[stages]] with selfplay.balance_doublings = 0 and selfplay.blunder_share = 0)";
-const PUCT: &str =
-    "left out: self-play searches from a Gumbel root, which was better in measurements (docs/TRAINING.md, Ablations)";
+const PUCT: &str = "left out: self-play searches from a Gumbel root, which was better in measurements (docs/EXPERIMENTS.md, Removed again)";
 const PLAYERS: &str =
     "left out: it is for players that search by PUCT (model:NAME,search.KEY=VALUE), not for self-play";
 const FIXED: &str = "left out: it is a constant now";
@@ -88,7 +87,7 @@ const RETIRED: &[Retired] = &[
     retired(
         "train.feature_inputs",
         Neutral::True,
-        "left out: networks were weaker without these planes (docs/TRAINING.md, Ablations)",
+        "left out: networks were weaker without these planes (docs/EXPERIMENTS.md, Removed again)",
     ),
 ];
 

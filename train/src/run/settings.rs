@@ -104,12 +104,7 @@ fn refuse_gone(store: &Store, gone: &[Fault]) -> Result<(), TrainError> {
         return Ok(());
     }
     let keys: Vec<String> = gone.iter().map(ToString::to_string).collect();
-    let problem = format!(
-        "the run was begun by an earlier version with keys that are gone ({}); expected a run without them: go on in a new directory with --from {}",
-        keys.join("; "),
-        store.place(),
-    );
-    Err(TrainError::RunFile { file: store.name(KEY), problem })
+    Err(TrainError::Gone { place: store.place(), keys: keys.join("; ") })
 }
 
 /// The configuration that a run began with, as far as this version has its keys; `None` where no run has begun.
@@ -238,8 +233,8 @@ mod tests {
         let (_dir, store) = old(0.15);
         assert_eq!(configuration(&store).unwrap(), Some(config.clone()), "to look at, it is good enough");
         let message = settle(&store, &config, None).unwrap_err().to_string();
-        let expected = format!("in a new directory with --from {}", store.place());
-        assert!(message.contains("selfplay.fork_share = 0.15: ") && message.ends_with(&expected), "{message}");
+        assert!(message.starts_with(&store.place()) && message.contains("selfplay.fork_share = 0.15: "), "{message}");
+        assert!(message.ends_with("train in a new place with --from the old one"), "{message}");
     }
 
     #[test]
