@@ -1,5 +1,6 @@
 //! Positions: a board, the rules, the side to move and just the history the rules need.
 
+use crate::cpu::{Cpu, versions};
 use crate::enclosure;
 use crate::fen;
 use crate::history::{History, LONG, Recent, Seen};
@@ -38,6 +39,8 @@ impl Undo {
 pub struct Position {
     pub(crate) rules: Rules,
     pub(crate) kernel: Kernel,
+    /// What to choose between code for every x86-64 and code for newer ones by.
+    pub(crate) cpu: Cpu,
     /// [`Rules::fingerprint`], since hashing the options takes longer than all else in a state key.
     rules_key: u64,
     pub(crate) state: State,
@@ -53,6 +56,7 @@ impl Clone for Position {
     fn clone_from(&mut self, source: &Position) {
         self.rules = source.rules;
         self.kernel = source.kernel;
+        self.cpu = source.cpu;
         self.rules_key = source.rules_key;
         self.state = source.state;
         self.lines = source.lines;
@@ -81,6 +85,7 @@ impl Position {
         let mut position = Position {
             rules: *rules,
             kernel,
+            cpu: Cpu::detect(),
             rules_key: rules.fingerprint(),
             state: State::root(rules, board, side_to_move),
             lines: with_ruleset!(kernel, R => Lines::of::<R>(board.men())),
@@ -190,7 +195,7 @@ impl Position {
     pub fn legal_moves(&self, moves: &mut MoveList) {
         moves.clear();
         if self.state.outcome.is_none() {
-            with_ruleset!(self.kernel, R => movegen::list::<R>(&self.rules, self.recent(), &self.state, moves));
+            with_ruleset!(self.kernel, R => list_moves::<R>(self.cpu, self, moves));
         }
     }
 
@@ -199,7 +204,7 @@ impl Position {
         if self.state.outcome.is_some() {
             return 0;
         }
-        with_ruleset!(self.kernel, R => movegen::count::<R>(&self.rules, self.recent(), &self.state, &self.lines))
+        with_ruleset!(self.kernel, R => count_moves::<R>(self.cpu, self))
     }
 
     /// A legal move, each equally likely if `pick` is uniform: it is given their number and returns an index below
@@ -208,7 +213,7 @@ impl Position {
         if self.state.outcome.is_some() {
             return None;
         }
-        with_ruleset!(self.kernel, R => movegen::choose::<R>(&self.rules, self.recent(), &self.state, &self.lines, pick))
+        with_ruleset!(self.kernel, R => choose_move::<R, _>(self.cpu, self, pick))
     }
 
     /// Whether the move is legal here.
@@ -245,10 +250,7 @@ impl Position {
     /// Plays a legal move for good and returns the squares it emptied by capture. Anything else gives a wrong
     /// position or panics.
     pub fn advance(&mut self, mv: Move) -> Bitboard {
-        with_ruleset!(self.kernel, R => match self.state.side_to_move {
-            Side::Attackers => self.advance_for::<R, true>(mv),
-            Side::Defenders => self.advance_for::<R, false>(mv),
-        })
+        with_ruleset!(self.kernel, R => make_move::<R>(self.cpu, self, mv))
     }
 
     #[inline(always)]
@@ -279,7 +281,7 @@ impl Position {
     /// How the game would end at once by this legal move, `None` if it would go on.
     #[inline]
     pub fn outcome_after(&self, mv: Move) -> Option<Outcome> {
-        with_ruleset!(self.kernel, R => make::<R>(&self.rules, self.recent(), &self.state, mv).0.outcome)
+        with_ruleset!(self.kernel, R => judge_move::<R>(self.cpu, self, mv))
     }
 
     /// The same game as seen through a symmetry, history included. Moves played before it cannot be taken back.
@@ -356,5 +358,40 @@ impl Position {
     #[inline(always)]
     pub(crate) fn recent(&self) -> Recent<'_> {
         self.history.recent(self.state.since_capture as usize + 1)
+    }
+}
+
+// What a position is asked for most, in two versions for x86-64.
+
+versions! {
+    fn list_moves<R: Ruleset>(cpu: Cpu, position: &Position, moves: &mut MoveList) {
+        movegen::list::<R>(&position.rules, position.recent(), &position.state, moves);
+    }
+}
+
+versions! {
+    fn count_moves<R: Ruleset>(cpu: Cpu, position: &Position) -> usize {
+        movegen::count::<R>(&position.rules, position.recent(), &position.state, &position.lines)
+    }
+}
+
+versions! {
+    fn choose_move<R: Ruleset, Pick: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: Pick) -> Option<Move> {
+        movegen::choose::<R>(&position.rules, position.recent(), &position.state, &position.lines, pick)
+    }
+}
+
+versions! {
+    fn make_move<R: Ruleset>(cpu: Cpu, position: &mut Position, mv: Move) -> Bitboard {
+        match position.state.side_to_move {
+            Side::Attackers => position.advance_for::<R, true>(mv),
+            Side::Defenders => position.advance_for::<R, false>(mv),
+        }
+    }
+}
+
+versions! {
+    fn judge_move<R: Ruleset>(cpu: Cpu, position: &Position, mv: Move) -> Option<Outcome> {
+        make::<R>(&position.rules, position.recent(), &position.state, mv).0.outcome
     }
 }
