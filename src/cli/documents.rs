@@ -12,10 +12,11 @@ use hnefi_train::TrainConfig;
 use super::{Cli, Command};
 
 /// The crates' folders, each with a README.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "arena",
     "bench",
     "data",
+    "engine",
     "models",
     "models/inference",
     "models/kernels",
@@ -45,7 +46,9 @@ fn root() -> &'static Path {
 
 /// All documents, and the configurations for what their comments say.
 fn documents() -> Vec<Document> {
-    let mut names = vec![PathBuf::from("README.md"), PathBuf::from("models/inference/pretrained/README.md")];
+    let mut names = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "models/inference/pretrained/README.md"]
+        .map(PathBuf::from)
+        .to_vec();
     names.extend(CRATES.iter().map(|folder| Path::new(folder).join("README.md")));
     for (folder, ending) in [("docs", "md"), ("configs", "toml")] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of documents");
@@ -138,7 +141,10 @@ fn program_arguments(words: &[String]) -> Option<Vec<String>> {
     }
     let at = match words.first()?.as_str() {
         "hnefi" if words.len() > 1 => 1,
-        "cargo" if words.get(1)?.as_str() == "run" => words.iter().position(|word| *word == "--")? + 1,
+        // An example of a crate is another program.
+        "cargo" if words.get(1)?.as_str() == "run" && !words.iter().any(|word| *word == "--example") => {
+            words.iter().position(|word| *word == "--")? + 1
+        }
         _ => return None,
     };
     let given = words[at..].iter().take_while(|word| !word.starts_with(['<', '>']));
