@@ -30,7 +30,7 @@
 //! - [`Rules`] and [`Preset`], [`BoardSize`], [`Side`], [`Piece`], [`Square`], [`Move`]: plain values.
 //! - [`Bitboard`]: a set of squares with set operators and the regions of each board.
 //! - [`Outcome`], [`Ending`] and [`GameResult`]: how a game ended, by the rules, by resignation too, and for one side.
-//! - [`perft`]: the standard test of a rules engine.
+//! - [`perft`](fn@perft): the standard test of a rules engine.
 //!
 //! The examples of the crate play a random game, count a move tree and search with alpha-beta.
 //!

@@ -216,7 +216,7 @@ impl GameRecord {
     fn check_end(&self, on_board: Option<Outcome>) -> Result<(), String> {
         let text = |outcome: Option<Outcome>| match outcome {
             None => "no end".to_string(),
-            Some(outcome) => format!("{} by {}", outcome.status(), outcome.reason().as_str()),
+            Some(outcome) => outcome.to_string(),
         };
         if self.outcome != on_board {
             return Err(format!("recorded is {}, on the board it is {}", text(self.outcome), text(on_board)));

@@ -4,9 +4,7 @@
 //! attackers stand around him and one more can arrive. Looking for just these costs a few set operations, so a search
 //! can afford it at every node. Encirclements, edge forts and stalemates are not looked for.
 
-use hnefi_engine::{Bitboard, KingCapture, KingOnEdge, Move, MoveList, Position, Rules, Side, Square};
-
-use super::squares::beside;
+use hnefi_engine::{Bitboard, KingCapture, KingOnEdge, Move, MoveList, Position, Rules, Side};
 
 /// A move by which the side to move wins at once by the king's escape or capture; `None` if there is none.
 /// `scratch` is overwritten.
@@ -20,7 +18,7 @@ pub(super) fn immediate_finish(position: &Position, scratch: &mut MoveList) -> O
             position.is_legal(mv).then_some(mv)
         }
         Side::Attackers => {
-            let beside = beside(Bitboard::of(king), position.size());
+            let beside = Bitboard::of(king).neighbours(position.size());
             let empty = beside.without(position.board().occupied());
             if empty.is_empty() || (beside & hostile_to_king(position)).len() < hostile_needed(position.rules()) {
                 return None;
@@ -46,7 +44,7 @@ pub(crate) fn winning_move(position: &Position) -> Option<Move> {
 /// Squares that may take part in capturing the king: attackers, the empty throne, corners.
 fn hostile_to_king(position: &Position) -> Bitboard {
     let (board, rules) = (position.board(), position.rules());
-    let throne = Bitboard::of(Square::new(position.size().squares() / 2)).without(board.occupied());
+    let throne = Bitboard::throne(position.size()).without(board.occupied());
     let corners = if rules.corners { position.king_goals() } else { Bitboard::EMPTY };
     board.attackers() | throne | corners
 }

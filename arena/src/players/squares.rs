@@ -1,26 +1,6 @@
-//! Sets of squares that players look at and the rules do not: neighbours, the edge, and regions at the corners.
+//! Regions at the corners of the board, which players look at and the rules do not.
 
 use hnefi_engine::{Bitboard, BoardSize};
-
-/// What steps need to know of a board.
-struct Files {
-    board: u128,
-    first: u128,
-    last: u128,
-}
-
-const FILES: [Files; 3] = [Files::new(7), Files::new(9), Files::new(11)];
-
-impl Files {
-    const fn new(n: usize) -> Files {
-        let (mut first, mut rank) = (0, 0);
-        while rank < n {
-            first |= 1 << (rank * n);
-            rank += 1;
-        }
-        Files { board: (1 << (n * n)) - 1, first, last: first << (n - 1) }
-    }
-}
 
 /// Index into tables that have an entry per board, smallest first.
 const fn index(size: BoardSize) -> usize {
@@ -29,26 +9,6 @@ const fn index(size: BoardSize) -> usize {
         BoardSize::Nine => 1,
         BoardSize::Eleven => 2,
     }
-}
-
-/// The squares one step up, down, right and left of a set.
-#[inline]
-fn steps(set: Bitboard, size: BoardSize) -> [Bitboard; 4] {
-    let (files, n, set) = (&FILES[index(size)], size.side(), set.0);
-    [set << n & files.board, set >> n, (set & !files.last) << 1, (set & !files.first) >> 1].map(Bitboard)
-}
-
-/// The squares orthogonally beside a set.
-pub(super) fn beside(set: Bitboard, size: BoardSize) -> Bitboard {
-    let [up, down, right, left] = steps(set, size);
-    up | down | right | left
-}
-
-/// The squares along the edge.
-pub(super) fn edge(size: BoardSize) -> Bitboard {
-    let (files, n) = (&FILES[index(size)], size.side());
-    let rank = (1 << n) - 1;
-    Bitboard(files.first | files.last | rank | rank << (n * (n - 1)))
 }
 
 /// The four quarters of the board, the middle rank and file in none.
@@ -90,31 +50,10 @@ const fn at_corners(n: usize, width: usize, diagonal: Option<usize>) -> [Bitboar
 
 #[cfg(test)]
 mod tests {
-    use hnefi_engine::Square;
-
     use super::*;
 
     fn names(set: Bitboard, size: BoardSize) -> Vec<String> {
         set.map(|square| square.name(size)).collect()
-    }
-
-    /// Every square with its rank and file.
-    fn squares(size: BoardSize) -> impl Iterator<Item = (Square, i32, i32)> {
-        let n = size.side();
-        (0..size.squares()).map(move |i| (Square::new(i), (i / n) as i32, (i % n) as i32))
-    }
-
-    #[test]
-    fn steps_do_not_wrap_around_the_board() {
-        for size in BoardSize::ALL {
-            for (square, rank, file) in squares(size) {
-                let expected: Bitboard = squares(size)
-                    .filter(|&(_, r, f)| (r - rank).abs() + (f - file).abs() == 1)
-                    .map(|(s, ..)| s)
-                    .collect();
-                assert_eq!(beside(Bitboard::of(square), size), expected, "{} of {size:?}", square.name(size));
-            }
-        }
     }
 
     #[test]
@@ -123,7 +62,6 @@ mod tests {
         assert_eq!(names(corner_bars(BoardSize::Eleven)[3], BoardSize::Eleven), ["k9", "j10", "i11"]);
         for size in BoardSize::ALL {
             let n = size.side();
-            assert_eq!(edge(size).len(), 4 * (n - 1));
             assert!(quarters(size).iter().all(|quarter| quarter.len() == (n / 2) * (n / 2)));
         }
     }

@@ -65,9 +65,8 @@ impl RecordedGame<'_> {
         let resigned = match (self.result, outcome) {
             (RecordedResult::Won(winner), None) => Some(winner.opponent()),
             (RecordedResult::Won(winner), Some(outcome)) if outcome.winner() != Some(winner) => {
-                let board = format!("{} by {}", outcome.status(), outcome.reason().as_str());
                 return Err(fault(format!(
-                    "game {}: recorded as won by the {winner}, on the board it is {board}",
+                    "game {}: recorded as won by the {winner}, on the board it is {outcome}",
                     self.number
                 )));
             }

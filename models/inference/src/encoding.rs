@@ -145,9 +145,9 @@ impl Features {
         planes[plane::ATTACKERS] = attackers;
         planes[plane::DEFENDERS] = defenders;
         planes[plane::KING] = king;
-        planes[plane::THRONE] = throne(position.size());
+        planes[plane::THRONE] = Bitboard::throne(position.size());
         planes[plane::GOALS] = goals;
-        planes[plane::BOARD] = whole_board(position.size());
+        planes[plane::BOARD] = Bitboard::board(position.size());
         planes[plane::KING_ONE_MOVE] = king_reach.one_move;
         planes[plane::KING_TWO_MOVES] = king_reach.two_moves;
         planes[plane::OPEN_LINES] = king_reach.open_lines;
@@ -203,15 +203,6 @@ impl KingReach {
         let standing = if (one_move & goals).is_empty() { Bitboard::EMPTY } else { king };
         KingReach { one_move, two_moves, open_lines: towards_goals | standing }
     }
-}
-
-/// The central square.
-fn throne(size: BoardSize) -> Bitboard {
-    Bitboard::of(Square::new(size.squares() / 2))
-}
-
-fn whole_board(size: BoardSize) -> Bitboard {
-    Bitboard((1 << size.squares()) - 1)
 }
 
 fn single(square: Option<Square>) -> Bitboard {

@@ -37,10 +37,9 @@ pub fn asked(name: impl std::fmt::Display) -> String {
 /// # Errors
 /// What was found, the names there are, and which one was probably meant.
 pub fn ruleset(text: &str) -> Result<Preset, String> {
-    let names = || Preset::ALL.iter().map(|preset| preset.name());
-    Preset::from_name(text).ok_or_else(|| {
-        let all = names().collect::<Vec<_>>().join(", ");
-        format!("unknown ruleset {text:?}: expected one of {all}{}", did_you_mean(text, names()))
+    text.parse::<Preset>().map_err(|unknown| {
+        let meant = did_you_mean(text, unknown.expected.iter().copied());
+        format!("{unknown}{meant}")
     })
 }
 

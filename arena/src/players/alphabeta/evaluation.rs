@@ -6,7 +6,7 @@
 
 use hnefi_engine::{Bitboard, BoardSize, Escape, KingCapture, Position, Side};
 
-use crate::players::squares::{beside, corner_bars, edge, quarters};
+use crate::players::squares::{corner_bars, quarters};
 
 /// What the terms are worth on one board.
 struct Weights {
@@ -122,7 +122,7 @@ fn king_paths(position: &Position, weights: &Weights) -> i32 {
     let lines = position.king_destinations(goals);
     let gates = lines & reach;
     let mut value = weights.king_mobility * (reach.len() as i32).min(10);
-    value += weights.open_way * (reach & edge(position.size())).len() as i32;
+    value += weights.open_way * (reach & Bitboard::edge(position.size())).len() as i32;
     if !gates.is_empty() {
         value += weights.first_gate + weights.gate * (gates.len() as i32).min(4);
         let mut gates = gates;
@@ -139,14 +139,14 @@ fn king_paths(position: &Position, weights: &Weights) -> i32 {
 fn mobility(position: &Position, weights: &Weights) -> i32 {
     let board = position.board();
     let size = position.size();
-    let free = |men: Bitboard| beside(men, size).without(board.occupied()).len() as i32;
+    let free = |men: Bitboard| men.neighbours(size).without(board.occupied()).len() as i32;
     weights.mobility * (2 * free(board.defenders()) - free(board.attackers())) / 2
 }
 
 /// Attackers beside the king. A king who is captured like a man fears them sooner.
 fn danger(position: &Position, weights: &Weights) -> i32 {
     let Some(king) = position.board().king() else { return 0 };
-    let beside = (beside(Bitboard::of(king), position.size()) & position.board().attackers()).len();
+    let beside = (Bitboard::of(king).neighbours(position.size()) & position.board().attackers()).len();
     let weak = position.rules().king_capture == KingCapture::Weak;
     weights.pressure[(beside + usize::from(weak && beside > 0)).min(3)]
 }
