@@ -234,6 +234,9 @@ impl MoveList {
     }
 
     /// Adds a move.
+    ///
+    /// # Panics
+    /// When the list is full, which [`MoveList::CAPACITY`] moves do not make it.
     #[inline]
     pub fn push(&mut self, mv: Move) {
         self.moves[self.len as usize] = mv;

@@ -4,6 +4,8 @@ use hnefi_engine::{
     Bitboard, BoardSize, FenProblem, IllegalMoveReason, Move, NotationProblem, Outcome, Position, Preset, Reason,
     Repetition, Rules, Side, Square,
 };
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 
 fn fen_problem(preset: Preset, fen: &str) -> String {
     Position::from_fen(&preset.rules(), fen).expect_err(fen).to_string()
@@ -41,6 +43,60 @@ fn a_wrong_fen_is_told_apart() {
     ] {
         assert_eq!(fen_problem(preset, fen), format!("FEN {fen:?}: {expected}"));
     }
+}
+
+/// Start positions and moves with a few letters changed, taken out or put in: most are refused, none panics, and what is
+/// read is written as it was meant.
+#[test]
+fn damaged_texts_are_refused_or_read_as_they_stand() {
+    const LETTERS: [char; 14] = ['a', 'd', 'k', '/', ' ', '1', '3', '9', '-', 'x', '0', 'ü', '\0', 'K'];
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+    let mut damage = |text: &str| -> String {
+        let mut letters: Vec<char> = text.chars().collect();
+        for _ in 0..rng.random_range(1..4) {
+            let at = rng.random_range(0..=letters.len());
+            match rng.random_range(0..3) {
+                0 => letters.insert(at, LETTERS[rng.random_range(0..LETTERS.len())]),
+                1 if at < letters.len() => drop(letters.remove(at)),
+                _ if at < letters.len() => letters[at] = LETTERS[rng.random_range(0..LETTERS.len())],
+                _ => {}
+            }
+        }
+        letters.into_iter().collect()
+    };
+    // Ranks may have zeros in front.
+    let without_zeros = |text: &str| {
+        text.chars().fold(String::new(), |mut kept, letter| {
+            if letter != '0' || !kept.ends_with(char::is_alphabetic) {
+                kept.push(letter);
+            }
+            kept
+        })
+    };
+    let mut read = [0; 3];
+    for round in 0..4000 {
+        let rules = Preset::ALL[round % 8].rules();
+        let fen = damage(&Position::start(&rules).fen());
+        if let Ok(position) = Position::from_fen(&rules, &fen) {
+            let again = Position::from_fen(&rules, &position.fen()).unwrap();
+            assert_eq!((again.board(), again.side_to_move()), (position.board(), position.side_to_move()), "{fen:?}");
+            read[0] += 1;
+        }
+        let text = damage("a10-c10xd10/e9");
+        if let Ok((mv, captures)) = Move::parse_with_captures(&text, rules.size) {
+            let names = captures.iter().map(|square| format!("x{}", square.name(rules.size)));
+            let plain = format!("{}{}", mv.text(rules.size), names.collect::<String>());
+            let meant = without_zeros(&text.trim().replace('-', "").replace('/', "x"));
+            assert_eq!(plain, meant, "{text:?}");
+            read[1] += 1;
+        }
+        let text = damage("d10");
+        if let Ok(square) = Square::parse(&text, rules.size) {
+            assert_eq!(square.name(rules.size), without_zeros(&text));
+            read[2] += 1;
+        }
+    }
+    assert!(read.iter().all(|&count| (50..2000).contains(&count)), "{read:?}");
 }
 
 #[test]
