@@ -128,7 +128,11 @@ fn check(door: &str, draws: &[f32], found: &[(usize, f32)]) {
 
 /// A game of self-play by this network, with at least sixty plies.
 fn played(network: &Network) -> GameRecord {
-    let config = SelfPlayConfig { games_in_flight: 32, opening_mean_plies: 0.0, ..SelfPlayConfig::default() };
+    let config = SelfPlayConfig {
+        games_in_flight: 32,
+        opening_mean_plies: 0.0,
+        ..SelfPlayConfig::default().without_handicaps()
+    };
     let make =
         evaluators(&network.weights().unwrap(), &DeviceChoice::Cpu.into(), Precision::F32.into()).expect("the CPU");
     let mut fleet = Fleet::new(&config, &SearchConfig::default(), 1).with_threads(1);

@@ -1,11 +1,10 @@
-//! What a training run is: game records, their codec, and the store in which a run's objects lie.
+//! What a training run is: its configuration, game records, their codec, and the store in which a run's objects lie.
 
 pub mod codec;
 pub mod config;
-mod ply_caps;
 mod record;
 pub mod store;
 
 pub use codec::{GameReader, decode_games, encode_games};
-pub use ply_caps::PlyCaps;
+pub use config::PlyCaps;
 pub use record::{GameRecord, PlyRecord, RecordError, Replay};

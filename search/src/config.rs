@@ -1,4 +1,4 @@
-//! The knobs of the search, and what each may be set to.
+//! The keys of the search, each defined once: type, default, range and what it does.
 
 use hnefi_inference::names;
 use serde::{Deserialize, Serialize};
@@ -14,60 +14,70 @@ pub enum RootKind {
     Puct,
 }
 
-/// Every knob of the search. Scores are P(win) + P(draw)/2 throughout, in 0..=1 and never rescaled, so constants that
-/// other programs give for -1..=1 are halved here.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SearchConfig {
-    /// What drives the search.
-    pub root: RootKind,
-    /// Gumbel: the most root moves considered; a search of n playouts considers at most n/2.
-    pub considered: u32,
-    /// Gumbel: sigma(q) = (c_visit + most visits of a move) * c_scale * q, in logits.
-    pub c_visit: f32,
-    /// Gumbel: see `c_visit`.
-    pub c_scale: f32,
-    /// PUCT: weight of the prior against the score.
-    pub c_puct: f32,
-    /// PUCT: the weight grows by `c_puct_factor * ln((N + base + 1) / base)` at a node with N visits.
-    pub c_puct_base: f32,
-    /// PUCT: see `c_puct_base`.
-    pub c_puct_factor: f32,
-    /// PUCT: an unvisited move is taken to score this times sqrt(prior mass visited so far) less than its node.
-    pub fpu_reduction: f32,
-    /// PUCT: priors are taken to the power of 1 / this: above 1 they are more even. Networks that learn from Gumbel
-    /// searches are surer of their first choice than is good for a search that hardly looks at moves of a small prior.
-    pub prior_temperature: f32,
-    /// PUCT: the most that a sooner end counts for the winning side and a later one for the losing side, in expected
-    /// score.
-    pub moves_left_weight: f32,
-    /// PUCT: how many plies sooner or later count that much.
-    pub moves_left_plies: f32,
-    /// PUCT: an outstanding leaf counts as so many lost visits along its path.
-    pub virtual_loss: u32,
-    /// The most nodes a search may hold; it ends early when they are used up. A node takes 48 bytes and 16 more per
-    /// legal move: about 0.7 kB on 7x7 and 2 kB on 11x11.
-    pub max_nodes: u32,
+/// Makes of one list the struct of the keys, their defaults and their ranges, both ends included.
+macro_rules! keys {
+    ($($(#[doc = $story:literal])+ $key:ident: $type:ty = $default:literal, $low:literal..=$high:literal;)+) => {
+        /// Every key of the search. Scores are P(win) + P(draw)/2 throughout, in 0..=1 and never rescaled, so constants
+        /// that other programs give for -1..=1 are halved here.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct SearchConfig {
+            /// What drives the search.
+            pub root: RootKind,
+            $($(#[doc = $story])+ pub $key: $type,)+
+        }
+
+        impl Default for SearchConfig {
+            fn default() -> Self {
+                SearchConfig { root: RootKind::Gumbel, $($key: $default,)+ }
+            }
+        }
+
+        impl SearchConfig {
+            /// Every fault of the values, all at once; empty when the config can be used.
+            pub fn validate(&self) -> Vec<ConfigFault> {
+                let mut faults = Vec::new();
+                $({
+                    let (low, high): ($type, $type) = ($low, $high);
+                    if !(low..=high).contains(&self.$key) {
+                        let (value, allowed) = (self.$key.to_string(), format!("{low} to {high}"));
+                        faults.push(ConfigFault { key: stringify!($key), value, allowed });
+                    }
+                })+
+                faults
+            }
+        }
+    };
 }
 
-impl Default for SearchConfig {
-    fn default() -> Self {
-        SearchConfig {
-            root: RootKind::Gumbel,
-            considered: 16,
-            c_visit: 50.0,
-            c_scale: 1.0,
-            c_puct: 0.9,
-            c_puct_base: 19_652.0,
-            c_puct_factor: 0.5,
-            fpu_reduction: 0.15,
-            prior_temperature: 3.0,
-            moves_left_weight: 0.06,
-            moves_left_plies: 20.0,
-            virtual_loss: 1,
-            max_nodes: 200_000,
-        }
-    }
+keys! {
+    /// Gumbel: the most root moves considered; a search of n playouts considers at most n/2.
+    considered: u32 = 16, 1..=480;
+    /// Gumbel: sigma(q) = (c_visit + most visits of a move) * c_scale * q, in logits.
+    c_visit: f32 = 50.0, 0.0..=1000.0;
+    /// Gumbel: see `c_visit`.
+    c_scale: f32 = 1.0, 0.0..=10.0;
+    /// PUCT: weight of the prior against the score.
+    c_puct: f32 = 0.9, 0.0..=100.0;
+    /// PUCT: the weight grows by `c_puct_factor * ln((N + base + 1) / base)` at a node with N visits.
+    c_puct_base: f32 = 19_652.0, 1.0..=1e9;
+    /// PUCT: see `c_puct_base`.
+    c_puct_factor: f32 = 0.5, 0.0..=100.0;
+    /// PUCT: an unvisited move is taken to score this times sqrt(prior mass visited so far) less than its node.
+    fpu_reduction: f32 = 0.15, 0.0..=1.0;
+    /// PUCT: priors are taken to the power of 1 / this: above 1 they are more even. Networks that learn from Gumbel
+    /// searches are surer of their first choice than is good for a search that hardly looks at moves of a small prior.
+    prior_temperature: f32 = 3.0, 0.1..=10.0;
+    /// PUCT: the most that a sooner end counts for the winning side and a later one for the losing side, in expected
+    /// score.
+    moves_left_weight: f32 = 0.06, 0.0..=1.0;
+    /// PUCT: how many plies sooner or later count that much.
+    moves_left_plies: f32 = 20.0, 1.0..=1000.0;
+    /// PUCT: an outstanding leaf counts as so many lost visits along its path.
+    virtual_loss: u32 = 1, 1..=100;
+    /// The most nodes a search may hold; it ends early when they are used up. A node takes 48 bytes and 16 more per
+    /// legal move: about 0.7 kB on 7x7 and 2 kB on 11x11.
+    max_nodes: u32 = 200_000, 2..=8_000_000;
 }
 
 /// A value that a config may not have.
@@ -79,7 +89,7 @@ pub struct ConfigFault {
     /// What was found.
     pub value: String,
     /// What is allowed.
-    pub allowed: &'static str,
+    pub allowed: String,
 }
 
 impl SearchConfig {
@@ -104,36 +114,6 @@ impl SearchConfig {
             None => Ok(changed),
             Some(fault) => Err(fault.to_string()),
         }
-    }
-
-    /// Every fault of the values, all at once; empty when the config can be used.
-    pub fn validate(&self) -> Vec<ConfigFault> {
-        let mut faults = Vec::new();
-        let mut check = |key, value: String, fits: bool, allowed| {
-            if !fits {
-                faults.push(ConfigFault { key, value, allowed });
-            }
-        };
-        let within = |value: f32, low: f32, high: f32| (low..=high).contains(&value);
-        let real = |value: f32| value.to_string();
-        check("considered", self.considered.to_string(), (1..=480).contains(&self.considered), "1 to 480");
-        check("c_visit", real(self.c_visit), within(self.c_visit, 0.0, 1000.0), "0 to 1000");
-        check("c_scale", real(self.c_scale), within(self.c_scale, 0.0, 10.0), "0 to 10");
-        check("c_puct", real(self.c_puct), within(self.c_puct, 0.0, 100.0), "0 to 100");
-        check("c_puct_base", real(self.c_puct_base), within(self.c_puct_base, 1.0, 1e9), "1 to 1e9");
-        check("c_puct_factor", real(self.c_puct_factor), within(self.c_puct_factor, 0.0, 100.0), "0 to 100");
-        check("fpu_reduction", real(self.fpu_reduction), within(self.fpu_reduction, 0.0, 1.0), "0 to 1");
-        check(
-            "prior_temperature",
-            real(self.prior_temperature),
-            within(self.prior_temperature, 0.1, 10.0),
-            "0.1 to 10",
-        );
-        check("moves_left_weight", real(self.moves_left_weight), within(self.moves_left_weight, 0.0, 1.0), "0 to 1");
-        check("moves_left_plies", real(self.moves_left_plies), within(self.moves_left_plies, 1.0, 1000.0), "1 to 1000");
-        check("virtual_loss", self.virtual_loss.to_string(), (1..=100).contains(&self.virtual_loss), "1 to 100");
-        check("max_nodes", self.max_nodes.to_string(), (2..=8_000_000).contains(&self.max_nodes), "2 to 8000000");
-        faults
     }
 }
 

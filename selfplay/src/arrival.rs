@@ -109,7 +109,13 @@ mod tests {
     }
 
     fn fleet(seed: u64) -> Fleet {
-        let resign = ResignConfig { min_verified: 5, verify_share: 1.0, threshold: 0.4, ..ResignConfig::default() };
+        let resign = ResignConfig {
+            enabled: true,
+            min_verified: 5,
+            verify_share: 1.0,
+            threshold: 0.4,
+            ..ResignConfig::default()
+        };
         let config = SelfPlayConfig {
             games_in_flight: 32,
             balance_doublings: 2.0,

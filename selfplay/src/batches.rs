@@ -62,7 +62,7 @@ pub fn record_games(
     observer: &dyn FleetObserver,
 ) -> Result<BatchSummary, FleetError> {
     settle_settings(store, &settings(config, search, params))?;
-    let config = &config.without_a_run();
+    let config = &config.without_handicaps();
     let (mut file, mut fleet) = take_up(store, config, search, params)?;
     let mut summary = BatchSummary { games: file.first_game, files: Vec::new() };
     while summary.games < params.games {

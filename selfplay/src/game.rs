@@ -3,6 +3,7 @@
 use hnefi_engine::Position;
 
 use super::chance::{Purpose, generator, unit};
+use super::config::rules_at;
 use super::lane::Table;
 use super::opening::opening_plies;
 use super::resignation;
@@ -22,7 +23,7 @@ impl Game {
     /// The game with this number before its first ply.
     pub(super) fn begin(number: u64, table: &Table<'_>) -> Game {
         let seed = table.seed;
-        let rules = table.config.rules_at(unit(&mut generator(seed, number, 0, Purpose::Ruleset)));
+        let rules = rules_at(table.config, unit(&mut generator(seed, number, 0, Purpose::Ruleset)));
         let record = GameRecord {
             game: number,
             seed,

@@ -12,11 +12,11 @@ use hnefi_inference::{EvalError, Evaluations, Evaluator};
 use super::Quota;
 use super::balance::Balance;
 use super::cache::EvaluationCache;
-use super::config::{LANE_GAMES, SelfPlayConfig};
 use super::observer::FleetProgress;
 use super::seat::{Ask, Seat};
 use super::snapshot::LaneState;
 use super::statistics::Counters;
+use hnefi_runs::config::{LANE_GAMES, SelfPlayConfig};
 use hnefi_runs::{GameRecord, RecordError};
 use hnefi_search::SearchConfig;
 

@@ -21,7 +21,6 @@ mod lane;
 mod observer;
 mod opening;
 mod resignation;
-mod rulesets;
 mod seat;
 mod snapshot;
 mod statistics;
@@ -31,10 +30,10 @@ use hnefi_inference::{EvalError, Evaluator};
 pub use arrival::{Adaptation, Arrival};
 pub use balance::Handicap;
 pub use batches::{BatchParams, BatchSummary, record_games};
-pub use config::{LANE_GAMES, ResignConfig, SelfPlayConfig};
+pub use config::search_config;
+pub use hnefi_runs::config::{LANE_GAMES, PlyCaps, ResignConfig, RulesetShare, SelfPlayConfig};
 pub use observer::{FleetObserver, FleetProgress, Unobserved};
 pub use resignation::ResignSummary;
-pub use rulesets::RulesetShare;
 pub use snapshot::FleetSnapshot;
 pub use statistics::{EndCount, GenerationStats};
 
@@ -139,7 +138,7 @@ impl Fleet {
             lanes: (0..lanes).map(|index| Lane::new(index, lanes, first, search)).collect(),
             verification: Verification::default(),
             balance: Balance::default(),
-            limits: config.limits(),
+            limits: config::limits(config),
             arrivals: Vec::new(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }

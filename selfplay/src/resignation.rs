@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use hnefi_engine::Side;
 use serde::{Deserialize, Serialize};
 
-use super::config::ResignConfig;
 use hnefi_runs::GameRecord;
+use hnefi_runs::config::ResignConfig;
 
 /// The latest verified games of both sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ fn config() -> SelfPlayConfig {
     SelfPlayConfig {
         games_in_flight: 64,
         ply_caps: PlyCaps { seven: 30, nine: 30, eleven: 30 },
-        ..SelfPlayConfig::default()
+        ..SelfPlayConfig::default().without_handicaps()
     }
 }
 
@@ -141,7 +141,7 @@ fn a_run_from_before_a_key_goes_on() {
     record(dir.path(), &BatchParams { games: 40, ..PARAMS }).unwrap();
     let file = dir.path().join("run.json");
     let mut text: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    assert!(text["selfplay"].as_object_mut().unwrap().remove("blunder_share").is_some());
+    assert!(text["selfplay"].as_object_mut().unwrap().remove("opening_temperature").is_some());
     assert!(text.as_object_mut().unwrap().remove("crc32c").is_some(), "an edited object has no checksum");
     std::fs::write(&file, text.to_string()).unwrap();
     assert_eq!(record(dir.path(), &PARAMS).unwrap().games, 100);

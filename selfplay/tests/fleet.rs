@@ -23,7 +23,7 @@ fn config() -> SelfPlayConfig {
     SelfPlayConfig {
         games_in_flight: 64,
         ply_caps: PlyCaps { seven: 40, nine: 40, eleven: 40 },
-        ..SelfPlayConfig::default()
+        ..SelfPlayConfig::default().without_handicaps()
     }
 }
 
@@ -318,7 +318,14 @@ impl Evaluator for Gloomy {
 #[test]
 fn resignation_begins_once_it_is_verified() {
     let gloomy = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(Gloomy)) };
-    let resign = ResignConfig { min_verified: 30, plies: 2, verify_share: 0.25, max_wrong: 1.0, ..Default::default() };
+    let resign = ResignConfig {
+        enabled: true,
+        min_verified: 30,
+        plies: 2,
+        verify_share: 0.25,
+        max_wrong: 1.0,
+        ..Default::default()
+    };
     let config = SelfPlayConfig { resign, ..config() };
     let mut fleet = fleet(&config);
     let mut run = |games| fleet.run(Quota::Games(games), PLAYOUTS, "gloomy", &gloomy, &Unobserved).unwrap();

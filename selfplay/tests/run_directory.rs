@@ -100,7 +100,8 @@ fn a_full_disk_harms_nothing() {
 /// Twenty short games into a run directory.
 fn play_games(dir: &Path) -> Result<BatchSummary, FleetError> {
     let caps = PlyCaps { seven: 30, nine: 30, eleven: 30 };
-    let config = SelfPlayConfig { games_in_flight: 32, ply_caps: caps, ..SelfPlayConfig::default() };
+    let config =
+        SelfPlayConfig { games_in_flight: 32, ply_caps: caps, ..SelfPlayConfig::default().without_handicaps() };
     let params = BatchParams {
         games: 20,
         seed: 5,

@@ -13,7 +13,7 @@ fn config(rules: Preset) -> SelfPlayConfig {
         games_in_flight: 64,
         rulesets: vec![RulesetShare { rules, share: 1.0 }],
         ply_caps: PlyCaps { seven: 40, nine: 40, eleven: 40 },
-        ..SelfPlayConfig::default()
+        ..SelfPlayConfig::default().without_handicaps()
     }
 }
 

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
-use hnefi_train::TrainConfig;
 
 use super::{Cli, Command};
 
@@ -200,7 +199,7 @@ fn fault_of_keys(command: &Command) -> Option<String> {
         Command::Imitate(args) => (&args.config, &args.changes),
         _ => return None,
     };
-    TrainConfig::load_with(config, changes).err().map(|error| error.to_string())
+    hnefi_train::config::load(config, changes).err().map(|error| error.to_string())
 }
 
 #[test]

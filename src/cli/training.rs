@@ -22,6 +22,12 @@ pub struct TrainArgs {
     /// Change a key of the configuration, such as search.c_scale=0.3; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub changes: Vec<String>,
+    /// Print what the keys of a configuration are, all of them or those of a section or name, and end.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    pub help_config: Option<String>,
+    /// Print the whole configuration with what each key means, and end.
+    #[arg(long)]
+    pub print_config: bool,
     /// Begin with the weights of a run (and its optimiser), of a checkpoint, or of a shipped checkpoint, instead of
     /// random ones; a smaller network is grown.
     #[arg(long, value_name = "RUN|CHECKPOINT")]

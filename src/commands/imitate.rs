@@ -2,15 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use hnefi_train::TrainConfig;
-
 use super::records::read_all;
 use crate::cli::ImitateArgs;
 use crate::{interrupt, progress};
 
 /// Trains and writes the checkpoint.
 pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
-    let config = TrainConfig::load_with(&args.config, &args.changes)?;
+    let config = hnefi_train::config::load(&args.config, &args.changes)?;
     hnefi_data::check_new_folder(&args.out)?;
     // Found out before a long reading.
     hnefi_models::device::open_all(&config.run.train_device)?;

@@ -85,7 +85,7 @@ fn follow(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Re
             }
             let mut rungs = store.checkpoints()?;
             rungs.retain(|rung| rung.is_multiple_of(every));
-            climb_all(store, &rungs, &config.ladder_params()?, &mut models, watcher)?;
+            climb_all(store, &rungs, &hnefi_train::run::ladder_params(&config)?, &mut models, watcher)?;
         }
         let until = Instant::now() + LOOK;
         while Instant::now() < until && !watcher.should_stop() {

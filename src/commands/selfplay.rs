@@ -8,8 +8,7 @@ use hnefi_arena::players::ModelCache;
 use hnefi_engine::Side;
 use hnefi_inference::{DeviceChoice, Weights, evaluators};
 use hnefi_runs::store::Store;
-use hnefi_selfplay::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games};
-use hnefi_train::TrainConfig;
+use hnefi_selfplay::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games, search_config};
 use indicatif::ProgressBar;
 
 use crate::cli::SelfplayArgs;
@@ -20,11 +19,11 @@ const GAMES_PER_FILE: u64 = 1000;
 
 /// Plays the games; the same command goes on after an interruption.
 pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
-    let config = TrainConfig::load_with(&args.config, &args.changes)?.last_stage()?;
+    let config = hnefi_train::config::load(&args.config, &args.changes)?.last_stage()?;
     let devices = args.device.unwrap_or_else(|| config.run.device.clone());
     let (weights, id) = match &args.model {
         Some(path) => {
-            let mut models = ModelCache::new(DeviceChoice::Cpu, config.search.config());
+            let mut models = ModelCache::new(DeviceChoice::Cpu, search_config(&config.search));
             let checkpoint = models.checkpoint(path)?;
             (checkpoint.weights.clone(), checkpoint.card.id.clone())
         }
@@ -48,7 +47,7 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
         progress::warn(&text);
     }
     let make = || Ok(evaluators());
-    let summary = record_games(&store, &config.selfplay, &config.search.config(), &params, &make, &watcher)?;
+    let summary = record_games(&store, &config.selfplay, &search_config(&config.search), &params, &make, &watcher)?;
     watcher.bar.finish_and_clear();
     println!("{} games in {}", summary.games, args.out.display());
     for (file, stats) in &summary.files {

@@ -9,6 +9,7 @@ use hnefi_arena::ladder::Standings;
 use hnefi_inference::NetworkConfig;
 use hnefi_runs::store::{Access, Location, Store, checkpoint_key};
 use hnefi_selfplay::FleetProgress;
+use hnefi_train::config::reference;
 use hnefi_train::run::{Beginning, RunParams, TrainingProgress};
 use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver};
 use indicatif::ProgressBar;
@@ -20,7 +21,11 @@ use crate::{interrupt, progress};
 
 /// Trains until the budget is used up, then plays the closing table.
 pub fn run(args: TrainArgs) -> anyhow::Result<()> {
-    let mut config = TrainConfig::load_with(&args.config, &args.changes)?;
+    if let Some(name) = &args.help_config {
+        print!("{}", reference(Some(name.as_str()).filter(|name| !name.is_empty()))?);
+        return Ok(());
+    }
+    let mut config = hnefi_train::config::load(&args.config, &args.changes)?;
     if let Some(seed) = args.seed {
         config.run.seed = seed;
     }
@@ -29,6 +34,10 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     }
     if let Some(threads) = args.threads {
         config.run.threads = threads;
+    }
+    if args.print_config {
+        print!("{}", config.commented());
+        return Ok(());
     }
     let location = args.place.location().unwrap_or_else(|| Location::Directory(default_run(&args.config, args.seed)));
     let stop = interrupt::stop_flag()?;

@@ -4,44 +4,19 @@ use std::path::PathBuf;
 
 use hnefi_arena::ladder::LadderError;
 use hnefi_arena::players::PlayerError;
-use hnefi_inference::{CheckpointError, EvalError, names};
+use hnefi_inference::{CheckpointError, EvalError};
 use hnefi_runs::RecordError;
 use hnefi_runs::store::StoreError;
 use hnefi_selfplay::FleetError;
 
-use crate::config::{Fault, TrainConfig};
+use crate::config::ConfigError;
 
 /// Why a run could not begin or go on. What was written before stays usable in every case.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// There is no configuration of that name.
-    #[error(
-        "configuration {name}: {source}; expected a TOML file or one of {}{}",
-        TrainConfig::names().collect::<Vec<_>>().join(", "),
-        names::did_you_mean(name, TrainConfig::names())
-    )]
-    NoConfig {
-        /// What was asked for.
-        name: String,
-        /// What the file system said.
-        source: std::io::Error,
-    },
-    /// The file is no TOML.
-    #[error("configuration {origin} is not TOML: {problem}")]
-    NotToml {
-        /// The file, or the name of a built-in configuration.
-        origin: String,
-        /// What the parser said, with line and column.
-        problem: String,
-    },
-    /// Keys or values are wrong; all of them are listed.
-    #[error("configuration {origin}: {}", listed(faults))]
-    Config {
-        /// The file, or the name of a built-in configuration.
-        origin: String,
-        /// Every fault.
-        faults: Vec<Fault>,
-    },
+    /// There is no such configuration, or it has faults.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// A stage's network is not larger than the one before. Configurations are checked for this before a run begins.
     #[error("a network {from:?} cannot grow to {to:?}: {problem}")]
     Growth {
@@ -195,9 +170,4 @@ pub enum TrainError {
     /// The run directory refused.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-fn listed(faults: &[Fault]) -> String {
-    let noun = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
-    faults.iter().fold(noun, |text, fault| format!("{text}\n  {fault}"))
 }

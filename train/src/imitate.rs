@@ -12,10 +12,12 @@ use hnefi_inference::{Card, Checkpoint};
 use hnefi_models::Network;
 use hnefi_runs::GameRecord;
 
+use crate::config::checked;
 use crate::learner::{CLIP_NORM, Learner, LearnerParams, LossValues};
 use crate::metrics::StepMeans;
 use crate::run::{Ancestor, TrainingProgress, ancestor};
 use crate::sample::{Sampler, ValueTarget};
+use crate::schedule::RateSchedule;
 use crate::steps::take_steps;
 use crate::{TrainConfig, TrainError};
 
@@ -46,10 +48,7 @@ pub fn imitate(
     origin: Option<&Path>,
     progress: &mut dyn FnMut(&TrainingProgress) -> bool,
 ) -> Result<Imitation, TrainError> {
-    let faults = config.validate();
-    if !faults.is_empty() {
-        return Err(TrainError::Config { origin: "of this training".to_owned(), faults });
-    }
+    checked(config, "of this training")?;
     games.iter().try_for_each(GameRecord::check)?;
     let value = ValueTarget { search_mix: config.train.value_search_mix, fade: 0.0 };
     let sampler = Sampler::new(games, config.run.seed, value);
@@ -59,7 +58,7 @@ pub fn imitate(
     let train = &config.train;
     let (mut learner, parent) = beginner(config, origin)?;
     let steps = ((sampler.plies() as f64 * epochs / train.batch as f64).ceil() as u64).max(1);
-    let schedule = train.rate_schedule();
+    let schedule = RateSchedule::from(train);
     let (mut recent, mut last) = (StepMeans::default(), StepMeans::default());
     let stop = std::cell::Cell::new(false);
     let mut rate = |step: u64| (!stop.get()).then(|| schedule.rate(step, step as f64 / steps as f64));

@@ -6,7 +6,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`config`] | the configuration, with every fault reported at once |
+//! | [`config`] | the configuration, with what only those can check who play |
 //! | [`mod@run`] | the loop, resuming, and who watches it |
 //! | [`mod@imitate`] | learning from recorded games instead |
 //! | [`worker`] | playing games for a run whose trainer is elsewhere |
@@ -31,7 +31,7 @@ pub mod tensorboard;
 pub mod window;
 pub mod worker;
 
-pub use config::{Fault, TrainConfig};
+pub use config::{ConfigError, Fault, TrainConfig};
 pub use error::TrainError;
 pub use imitate::{Imitation, imitate};
 pub use metrics::GenerationMetrics;

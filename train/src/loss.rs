@@ -13,12 +13,12 @@
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Int, Tensor};
 use hnefi_models::Heads;
-use serde::{Deserialize, Serialize};
 
 use crate::batch::BatchTensors;
+use crate::config::TrainSection;
 
 /// How much each part counts in the sum that is minimised.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossWeights {
     /// Policy.
     pub policy: f32,
@@ -28,6 +28,18 @@ pub struct LossWeights {
     pub moves_left: f32,
     /// Final occupancy.
     pub occupancy: f32,
+}
+
+impl From<&TrainSection> for LossWeights {
+    /// The other weights are relative to the policy's.
+    fn from(section: &TrainSection) -> LossWeights {
+        LossWeights {
+            policy: 1.0,
+            value: section.value_weight,
+            moves_left: section.moves_left_weight,
+            occupancy: section.occupancy_weight,
+        }
+    }
 }
 
 /// The losses of a batch as tensors of one number, `[1]`.

@@ -24,6 +24,7 @@ use hnefi_search::rng_for;
 
 use self::pool::{Pool, below};
 use crate::batch::{Batch, Row};
+use crate::config::TrainSection;
 
 /// Tells the draws of samples from everything else that comes from the seed.
 const PURPOSE: u64 = 0x7361_6D70_6C65;
@@ -48,6 +49,15 @@ pub struct ValueTarget {
     /// Where one side wins nearly every game, as the defenders do on the small boards at first, the plain result says
     /// the same of every position and nothing is learned. A fading one tells a long defence from a short one.
     pub fade: f32,
+}
+
+impl ValueTarget {
+    /// What the value target is made of when this part of the run or stage, 0 to 1, is over.
+    pub fn at(section: &TrainSection, progress: f64) -> ValueTarget {
+        let horizon = section.value_horizon;
+        let fade = if horizon > 0.0 { (1.0 - progress) as f32 / horizon } else { 0.0 };
+        ValueTarget { search_mix: section.value_search_mix, fade }
+    }
 }
 
 impl<'a> Sampler<'a> {

@@ -5,6 +5,8 @@
 
 use std::f64::consts::PI;
 
+use crate::config::TrainSection;
+
 /// The learning rate over a run: half a cosine after a rise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSchedule {
@@ -14,6 +16,12 @@ pub struct RateSchedule {
     pub end: f64,
     /// Steps over which the rate rises from 0 to where the schedule has it.
     pub warmup_steps: u64,
+}
+
+impl From<&TrainSection> for RateSchedule {
+    fn from(section: &TrainSection) -> RateSchedule {
+        RateSchedule { peak: section.rate, end: section.rate_end, warmup_steps: section.warmup_steps }
+    }
 }
 
 impl RateSchedule {

@@ -16,7 +16,7 @@
 //! configured number of them and never more than there are. A run of few short generations is thus not left with the
 //! last one alone.
 
-use serde::{Deserialize, Serialize};
+use crate::config::TrainSection;
 
 /// `a`, the power, in (0, 1].
 const EXPONENT: f64 = 0.75;
@@ -25,12 +25,18 @@ const EXPONENT: f64 = 0.75;
 const SLOPE: f64 = 0.4;
 
 /// The parameters of the window.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowParams {
     /// `c`, training plies.
     pub base: u64,
     /// Generations the window never falls under.
     pub generations: usize,
+}
+
+impl From<&TrainSection> for WindowParams {
+    fn from(section: &TrainSection) -> WindowParams {
+        WindowParams { base: section.window_base, generations: section.window_generations }
+    }
 }
 
 impl WindowParams {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
 use hnefi_runs::store::{Access, Patience, Store, arrival_key};
-use hnefi_selfplay::{Fleet, FleetProgress, Quota, Unobserved};
+use hnefi_selfplay::{Fleet, FleetProgress, Quota, Unobserved, search_config};
 use hnefi_train::run::{Beginning, Terms, check};
 use hnefi_train::worker::{WorkerObserver, WorkerParams, work};
 use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver, run};
@@ -100,7 +100,7 @@ fn objects(config: &TrainConfig) -> Objects {
     let dir = tempfile::tempdir().unwrap();
     let watch = Watch { first: true, ..Watch::default() };
     assert_eq!(run(config, dir.path(), &watch).unwrap().generations, 3);
-    let mut fleet = Fleet::new(&config.selfplay, &config.search.config(), 9).with_threads(1);
+    let mut fleet = Fleet::new(&config.selfplay, &search_config(&config.search), 9).with_threads(1);
     let uniform = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(UniformEvaluator)) };
     fleet.play(Quota::Games(4), 2, "network", &uniform, &Unobserved).unwrap();
     let store = Store::open_or_create(dir.path()).unwrap();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hnefi_arena::ladder::Standings;
 use hnefi_inference::{Checkpoint, NetworkConfig};
 use hnefi_train::run::{Beginning, RunParams, Silent, TrainingProgress};
-use hnefi_train::{GenerationMetrics, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
+use hnefi_train::{ConfigError, GenerationMetrics, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
 
 /// Three generations of a few short games.
 fn config() -> TrainConfig {
@@ -460,7 +460,7 @@ fn faults_come_before_any_file() {
     broken.train.batch = 1;
     broken.budget.generations = 0;
     let error = run(&broken, &dir.path().join("new"), &Silent).unwrap_err();
-    assert!(matches!(&error, TrainError::Config { faults, .. } if faults.len() == 2), "{error}");
+    assert!(matches!(&error, TrainError::Config(ConfigError::Faults { faults, .. }) if faults.len() == 2), "{error}");
     assert!(!dir.path().join("new").exists());
 }
 

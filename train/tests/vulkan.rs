@@ -99,7 +99,7 @@ fn it_plays_games_with_its_own_values() {
     let config = SelfPlayConfig {
         games_in_flight: 32,
         ply_caps: PlyCaps { seven: 30, nine: 30, eleven: 30 },
-        ..SelfPlayConfig::default()
+        ..SelfPlayConfig::default().without_handicaps()
     };
     let make = evaluators(&shipped(), &DEVICE.into(), PrecisionChoice::Auto).unwrap();
     let mut fleet = Fleet::new(&config, &SearchConfig::default(), 5);

@@ -80,7 +80,7 @@ fn play(
     let selfplay = SelfPlayConfig {
         games_in_flight: games,
         rulesets: vec![RulesetShare { rules: preset(size), share: 1.0 }],
-        ..SelfPlayConfig::default()
+        ..SelfPlayConfig::default().without_handicaps()
     };
     let evaluators = evaluators(&Weights::fresh(network, 1), &DeviceChoice::Cpu.into(), precision.into())?;
     let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1).with_threads(threads);

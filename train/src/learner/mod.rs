@@ -120,7 +120,7 @@ impl From<&TrainSection> for LearnerParams {
             clip_norm: CLIP_NORM,
             average_steps: section.average_steps,
             bad_steps: BAD_STEPS,
-            weights: section.loss_weights(),
+            weights: section.into(),
             precision: section.precision.here(),
         }
     }

@@ -30,7 +30,7 @@ impl Run<'_> {
             return Ok(true);
         }
         let elapsed = self.clock.elapsed();
-        let params = self.whole.ladder_params()?;
+        let params = ladder_params(self.whole)?;
         let mut rungs = self.store.checkpoints()?;
         rungs.retain(|rung| rung.is_multiple_of(every));
         let mut warn = |text: &str| self.observer.warning(text);
@@ -68,32 +68,30 @@ impl Run<'_> {
     }
 }
 
-impl TrainConfig {
-    /// The ladder as `[ladder]` describes it, under the rulesets of the run's end.
-    ///
-    /// # Errors
-    /// When an opponent is none or a stage does not fit, which [`TrainConfig::validate`] reports too.
-    pub fn ladder_params(&self) -> Result<LadderParams, TrainError> {
-        let LadderSection { opponents, previous, games, playouts, .. } = &self.ladder;
-        let opponents = opponents
-            .iter()
-            .map(|text| text.parse())
-            .collect::<Result<Vec<PlayerSpec>, hnefi_arena::players::PlayerError>>()?;
-        let rulesets = self.last_stage()?.selfplay.rulesets_played();
-        let threads = match self.run.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
-        Ok(LadderParams {
-            opponents,
-            previous: *previous,
-            rulesets,
-            games: *games,
-            playouts: *playouts,
-            seed: self.run.seed,
-            threads,
-        })
-    }
+/// The ladder as `[ladder]` describes it, under the rulesets of the run's end.
+///
+/// # Errors
+/// When an opponent is none or a stage does not fit, which [`crate::config::checked`] reports too.
+pub fn ladder_params(config: &TrainConfig) -> Result<LadderParams, TrainError> {
+    let LadderSection { opponents, previous, games, playouts, .. } = &config.ladder;
+    let opponents = opponents
+        .iter()
+        .map(|text| text.parse())
+        .collect::<Result<Vec<PlayerSpec>, hnefi_arena::players::PlayerError>>()?;
+    let rulesets = config.last_stage()?.selfplay.rulesets_played();
+    let threads = match config.run.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    Ok(LadderParams {
+        opponents,
+        previous: *previous,
+        rulesets,
+        games: *games,
+        playouts: *playouts,
+        seed: config.run.seed,
+        threads,
+    })
 }
 
 struct Watcher<'a> {

@@ -6,8 +6,10 @@ use super::{Run, TrainingProgress};
 use crate::TrainError;
 use crate::learner::CLIP_NORM;
 use crate::metrics::{StepMeans, TrainingMetrics};
-use crate::sample::Sampler;
+use crate::sample::{Sampler, ValueTarget};
+use crate::schedule::RateSchedule;
 use crate::steps::take_steps;
+use crate::window::WindowParams;
 
 /// A generation trains on the new plies of at most so many of its size. Workers may bring more than the trainer can
 /// keep up with; all of it goes into the replay window, and each ply is trained on less often.
@@ -19,16 +21,16 @@ impl Run<'_> {
     pub(super) fn learn(&mut self) -> Result<Option<TrainingMetrics>, TrainError> {
         let generation = self.complete() + 1;
         let train = &self.config.train;
-        let window = train.window().range(&self.counters.plies);
+        let window = WindowParams::from(train).range(&self.counters.plies);
         self.games.retain(|&generation, _| generation as usize > window.start);
         // Later games may be there after a state was lost; this training did not know them the first time either.
         let games = self.games.range(..=generation).flat_map(|(_, games)| games);
-        let sampler = Sampler::new(games, self.config.run.seed, train.value_target(self.stage_progress()));
+        let sampler = Sampler::new(games, self.config.run.seed, ValueTarget::at(train, self.stage_progress()));
         let new_plies = self.counters.plies.last().copied().unwrap_or(0);
         let steps =
             steps(new_plies.min(MOST_NEW * train.plies_per_generation), sampler.plies(), train.reuse, train.batch);
 
-        let schedule = train.rate_schedule();
+        let schedule = RateSchedule::from(train);
         let (learner, clock, span, observer) = (&mut self.learner, &self.clock, self.span, self.observer);
         let first = learner.counts().steps;
         let samples_before = learner.counts().samples;

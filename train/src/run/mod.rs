@@ -47,6 +47,7 @@ use hnefi_runs::store::{Location, Patience, Store, checkpoint_key};
 use hnefi_selfplay::Fleet;
 
 pub use check::{CheckedObjects, check};
+pub use climb::ladder_params;
 pub use observer::{Beginning, Silent, TrainObserver, TrainingProgress};
 pub(crate) use origin::{Ancestor, ancestor};
 pub use settings::configuration;

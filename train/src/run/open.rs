@@ -11,7 +11,7 @@ use hnefi_runs::store::{
 };
 use hnefi_runs::{GameRecord, decode_games};
 use hnefi_search::rng_for;
-use hnefi_selfplay::{Fleet, FleetSnapshot};
+use hnefi_selfplay::{Fleet, FleetSnapshot, search_config};
 use rand_xoshiro::rand_core::Rng as _;
 
 use super::clock::Clock;
@@ -22,8 +22,9 @@ use super::saved::{self, Counters, InFlight};
 use super::terms::Terms;
 use super::{Run, RunParams, settings};
 use crate::TrainError;
-use crate::config::TrainConfig;
+use crate::config::{TrainConfig, checked};
 use crate::learner::{Learner, LearnerParams};
+use crate::window::WindowParams;
 
 /// Generations of games that may wait to be trained on: one as a rule, some more when states were lost.
 const MOST_UNTRAINED: u32 = 1_000;
@@ -38,10 +39,7 @@ impl<'a> Run<'a> {
         params: &'a RunParams<'a>,
         observer: &'a dyn TrainObserver,
     ) -> Result<Run<'a>, TrainError> {
-        let faults = whole.validate();
-        if !faults.is_empty() {
-            return Err(TrainError::Config { origin: "of this run".to_owned(), faults });
-        }
+        checked(whole, "of this run")?;
         for text in [whole.run.precision.warning(), whole.train.precision.warning()].into_iter().flatten() {
             observer.warning(&text);
         }
@@ -165,7 +163,7 @@ fn shared_fleet(
     observer: &dyn TrainObserver,
 ) -> Result<Fleet, TrainError> {
     let seed = rng_for(&[config.run.seed, EPOCH, u64::from(epoch)]).next_u64();
-    let mut fleet = Fleet::new(&config.selfplay, &config.search.config(), seed);
+    let mut fleet = Fleet::new(&config.selfplay, &search_config(&config.search), seed);
     if let Some((_, terms)) = Terms::newest_after(store, 0, &mut |text| observer.warning(text))? {
         fleet.adapt(&terms.adaptation);
     }
@@ -254,7 +252,7 @@ fn load_window(
 ) -> Result<BTreeMap<u32, Vec<GameRecord>>, TrainError> {
     let mut games = BTreeMap::new();
     // The window slides forward only, so what it holds now is all it will ever need of the past.
-    for index in config.train.window().range(&counters.plies) {
+    for index in WindowParams::from(&config.train).range(&counters.plies) {
         let generation = index as u32 + 1;
         if let Some(found) = load_games(rulesets, store, generation, observer)? {
             games.insert(generation, found);
@@ -323,7 +321,7 @@ fn open_fleet(
     games: &BTreeMap<u32, Vec<GameRecord>>,
     observer: &dyn TrainObserver,
 ) -> Result<(Fleet, u32, InFlight), TrainError> {
-    let (selfplay, search, seed) = (&config.selfplay, &config.search.config(), config.run.seed);
+    let (selfplay, search, seed) = (&config.selfplay, &search_config(&config.search), config.run.seed);
     let saves = saved::inflight_saves(store, playing)?;
     let newest = saves.first().copied().unwrap_or(0);
     for save in saves {

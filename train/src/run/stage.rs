@@ -4,11 +4,12 @@
 //! not change when a run goes on after an interruption, and a stage never comes back once it is over, also not when the
 //! budget of a finished run is raised.
 
-use hnefi_selfplay::Fleet;
+use hnefi_selfplay::{Fleet, search_config};
 
 use super::{Run, open};
 use crate::TrainError;
 use crate::learner::LearnerParams;
+use crate::window::WindowParams;
 
 impl Run<'_> {
     /// Enters the stage that the budget has reached, before the state and the checkpoint of the generation are written:
@@ -31,10 +32,10 @@ impl Run<'_> {
     /// Brings the games in flight into the present stage, where they go on under the rules they began with, and the
     /// games that its replay window reaches back to into memory.
     pub(super) fn resettle(&mut self) -> Result<(), TrainError> {
-        let (selfplay, search) = (&self.config.selfplay, &self.config.search.config());
+        let (selfplay, search) = (&self.config.selfplay, &search_config(&self.config.search));
         let fleet = Fleet::resume(selfplay, search, self.fleet.seed(), self.fleet.snapshot())?;
         self.fleet = open::with_threads(fleet, &self.config);
-        for index in self.config.train.window().range(&self.counters.plies) {
+        for index in WindowParams::from(&self.config.train).range(&self.counters.plies) {
             let generation = index as u32 + 1;
             if !self.games.contains_key(&generation)
                 && let Some(found) = open::load_games(&self.rulesets, &self.store, generation, self.observer)?

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use hnefi_inference::{DeviceList, EvalError, Evaluator};
 use hnefi_runs::store::{Store, arrival_key};
-use hnefi_selfplay::{Fleet, FleetError, FleetObserver, FleetProgress, Quota};
+use hnefi_selfplay::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, search_config};
 
+use crate::config::checked;
 use crate::run::{PROGRAM, Terms, configuration};
 use crate::{TrainConfig, TrainError};
 use pretend::PretendEvaluator;
@@ -107,7 +108,8 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
     let Some((mut number, terms)) = first_terms(store, observer, &mut warn)? else { return Ok(so_far) };
     let whole = settings(store, params)?;
     let mut config = whole.stage(terms.stage)?;
-    let mut fleet = Fleet::new(&config.selfplay, &config.search.config(), params.seed).with_threads(threads(&config));
+    let mut fleet =
+        Fleet::new(&config.selfplay, &search_config(&config.search), params.seed).with_threads(threads(&config));
     let mut table = Table::set(store, &config, terms, None)?;
     observer.plays(&table.terms);
     loop {
@@ -115,7 +117,7 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
             number = newer;
             if terms.stage != table.terms.stage {
                 config = whole.stage(terms.stage)?;
-                fleet = Fleet::resume(&config.selfplay, &config.search.config(), params.seed, fleet.snapshot())?
+                fleet = Fleet::resume(&config.selfplay, &search_config(&config.search), params.seed, fleet.snapshot())?
                     .with_threads(threads(&config));
             }
             table = Table::set(store, &config, terms, Some(table))?;
@@ -200,8 +202,8 @@ fn settings(store: &Store, params: &WorkerParams) -> Result<TrainConfig, TrainEr
     if let Some(games) = params.games_in_flight {
         config.selfplay.games_in_flight = games;
     }
-    let faults = config.validate();
-    if faults.is_empty() { Ok(config) } else { Err(TrainError::Config { origin: "of this worker".to_owned(), faults }) }
+    checked(&config, "of this worker")?;
+    Ok(config)
 }
 
 fn threads(config: &TrainConfig) -> usize {

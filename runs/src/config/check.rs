@@ -1,12 +1,23 @@
-//! Looking for faults: key by key against the schema, and then what values must be to one another.
+//! Looking for faults: key by key against the sections, and then what values must be to one another.
 
 use hnefi_inference::{DeviceChoice, Precision, PrecisionChoice, names};
-use hnefi_runs::config::{Fault, shown};
 use toml::Table;
 
-use super::TrainConfig;
-use super::schema::KEYS;
+use super::sections::SECTIONS;
 use super::stages::{self, STAGES};
+use super::{Fault, Key, TrainConfig, shown};
+
+/// The key with this path, such as `train.batch`.
+fn key(path: &str) -> Option<&'static Key> {
+    let (section, name) = path.rsplit_once('.')?;
+    let section = SECTIONS.iter().find(|known| known.name == section)?;
+    section.keys.iter().find(|key| key.name == name)
+}
+
+/// The paths of all keys.
+fn paths() -> impl Iterator<Item = String> {
+    SECTIONS.iter().flat_map(|section| section.keys.iter().map(|key| format!("{}.{}", section.name, key.name)))
+}
 
 /// Every unknown key, wrong type and value out of range.
 pub(super) fn table(table: &Table) -> Vec<Fault> {
@@ -24,19 +35,18 @@ pub(super) fn table(table: &Table) -> Vec<Fault> {
 pub(super) fn walk(prefix: &str, table: &Table, faults: &mut Vec<Fault>) {
     for (name, value) in table {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
-        let within = format!("{path}.");
-        let allowed = if let Some(key) = KEYS.iter().find(|key| key.path == path) {
+        let allowed = if let Some(key) = key(&path) {
             if key.kind.allows(value) {
                 continue;
             }
             format!("{} ({}){}", key.kind.allowed(), key.unit, key.kind.meant(value))
-        } else if KEYS.iter().any(|key| key.path.starts_with(&within)) {
+        } else if SECTIONS.iter().any(|section| section.name == path) {
             match value.as_table() {
                 Some(table) => {
                     walk(&path, table, faults);
                     continue;
                 }
-                None => format!("a table with the keys {}", names_within(&within).join(", ")),
+                None => format!("a table with the keys {}", names_within(&path).join(", ")),
             }
         } else {
             unknown(prefix, name)
@@ -47,34 +57,29 @@ pub(super) fn walk(prefix: &str, table: &Table, faults: &mut Vec<Fault>) {
 
 /// What to say about a key that does not exist: those there are, and the one that was probably meant.
 fn unknown(prefix: &str, name: &str) -> String {
-    let within = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
     let (known, there) = match prefix {
         "" => ("one of the sections".to_owned(), names_within("").into_iter().chain([STAGES]).collect()),
-        _ => (format!("a key of [{prefix}]"), names_within(&within)),
+        _ => (format!("a key of [{prefix}]"), names_within(prefix)),
     };
+    let full = |meant: &str| if prefix.is_empty() { meant.to_owned() } else { format!("{prefix}.{meant}") };
     // A slip in this name, or a key that another section has.
-    let meant = names::nearest(name, there.iter().copied()).map(|meant| format!("{within}{meant}")).or_else(|| {
-        let elsewhere = KEYS.iter().find(|key| key.path.rsplit('.').next() == Some(name));
-        elsewhere.map(|key| key.path.to_owned())
-    });
+    let meant = names::nearest(name, there.iter().copied())
+        .map(full)
+        .or_else(|| paths().find(|path| path.rsplit('.').next() == Some(name)));
     format!("{known}: {}{}", there.join(", "), meant.map(names::asked).unwrap_or_default())
 }
 
-/// Names directly under a prefix that ends with a dot (or is empty), without repetition.
-fn names_within(prefix: &str) -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = Vec::new();
-    for key in KEYS {
-        if let Some(rest) = key.path.strip_prefix(prefix) {
-            let name = rest.split('.').next().unwrap_or(rest);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    names
+/// Names of the keys and then of the sections directly within a section; of all sections for none.
+fn names_within(section: &str) -> Vec<&'static str> {
+    let keys = SECTIONS.iter().filter(|known| known.name == section).flat_map(|known| known.keys);
+    let inner = SECTIONS.iter().filter_map(|known| match known.name.rsplit_once('.') {
+        Some((outer, name)) => (outer == section).then_some(name),
+        None => section.is_empty().then_some(known.name),
+    });
+    keys.map(|key| key.name).chain(inner).collect()
 }
 
-/// What values must be to one another, and what the owners of the sections find.
+/// What values must be to one another.
 pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut check = |fine: bool, key: &str, found: String, allowed: String| {
@@ -115,8 +120,12 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
         train.rate_end.to_string(),
         format!("no more than train.rate, which is {}", train.rate),
     );
-    for fault in config.selfplay.validate() {
-        check(false, &format!("selfplay.{}", fault.key), fault.value, fault.allowed.to_owned());
-    }
+    let shares: Vec<f32> = config.selfplay.rulesets.iter().map(|ruleset| ruleset.share).collect();
+    check(
+        shares.iter().any(|&share| share > 0.0),
+        "selfplay.rulesets",
+        format!("shares {shares:?}"),
+        "at least one ruleset, shares 0 or more and one above 0".to_owned(),
+    );
     faults
 }

@@ -6,13 +6,10 @@
 //! progress of the stage. A run without stages is one stage.
 
 use hnefi_engine::Preset;
-use hnefi_runs::config::{Fault, real, shown};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::check;
-use super::{TrainConfig, fill};
-use crate::TrainError;
+use super::{ConfigError, Fault, TrainConfig, check, fill, real, shown};
 
 /// The table of the stages in a configuration.
 pub(super) const STAGES: &str = "stages";
@@ -82,9 +79,9 @@ impl TrainConfig {
     ///
     /// # Errors
     /// When a change does not fit the configuration, which [`TrainConfig::validate`] reports too.
-    pub fn stage(&self, index: usize) -> Result<TrainConfig, TrainError> {
+    pub fn stage(&self, index: usize) -> Result<TrainConfig, ConfigError> {
         let Some(stages) = self.stages.get(..=index) else { return Ok(self.clone()) };
-        let refuse = |error: &dyn std::fmt::Display| TrainError::Config {
+        let refuse = |error: &dyn std::fmt::Display| ConfigError::Faults {
             origin: format!("of stage {:?}", self.stage_name(index)),
             faults: vec![Fault::of_whole(&error.to_string())],
         };
@@ -100,7 +97,7 @@ impl TrainConfig {
     ///
     /// # Errors
     /// As [`TrainConfig::stage`].
-    pub fn rulesets(&self) -> Result<Vec<Preset>, TrainError> {
+    pub fn rulesets(&self) -> Result<Vec<Preset>, ConfigError> {
         let mut presets = Vec::new();
         for index in 0..self.stage_count() {
             for preset in self.stage(index)?.selfplay.rulesets_played() {
@@ -116,7 +113,7 @@ impl TrainConfig {
     ///
     /// # Errors
     /// As [`TrainConfig::stage`].
-    pub fn last_stage(&self) -> Result<TrainConfig, TrainError> {
+    pub fn last_stage(&self) -> Result<TrainConfig, ConfigError> {
         self.stage(self.stage_count() - 1)
     }
 }
@@ -204,7 +201,7 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<TrainConfig, TrainError> {
+    fn parse(text: &str) -> Result<TrainConfig, ConfigError> {
         TrainConfig::parse(text, "stages")
     }
 

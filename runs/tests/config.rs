@@ -1,7 +1,8 @@
-//! Configurations: the built-in ones, and every kind of fault with its message.
+//! Configurations: the built-in ones, the reference, and every kind of fault with its message.
 
 use hnefi_engine::Preset;
-use hnefi_train::{Fault, TrainConfig, TrainError};
+use hnefi_runs::config::{ConfigError, Fault, SECTIONS, TrainConfig, reference};
+use toml::{Table, Value};
 
 const FILES: [(&str, &str); 5] = [
     ("quick", include_str!("../../configs/quick.toml")),
@@ -14,7 +15,7 @@ const FILES: [(&str, &str); 5] = [
 fn faults(text: &str) -> Vec<Fault> {
     match TrainConfig::parse(text, "test.toml") {
         Ok(_) => Vec::new(),
-        Err(TrainError::Config { faults, .. }) => faults,
+        Err(ConfigError::Faults { faults, .. }) => faults,
         Err(error) => panic!("{error}"),
     }
 }
@@ -45,49 +46,82 @@ fn quick_says_what_is_left_out() {
     assert_eq!(changed, expected);
 }
 
-/// Calls `check` with the line number, the section, the key and the comment above it, for every key of a file.
-fn each_key(text: &str, mut check: impl FnMut(usize, &str, &str, &str)) {
-    let (mut section, mut comment) = (String::new(), String::new());
-    // Stages repeat keys that stand above them.
-    let text = text.split("[[stages]]").next().unwrap_or(text);
-    for (number, line) in text.lines().enumerate() {
-        assert!(line.len() <= 120, "line {}: longer than 120", number + 1);
-        if let Some(header) = line.strip_prefix('[') {
-            section = header.trim_end_matches(']').to_owned();
-        } else if let Some(words) = line.strip_prefix("# ") {
-            comment = format!("{comment} {words}");
-        } else if line.starts_with([' ', ']']) {
-            // Within a list that takes several lines.
-        } else if let Some((key, _)) = line.split_once(" = ") {
-            check(number + 1, &section, key, &std::mem::take(&mut comment));
-        } else {
-            comment.clear();
+/// The values of a table's keys by their paths, those of a stage under its name.
+fn leaves(prefix: &str, table: &Table) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    for (name, value) in table {
+        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Table(inner) => found.extend(leaves(&path, inner)),
+            _ => found.push((path, value.clone())),
+        }
+    }
+    found
+}
+
+#[test]
+fn shipped_files_hold_only_what_differs() {
+    let defaults = leaves("", &Table::try_from(TrainConfig::default()).unwrap());
+    for (name, text) in FILES {
+        assert!(text.lines().all(|line| line.len() <= 120), "{name}.toml has a line of more than 120 characters");
+        let mut table: Table = text.parse().unwrap();
+        table.remove("stages");
+        for (path, value) in leaves("", &table) {
+            assert!(!defaults.contains(&(path.clone(), value)), "{name}.toml repeats the default of {path}");
         }
     }
 }
 
-/// Every key stands in every file, under a comment that tells its story and then what is enforced, word for word as in
-/// the message for a wrong value.
 #[test]
-fn every_key_is_there_and_explained() {
-    fn keys(table: &toml::Table) -> usize {
-        table.values().map(|value| value.as_table().map_or(1, keys)).sum()
-    }
-    let every = keys(&toml::Table::try_from(TrainConfig::default()).unwrap());
-    for (name, text) in FILES {
-        let mut count = 0;
-        each_key(text, |line, section, key, comment| {
-            count += 1;
-            // No key may be a date.
-            let message = fault(&format!("[{section}]\n{key} = 1979-05-27")).to_lowercase();
+fn every_key_is_explained() {
+    for section in SECTIONS {
+        for key in section.keys {
+            let path = format!("{}.{}", section.name, key.name);
+            assert!(key.story.trim().ends_with(['.', ')']) && key.story.trim().len() > 5, "{path}: {:?}", key.story);
+            assert!(!key.unit.is_empty(), "{path} has no unit");
+            // No key may be a date, and the message says what the reference says.
+            let message = fault(&format!("[{}]\n{} = 1979-05-27", section.name, key.name));
             let (_, allowed) = message.split_once("expected ").unwrap();
-            let comment = comment.trim_end_matches('.').to_lowercase();
-            let story = comment.strip_suffix(allowed).unwrap_or_else(|| {
-                panic!("{name}.toml:{line}: {key} is explained as {comment:?}, which does not end with {allowed:?}")
-            });
-            assert!(story.trim().len() > 5 && story.trim().ends_with('.'), "{name}.toml:{line}: {key} has no story");
-        });
-        assert_eq!(count, every, "{name}.toml lacks a key");
+            let text = reference(Some(&path)).unwrap().split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            assert!(text.ends_with(&format!("{}.", allowed.to_lowercase())), "{allowed:?} does not end {text:?}");
+        }
+    }
+}
+
+#[test]
+fn the_page_of_the_reference_is_what_the_program_prints() {
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/CONFIGURATION.md")).unwrap_or_default();
+    let printed = reference(None).unwrap();
+    assert!(page == printed, "docs/CONFIGURATION.md is out of date: hnefi train --help-config > docs/CONFIGURATION.md");
+    assert!(printed.lines().all(|line| line.len() <= 120), "a line of more than 120 characters");
+    for section in SECTIONS {
+        assert!(printed.contains(&format!("## [{}]\n", section.name)));
+    }
+}
+
+#[test]
+fn the_reference_has_sections_and_keys_by_name() {
+    let resign = reference(Some("selfplay.resign")).unwrap();
+    assert!(resign.starts_with("## [selfplay.resign]\n") && resign.contains("\n- `threshold = 0.05`\n"), "{resign}");
+    let both = reference(Some("playouts")).unwrap();
+    assert_eq!(both.matches("- `playouts = ").count(), 3, "of budget, ladder and evaluate: {both}");
+    let one = reference(Some("train.rate")).unwrap();
+    assert!(
+        one.contains("- `rate = 0.002`\n  Highest learning rate of AdamW. Number, 0.0000001 to 1 (learning rate).\n")
+    );
+    assert_eq!(one.matches("- `").count(), 1);
+    let message = reference(Some("train.rat")).unwrap_err().to_string();
+    assert_eq!(message, "train.rat is no key and no section; did you mean train.rate?");
+}
+
+#[test]
+fn a_printed_configuration_is_the_same_configuration() {
+    for (name, _) in FILES {
+        let config = TrainConfig::named(name).unwrap();
+        let printed = config.commented();
+        assert_eq!(TrainConfig::parse(&printed, "printed").unwrap(), config, "{printed}");
+        assert!(printed.contains("\n# Samples per step. Whole number, 2 to 65536 (samples).\nbatch = "), "{printed}");
     }
 }
 
@@ -107,7 +141,7 @@ fn all_faults_at_once() {
         [selfplay.resign]
         threshold = 0.7
         [ladder]
-        opponents = [\"alphabeta:2\", \"deepblue\"]
+        opponents = [\"alphabeta:2\", 3]
     ";
     let found: Vec<String> = faults(text).iter().map(Fault::to_string).collect();
     for expected in [
@@ -120,7 +154,7 @@ fn all_faults_at_once() {
         "train.batch = 100000: expected whole number, 2 to 65536 (samples)",
         "train.rate = true: expected number, 0.0000001 to 1 (learning rate)",
         "selfplay.resign.threshold = 0.7: expected number, 0 to 0.5 (expected score)",
-        "ladder.opponents = [\"alphabeta:2\", \"deepblue\"]: expected list of texts such as \"random\", \"alphabeta:2\" or \
+        "ladder.opponents = [\"alphabeta:2\", 3]: expected list of texts such as \"random\", \"alphabeta:2\" or \
          \"rollout:200\" (players as on the command line)",
     ] {
         assert!(found.iter().any(|fault| fault == expected), "{expected:?} is not among {found:#?}");
@@ -236,7 +270,6 @@ fn keys_change_on_the_command_line() {
         ("search.batch=64", "train.batch"),
         ("budget.clock=procesor", "processor"),
         ("run.device=cdua:1", "cuda:1"),
-        ("ladder.opponents=[\"random\", \"alphabta:2\"]", "alphabeta:2"),
         ("selfplay.rulesets=[{ rules = \"brandub\", share = 1 }]", "brandubh"),
         ("selfplay.resign.treshold=0.1", "selfplay.resign.threshold"),
     ] {

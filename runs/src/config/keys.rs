@@ -1,0 +1,202 @@
+//! What a key is: name, type, default, range, unit and what it does, said once.
+//!
+//! [`section!`] makes of one list the struct of a section, its default values, the table that configurations are
+//! checked against, and the reference that `hnefi train --help-config` prints.
+
+use hnefi_engine::Preset;
+use hnefi_inference::DeviceList;
+use hnefi_inference::names::{MEANT, did_you_mean, ruleset};
+use toml::Value;
+
+use super::real;
+
+/// A section of a configuration.
+pub struct Section {
+    /// The table's name, such as `train` or `selfplay.resign`.
+    pub name: &'static str,
+    /// What it is about.
+    pub story: &'static str,
+    /// Its keys, without those of sections within it.
+    pub keys: &'static [Key],
+}
+
+/// One key of a section.
+pub struct Key {
+    /// Its name within the section.
+    pub name: &'static str,
+    /// What it does, in sentences.
+    pub story: &'static str,
+    /// What its values may be.
+    pub kind: Kind,
+    /// What a number counts or what a text is.
+    pub unit: &'static str,
+}
+
+/// What a value must be. Ranges include both ends.
+pub enum Kind {
+    /// A whole number.
+    Whole(i64, i64),
+    /// A whole number that is a multiple of the third number.
+    Multiple(i64, i64, i64),
+    /// A real number; whole ones are accepted too.
+    Real(f64, f64),
+    /// `true` or `false`.
+    Switch,
+    /// One of these texts.
+    OneOf(&'static [&'static str]),
+    /// A device's name, or several joined by commas.
+    Device,
+    /// A list of whole numbers, not empty.
+    Wholes(i64, i64),
+    /// A list of players' specs, which may be empty. What a spec may be is for those to check that play.
+    Players,
+    /// A list of `{ rules = "name", share = number }`.
+    Rulesets,
+}
+
+/// Defines a section: `NAME "table" { doc comments and FIELD: TYPE = DEFAULT, KIND, UNIT; ... }`, with `within { FIELD:
+/// TYPE; }` for sections inside it and `[TRAIT, ...]` before the name for more to derive. Makes the struct with its serde implementations, `Default`, and a constant `SECTION`.
+/// With `for TYPE` the struct exists elsewhere, and a function `default_of` takes the place of `Default`.
+macro_rules! section {
+    (
+        $(#[doc = $about:literal])+
+        $([$($trait:ident),+])? $section:ident $table:literal {
+            $($(#[doc = $story:literal])+ $field:ident: $type:ty = $default:expr, $kind:expr, $unit:expr;)+
+            $(within { $($(#[doc = $inner_story:literal])+ $inner:ident: $inner_type:ty;)+ })?
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        $(#[derive($($trait),+)])?
+        #[serde(deny_unknown_fields, default)]
+        pub struct $section {
+            $($(#[doc = $story])+ pub $field: $type,)+
+            $($($(#[doc = $inner_story])+ pub $inner: $inner_type,)+)?
+        }
+
+        impl Default for $section {
+            fn default() -> $section {
+                $section {
+                    $($field: $default,)+
+                    $($($inner: Default::default(),)+)?
+                }
+            }
+        }
+
+        impl $section {
+            /// What the section's keys are.
+            pub const SECTION: $crate::config::keys::Section = $crate::config::keys::section!(
+                @table $table, concat!($($about),+), $($field, concat!($($story),+), $kind, $unit;)+
+            );
+        }
+    };
+    (@table $table:literal, $about:expr, $($field:ident, $story:expr, $kind:expr, $unit:expr;)+) => {
+        $crate::config::keys::Section {
+            name: $table,
+            story: $about,
+            keys: &[$($crate::config::keys::Key {
+                name: stringify!($field),
+                story: $story,
+                kind: $kind,
+                unit: $unit,
+            },)+],
+        }
+    };
+    (
+        $(#[doc = $about:literal])+
+        for $foreign:ident $table:literal, $section:ident, $default_of:ident {
+            $($(#[doc = $story:literal])+ $field:ident = $default:expr, $kind:expr, $unit:expr;)+
+        }
+    ) => {
+        $(#[doc = $about])+
+        pub const $section: $crate::config::keys::Section = $crate::config::keys::section!(
+            @table $table, concat!($($about),+), $($field, concat!($($story),+), $kind, $unit;)+
+        );
+
+        /// The section's default values.
+        pub(super) fn $default_of() -> $foreign {
+            $foreign { $($field: $default,)+ }
+        }
+    };
+}
+pub(crate) use section;
+
+impl Kind {
+    /// What is allowed, in words.
+    pub fn allowed(&self) -> String {
+        match self {
+            Kind::Whole(low, high) => format!("whole number, {} to {}", whole(*low), whole(*high)),
+            Kind::Multiple(low, high, step) => format!("multiple of {step}, {} to {}", whole(*low), whole(*high)),
+            Kind::Real(low, high) => format!("number, {low} to {high}"),
+            Kind::Switch => "true or false".to_owned(),
+            Kind::OneOf(names) => format!("one of {}", quoted(names)),
+            Kind::Device => r#""cpu", "flex", "cuda:N", "vulkan:N", or several joined by commas"#.to_owned(),
+            Kind::Wholes(low, high) => format!("list of whole numbers, each {} to {}", whole(*low), whole(*high)),
+            Kind::Players => r#"list of texts such as "random", "alphabeta:2" or "rollout:200""#.to_owned(),
+            Kind::Rulesets => {
+                let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
+                format!(
+                    r#"list of {{ rules = "NAME", share = NUMBER }}, shares 0 to 1000000, NAME one of {}"#,
+                    quoted(&names)
+                )
+            }
+        }
+    }
+
+    /// The end of an error about a value that is not allowed: the name that was probably meant, if it is one with a
+    /// slip.
+    pub fn meant(&self, value: &Value) -> String {
+        // Each of these says it at the end of its own error.
+        let problem = match self {
+            Kind::OneOf(known) => value.as_str().map(|text| did_you_mean(text, known.iter().copied())),
+            Kind::Device => value.as_str().and_then(|text| Some(text.parse::<DeviceList>().err()?.to_string())),
+            Kind::Rulesets => {
+                let names = value.as_array().into_iter().flatten().filter_map(|item| item.get("rules")?.as_str());
+                names.into_iter().find_map(|name| ruleset(name).err())
+            }
+            _ => None,
+        };
+        meant(&problem.unwrap_or_default())
+    }
+
+    /// Whether a value is allowed.
+    pub fn allows(&self, value: &Value) -> bool {
+        let whole = |value: &Value, low: i64, high: i64| value.as_integer().is_some_and(|n| (low..=high).contains(&n));
+        match self {
+            Kind::Whole(low, high) => whole(value, *low, *high),
+            Kind::Multiple(low, high, step) => {
+                whole(value, *low, *high) && value.as_integer().is_some_and(|n| n % step == 0)
+            }
+            Kind::Real(low, high) => real(value).is_some_and(|x| (*low..=*high).contains(&x)),
+            Kind::Switch => value.is_bool(),
+            Kind::OneOf(names) => value.as_str().is_some_and(|text| names.contains(&text)),
+            Kind::Device => value.as_str().is_some_and(|text| text.parse::<DeviceList>().is_ok()),
+            Kind::Wholes(low, high) => {
+                value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(|n| whole(n, *low, *high)))
+            }
+            Kind::Players => value.as_array().is_some_and(|list| list.iter().all(Value::is_str)),
+            Kind::Rulesets => value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(is_ruleset)),
+        }
+    }
+}
+
+/// The end of an error that names what was probably meant; empty where it does not.
+pub fn meant(problem: &str) -> String {
+    problem.rfind(MEANT).map(|at| problem[at..].to_owned()).unwrap_or_default()
+}
+
+fn is_ruleset(value: &Value) -> bool {
+    let Some(table) = value.as_table() else { return false };
+    let rules = table.get("rules").and_then(Value::as_str).and_then(Preset::from_name);
+    let share = table.get("share").and_then(real);
+    let known = table.keys().all(|key| ["rules", "share"].contains(&key.as_str()));
+    known && rules.is_some() && share.is_some_and(|share| (0.0..=1e6).contains(&share))
+}
+
+fn whole(number: i64) -> String {
+    if number == i64::MAX { "2^63 - 1".to_owned() } else { number.to_string() }
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}

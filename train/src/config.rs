@@ -1,0 +1,63 @@
+//! The configuration of a run ([`hnefi_runs::config`]), with what only those can check who play.
+
+use hnefi_arena::players::PlayerSpec;
+pub use hnefi_runs::config::reference;
+pub use hnefi_runs::config::{
+    BudgetSection, ConfigError, EvaluateSection, Fault, LadderSection, RunSection, SearchSection, SelfPlayConfig, Span,
+    Stage, Timepiece, TrainConfig, TrainSection,
+};
+use hnefi_runs::config::{Kind, meant, sections_named, shown};
+use toml::Value;
+
+/// A configuration by the name of a built-in one or the path of a TOML file, with some keys changed, as
+/// [`TrainConfig::load_with`] reads it, whose opponents are players.
+///
+/// # Errors
+/// When there is neither, or with every fault.
+pub fn load(name_or_path: &str, changes: &[String]) -> Result<TrainConfig, ConfigError> {
+    let config = TrainConfig::load_with(name_or_path, changes)?;
+    checked(&config, name_or_path).map(|()| config)
+}
+
+/// An error of every fault of the values, unless there is none; `origin` names the configuration.
+///
+/// # Errors
+/// When there is a fault.
+pub fn checked(config: &TrainConfig, origin: &str) -> Result<(), ConfigError> {
+    let mut faults = config.validate();
+    faults.extend(
+        [("ladder.opponents", &config.ladder.opponents), ("evaluate.opponents", &config.evaluate.opponents)]
+            .into_iter()
+            .filter_map(|(key, opponents)| no_player(key, opponents)),
+    );
+    if faults.is_empty() { Ok(()) } else { Err(ConfigError::Faults { origin: origin.to_owned(), faults }) }
+}
+
+/// The fault of a list of opponents that are not all players.
+fn no_player(key: &str, opponents: &[String]) -> Option<Fault> {
+    let problem = opponents.iter().find_map(|text| text.parse::<PlayerSpec>().err())?.to_string();
+    let unit = sections_named(Some(key)).ok()?.first()?.1.first()?.unit;
+    let found = shown(&Value::Array(opponents.iter().map(|text| Value::from(text.as_str())).collect()));
+    let allowed = format!("{} ({unit}){}", Kind::Players.allowed(), meant(&problem));
+    Some(Fault { key: key.to_owned(), found, allowed })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opponents_are_players() {
+        let changed = |change: &str| load("quick", &[change.to_owned()]).map_err(|error| error.to_string());
+        assert!(changed("ladder.opponents=[]").is_ok() && changed("evaluate.opponents=[\"alphabeta:3\"]").is_ok());
+        let message = changed("ladder.opponents=[\"random\", \"alphabta:2\"]").unwrap_err();
+        assert_eq!(
+            message,
+            "configuration quick: 1 fault\n  ladder.opponents = [\"random\", \"alphabta:2\"]: expected list of texts such as \
+             \"random\", \"alphabeta:2\" or \"rollout:200\" (players as on the command line); did you mean alphabeta:2?"
+        );
+        assert!(
+            changed("evaluate.opponents=[\"deepblue\"]").unwrap_err().contains("evaluate.opponents = [\"deepblue\"]")
+        );
+    }
+}
