@@ -19,16 +19,22 @@ use crate::cli::{Cli, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    hnefi_models::device::install();
-    hnefi_models::device::set_device_trial(commands::doctor::trial);
+    #[cfg(feature = "train")]
+    {
+        hnefi_models::device::install();
+        hnefi_models::device::set_device_trial(commands::doctor::trial);
+    }
     let Cli { command, quiet } = Cli::parse();
     if quiet {
         progress::be_quiet();
     }
     let outcome = match command {
+        #[cfg(feature = "train")]
         Command::Train(args) => commands::train::run(args),
+        #[cfg(feature = "train")]
         Command::Worker(args) => commands::worker::run(args),
         Command::Fetch(args) => commands::fetch::run(args),
+        #[cfg(feature = "train")]
         Command::Selfplay(args) => commands::selfplay::run(args),
         Command::Play(args) => commands::play::run(args),
         Command::Uci(args) => commands::uci::run(args),
@@ -36,10 +42,13 @@ fn main() -> ExitCode {
         Command::Match(args) => commands::matches::run(args),
         Command::Pack(args) => commands::pack::run(args),
         Command::Unpack(args) => commands::pack::undo(args),
+        #[cfg(feature = "train")]
         Command::Check(args) => commands::check::run(args),
+        #[cfg(feature = "train")]
         Command::Ladder(args) => commands::ladder::run(args),
         Command::Export(args) => commands::export::run(args),
         Command::Import(args) => commands::import::run(args),
+        #[cfg(feature = "train")]
         Command::Imitate(args) => commands::imitate::run(args),
         Command::Judge(args) => commands::judge::run(args),
         Command::ExportNet(args) => commands::export_net::run(args),

@@ -40,7 +40,7 @@ pub(crate) fn hostile_to_attackers<R: Ruleset>(rules: &Rules, men: Men) -> u128 
     men.defenders | king_as_anvil::<R>(rules, men.king) | throne | R::royal_corners(rules)
 }
 
-/// The defending men captured by the attacker who has just arrived on `to`; [`king_captured`] is about the king.
+/// The defending men captured by the attacker who has just arrived on `to`, the king's own fate apart.
 #[inline(always)]
 pub(crate) fn by_attacker<R: Ruleset>(rules: &Rules, men: Men, to: usize) -> u128 {
     let t = R::TABLES;

@@ -22,7 +22,7 @@ const BUILT_FOR_V3: bool = cfg!(all(
 ));
 
 impl Cpu {
-    /// Asks the CPU; the standard library caches the answers.
+    /// Asks the CPU; the standard library remembers its answers.
     pub(crate) fn detect() -> Cpu {
         #[cfg(target_arch = "x86_64")]
         let has_v3 = is_x86_feature_detected!("avx2")

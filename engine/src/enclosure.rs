@@ -70,7 +70,7 @@ pub(crate) fn renewed_witness<R: Ruleset>(rules: &Rules, men: Men, witness: u128
 #[inline(never)]
 fn path_to_edge<R: Ruleset>(attackers: u128, inside: u128) -> Option<u128> {
     let open = R::TABLES.board & !attackers;
-    // The flood's layers, to walk back on. A longer way is rare, and is then not remembered.
+    // The flood's layers, to walk back on. A way longer than this is rare, and then only goes unremembered.
     let mut layers = [0; 24];
     let mut reached = inside;
     let mut depth = 0;

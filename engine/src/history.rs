@@ -1,24 +1,24 @@
-//! The history of a position: one entry for every position of the game, and how often positions have occurred.
+//! What a position remembers of the game: one entry per position, and questions about those since the last capture.
 //!
 //! Captures are irreversible, so only the entries since the last one matter to the rules. Older ones stay for
 //! [`Position::undo`](crate::Position::undo).
 //!
-//! Occurrences are counted by looking through the entries, which is fast while they are few. A game that goes on for
-//! [`LONG`] plies without a capture gets an index, so that its replay takes time in proportion to its length.
+//! Questions are answered by looking through the entries, which is fast as long as they are few. A game that goes on
+//! for [`LONG`] plies without a capture gets an index, so that its replay takes time in proportion to its length.
 
 mod index;
 
 use crate::{Move, RepetitionCompares, Side};
 use index::Index;
 
-/// The plies without a capture after which a history has an index. Human games and self-play stay below.
+/// Plies without a capture from which on there is an index. Games of people and of self-play stay below.
 pub(crate) const LONG: usize = 1024;
 
 /// The positions of a game up to the present one, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     entries: Vec<Entry>,
-    /// Made when the game first is long without a capture, and up to date whenever it is so.
+    /// There once the game was long without a capture, and up to date whenever it is.
     index: Option<Box<Index>>,
 }
 
@@ -28,7 +28,7 @@ struct Entry {
     key: u64,
     /// The hash of the defenders and the king.
     defenders: u64,
-    /// The move that led to the position; without meaning for the first.
+    /// The move that led to the position; nothing meaningful for the first.
     mv: Move,
 }
 
@@ -65,7 +65,7 @@ impl History {
         }
     }
 
-    /// Brings the index up to date; called after each push from [`LONG`] plies without a capture on.
+    /// Brings the index up to date; to be called after each push from [`LONG`] plies without a capture on.
     #[cold]
     #[inline(never)]
     pub(crate) fn index_newest(&mut self) {
@@ -75,7 +75,7 @@ impl History {
         }
     }
 
-    /// The last `plies` entries; the caller counts the plies since the last capture.
+    /// The last `plies` entries: those since the last capture, as their user has counted them.
     #[inline(always)]
     pub(crate) fn recent(&self, plies: usize) -> Recent<'_> {
         Recent { history: self, plies }
@@ -86,7 +86,7 @@ impl History {
         self.recent(plies).entries().iter().rev().map(|entry| entry.mv)
     }
 
-    /// Reverses the entries, for a history that was built from the present backwards.
+    /// Puts the entries into the opposite order; for building a history from the present backwards.
     pub(crate) fn reverse(&mut self) {
         self.entries.reverse();
         if self.entries.len() > LONG {
@@ -107,7 +107,7 @@ impl Clone for History {
     }
 }
 
-/// The positions since the last capture, oldest first. Few moves need them, see [`Seen`].
+/// The positions since the last capture, oldest first. Few moves ask, see [`Seen`].
 #[derive(Clone, Copy)]
 pub(crate) struct Recent<'a> {
     history: &'a History,
@@ -135,7 +135,7 @@ impl<'a> Recent<'a> {
         self.history.entries.len() - self.plies
     }
 
-    /// How often `key` occurs here. It belongs to a position that follows the last entry by one move.
+    /// How often `key` stands here. `key` belongs to a position that follows the last entry by one move.
     #[inline(always)]
     pub(crate) fn count(self, key: u64) -> usize {
         if let Some(index) = self.index() {
@@ -147,8 +147,8 @@ impl<'a> Recent<'a> {
         entries[..comparable].iter().map(|entry| usize::from(entry.key == key)).sum()
     }
 
-    /// How often the defenders had a configuration after their own moves, among the last `plies` entries. `defenders`
-    /// is its hash, from a position that follows the last entry by a move of the defenders.
+    /// How often the defenders stood like this after moves of theirs, among the last `plies` entries. `defenders`
+    /// belongs to a position that follows the last entry by a move of theirs.
     #[inline(always)]
     pub(crate) fn count_defenders(self, plies: usize, defenders: u64) -> usize {
         if let Some(index) = self.index() {
@@ -166,7 +166,7 @@ impl<'a> Recent<'a> {
         pairs.map(|pair| usize::from(pair[pair.len() - 1].defenders == defenders)).sum()
     }
 
-    /// How often `key` occurs in any of these positions.
+    /// How often `key` stands here at all.
     #[inline(always)]
     pub(crate) fn count_anywhere(self, key: u64) -> usize {
         if let Some(index) = self.index() {
@@ -175,8 +175,8 @@ impl<'a> Recent<'a> {
         self.entries().iter().map(|entry| usize::from(entry.key == key)).sum()
     }
 
-    /// Whether the attackers had the configuration with the hash `attackers` in one of these positions, the last one
-    /// excepted: only then can a move of the defenders repeat a position.
+    /// Whether in one of these positions but the last the attackers stood as `attackers` says, which is their hash:
+    /// only then can a move of the defenders bring it back.
     #[inline(always)]
     pub(crate) fn attackers_stood(self, attackers: u64) -> bool {
         if let Some(index) = self.index() {
@@ -188,8 +188,8 @@ impl<'a> Recent<'a> {
     }
 }
 
-/// Small Bloom filters, with one hash function, of the hashes since the last capture: a hash that they lack needs no
-/// search. Single words, since an array would be kept in memory.
+/// Which hashes stand in the positions since the last capture, as small Bloom filters of one hash function: what they
+/// do not hold needs no search. Words by themselves, since an array would live in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     /// Keys of positions with the attackers to move.
@@ -214,8 +214,8 @@ impl Seen {
         self.configurations |= 1 << (defenders & 63);
     }
 
-    /// Whether a position with this key may have occurred, with `side` to move or, where keys leave that out, either
-    /// side. `false` is certain.
+    /// Whether a position with this key may be among them, with `side` to move or, where keys leave that out, either;
+    /// a no is never wrong.
     #[inline(always)]
     pub(crate) fn may_hold_key(&self, compares: RepetitionCompares, side: Side, key: u64) -> bool {
         let keys = match (compares, side) {
@@ -226,7 +226,7 @@ impl Seen {
         keys >> (key & 63) & 1 != 0
     }
 
-    /// The same for a configuration of the defenders.
+    /// The same of a configuration of the defenders.
     #[inline(always)]
     pub(crate) fn may_hold_configuration(&self, defenders: u64) -> bool {
         self.configurations >> (defenders & 63) & 1 != 0

@@ -1,7 +1,7 @@
 //! Hnefatafl rules: boards, moves, captures, outcomes, notation, and counting of move trees.
 //!
-//! [`Position`] makes moves under any mixture of [`Rules`]; [`Preset`] names the published ones. [`Game`] keeps what
-//! was played. The crate has no I/O, clock, randomness, network or globals: a position goes in, a position comes out.
+//! [`Position`] makes moves under any mixture of [`Rules`]; [`Preset`] names the published ones. [`Game`] keeps what was
+//! played. The crate has no I/O, clock, randomness, network or globals: a position goes in, a position comes out.
 //!
 //! ```
 //! use hnefi_engine::{Game, IllegalMoveReason, Move, MoveList, Preset};
@@ -25,8 +25,7 @@
 //! ```
 //!
 //! # What is where
-//! - [`Position`]: the board, the side to move and only the history that the rules need. It lists moves, plays them and
-//!   takes them back.
+//! - [`Position`]: the board, the side to move and just the history the rules need. It lists moves, plays and takes back.
 //! - [`Game`]: a start, all plies with their captures, and the ending; for boards, records and players.
 //! - [`Rules`] and [`Preset`], [`BoardSize`], [`Side`], [`Piece`], [`Square`], [`Move`]: plain values.
 //! - [`Bitboard`]: a set of squares with set operators and the regions of each board.
@@ -39,12 +38,12 @@
 //! `serde`: `Serialize` and `Deserialize` for rules, presets, sides, squares, moves and outcomes. Off by default.
 //!
 //! # Inside
-//! A position chooses once the code that is monomorphised for its rules (`ruleset.rs`). Making a move is a function
-//! from one plain state to the next (`make.rs`), with captures (`capture.rs`), floods (`enclosure.rs`) and sliding
-//! (`slide.rs`) over sets of squares in a `u128`. Moves are counted and chosen at random on a second form of the board,
-//! line by line (`lines.rs`).
+//! A position chooses, once, code monomorphised for its rules (`ruleset.rs`); making a move is then a function from one
+//! plain state to the next (`make.rs`), which calls on captures (`capture.rs`), floods (`enclosure.rs`) and sliding
+//! (`slide.rs`), all over sets of squares in a `u128`. Counting moves and drawing one at random go by a second form of
+//! the board, line by line (`lines.rs`).
 
-// One exception: `cpu.rs` calls code that is compiled for newer x86-64 CPUs.
+// One exception, for calling code that is compiled for more than the oldest x86-64, see `cpu.rs`.
 #![deny(unsafe_code)]
 
 mod bitboard;

@@ -1,9 +1,9 @@
 //! The pieces once more, line by line in each direction, so that a few vector instructions find every man's moves.
 //!
-//! A directed line is 16 bits: a rank or a file with its bits rising in one direction of movement. Every rank and file
-//! has two, one for each direction, and a word holds four. In a directed line the moves of all pieces are carries of
-//! one addition, and no line runs over into the next. But a square has four places, so captures and floods use the
-//! boards of [`State`](crate::state::State).
+//! A directed line is 16 bits: one rank or file as a piece sees it that moves along it, its bits rising in the direction
+//! of the move. There is one for every rank, file and direction, four to a word. In such a line the moves of all pieces
+//! are carries of one addition, lines end where bits do, and no direction is harder than another. But squares have no one
+//! place, so captures and floods go by the boards of [`State`](crate::state::State).
 
 use crate::bitboard::nth_bit;
 use crate::ruleset::Ruleset;
@@ -11,7 +11,7 @@ use crate::state::Men;
 use crate::tables::lines::{LineWords, WORDS};
 use crate::{Bitboard, Move, Rules, Side, Square, ThronePass};
 
-/// The pieces of both sides as directed lines.
+/// The pieces of both sides as lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lines {
     attackers: LineWords,
@@ -32,7 +32,8 @@ impl Lines {
         lines
     }
 
-    /// Moves a piece of one side and removes the enemies on `captured`. The same call again takes the move back.
+    /// Moves a piece, of the attackers' or the defenders', and removes the enemies on `captured`. The same again takes
+    /// it back.
     #[inline(always)]
     pub fn play<R: Ruleset, const ATTACKERS: bool>(&mut self, mv: Move, captured: Bitboard) {
         let (own, enemies) = match ATTACKERS {
@@ -55,7 +56,7 @@ impl Lines {
             Side::Attackers => &self.attackers,
             Side::Defenders => &self.defenders,
         };
-        // Without a king the last place, which is a square of no board.
+        // Without a king the last place, which is no board's square.
         let king_alone = &t.of_square[king.trailing_zeros().min(127) as usize];
         let mut reached = [0; WORDS];
         for word in 0..words::<R>() {
@@ -96,7 +97,7 @@ impl Slides<'_> {
     /// The move of that index; the order is not the generation order.
     #[inline(always)]
     pub fn nth<R: Ruleset>(&self, index: usize) -> Move {
-        // The word cannot be predicted, so there is no branch on it: first the group of four words, then the word.
+        // Which word it is in is unpredictable, so nothing here branches on it: first the four words, then the one.
         let counts = self.reached.map(|word| word.count_ones() as usize);
         let (mut four, mut before, mut counted) = (0, 0, 0);
         for of_four in counts[..words::<R>() - 4].chunks_exact(4) {

@@ -12,7 +12,7 @@ use crate::{Bitboard, Board, Move, NoLegalMove, Outcome, Reason, Repetition, Rul
 
 /// The state after a legal move, and the squares it emptied by capture. `recent` ends with `before`.
 ///
-/// Inlined everywhere, so that a caller who wants only the outcome does not pay for the rest.
+/// Inlined everywhere: whoever wants the outcome alone does not pay for the rest.
 #[inline(always)]
 pub(crate) fn make<R: Ruleset>(rules: &Rules, recent: Recent<'_>, before: &State, mv: Move) -> (State, Bitboard) {
     match before.side_to_move {
@@ -21,7 +21,7 @@ pub(crate) fn make<R: Ruleset>(rules: &Rules, recent: Recent<'_>, before: &State
     }
 }
 
-/// [`make`] for a known side to move.
+/// [`make`] where the side that moves is known.
 #[inline(always)]
 pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
     rules: &Rules,
@@ -173,7 +173,7 @@ pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
     (after, Bitboard(captured))
 }
 
-/// The outcomes that are tested last: defenders whose every move would repeat, and the two clocks.
+/// The outcomes that come last: a defenders' side whose every move would repeat, and the two clocks.
 #[inline(always)]
 fn late_outcome<R: Ruleset, const ATTACKERS: bool>(
     rules: &Rules,
@@ -181,7 +181,7 @@ fn late_outcome<R: Ruleset, const ATTACKERS: bool>(
     after: &State,
 ) -> Option<Outcome> {
     if ATTACKERS && movegen::bound(rules, recent, after) {
-        // A call needs the state in memory; with a copy for the call the other stays in registers.
+        // A call wants the state in memory; given a copy of its own, it leaves the other in registers.
         let in_memory = *after;
         if movegen::every_move_repeats::<R>(rules, recent, &in_memory) {
             return Some(win(Side::Attackers, Reason::NoMoves));

@@ -62,8 +62,8 @@ pub(crate) fn count<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State
     slides.count::<R>() + king_extra::<R>(rules, king, state.board.occupied().0).count_ones() as usize
 }
 
-/// The legal moves where the ban on repetition may forbid some. Takes the state by value, so that the caller's can stay
-/// in registers.
+/// The legal moves where the ban on repetition may forbid some. Takes a state of its own, so that its caller's can
+/// stay in registers.
 #[cold]
 #[inline(never)]
 fn bound_moves<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: State) -> MoveList {
@@ -72,7 +72,7 @@ fn bound_moves<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: State) -> M
     moves
 }
 
-/// Where the king can go and a man in his place could not; all his moves under rules where he does not slide as men do.
+/// Where the king goes beyond the slides that he has like a man, or altogether where he has none of those.
 #[inline(always)]
 fn king_extra<R: Ruleset>(rules: &Rules, king: u128, occupied: u128) -> u128 {
     if king == 0 {

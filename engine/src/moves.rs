@@ -4,8 +4,8 @@ use crate::BoardSize;
 
 /// A square: `rank * N + file`, rank 0 at the bottom, file 0 at the left.
 ///
-/// Its name depends on the board, index 7 is `a2` on 7x7 and `h1` on 9x9. So squares and moves have [`Square::name`]
-/// and [`Square::parse`], [`Move::text`] and [`Move::parse`], which take the board's size, and neither `Display` nor
+/// Its name depends on the board, index 7 is `a2` on 7x7 and `h1` on 9x9. So squares and moves have [`Square::name`] and
+/// [`Square::parse`], [`Move::text`] and [`Move::parse`], which take the board's size, and neither `Display` nor
 /// `FromStr`.
 ///
 /// ```
@@ -71,7 +71,7 @@ impl Square {
 pub struct Move(u16);
 
 impl Move {
-    /// Fills the place of a move where a history begins.
+    /// Stands in a history for the move that did not lead to its first position.
     pub(crate) const NONE: Move = Move(0);
 
     /// A move between two squares.
@@ -245,8 +245,8 @@ impl MoveList {
 
     /// Adds `count` moves from one square to `first`, `first + stride` and so on.
     ///
-    /// A full run is written whatever the count: a few vector stores cost less than the missed branches of a loop whose
-    /// length cannot be predicted.
+    /// A full run is written whatever the count: that is a few vector stores, where a loop of unpredictable length
+    /// would cost more in branches missed.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, from: Square, first: usize, stride: usize, count: usize) {
         let len = self.len as usize;

@@ -42,7 +42,8 @@ versions! {
     }
 }
 
-/// The number of replies to a move, counted from the state after it; the position and its history stay as they are.
+/// The number of replies to a move, from the state after it: the position stays, and its history ends before that
+/// state.
 #[inline(always)]
 fn replies<R: Ruleset, const ATTACKERS: bool>(position: &Position, mv: Move) -> u64 {
     let (after, captured) = make_for::<R, ATTACKERS>(&position.rules, position.recent(), &position.state, mv);
@@ -81,7 +82,7 @@ fn judged<R: Ruleset, const ATTACKERS: bool>(position: &Position, mv: Move) {
     std::hint::black_box(after.outcome);
 }
 
-/// What `count` returns for the position after a move; the move is taken back.
+/// What `count` finds after a move, which is taken back.
 fn below(position: &mut Position, mv: Move, count: impl FnOnce(&mut Position) -> u64) -> u64 {
     let undo = position.play_unchecked(mv);
     let found = count(position);

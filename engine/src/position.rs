@@ -1,4 +1,4 @@
-//! Positions: a board, the rules, the side to move and only the history that the rules need.
+//! Positions: a board, the rules, the side to move and just the history the rules need.
 
 use crate::cpu::{Cpu, versions};
 use crate::enclosure;
@@ -39,7 +39,7 @@ impl Undo {
 pub struct Position {
     pub(crate) rules: Rules,
     pub(crate) kernel: Kernel,
-    /// What the CPU has; chooses between the two versions of hot code.
+    /// What to choose between code for every x86-64 and code for newer ones by.
     pub(crate) cpu: Cpu,
     /// [`Rules::fingerprint`], since hashing the options takes longer than all else in a state key.
     rules_key: u64,
@@ -361,7 +361,7 @@ impl Position {
     }
 }
 
-// What searches call most, in two versions for x86-64.
+// What a position is asked for most, in two versions for x86-64.
 
 versions! {
     fn list_moves<R: Ruleset>(cpu: Cpu, position: &Position, moves: &mut MoveList) {
@@ -376,7 +376,7 @@ versions! {
 }
 
 versions! {
-    fn choose_move<R: Ruleset, P: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: P) -> Option<Move> {
+    fn choose_move<R: Ruleset, Pick: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: Pick) -> Option<Move> {
         movegen::choose::<R>(&position.rules, position.recent(), &position.state, &position.lines, pick)
     }
 }

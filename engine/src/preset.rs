@@ -8,8 +8,7 @@ use crate::{
     Rules, Side, ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
 };
 
-/// A published ruleset. [RULES.md](https://github.com/hnefi/hnefi/blob/main/docs/RULES.md) lists the options of each
-/// and the sources S0 to S4.
+/// A published ruleset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Preset {
@@ -108,7 +107,7 @@ impl Preset {
 }
 
 impl Rules {
-    /// The preset with these options, whatever the ply cap; `None` for another mixture.
+    /// The preset these rules are, the ply cap apart; `None` for a mixture of one's own.
     pub fn preset(&self) -> Option<Preset> {
         Preset::ALL.into_iter().find(|preset| Rules { ply_cap: self.ply_cap, ..preset.rules() } == *self)
     }

@@ -17,8 +17,8 @@ pub enum KingCapture {
     Weak,
 }
 
-/// Whether a king who is captured as [`KingCapture::Strong`] says can be captured on the edge. The edge does not help
-/// to capture a king who is captured like a man.
+/// What happens on the edge to a king who is captured like [`KingCapture::Strong`] says. One who is captured like a
+/// man gets no help from the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum KingOnEdge {
@@ -198,8 +198,8 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// What makes these rules unplayable: a line for each fault with the key, the value and what is allowed; empty for
-    /// rules that can be played. Positions do not check this; code that reads rules from a file should.
+    /// What is impossible about these rules, one line a fault with the key, the value and what is allowed; empty for
+    /// rules that can be played. Positions do not check this: whoever reads rules from a file should.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let occurrence = self.repetition_occurrence;
@@ -222,7 +222,7 @@ impl Rules {
     }
 }
 
-/// A hasher that gives the same hash in every version of Rust, unlike the standard one.
+/// A hasher that, unlike the standard one, promises to stay as it is.
 struct Fingerprint(u64);
 
 impl Hasher for Fingerprint {

@@ -1,4 +1,4 @@
-//! From rule options as values to rule options as constants.
+//! The bridge from rule options as values to rule options as constants.
 //!
 //! Hot code is generic over a [`Ruleset`]. For the published boards [`Ruleset::options`] is a constant, so every test
 //! of an option folds away; any other mixture runs the same code with the options read at run time. A position
@@ -15,7 +15,7 @@ pub(crate) trait Ruleset: 'static {
     const N: usize;
     /// The masks of this board.
     const TABLES: &'static Tables;
-    /// Where its squares are in the directed lines.
+    /// Where its squares are in the lines.
     const LINES: &'static LineTables;
 
     /// The options that decide what happens on the board. `given` are the position's own rules; a published ruleset
@@ -123,7 +123,7 @@ impl Kernel {
     }
 }
 
-/// Evaluates an expression in which `$ruleset` is the type of a kernel.
+/// Runs an expression with `$ruleset` standing for the type that belongs to a kernel.
 macro_rules! with_ruleset {
     ($kernel:expr, $ruleset:ident => $body:expr) => {{
         use $crate::ruleset::Kernel;

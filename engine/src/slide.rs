@@ -67,7 +67,7 @@ pub(crate) fn reach(t: &Tables, square: usize, blockers: u128) -> u128 {
     rays[RIGHT] | rays[UP] | rays[LEFT] | rays[DOWN]
 }
 
-/// The squares reached, by direction.
+/// The same by direction.
 #[inline(always)]
 pub(crate) fn reach_by_ray(t: &Tables, square: usize, blockers: u128) -> [u128; 4] {
     let [right, up, left, down] = t.rays[square & 127];
@@ -101,7 +101,7 @@ pub(crate) fn king_slides_like_men<R: Ruleset>(rules: &Rules) -> bool {
     R::options(rules).throne_pass == ThronePass::All
 }
 
-/// Where a king on `square` can go; `occupied` leaves him out.
+/// Where a king on `square` can go, `occupied` not counting himself.
 #[inline(always)]
 pub(crate) fn king_reach<R: Ruleset>(rules: &Rules, square: usize, occupied: u128) -> u128 {
     let t = R::TABLES;

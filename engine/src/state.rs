@@ -90,11 +90,11 @@ pub(crate) struct State {
     pub attackers_hash: u64,
     /// Zobrist hash of the defenders and the king.
     pub defenders_hash: u64,
-    /// Sum of the history keys since the last capture, with this position's: a hash of the multiset.
+    /// Sum of the history keys since the last capture, this position's among them: a hash of the multiset.
     pub keys_sum: u64,
-    /// The same sum over the defenders' configurations that count for the draw fort.
+    /// The same of the defenders' configurations that count for the draw fort.
     pub configurations_sum: u64,
-    /// Bloom filters of the terms of the two sums.
+    /// What the two sums are of, for telling at a glance what they are not.
     pub seen: Seen,
     /// A path from a defender to the edge as last found, see [`crate::enclosure::encircled`]; empty when unknown.
     pub way_out: u128,
@@ -141,7 +141,7 @@ impl State {
         repetition_key(rules, self.attackers_hash ^ self.defenders_hash, self.side_to_move)
     }
 
-    /// The squares of the side to move: its men, and its king if it has one.
+    /// The squares held by the side to move: its men, and the king if he is its.
     #[inline(always)]
     pub fn movers(&self) -> (u128, u128) {
         match self.side_to_move {

@@ -68,7 +68,7 @@ impl Symmetry {
     }
 }
 
-/// The two mirror bits, exchanged.
+/// The two mirror bits with their places exchanged.
 const fn exchanged(mirrors: u8) -> u8 {
     (mirrors << 1 | mirrors >> 1) & (MIRROR_FILES | MIRROR_RANKS)
 }

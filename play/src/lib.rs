@@ -64,6 +64,12 @@ pub enum PlayError {
         /// Why not.
         problem: String,
     },
+    /// A run that is watched cannot be read.
+    #[error("{problem}")]
+    Run {
+        /// Which and why.
+        problem: String,
+    },
     /// Resigning needs a person whose turn it is or whose game it is.
     #[error("nobody here can resign: {0}")]
     NoResignation(&'static str),

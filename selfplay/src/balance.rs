@@ -17,7 +17,7 @@
 use hnefi_engine::{Preset, Rules, Side};
 use serde::{Deserialize, Serialize};
 
-use hnefi_runs::GameRecord;
+use hnefi_runs::{GameRecord, Handicap};
 
 /// The most that one generation changes, in doublings: at a score of 0 or 1.
 const STEP_DOUBLINGS: f32 = 0.5;
@@ -39,15 +39,6 @@ pub(super) struct Limits {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Balance(Vec<(Preset, Handicap)>);
 
-/// What the attackers have over the defenders; what is below 0, the defenders have over the attackers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Handicap {
-    /// Doublings of the playouts.
-    pub doublings: f32,
-    /// Share of the other side's moves that are random.
-    pub blunders: f32,
-}
-
 impl Balance {
     /// The handicap under these rules.
     pub(super) fn of(&self, rules: &Rules) -> Handicap {
@@ -63,7 +54,7 @@ impl Balance {
     /// Keeps the handicaps within new limits.
     pub(super) fn restrict(&mut self, limits: Limits) {
         for (_, handicap) in &mut self.0 {
-            handicap.restrict(limits);
+            restrict(handicap, limits);
         }
     }
 
@@ -84,38 +75,36 @@ impl Balance {
                     self.0.push((preset, Handicap::default()));
                     self.0.len() - 1
                 });
-                self.0[place].1.adapt(points / count as f32, limits);
+                adapt(&mut self.0[place].1, points / count as f32, limits);
             }
         }
     }
 }
 
-impl Handicap {
-    /// Moves in favour of the side that scored less, `score` being the attackers'.
-    fn adapt(&mut self, score: f32, limits: Limits) {
-        let towards = 2.0 * (0.5 - score);
-        self.doublings += STEP_DOUBLINGS * towards;
-        self.blunders += STEP_BLUNDERS * towards;
-        self.restrict(limits);
-    }
+/// Moves in favour of the side that scored less, `score` being the attackers'.
+fn adapt(handicap: &mut Handicap, score: f32, limits: Limits) {
+    let towards = 2.0 * (0.5 - score);
+    handicap.doublings += STEP_DOUBLINGS * towards;
+    handicap.blunders += STEP_BLUNDERS * towards;
+    restrict(handicap, limits);
+}
 
-    fn restrict(&mut self, limits: Limits) {
-        self.doublings = self.doublings.clamp(-limits.doublings, limits.doublings);
-        self.blunders = self.blunders.clamp(-limits.blunders, limits.blunders);
-    }
+fn restrict(handicap: &mut Handicap, limits: Limits) {
+    handicap.doublings = handicap.doublings.clamp(-limits.doublings, limits.doublings);
+    handicap.blunders = handicap.blunders.clamp(-limits.blunders, limits.blunders);
+}
 
-    /// Playouts of a full search of attackers and defenders.
-    pub(super) fn playouts(self, base: u32) -> [u32; 2] {
-        let playouts = |doublings: f32| ((base as f32 * doublings.exp2()).round() as u32).max(FEWEST.min(base));
-        [playouts(self.doublings / 2.0), playouts(-self.doublings / 2.0)]
-    }
+/// Playouts of a full search of attackers and defenders.
+pub(super) fn playouts(handicap: Handicap, base: u32) -> [u32; 2] {
+    let playouts = |doublings: f32| ((base as f32 * doublings.exp2()).round() as u32).max(FEWEST.min(base));
+    [playouts(handicap.doublings / 2.0), playouts(-handicap.doublings / 2.0)]
+}
 
-    /// Share of its moves that a side plays at random.
-    pub(super) fn blunders(self, side: Side) -> f32 {
-        match side {
-            Side::Attackers => (-self.blunders).max(0.0),
-            Side::Defenders => self.blunders.max(0.0),
-        }
+/// Share of its moves that a side plays at random.
+pub(super) fn blunders(handicap: Handicap, side: Side) -> f32 {
+    match side {
+        Side::Attackers => (-handicap.blunders).max(0.0),
+        Side::Defenders => handicap.blunders.max(0.0),
     }
 }
 
@@ -150,22 +139,22 @@ mod tests {
     #[test]
     fn the_loser_thinks_longer_up_to_the_limit() {
         let mut balance = Balance::default();
-        assert_eq!(brandubh(&balance).playouts(16), [16, 16]);
+        assert_eq!(playouts(brandubh(&balance), 16), [16, 16]);
         for _ in 0..4 {
             balance.observe(&games(Preset::Brandubh, 0, 4), LIMITS);
         }
-        assert_eq!(brandubh(&balance).playouts(16), [32, 8]);
+        assert_eq!(playouts(brandubh(&balance), 16), [32, 8]);
         for _ in 0..20 {
             balance.observe(&games(Preset::Brandubh, 0, 4), LIMITS);
         }
-        assert_eq!(brandubh(&balance).playouts(16), [64, 4]);
-        assert_eq!(brandubh(&balance).playouts(4), [16, 2]);
+        assert_eq!(playouts(brandubh(&balance), 16), [64, 4]);
+        assert_eq!(playouts(brandubh(&balance), 4), [16, 2]);
         balance.observe(&games(Preset::Brandubh, 2, 2), LIMITS);
-        assert_eq!(brandubh(&balance).playouts(16), [64, 4]);
+        assert_eq!(playouts(brandubh(&balance), 16), [64, 4]);
         for _ in 0..12 {
             balance.observe(&games(Preset::Brandubh, 4, 0), LIMITS);
         }
-        assert_eq!(brandubh(&balance).playouts(16), [8, 32]);
+        assert_eq!(playouts(brandubh(&balance), 16), [8, 32]);
     }
 
     #[test]
@@ -188,8 +177,8 @@ mod tests {
         both.extend(games(Preset::Copenhagen, 4, 0));
         balance.observe(&both, LIMITS);
         let copenhagen = balance.of(&Preset::Copenhagen.rules());
-        assert_eq!([Side::Attackers, Side::Defenders].map(|side| brandubh(&balance).blunders(side)), [0.0, 0.1]);
-        assert_eq!([Side::Attackers, Side::Defenders].map(|side| copenhagen.blunders(side)), [0.1, 0.0]);
+        assert_eq!([Side::Attackers, Side::Defenders].map(|side| blunders(brandubh(&balance), side)), [0.0, 0.1]);
+        assert_eq!([Side::Attackers, Side::Defenders].map(|side| blunders(copenhagen, side)), [0.1, 0.0]);
         assert_eq!(balance.of(&Preset::Tablut.rules()), Handicap::default());
     }
 

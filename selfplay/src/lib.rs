@@ -28,12 +28,10 @@ mod statistics;
 use hnefi_inference::{EvalError, Evaluator};
 
 pub use arrival::{Adaptation, Arrival};
-pub use balance::Handicap;
 pub use batches::{BatchParams, BatchSummary, record_games};
 pub use config::search_config;
 pub use hnefi_runs::config::{LANE_GAMES, PlyCaps, ResignConfig, RulesetShare, SelfPlayConfig};
 pub use observer::{FleetObserver, FleetProgress, Unobserved};
-pub use resignation::ResignSummary;
 pub use snapshot::FleetSnapshot;
 pub use statistics::{EndCount, GenerationStats};
 

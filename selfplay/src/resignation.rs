@@ -10,25 +10,14 @@ use std::collections::VecDeque;
 use hnefi_engine::Side;
 use serde::{Deserialize, Serialize};
 
-use hnefi_runs::GameRecord;
 use hnefi_runs::config::ResignConfig;
+use hnefi_runs::{GameRecord, ResignSummary};
 
 /// The latest verified games of both sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Verification {
     /// Per side, oldest first: whether it would have been wrong to resign.
     wrong: [VecDeque<bool>; 2],
-}
-
-/// What is known about the resignation rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ResignSummary {
-    /// Per side, attackers first: latest games in which it would have resigned and that were played on.
-    pub verified: [u32; 2],
-    /// Per side: how many of those it did not lose.
-    pub wrong: [u32; 2],
-    /// Per side: whether it may resign in the next generation.
-    pub active: [bool; 2],
 }
 
 impl Verification {

@@ -7,6 +7,7 @@
 use hnefi_engine::{Move, MoveList};
 use hnefi_inference::{EvalRequest, Evaluation};
 
+use super::balance;
 use super::chance::{Purpose, generator, unit};
 use super::game::Game;
 use super::lane::Table;
@@ -94,7 +95,7 @@ impl Seat {
     fn begin_search(&mut self, table: &Table<'_>) {
         let Some(game) = &self.game else { return };
         let side = game.position.side_to_move();
-        let playouts = table.balance.of(&game.record.rules).playouts(table.playouts)[side.index()];
+        let playouts = balance::playouts(table.balance.of(&game.record.rules), table.playouts)[side.index()];
         let mut noise = generator(table.seed, game.record.game, game.record.plies.len(), Purpose::SearchNoise);
         self.search.begin(&game.position, playouts, Some(&mut noise));
         self.turn = Turn::Searching;
@@ -194,7 +195,7 @@ impl Seat {
     fn blunder(&self, report: &SearchReport, table: &Table<'_>) -> Option<Move> {
         let record = self.record()?;
         let side = self.game.as_ref()?.position.side_to_move();
-        let share = f64::from(table.balance.of(&record.rules).blunders(side));
+        let share = f64::from(balance::blunders(table.balance.of(&record.rules), side));
         let mut rng = generator(table.seed, record.game, record.plies.len(), Purpose::Blunder);
         if unit(&mut rng) >= share || report.proven.is_some_and(|proven| proven.verdict == Verdict::Win) {
             return None;

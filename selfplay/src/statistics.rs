@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use hnefi_engine::{Move, Outcome, Preset, Reason, Side};
 use serde::{Deserialize, Serialize};
 
-use super::balance::Handicap;
-use super::resignation::ResignSummary;
-use hnefi_runs::GameRecord;
+use hnefi_runs::{GameRecord, Handicap, ResignSummary};
 
 /// Ply at which the variety of games is measured.
 const VARIETY_PLY: usize = 8;

@@ -3,9 +3,10 @@
 
 use hnefi_engine::Preset;
 use hnefi_inference::{EvalError, Evaluator, HashEvaluator};
+use hnefi_runs::Handicap;
 use hnefi_runs::PlyCaps;
 use hnefi_search::SearchConfig;
-use hnefi_selfplay::{Fleet, Generation, Handicap, Quota, RulesetShare, SelfPlayConfig, Unobserved};
+use hnefi_selfplay::{Fleet, Generation, Quota, RulesetShare, SelfPlayConfig, Unobserved};
 
 /// Two lanes of short games under one ruleset.
 fn config(rules: Preset) -> SelfPlayConfig {

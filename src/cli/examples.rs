@@ -1,5 +1,6 @@
 //! Examples at the end of each command's help. A test reads every one of them as the program would.
 
+#[cfg(feature = "train")]
 pub const TRAIN: &str = "\
 Examples:
   hnefi train                                  # Brandubh, 8 minutes on 2 cores
@@ -7,6 +8,7 @@ Examples:
   hnefi train --config copenhagen --from brandubh --set budget.minutes=30
   hnefi train --config copenhagen --store s3://BUCKET/runs/first --no-selfplay";
 
+#[cfg(feature = "train")]
 pub const WORKER: &str = "\
 Examples:
   hnefi worker s3://BUCKET/runs/first
@@ -17,6 +19,7 @@ Examples:
   hnefi fetch s3://BUCKET/runs/first --run runs/first
   hnefi fetch s3://BUCKET/runs/first --run runs/first --follow";
 
+#[cfg(feature = "train")]
 pub const SELFPLAY: &str = "\
 Examples:
   hnefi selfplay --model brandubh --games 1000 --out runs/games
@@ -46,12 +49,14 @@ Examples:
   hnefi match model:a,playouts=64 model:b,playouts=64 --sprt 0,20 --games 4000
   hnefi match model:runs/quick 'uci:./engine --fast,nodes=64' --save g.hgames";
 
+#[cfg(feature = "train")]
 pub const LADDER: &str = "\
 Examples:
   hnefi ladder runs/quick
   hnefi ladder runs/quick --opponent alphabeta:3 --games 200 --playouts 128
   hnefi ladder runs/quick --show --json";
 
+#[cfg(feature = "train")]
 pub const CHECK: &str = "\
 Examples:
   hnefi check runs/quick";
@@ -76,6 +81,7 @@ Examples:
   hnefi import games.csv --rules brandubh --out games.hgames
   hnefi import a.pgn b.otg --rules copenhagen --out games.hgames --strict";
 
+#[cfg(feature = "train")]
 pub const IMITATE: &str = "\
 Examples:
   hnefi imitate games.hgames --out people

@@ -7,9 +7,11 @@ use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
 use hnefi_inference::names::ruleset;
+#[cfg(feature = "train")]
 use hnefi_runs::store::Location;
 use serde::Serialize;
 
+#[cfg(feature = "train")]
 use super::StoreArgs;
 
 /// Arguments of `match`.
@@ -64,6 +66,7 @@ pub struct MatchArgs {
     pub save: Option<PathBuf>,
 }
 
+#[cfg(feature = "train")]
 /// Arguments of `ladder`.
 #[derive(Debug, Args)]
 pub struct LadderArgs {
@@ -158,6 +161,7 @@ pub enum Stage {
     /// Games by search and network.
     Selfplay,
     /// Training steps.
+    #[cfg(feature = "train")]
     Train,
     /// The engine behind its protocol.
     Protocol,

@@ -1,7 +1,7 @@
 //! What can be said on the command line.
 
 mod data;
-#[cfg(test)]
+#[cfg(all(test, feature = "train"))]
 mod documents;
 mod examples;
 mod measuring;
@@ -13,12 +13,14 @@ use clap::{Parser, Subcommand};
 use hnefi_engine::Rules;
 
 pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
-pub use measuring::{BenchArgs, DoctorArgs, JudgeArgs, LadderArgs, MatchArgs, PerftArgs, Stage};
+#[cfg(feature = "train")]
+pub use measuring::LadderArgs;
+pub use measuring::{BenchArgs, DoctorArgs, JudgeArgs, MatchArgs, PerftArgs, Stage};
 pub use playing::{PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
 pub use shell::{CompletionsArgs, ManArgs};
-pub use training::{
-    CheckArgs, FetchArgs, ImitateArgs, PackArgs, SelfplayArgs, StoreArgs, TrainArgs, UnpackArgs, WorkerArgs,
-};
+#[cfg(feature = "train")]
+pub use training::{CheckArgs, ImitateArgs, SelfplayArgs, StoreArgs, TrainArgs, WorkerArgs};
+pub use training::{FetchArgs, PackArgs, UnpackArgs};
 
 /// A self-play training toolkit for Hnefatafl (Viking chess).
 #[derive(Debug, Parser)]
@@ -36,15 +38,18 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train a network from random weights by self-play; the same command resumes.
+    #[cfg(feature = "train")]
     #[command(after_help = examples::TRAIN)]
     Train(TrainArgs),
     /// Play games for a run that is trained elsewhere; any number of workers, on any machines (docs/SCALING.md).
+    #[cfg(feature = "train")]
     #[command(after_help = examples::WORKER)]
     Worker(WorkerArgs),
     /// Copy a run from a bucket into a directory.
     #[command(after_help = examples::FETCH)]
     Fetch(FetchArgs),
     /// Play self-play games and write their records.
+    #[cfg(feature = "train")]
     #[command(after_help = examples::SELFPLAY)]
     Selfplay(SelfplayArgs),
     /// Play in the terminal or, with --web, in a browser.
@@ -60,9 +65,11 @@ pub enum Command {
     #[command(after_help = examples::MATCH)]
     Match(MatchArgs),
     /// Check whether a run, or a pack of one, is whole (docs/RUNS.md).
+    #[cfg(feature = "train")]
     #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Rate the checkpoints of a run, in Elo per side.
+    #[cfg(feature = "train")]
     #[command(after_help = examples::LADDER)]
     Ladder(LadderArgs),
     /// Put a run into a few files of bounded size.
@@ -78,6 +85,7 @@ pub enum Command {
     #[command(after_help = examples::IMPORT)]
     Import(ImportArgs),
     /// Train a network on recorded games, to begin self-play with.
+    #[cfg(feature = "train")]
     #[command(after_help = examples::IMITATE)]
     Imitate(ImitateArgs),
     /// Compare a checkpoint with recorded games: move agreement and value calibration.

@@ -94,7 +94,7 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 /// Arguments of `watch`.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
-    /// Run directory.
+    /// The run: a directory, or a bucket such as s3://BUCKET/runs/first.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
     /// Serve a page to browsers instead; open the address that is printed.

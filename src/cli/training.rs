@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+#[cfg(feature = "train")]
 use hnefi_inference::DeviceList;
 use hnefi_runs::store::{Location, Patience, StoreWatch};
 
+#[cfg(feature = "train")]
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub struct TrainArgs {
@@ -66,6 +68,7 @@ pub struct PlaceArgs {
 
 impl PlaceArgs {
     /// The place, if one was given.
+    #[cfg(feature = "train")]
     pub fn location(&self) -> Option<Location> {
         self.store.clone().or_else(|| self.run.clone().map(Location::Directory))
     }
@@ -93,6 +96,7 @@ impl StoreArgs {
     }
 }
 
+#[cfg(feature = "train")]
 /// Arguments of `imitate`.
 #[derive(Debug, Args)]
 pub struct ImitateArgs {
@@ -116,11 +120,13 @@ pub struct ImitateArgs {
     pub from: Option<PathBuf>,
 }
 
+#[cfg(feature = "train")]
 fn epochs(text: &str) -> Result<f64, String> {
     let epochs = text.parse().ok().filter(|epochs| (0.01..=10_000.0).contains(epochs));
     epochs.ok_or_else(|| "expected a number from 0.01 to 10000".to_owned())
 }
 
+#[cfg(feature = "train")]
 /// Arguments of `worker`.
 #[derive(Debug, Args)]
 pub struct WorkerArgs {
@@ -175,6 +181,7 @@ pub struct FetchArgs {
     pub store: StoreArgs,
 }
 
+#[cfg(feature = "train")]
 /// Arguments of `selfplay`.
 #[derive(Debug, Args)]
 pub struct SelfplayArgs {
@@ -225,6 +232,7 @@ pub struct PackArgs {
     pub parts: u32,
 }
 
+#[cfg(feature = "train")]
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {

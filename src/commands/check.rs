@@ -25,7 +25,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<()> {
     }
     let [run] = args.run.as_slice() else { bail!("expected one run, or all parts of one pack") };
     if let Location::Directory(dir) = run {
-        super::web::is_run(dir)?;
+        super::web::open_run(dir)?;
     }
     let stop = interrupt::stop_flag()?;
     let patience = args.store.patience(Delays { bar: progress::spinner(), stop: Arc::clone(&stop) });

@@ -1,11 +1,11 @@
 //! `hnefi doctor`: what this machine can run and what would be chosen.
 
+#[cfg(feature = "train")]
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::Context;
 use hnefi_inference::{DeviceChoice, Precision};
-use hnefi_train::TrainConfig;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use crate::cli::DoctorArgs;
@@ -14,7 +14,7 @@ use crate::cli::DoctorArgs;
 pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
     if let Some(device) = args.device {
         let began = Instant::now();
-        let name = hnefi_models::device::try_out(device)?;
+        let name = try_out(device)?;
         let seconds = began.elapsed().as_secs_f64();
         println!("{device}: {name} evaluates and trains a small network as the CPU does, {seconds:.1} s");
         return Ok(());
@@ -38,14 +38,16 @@ pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
     };
     println!("precisions     {}", Precision::ALL.map(precision).join(", "));
     println!("devices");
-    for report in hnefi_models::device::survey() {
-        let state = match &report.state {
+    for (device, state) in devices() {
+        let state = match state {
             Ok(detail) => format!("available: {detail}"),
             Err(problem) => format!("not available: {problem}"),
         };
-        println!("  {:<12} {state}", report.choice.to_string());
+        println!("  {:<12} {state}", device.to_string());
     }
-    let chosen = TrainConfig::default().run;
+    #[cfg(feature = "train")]
+    let chosen = hnefi_train::TrainConfig::default().run;
+    #[cfg(feature = "train")]
     println!("chosen         {} for self-play and play, {} for training", chosen.device, chosen.train_device);
     let names = hnefi_inference::pretrained_names();
     println!(
@@ -55,7 +57,30 @@ pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Every device with what it is, or why it cannot be used.
+#[cfg(feature = "train")]
+fn devices() -> Vec<(DeviceChoice, Result<String, String>)> {
+    hnefi_models::device::survey().into_iter().map(|report| (report.choice, report.state)).collect()
+}
+
+/// The one device of a build without burn.
+#[cfg(not(feature = "train"))]
+fn devices() -> Vec<(DeviceChoice, Result<String, String>)> {
+    vec![(DeviceChoice::Cpu, Ok("kernels of this program; others need the feature `train`".to_owned()))]
+}
+
+#[cfg(feature = "train")]
+fn try_out(device: DeviceChoice) -> anyhow::Result<String> {
+    Ok(hnefi_models::device::try_out(device)?)
+}
+
+#[cfg(not(feature = "train"))]
+fn try_out(device: DeviceChoice) -> anyhow::Result<String> {
+    anyhow::bail!("device {device}: not in this build, which has no training; build with the feature `train`")
+}
+
 /// The command by which this program tries out a device in another process, should its driver end it.
+#[cfg(feature = "train")]
 pub fn trial(device: DeviceChoice) -> Option<Command> {
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.args(["doctor", "--device", &device.to_string()]);

@@ -1,15 +1,18 @@
-//! One file a command.
+//! One file a command. Those that need burn, or a configuration of training, are in the feature `train`.
 
 pub mod bench;
+#[cfg(feature = "train")]
 pub mod check;
 mod delays;
 pub mod doctor;
 pub mod export;
 pub mod export_net;
 pub mod fetch;
+#[cfg(feature = "train")]
 pub mod imitate;
 pub mod import;
 pub mod judge;
+#[cfg(feature = "train")]
 pub mod ladder;
 pub mod matches;
 pub mod pack;
@@ -17,11 +20,15 @@ pub mod perft;
 pub mod play;
 mod records;
 pub mod replay;
+#[cfg(feature = "train")]
 pub mod selfplay;
 pub mod shell;
+#[cfg(feature = "train")]
 mod table;
+#[cfg(feature = "train")]
 pub mod train;
 pub mod uci;
 pub mod watch;
 mod web;
+#[cfg(feature = "train")]
 pub mod worker;

@@ -9,7 +9,7 @@ use crate::cli::{PackArgs, UnpackArgs};
 
 /// Packs a run that nobody is training.
 pub fn run(args: PackArgs) -> anyhow::Result<()> {
-    super::web::is_run(&args.run)?;
+    super::web::open_run(&args.run)?;
     let name = args.run.canonicalize().ok().and_then(|dir| dir.file_name().map(PathBuf::from));
     let out = args.out.unwrap_or_else(|| name.unwrap_or_else(|| "run".into()).with_extension("pack"));
     let mut first = out.clone().into_os_string();

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hnefi_arena::MatchResult;
 use hnefi_arena::ladder::Standings;
 use hnefi_inference::NetworkConfig;
+use hnefi_runs::GenerationMetrics;
 use hnefi_runs::store::{Access, Location, Store, checkpoint_key};
 use hnefi_selfplay::FleetProgress;
 use hnefi_train::config::reference;
 use hnefi_train::run::{Beginning, RunParams, TrainingProgress};
-use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver};
+use hnefi_train::{TrainConfig, TrainObserver};
 use indicatif::ProgressBar;
 
 use super::delays::Delays;

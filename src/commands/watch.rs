@@ -9,11 +9,11 @@ pub fn run(args: WatchArgs) -> anyhow::Result<()> {
     if args.web {
         return super::web::watch(&args);
     }
-    super::web::is_run(&args.run)?;
+    let run = super::web::open_run(&args.run)?;
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        hnefi_play::watch::run(&args.run)?;
+        hnefi_play::watch::run(&run)?;
     } else {
-        hnefi_play::watch::print(&args.run, std::io::stdout().lock())?;
+        hnefi_play::watch::print(&run, std::io::stdout().lock())?;
     }
     Ok(())
 }

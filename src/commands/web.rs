@@ -5,6 +5,8 @@ use std::path::Path;
 use hnefi_engine::Preset;
 use hnefi_play::web::{WebConfig, WebError, WebServer};
 use hnefi_play::{WITHOUT_NETWORK, shipped_network};
+use hnefi_runs::Run;
+use hnefi_runs::store::{Location, Patience};
 
 use super::play::clock_seed;
 use crate::cli::{PlayArgs, Seat, ServeArgs, WatchArgs};
@@ -36,19 +38,25 @@ pub fn play(args: &PlayArgs, rules: Preset) -> anyhow::Result<()> {
 
 /// Serves the training page of a run.
 pub fn watch(args: &WatchArgs) -> anyhow::Result<()> {
-    is_run(&args.run)?;
+    open_run(&args.run)?;
     let mut config = config(&args.serve);
     config.runs = vec![args.run.clone()];
     config.seed = clock_seed();
     serve(config, "watch")
 }
 
-/// Refuses a folder that is no run, with a word on what one is.
-pub fn is_run(folder: &Path) -> anyhow::Result<()> {
-    anyhow::ensure!(folder.is_dir(), "{}: not found; expected the directory of a run", folder.display());
-    let known = ["run.json", "metrics", "games"].iter().any(|name| folder.join(name).exists());
-    anyhow::ensure!(known, "{}: expected the directory of a run, such as runs/quick", folder.display());
-    Ok(())
+/// Opens the run that a path or a URL means.
+///
+/// # Errors
+/// When there is none, with a word on what one is.
+pub fn open_run(path: &Path) -> anyhow::Result<Run> {
+    let location = Location::from(path);
+    if let Location::Directory(folder) = &location {
+        anyhow::ensure!(folder.is_dir(), "{}: not found; expected the directory of a run", folder.display());
+    }
+    let run = Run::open(&location, Patience::for_people())?;
+    anyhow::ensure!(run.is_there()?, "{location}: expected the directory of a run, such as runs/quick");
+    Ok(run)
 }
 
 fn config(args: &ServeArgs) -> WebConfig {

@@ -13,13 +13,14 @@ use hnefi_models::Network;
 use hnefi_runs::GameRecord;
 
 use crate::config::checked;
-use crate::learner::{CLIP_NORM, Learner, LearnerParams, LossValues};
+use crate::learner::{CLIP_NORM, Learner, LearnerParams};
 use crate::metrics::StepMeans;
 use crate::run::{Ancestor, TrainingProgress, ancestor};
 use crate::sample::{Sampler, ValueTarget};
 use crate::schedule::RateSchedule;
 use crate::steps::take_steps;
 use crate::{TrainConfig, TrainError};
+use hnefi_runs::LossValues;
 
 /// What was learned.
 #[derive(Clone, Debug)]

@@ -34,5 +34,4 @@ pub mod worker;
 pub use config::{ConfigError, Fault, TrainConfig};
 pub use error::TrainError;
 pub use imitate::{Imitation, imitate};
-pub use metrics::GenerationMetrics;
 pub use run::{RunParams, Summary, TrainObserver, run, run_at};

@@ -6,11 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
+use hnefi_runs::GenerationMetrics;
 use hnefi_runs::store::{Access, Patience, Store, arrival_key};
 use hnefi_selfplay::{Fleet, FleetProgress, Quota, Unobserved, search_config};
 use hnefi_train::run::{Beginning, Terms, check};
 use hnefi_train::worker::{WorkerObserver, WorkerParams, work};
-use hnefi_train::{GenerationMetrics, TrainConfig, TrainObserver, run};
+use hnefi_train::{TrainConfig, TrainObserver, run};
 
 const DOCUMENT: &str = include_str!("../../docs/RUNS.md");
 

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hnefi_arena::ladder::Standings;
 use hnefi_inference::{Checkpoint, NetworkConfig};
+use hnefi_runs::GenerationMetrics;
 use hnefi_train::run::{Beginning, RunParams, Silent, TrainingProgress};
-use hnefi_train::{ConfigError, GenerationMetrics, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
+use hnefi_train::{ConfigError, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
 
 /// Three generations of a few short games.
 fn config() -> TrainConfig {

@@ -5,10 +5,7 @@ use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, S
 use super::Bitboard;
 
 macro_rules! operator {
-    (
-        $(#[$doc:meta])*
-        $trait:ident::$name:ident, $assign:ident::$assign_name:ident, |$a:ident, $b:ident| $result:expr
-    ) => {
+    ($(#[$doc:meta])* $trait:ident::$name:ident, $assign:ident::$assign_name:ident, |$a:ident, $b:ident| $result:expr) => {
         impl $trait for Bitboard {
             type Output = Bitboard;
 

@@ -1,13 +1,13 @@
-//! Where hashes occur in a long history.
+//! Where hashes stand in a long history.
 
 use std::collections::HashMap;
 
 use super::Entry;
 
-/// The entries of a history by key and by the configurations of the two sides.
+/// The entries of a history by what is asked of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
-    /// How often each key occurs in the whole game, which is as often as since the last capture: a board with more men
+    /// How often each key stands in the whole game. That is as often as since the last capture: a board with a man more
     /// does not come again.
     keys: HashMap<u64, usize>,
     defenders: Places,
@@ -15,7 +15,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Entries in the index.
+    /// Entries known.
     pub(super) fn len(&self) -> usize {
         self.defenders.earlier.len()
     }
@@ -26,7 +26,7 @@ impl Index {
         self.attackers.push(entry.attackers());
     }
 
-    /// Removes the last entry, which is given.
+    /// Forgets the last entry, which is given.
     pub(super) fn pop(&mut self, entry: &Entry) {
         if let Some(count) = self.keys.get_mut(&entry.key) {
             *count -= 1;
@@ -38,17 +38,17 @@ impl Index {
         self.attackers.pop(entry.attackers());
     }
 
-    /// How often the key occurs in the game.
+    /// How often the key stands in the game.
     pub(super) fn count(&self, key: u64) -> usize {
         self.keys.get(&key).copied().unwrap_or_default()
     }
 
-    /// The places of a configuration of the defenders, latest first.
+    /// Where the defenders stood so, latest first.
     pub(super) fn defenders(&self, hash: u64) -> impl Iterator<Item = usize> + '_ {
         self.defenders.of(hash)
     }
 
-    /// The places of a configuration of the attackers, latest first.
+    /// Where the attackers stood so, latest first.
     pub(super) fn attackers(&self, hash: u64) -> impl Iterator<Item = usize> + '_ {
         self.attackers.of(hash)
     }

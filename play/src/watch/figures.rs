@@ -1,7 +1,7 @@
 //! The numbers of a generation that are shown, and how numbers are written.
 
 use hnefi_inference::printable;
-use serde_json::Value;
+use hnefi_runs::GenerationMetrics;
 
 /// A number beyond this, above or below zero, was not measured by anybody.
 const LARGEST: f64 = 1e15;
@@ -9,8 +9,7 @@ const LARGEST: f64 = 1e15;
 /// Letters of a name, beyond which it is cut.
 const LONGEST: usize = 40;
 
-/// What is shown of a generation. Numbers that its file does not hold, or that are beyond all measure, are no numbers
-/// (NaN).
+/// What is shown of a generation. Numbers that are beyond all measure are no numbers (NaN).
 #[derive(Clone, Debug)]
 pub(super) struct Figures {
     pub(super) generation: u32,
@@ -34,43 +33,36 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Reads what is there; `None` for something that is no generation.
-    pub(super) fn of(metrics: &Value) -> Option<Figures> {
-        let number = |path: &str| {
-            let found = metrics.pointer(path).and_then(Value::as_f64).filter(|number| number.abs() <= LARGEST);
-            found.unwrap_or(f64::NAN)
+    /// What is shown of these metrics.
+    pub(super) fn of(metrics: &GenerationMetrics) -> Figures {
+        let number = |number: f64| if number.abs() <= LARGEST { number } else { f64::NAN };
+        let (selfplay, training) = (&metrics.selfplay, &metrics.training);
+        let games = selfplay.games as f64;
+        let end = |(name, &count): (&String, &u64)| {
+            let name: String = name.replace('_', " ").chars().take(LONGEST).collect();
+            (printable(&name).into_owned(), (count as f64 / games.max(1.0)).clamp(0.0, 1.0))
         };
-        let games = number("/selfplay/games");
-        let ends = metrics.pointer("/selfplay/ends").and_then(Value::as_object);
-        let mut ends: Vec<(String, f64)> = ends
-            .into_iter()
-            .flatten()
-            .map(|(name, count)| {
-                let name: String = name.replace('_', " ").chars().take(LONGEST).collect();
-                let share = count.as_f64().unwrap_or(0.0) / games.max(1.0);
-                (printable(&name).into_owned(), share.clamp(0.0, 1.0))
-            })
-            .collect();
+        let mut ends: Vec<(String, f64)> = selfplay.ends.iter().map(end).collect();
         ends.sort_by(|a, b| b.1.total_cmp(&a.1));
-        Some(Figures {
-            generation: u32::try_from(metrics.get("generation")?.as_u64()?).ok()?,
-            progress: number("/progress"),
-            elapsed_seconds: number("/elapsed_seconds"),
-            games,
-            attackers: number("/selfplay/attackers"),
-            defenders: number("/selfplay/defenders"),
-            draws: number("/selfplay/draws"),
-            plies: number("/selfplay/mean_plies"),
-            playouts_per_second: number("/selfplay/playouts_per_second"),
-            evaluations_per_second: number("/selfplay/evaluations_per_second"),
-            samples_per_second: number("/training/samples_per_second"),
-            loss: number("/training/losses/total"),
-            policy: number("/training/losses/policy"),
-            value: number("/training/losses/value"),
-            window: number("/training/window_plies"),
-            reuse: number("/training/reuse"),
+        Figures {
+            generation: metrics.generation,
+            progress: number(metrics.progress),
+            elapsed_seconds: number(metrics.elapsed_seconds),
+            games: number(games),
+            attackers: number(selfplay.attackers),
+            defenders: number(selfplay.defenders),
+            draws: number(selfplay.draws),
+            plies: number(selfplay.mean_plies),
+            playouts_per_second: number(selfplay.playouts_per_second),
+            evaluations_per_second: number(selfplay.evaluations_per_second),
+            samples_per_second: number(training.samples_per_second),
+            loss: number(training.losses.total.into()),
+            policy: number(training.losses.policy.into()),
+            value: number(training.losses.value.into()),
+            window: number(training.window_plies as f64),
+            reuse: number(training.reuse),
             ends,
-        })
+        }
     }
 
     /// The generation in one line.
@@ -130,22 +122,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_no_number_and_does_no_harm() {
-        assert!(Figures::of(&serde_json::json!({})).is_none());
-        let figures = Figures::of(&serde_json::json!({ "generation": 3 })).expect("a generation");
-        assert!(figures.loss.is_nan() && figures.ends.is_empty());
-        assert!(figures.line().starts_with("generation    3"), "{}", figures.line());
-        assert!(figures.line().contains("loss - (policy -, value -)  attackers - ") && !figures.line().contains("NaN"));
-    }
-
-    #[test]
     fn what_nobody_can_have_measured_is_not_shown() {
-        let figures = Figures::of(&serde_json::json!({
+        let metrics: GenerationMetrics = serde_json::from_value(serde_json::json!({
             "generation": 3, "elapsed_seconds": -1e300,
-            "selfplay": { "games": 2, "mean_plies": 1e18, "ends": { "\u{1b}[2J": 1e18, "draw ply_cap": 1, "x": -1e18 } },
-        }));
-        let figures = figures.expect("a generation");
+            "selfplay": { "games": 2, "mean_plies": 1e18, "ends": { "\u{1b}[2J": 1_000_000, "draw ply_cap": 1, "x": 0 } },
+        }))
+        .expect("metrics");
+        let figures = Figures::of(&metrics);
         assert!(figures.plies.is_nan() && figures.elapsed_seconds.is_nan());
+        assert!(figures.line().starts_with("generation    3") && !figures.line().contains("NaN"), "{}", figures.line());
         let ends =
             [("\\u{1b}[2J", 1.0), ("draw ply cap", 0.5), ("x", 0.0)].map(|(name, share)| (name.to_owned(), share));
         assert_eq!(figures.ends, ends);

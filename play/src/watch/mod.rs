@@ -1,31 +1,32 @@
 //! How a training run is doing, drawn in the terminal while it goes on, or printed.
 
 mod figures;
-mod metrics;
 mod ratings;
 mod screen;
 
 use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hnefi_inference::printable;
+use hnefi_runs::Run;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use crate::PlayError;
 use figures::Figures;
-pub use metrics::{finished, metrics, newest};
-pub use ratings::{Strength, Strengths, matches_played, strengths};
+pub use ratings::{Strength, Strengths, strengths};
 
-/// How often the run's directory is looked at.
+/// How often a run's directory is looked at.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// How often a bucket is, where every look costs some requests.
+const LOOK_FAR: Duration = Duration::from_secs(15);
 
 /// Draws a run on the terminal until the person leaves. The terminal is given back as it was, also after a panic.
 ///
 /// # Errors
-/// When the terminal fails.
-pub fn run(folder: &Path) -> Result<(), PlayError> {
-    let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+/// When the terminal fails, or the run cannot be read any more.
+pub fn run(run: &Run) -> Result<(), PlayError> {
+    let unreadable = |error: hnefi_runs::store::StoreError| PlayError::Run { problem: error.to_string() };
     let mut terminal = ratatui::try_init().map_err(PlayError::stream("opening the terminal"))?;
     let _guard = Guard;
     let coloured = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -33,14 +34,14 @@ pub fn run(folder: &Path) -> Result<(), PlayError> {
     let (mut played, mut strength) = (0, Strengths::default());
     loop {
         let after = known.last().map_or(0, |figures| figures.generation);
-        known.extend(metrics(folder, after).iter().filter_map(Figures::of));
-        let matches = matches_played(folder);
+        known.extend(run.metrics(after).map_err(unreadable)?.iter().map(Figures::of));
+        let matches = run.matches_played().map_err(unreadable)?;
         if matches != played {
-            (played, strength) = (matches, strengths(folder));
+            (played, strength) = (matches, strengths(run));
         }
-        let view = screen::View { name: &name, known: &known, strength: &strength, coloured };
+        let view = screen::View { name: run.name(), known: &known, strength: &strength, coloured };
         terminal.draw(|frame| screen::draw(frame, &view)).map_err(PlayError::stream("drawing the run"))?;
-        let next = Instant::now() + LOOK;
+        let next = Instant::now() + if run.store().is_remote() { LOOK_FAR } else { LOOK };
         while event::poll(next.saturating_duration_since(Instant::now()))
             .map_err(PlayError::stream("reading the keyboard"))?
         {
@@ -70,16 +71,16 @@ impl Drop for Guard {
 /// Prints a line for every generation there is.
 ///
 /// # Errors
-/// When nothing can be written.
-pub fn print(folder: &Path, mut out: impl Write) -> Result<(), PlayError> {
-    let known = metrics(folder, 0);
+/// When the run cannot be read or nothing can be written.
+pub fn print(run: &Run, mut out: impl Write) -> Result<(), PlayError> {
+    let known = run.metrics(0).map_err(|error| PlayError::Run { problem: error.to_string() })?;
     if known.is_empty() {
         writeln!(out, "no generation is complete yet").map_err(PlayError::stream("writing"))?;
     }
-    for figures in known.iter().filter_map(Figures::of) {
+    for figures in known.iter().map(Figures::of) {
         writeln!(out, "{}", figures.line()).map_err(PlayError::stream("writing"))?;
     }
-    let Strengths { zero, checkpoints } = strengths(folder);
+    let Strengths { zero, checkpoints } = strengths(run);
     for Strength { generation, attackers, defenders, overall, error, .. } in checkpoints {
         let scale =
             zero.as_ref().map_or_else(|| "the mean is 0".to_owned(), |zero| format!("{} is 0", printable(zero)));
@@ -119,7 +120,7 @@ mod tests {
             std::fs::write(file, played.to_string()).expect("a file");
         }
         let mut text = Vec::new();
-        print(run.path(), &mut text).expect("printed");
+        print(&Run::open_directory(run.path()).expect("there"), &mut text).expect("printed");
         let text = String::from_utf8(text).expect("text");
         assert!(text.contains("overall +0 ") && text.contains("(\\u{1b}[2J\\u{202e}opponent is 0)"), "{text}");
         assert!(!text.contains('\u{1b}') && !text.contains("absurd"), "{text}");

@@ -1,10 +1,8 @@
 //! How strong a run's checkpoints are, by the matches on its ladder.
 
-use std::path::Path;
-
 use hnefi_arena::ladder;
 use hnefi_arena::ladder::Standings;
-use hnefi_runs::store::Store;
+use hnefi_runs::Run;
 use serde::Serialize;
 
 /// Elo per side of one checkpoint.
@@ -36,8 +34,8 @@ pub struct Strengths {
 }
 
 /// Ratings fitted to the matches that are there now; empty without any.
-pub fn strengths(run: &Path) -> Strengths {
-    let matches = Store::open_to_read(run).and_then(|store| ladder::matches(&store)).unwrap_or_default();
+pub fn strengths(run: &Run) -> Strengths {
+    let matches = ladder::matches(run.store()).unwrap_or_default();
     let standings = Standings::fit(&matches);
     let strength = |(generation, standing): (u32, &ladder::Standing)| Strength {
         generation,
@@ -52,11 +50,4 @@ pub fn strengths(run: &Path) -> Strengths {
         zero: standings.zero.as_ref().map(ToString::to_string),
         checkpoints: standings.checkpoints().into_iter().map(strength).collect(),
     }
-}
-
-/// How many matches there are; cheap enough to ask all the time.
-pub fn matches_played(run: &Path) -> usize {
-    std::fs::read_dir(run.join("ladder")).map_or(0, |entries| {
-        entries.flatten().filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json")).count()
-    })
 }

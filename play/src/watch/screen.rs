@@ -233,14 +233,20 @@ mod tests {
 
     fn known(generations: u64) -> Vec<Figures> {
         let one = |generation: u64| {
-            Figures::of(&serde_json::json!({
+            figures(&serde_json::json!({
                 "generation": generation, "progress": 0.25, "elapsed_seconds": 60.0 * generation as f64,
                 "selfplay": { "games": 100, "attackers": 0.4, "defenders": 0.5, "draws": 0.1, "mean_plies": 31.5,
                               "ends": { "attackers king_captured": 40, "defenders king_escaped": 50, "draw ply_cap": 10 } },
                 "training": { "losses": { "total": 3.0 / generation as f64, "policy": 2.0, "value": 0.7 } },
             }))
+            .expect("metrics")
         };
-        (1..=generations).filter_map(one).collect()
+        (1..=generations).map(one).collect()
+    }
+
+    fn figures(metrics: &serde_json::Value) -> Option<Figures> {
+        let metrics: hnefi_runs::GenerationMetrics = serde_json::from_value(metrics.clone()).ok()?;
+        Some(Figures::of(&metrics))
     }
 
     fn drawn(width: u16, height: u16, known: &[Figures]) -> String {
@@ -298,7 +304,7 @@ mod tests {
                     *changed.pointer_mut(path).expect("it is there") = value.clone();
                 }
                 let mut run = known(1);
-                run.extend(Figures::of(&changed));
+                run.extend(figures(&changed));
                 for (width, height) in [(30, 10), (120, 40)] {
                     drawn(width, height, &run);
                 }

@@ -1,7 +1,6 @@
 //! Streams of events: what happens in a room and in a run, as it happens.
 
 use std::convert::Infallible;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,13 +11,17 @@ use tokio::sync::watch;
 use super::room::Room;
 use super::rooms::Listening;
 use super::view::StateView;
-use crate::watch::{finished, matches_played, metrics, strengths};
+use crate::watch::strengths;
+use hnefi_runs::Run;
 
 /// How often a quiet stream says that it is there.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// How often a run's folder is looked at.
+/// How often a run's directory is looked at.
 const LOOK: Duration = Duration::from_secs(2);
+
+/// How often a bucket is, where every look costs some requests.
+const LOOK_FAR: Duration = Duration::from_secs(20);
 
 /// What a stream of a room has told.
 struct Told {
@@ -63,7 +66,7 @@ fn news(told: &mut Told) -> Option<Event> {
 
 /// What a stream of a run has told.
 struct RunTold {
-    folder: PathBuf,
+    run: Arc<Run>,
     /// The newest generation.
     generation: u32,
     /// Matches on the ladder.
@@ -75,31 +78,32 @@ struct RunTold {
 
 /// The stream of a run: `metrics`, a list of the generations that were not told yet, `ladder`, all ratings, whenever
 /// another match has been played, and `finished`, whether the budget is used up.
-pub(super) fn run(folder: PathBuf, after: u32, place: Listening) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let told = RunTold { folder, generation: after, matches: 0, finished: None, _place: place };
+pub(super) fn run(run: Arc<Run>, after: u32, place: Listening) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let told = RunTold { run, generation: after, matches: 0, finished: None, _place: place };
     let stream = unfold(told, |mut told| async move {
         loop {
-            let (folder, generation, matches) = (told.folder.clone(), told.generation, told.matches);
+            let (run, generation, matches) = (told.run.clone(), told.generation, told.matches);
+            // What cannot be read now is told when it can.
             let look = move || {
-                let played = matches_played(&folder);
-                let ratings = (played != matches).then(|| strengths(&folder));
-                (metrics(&folder, generation), played, ratings, finished(&folder))
+                let played = run.matches_played().unwrap_or(matches);
+                let ratings = (played != matches).then(|| strengths(&run));
+                (run.metrics(generation).unwrap_or_default(), played, ratings, run.is_finished().ok())
             };
             let (found, played, ratings, over) = tokio::task::spawn_blocking(look).await.ok()?;
-            if let Some(newest) = found.last().and_then(|value| value["generation"].as_u64()) {
+            if let Some(newest) = found.last() {
                 // Metrics come only of generations above the one asked for, so this rises.
-                told.generation = u32::try_from(newest).ok()?;
+                told.generation = newest.generation;
                 return Some((Ok(event("metrics", &found)?), told));
             }
             if let Some(ratings) = ratings {
                 told.matches = played;
                 return Some((Ok(event("ladder", &ratings)?), told));
             }
-            if told.finished != Some(over) {
+            if let Some(over) = over.filter(|over| told.finished != Some(*over)) {
                 told.finished = Some(over);
                 return Some((Ok(event("finished", &over)?), told));
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(if told.run.store().is_remote() { LOOK_FAR } else { LOOK }).await;
         }
     });
     Sse::new(stream).keep_alive(KeepAlive::new().interval(ALIVE))

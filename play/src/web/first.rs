@@ -6,6 +6,7 @@ use std::time::Duration;
 use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_engine::{BoardSize, Position, Preset};
 use hnefi_inference::DeviceChoice;
+use hnefi_runs::store::Location;
 use hnefi_search::SearchConfig;
 
 use super::error::WebError;
@@ -93,7 +94,7 @@ impl Asked {
 fn offer(path: &Path, runs: &mut Vec<PathBuf>, checkpoints: &mut Vec<PathBuf>) -> String {
     let (list, kind) = if models::is_checkpoint(path) {
         (checkpoints, "given")
-    } else if path.is_dir() {
+    } else if path.is_dir() || matches!(Location::from(path), Location::Bucket(_)) {
         (runs, "run")
     } else {
         return format!("shipped/{}", path.display());

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use hnefi_data::{BoundedLines, DataError};
 use hnefi_engine::Preset;
-use hnefi_runs::store::{games_key, games_number};
-use hnefi_runs::{GameReader, GameRecord};
+use hnefi_runs::store::games_key;
+use hnefi_runs::{GameReader, GameRecord, Run};
 use serde::Serialize;
 
 use super::error::{ApiError, WebError};
@@ -33,7 +34,7 @@ const USUAL: [Preset; 3] = [Preset::Copenhagen, Preset::Brandubh, Preset::Tablut
 /// The folders, by number.
 pub(super) struct Library {
     folders: Vec<PathBuf>,
-    runs: Vec<PathBuf>,
+    runs: Vec<Arc<Run>>,
 }
 
 /// A folder's entry.
@@ -66,10 +67,9 @@ impl Library {
     /// The library of these folders and runs.
     ///
     /// # Errors
-    /// When one is not there.
-    pub(super) fn new(folders: &[PathBuf], runs: &[PathBuf]) -> Result<Library, WebError> {
-        let real = |paths: &[PathBuf]| paths.iter().map(|path| real_folder(path)).collect::<Result<Vec<_>, _>>();
-        Ok(Library { folders: real(folders)?, runs: real(runs)? })
+    /// When a folder is not there.
+    pub(super) fn new(folders: &[PathBuf], runs: Vec<Arc<Run>>) -> Result<Library, WebError> {
+        Ok(Library { folders: folders.iter().map(|path| real_folder(path)).collect::<Result<_, _>>()?, runs })
     }
 
     /// Names of the folders.
@@ -79,16 +79,15 @@ impl Library {
 
     /// Names of the runs.
     pub(super) fn run_names(&self) -> Vec<String> {
-        self.runs.iter().map(|run| last_part(run)).collect()
+        self.runs.iter().map(|run| run.name().to_owned()).collect()
     }
 
-    /// A run's folder.
+    /// A run.
     ///
     /// # Errors
     /// When there is no run of that number.
-    pub(super) fn run(&self, index: usize) -> Result<&Path, ApiError> {
-        let run = self.runs.get(index).ok_or_else(|| ApiError::missing(format!("there is no run {index} here")))?;
-        Ok(run)
+    pub(super) fn run(&self, index: usize) -> Result<&Arc<Run>, ApiError> {
+        self.runs.get(index).ok_or_else(|| ApiError::missing(format!("there is no run {index} here")))
     }
 
     /// The real path of something below a folder.
@@ -125,9 +124,17 @@ impl Library {
     /// The games of a generation of a run.
     ///
     /// # Errors
-    /// When there are none or the file is damaged.
-    pub(super) fn generation(&self, run: usize, generation: u32) -> Result<PathBuf, ApiError> {
-        below(self.run(run)?, &games_key(generation))
+    /// When there are none or the object is damaged.
+    pub(super) fn generation(&self, run: usize, generation: u32) -> Result<Games, ApiError> {
+        let (run, key) = (self.run(run)?, games_key(generation));
+        let size = run.store().size(&key).map_err(|error| ApiError::missing(format!("{key}: {error}")))?;
+        if size.is_none_or(|size| size > LARGEST) {
+            let problem = format!("{key}: expected an object of at most {} MiB", LARGEST >> 20);
+            return Err(ApiError::missing(problem));
+        }
+        // Errors name objects; where they lie is nobody's business.
+        let games = run.games(generation).map_err(|_| ApiError::bad(format!("{key} is damaged")))?;
+        Ok(Box::new(games.into_iter().map(texts::bounded)))
     }
 
     /// The generations of a run that have games, rising.
@@ -135,22 +142,8 @@ impl Library {
     /// # Errors
     /// When there is no such run.
     pub(super) fn generations(&self, run: usize) -> Result<Vec<u32>, ApiError> {
-        let Ok(entries) = std::fs::read_dir(self.run(run)?.join("games")) else { return Ok(Vec::new()) };
-        let number = |entry: std::fs::DirEntry| games_number(&format!("games/{}", entry.file_name().to_str()?));
-        let mut found: Vec<u32> = entries.filter_map(|entry| number(entry.ok()?)).collect();
-        found.sort_unstable();
-        Ok(found)
+        Ok(self.run(run)?.generations().unwrap_or_default())
     }
-}
-
-/// The run's configuration as it was resolved.
-///
-/// # Errors
-/// When it is not there or no JSON.
-pub(super) fn configuration(run: &Path) -> Result<serde_json::Value, ApiError> {
-    let missing = |problem: String| ApiError::missing(format!("run.json: {problem}"));
-    let text = std::fs::read(run.join("run.json")).map_err(|error| missing(error.to_string()))?;
-    hnefi_inference::json::from_slice(&text).map_err(|error| missing(error.to_string()))
 }
 
 /// The folder itself, where links lead.
@@ -178,9 +171,13 @@ fn ending(path: &Path) -> Option<&'static str> {
 }
 
 /// The games of a file, one after the other.
-type Games = Box<dyn Iterator<Item = Result<GameRecord, String>>>;
+pub(super) type Games = Box<dyn Iterator<Item = Result<GameRecord, String>>>;
 
-fn games(path: &Path) -> Result<Games, ApiError> {
+/// The games of a file.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn games(path: &Path) -> Result<Games, ApiError> {
     let wrong = |problem: String| ApiError::bad(format!("{}: {problem}", last_part(path)));
     let kind = ending(path).ok_or_else(|| wrong(format!("expected a file ending in {}", ENDINGS.join(", "))))?;
     let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
@@ -208,13 +205,10 @@ fn games(path: &Path) -> Result<Games, ApiError> {
     })
 }
 
-/// Some of a file's games, from `first` on.
-///
-/// # Errors
-/// When the file cannot be read.
-pub(super) fn list(path: &Path, first: usize, names: &HashMap<String, String>) -> Result<GameList, ApiError> {
+/// Some of the games, from `first` on.
+pub(super) fn list(games: Games, first: usize, names: &HashMap<String, String>) -> GameList {
     let mut list = GameList::default();
-    for (index, game) in games(path)?.enumerate().skip(first) {
+    for (index, game) in games.enumerate().skip(first) {
         if list.games.len() == LISTED {
             list.next = Some(index);
             break;
@@ -233,15 +227,15 @@ pub(super) fn list(path: &Path, first: usize, names: &HashMap<String, String>) -
             }
         });
     }
-    Ok(list)
+    list
 }
 
-/// One game of a file.
+/// One of the games.
 ///
 /// # Errors
 /// When there is no such game or it does not follow the rules.
-pub(super) fn open(path: &Path, index: usize) -> Result<GameRecord, ApiError> {
-    let game = games(path)?.nth(index).ok_or_else(|| ApiError::missing(format!("the file holds no game {index}")))?;
+pub(super) fn open(mut games: Games, index: usize) -> Result<GameRecord, ApiError> {
+    let game = games.nth(index).ok_or_else(|| ApiError::missing(format!("there is no game {index} here")))?;
     game.map_err(ApiError::bad)
 }
 
@@ -268,7 +262,7 @@ mod tests {
         std::fs::write(root.join("deep/mine.pgn"), "").expect("a file");
         #[cfg(unix)]
         std::os::unix::fs::symlink(above.path(), root.join("way-out")).expect("a link");
-        let library = Library::new(&[root], &[]).expect("the folder is there");
+        let library = Library::new(&[root], Vec::new()).expect("the folder is there");
         assert!(library.path(0, "deep/mine.pgn").is_ok() && library.path(0, "").is_ok());
         for path in [
             "../secret.pgn",
@@ -292,17 +286,18 @@ mod tests {
         let csv = "game,moves,a,d,result\n7,d6-c6 d5-e5,0,0,White\n8,d6-a1,0,0,Black\n";
         std::fs::write(root.path().join("games.csv"), csv).expect("a file");
         std::fs::write(root.path().join("notes.txt"), "no games").expect("a file");
-        let library = Library::new(&[root.path().to_owned()], &[]).expect("the folder is there");
+        let library = Library::new(&[root.path().to_owned()], Vec::new()).expect("the folder is there");
         let entries = library.entries(0, "").expect("readable");
         assert_eq!(entries, [Entry { is_file: true, name: "games.csv".to_owned() }]);
         let path = library.path(0, "games.csv").expect("below");
-        let listed = list(&path, 0, &HashMap::new()).expect("readable");
+        let read = |path: &Path| games(path).expect("readable");
+        let listed = list(read(&path), 0, &HashMap::new());
         assert_eq!((listed.games.len(), listed.next), (2, None));
         assert_eq!((listed.games[0].number, listed.games[0].plies), (Some(7), 2));
         assert!(listed.games[1].error.is_some(), "an illegal game is listed with what is wrong");
-        assert_eq!(open(&path, 0).expect("a game").plies.len(), 2);
-        assert!(open(&path, 1).is_err() && open(&path, 2).is_err());
-        assert!(list(&root.path().join("notes.txt"), 0, &HashMap::new()).is_err());
+        assert_eq!(open(read(&path), 0).expect("a game").plies.len(), 2);
+        assert!(open(read(&path), 1).is_err() && open(read(&path), 2).is_err());
+        assert!(games(&root.path().join("notes.txt")).is_err());
     }
 
     #[test]

@@ -38,6 +38,8 @@ use std::time::Duration;
 use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
+use hnefi_runs::Run;
+use hnefi_runs::store::{Location, Patience};
 use tokio::sync::Semaphore;
 
 pub use error::WebError;
@@ -154,7 +156,13 @@ impl WebServer {
             Some(Opponent::Offered(id, strength)) => (None, Some((id, strength))),
             Some(Opponent::Named(named)) => (Some(named), Some((PlayerId::Named, None))),
         };
-        let library = Library::new(&folders, &runs)?;
+        let open = |path: &PathBuf| {
+            Run::open(&Location::from(path.as_path()), Patience::for_people())
+                .map(Arc::new)
+                .map_err(|error| WebError::Folder { path: path.clone(), problem: error.to_string() })
+        };
+        let runs: Vec<Arc<Run>> = runs.iter().map(open).collect::<Result<_, _>>()?;
+        let library = Library::new(&folders, runs.clone())?;
         let listener = std::net::TcpListener::bind(address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;

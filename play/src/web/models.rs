@@ -1,4 +1,4 @@
-//! The players a page may choose: shipped checkpoints, those of the run directories named on the command line, and
+//! The players a page may choose: shipped checkpoints, checkpoints of the runs named on the command line, and
 //! baselines.
 //!
 //! A page names a player by an id from the list it was given, such as `model:run/0`; never by a path.
@@ -11,6 +11,7 @@ use hnefi_engine::{Preset, Rules};
 use hnefi_inference::{
     Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluators, pretrained, pretrained_names,
 };
+use hnefi_runs::Run;
 use serde::{Deserialize, Serialize};
 
 use super::named::Named;
@@ -107,7 +108,7 @@ impl Offer {
 /// The models, and those of them that are loaded.
 pub(super) struct Models {
     device: DeviceChoice,
-    runs: Vec<PathBuf>,
+    runs: Vec<Arc<Run>>,
     checkpoints: Vec<PathBuf>,
     /// The shipped models by name, with their cards.
     shipped: Vec<(&'static str, Card)>,
@@ -120,14 +121,15 @@ pub(super) struct Models {
 enum Place {
     Shipped(String),
     Folder(PathBuf),
+    Run(Arc<Run>, u32),
 }
 
 impl Models {
-    /// Models of these run directories and checkpoint folders, and the shipped ones; beside them the opponent that was
+    /// Models of these runs and checkpoint folders, and the shipped ones; beside them the opponent that was
     /// named.
     pub(super) fn new(
         device: DeviceChoice,
-        runs: Vec<PathBuf>,
+        runs: Vec<Arc<Run>>,
         checkpoints: Vec<PathBuf>,
         named: Option<Named>,
     ) -> Models {
@@ -148,10 +150,10 @@ impl Models {
             offers.push(Offer { id: PlayerId::Model(key), name, rulesets, is_model: true });
         };
         for (index, run) in self.runs.iter().enumerate() {
-            let name = last_part(run);
-            let generations = thinned(&generations(run));
+            let name = run.name();
+            let generations = thinned(&newest_first(run));
             for (place, &generation) in generations.iter().enumerate() {
-                let Ok(card) = Checkpoint::load_card(&checkpoint_folder(run, generation)) else { continue };
+                let Some(card) = run.card(generation) else { continue };
                 let newest = place == 0;
                 let key = if newest { format!("run/{index}") } else { format!("run/{index}/{generation}") };
                 let note = if newest { ", newest" } else { "" };
@@ -204,9 +206,9 @@ impl Models {
             }
         }
         for run in &self.runs {
-            for generation in generations(run) {
-                if let Ok(card) = Checkpoint::load_card(&checkpoint_folder(run, generation)) {
-                    names.insert(card.id, format!("{} {generation}", last_part(run)));
+            for generation in newest_first(run) {
+                if let Some(card) = run.card(generation) {
+                    names.insert(card.id, format!("{} {generation}", run.name()));
                 }
             }
         }
@@ -270,6 +272,10 @@ impl Models {
                 let whole = folder.display().to_string();
                 error.to_string().replace(&whole, &name)
             })?,
+            Place::Run(run, generation) => {
+                let folder = run.store().name(&hnefi_runs::store::checkpoint_key(generation));
+                run.checkpoint(generation).map_err(|problem| problem.replace(&folder, &name))?
+            }
         };
         let made: Factory = evaluators(&checkpoint.weights, &self.device.into(), PrecisionChoice::Auto)
             .map_err(|error| error.to_string())?
@@ -309,14 +315,13 @@ impl Models {
                 let run = self.runs.get(index).ok_or_else(unknown)?;
                 let generation: u32 = match parts.get(2) {
                     Some(number) => number.parse().map_err(|_| unknown())?,
-                    None => *generations(run).first().ok_or("the run has no checkpoint yet")?,
+                    None => *newest_first(run).first().ok_or("the run has no checkpoint yet")?,
                 };
-                let folder = checkpoint_folder(run, generation);
-                if !folder.is_dir() {
+                if run.card(generation).is_none() {
                     return Err(unknown());
                 }
-                let name = format!("{} {generation}", last_part(run));
-                Ok((Place::Folder(folder), name, format!("run/{index}/{generation}")))
+                let name = format!("{} {generation}", run.name());
+                Ok((Place::Run(run.clone(), generation), name, format!("run/{index}/{generation}")))
             }
             _ => Err(unknown()),
         }
@@ -328,18 +333,10 @@ pub(super) fn is_checkpoint(folder: &Path) -> bool {
     Checkpoint::load_card(folder).is_ok_and(|card: Card| !card.id.is_empty())
 }
 
-fn checkpoint_folder(run: &Path, generation: u32) -> PathBuf {
-    run.join(hnefi_runs::store::checkpoint_key(generation))
-}
-
 /// The generations of a run that have a checkpoint, newest first.
-fn generations(run: &Path) -> Vec<u32> {
-    let Ok(entries) = std::fs::read_dir(run.join("checkpoints")) else { return Vec::new() };
-    let mut found: Vec<u32> = entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter(|&generation| checkpoint_folder(run, generation).join("card.json").is_file())
-        .collect();
-    found.sort_unstable_by(|a, b| b.cmp(a));
+fn newest_first(run: &Run) -> Vec<u32> {
+    let mut found = run.checkpoints().unwrap_or_default();
+    found.reverse();
     found
 }
 
@@ -374,7 +371,9 @@ mod tests {
 
     #[test]
     fn keys_lead_to_listed_places_only() {
-        let models = Models::new(DeviceChoice::Cpu, vec![PathBuf::from("nowhere")], Vec::new(), None);
+        let folder = tempfile::tempdir().expect("a folder");
+        let empty = Run::open_directory(folder.path()).expect("it is there");
+        let models = Models::new(DeviceChoice::Cpu, vec![empty.into()], Vec::new(), None);
         for key in ["", "/etc", "run/0", "run/1", "run/0/../..", "given/0", "shipped/..", "shipped/nobody", "run/0/7"] {
             assert!(models.factory(key).is_err(), "{key}");
         }

@@ -131,7 +131,7 @@ async fn file_games(State(server): Shared, asked: QueryOf<PathQuery>) -> Answer 
     let asked = query(asked)?;
     reading(&server.clone(), move || {
         let path = server.library.path(asked.folder, &asked.path)?;
-        Ok(answer(&library::list(&path, asked.first, &server.models.names())?))
+        Ok(answer(&library::list(library::games(&path)?, asked.first, &server.models.names())))
     })
     .await
 }
@@ -140,7 +140,7 @@ async fn file_games(State(server): Shared, asked: QueryOf<PathQuery>) -> Answer 
 async fn run(State(server): Shared, Path(run): Path<String>) -> Answer {
     let run = number(&run)?;
     aside(move || {
-        let configuration = library::configuration(server.library.run(run)?).ok();
+        let configuration = server.library.run(run)?.configuration().ok();
         let generations = server.library.generations(run)?;
         let name = server.library.run_names().swap_remove(run);
         Ok(answer(&json!({ "name": name, "run": configuration, "generations": generations })))
@@ -149,9 +149,9 @@ async fn run(State(server): Shared, Path(run): Path<String>) -> Answer {
 }
 
 async fn run_events(State(server): Shared, Path(run): Path<String>, asked: QueryOf<RunQuery>) -> Answer {
-    let folder = server.library.run(number(&run)?)?.to_owned();
+    let run = server.library.run(number(&run)?)?.clone();
     let place = server.rooms.listen(None)?;
-    Ok(events::run(folder, query(asked)?.after, place).into_response())
+    Ok(events::run(run, query(asked)?.after, place).into_response())
 }
 
 async fn run_games(State(server): Shared, Path(run): Path<String>, asked: QueryOf<RunQuery>) -> Answer {
@@ -160,7 +160,7 @@ async fn run_games(State(server): Shared, Path(run): Path<String>, asked: QueryO
         let generations = server.library.generations(run)?;
         let newest = generations.last().ok_or_else(|| ApiError::missing("the run has no games yet"))?;
         let generation = asked.generation.unwrap_or(*newest);
-        let games = library::list(&server.library.generation(run, generation)?, asked.first, &server.models.names())?;
+        let games = library::list(server.library.generation(run, generation)?, asked.first, &server.models.names());
         Ok(answer(&json!({ "generation": generation, "list": games })))
     })
     .await
@@ -231,12 +231,12 @@ async fn open_game(State(server): Shared, Json(asked): Json<OpenGame>) -> Answer
             }
             OpenGame::File { folder, path, index } => {
                 let path = server.library.path(folder, &path)?;
-                let record = library::open(&path, index)?;
+                let record = library::open(library::games(&path)?, index)?;
                 let from = format!("{}, game {}", last_part(&path), record.game);
                 (record, from)
             }
             OpenGame::Run { run, generation, index } => {
-                let record = library::open(&server.library.generation(run, generation)?, index)?;
+                let record = library::open(server.library.generation(run, generation)?, index)?;
                 let run = server.library.run_names().swap_remove(run);
                 let from = format!("{run}, generation {generation}, game {}", record.game);
                 (record, from)

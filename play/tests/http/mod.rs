@@ -205,7 +205,7 @@ pub fn add_generation(run: &Path, generation: u32) {
             "search_surprise": 1.9, "changed_minds": 0.7,
         },
         "training": {
-            "steps": 42 * generation, "samples_per_second": 3_000.0, "reuse": 2.5, "window_plies": 20_000.0 + 1_000.0 * age,
+            "steps": 42 * generation, "samples_per_second": 3_000.0, "reuse": 2.5, "window_plies": 20_000 + 1_000 * generation,
             "losses": { "total": 2.5 + 2.0 / age, "policy": 2.0 + 1.5 / age, "value": 0.6 + 0.2 / age, "moves_left": 0.17, "occupancy": 0.47 },
             "policy_entropy": 0.4,
         },

@@ -55,6 +55,11 @@ pub fn metrics_key(generation: u32) -> String {
     format!("metrics/{generation:06}.json")
 }
 
+/// The generation in a key made by [`metrics_key`]; `None` for other keys.
+pub fn metrics_number(key: &str) -> Option<u32> {
+    number(key.strip_prefix("metrics/")?.strip_suffix(".json")?, 6)
+}
+
 /// `ladder/NAME.json`: a match of a checkpoint.
 pub fn ladder_key(name: &str) -> String {
     format!("ladder/{name}.json")

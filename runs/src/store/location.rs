@@ -43,8 +43,12 @@ impl FromStr for Location {
 }
 
 impl From<&Path> for Location {
-    fn from(dir: &Path) -> Location {
-        Location::Directory(dir.to_owned())
+    /// A bucket where the path reads as one, else the directory.
+    fn from(path: &Path) -> Location {
+        match path.to_str().map(str::parse) {
+            Some(Ok(bucket @ Location::Bucket(_))) => bucket,
+            _ => Location::Directory(path.to_owned()),
+        }
     }
 }
 

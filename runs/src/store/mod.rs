@@ -32,8 +32,8 @@ pub use fetch::fetch;
 pub use games::{DamagedFile, read_games, read_run_games};
 pub use layout::{
     arrival_key, checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number,
-    ladder_events_key, ladder_key, metrics_key, state_key, tensorboard_key, terms_key, terms_number, trainer_key,
-    trainer_number,
+    ladder_events_key, ladder_key, metrics_key, metrics_number, state_key, tensorboard_key, terms_key, terms_number,
+    trainer_key, trainer_number,
 };
 pub use location::Location;
 pub use pack::{PackError, PackParams, Packed, pack, unpack};
@@ -138,6 +138,11 @@ impl Store {
     /// Whether nobody else can be writing: a locked directory.
     pub fn is_exclusive(&self) -> bool {
         self._lock.is_some()
+    }
+
+    /// Whether every request goes over a network.
+    pub fn is_remote(&self) -> bool {
+        matches!(self.place, Place::Bucket(_))
     }
 
     /// Where an object lies, for messages: a path or a URL.

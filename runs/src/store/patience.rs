@@ -54,6 +54,13 @@ impl Default for Patience {
     }
 }
 
+impl Patience {
+    /// Half a minute a request and a minute in all: whoever wants to look or to play is not kept waiting for an hour.
+    pub fn for_people() -> Patience {
+        Patience { request: Duration::from_secs(30), limit: Duration::from_secs(60), ..Patience::default() }
+    }
+}
+
 impl fmt::Debug for Patience {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Patience {{ request: {:?}, limit: {:?} }}", self.request, self.limit)

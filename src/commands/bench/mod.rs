@@ -5,7 +5,7 @@
 //! | [`engine`] | moves made, positions counted, random games | moves without any rule |
 //! | [`evaluate`] | evaluations of distinct positions, encoding and softmax included | multiply-adds of the network |
 //! | [`selfplay`] | evaluations within self-play, and its memory | evaluations alone, times the threads |
-//! | [`train`] | samples of training steps | three times the multiply-adds of the network |
+//! | `train` | samples of training steps | three times the multiply-adds of the network |
 //! | [`protocol`] | playouts of one search, answers to `stop` and to the clock | evaluations alone, times the threads |
 //!
 //! Every figure is the median of several repeats, on one thread and on all. Nothing here passes or fails.
@@ -17,6 +17,7 @@ mod peak;
 mod protocol;
 mod sample;
 mod selfplay;
+#[cfg(feature = "train")]
 mod train;
 
 use std::io::Write;
@@ -54,7 +55,16 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
     }
     let peak = peak::measure(effort);
     let stages = args.stage.map_or_else(
-        || vec![Stage::Engine, Stage::Evaluate, Stage::Selfplay, Stage::Train, Stage::Protocol],
+        || {
+            vec![
+                Stage::Engine,
+                Stage::Evaluate,
+                Stage::Selfplay,
+                #[cfg(feature = "train")]
+                Stage::Train,
+                Stage::Protocol,
+            ]
+        },
         |stage| vec![stage],
     );
     for stage in stages {
@@ -62,6 +72,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
             Stage::Engine => engine::run(effort, &mut report)?,
             Stage::Evaluate => evaluate::run(effort, peak, &mut report)?,
             Stage::Selfplay => selfplay::run(effort, &mut report)?,
+            #[cfg(feature = "train")]
             Stage::Train => train::run(effort, peak, &mut report)?,
             Stage::Protocol => protocol::run(effort, &mut report)?,
         }

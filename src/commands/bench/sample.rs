@@ -1,7 +1,9 @@
 //! Positions and games to measure with, always the same.
 
 use hnefi_engine::{BoardSize, MoveList, Position};
+#[cfg(feature = "train")]
 use hnefi_inference::Wdl;
+#[cfg(feature = "train")]
 use hnefi_runs::{GameRecord, PlyRecord};
 use hnefi_search::rng_for;
 use rand::RngExt;
@@ -33,11 +35,13 @@ pub(super) fn positions(size: BoardSize, count: usize) -> Sample {
     sample
 }
 
+#[cfg(feature = "train")]
 /// Finished random games with policy targets over all legal moves.
 pub(super) fn games(size: BoardSize, count: u64) -> Vec<GameRecord> {
     (0..count).map(|game| random_game(size, game)).collect()
 }
 
+#[cfg(feature = "train")]
 fn random_game(size: BoardSize, game: u64) -> GameRecord {
     let mut rng = rng_for(&[2, game]);
     let mut rules = preset(size).rules();

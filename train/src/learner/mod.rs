@@ -22,6 +22,7 @@ use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
 use hnefi_inference::TrainPrecision;
 use hnefi_models::Network;
+use hnefi_runs::LossValues;
 use serde::{Deserialize, Serialize};
 
 pub use state::LearnerState;
@@ -39,21 +40,6 @@ pub(crate) const CLIP_NORM: f32 = 1.0;
 
 /// Steps in a row without a finite loss and gradient after which a run stops.
 const BAD_STEPS: u32 = 10;
-
-/// The mean losses of a step over its samples; each part without its weight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LossValues {
-    /// Weighted sum of the parts.
-    pub total: f32,
-    /// Cross-entropy of the policy, nats.
-    pub policy: f32,
-    /// Cross-entropy of win, draw and loss, nats.
-    pub value: f32,
-    /// Huber loss of `ln(1 + plies left)`.
-    pub moves_left: f32,
-    /// Cross-entropy of the final contents, nats a square.
-    pub occupancy: f32,
-}
 
 /// What a step did.
 #[derive(Clone, Copy, Debug, PartialEq)]

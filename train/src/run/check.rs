@@ -20,7 +20,8 @@ use super::settings;
 use super::terms::Terms;
 use super::{configuration, fence};
 use crate::tensorboard::check_events;
-use crate::{GenerationMetrics, TrainConfig, TrainError};
+use crate::{TrainConfig, TrainError};
+use hnefi_runs::GenerationMetrics;
 
 /// What was found of one kind of objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,11 +5,12 @@ use std::time::Instant;
 use super::{Run, TrainingProgress};
 use crate::TrainError;
 use crate::learner::CLIP_NORM;
-use crate::metrics::{StepMeans, TrainingMetrics};
+use crate::metrics::StepMeans;
 use crate::sample::{Sampler, ValueTarget};
 use crate::schedule::RateSchedule;
 use crate::steps::take_steps;
 use crate::window::WindowParams;
+use hnefi_runs::TrainingMetrics;
 
 /// A generation trains on the new plies of at most so many of its size. Workers may bring more than the trainer can
 /// keep up with; all of it goes into the replay window, and each ply is trained on less often.

@@ -6,8 +6,7 @@ use hnefi_runs::store::Location;
 use hnefi_selfplay::FleetProgress;
 
 use crate::config::TrainConfig;
-use crate::learner::LossValues;
-use crate::metrics::GenerationMetrics;
+use hnefi_runs::{GenerationMetrics, LossValues};
 
 /// How far the training of a generation is.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,9 +9,10 @@ use super::Run;
 use super::saved::{self, FinishedSelfPlay};
 use super::terms::{PROGRAM, PROTOCOL, Terms};
 use crate::TrainError;
-use crate::metrics::{GenerationMetrics, SelfPlayMetrics, TrainingMetrics};
+use crate::metrics::selfplay_metrics;
 use crate::schedule::playouts_at;
 use crate::tensorboard::event_file;
+use hnefi_runs::{GenerationMetrics, TrainingMetrics};
 
 impl Run<'_> {
     /// Completes the next generation.
@@ -40,7 +41,7 @@ impl Run<'_> {
             progress: self.clock.progress(generation, 0.0),
             stage,
             elapsed_seconds: self.counters.elapsed_seconds,
-            selfplay: SelfPlayMetrics::new(&played.stats, played.playouts, played.seconds),
+            selfplay: selfplay_metrics(&played.stats, played.playouts, played.seconds),
             training,
         };
         let line = json::with_checksum(&metrics.to_line());

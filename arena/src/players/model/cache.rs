@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use hnefi_inference::names::did_you_mean;
 use hnefi_inference::{
@@ -10,7 +9,8 @@ use hnefi_inference::{
 };
 
 use crate::players::PlayerError;
-use hnefi_runs::store::{Access, Location, Patience, Store, checkpoint_key};
+use hnefi_runs::Run;
+use hnefi_runs::store::{Location, Patience};
 use hnefi_search::SearchConfig;
 
 /// The folder of a run that holds its checkpoints, numbered by generation.
@@ -64,17 +64,12 @@ impl ModelCache {
             return Ok(Checkpoint::load(path)?);
         }
         let missing = |problem| PlayerError::NoModel { path: path.display().to_string(), problem };
-        if let Some(location @ Location::Bucket(_)) = path.to_str().and_then(|text| text.parse().ok()) {
-            let store = Store::open(&location, Access::Read, patience())?;
-            let newest = store.checkpoints()?.pop();
+        let location = Location::from(path);
+        if matches!(location, Location::Bucket(_)) || path.join(CHECKPOINTS).is_dir() {
+            let run = Run::open(&location, Patience::for_people())?;
+            let newest = run.checkpoints()?.pop();
             let newest = newest.ok_or_else(|| missing("there is no run, or it has no checkpoint yet".to_owned()))?;
-            // Read before the store goes, and with it what it fetched.
-            return Ok(Checkpoint::load(&store.folder(&checkpoint_key(newest))?)?);
-        }
-        if path.join(CHECKPOINTS).is_dir() {
-            let newest = newest_checkpoint(&path.join(CHECKPOINTS))
-                .ok_or_else(|| missing("the run has no checkpoint yet".to_owned()))?;
-            return Ok(Checkpoint::load(&newest)?);
+            return run.checkpoint(newest).map_err(missing);
         }
         if let Some(shipped) = path.to_str().and_then(pretrained) {
             return Ok(shipped?);
@@ -89,21 +84,6 @@ impl ModelCache {
         let meant = path.to_str().map(|text| did_you_mean(text, names.iter().copied())).unwrap_or_default();
         Err(missing(format!("{found}, and no shipped checkpoint of that name; shipped: {shipped}{meant}")))
     }
-}
-
-/// Whoever wants to play is not kept waiting for an hour.
-fn patience() -> Patience {
-    Patience { request: Duration::from_secs(30), limit: Duration::from_secs(60), ..Patience::default() }
-}
-
-/// The complete checkpoint with the highest number in a run's `checkpoints` folder.
-fn newest_checkpoint(folder: &Path) -> Option<PathBuf> {
-    let numbered = std::fs::read_dir(folder).ok()?.filter_map(|entry| {
-        let entry = entry.ok()?;
-        let generation: u64 = entry.file_name().to_str()?.parse().ok()?;
-        entry.path().join(CARD_FILE).is_file().then_some((generation, entry.path()))
-    });
-    numbered.max().map(|(_, path)| path)
 }
 
 #[cfg(test)]
@@ -141,19 +121,6 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         std::fs::create_dir_all(folder.path().join(CHECKPOINTS).join("000001")).expect("a new folder");
         let found = refusal(folder.path());
-        assert!(found.contains("the run has no checkpoint yet"), "{found}");
-    }
-
-    #[test]
-    fn the_newest_complete_checkpoint_of_a_run_is_taken() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        for (name, complete) in [("000002", true), ("000010", true), ("000011", false), ("notes", true)] {
-            let checkpoint = folder.path().join(name);
-            std::fs::create_dir_all(&checkpoint).expect("a new folder");
-            if complete {
-                std::fs::write(checkpoint.join(CARD_FILE), "{}").expect("a new file");
-            }
-        }
-        assert_eq!(newest_checkpoint(folder.path()), Some(folder.path().join("000010")));
+        assert!(found.contains("it has no checkpoint yet"), "{found}");
     }
 }

@@ -1,0 +1,235 @@
+//! What a run measures: one object of JSON a generation, read by whoever watches, tables and TensorBoard alike.
+//!
+//! A number that an older or newer version did not write is read as 0.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Everything measured in one generation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GenerationMetrics {
+    /// Number of the generation, from 1.
+    pub generation: u32,
+    /// Identity of the checkpoint it ended with.
+    pub checkpoint: String,
+    /// Part of the budget used up at its end, 0 to 1.
+    pub progress: f64,
+    /// The name of the stage it belonged to; empty for a run without stages.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub stage: String,
+    /// Seconds of self-play and training since the run began.
+    pub elapsed_seconds: f64,
+    /// Self-play.
+    pub selfplay: SelfPlayMetrics,
+    /// Training.
+    pub training: TrainingMetrics,
+}
+
+/// What self-play measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SelfPlayMetrics {
+    /// Seconds spent.
+    pub seconds: f64,
+    /// Games finished.
+    pub games: u64,
+    /// Share of the finished games that the attackers won.
+    pub attackers: f64,
+    /// Share that the defenders won.
+    pub defenders: f64,
+    /// Share that nobody won.
+    pub draws: f64,
+    /// Number of games by how they ended, such as `defenders king_escaped` or `draw ply_cap`.
+    pub ends: BTreeMap<String, u64>,
+    /// Mean length of the finished games in plies.
+    pub mean_plies: f64,
+    /// Different positions after eight plies, among `games_beyond_ply_8` games.
+    pub distinct_at_ply_8: u64,
+    /// Finished games longer than eight plies.
+    pub games_beyond_ply_8: u64,
+    /// Training plies in the finished games.
+    pub training_plies: u64,
+    /// Playouts a move.
+    pub playouts: u32,
+    /// Plies played per second.
+    pub plies_per_second: f64,
+    /// Playouts per second.
+    pub playouts_per_second: f64,
+    /// Positions evaluated per second.
+    pub evaluations_per_second: f64,
+    /// Share of the evaluations asked for that were known from an earlier search.
+    pub cache_hits: f64,
+    /// Mean divergence of the search's policy from the network's, nats.
+    pub search_surprise: f64,
+    /// Share of the searched plies where the search prefers another move than the network.
+    pub changed_minds: f64,
+    /// What is known about resignation.
+    pub resign: ResignSummary,
+    /// The handicaps that evened the games out, by ruleset.
+    pub handicaps: BTreeMap<String, Handicap>,
+}
+
+/// What training measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TrainingMetrics {
+    /// Seconds spent.
+    pub seconds: f64,
+    /// Steps since the run began.
+    pub steps: u64,
+    /// Samples since the run began.
+    pub samples: u64,
+    /// Steps of this generation, skipped ones included.
+    pub generation_steps: u64,
+    /// Steps of this generation that were skipped because something was not finite.
+    pub skipped: u64,
+    /// Samples per second.
+    pub samples_per_second: f64,
+    /// Samples of this generation per new training ply.
+    pub reuse: f64,
+    /// Training plies in the replay window.
+    pub window_plies: u64,
+    /// Generations in the replay window.
+    pub window_generations: u64,
+    /// Learning rate of the last step.
+    pub rate: f64,
+    /// Mean losses.
+    pub losses: LossValues,
+    /// Mean entropy of the policy targets, nats: what the policy loss would be at best.
+    pub policy_entropy: f32,
+    /// Mean gradient norm before clipping.
+    pub gradient_norm: f64,
+    /// Share of the steps whose gradient was clipped.
+    pub clipped: f64,
+}
+
+/// The mean losses of a step over its samples; each part without its weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LossValues {
+    /// Weighted sum of the parts.
+    pub total: f32,
+    /// Cross-entropy of the policy, nats.
+    pub policy: f32,
+    /// Cross-entropy of win, draw and loss, nats.
+    pub value: f32,
+    /// Huber loss of `ln(1 + plies left)`.
+    pub moves_left: f32,
+    /// Cross-entropy of the final contents, nats a square.
+    pub occupancy: f32,
+}
+
+/// What the attackers have over the defenders; what is below 0, the defenders have over the attackers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Handicap {
+    /// Doublings of the playouts.
+    pub doublings: f32,
+    /// Share of the other side's moves that are random.
+    pub blunders: f32,
+}
+
+/// What is known about the resignation rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResignSummary {
+    /// Per side, attackers first: latest games in which it would have resigned and that were played on.
+    pub verified: [u32; 2],
+    /// Per side: how many of those it did not lose.
+    pub wrong: [u32; 2],
+    /// Per side: whether it may resign in the next generation.
+    pub active: [bool; 2],
+}
+
+impl GenerationMetrics {
+    /// One line of JSON with its newline.
+    pub fn to_line(&self) -> String {
+        let mut line = serde_json::to_string(self).expect("metrics hold only numbers and texts");
+        line.push('\n');
+        line
+    }
+
+    /// Names and values for TensorBoard.
+    pub fn scalars(&self) -> Vec<(String, f64)> {
+        let (selfplay, training, losses) = (&self.selfplay, &self.training, &self.training.losses);
+        let fixed = [
+            ("loss/total", f64::from(losses.total)),
+            ("loss/policy", f64::from(losses.policy)),
+            ("loss/policy_above_entropy", f64::from(losses.policy - training.policy_entropy)),
+            ("loss/value", f64::from(losses.value)),
+            ("loss/moves_left", f64::from(losses.moves_left)),
+            ("loss/occupancy", f64::from(losses.occupancy)),
+            ("train/gradient_norm", training.gradient_norm),
+            ("train/clipped", training.clipped),
+            ("train/rate", training.rate),
+            ("train/skipped", training.skipped as f64),
+            ("train/reuse", training.reuse),
+            ("train/window_plies", training.window_plies as f64),
+            ("train/samples", training.samples as f64),
+            ("speed/samples", training.samples_per_second),
+            ("speed/playouts", selfplay.playouts_per_second),
+            ("speed/evaluations", selfplay.evaluations_per_second),
+            ("speed/plies", selfplay.plies_per_second),
+            ("speed/cache_hits", selfplay.cache_hits),
+            ("games/attackers", selfplay.attackers),
+            ("games/defenders", selfplay.defenders),
+            ("games/draws", selfplay.draws),
+            ("games/mean_plies", selfplay.mean_plies),
+            ("games/distinct_at_ply_8", share(selfplay.distinct_at_ply_8, selfplay.games_beyond_ply_8)),
+            ("search/playouts", f64::from(selfplay.playouts)),
+            ("search/surprise", selfplay.search_surprise),
+            ("search/changed_minds", selfplay.changed_minds),
+            ("run/elapsed_minutes", self.elapsed_seconds / 60.0),
+            ("run/progress", self.progress),
+        ];
+        let ends = selfplay
+            .ends
+            .iter()
+            .map(|(end, &games)| (format!("ends/{}", end.replace(' ', "_")), share(games, selfplay.games)));
+        let handicaps = selfplay.handicaps.iter().flat_map(|(rules, handicap)| {
+            [
+                (format!("balance/doublings_{rules}"), f64::from(handicap.doublings)),
+                (format!("balance/blunders_{rules}"), f64::from(handicap.blunders)),
+            ]
+        });
+        let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value));
+        fixed.chain(ends).chain(handicaps).collect()
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_json_object_and_reads_back() {
+        let metrics = GenerationMetrics { generation: 3, progress: 0.5, ..GenerationMetrics::default() };
+        let line = metrics.to_line();
+        assert_eq!(line.matches('\n').count(), 1);
+        assert!(line.ends_with("}\n"));
+        assert_eq!(serde_json::from_str::<GenerationMetrics>(&line).unwrap(), metrics);
+    }
+
+    #[test]
+    fn metrics_of_other_versions_are_read() {
+        let text = r#"{"generation":3,"selfplay":{"games":7,"of_a_later_version":1}}"#;
+        let metrics: GenerationMetrics = serde_json::from_str(text).unwrap();
+        assert_eq!((metrics.generation, metrics.selfplay.games, metrics.training.steps), (3, 7, 0));
+    }
+
+    #[test]
+    fn scalars_name_the_ends() {
+        let mut metrics = GenerationMetrics::default();
+        metrics.selfplay.games = 8;
+        metrics.selfplay.draws = 0.125;
+        metrics.selfplay.ends.insert("defenders king_escaped".to_owned(), 5);
+        let scalars: BTreeMap<String, f64> = metrics.scalars().into_iter().collect();
+        assert_eq!((scalars["ends/defenders_king_escaped"], scalars["games/draws"]), (0.625, 0.125));
+    }
+}
