@@ -347,7 +347,7 @@ fn a_match_against_a_second_process_of_ours() {
     assert_eq!(json["games"], 4, "{text}");
     assert_eq!(json["forfeits"], serde_json::json!([]), "{text}");
     assert_eq!(json["b"], other);
-    let games = hnefi_runs::decode_games("saved", &std::fs::read(&saved).expect("saved")).expect("a record file");
+    let games = hnefi_run::decode_games("saved", &std::fs::read(&saved).expect("saved")).expect("a record file");
     for game in games {
         game.check().expect("sound games");
         // What the program says of its search is kept with its moves.

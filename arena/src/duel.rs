@@ -17,8 +17,8 @@ use super::opening::random_opening;
 use super::result::{MatchResult, Score};
 use super::sprt::{SprtParams, Verdict};
 use crate::players::{ModelCache, Player, PlayerSpec};
-use hnefi_runs::GameRecord;
-use hnefi_runs::PlyCaps;
+use hnefi_run::GameRecord;
+use hnefi_run::PlyCaps;
 
 /// How often the observer is asked whether to stop while no game ends.
 const POLL: Duration = Duration::from_millis(100);

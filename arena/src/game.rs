@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::MatchError;
 use crate::players::{Choice, FaultKind, Player, PlayerError};
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::rng_for;
 
 /// The value noted for a player without an opinion: nothing is likelier than anything else.

@@ -2,7 +2,7 @@
 
 use hnefi_engine::{BoardSize, Move, MoveList, Side};
 use hnefi_inference::Wdl;
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 use serde::Serialize;
 
 use crate::rules_text::RulesText;

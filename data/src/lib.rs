@@ -31,7 +31,7 @@ pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
 use std::path::{Path, PathBuf};
 
 use hnefi_inference::names;
-use hnefi_runs::RecordError;
+use hnefi_run::RecordError;
 
 /// Why a dataset could not be written or a text not be read.
 #[derive(Debug, thiserror::Error)]

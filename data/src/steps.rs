@@ -1,7 +1,7 @@
 //! A record, ply by ply, with the positions it only implies.
 
 use hnefi_engine::{Bitboard, Position};
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 
 use crate::DataError;
 

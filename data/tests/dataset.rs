@@ -11,7 +11,7 @@ use hnefi_data::{
     export,
 };
 use hnefi_engine::{BoardSize, Preset};
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 use ndarray::{Array, IxDyn};
 use ndarray_npy::{NpzReader, ReadableElement};
 use parquet::file::reader::{FileReader, SerializedFileReader};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hnefi_data::{DataError, ExportParams, Format, GameId, PolicyColumns, SourceGame, export, export_unless};
 use hnefi_engine::{BoardSize, MoveList, Position, Preset, Reason, Side};
 use hnefi_inference::{Encoding, GLOBALS, PolicyIndex, Wdl};
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 use ndarray::{Array, Array1, Array2, Array4, Dimension, Ix0};
 use ndarray_npy::{NpzReader, ReadableElement};
 use serde_json::{Value, json};

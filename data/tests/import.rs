@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use hnefi_data::{DataError, Imported, import, recorded_games, replay_line, write_jsonl, write_pgn};
 use hnefi_engine::{Position, Preset, Rules, Side};
-use hnefi_runs::{GameRecord, decode_games, encode_games};
+use hnefi_run::{GameRecord, decode_games, encode_games};
 
 const HEADING: &str = "game,moves,captures_by_attackers,captures_by_defenders,result";
 

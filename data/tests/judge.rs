@@ -5,7 +5,7 @@ mod games;
 use hnefi_data::{JudgeParams, Judgement, judge};
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Search, SearchConfig, run_to_end};
 
 fn params(playouts: Option<u32>) -> JudgeParams {

@@ -4,7 +4,7 @@ mod games;
 
 use hnefi_data::{DataError, PgnReader, write_pgn};
 use hnefi_engine::{Outcome, Reason, Side};
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 
 fn read(text: &str) -> Vec<Result<GameRecord, DataError>> {
     PgnReader::new(text.as_bytes()).collect()

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hnefi_data::{ExportParams, Format, export};
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 
 use crate::PlayError;
 

@@ -3,7 +3,7 @@
 pub use hnefi_engine::Ending;
 use hnefi_engine::{Bitboard, FenError, IllegalMove, IllegalMoveReason, Move, MoveList, Position, Rules, Side, Square};
 use hnefi_inference::Wdl;
-use hnefi_runs::{GameRecord, PlyRecord, RecordError};
+use hnefi_run::{GameRecord, PlyRecord, RecordError};
 
 use crate::PlayError;
 

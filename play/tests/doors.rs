@@ -23,7 +23,7 @@ use hnefi_models::Network;
 use hnefi_play::uci::{self, UciParams};
 use hnefi_play::web::WebConfig;
 use hnefi_play::{Seat, Table, plain};
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 use hnefi_search::SearchConfig;
 use hnefi_selfplay::{Fleet, Quota, SelfPlayConfig, Unobserved};
 use serde_json::{Value, json};

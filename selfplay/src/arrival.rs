@@ -10,9 +10,9 @@ use super::Fleet;
 use super::balance::Balance;
 use super::resignation::Verification;
 use super::statistics::Counters;
-use hnefi_runs::codec;
-use hnefi_runs::codec::ARRIVAL;
-use hnefi_runs::{GameRecord, RecordError};
+use hnefi_run::codec;
+use hnefi_run::codec::ARRIVAL;
+use hnefi_run::{GameRecord, RecordError};
 
 /// What a fleet has learned from its games about how to play the next ones: handicaps, and whether to resign.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -169,7 +169,7 @@ mod tests {
         arrival.games[4].plies.pop();
         let message = Arrival::decode("a", &arrival.encode()).unwrap_err().to_string();
         assert!(message.starts_with("game 4, end: "), "{message}");
-        let message = Arrival::decode("a", &hnefi_runs::encode_games(&[])).unwrap_err().to_string();
+        let message = Arrival::decode("a", &hnefi_run::encode_games(&[])).unwrap_err().to_string();
         assert!(message.contains("expected a worker's game file"), "{message}");
     }
 }

@@ -17,7 +17,7 @@
 use hnefi_engine::{Preset, Rules, Side};
 use serde::{Deserialize, Serialize};
 
-use hnefi_runs::{GameRecord, Handicap};
+use hnefi_run::{GameRecord, Handicap};
 
 /// The most that one generation changes, in doublings: at a score of 0 or 1.
 const STEP_DOUBLINGS: f32 = 0.5;

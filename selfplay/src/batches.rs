@@ -12,9 +12,9 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::{Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, GenerationStats, Quota, SelfPlayConfig};
-use hnefi_runs::config::forget;
-use hnefi_runs::store::{Store, StoreError, games_key, games_number, inflight_key, inflight_number};
-use hnefi_runs::{decode_games, encode_games};
+use hnefi_run::config::forget;
+use hnefi_run::store::{Store, StoreError, games_key, games_number, inflight_key, inflight_number};
+use hnefi_run::{decode_games, encode_games};
 use hnefi_search::SearchConfig;
 
 /// The object with the settings of the run.

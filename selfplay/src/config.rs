@@ -1,7 +1,7 @@
 //! What a configuration means to the fleet.
 
 use hnefi_engine::{Preset, Rules};
-use hnefi_runs::config::{SearchSection, SelfPlayConfig};
+use hnefi_run::config::{SearchSection, SelfPlayConfig};
 use hnefi_search::{RootKind, SearchConfig};
 
 use crate::balance::Limits;
@@ -34,7 +34,7 @@ pub(crate) fn rules_at(config: &SelfPlayConfig, point: f64) -> Rules {
 
 #[cfg(test)]
 mod tests {
-    use hnefi_runs::config::RulesetShare;
+    use hnefi_run::config::RulesetShare;
 
     use super::*;
 

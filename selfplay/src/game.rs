@@ -7,7 +7,7 @@ use super::config::rules_at;
 use super::lane::Table;
 use super::opening::opening_plies;
 use super::resignation;
-use hnefi_runs::{GameRecord, PlyRecord, RecordError};
+use hnefi_run::{GameRecord, PlyRecord, RecordError};
 
 /// A game with what follows from its record and the seed.
 pub(super) struct Game {

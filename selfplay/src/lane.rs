@@ -16,8 +16,8 @@ use super::observer::FleetProgress;
 use super::seat::{Ask, Seat};
 use super::snapshot::LaneState;
 use super::statistics::Counters;
-use hnefi_runs::config::{LANE_GAMES, SelfPlayConfig};
-use hnefi_runs::{GameRecord, RecordError};
+use hnefi_run::config::{LANE_GAMES, SelfPlayConfig};
+use hnefi_run::{GameRecord, RecordError};
 use hnefi_search::SearchConfig;
 
 /// What all lanes share while they play: settings that do not change before the generation ends.

@@ -30,7 +30,7 @@ use hnefi_inference::{EvalError, Evaluator};
 pub use arrival::{Adaptation, Arrival};
 pub use batches::{BatchParams, BatchSummary, record_games};
 pub use config::search_config;
-pub use hnefi_runs::config::{LANE_GAMES, PlyCaps, ResignConfig, RulesetShare, SelfPlayConfig};
+pub use hnefi_run::config::{LANE_GAMES, PlyCaps, ResignConfig, RulesetShare, SelfPlayConfig};
 pub use observer::{FleetObserver, FleetProgress, Unobserved};
 pub use snapshot::FleetSnapshot;
 pub use statistics::{EndCount, GenerationStats};
@@ -41,8 +41,8 @@ use resignation::Verification;
 use snapshot::LaneState;
 use statistics::Counters;
 
-use hnefi_runs::store::StoreError;
-use hnefi_runs::{GameRecord, RecordError};
+use hnefi_run::store::StoreError;
+use hnefi_run::{GameRecord, RecordError};
 use hnefi_search::SearchConfig;
 
 /// Why a fleet could not play.

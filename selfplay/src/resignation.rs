@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use hnefi_engine::Side;
 use serde::{Deserialize, Serialize};
 
-use hnefi_runs::config::ResignConfig;
-use hnefi_runs::{GameRecord, ResignSummary};
+use hnefi_run::config::ResignConfig;
+use hnefi_run::{GameRecord, ResignSummary};
 
 /// The latest verified games of both sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ mod tests {
     use hnefi_inference::Wdl;
 
     use super::*;
-    use hnefi_runs::PlyRecord;
+    use hnefi_run::PlyRecord;
 
     const CONFIG: ResignConfig =
         ResignConfig { enabled: true, threshold: 0.05, plies: 2, verify_share: 0.1, min_verified: 20, max_wrong: 0.05 };

@@ -13,7 +13,7 @@ use super::game::Game;
 use super::lane::Table;
 use super::opening::{choose_opening_move, wins_at_once};
 use super::statistics::Counters;
-use hnefi_runs::{GameRecord, PlyRecord, RecordError};
+use hnefi_run::{GameRecord, PlyRecord, RecordError};
 use hnefi_search::{LeafId, Search, SearchConfig, SearchReport, Selection, Verdict};
 
 /// Policy weights below this are left out of the record.

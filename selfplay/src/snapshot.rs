@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::balance::Balance;
 use super::resignation::Verification;
 use super::statistics::Counters;
-use hnefi_runs::codec;
-use hnefi_runs::codec::SNAPSHOT;
-use hnefi_runs::{GameRecord, RecordError};
+use hnefi_run::codec;
+use hnefi_run::codec::SNAPSHOT;
+use hnefi_run::{GameRecord, RecordError};
 
 /// One lane between two rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

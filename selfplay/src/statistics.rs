@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use hnefi_engine::{Move, Outcome, Preset, Reason, Side};
 use serde::{Deserialize, Serialize};
 
-use hnefi_runs::{GameRecord, Handicap, ResignSummary};
+use hnefi_run::{GameRecord, Handicap, ResignSummary};
 
 /// Ply at which the variety of games is measured.
 const VARIETY_PLY: usize = 8;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
-use hnefi_runs::PlyCaps;
-use hnefi_runs::store::{Store, read_run_games};
+use hnefi_run::PlyCaps;
+use hnefi_run::store::{Store, read_run_games};
 use hnefi_search::SearchConfig;
 use hnefi_selfplay::{BatchParams, BatchSummary, FleetError, SelfPlayConfig, Unobserved, record_games};
 

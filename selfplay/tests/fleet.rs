@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use hnefi_engine::{MoveList, Outcome, Preset, Reason, Side};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
-use hnefi_runs::PlyCaps;
-use hnefi_runs::{GameRecord, encode_games};
+use hnefi_run::PlyCaps;
+use hnefi_run::{GameRecord, encode_games};
 use hnefi_search::SearchConfig;
 use hnefi_selfplay::{
     Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, Generation, GenerationStats, Quota, ResignConfig,

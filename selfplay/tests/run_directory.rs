@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use hnefi_inference::{EvalError, Evaluator, HashEvaluator};
-use hnefi_runs::PlyCaps;
-use hnefi_runs::store::Store;
+use hnefi_run::PlyCaps;
+use hnefi_run::store::Store;
 use hnefi_search::SearchConfig;
 use hnefi_selfplay::{BatchParams, BatchSummary, FleetError, SelfPlayConfig, Unobserved, record_games};
 

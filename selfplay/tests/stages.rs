@@ -3,8 +3,8 @@
 
 use hnefi_engine::Preset;
 use hnefi_inference::{EvalError, Evaluator, HashEvaluator};
-use hnefi_runs::Handicap;
-use hnefi_runs::PlyCaps;
+use hnefi_run::Handicap;
+use hnefi_run::PlyCaps;
 use hnefi_search::SearchConfig;
 use hnefi_selfplay::{Fleet, Generation, Quota, RulesetShare, SelfPlayConfig, Unobserved};
 

@@ -20,7 +20,7 @@ const CRATES: [&str; 12] = [
     "models/inference",
     "models/kernels",
     "play",
-    "runs",
+    "run",
     "search",
     "selfplay",
     "train",

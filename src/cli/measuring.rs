@@ -8,7 +8,7 @@ use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
 use hnefi_inference::names::ruleset;
 #[cfg(feature = "train")]
-use hnefi_runs::store::Location;
+use hnefi_run::store::Location;
 use serde::Serialize;
 
 #[cfg(feature = "train")]

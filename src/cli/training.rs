@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 #[cfg(feature = "train")]
 use hnefi_inference::DeviceList;
-use hnefi_runs::store::{Location, Patience, StoreWatch};
+use hnefi_run::store::{Location, Patience, StoreWatch};
 
 #[cfg(feature = "train")]
 /// Arguments of `train`.

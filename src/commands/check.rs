@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use hnefi_inference::printable;
-use hnefi_runs::store::{Access, Location, Store, unpack};
+use hnefi_run::store::{Access, Location, Store, unpack};
 use hnefi_train::run::{CheckedObjects, check};
 
 use super::delays::Delays;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_runs::store::StoreWatch;
+use hnefi_run::store::StoreWatch;
 use indicatif::ProgressBar;
 
 use crate::progress;

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hnefi_inference::printable;
-use hnefi_runs::store::{Access, Location, Store, fetch};
+use hnefi_run::store::{Access, Location, Store, fetch};
 
 use super::delays::Delays;
 use crate::cli::FetchArgs;

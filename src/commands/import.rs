@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use hnefi_inference::printable;
-use hnefi_runs::{GameRecord, encode_games};
+use hnefi_run::{GameRecord, encode_games};
 
 use crate::cli::ImportArgs;
 use crate::progress;

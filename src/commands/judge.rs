@@ -7,7 +7,7 @@ use hnefi_arena::players::ModelCache;
 use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, judge};
 use hnefi_inference::printable;
 use hnefi_inference::{Precision, evaluators};
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 use hnefi_search::SearchConfig;
 use serde::Serialize;
 

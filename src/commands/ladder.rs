@@ -11,8 +11,8 @@ use hnefi_arena::{MatchObserver, MatchResult, Rating};
 use hnefi_engine::Preset;
 use hnefi_inference::printable;
 use hnefi_inference::{Card, Checkpoint, DeviceChoice};
-use hnefi_runs::GameRecord;
-use hnefi_runs::store::{Access, Store, checkpoint_key};
+use hnefi_run::GameRecord;
+use hnefi_run::store::{Access, Store, checkpoint_key};
 use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 

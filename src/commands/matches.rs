@@ -8,7 +8,7 @@ use hnefi_arena::players::{ModelCache, PlayerSpec};
 use hnefi_arena::{EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, SprtParams, Tally, play_match};
 use hnefi_inference::DeviceChoice;
 use hnefi_inference::printable;
-use hnefi_runs::{GameRecord, encode_games};
+use hnefi_run::{GameRecord, encode_games};
 use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 

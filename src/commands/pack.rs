@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use hnefi_runs::store::{PackParams, Packed, Store, pack, unpack};
+use hnefi_run::store::{PackParams, Packed, Store, pack, unpack};
 
 use crate::cli::{PackArgs, UnpackArgs};
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::bail;
 use hnefi_data::SourceGame;
 use hnefi_inference::printable;
-use hnefi_runs::store::{Store, games_number, read_games};
-use hnefi_runs::{GameReader, GameRecord, RecordError};
+use hnefi_run::store::{Store, games_number, read_games};
+use hnefi_run::{GameReader, GameRecord, RecordError};
 use indicatif::ProgressBar;
 
 use crate::progress;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use hnefi_arena::players::ModelCache;
 use hnefi_engine::Side;
 use hnefi_inference::{DeviceChoice, Weights, evaluators};
-use hnefi_runs::store::Store;
+use hnefi_run::store::Store;
 use hnefi_selfplay::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games, search_config};
 use indicatif::ProgressBar;
 

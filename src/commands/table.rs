@@ -56,7 +56,7 @@ struct Watcher<'a> {
 }
 
 impl MatchObserver for Watcher<'_> {
-    fn game_finished(&mut self, _: &hnefi_runs::GameRecord, so_far: &MatchResult) {
+    fn game_finished(&mut self, _: &hnefi_run::GameRecord, so_far: &MatchResult) {
         self.bar.set_position(u64::from(so_far.games));
         self.bar.set_message(format!("against {}", so_far.b));
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 use hnefi_engine::Preset;
 use hnefi_play::web::{WebConfig, WebError, WebServer};
 use hnefi_play::{WITHOUT_NETWORK, shipped_network};
-use hnefi_runs::Run;
-use hnefi_runs::store::{Location, Patience};
+use hnefi_run::Run;
+use hnefi_run::store::{Location, Patience};
 
 use super::play::clock_seed;
 use crate::cli::{PlayArgs, Seat, ServeArgs, WatchArgs};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hnefi_inference::printable;
-use hnefi_runs::store::{Access, Patience, Store, StoreError};
+use hnefi_run::store::{Access, Patience, Store, StoreError};
 use hnefi_selfplay::FleetProgress;
 use hnefi_train::run::Terms;
 use hnefi_train::worker::{self, WorkerObserver, WorkerParams, WorkerSummary};

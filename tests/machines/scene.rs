@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hnefi_inference::Checkpoint;
-use hnefi_runs::store::{Store, read_run_games};
+use hnefi_run::store::{Store, read_run_games};
 use hnefi_selfplay::Arrival;
 
 use crate::s3::{BUCKET, S3};

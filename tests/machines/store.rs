@@ -6,7 +6,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use hnefi_runs::store::{Access, Location, Patience, Store, StoreError};
+use hnefi_run::store::{Access, Location, Patience, Store, StoreError};
 
 use crate::s3::{BUCKET, Faults, S3};
 

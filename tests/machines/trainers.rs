@@ -1,6 +1,6 @@
 //! One trainer at a time, and only those who speak the same protocol.
 
-use hnefi_runs::store::{Store, terms_key};
+use hnefi_run::store::{Store, terms_key};
 
 use crate::s3::S3;
 use crate::scene::{Place, Scene, fail, finish, kill, succeed, wait_for};

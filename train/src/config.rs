@@ -1,12 +1,12 @@
-//! The configuration of a run ([`hnefi_runs::config`]), with what only those can check who play.
+//! The configuration of a run ([`hnefi_run::config`]), with what only those can check who play.
 
 use hnefi_arena::players::PlayerSpec;
-pub use hnefi_runs::config::reference;
-pub use hnefi_runs::config::{
+pub use hnefi_run::config::reference;
+pub use hnefi_run::config::{
     BudgetSection, ConfigError, EvaluateSection, Fault, LadderSection, RunSection, SearchSection, SelfPlayConfig, Span,
     Stage, Timepiece, TrainConfig, TrainSection,
 };
-use hnefi_runs::config::{Kind, meant, sections_named, shown};
+use hnefi_run::config::{Kind, meant, sections_named, shown};
 use toml::Value;
 
 /// A configuration by the name of a built-in one or the path of a TOML file, with some keys changed, as

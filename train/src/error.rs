@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use hnefi_arena::ladder::LadderError;
 use hnefi_arena::players::PlayerError;
 use hnefi_inference::{CheckpointError, EvalError};
-use hnefi_runs::RecordError;
-use hnefi_runs::store::StoreError;
+use hnefi_run::RecordError;
+use hnefi_run::store::StoreError;
 use hnefi_selfplay::FleetError;
 
 use crate::config::ConfigError;

@@ -10,7 +10,7 @@ use burn::tensor::Device;
 use hnefi_engine::Preset;
 use hnefi_inference::{Card, Checkpoint};
 use hnefi_models::Network;
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 
 use crate::config::checked;
 use crate::learner::{CLIP_NORM, Learner, LearnerParams};
@@ -20,7 +20,7 @@ use crate::sample::{Sampler, ValueTarget};
 use crate::schedule::RateSchedule;
 use crate::steps::take_steps;
 use crate::{TrainConfig, TrainError};
-use hnefi_runs::LossValues;
+use hnefi_run::LossValues;
 
 /// What was learned.
 #[derive(Clone, Debug)]

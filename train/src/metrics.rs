@@ -1,7 +1,7 @@
 //! Fills in what a generation measured.
 
 use hnefi_engine::Side;
-use hnefi_runs::{LossValues, SelfPlayMetrics, TrainingMetrics};
+use hnefi_run::{LossValues, SelfPlayMetrics, TrainingMetrics};
 use hnefi_selfplay::GenerationStats;
 
 use crate::learner::StepReport;

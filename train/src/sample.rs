@@ -19,7 +19,7 @@ mod pool;
 
 use hnefi_engine::{BoardSize, MoveList, Piece, Position, Square, Symmetry};
 use hnefi_inference::{Encoding, PLANES, PolicyIndex, Wdl};
-use hnefi_runs::{GameRecord, PlyRecord, RecordError};
+use hnefi_run::{GameRecord, PlyRecord, RecordError};
 use hnefi_search::rng_for;
 
 use self::pool::{Pool, below};

@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
-use hnefi_runs::GenerationMetrics;
-use hnefi_runs::store::{Access, Patience, Store, arrival_key};
+use hnefi_run::GenerationMetrics;
+use hnefi_run::store::{Access, Patience, Store, arrival_key};
 use hnefi_selfplay::{Fleet, FleetProgress, Quota, Unobserved, search_config};
 use hnefi_train::run::{Beginning, Terms, check};
 use hnefi_train::worker::{WorkerObserver, WorkerParams, work};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use hnefi_engine::{MoveList, Position, Preset, Rules};
 use hnefi_inference::{DeviceChoice, EvalRequest, Evaluations, Precision, Wdl, evaluator};
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_train::run::Silent;
 use hnefi_train::{RunParams, TrainConfig, TrainError, imitate, run_at};
 

@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use hnefi_engine::Preset;
 use hnefi_inference::{Encoding, NetworkConfig, TrainPrecision};
 use hnefi_models::Network;
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 use hnefi_train::TrainError;
 use hnefi_train::batch::Batch;
 use hnefi_train::learner::{Learner, LearnerParams, LearnerState};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hnefi_arena::ladder::Standings;
 use hnefi_inference::{Checkpoint, NetworkConfig};
-use hnefi_runs::GenerationMetrics;
+use hnefi_run::GenerationMetrics;
 use hnefi_train::run::{Beginning, RunParams, Silent, TrainingProgress};
 use hnefi_train::{ConfigError, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
 

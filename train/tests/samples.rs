@@ -4,7 +4,7 @@ mod support;
 
 use hnefi_engine::{Outcome, Preset, Reason, Rules, Side, Symmetry};
 use hnefi_inference::Wdl;
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 use hnefi_train::batch::Row;
 use hnefi_train::sample::{Sampler, ValueTarget, row};
 

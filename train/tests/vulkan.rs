@@ -16,7 +16,7 @@ use hnefi_inference::{
     DeviceChoice, EvalRequest, Evaluations, PrecisionChoice, TrainPrecision, Weights, evaluator, evaluators, pretrained,
 };
 use hnefi_models::Network;
-use hnefi_runs::PlyCaps;
+use hnefi_run::PlyCaps;
 use hnefi_search::SearchConfig;
 use hnefi_selfplay::{Fleet, Quota, SelfPlayConfig, Unobserved};
 use hnefi_train::learner::{Learner, LearnerParams};

@@ -18,7 +18,7 @@ pub use standings::{Balance, Standing, Standings};
 
 use crate::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use crate::{MatchError, MatchObserver, MatchParams, MatchResult, play_match_as};
-use hnefi_runs::store::{Store, StoreError, check_checkpoint, checkpoint_key, ladder_key};
+use hnefi_run::store::{Store, StoreError, check_checkpoint, checkpoint_key, ladder_key};
 
 /// Whom a newcomer meets, and how.
 #[derive(Clone, Debug, PartialEq)]

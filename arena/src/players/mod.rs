@@ -33,7 +33,7 @@ pub use rollout::Rollout;
 pub use spec::PlayerSpec;
 pub use uci::{GoLimit, UciPlayer, UciSpec};
 
-use hnefi_runs::store::StoreError;
+use hnefi_run::store::StoreError;
 use hnefi_search::Rng;
 
 /// Somebody who chooses moves.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
-use hnefi_runs::{GameRecord, decode_games, encode_games};
+use hnefi_run::{GameRecord, decode_games, encode_games};
 
 use super::SourceGame;
 use crate::DataError;

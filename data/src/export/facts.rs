@@ -2,7 +2,7 @@
 
 use hnefi_engine::{MoveList, Position, Preset, Side, Square};
 use hnefi_inference::{PolicyIndex, Wdl};
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 
 use crate::jsonl::end;
 

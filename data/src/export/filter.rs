@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use hnefi_engine::{Preset, Side};
 use hnefi_inference::names::did_you_mean;
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 
 use super::{GameId, SourceGame};
 use crate::DataError;

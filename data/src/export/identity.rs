@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fmt::Write;
 
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 use sha2::{Digest, Sha256};
 
 /// The identity of a game: the SHA-256 of its board size, start and moves.

@@ -17,7 +17,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 
 pub use filter::{Bounds, Filter, GameResult};
 pub use identity::GameId;

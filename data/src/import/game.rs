@@ -2,7 +2,7 @@
 
 use hnefi_engine::{Move, Position, Repetition, Rules, Side};
 use hnefi_inference::Wdl;
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 
 use super::{Fault, Found};
 use crate::pgn::{UNKNOWN, play_word};

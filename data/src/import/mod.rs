@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use hnefi_engine::Preset;
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 
 use crate::{DataError, PgnReader};
 use archive::ArchiveReader;

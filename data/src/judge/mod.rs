@@ -12,7 +12,7 @@ use std::sync::mpsc;
 
 use hnefi_engine::{Preset, Side};
 use hnefi_inference::{EvalError, Evaluator};
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 use hnefi_search::SearchConfig;
 use serde::Serialize;
 

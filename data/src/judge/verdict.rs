@@ -2,7 +2,7 @@
 
 use hnefi_engine::{Move, MoveList, Position, Rules, Side};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Wdl};
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Search, SearchConfig, Selection};
 
 use super::JudgeParams;

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use hnefi_engine::{Move, Outcome, Position, Reason, Rules, Side};
 use hnefi_inference::Wdl;
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 
 use super::result_text;
 use super::tokens::{RawGame, RawGames};

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use hnefi_engine::Side;
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 
 use super::result_text;
 use crate::jsonl::end;

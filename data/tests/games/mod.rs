@@ -2,7 +2,7 @@
 
 use hnefi_engine::{MoveList, Position, Preset, Rules, Side};
 use hnefi_inference::Wdl;
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Rng, rng_for};
 use rand::RngExt;
 

@@ -1,7 +1,7 @@
 //! The numbers of a generation that are shown, and how numbers are written.
 
 use hnefi_inference::printable;
-use hnefi_runs::GenerationMetrics;
+use hnefi_run::GenerationMetrics;
 
 /// A number beyond this, above or below zero, was not measured by anybody.
 const LARGEST: f64 = 1e15;

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use hnefi_inference::printable;
-use hnefi_runs::Run;
+use hnefi_run::Run;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use crate::PlayError;
@@ -26,7 +26,7 @@ const LOOK_FAR: Duration = Duration::from_secs(15);
 /// # Errors
 /// When the terminal fails, or the run cannot be read any more.
 pub fn run(run: &Run) -> Result<(), PlayError> {
-    let unreadable = |error: hnefi_runs::store::StoreError| PlayError::Run { problem: error.to_string() };
+    let unreadable = |error: hnefi_run::store::StoreError| PlayError::Run { problem: error.to_string() };
     let mut terminal = ratatui::try_init().map_err(PlayError::stream("opening the terminal"))?;
     let _guard = Guard;
     let coloured = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

@@ -2,7 +2,7 @@
 
 use hnefi_arena::ladder;
 use hnefi_arena::ladder::Standings;
-use hnefi_runs::Run;
+use hnefi_run::Run;
 use serde::Serialize;
 
 /// Elo per side of one checkpoint.

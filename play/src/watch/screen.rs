@@ -245,7 +245,7 @@ mod tests {
     }
 
     fn figures(metrics: &serde_json::Value) -> Option<Figures> {
-        let metrics: hnefi_runs::GenerationMetrics = serde_json::from_value(metrics.clone()).ok()?;
+        let metrics: hnefi_run::GenerationMetrics = serde_json::from_value(metrics.clone()).ok()?;
         Some(Figures::of(&metrics))
     }
 

@@ -12,7 +12,7 @@ use super::room::Room;
 use super::rooms::Listening;
 use super::view::StateView;
 use crate::watch::strengths;
-use hnefi_runs::Run;
+use hnefi_run::Run;
 
 /// How often a quiet stream says that it is there.
 const ALIVE: Duration = Duration::from_secs(15);

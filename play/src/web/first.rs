@@ -6,7 +6,7 @@ use std::time::Duration;
 use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_engine::{BoardSize, Position, Preset};
 use hnefi_inference::DeviceChoice;
-use hnefi_runs::store::Location;
+use hnefi_run::store::Location;
 use hnefi_search::SearchConfig;
 
 use super::error::WebError;

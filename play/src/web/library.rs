@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use hnefi_data::{BoundedLines, DataError};
 use hnefi_engine::Preset;
-use hnefi_runs::store::games_key;
-use hnefi_runs::{GameReader, GameRecord, Run};
+use hnefi_run::store::games_key;
+use hnefi_run::{GameReader, GameRecord, Run};
 use serde::Serialize;
 
 use super::error::{ApiError, WebError};

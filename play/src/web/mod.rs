@@ -38,8 +38,8 @@ use std::time::Duration;
 use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
-use hnefi_runs::Run;
-use hnefi_runs::store::{Location, Patience};
+use hnefi_run::Run;
+use hnefi_run::store::{Location, Patience};
 use tokio::sync::Semaphore;
 
 pub use error::WebError;

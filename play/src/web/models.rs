@@ -11,7 +11,7 @@ use hnefi_engine::{Preset, Rules};
 use hnefi_inference::{
     Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluators, pretrained, pretrained_names,
 };
-use hnefi_runs::Run;
+use hnefi_run::Run;
 use serde::{Deserialize, Serialize};
 
 use super::named::Named;
@@ -273,7 +273,7 @@ impl Models {
                 error.to_string().replace(&whole, &name)
             })?,
             Place::Run(run, generation) => {
-                let folder = run.store().name(&hnefi_runs::store::checkpoint_key(generation));
+                let folder = run.store().name(&hnefi_run::store::checkpoint_key(generation));
                 run.checkpoint(generation).map_err(|problem| problem.replace(&folder, &name))?
             }
         };

@@ -3,7 +3,7 @@
 use hnefi_data::PgnReader;
 use hnefi_engine::{BoardSize, Move, Position, Preset, Rules, Side};
 use hnefi_inference::Wdl;
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 use serde::Deserialize;
 
 use super::room::LONGEST;

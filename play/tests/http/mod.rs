@@ -14,7 +14,7 @@ use hnefi_engine::{MoveList, Preset};
 use hnefi_inference::DeviceChoice;
 use hnefi_play::web::{WebConfig, WebServer};
 use hnefi_play::{Occupant, Session};
-use hnefi_runs::encode_games;
+use hnefi_run::encode_games;
 use hnefi_search::SearchConfig;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use hnefi_engine::{BoardSize, MoveList, Position};
 #[cfg(feature = "train")]
 use hnefi_inference::Wdl;
 #[cfg(feature = "train")]
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::rng_for;
 use rand::RngExt;
 

@@ -22,7 +22,7 @@ use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
 use hnefi_inference::TrainPrecision;
 use hnefi_models::Network;
-use hnefi_runs::LossValues;
+use hnefi_run::LossValues;
 use serde::{Deserialize, Serialize};
 
 pub use state::LearnerState;

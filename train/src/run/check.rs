@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hnefi_arena::ladder::LadderMatch;
 use hnefi_engine::Preset;
 use hnefi_inference::json;
-use hnefi_runs::decode_games;
-use hnefi_runs::store::{
+use hnefi_run::decode_games;
+use hnefi_run::store::{
     Store, StoreError, check_checkpoint, checkpoint_number, games_key, games_number, inflight_number, terms_number,
     trainer_key, trainer_number,
 };
@@ -21,7 +21,7 @@ use super::terms::Terms;
 use super::{configuration, fence};
 use crate::tensorboard::check_events;
 use crate::{TrainConfig, TrainError};
-use hnefi_runs::GenerationMetrics;
+use hnefi_run::GenerationMetrics;
 
 /// What was found of one kind of objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -135,7 +135,7 @@ impl Check<'_> {
         let ids = std::cell::RefCell::new(BTreeMap::new());
         let found = self.each("metrics", |_, key, bytes| {
             let metrics: GenerationMetrics = parsed(bytes)?;
-            if hnefi_runs::store::metrics_key(metrics.generation) != key {
+            if hnefi_run::store::metrics_key(metrics.generation) != key {
                 return Err(format!("it is of generation {}, not of that of its name", metrics.generation));
             }
             ids.borrow_mut().insert(metrics.generation, metrics.checkpoint);
@@ -155,7 +155,7 @@ impl Check<'_> {
         let first = there.first().copied().unwrap_or(u32::MAX);
         let measured = self.ids.keys().copied().filter(|&generation| generation >= first);
         for generation in there.iter().copied().chain(measured).collect::<BTreeSet<u32>>() {
-            let name = self.store.name(&hnefi_runs::store::checkpoint_key(generation));
+            let name = self.store.name(&hnefi_run::store::checkpoint_key(generation));
             // A bucket shows weights before their card. Until the generation is complete nobody misses it.
             let has_card = self.keys.contains(&format!("checkpoints/{generation:06}/card.json"));
             if !has_card && !self.ids.contains_key(&generation) && self.is_newest(generation, &there) {
@@ -195,7 +195,7 @@ impl Check<'_> {
             let games = decode_games("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
             let check_one = |game| match &check.config {
                 Some(_) => check_game(&check.rulesets, game),
-                None => hnefi_runs::GameRecord::check(game).map_err(|error| error.to_string()),
+                None => hnefi_run::GameRecord::check(game).map_err(|error| error.to_string()),
             };
             games.iter().try_for_each(check_one)
         })?;

@@ -10,8 +10,8 @@ use hnefi_arena::ladder::{LadderParams, Standings};
 use hnefi_arena::players::{ModelCache, PlayerSpec};
 use hnefi_arena::{MatchObserver, MatchResult};
 use hnefi_inference::DeviceChoice;
-use hnefi_runs::GameRecord;
-use hnefi_runs::store::ladder_events_key;
+use hnefi_run::GameRecord;
+use hnefi_run::store::ladder_events_key;
 use hnefi_search::SearchConfig;
 
 use super::clock::Clock;

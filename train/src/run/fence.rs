@@ -17,7 +17,7 @@
 //! gives the newest one announced). So every checkpoint and every state has one writer, whoever wins.
 
 use hnefi_inference::json;
-use hnefi_runs::store::{Store, StoreError, terms_number, trainer_key, trainer_number};
+use hnefi_run::store::{Store, StoreError, terms_number, trainer_key, trainer_number};
 use serde::{Deserialize, Serialize};
 
 use super::terms::{self, PROGRAM, PROTOCOL};
@@ -184,7 +184,7 @@ fn trainer() -> String {
 mod tests {
     use std::path::Path;
 
-    use hnefi_runs::store::{Access, Location, Patience};
+    use hnefi_run::store::{Access, Location, Patience};
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_runs::store::{Store, StoreError, arrival_key, games_key};
-use hnefi_runs::{GameRecord, encode_games};
+use hnefi_run::store::{Store, StoreError, arrival_key, games_key};
+use hnefi_run::{GameRecord, encode_games};
 use hnefi_selfplay::{FleetError, FleetObserver, FleetProgress, FleetSnapshot, Quota};
 
 use super::clock::Clock;

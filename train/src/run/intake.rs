@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 use hnefi_engine::Preset;
-use hnefi_runs::store::Store;
-use hnefi_runs::{GameRecord, RecordError};
+use hnefi_run::store::Store;
+use hnefi_run::{GameRecord, RecordError};
 use hnefi_selfplay::Arrival;
 
 use super::observer::TrainObserver;

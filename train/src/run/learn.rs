@@ -10,7 +10,7 @@ use crate::sample::{Sampler, ValueTarget};
 use crate::schedule::RateSchedule;
 use crate::steps::take_steps;
 use crate::window::WindowParams;
-use hnefi_runs::TrainingMetrics;
+use hnefi_run::TrainingMetrics;
 
 /// A generation trains on the new plies of at most so many of its size. Workers may bring more than the trainer can
 /// keep up with; all of it goes into the replay window, and each ply is trained on less often.

@@ -42,8 +42,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hnefi_engine::Preset;
-use hnefi_runs::GameRecord;
-use hnefi_runs::store::{Location, Patience, Store, checkpoint_key};
+use hnefi_run::GameRecord;
+use hnefi_run::store::{Location, Patience, Store, checkpoint_key};
 use hnefi_selfplay::Fleet;
 
 pub use check::{CheckedObjects, check};

@@ -2,11 +2,11 @@
 
 use hnefi_arena::MatchResult;
 use hnefi_arena::ladder::Standings;
-use hnefi_runs::store::Location;
+use hnefi_run::store::Location;
 use hnefi_selfplay::FleetProgress;
 
 use crate::config::TrainConfig;
-use hnefi_runs::{GenerationMetrics, LossValues};
+use hnefi_run::{GenerationMetrics, LossValues};
 
 /// How far the training of a generation is.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,10 +6,10 @@ use burn::tensor::Device;
 use hnefi_engine::{BoardSize, Preset};
 use hnefi_inference::{Card, Encoding};
 use hnefi_models::Network;
-use hnefi_runs::store::{
+use hnefi_run::store::{
     Access, Store, StoreError, check_checkpoint, games_key, games_number, inflight_key, metrics_key, state_key,
 };
-use hnefi_runs::{GameRecord, decode_games};
+use hnefi_run::{GameRecord, decode_games};
 use hnefi_search::rng_for;
 use hnefi_selfplay::{Fleet, FleetSnapshot, search_config};
 use rand_xoshiro::rand_core::Rng as _;

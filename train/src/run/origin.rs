@@ -12,7 +12,7 @@ use burn::tensor::Device;
 use hnefi_arena::players::{ModelCache, PlayerError};
 use hnefi_inference::{Checkpoint, DeviceChoice, Encoding};
 use hnefi_models::Network;
-use hnefi_runs::store::{Store, checkpoint_key};
+use hnefi_run::store::{Store, checkpoint_key};
 use hnefi_search::SearchConfig;
 use serde::{Deserialize, Serialize};
 

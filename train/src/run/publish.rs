@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hnefi_inference::{Card, Checkpoint, json};
-use hnefi_runs::store::{check_checkpoint, checkpoint_key, metrics_key, tensorboard_key};
+use hnefi_run::store::{check_checkpoint, checkpoint_key, metrics_key, tensorboard_key};
 
 use super::Run;
 use super::saved::{self, FinishedSelfPlay};
@@ -12,7 +12,7 @@ use crate::TrainError;
 use crate::metrics::selfplay_metrics;
 use crate::schedule::playouts_at;
 use crate::tensorboard::event_file;
-use hnefi_runs::{GenerationMetrics, TrainingMetrics};
+use hnefi_run::{GenerationMetrics, TrainingMetrics};
 
 impl Run<'_> {
     /// Completes the next generation.

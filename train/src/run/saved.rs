@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 
 use hnefi_inference::{ENCODING_VERSION, Encoding, json};
-use hnefi_runs::store::{Store, inflight_key, inflight_number, state_key};
+use hnefi_run::store::{Store, inflight_key, inflight_number, state_key};
 use hnefi_selfplay::GenerationStats;
 use serde::{Deserialize, Serialize};
 
@@ -264,7 +264,7 @@ pub(super) fn remove_inflight_before(store: &Store, newest: (u32, u32)) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use hnefi_runs::store::{Access, Location, Patience};
+    use hnefi_run::store::{Access, Location, Patience};
 
     use super::*;
 

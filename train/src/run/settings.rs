@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use hnefi_inference::json as checked;
-use hnefi_runs::config::{Fault, forget};
-use hnefi_runs::store::{Store, StoreError};
+use hnefi_run::config::{Fault, forget};
+use hnefi_run::store::{Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

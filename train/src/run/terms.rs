@@ -6,7 +6,7 @@
 //! `run.json`.
 
 use hnefi_inference::json;
-use hnefi_runs::store::{Store, terms_key, terms_number};
+use hnefi_run::store::{Store, terms_key, terms_number};
 use hnefi_selfplay::Adaptation;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! The training plies of one board size.
 
 use hnefi_engine::BoardSize;
-use hnefi_runs::GameRecord;
+use hnefi_run::GameRecord;
 use hnefi_search::Rng;
 use rand_xoshiro::rand_core::Rng as _;
 

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hnefi_inference::{DeviceList, EvalError, Evaluator};
-use hnefi_runs::store::{Store, arrival_key};
+use hnefi_run::store::{Store, arrival_key};
 use hnefi_selfplay::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, search_config};
 
 use crate::config::checked;

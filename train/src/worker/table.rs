@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hnefi_inference::{CARD_FILE, Card, Checkpoint, Evaluator, WEIGHTS_FILE, evaluators};
-use hnefi_runs::store::{Store, checkpoint_key};
+use hnefi_run::store::{Store, checkpoint_key};
 
 use crate::run::Terms;
 use crate::{TrainConfig, TrainError};

@@ -2,7 +2,7 @@
 
 use hnefi_engine::{Move, MoveList, Position, Preset, Rules};
 use hnefi_inference::Wdl;
-use hnefi_runs::{GameRecord, PlyRecord};
+use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Rng, rng_for};
 use rand_xoshiro::rand_core::Rng as _;
 

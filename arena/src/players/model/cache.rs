@@ -9,8 +9,8 @@ use hnefi_inference::{
 };
 
 use crate::players::PlayerError;
-use hnefi_runs::Run;
-use hnefi_runs::store::{Location, Patience};
+use hnefi_run::Run;
+use hnefi_run::store::{Location, Patience};
 use hnefi_search::SearchConfig;
 
 /// The folder of a run that holds its checkpoints, numbered by generation.

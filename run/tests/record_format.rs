@@ -5,7 +5,7 @@ mod played;
 
 use hnefi_engine::{Move, Outcome, Preset, Reason, Side, Square};
 use hnefi_inference::Wdl;
-use hnefi_runs::{GameRecord, PlyRecord, encode_games};
+use hnefi_run::{GameRecord, PlyRecord, encode_games};
 
 /// Reads fields one after the other and notes where they lay and what they held.
 struct Reader<'a> {

@@ -1,7 +1,7 @@
 //! Configurations: the built-in ones, the reference, and every kind of fault with its message.
 
 use hnefi_engine::Preset;
-use hnefi_runs::config::{ConfigError, Fault, SECTIONS, TrainConfig, reference};
+use hnefi_run::config::{ConfigError, Fault, SECTIONS, TrainConfig, reference};
 use toml::{Table, Value};
 
 const FILES: [(&str, &str); 5] = [

@@ -6,8 +6,8 @@ use std::panic::catch_unwind;
 
 use hnefi_engine::{Move, Outcome, Position, Preset, Reason, Side, Square};
 use hnefi_inference::Wdl;
-use hnefi_runs::store::{Store, games_key, read_games, read_run_games};
-use hnefi_runs::{GameRecord, PlyRecord, RecordError, decode_games, encode_games};
+use hnefi_run::store::{Store, games_key, read_games, read_run_games};
+use hnefi_run::{GameRecord, PlyRecord, RecordError, decode_games, encode_games};
 use hnefi_search::rng_for;
 use played::{below, random_game};
 
