@@ -34,7 +34,6 @@ fn main() -> ExitCode {
         #[cfg(feature = "train")]
         Command::Worker(args) => commands::worker::run(args),
         Command::Fetch(args) => commands::fetch::run(args),
-        #[cfg(feature = "train")]
         Command::Selfplay(args) => commands::selfplay::run(args),
         Command::Play(args) => commands::play::run(args),
         Command::Uci(args) => commands::uci::run(args),

@@ -19,7 +19,6 @@ Examples:
   hnefi fetch s3://BUCKET/runs/first --run runs/first
   hnefi fetch s3://BUCKET/runs/first --run runs/first --follow";
 
-#[cfg(feature = "train")]
 pub const SELFPLAY: &str = "\
 Examples:
   hnefi selfplay --model brandubh --games 1000 --out runs/games

@@ -19,8 +19,8 @@ pub use measuring::{BenchArgs, DoctorArgs, JudgeArgs, MatchArgs, PerftArgs, Stag
 pub use playing::{PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
 pub use shell::{CompletionsArgs, ManArgs};
 #[cfg(feature = "train")]
-pub use training::{CheckArgs, ImitateArgs, SelfplayArgs, StoreArgs, TrainArgs, WorkerArgs};
-pub use training::{FetchArgs, PackArgs, UnpackArgs};
+pub use training::{CheckArgs, ImitateArgs, StoreArgs, TrainArgs, WorkerArgs};
+pub use training::{FetchArgs, PackArgs, SelfplayArgs, UnpackArgs};
 
 /// A self-play training toolkit for Hnefatafl (Viking chess).
 #[derive(Debug, Parser)]
@@ -49,7 +49,6 @@ pub enum Command {
     #[command(after_help = examples::FETCH)]
     Fetch(FetchArgs),
     /// Play self-play games and write their records.
-    #[cfg(feature = "train")]
     #[command(after_help = examples::SELFPLAY)]
     Selfplay(SelfplayArgs),
     /// Play in the terminal or, with --web, in a browser.

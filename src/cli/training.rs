@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-#[cfg(feature = "train")]
 use hnefi_inference::DeviceList;
 use hnefi_run::store::{Location, Patience, StoreWatch};
 
@@ -181,7 +180,6 @@ pub struct FetchArgs {
     pub store: StoreArgs,
 }
 
-#[cfg(feature = "train")]
 /// Arguments of `selfplay`.
 #[derive(Debug, Args)]
 pub struct SelfplayArgs {

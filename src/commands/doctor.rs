@@ -45,9 +45,7 @@ pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
         };
         println!("  {:<12} {state}", device.to_string());
     }
-    #[cfg(feature = "train")]
-    let chosen = hnefi_train::TrainConfig::default().run;
-    #[cfg(feature = "train")]
+    let chosen = hnefi_run::config::TrainConfig::default().run;
     println!("chosen         {} for self-play and play, {} for training", chosen.device, chosen.train_device);
     let names = hnefi_inference::pretrained_names();
     println!(

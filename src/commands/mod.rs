@@ -20,7 +20,6 @@ pub mod perft;
 pub mod play;
 mod records;
 pub mod replay;
-#[cfg(feature = "train")]
 pub mod selfplay;
 pub mod shell;
 #[cfg(feature = "train")]

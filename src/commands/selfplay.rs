@@ -7,6 +7,7 @@ use std::time::Duration;
 use hnefi_arena::players::ModelCache;
 use hnefi_engine::Side;
 use hnefi_inference::{DeviceChoice, Weights, evaluators};
+use hnefi_run::config::TrainConfig;
 use hnefi_run::store::Store;
 use hnefi_selfplay::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games, search_config};
 use indicatif::ProgressBar;
@@ -19,7 +20,7 @@ const GAMES_PER_FILE: u64 = 1000;
 
 /// Plays the games; the same command goes on after an interruption.
 pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
-    let config = hnefi_train::config::load(&args.config, &args.changes)?.last_stage()?;
+    let config = TrainConfig::load_with(&args.config, &args.changes)?.last_stage()?;
     let devices = args.device.unwrap_or_else(|| config.run.device.clone());
     let (weights, id) = match &args.model {
         Some(path) => {

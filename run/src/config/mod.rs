@@ -30,11 +30,11 @@ pub use stages::{Span, Stage};
 
 /// The configurations that are built in, by name. The first one is all defaults.
 const BUILT_IN: [(&str, &str); 5] = [
-    ("quick", include_str!("../../../configs/quick.toml")),
-    ("brandubh", include_str!("../../../configs/brandubh.toml")),
-    ("copenhagen", include_str!("../../../configs/copenhagen.toml")),
-    ("copenhagen-gpu", include_str!("../../../configs/copenhagen-gpu.toml")),
-    ("all-boards", include_str!("../../../configs/all-boards.toml")),
+    ("quick", include_str!("../../configs/quick.toml")),
+    ("brandubh", include_str!("../../configs/brandubh.toml")),
+    ("copenhagen", include_str!("../../configs/copenhagen.toml")),
+    ("copenhagen-gpu", include_str!("../../configs/copenhagen-gpu.toml")),
+    ("all-boards", include_str!("../../configs/all-boards.toml")),
 ];
 
 /// Everything a run is determined by.
