@@ -20,6 +20,16 @@ use hnefi_search::SearchConfig;
 /// The object with the settings of the run.
 const SETTINGS: &str = "run.json";
 
+/// Keys that are gone and that belonged to training: they did nothing here.
+const OF_TRAINING: [&str; 6] = [
+    "selfplay.balance_until",
+    "selfplay.past_share",
+    "selfplay.restart_share",
+    "selfplay.fork_share",
+    "selfplay.rulesets.from",
+    "selfplay.rulesets.until",
+];
+
 /// What to play.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchParams<'a> {
@@ -61,8 +71,8 @@ pub fn record_games(
     make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
     observer: &dyn FleetObserver,
 ) -> Result<BatchSummary, FleetError> {
-    settle_settings(store, &settings(config, search, params))?;
     let config = &config.without_handicaps();
+    settle_settings(store, &settings(config, search, params))?;
     let (mut file, mut fleet) = take_up(store, config, search, params)?;
     let mut summary = BatchSummary { games: file.first_game, files: Vec::new() };
     while summary.games < params.games {
@@ -174,7 +184,8 @@ fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
         .map_err(|error| other_run(format!("{SETTINGS} is not readable ({error})")))?;
     let kept = json!({ "selfplay": found["selfplay"], "search": found["search"] });
     if let Ok(mut table) = toml::Table::try_from(&kept) {
-        let gone = forget(&mut table);
+        let mut gone = forget(&mut table);
+        gone.retain(|fault| !OF_TRAINING.contains(&fault.key.as_str()));
         if !gone.is_empty() {
             return Err(other_run(gone.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")));
         }
@@ -184,7 +195,7 @@ fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
     }
     // A key newer than the run has the default there, which is what the run did.
     if let Some(config) = found.get("selfplay").and_then(|config| SelfPlayConfig::deserialize(config).ok()) {
-        found["selfplay"] = json!(config);
+        found["selfplay"] = json!(config.without_handicaps());
     }
     let mut differences = Vec::new();
     compare("", &found, wanted, &mut differences);

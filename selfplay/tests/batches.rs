@@ -146,8 +146,10 @@ fn a_run_from_before_a_key_goes_on() {
     std::fs::write(&file, text.to_string()).unwrap();
     assert_eq!(record(dir.path(), &PARAMS).unwrap().games, 100);
     text["selfplay"]["fast_share"] = 0.0.into();
+    text["selfplay"]["fork_share"] = 0.15.into();
+    text["selfplay"]["blunder_share"] = 0.8.into();
     std::fs::write(&file, text.to_string()).unwrap();
-    assert_eq!(record(dir.path(), &PARAMS).unwrap().games, 100, "a key that is gone and did nothing");
+    assert_eq!(record(dir.path(), &PARAMS).unwrap().games, 100, "keys that did nothing");
     text["selfplay"]["fast_share"] = 0.5.into();
     std::fs::write(&file, text.to_string()).unwrap();
     let message = record(dir.path(), &PARAMS).unwrap_err().to_string();
