@@ -77,7 +77,11 @@ fn every_key_is_explained() {
     for section in SECTIONS {
         for key in section.keys {
             let path = format!("{}.{}", section.name, key.name);
-            assert!(key.story.trim().ends_with(['.', ')']) && key.story.trim().len() > 5, "{path}: {:?}", key.story);
+            assert!(
+                key.description.trim().ends_with(['.', ')']) && key.description.trim().len() > 5,
+                "{path}: {:?}",
+                key.description
+            );
             assert!(!key.unit.is_empty(), "{path} has no unit");
             // No key may be a date, and the message says what the reference says.
             let message = fault(&format!("[{}]\n{} = 1979-05-27", section.name, key.name));

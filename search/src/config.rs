@@ -16,7 +16,7 @@ pub enum RootKind {
 
 /// Makes of one list the struct of the keys, their defaults and their ranges, both ends included.
 macro_rules! keys {
-    ($($(#[doc = $story:literal])+ $key:ident: $type:ty = $default:literal, $low:literal..=$high:literal;)+) => {
+    ($($(#[doc = $description:literal])+ $key:ident: $type:ty = $default:literal, $low:literal..=$high:literal;)+) => {
         /// Every key of the search. Scores are P(win) + P(draw)/2 throughout, in 0..=1 and never rescaled, so constants
         /// that other programs give for -1..=1 are halved here.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ macro_rules! keys {
         pub struct SearchConfig {
             /// What drives the search.
             pub root: RootKind,
-            $($(#[doc = $story])+ pub $key: $type,)+
+            $($(#[doc = $description])+ pub $key: $type,)+
         }
 
         impl Default for SearchConfig {

@@ -3,8 +3,8 @@
 use hnefi_arena::players::PlayerSpec;
 pub use hnefi_run::config::reference;
 pub use hnefi_run::config::{
-    BudgetSection, ConfigError, EvaluateSection, Fault, LadderSection, RunSection, SearchSection, SelfPlayConfig, Span,
-    Stage, Timepiece, TrainConfig, TrainSection,
+    BudgetClock, BudgetSection, ConfigError, EvaluateSection, Fault, LadderSection, RunSection, SearchSection,
+    SelfPlayConfig, Span, Stage, TrainConfig, TrainSection,
 };
 use hnefi_run::config::{Kind, meant, sections_named, shown};
 use toml::Value;

@@ -1,6 +1,6 @@
 //! The training loop: from random weights to a strong network, by self-play.
 //!
-//! [`run::run`] reads like its story: generate games with the newest network, train on the replay window, publish
+//! [`run::run`] reads like its description: generate games with the newest network, train on the replay window, publish
 //! a checkpoint, again until the budget is used up. Everything is said in a [`TrainConfig`]; everything is written to
 //! one run directory, from which the same call goes on after any interruption.
 //!

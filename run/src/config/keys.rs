@@ -15,7 +15,7 @@ pub struct Section {
     /// The table's name, such as `train` or `selfplay.resign`.
     pub name: &'static str,
     /// What it is about.
-    pub story: &'static str,
+    pub description: &'static str,
     /// Its keys, without those of sections within it.
     pub keys: &'static [Key],
 }
@@ -25,7 +25,7 @@ pub struct Key {
     /// Its name within the section.
     pub name: &'static str,
     /// What it does, in sentences.
-    pub story: &'static str,
+    pub description: &'static str,
     /// What its values may be.
     pub kind: Kind,
     /// What a number counts or what a text is.
@@ -54,15 +54,16 @@ pub enum Kind {
     Rulesets,
 }
 
-/// Defines a section: `NAME "table" { doc comments and FIELD: TYPE = DEFAULT, KIND, UNIT; ... }`, with `within { FIELD:
-/// TYPE; }` for sections inside it and `[TRAIT, ...]` before the name for more to derive. Makes the struct with its serde implementations, `Default`, and a constant `SECTION`.
-/// With `for TYPE` the struct exists elsewhere, and a function `default_of` takes the place of `Default`.
+/// Defines a section: `NAME "table" { doc comments and FIELD: TYPE = DEFAULT, KIND, UNIT; ... }`, with
+/// `within { FIELD: TYPE; }` for sections inside it and `[TRAIT, ...]` before the name for more to derive. Makes the
+/// struct with its serde implementations, `Default`, and a constant `SECTION`. With `for TYPE` the struct exists
+/// elsewhere, and a constant and a function of the names given take the place of `SECTION` and `Default`.
 macro_rules! section {
     (
         $(#[doc = $about:literal])+
         $([$($trait:ident),+])? $section:ident $table:literal {
-            $($(#[doc = $story:literal])+ $field:ident: $type:ty = $default:expr, $kind:expr, $unit:expr;)+
-            $(within { $($(#[doc = $inner_story:literal])+ $inner:ident: $inner_type:ty;)+ })?
+            $($(#[doc = $description:literal])+ $field:ident: $type:ty = $default:expr, $kind:expr, $unit:expr;)+
+            $(within { $($(#[doc = $inner_description:literal])+ $inner:ident: $inner_type:ty;)+ })?
         }
     ) => {
         $(#[doc = $about])+
@@ -70,8 +71,8 @@ macro_rules! section {
         $(#[derive($($trait),+)])?
         #[serde(deny_unknown_fields, default)]
         pub struct $section {
-            $($(#[doc = $story])+ pub $field: $type,)+
-            $($($(#[doc = $inner_story])+ pub $inner: $inner_type,)+)?
+            $($(#[doc = $description])+ pub $field: $type,)+
+            $($($(#[doc = $inner_description])+ pub $inner: $inner_type,)+)?
         }
 
         impl Default for $section {
@@ -86,17 +87,17 @@ macro_rules! section {
         impl $section {
             /// What the section's keys are.
             pub const SECTION: $crate::config::keys::Section = $crate::config::keys::section!(
-                @table $table, concat!($($about),+), $($field, concat!($($story),+), $kind, $unit;)+
+                @table $table, concat!($($about),+), $($field, concat!($($description),+), $kind, $unit;)+
             );
         }
     };
-    (@table $table:literal, $about:expr, $($field:ident, $story:expr, $kind:expr, $unit:expr;)+) => {
+    (@table $table:literal, $about:expr, $($field:ident, $description:expr, $kind:expr, $unit:expr;)+) => {
         $crate::config::keys::Section {
             name: $table,
-            story: $about,
+            description: $about,
             keys: &[$($crate::config::keys::Key {
                 name: stringify!($field),
-                story: $story,
+                description: $description,
                 kind: $kind,
                 unit: $unit,
             },)+],
@@ -105,12 +106,12 @@ macro_rules! section {
     (
         $(#[doc = $about:literal])+
         for $foreign:ident $table:literal, $section:ident, $default_of:ident {
-            $($(#[doc = $story:literal])+ $field:ident = $default:expr, $kind:expr, $unit:expr;)+
+            $($(#[doc = $description:literal])+ $field:ident = $default:expr, $kind:expr, $unit:expr;)+
         }
     ) => {
         $(#[doc = $about])+
         pub const $section: $crate::config::keys::Section = $crate::config::keys::section!(
-            @table $table, concat!($($about),+), $($field, concat!($($story),+), $kind, $unit;)+
+            @table $table, concat!($($about),+), $($field, concat!($($description),+), $kind, $unit;)+
         );
 
         /// The section's default values.

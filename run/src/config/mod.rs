@@ -23,8 +23,8 @@ pub use keys::{Key, Kind, Section, meant};
 pub use reference::{reference, sections_named};
 pub use retired::forget;
 pub use sections::{
-    BudgetSection, EvaluateSection, LANE_GAMES, LadderSection, NETWORK, PlyCaps, ResignConfig, RulesetShare,
-    RunSection, SECTIONS, SearchSection, SelfPlayConfig, Timepiece, TrainSection,
+    BudgetClock, BudgetSection, EvaluateSection, LANE_GAMES, LadderSection, NETWORK, PlyCaps, ResignConfig,
+    RulesetShare, RunSection, SECTIONS, SearchSection, SelfPlayConfig, TrainSection,
 };
 pub use stages::{Span, Stage};
 
@@ -111,7 +111,10 @@ pub enum ConfigError {
         faults: Vec<Fault>,
     },
     /// There is no key or section of that name.
-    #[error("{name} is no key and no section{}", names::did_you_mean(name, reference::names().iter().map(String::as_str)))]
+    #[error(
+        "{name} is no key and no section{}",
+        names::did_you_mean(name, reference::names().iter().map(String::as_str))
+    )]
     NoKey {
         /// What was asked for.
         name: String,

@@ -56,10 +56,10 @@ pub fn reference(name: Option<&str>) -> Result<String, ConfigError> {
         if !text.is_empty() {
             text.push('\n');
         }
-        text += &format!("## [{}]\n\n{}\n", section.name, wrapped(&sentences(section.story), "", ""));
+        text += &format!("## [{}]\n\n{}\n", section.name, wrapped(&sentences(section.description), "", ""));
         for key in keys {
             let value = at(&defaults, section.name, key.name).map_or_else(String::new, written);
-            let allowed = format!("{} {}", sentences(key.story), permitted(key));
+            let allowed = format!("{} {}", sentences(key.description), permitted(key));
             text += &format!("- `{} = {value}`\n{}", key.name, wrapped(&allowed, "  ", "  "));
         }
     }
@@ -82,9 +82,9 @@ impl TrainConfig {
         let table = Table::try_from(self).unwrap_or_default();
         let mut text = String::new();
         for section in SECTIONS {
-            text += &format!("{}[{}]\n", wrapped(&sentences(section.story), "# ", "# "), section.name);
+            text += &format!("{}[{}]\n", wrapped(&sentences(section.description), "# ", "# "), section.name);
             for key in section.keys {
-                let comment = format!("{} {}", sentences(key.story), permitted(key));
+                let comment = format!("{} {}", sentences(key.description), permitted(key));
                 let value = at(&table, section.name, key.name).map_or_else(String::new, written);
                 text += &format!("\n{}{} = {value}\n", wrapped(&comment, "# ", "# "), key.name);
             }
@@ -117,8 +117,8 @@ fn permitted(key: &Key) -> String {
 }
 
 /// Doc comments as running text.
-fn sentences(story: &str) -> String {
-    story.split_whitespace().collect::<Vec<_>>().join(" ")
+fn sentences(description: &str) -> String {
+    description.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A value as people write it: a number that was f32 with the digits of one.

@@ -39,8 +39,10 @@ impl Neutral {
 
 const NO_EFFECT: &str = "left out: measurements showed no effect of it (docs/EXPERIMENTS.md, Removed again)";
 const NOT_MEASURED: &str = "left out: no configuration used it";
-const STAGED: &str = "left out: a stage without handicaps does the same ([[stages]] with selfplay.balance_doublings = 0 and selfplay.blunder_share = 0)";
-const PUCT: &str = "left out: self-play searches from a Gumbel root, which was better in measurements (docs/EXPERIMENTS.md, Removed again)";
+const STAGED: &str = "left out: a stage without handicaps does the same ([[stages]] with \
+     selfplay.balance_doublings = 0 and selfplay.blunder_share = 0)";
+const PUCT: &str = "left out: self-play searches from a Gumbel root, which was better in measurements \
+     (docs/EXPERIMENTS.md, Removed again)";
 const PLAYERS: &str =
     "left out: it is for players that search by PUCT (model:NAME,search.KEY=VALUE), not for self-play";
 const FIXED: &str = "left out: it is a constant now";

@@ -190,7 +190,7 @@ section! {
         /// Whose minutes: those that pass, or those that processors work for this program, summed over its threads, so
         /// that runs compare on a machine that does other things too. GPUs and other machines that help are not in
         /// them.
-        clock: Timepiece = Timepiece::Wall, Kind::OneOf(&Timepiece::NAMES), "clock";
+        clock: BudgetClock = BudgetClock::Wall, Kind::OneOf(&BudgetClock::NAMES), "clock";
         /// Generations.
         generations: u32 = 0, Kind::Whole(0, 999_999), "generations, 0 is no limit";
         /// Playouts a move, part by part, each an equal part of the budget or stage.
@@ -205,7 +205,8 @@ section! {
         /// How often.
         every: u32 = 15, Kind::Whole(0, 999_999), "generations, 0 is never";
         /// Fixed opponents.
-        opponents: Vec<String> = texts(&["alphabeta:1", "alphabeta:2"]), Kind::Players, "players as on the command line";
+        opponents: Vec<String> = texts(&["alphabeta:1", "alphabeta:2"]), Kind::Players,
+            "players as on the command line";
         /// How many of those that climbed before it each newcomer meets.
         previous: usize = 2, Kind::Whole(0, 1_000), "checkpoints";
         /// Games of a match, half as each side.
@@ -236,14 +237,14 @@ fn texts(texts: &[&str]) -> Vec<String> {
 /// What the minutes of a budget are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Timepiece {
+pub enum BudgetClock {
     /// Those that pass.
     Wall,
     /// Those that processors work for this program, summed over its threads.
     Processor,
 }
 
-impl Timepiece {
+impl BudgetClock {
     /// The names a config accepts.
     pub const NAMES: [&str; 2] = ["wall", "processor"];
 }

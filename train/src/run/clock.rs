@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 
-use crate::config::{BudgetSection, Timepiece};
+use crate::config::{BudgetClock, BudgetSection};
 
 /// Where the run stands in its budget.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +29,8 @@ impl Clock {
     /// A clock that goes on from `before` seconds, now.
     pub(super) fn starting_from(before: f64, budget: &BudgetSection) -> Clock {
         let since = match budget.clock {
-            Timepiece::Wall => Since::Wall(Instant::now()),
-            Timepiece::Processor => Since::Processor(ProcessTime::now()),
+            BudgetClock::Wall => Since::Wall(Instant::now()),
+            BudgetClock::Processor => Since::Processor(ProcessTime::now()),
         };
         Clock { before, since, minutes: budget.minutes, generations: budget.generations }
     }
@@ -74,16 +74,16 @@ mod tests {
     use super::*;
 
     fn clock(before: f64, minutes: f64, generations: u32) -> Clock {
-        Clock::starting_from(before, &budget(Timepiece::Wall, minutes, generations))
+        Clock::starting_from(before, &budget(BudgetClock::Wall, minutes, generations))
     }
 
-    fn budget(clock: Timepiece, minutes: f64, generations: u32) -> BudgetSection {
+    fn budget(clock: BudgetClock, minutes: f64, generations: u32) -> BudgetSection {
         BudgetSection { minutes, clock, generations, playouts: vec![16] }
     }
 
     #[test]
     fn processor_time_passes_while_the_process_works() {
-        let worker = Clock::starting_from(5.0, &budget(Timepiece::Processor, 1.0, 0));
+        let worker = Clock::starting_from(5.0, &budget(BudgetClock::Processor, 1.0, 0));
         let began = Instant::now();
         while worker.elapsed() < 5.05 {
             assert!(began.elapsed().as_secs() < 60, "a busy process takes processor time");
