@@ -52,9 +52,4 @@ impl FleetSnapshot {
     pub fn games_in_flight(&self) -> usize {
         self.lanes.iter().map(|lane| lane.seats.iter().flatten().count()).sum()
     }
-
-    /// Number of games that have ended but were not handed over yet.
-    pub fn games_finished(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.finished.len()).sum()
-    }
 }

@@ -7,7 +7,7 @@
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use hnefi_engine::BoardSize;
-use hnefi_inference::{GLOBALS, PLANES, POLICY_PLANES};
+use hnefi_inference::{GLOBALS, PLANES};
 
 /// Added to the logit of a place that holds no legal move: low enough that its probability is exactly 0 in `f32`.
 const NO_MOVE: f32 = -1e9;
@@ -132,11 +132,6 @@ impl Batch {
             occupancy: Tensor::from_data(float(&self.occupancy, &[rows, CONTENTS, side, side]), device),
             end_weight: Tensor::from_data(float(&self.end_weight, &[rows, 1]), device),
         }
-    }
-
-    /// Length of a row's policy output on this board.
-    pub fn policy_len(&self) -> usize {
-        POLICY_PLANES * self.size.squares()
     }
 }
 

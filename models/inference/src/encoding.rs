@@ -107,18 +107,6 @@ pub mod plane {
     pub const ATTACKERS_AT_RISK: usize = 14;
     /// Defending men that an attacker could capture at once.
     pub const DEFENDERS_AT_RISK: usize = 15;
-
-    /// Those that are worked out from the position: all but the pieces, the board and the last move.
-    pub const FEATURES: [usize; 8] = [
-        KING_ONE_MOVE,
-        KING_TWO_MOVES,
-        OPEN_LINES,
-        ATTACKERS_LANDINGS,
-        DEFENDERS_LANDINGS,
-        EDGE_FLOOD,
-        ATTACKERS_AT_RISK,
-        DEFENDERS_AT_RISK,
-    ];
 }
 
 /// What the network reads of one position.
