@@ -25,7 +25,7 @@ mod weights;
 
 pub use architecture::{NORM_EPSILON, NetworkConfig};
 pub use checkpoint::{CARD_FILE, CARD_FORMAT, Card, Checkpoint, CheckpointError, WEIGHTS_FILE};
-pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError, RawOutputs, spin_multiply_adds};
+pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError, RawOutputs, peak_multiply_adds};
 pub use devices::{Backend, DeviceChoice, DeviceList, EvaluatorFactory, evaluator, evaluators, install};
 pub use encoding::{ENCODING_VERSION, Encoding, Features, GLOBALS, PLANES, plane};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl, plies_left, softmax};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu::fastest;
 use crate::{CpuNetworkError, EvalError, Weights};
-use hnefi_kernels::NarrowKernels;
+use hnefi_kernels::LowPrecisionKernels;
 
 /// The numbers in which the residual tower of a network is evaluated on [`crate::DeviceChoice::Cpu`]. Stem, global
 /// pooling and heads are in single precision throughout, and so is every other device. (Training: [`TrainPrecision`].)
@@ -47,8 +47,8 @@ impl Precision {
     pub fn missing(self) -> Option<&'static str> {
         let (made_for_it, best) = match self {
             Precision::F32 => return None,
-            Precision::Bf16 => (NarrowKernels::BF16, NarrowKernels::best_bf16()),
-            Precision::Int8 => (NarrowKernels::INT8, NarrowKernels::best_int8()),
+            Precision::Bf16 => (LowPrecisionKernels::BF16, LowPrecisionKernels::best_bf16()),
+            Precision::Int8 => (LowPrecisionKernels::INT8, LowPrecisionKernels::best_int8()),
         };
         (best.name != made_for_it).then_some(made_for_it)
     }

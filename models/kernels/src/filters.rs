@@ -1,8 +1,8 @@
 //! Winograd's transform of the weights, and its transpose for their gradient.
 //!
-//! A 3x3 kernel `k` becomes `G k Gᵀ`, 6x6; the points are those of [`super::tiles`].
+//! A 3x3 kernel `k` becomes `G k Gᵀ`, 6x6; the points are those of [`super::winograd`].
 
-use super::tiles::{A, B, EDGE, POINTS};
+use super::winograd::{A, B, EDGE, POINTS};
 use super::{PANEL, Packed};
 
 /// Weights of a 3x3 kernel.

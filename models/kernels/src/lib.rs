@@ -7,7 +7,7 @@
 
 mod aligned;
 pub mod filters;
-mod narrow;
+mod low_precision;
 mod norm;
 mod packed;
 mod peak;
@@ -15,15 +15,15 @@ mod product;
 mod rows;
 #[cfg(test)]
 mod tests;
-mod tiles;
 mod vector;
+mod winograd;
 
 pub use aligned::{Aligned, Floats};
-pub use narrow::{Bf16Kernels, Finish, Int8Weights, LARGEST_INPUT, NarrowKernels, Weights};
+pub use low_precision::{Bf16Kernels, Epilogue, Int8Weights, LARGEST_INPUT, LowPrecisionKernels, Weights};
 pub use packed::Packed;
 pub use product::{BLOCK, Outer, Product};
 pub use rows::Pool;
-pub use tiles::{Grid, POINTS};
+pub use winograd::{Grid, POINTS};
 
 /// Channels are padded to multiples of this, and weights packed by so many columns: two registers of AVX2, one of
 /// AVX-512.
@@ -36,12 +36,12 @@ pub struct Kernels {
     /// What they are called, for people.
     pub name: &'static str,
     multiply: unsafe fn(&Product, &[f32], &Packed, Option<&[f32]>, &mut [f32]),
-    scatter: unsafe fn(Grid, &[f32], &mut [f32], usize),
-    scatter_plain: unsafe fn(Grid, &[f32], &mut [f32], usize),
-    gather: unsafe fn(Grid, &[f32], usize, &[f32], bool, &mut [f32]),
-    outputs: unsafe fn(Grid, &[f32], usize, &mut [f32]),
-    spread: unsafe fn(Grid, &[f32], &mut [f32], usize),
-    collect: unsafe fn(Grid, &[f32], usize, &mut [f32]),
+    input_transform: unsafe fn(Grid, &[f32], &mut [f32], usize),
+    input_transform_plain: unsafe fn(Grid, &[f32], &mut [f32], usize),
+    output_transform_relu: unsafe fn(Grid, &[f32], usize, &[f32], bool, &mut [f32]),
+    output_transform: unsafe fn(Grid, &[f32], usize, &mut [f32]),
+    output_transform_transposed: unsafe fn(Grid, &[f32], &mut [f32], usize),
+    input_transform_transposed: unsafe fn(Grid, &[f32], usize, &mut [f32]),
     add_outer: unsafe fn(&Outer, &[f32], &[f32], &mut [f32]),
     sum: unsafe fn(&[f32], &[u16], &[f32], &mut [f32]),
     pool: unsafe fn(&Pool, &[f32], &mut [f32]),
@@ -50,7 +50,7 @@ pub struct Kernels {
     activate: unsafe fn(&[f32], Option<&[f32]>, &[f32], &[f32], &mut [f32]),
     mask: unsafe fn(&[f32], &[f32], &[f32], &mut [f32], &mut [f32]),
     before_norm: unsafe fn(&[f32], &[f32], [&[f32]; 3], &mut [f32]),
-    spin: unsafe fn(u64) -> f32,
+    peak_multiply_adds: unsafe fn(u64) -> f32,
     /// Floats in a register.
     lanes: usize,
 }
@@ -65,12 +65,12 @@ macro_rules! kernels {
             pub(super) static KERNELS: Kernels = Kernels {
                 name: $name,
                 multiply,
-                scatter,
-                scatter_plain,
-                gather,
-                outputs,
-                spread,
-                collect,
+                input_transform,
+                input_transform_plain,
+                output_transform_relu,
+                output_transform,
+                output_transform_transposed,
+                input_transform_transposed,
                 add_outer,
                 sum,
                 pool,
@@ -79,7 +79,7 @@ macro_rules! kernels {
                 activate,
                 mask,
                 before_norm,
-                spin,
+                peak_multiply_adds,
                 lanes: <$vector as vector::Vector>::LANES,
             };
 
@@ -96,39 +96,39 @@ macro_rules! kernels {
             }
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn scatter(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+            unsafe fn input_transform(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { tiles::scatter::<$vector, true>(grid, board, out, step) }
+                unsafe { winograd::input_transform::<$vector, true>(grid, board, out, step) }
             }
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn scatter_plain(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+            unsafe fn input_transform_plain(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { tiles::scatter::<$vector, false>(grid, board, out, step) }
+                unsafe { winograd::input_transform::<$vector, false>(grid, board, out, step) }
             }
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn gather(grid: Grid, sums: &[f32], step: usize, bias: &[f32], add: bool, board: &mut [f32]) {
+            unsafe fn output_transform_relu(grid: Grid, sums: &[f32], step: usize, bias: &[f32], add: bool, board: &mut [f32]) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { tiles::gather::<$vector>(grid, sums, step, bias, add, board) }
+                unsafe { winograd::output_transform_relu::<$vector>(grid, sums, step, bias, add, board) }
             }
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn outputs(grid: Grid, sums: &[f32], step: usize, board: &mut [f32]) {
+            unsafe fn output_transform(grid: Grid, sums: &[f32], step: usize, board: &mut [f32]) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { tiles::outputs::<$vector>(grid, sums, step, board) }
+                unsafe { winograd::output_transform::<$vector>(grid, sums, step, board) }
             }
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn spread(grid: Grid, board: &[f32], sums: &mut [f32], step: usize) {
+            unsafe fn output_transform_transposed(grid: Grid, board: &[f32], sums: &mut [f32], step: usize) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { tiles::spread::<$vector>(grid, board, sums, step) }
+                unsafe { winograd::output_transform_transposed::<$vector>(grid, board, sums, step) }
             }
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn collect(grid: Grid, transformed: &[f32], step: usize, board: &mut [f32]) {
+            unsafe fn input_transform_transposed(grid: Grid, transformed: &[f32], step: usize, board: &mut [f32]) {
                 // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { tiles::collect::<$vector>(grid, transformed, step, board) }
+                unsafe { winograd::input_transform_transposed::<$vector>(grid, transformed, step, board) }
             }
 
             $(#[target_feature(enable = $features)])?
@@ -180,9 +180,9 @@ macro_rules! kernels {
             }
 
             $(#[target_feature(enable = $features)])?
-            unsafe fn spin(rounds: u64) -> f32 {
+            unsafe fn peak_multiply_adds(rounds: u64) -> f32 {
                 // SAFETY: the features are enabled here.
-                unsafe { peak::spin::<$vector>(rounds) }
+                unsafe { peak::peak_multiply_adds::<$vector>(rounds) }
             }
         }
     };
@@ -230,66 +230,69 @@ impl Kernels {
         self.multiply(&product, input, right, Some(bias), out);
     }
 
-    /// Transforms the tiles of a board to `[POINTS][tiles][channels]`, points `step` floats apart.
-    ///
-    /// # Panics
-    /// When a slice is too short or the channels are no multiple of [`PANEL`].
-    pub fn scatter(&self, grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
-        assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.len() && grid.fits(out, step));
-        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
-        unsafe { (self.scatter)(grid, board, out, step) }
-    }
-
-    /// [`Kernels::scatter`] for a board without border.
+    /// Winograd's input transform: the tiles of a board, with its border of zeros or without one, to
+    /// `[POINTS][tiles][channels]`, points `step` floats apart.
     ///
     /// # Panics
     /// When a slice has the wrong length or the channels are no multiple of [`PANEL`].
-    pub fn scatter_plain(&self, grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
-        assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.inner_len() && grid.fits(out, step));
+    pub fn input_transform(&self, grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+        assert!(grid.channels.is_multiple_of(PANEL) && grid.fits(out, step));
+        assert!(board.len() == grid.len() || board.len() == grid.inner_len(), "{} floats for {grid:?}", board.len());
+        let transform = if board.len() == grid.len() { self.input_transform } else { self.input_transform_plain };
         // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
-        unsafe { (self.scatter_plain)(grid, board, out, step) }
+        unsafe { transform(grid, board, out, step) }
     }
 
-    /// Makes a board of `[POINTS][tiles][channels]` sums: `relu(outputs + bias)`, with the board's old values added
-    /// before if `add`. The border is left alone.
+    /// Winograd's output transform of `[POINTS][tiles][channels]` sums to a board with a border: `relu(outputs + bias)`,
+    /// with the board's old values added before the ReLU if `add`. The border is left alone.
     ///
     /// # Panics
     /// When a slice is too short or the channels are no multiple of [`PANEL`].
-    pub fn gather(&self, grid: Grid, sums: &[f32], step: usize, bias: &[f32], add: bool, board: &mut [f32]) {
+    pub fn output_transform_relu(
+        &self,
+        grid: Grid,
+        sums: &[f32],
+        step: usize,
+        bias: &[f32],
+        add: bool,
+        board: &mut [f32],
+    ) {
         assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.len() && grid.fits(sums, step));
         assert!(bias.len() == grid.channels, "bias must have a value per channel");
         // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
-        unsafe { (self.gather)(grid, sums, step, bias, add, board) }
+        unsafe { (self.output_transform_relu)(grid, sums, step, bias, add, board) }
     }
 
-    /// Makes a board without border of `[POINTS][tiles][channels]` sums.
+    /// Winograd's output transform of `[POINTS][tiles][channels]` sums to a board without border.
     ///
     /// # Panics
     /// When a slice has the wrong length or the channels are no multiple of [`PANEL`].
-    pub fn outputs(&self, grid: Grid, sums: &[f32], step: usize, board: &mut [f32]) {
+    pub fn output_transform(&self, grid: Grid, sums: &[f32], step: usize, board: &mut [f32]) {
         assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.inner_len() && grid.fits(sums, step));
         // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
-        unsafe { (self.outputs)(grid, sums, step, board) }
+        unsafe { (self.output_transform)(grid, sums, step, board) }
     }
 
-    /// [`Kernels::outputs`] transposed: the gradient of a board without border to that of its sums.
+    /// The output transform transposed, which is its gradient: takes the gradient of a board without border to the
+    /// gradient of the sums.
     ///
     /// # Panics
     /// When a slice has the wrong length or the channels are no multiple of [`PANEL`].
-    pub fn spread(&self, grid: Grid, board: &[f32], sums: &mut [f32], step: usize) {
+    pub fn output_transform_transposed(&self, grid: Grid, board: &[f32], sums: &mut [f32], step: usize) {
         assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.inner_len() && grid.fits(sums, step));
         // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
-        unsafe { (self.spread)(grid, board, sums, step) }
+        unsafe { (self.output_transform_transposed)(grid, board, sums, step) }
     }
 
-    /// [`Kernels::scatter_plain`] transposed: adds the gradient of the transformed tiles to that of the board.
+    /// The input transform transposed, which is its gradient: adds the gradient of the transformed tiles to the gradient
+    /// of a board without border.
     ///
     /// # Panics
     /// When a slice has the wrong length or the channels are no multiple of [`PANEL`].
-    pub fn collect(&self, grid: Grid, transformed: &[f32], step: usize, board: &mut [f32]) {
+    pub fn input_transform_transposed(&self, grid: Grid, transformed: &[f32], step: usize, board: &mut [f32]) {
         assert!(grid.channels.is_multiple_of(PANEL) && board.len() == grid.inner_len() && grid.fits(transformed, step));
         // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
-        unsafe { (self.collect)(grid, transformed, step, board) }
+        unsafe { (self.input_transform_transposed)(grid, transformed, step, board) }
     }
 
     /// Adds the products `leftᵀ x right` to `out`.
@@ -382,9 +385,9 @@ impl Kernels {
 
     /// Keeps the multiply-add units as busy as they can be for `rounds` rounds; returns how many multiply-adds of
     /// single floats that took.
-    pub fn spin(&self, rounds: u64) -> u64 {
+    pub fn peak_multiply_adds(&self, rounds: u64) -> u64 {
         // SAFETY: a table is only handed out where the CPU has its features.
-        std::hint::black_box(unsafe { (self.spin)(rounds) });
+        std::hint::black_box(unsafe { (self.peak_multiply_adds)(rounds) });
         rounds * peak::multiply_adds(self.lanes) as u64
     }
 }

@@ -3,7 +3,7 @@
 use super::{Aligned, Bf16Kernels, PANEL};
 
 /// One or several matrices `[depth, columns]`, each as panels of [`PANEL`] columns: `[columns / PANEL][depth][PANEL]`.
-/// They are of floats, or of words of narrow numbers.
+/// They are of floats, or of words of bf16 values.
 #[derive(Debug)]
 pub struct Packed<T = f32> {
     elements: Aligned<T>,

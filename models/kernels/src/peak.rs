@@ -5,7 +5,7 @@ use super::vector::Vector;
 /// Registers added up side by side, enough to hide the latency of a multiply-add.
 const CHAINS: usize = 12;
 
-/// Multiply-adds of one round of [`spin`], by the width of the register.
+/// Multiply-adds of one round of [`peak_multiply_adds`], by the width of the register.
 pub(super) const fn multiply_adds(lanes: usize) -> usize {
     CHAINS * lanes
 }
@@ -15,7 +15,7 @@ pub(super) const fn multiply_adds(lanes: usize) -> usize {
 /// # Safety
 /// The CPU has the instruction set of `V`.
 #[inline(always)]
-pub(super) unsafe fn spin<V: Vector>(rounds: u64) -> f32 {
+pub(super) unsafe fn peak_multiply_adds<V: Vector>(rounds: u64) -> f32 {
     // SAFETY: the instruction set is the caller's promise, and `lanes` is as long as a register can be.
     unsafe {
         // Opaque to the compiler, and such that the values stay near 1.

@@ -7,7 +7,7 @@ use super::vector::Vector;
 use super::{PANEL, Packed};
 
 /// Shape of a product `[rows, depth] x [depth, columns]`, repeated for several pairs of matrices, of floats or of words
-/// of narrow numbers.
+/// of bf16 values.
 #[derive(Clone, Copy, Debug)]
 pub struct Product {
     /// How many products.

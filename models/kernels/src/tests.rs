@@ -106,12 +106,12 @@ fn convolve_and_compare(kernels: &Kernels, grid: Grid, add: bool) {
     let bias = filled(channels, 6);
     let step = grid.tiles() * channels + PANEL;
     let (mut transformed, mut sums) = (Floats::zeros(POINTS * step), Floats::zeros(POINTS * step));
-    kernels.scatter(grid, &board, &mut transformed, step);
+    kernels.input_transform(grid, &board, &mut transformed, step);
     let product = Product { matrices: POINTS, rows: grid.tiles(), left_step: step, out_step: step, relu: false };
     kernels.multiply(&product, &transformed, &packed, None, &mut sums);
     let mut out = Floats::zeros(grid.len());
     out.copy_from_slice(&old);
-    kernels.gather(grid, &sums, step, &bias, add, &mut out);
+    kernels.output_transform_relu(grid, &sums, step, &bias, add, &mut out);
 
     let mut written = vec![false; grid.len()];
     for square in 0..side * side {
@@ -230,20 +230,20 @@ fn gradients_of_tiles_are_their_transposes() {
             let name = |what| format!("{what}, {} on side {side}", kernels.name);
 
             let (mut transformed, mut unbordered) = (Floats::zeros(POINTS * step), Floats::zeros(POINTS * step));
-            kernels.scatter(grid, &bordered, &mut transformed, step);
-            kernels.scatter_plain(grid, &plain, &mut unbordered, step);
+            kernels.input_transform(grid, &bordered, &mut transformed, step);
+            kernels.input_transform(grid, &plain, &mut unbordered, step);
             assert_eq!(*transformed, *unbordered, "{}", name("a border of zeros changes nothing"));
             let mut collected = filled(plain.len(), 22);
             let before = inner(&collected, &plain);
-            kernels.collect(grid, &given, step, &mut collected);
+            kernels.input_transform_transposed(grid, &given, step, &mut collected);
             let (forward, backward) = (inner(&transformed, &given), inner(&collected, &plain) - before);
-            assert_transposed(forward, backward, given.len(), &name("collect"));
+            assert_transposed(forward, backward, given.len(), &name("input transform"));
 
             let mut outputs = vec![f32::NAN; grid.inner_len()];
-            kernels.outputs(grid, &given, step, &mut outputs);
-            let mut spread = Floats::zeros(POINTS * step);
-            kernels.spread(grid, &plain, &mut spread, step);
-            assert_transposed(inner(&outputs, &plain), inner(&given, &spread), given.len(), &name("spread"));
+            kernels.output_transform(grid, &given, step, &mut outputs);
+            let mut back = Floats::zeros(POINTS * step);
+            kernels.output_transform_transposed(grid, &plain, &mut back, step);
+            assert_transposed(inner(&outputs, &plain), inner(&given, &back), given.len(), &name("output transform"));
         }
     }
 }
@@ -255,9 +255,9 @@ fn outputs_are_what_gather_writes() {
         let step = grid.tiles() * grid.channels + PANEL;
         let sums = filled(POINTS * step, 30);
         let mut plain = vec![f32::NAN; grid.inner_len()];
-        kernels.outputs(grid, &sums, step, &mut plain);
+        kernels.output_transform(grid, &sums, step, &mut plain);
         let mut bordered = Floats::zeros(grid.len());
-        kernels.gather(grid, &sums, step, &[0.0; 16], false, &mut bordered);
+        kernels.output_transform_relu(grid, &sums, step, &[0.0; 16], false, &mut bordered);
         for (square, plain) in plain.chunks_exact(16).enumerate() {
             let gathered = &bordered[grid.square(square)..][..16];
             assert!(plain.iter().zip(gathered).all(|(plain, &gathered)| plain.max(0.0) == gathered), "square {square}");

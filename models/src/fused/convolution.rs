@@ -77,12 +77,12 @@ impl Convolution {
         for (x, out) in x.chunks(self.group * input_len).zip(out.chunks_mut(self.group * output_len)) {
             let boards = x.len() / input_len;
             let (inputs, sums) = (Self::points(self.input, boards), Self::points(self.output, boards));
-            self.scatter(x, inputs.step, &mut scratch);
+            self.transform_inputs(x, inputs.step, &mut scratch);
             let Scratch { inputs: left, sums: right, rounded } = &mut scratch;
             self.products.multiply(boards * self.input.tiles(), (left, inputs), (right, sums), rounded);
             for (index, out) in out.chunks_exact_mut(output_len).enumerate() {
                 let from = &right[index * self.output.tiles() * self.output.channels..];
-                self.kernels.outputs(self.output, from, sums.step, out);
+                self.kernels.output_transform(self.output, from, sums.step, out);
             }
         }
     }
@@ -98,12 +98,12 @@ impl Convolution {
         for (group, x) in x.chunks(self.group * input.inner_len()).enumerate() {
             let boards = x.len() / input.inner_len();
             let (inputs, sums) = (Self::points(input, boards), Self::points(output, boards));
-            self.scatter(x, inputs.step, &mut scratch);
+            self.transform_inputs(x, inputs.step, &mut scratch);
             let Scratch { inputs: left, sums: right, rounded } = &mut scratch;
             for index in 0..boards {
                 gradient_of(group * self.group + index, &mut gradient);
                 let to = &mut right[index * output.tiles() * output.channels..];
-                self.kernels.spread(output, &gradient, to, sums.step);
+                self.kernels.output_transform_transposed(output, &gradient, to, sums.step);
             }
             let rows = boards * input.tiles();
             self.products.add_outer(rows, (left, inputs), (right, sums), &mut sum, rounded);
@@ -115,7 +115,7 @@ impl Convolution {
             let x_gradient = x_gradient.chunks_exact_mut(input.inner_len()).skip(group * self.group);
             for (index, x_gradient) in x_gradient.take(boards).enumerate() {
                 let transformed = &left[index * input.tiles() * input.channels..];
-                self.kernels.collect(input, transformed, inputs.step, x_gradient);
+                self.kernels.input_transform_transposed(input, transformed, inputs.step, x_gradient);
             }
         }
         sum
@@ -135,11 +135,11 @@ impl Convolution {
     }
 
     /// Transforms the boards of a group.
-    fn scatter(&self, x: &[f32], step: usize, scratch: &mut Scratch) {
+    fn transform_inputs(&self, x: &[f32], step: usize, scratch: &mut Scratch) {
         let input = self.input;
         for (index, x) in x.chunks_exact(input.inner_len()).enumerate() {
             let to = &mut scratch.inputs[index * input.tiles() * input.channels..];
-            self.kernels.scatter_plain(input, x, to, step);
+            self.kernels.input_transform(input, x, to, step);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hnefi_inference::spin_multiply_adds;
+use hnefi_inference::peak_multiply_adds;
 
 use super::measure::Effort;
 
@@ -14,7 +14,7 @@ pub(super) fn measure(effort: Effort) -> f64 {
     // A processor that was idle takes a while to reach its speed.
     let began = Instant::now();
     while began.elapsed().as_secs_f64() < 0.2 {
-        spin_multiply_adds(ROUNDS);
+        peak_multiply_adds(ROUNDS);
     }
-    effort.rate(|| spin_multiply_adds(ROUNDS))
+    effort.rate(|| peak_multiply_adds(ROUNDS))
 }

@@ -100,7 +100,7 @@ impl Convolution {
         let step = Tiles::step(grid, boards);
         let rows = boards * grid.tiles();
         for (index, board) in from.chunks_exact(grid.len()).take(boards).enumerate() {
-            kernels.scatter(grid, board, &mut tiles.inputs[index * grid.tiles() * grid.channels..], step);
+            kernels.input_transform(grid, board, &mut tiles.inputs[index * grid.tiles() * grid.channels..], step);
         }
         let product = Product { matrices: POINTS, rows, left_step: step, out_step: step, relu: false };
         kernels.multiply(&product, &tiles.inputs, &self.weights, None, &mut tiles.sums);
@@ -120,6 +120,6 @@ impl Convolution {
         to: &mut [f32],
     ) {
         let sums = &tiles.sums[index * grid.tiles() * grid.channels..];
-        kernels.gather(grid, sums, Tiles::step(grid, boards), bias, add, to);
+        kernels.output_transform_relu(grid, sums, Tiles::step(grid, boards), bias, add, to);
     }
 }

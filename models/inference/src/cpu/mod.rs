@@ -1,5 +1,5 @@
-//! The fast evaluator for CPUs: the network's arithmetic without burn, in single precision or with a tower of narrow
-//! numbers.
+//! The fast evaluator for CPUs: the network's arithmetic without burn, in single precision or with a tower in low
+//! precision.
 //!
 //! [`CpuNetwork`] packs [`crate::Weights`] once: norms are folded into their convolutions, kernels transformed for
 //! Winograd's method, everything packed in the order in which it is read. [`CpuEvaluator`] then takes one board at a
@@ -11,8 +11,8 @@
 //! | `stem` | binary planes to channels, by adding the rows of set bits |
 //! | `layers` | 3x3 convolutions and dense layers, packed |
 //! | `block` | a residual block in single precision |
-//! | `narrow` | the tower in bf16 or eight-bit numbers ([`crate::Precision`]) |
-//! | `calibration` | the games that the steps of eight-bit numbers are measured on |
+//! | `low_precision` | the tower in bf16 or int8 ([`crate::Precision`]) |
+//! | `calibration` | the games that the steps of int8 values are measured on |
 //! | `fastest` | which precision suits this machine |
 //! | `heads` | policy where moves start, value, occupancy |
 //! | `network` | the order of it all, and the scratch memory |
@@ -27,7 +27,7 @@ mod fastest;
 mod fold;
 mod heads;
 mod layers;
-mod narrow;
+mod low_precision;
 mod network;
 mod outputs;
 mod stem;
@@ -48,8 +48,8 @@ use network::Scratch;
 /// Keeps the multiply-add units of the calling thread's core as busy as this CPU's best kernels could at most, for
 /// `rounds` short rounds. Returns how many multiply-adds of single floats were done: over the time taken, the peak that
 /// evaluation and training are measured against.
-pub fn spin_multiply_adds(rounds: u64) -> u64 {
-    hnefi_kernels::Kernels::best().spin(rounds)
+pub fn peak_multiply_adds(rounds: u64) -> u64 {
+    hnefi_kernels::Kernels::best().peak_multiply_adds(rounds)
 }
 
 /// Evaluates on the thread that asks, without any other. One per thread, all sharing the network.

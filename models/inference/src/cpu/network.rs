@@ -5,11 +5,11 @@ use super::calibration::{Games, MARGIN, POSITIONS, Peaks};
 use super::fold::{CpuNetworkError, Folded, FoldedBlock, Matrix};
 use super::heads::{HeadScratch, Heads, Occupancy};
 use super::layers::{Tiles, padded};
-use super::narrow::{NarrowScratch, NarrowTower};
+use super::low_precision::{LowPrecisionScratch, LowPrecisionTower};
 use super::stem::Stem;
 use crate::{Encoding, Features, PolicyIndex, Precision, Weights};
 use hnefi_engine::{BoardSize, Position, Side};
-use hnefi_kernels::{BLOCK, Floats, Grid, Kernels, NarrowKernels, POINTS};
+use hnefi_kernels::{BLOCK, Floats, Grid, Kernels, LowPrecisionKernels, POINTS};
 
 /// A network folded and packed for the CPU kernels. Made once, then shared between threads.
 #[derive(Debug)]
@@ -30,22 +30,22 @@ pub struct CpuNetwork {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arithmetic {
     Single,
-    Bf16(&'static NarrowKernels),
-    Int8(&'static NarrowKernels),
+    Bf16(&'static LowPrecisionKernels),
+    Int8(&'static LowPrecisionKernels),
 }
 
 /// The residual tower.
 #[derive(Debug)]
 enum Tower {
     Single(Vec<Block>),
-    Narrow(NarrowTower),
+    LowPrecision(LowPrecisionTower),
 }
 
 /// Intermediate values of the tower.
 #[derive(Debug)]
 enum TowerScratch {
     Single(BlockScratch),
-    Narrow(NarrowScratch),
+    LowPrecision(LowPrecisionScratch),
 }
 
 /// Activations and intermediate values of one evaluator.
@@ -76,8 +76,8 @@ impl CpuNetwork {
     pub fn with_precision(weights: &Weights, precision: Precision) -> Result<CpuNetwork, CpuNetworkError> {
         let arithmetic = match precision {
             Precision::F32 => Arithmetic::Single,
-            Precision::Bf16 => Arithmetic::Bf16(NarrowKernels::best_bf16()),
-            Precision::Int8 => Arithmetic::Int8(NarrowKernels::best_int8()),
+            Precision::Bf16 => Arithmetic::Bf16(LowPrecisionKernels::best_bf16()),
+            Precision::Int8 => Arithmetic::Int8(LowPrecisionKernels::best_int8()),
         };
         CpuNetwork::with_kernels(weights, Kernels::best(), arithmetic)
     }
@@ -86,7 +86,7 @@ impl CpuNetwork {
     pub fn kernels(&self) -> &'static str {
         match &self.tower {
             Tower::Single(_) => self.kernels.name,
-            Tower::Narrow(tower) => tower.kernels(),
+            Tower::LowPrecision(tower) => tower.kernels(),
         }
     }
 
@@ -103,7 +103,7 @@ impl CpuNetwork {
             (0..config.blocks).map(|index| FoldedBlock::of(weights, index)).collect::<Result<_, _>>()?;
         let roles = 0..if config.role_heads { 2 } else { 1 };
         let tower = match arithmetic {
-            Arithmetic::Bf16(narrow) => Tower::Narrow(NarrowTower::bf16(narrow, &blocks, channels)),
+            Arithmetic::Bf16(low) => Tower::LowPrecision(LowPrecisionTower::bf16(low, &blocks, channels)),
             Arithmetic::Single | Arithmetic::Int8(_) => Tower::Single(blocks.iter().map(Block::pack).collect()),
         };
         let mut packed = CpuNetwork {
@@ -116,9 +116,9 @@ impl CpuNetwork {
             occupancy: Occupancy::pack(weights)?,
             encoding: weights.encoding,
         };
-        if let Arithmetic::Int8(narrow) = arithmetic {
+        if let Arithmetic::Int8(low) = arithmetic {
             let peaks = packed.peaks()?;
-            packed.tower = Tower::Narrow(NarrowTower::int8(narrow, &blocks, channels, &peaks));
+            packed.tower = Tower::LowPrecision(LowPrecisionTower::int8(low, &blocks, channels, &peaks));
         }
         Ok(packed)
     }
@@ -149,7 +149,7 @@ impl CpuNetwork {
         Ok(peaks)
     }
 
-    /// Blocks of a tower in single precision; 0 for a narrow one.
+    /// Blocks of a tower in single precision; 0 for one in low precision.
     fn blocks(&self) -> usize {
         if let Tower::Single(blocks) = &self.tower { blocks.len() } else { 0 }
     }
@@ -191,9 +191,9 @@ impl CpuNetwork {
                 let tiles = sizes.iter().map(|&size| Tiles::len(self.grid(size), self.group(size))).max().unwrap_or(0);
                 TowerScratch::Single(BlockScratch::new(self.channels, floats, tiles))
             }
-            Tower::Narrow(tower) => {
+            Tower::LowPrecision(tower) => {
                 let squares = sizes.iter().map(|&size| self.group(size) * size.squares()).max().unwrap_or(0);
-                TowerScratch::Narrow(tower.scratch(self.channels, squares))
+                TowerScratch::LowPrecision(tower.scratch(self.channels, squares))
             }
         };
         Scratch {
@@ -236,8 +236,8 @@ impl CpuNetwork {
             (Tower::Single(blocks), TowerScratch::Single(tower)) => {
                 blocks.iter().for_each(|block| block.run(self.kernels, *grid, boards, trunk, tower));
             }
-            (Tower::Narrow(narrow), TowerScratch::Narrow(tower)) => {
-                narrow.run(self.kernels, *grid, boards, trunk, tower);
+            (Tower::LowPrecision(low), TowerScratch::LowPrecision(tower)) => {
+                low.run(self.kernels, *grid, boards, trunk, tower);
             }
             _ => unreachable!("scratch memory of another network"),
         }

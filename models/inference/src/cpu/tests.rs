@@ -8,7 +8,7 @@ use super::calibration::Games;
 use super::network::Arithmetic;
 use super::{CpuNetwork, CpuNetworkError};
 use crate::{Features, GLOBALS, NetworkConfig, POLICY_PLANES, PolicyIndex, Precision, Weights};
-use hnefi_kernels::{Kernels, NarrowKernels};
+use hnefi_kernels::{Kernels, LowPrecisionKernels};
 
 /// Largest difference allowed on a logit.
 const TOLERANCE: f32 = 1e-4;
@@ -157,7 +157,7 @@ fn the_answer_does_not_depend_on_the_group() {
 }
 
 #[test]
-fn narrow_towers_are_near_and_the_same_on_all_kernels() {
+fn low_precision_towers_are_near_and_the_same_on_all_kernels() {
     let mut rng = Rng::seed_from_u64(6);
     for channels in [16, 24, 32, 48, 64] {
         let weights = random_weights(&config(channels, 2, true), &mut rng);
@@ -165,8 +165,8 @@ fn narrow_towers_are_near_and_the_same_on_all_kernels() {
         let exact = CpuNetwork::with_kernels(&weights, floats, Arithmetic::Single).unwrap();
         let pack =
             |kernels: &'static Kernels, arithmetic| CpuNetwork::with_kernels(&weights, kernels, arithmetic).unwrap();
-        let int8: Vec<_> = NarrowKernels::int8().map(|narrow| pack(portable, Arithmetic::Int8(narrow))).collect();
-        let bf16: Vec<_> = NarrowKernels::bf16().map(|narrow| pack(portable, Arithmetic::Bf16(narrow))).collect();
+        let int8: Vec<_> = LowPrecisionKernels::int8().map(|low| pack(portable, Arithmetic::Int8(low))).collect();
+        let bf16: Vec<_> = LowPrecisionKernels::bf16().map(|low| pack(portable, Arithmetic::Bf16(low))).collect();
         for size in BoardSize::ALL {
             let features = [random_features(size, Side::Defenders, &mut rng)];
             let answer = |network: &CpuNetwork| by_kernels(network, &features, size).remove(0);

@@ -18,7 +18,7 @@ pub(super) unsafe fn round<D: Bf16>(values: &[f32], out: &mut [u32]) {
         // SAFETY: as the caller vouches.
         unsafe {
             let panel = D::Vector::load(values.as_ptr().add(at));
-            D::narrow(panel, panel, out.as_mut_ptr().add(at / 2));
+            D::quantise(panel, panel, out.as_mut_ptr().add(at / 2));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The narrow arithmetic by the instructions made for it.
+//! The quantise arithmetic by the instructions made for it.
 
 use std::arch::x86_64::*;
 use std::mem::transmute;
@@ -48,7 +48,7 @@ unsafe impl Dot for Avx512Bf16 {
     }
 
     #[inline(always)]
-    unsafe fn narrow(values: Avx512, _: Avx512, to: *mut u32) {
+    unsafe fn quantise(values: Avx512, _: Avx512, to: *mut u32) {
         unsafe {
             let numbers = transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(values.0));
             _mm256_storeu_si256(to.cast(), numbers);
@@ -56,7 +56,7 @@ unsafe impl Dot for Avx512Bf16 {
     }
 
     #[inline(always)]
-    unsafe fn widen(from: *const u32, _: Avx512) -> Avx512 {
+    unsafe fn dequantise(from: *const u32, _: Avx512) -> Avx512 {
         unsafe {
             let numbers = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
             Avx512(_mm512_castsi512_ps(_mm512_slli_epi32::<16>(numbers)))
@@ -116,7 +116,7 @@ unsafe impl Dot for Avx512Vnni {
     }
 
     #[inline(always)]
-    unsafe fn narrow(values: Avx512, inverse: Avx512, to: *mut u32) {
+    unsafe fn quantise(values: Avx512, inverse: Avx512, to: *mut u32) {
         unsafe {
             let whole = _mm512_cvtps_epu32(values.mul(inverse).0);
             _mm_storeu_si128(to.cast(), _mm512_cvtusepi32_epi8(whole));
@@ -124,7 +124,7 @@ unsafe impl Dot for Avx512Vnni {
     }
 
     #[inline(always)]
-    unsafe fn widen(from: *const u32, step: Avx512) -> Avx512 {
+    unsafe fn dequantise(from: *const u32, step: Avx512) -> Avx512 {
         unsafe {
             let numbers = _mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast()));
             Avx512(_mm512_cvtepi32_ps(numbers)).mul(step)

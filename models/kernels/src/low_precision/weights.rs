@@ -1,4 +1,4 @@
-//! Weights of 3x3 kernels rounded to narrow numbers, in the order in which the convolution reads them.
+//! Weights of 3x3 kernels rounded to quantise numbers, in the order in which the convolution reads them.
 
 use super::super::{Aligned, Floats, PANEL};
 use super::TAPS;
@@ -7,7 +7,7 @@ use super::dot::bf16;
 /// The largest eight-bit weight; the lowest is its negative.
 const LARGEST_WEIGHT: f64 = 127.0;
 
-/// Narrow weights of a convolution, `[channels / PANEL][TAPS][words][PANEL]`: the words of a square's inputs for each
+/// Quantised weights of a convolution, `[channels / PANEL][TAPS][words][PANEL]`: the words of a square's inputs for each
 /// of a panel's outputs.
 #[derive(Debug)]
 pub struct Weights {

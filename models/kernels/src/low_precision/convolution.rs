@@ -1,4 +1,4 @@
-//! A direct 3x3 convolution of narrow numbers on a board without border.
+//! A direct 3x3 convolution of quantise numbers on a board without border.
 //!
 //! A row of the board by a few panels of output channels stays in registers from the first product to the last
 //! rounding. Weights off the board are skipped, which saves a tenth to a quarter of the products.
@@ -6,10 +6,10 @@
 use super::super::vector::Vector;
 use super::super::{Grid, PANEL};
 use super::dot::Dot;
-use super::{Finish, TAPS, Weights};
+use super::{Epilogue, TAPS, Weights};
 
 /// Convolves `board`, `[SIDE * SIDE][words]`, and finishes the sums as `finish` says: where there is a `trunk`, a
-/// bordered board of floats, the result is added to it before the ReLU and written there; `out` gets it as narrow
+/// bordered board of floats, the result is added to it before the ReLU and written there; `out` gets it as quantise
 /// numbers.
 ///
 /// # Safety
@@ -20,7 +20,7 @@ pub(super) unsafe fn convolve<D: Dot, const SIDE: usize, const PANELS: usize>(
     grid: Grid,
     weights: &Weights,
     board: &[u32],
-    finish: &Finish<'_>,
+    finish: &Epilogue<'_>,
     mut trunk: Option<&mut [f32]>,
     out: &mut [u32],
 ) {
@@ -54,7 +54,7 @@ unsafe fn row<D: Dot, const SIDE: usize, const PANELS: usize>(
     board: &[u32],
     y: usize,
     channel: usize,
-    finish: &Finish<'_>,
+    finish: &Epilogue<'_>,
     trunk: Option<&mut [f32]>,
     out: &mut [u32],
 ) {
@@ -79,7 +79,7 @@ unsafe fn row<D: Dot, const SIDE: usize, const PANELS: usize>(
                     value = value.max(zero);
                 }
                 let to = out.as_mut_ptr().add((y * SIDE + column) * words + channel / D::NUMBERS);
-                D::narrow(value, inverse, to);
+                D::quantise(value, inverse, to);
             }
         }
     }
@@ -142,12 +142,12 @@ unsafe fn tap<D: Dot, const SIDE: usize, const PANELS: usize, const COLUMN: usiz
     }
 }
 
-/// The squares of a bordered board of floats, none of them negative, as narrow numbers on a board without border.
+/// The squares of a bordered board of floats, none of them negative, as quantise numbers on a board without border.
 ///
 /// # Safety
 /// The CPU has the instruction set of `D`, and the lengths are those of `grid`.
 #[inline(always)]
-pub(super) unsafe fn narrow<D: Dot>(grid: Grid, board: &[f32], inverse: f32, out: &mut [u32]) {
+pub(super) unsafe fn quantise<D: Dot>(grid: Grid, board: &[f32], inverse: f32, out: &mut [u32]) {
     // SAFETY: as the caller vouches.
     unsafe {
         let inverse = D::Vector::splat(inverse);
@@ -155,24 +155,24 @@ pub(super) unsafe fn narrow<D: Dot>(grid: Grid, board: &[f32], inverse: f32, out
             let from = board.as_ptr().add(grid.square(square));
             let to = out.as_mut_ptr().add(square * grid.channels / D::NUMBERS);
             for channel in (0..grid.channels).step_by(PANEL) {
-                D::narrow(D::Vector::load(from.add(channel)), inverse, to.add(channel / D::NUMBERS));
+                D::quantise(D::Vector::load(from.add(channel)), inverse, to.add(channel / D::NUMBERS));
             }
         }
     }
 }
 
-/// Narrow numbers as floats.
+/// quantised numbers as floats.
 ///
 /// # Safety
 /// The CPU has the instruction set of `D`; `out` is a multiple of the panel and `D::NUMBERS` times as long as
 /// `numbers`.
 #[inline(always)]
-pub(super) unsafe fn widen<D: Dot>(numbers: &[u32], step: f32, out: &mut [f32]) {
+pub(super) unsafe fn dequantise<D: Dot>(numbers: &[u32], step: f32, out: &mut [f32]) {
     // SAFETY: as the caller vouches.
     unsafe {
         let step = D::Vector::splat(step);
         for at in (0..out.len()).step_by(PANEL) {
-            D::widen(numbers.as_ptr().add(at / D::NUMBERS), step).store(out.as_mut_ptr().add(at));
+            D::dequantise(numbers.as_ptr().add(at / D::NUMBERS), step).store(out.as_mut_ptr().add(at));
         }
     }
 }

@@ -1,42 +1,44 @@
-//! The residual tower in bf16 or in eight-bit numbers.
+//! The residual tower in low precision: bf16 or int8.
 //!
-//! The trunk is kept in single precision, so that roundings do not add up along the skip connections; beside it lies a
-//! copy in narrow numbers, which the convolutions read. Eight-bit numbers count steps: for weights of each output
-//! channel's own, for activations of each layer's and each board size's own, the largest activation of the calibration
-//! being 255 of them. All activations are behind a ReLU, so none is negative; one that is larger than any of the
-//! calibration counts as the largest.
+//! The trunk is kept in single precision, so that roundings do not add up along the skip connections. Beside it lies a
+//! quantised copy, which the convolutions read. An int8 value counts steps. Each output channel has a step of its own
+//! for its weights; each layer has one on each board size for its activations, so that the largest activation of the
+//! calibration is 255 steps. All activations come out of a ReLU, so none is negative; one that is larger than the
+//! calibration's largest counts as the largest.
 
 use hnefi_engine::BoardSize;
 
 use super::calibration::Peaks;
 use super::fold::{Folded, FoldedBlock};
 use super::layers::{Dense, padded, padded_bias};
-use hnefi_kernels::{Aligned, Finish, Floats, Grid, Int8Weights, Kernels, LARGEST_INPUT, NarrowKernels, Pool, Weights};
+use hnefi_kernels::{
+    Aligned, Epilogue, Floats, Grid, Int8Weights, Kernels, LARGEST_INPUT, LowPrecisionKernels, Pool, Weights,
+};
 
-/// A tower of narrow convolutions.
+/// A tower of convolutions in low precision.
 #[derive(Debug)]
-pub(super) struct NarrowTower {
-    kernels: &'static NarrowKernels,
-    blocks: Vec<NarrowBlock>,
+pub(super) struct LowPrecisionTower {
+    kernels: &'static LowPrecisionKernels,
+    blocks: Vec<LowPrecisionBlock>,
     /// What the tower's own inputs count.
     inputs: Steps,
 }
 
-/// What a narrow activation of one counts on each board size; 1 in bf16.
+/// What a quantised activation of one counts on each board size; 1 in bf16.
 type Steps = [f32; BoardSize::ALL.len()];
 
 /// A residual block.
 #[derive(Debug)]
-struct NarrowBlock {
-    first: NarrowConvolution,
-    second: NarrowConvolution,
+struct LowPrecisionBlock {
+    first: LowPrecisionConvolution,
+    second: LowPrecisionConvolution,
     /// As in [`FoldedBlock`].
     pool: Option<Dense>,
 }
 
 /// A 3x3 convolution.
 #[derive(Debug)]
-struct NarrowConvolution {
+struct LowPrecisionConvolution {
     weights: Weights,
     bias: Floats,
     /// What each channel's sums count, on each board size.
@@ -47,7 +49,7 @@ struct NarrowConvolution {
 
 /// What the tower needs for its intermediate values, one board after the other, without borders.
 #[derive(Debug)]
-pub(super) struct NarrowScratch {
+pub(super) struct LowPrecisionScratch {
     trunk: Aligned<u32>,
     inner: Aligned<u32>,
     /// A board as floats, to be pooled.
@@ -56,32 +58,32 @@ pub(super) struct NarrowScratch {
     pooled: Floats,
 }
 
-impl NarrowTower {
+impl LowPrecisionTower {
     /// Rounds a tower of so many channels to bf16.
-    pub fn bf16(kernels: &'static NarrowKernels, blocks: &[FoldedBlock], channels: usize) -> NarrowTower {
+    pub fn bf16(kernels: &'static LowPrecisionKernels, blocks: &[FoldedBlock], channels: usize) -> LowPrecisionTower {
         let ones = [1.0; BoardSize::ALL.len()];
-        let convolution = |folded: &Folded| NarrowConvolution {
+        let convolution = |folded: &Folded| LowPrecisionConvolution {
             weights: Weights::bf16(padded(channels), weight(folded, channels)),
             bias: padded_bias(&folded.bias),
             scales: ones.map(|_| Floats::zeros(padded(channels))),
             outputs: ones,
         };
-        let block = |block: &FoldedBlock| NarrowBlock {
+        let block = |block: &FoldedBlock| LowPrecisionBlock {
             first: convolution(&block.first),
             second: convolution(&block.second),
             pool: block.pool.as_ref().map(|pool| Dense::pack(pool, 3)),
         };
-        NarrowTower { kernels, blocks: blocks.iter().map(block).collect(), inputs: ones }
+        LowPrecisionTower { kernels, blocks: blocks.iter().map(block).collect(), inputs: ones }
     }
 
     /// Rounds a tower of so many channels to eight bits. `peaks` are its largest activations: before each convolution
     /// in turn, and behind the last.
     pub fn int8(
-        kernels: &'static NarrowKernels,
+        kernels: &'static LowPrecisionKernels,
         blocks: &[FoldedBlock],
         channels: usize,
         peaks: &[Peaks],
-    ) -> NarrowTower {
+    ) -> LowPrecisionTower {
         let steps = |place: usize| -> Steps {
             // What is never reached may have any step.
             peaks[place].map(|peak| if peak > 0.0 { peak / LARGEST_INPUT } else { 1.0 })
@@ -96,14 +98,14 @@ impl NarrowTower {
                 }
                 scale
             });
-            NarrowConvolution { weights, bias: padded_bias(&folded.bias), scales, outputs: steps(place + 1) }
+            LowPrecisionConvolution { weights, bias: padded_bias(&folded.bias), scales, outputs: steps(place + 1) }
         };
-        let block = |(index, block): (usize, &FoldedBlock)| NarrowBlock {
+        let block = |(index, block): (usize, &FoldedBlock)| LowPrecisionBlock {
             first: convolution(&block.first, 2 * index),
             second: convolution(&block.second, 2 * index + 1),
             pool: block.pool.as_ref().map(|pool| Dense::pack(pool, 3)),
         };
-        NarrowTower { kernels, blocks: blocks.iter().enumerate().map(block).collect(), inputs: steps(0) }
+        LowPrecisionTower { kernels, blocks: blocks.iter().enumerate().map(block).collect(), inputs: steps(0) }
     }
 
     /// Name of the kernels it runs on.
@@ -112,9 +114,9 @@ impl NarrowTower {
     }
 
     /// Scratch memory for groups of so many squares, and boards of no more than the largest's.
-    pub fn scratch(&self, channels: usize, squares: usize) -> NarrowScratch {
+    pub fn scratch(&self, channels: usize, squares: usize) -> LowPrecisionScratch {
         let words = squares * channels / self.kernels.numbers;
-        NarrowScratch {
+        LowPrecisionScratch {
             trunk: Aligned::zeros(words),
             inner: Aligned::zeros(words),
             wide: Floats::zeros(BoardSize::Eleven.squares() * channels),
@@ -124,25 +126,32 @@ impl NarrowTower {
     }
 
     /// Takes `boards` boards, which lie one after the other in `trunk`, through the tower.
-    pub fn run(&self, floats: &Kernels, grid: Grid, boards: usize, trunk: &mut [f32], scratch: &mut NarrowScratch) {
-        let NarrowScratch { trunk: narrow, inner, wide, bias, pooled } = scratch;
+    pub fn run(
+        &self,
+        floats: &Kernels,
+        grid: Grid,
+        boards: usize,
+        trunk: &mut [f32],
+        scratch: &mut LowPrecisionScratch,
+    ) {
+        let LowPrecisionScratch { trunk: quantised, inner, wide, bias, pooled } = scratch;
         let kernels = self.kernels;
         let size = BoardSize::ALL.iter().position(|size| size.side() == grid.side).unwrap_or(0);
         let len = kernels.board_len(grid);
-        for (board, narrow) in trunk.chunks_exact(grid.len()).zip(narrow.chunks_exact_mut(len)).take(boards) {
-            kernels.narrow(grid, board, 1.0 / self.inputs[size], narrow);
+        for (board, to) in trunk.chunks_exact(grid.len()).zip(quantised.chunks_exact_mut(len)).take(boards) {
+            kernels.quantise(grid, board, 1.0 / self.inputs[size], to);
         }
-        for NarrowBlock { first, second, pool } in &self.blocks {
-            for (from, to) in narrow.chunks_exact(len).zip(inner.chunks_exact_mut(len)).take(boards) {
+        for LowPrecisionBlock { first, second, pool } in &self.blocks {
+            for (from, to) in quantised.chunks_exact(len).zip(inner.chunks_exact_mut(len)).take(boards) {
                 kernels.convolve(grid, &first.weights, from, &first.finish(size, &first.bias), None, to);
             }
-            let outputs = trunk.chunks_exact_mut(grid.len()).zip(narrow.chunks_exact_mut(len));
+            let outputs = trunk.chunks_exact_mut(grid.len()).zip(quantised.chunks_exact_mut(len));
             for (from, (trunk, to)) in inner.chunks_exact(len).zip(outputs).take(boards) {
                 let bias = match pool {
                     None => &second.bias,
                     Some(layer) => {
                         let wide = &mut wide[..grid.inner_len()];
-                        kernels.widen(from, first.outputs[size], wide);
+                        kernels.dequantise(from, first.outputs[size], wide);
                         let row_step = grid.side * grid.channels;
                         floats.pool(&Pool { side: grid.side, row_step, channels: grid.channels }, wide, pooled);
                         layer.run(floats, pooled, false, bias);
@@ -155,9 +164,9 @@ impl NarrowTower {
     }
 }
 
-impl NarrowConvolution {
-    fn finish<'a>(&'a self, size: usize, bias: &'a [f32]) -> Finish<'a> {
-        Finish { scale: &self.scales[size], bias, inverse: 1.0 / self.outputs[size] }
+impl LowPrecisionConvolution {
+    fn finish<'a>(&'a self, size: usize, bias: &'a [f32]) -> Epilogue<'a> {
+        Epilogue { scale: &self.scales[size], bias, inverse: 1.0 / self.outputs[size] }
     }
 }
 

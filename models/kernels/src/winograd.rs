@@ -9,9 +9,8 @@
 //! The transforms evaluate and interpolate polynomials at the points 0, ±3/4, ±3/2 and infinity. The customary 0, ±1,
 //! ±2 and infinity lose about twice as much precision; all constants here are exact in binary.
 //!
-//! Every step is linear, so gradients go back through the transposed steps: [`spread`] is [`outputs`] transposed,
-//! [`collect`] is [`scatter`] transposed, and the weights' gradient is made point by point too, 36 multiplications for
-//! 144.
+//! Every step is linear, so gradients go back through the transposed steps. The weights' gradient is made point by point
+//! too, with 36 multiplications instead of 144.
 
 use std::ops::Range;
 
@@ -156,7 +155,12 @@ impl Inputs {
 /// The CPU has the instruction set of `V`; `board` is as long as `grid` says with the border or without,
 /// `grid.fits(out, step)`, and the channels are a multiple of the lanes.
 #[inline(always)]
-pub(super) unsafe fn scatter<V: Vector, const BORDER: bool>(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+pub(super) unsafe fn input_transform<V: Vector, const BORDER: bool>(
+    grid: Grid,
+    board: &[f32],
+    out: &mut [f32],
+    step: usize,
+) {
     let channels = grid.channels;
     for tile in grid.cut() {
         let inputs = tile.inputs::<BORDER>(grid);
@@ -188,9 +192,9 @@ pub(super) unsafe fn scatter<V: Vector, const BORDER: bool>(grid: Grid, board: &
 /// holds, and writes what is positive to the board.
 ///
 /// # Safety
-/// As for [`scatter`]; `bias` is `grid.channels` long.
+/// As for [`input_transform`]; `bias` is `grid.channels` long.
 #[inline(always)]
-pub(super) unsafe fn gather<V: Vector>(
+pub(super) unsafe fn output_transform_relu<V: Vector>(
     grid: Grid,
     sums: &[f32],
     step: usize,
@@ -206,7 +210,7 @@ pub(super) unsafe fn gather<V: Vector>(
             unsafe {
                 let bias = V::load(bias.as_ptr().add(channel));
                 let to = board.as_mut_ptr().add(to + channel);
-                let values: [[V; STEP]; STEP] = outputs_of(sums.as_ptr().add(tile.index * channels + channel), step);
+                let values: [[V; STEP]; STEP] = output_tile(sums.as_ptr().add(tile.index * channels + channel), step);
                 for (y, line) in values.into_iter().enumerate().take(tile.rows) {
                     for (x, value) in line.into_iter().enumerate() {
                         if x < tile.columns {
@@ -227,16 +231,16 @@ pub(super) unsafe fn gather<V: Vector>(
 /// Makes every tile's outputs of `[POINTS][tiles][channels]` sums and writes them to a board without border.
 ///
 /// # Safety
-/// As for [`scatter`], but `board` is `grid.inner_len()` long.
+/// As for [`input_transform`], but `board` is `grid.inner_len()` long.
 #[inline(always)]
-pub(super) unsafe fn outputs<V: Vector>(grid: Grid, sums: &[f32], step: usize, board: &mut [f32]) {
+pub(super) unsafe fn output_transform<V: Vector>(grid: Grid, sums: &[f32], step: usize, board: &mut [f32]) {
     let (channels, row) = (grid.channels, grid.side * grid.channels);
     for tile in grid.cut() {
         for channel in (0..channels).step_by(V::LANES) {
             // SAFETY: `fits` covers every tile and point; `rows` and `columns` keep the writes on the board.
             unsafe {
                 let to = board.as_mut_ptr().add(tile.corner(grid) + channel);
-                let values: [[V; STEP]; STEP] = outputs_of(sums.as_ptr().add(tile.index * channels + channel), step);
+                let values: [[V; STEP]; STEP] = output_tile(sums.as_ptr().add(tile.index * channels + channel), step);
                 for (y, line) in values.into_iter().enumerate().take(tile.rows) {
                     for (x, value) in line.into_iter().enumerate() {
                         if x < tile.columns {
@@ -249,12 +253,12 @@ pub(super) unsafe fn outputs<V: Vector>(grid: Grid, sums: &[f32], step: usize, b
     }
 }
 
-/// [`outputs`] transposed: the gradient of a board without border to that of the sums, `[POINTS][tiles][channels]`.
+/// [`output_transform`] transposed: the gradient of a board without border to that of the sums, `[POINTS][tiles][channels]`.
 ///
 /// # Safety
-/// As for [`outputs`], with `sums` written.
+/// As for [`output_transform`], with `sums` written.
 #[inline(always)]
-pub(super) unsafe fn spread<V: Vector>(grid: Grid, board: &[f32], sums: &mut [f32], step: usize) {
+pub(super) unsafe fn output_transform_transposed<V: Vector>(grid: Grid, board: &[f32], sums: &mut [f32], step: usize) {
     let (channels, row) = (grid.channels, grid.side * grid.channels);
     for tile in grid.cut() {
         for channel in (0..channels).step_by(V::LANES) {
@@ -283,12 +287,17 @@ pub(super) unsafe fn spread<V: Vector>(grid: Grid, board: &[f32], sums: &mut [f3
     }
 }
 
-/// [`scatter`] transposed, for a board without border: adds the gradient of the transformed tiles to that of the board.
+/// [`input_transform`] transposed, for a board without border: adds the gradient of the transformed tiles to that of the board.
 ///
 /// # Safety
-/// As for [`scatter`], with `board` written.
+/// As for [`input_transform`], with `board` written.
 #[inline(always)]
-pub(super) unsafe fn collect<V: Vector>(grid: Grid, transformed: &[f32], step: usize, board: &mut [f32]) {
+pub(super) unsafe fn input_transform_transposed<V: Vector>(
+    grid: Grid,
+    transformed: &[f32],
+    step: usize,
+    board: &mut [f32],
+) {
     let channels = grid.channels;
     for tile in grid.cut() {
         let inputs = tile.inputs::<false>(grid);
@@ -320,7 +329,7 @@ pub(super) unsafe fn collect<V: Vector>(grid: Grid, transformed: &[f32], step: u
 /// # Safety
 /// The CPU has the instruction set of `V`; a register can be loaded from `from` at every point.
 #[inline(always)]
-unsafe fn outputs_of<V: Vector>(from: *const f32, step: usize) -> [[V; STEP]; STEP] {
+unsafe fn output_tile<V: Vector>(from: *const f32, step: usize) -> [[V; STEP]; STEP] {
     // SAFETY: as the caller vouches.
     unsafe {
         let mut half = [[V::splat(0.0); EDGE]; STEP];

@@ -1,4 +1,4 @@
-//! Each narrow kernel of each instruction set against its definition.
+//! Each quantise kernel of each instruction set against its definition.
 
 use super::super::product::{Outer, Product};
 use super::super::tests::{filled, values};
@@ -23,12 +23,15 @@ fn words(all: &[u32], numbers: usize) -> Aligned<u32> {
     words
 }
 
-fn widened(number: u32) -> f32 {
+fn float_of(number: u32) -> f32 {
     f32::from_bits(number << 16)
 }
 
 /// Says which instruction sets this CPU lacks, so that nobody takes silence for a test.
-fn tables(wanted: &str, found: impl Iterator<Item = &'static NarrowKernels>) -> Vec<&'static NarrowKernels> {
+fn tables(
+    wanted: &str,
+    found: impl Iterator<Item = &'static LowPrecisionKernels>,
+) -> Vec<&'static LowPrecisionKernels> {
     let found: Vec<_> = found.collect();
     if found.iter().all(|kernels| kernels.name != wanted) {
         println!("this CPU lacks {wanted}: its kernels are not tested");
@@ -72,7 +75,7 @@ fn eight_bit_convolutions_are_right_bit_by_bit() {
         assert_eq!(whole.iter().map(|weight| weight.abs()).max(), Some(127));
         let (scale, bias) = (filled(channels, 2), filled(channels, 3));
         let finish =
-            Finish { scale: &scale.iter().map(|s| s.abs() * 1e-4).collect::<Vec<_>>(), bias: &bias, inverse: 21.5 };
+            Epilogue { scale: &scale.iter().map(|s| s.abs() * 1e-4).collect::<Vec<_>>(), bias: &bias, inverse: 21.5 };
         for side in [7, 9, 11] {
             let grid = Grid { side, channels };
             // Extremes too: 0 and 255 are a quarter of the inputs each.
@@ -101,7 +104,7 @@ fn eight_bit_convolutions_are_right_bit_by_bit() {
                     expected.push((value * finish.inverse).round_ties_even().min(255.0) as u32);
                 }
                 assert!(expected.contains(&0) && expected.contains(&255), "the bounds are met");
-                for kernels in tables(NarrowKernels::INT8, NarrowKernels::int8()) {
+                for kernels in tables(LowPrecisionKernels::INT8, LowPrecisionKernels::int8()) {
                     let (mut out, mut found) = (Aligned::zeros(kernels.board_len(grid)), trunk(grid));
                     let skip = add.then_some(&mut found[..]);
                     kernels.convolve(grid, &packed, &words(&inputs, 4), &finish, skip, &mut out);
@@ -118,9 +121,9 @@ fn bf16_convolutions_round_their_operands_and_nothing_else() {
     for channels in CHANNELS {
         let weights: Vec<f64> = values(11).take(channels * channels * TAPS).map(f64::from).collect();
         let packed = Weights::bf16(channels, |output, input, tap| weights[(output * channels + input) * TAPS + tap]);
-        let rounded: Vec<f64> = weights.iter().map(|&w| f64::from(widened(bf16(w as f32).into()))).collect();
+        let rounded: Vec<f64> = weights.iter().map(|&w| f64::from(float_of(bf16(w as f32).into()))).collect();
         let bias = filled(channels, 13);
-        let finish = Finish { scale: &bias, bias: &bias, inverse: 1.0 };
+        let finish = Epilogue { scale: &bias, bias: &bias, inverse: 1.0 };
         for side in [7, 9, 11] {
             let grid = Grid { side, channels };
             let inputs: Vec<u32> = values(14).take(grid.inner_len()).map(|v| bf16(v + 1.0).into()).collect();
@@ -128,7 +131,7 @@ fn bf16_convolutions_round_their_operands_and_nothing_else() {
             taps(side, |tap, from, square| {
                 for output in 0..channels {
                     let term = |input: usize| {
-                        f64::from(widened(inputs[from * channels + input]))
+                        f64::from(float_of(inputs[from * channels + input]))
                             * rounded[(output * channels + input) * TAPS + tap]
                     };
                     sums[square * channels + output] += (0..channels).map(term).sum::<f64>();
@@ -136,7 +139,7 @@ fn bf16_convolutions_round_their_operands_and_nothing_else() {
             });
             for add in [false, true] {
                 let before = trunk(grid);
-                for kernels in tables(NarrowKernels::BF16, NarrowKernels::bf16()) {
+                for kernels in tables(LowPrecisionKernels::BF16, LowPrecisionKernels::bf16()) {
                     let (mut out, mut found) = (Aligned::zeros(kernels.board_len(grid)), trunk(grid));
                     let skip = add.then_some(&mut found[..]);
                     kernels.convolve(grid, &packed, &words(&inputs, 2), &finish, skip, &mut out);
@@ -151,7 +154,7 @@ fn bf16_convolutions_round_their_operands_and_nothing_else() {
                             assert_eq!(number, u32::from(bf16(found[place])), "{what}: rounded once");
                         } else {
                             let half_a_unit = expected / 256.0;
-                            assert!((f64::from(widened(number)) - expected).abs() <= half_a_unit + error, "{what}");
+                            assert!((f64::from(float_of(number)) - expected).abs() <= half_a_unit + error, "{what}");
                         }
                     }
                 }
@@ -161,28 +164,28 @@ fn bf16_convolutions_round_their_operands_and_nothing_else() {
 }
 
 #[test]
-fn boards_become_narrow_and_wide_again() {
+fn boards_are_quantised_and_dequantised() {
     for side in [7, 9, 11] {
         let grid = Grid { side, channels: 48 };
         let board = trunk(grid);
         let inner = || (0..side * side).flat_map(|square| board[grid.square(square)..][..48].iter().copied());
-        for kernels in tables(NarrowKernels::INT8, NarrowKernels::int8()) {
+        for kernels in tables(LowPrecisionKernels::INT8, LowPrecisionKernels::int8()) {
             let (mut out, mut wide) = (Aligned::zeros(kernels.board_len(grid)), Floats::zeros(grid.inner_len()));
             // A step of 1/160: what is above 255 of them is cut off.
-            kernels.narrow(grid, &board, 160.0, &mut out);
-            kernels.widen(&out, 1.0 / 160.0, &mut wide);
+            kernels.quantise(grid, &board, 160.0, &mut out);
+            kernels.dequantise(&out, 1.0 / 160.0, &mut wide);
             for ((value, number), wide) in inner().zip(numbers(&out, 4)).zip(wide.iter()) {
                 assert_eq!(number, (value * 160.0).round_ties_even().min(255.0) as u32, "{}", kernels.name);
                 assert_eq!(*wide, number as f32 * (1.0 / 160.0), "{}", kernels.name);
             }
         }
-        for kernels in tables(NarrowKernels::BF16, NarrowKernels::bf16()) {
+        for kernels in tables(LowPrecisionKernels::BF16, LowPrecisionKernels::bf16()) {
             let (mut out, mut wide) = (Aligned::zeros(kernels.board_len(grid)), Floats::zeros(grid.inner_len()));
-            kernels.narrow(grid, &board, 1.0, &mut out);
-            kernels.widen(&out, 1.0, &mut wide);
+            kernels.quantise(grid, &board, 1.0, &mut out);
+            kernels.dequantise(&out, 1.0, &mut wide);
             for ((value, number), wide) in inner().zip(numbers(&out, 2)).zip(wide.iter()) {
                 assert_eq!(number, u32::from(bf16(value)), "{}", kernels.name);
-                assert_eq!(*wide, widened(number), "{}", kernels.name);
+                assert_eq!(*wide, float_of(number), "{}", kernels.name);
             }
         }
     }
@@ -190,7 +193,7 @@ fn boards_become_narrow_and_wide_again() {
 
 /// A float as the bf16 nearest to it.
 fn rounded(value: f32) -> f32 {
-    widened(bf16(value).into())
+    float_of(bf16(value).into())
 }
 
 #[test]
@@ -307,9 +310,9 @@ fn bf16_is_the_nearest_and_of_two_the_even_one() {
 fn weights_of_another_arithmetic_are_refused() {
     let grid = Grid { side: 7, channels: 16 };
     let weights = Weights::bf16(16, |_, _, _| 0.0);
-    for kernels in NarrowKernels::int8() {
+    for kernels in LowPrecisionKernels::int8() {
         let (board, mut out) = (Aligned::zeros(kernels.board_len(grid)), Aligned::zeros(kernels.board_len(grid)));
-        let finish = Finish { scale: &[0.0; 16], bias: &[0.0; 16], inverse: 1.0 };
+        let finish = Epilogue { scale: &[0.0; 16], bias: &[0.0; 16], inverse: 1.0 };
         kernels.convolve(grid, &weights, &board, &finish, None, &mut out);
     }
 }

@@ -1,9 +1,9 @@
-//! The few operations that the narrow convolutions are written in, once per arithmetic and instruction set.
+//! The few operations that the quantise convolutions are written in, once per arithmetic and instruction set.
 
 use super::super::PANEL;
 use super::super::vector::{Portable, Vector};
 
-/// A panel of sums of products of narrow numbers. The numbers lie in words of 32 bits, neighbours along the sum in one
+/// A panel of sums of products of quantise numbers. The numbers lie in words of 32 bits, neighbours along the sum in one
 /// word, the first in the lowest bits.
 ///
 /// # Safety
@@ -27,10 +27,10 @@ pub(in super::super) unsafe trait Dot: Copy {
     unsafe fn add_products(self, inputs: Self::Words, weights: Self::Words) -> Self;
     /// The sums as floats: times `scale` if they are whole numbers.
     unsafe fn floats(self, scale: Self::Vector) -> Self::Vector;
-    /// Writes values as a panel of narrow numbers; whole numbers of times `inverse`, of values that are not negative.
-    unsafe fn narrow(values: Self::Vector, inverse: Self::Vector, to: *mut u32);
-    /// The panel of narrow numbers at `from` as floats: whole numbers times `step`.
-    unsafe fn widen(from: *const u32, step: Self::Vector) -> Self::Vector;
+    /// Writes values as a panel of quantise numbers; whole numbers of times `inverse`, of values that are not negative.
+    unsafe fn quantise(values: Self::Vector, inverse: Self::Vector, to: *mut u32);
+    /// The panel of quantise numbers at `from` as floats: whole numbers times `step`.
+    unsafe fn dequantise(from: *const u32, step: Self::Vector) -> Self::Vector;
 }
 
 /// Sums of products of bf16 numbers, and operands of them.
@@ -93,7 +93,7 @@ unsafe impl Dot for PortableBf16 {
     }
 
     #[inline(always)]
-    unsafe fn narrow(values: Portable<PANEL>, _: Portable<PANEL>, to: *mut u32) {
+    unsafe fn quantise(values: Portable<PANEL>, _: Portable<PANEL>, to: *mut u32) {
         let mut words = [0; PANEL / 2];
         for (word, pair) in words.iter_mut().zip(values.0.as_chunks::<2>().0) {
             *word = u32::from(bf16(pair[0])) | u32::from(bf16(pair[1])) << 16;
@@ -103,7 +103,7 @@ unsafe impl Dot for PortableBf16 {
     }
 
     #[inline(always)]
-    unsafe fn widen(from: *const u32, _: Portable<PANEL>) -> Portable<PANEL> {
+    unsafe fn dequantise(from: *const u32, _: Portable<PANEL>) -> Portable<PANEL> {
         // SAFETY: the caller vouches for a panel of numbers at `from`.
         let words = unsafe { from.cast::<[u32; PANEL / 2]>().read_unaligned() };
         let mut values = [0.0; PANEL];
@@ -174,7 +174,7 @@ unsafe impl Dot for PortableInt8 {
     }
 
     #[inline(always)]
-    unsafe fn narrow(values: Portable<PANEL>, inverse: Portable<PANEL>, to: *mut u32) {
+    unsafe fn quantise(values: Portable<PANEL>, inverse: Portable<PANEL>, to: *mut u32) {
         /// A float with its last bit at the unit: adding it rounds to the nearest whole number, of two to the even one.
         const UNITS: f32 = (1 << 23) as f32;
         let mut words = [0; PANEL / 4];
@@ -187,7 +187,7 @@ unsafe impl Dot for PortableInt8 {
     }
 
     #[inline(always)]
-    unsafe fn widen(from: *const u32, step: Portable<PANEL>) -> Portable<PANEL> {
+    unsafe fn dequantise(from: *const u32, step: Portable<PANEL>) -> Portable<PANEL> {
         // SAFETY: the caller vouches for a panel of numbers at `from`.
         let words = unsafe { from.cast::<[u32; PANEL / 4]>().read_unaligned() };
         let mut values = [0.0; PANEL];
