@@ -29,8 +29,8 @@ pub struct TrainArgs {
     /// Print the whole configuration with what each key means, and end.
     #[arg(long)]
     pub print_config: bool,
-    /// Begin with the weights of a run (and its optimiser), of a checkpoint, or of a shipped checkpoint, instead of
-    /// random ones; a smaller network is grown.
+    /// Begin with the weights of a run (and its optimiser, and the games of its window), of a checkpoint, or of a
+    /// shipped checkpoint, instead of random ones; a smaller network is grown.
     #[arg(long, value_name = "RUN|CHECKPOINT")]
     pub from: Option<PathBuf>,
     /// Seed of the run, instead of the config's.

@@ -498,6 +498,13 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     let first = Checkpoint::load_card(&new.join("checkpoints/000000")).unwrap();
     assert_eq!(first.parent, None, "nothing is its own parent");
     assert_ne!(weights(&new, 1), finished.checkpoint_id);
+    // The window reaches back into the games of the old run, of which it holds what the old run's window would.
+    let metrics = |run: &Path, generation: u32| -> GenerationMetrics {
+        serde_json::from_slice(&std::fs::read(run.join(format!("metrics/{generation:06}.json"))).unwrap()).unwrap()
+    };
+    let (before, after) = (metrics(&old, 3), metrics(&new, 1));
+    assert_eq!(after.training.window_generations, 2);
+    assert_eq!(after.training.window_plies, before.training.window_plies + after.selfplay.training_plies);
 
     // The new run stands on its own: the old one may go, and the same call without it goes on.
     let checkpoint = folder.path().join("kept");
@@ -510,6 +517,7 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     config.budget.generations = 1;
     from(&config, &bare, &checkpoint).unwrap();
     assert_eq!(weights(&bare, 0), finished.checkpoint_id);
+    assert_eq!(metrics(&bare, 1).training.window_generations, 1);
 
     // A larger network grows out of it, a smaller one does not.
     let shape = config.network;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! run.json                       resolved configuration, seed and version, written before work begins
-//! games/000001.hgames            finished games of generation 1
+//! games/000001.hgames            finished games of generation 1; 000000 has games taken over from another run
 //! inflight/000001-0003.hfleet    third snapshot of the fleet taken in generation 1
 //! checkpoints/000001/            what generation 1 trained; 000000 is what the run began with
 //! state/000001/                  optimiser, raw weights and counters after generation 1
@@ -14,7 +14,7 @@
 //! arrivals/WORKER-000001.harrival  games that a worker played, until a generation takes them in
 //! ```
 
-/// `games/000001.hgames`: the finished games of a generation, counted from 1.
+/// `games/000001.hgames`: the finished games of a generation, counted from 1; 0 for games taken over.
 pub fn games_key(generation: u32) -> String {
     format!("games/{generation:06}.hgames")
 }

@@ -22,8 +22,8 @@ impl Run<'_> {
     pub(super) fn learn(&mut self) -> Result<Option<TrainingMetrics>, TrainError> {
         let generation = self.complete() + 1;
         let train = &self.config.train;
-        let window = WindowParams::from(train).range(&self.counters.plies);
-        self.games.retain(|&generation, _| generation as usize > window.start);
+        let window = self.counters.window(WindowParams::from(train));
+        self.games.retain(|&generation, _| generation >= window.start);
         // Later games may be there after a state was lost; this training did not know them the first time either.
         let games = self.games.range(..=generation).flat_map(|(_, games)| games);
         let sampler = Sampler::new(games, self.config.run.seed, ValueTarget::at(train, self.stage_progress()));

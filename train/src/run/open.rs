@@ -17,7 +17,7 @@ use rand_xoshiro::rand_core::Rng as _;
 use super::clock::Clock;
 use super::fence::Fence;
 use super::observer::{Beginning, TrainObserver};
-use super::origin::{Origin, ancestor, first_stage, learner_from};
+use super::origin::{Origin, ancestor, first_stage, learner_from, take_over_games};
 use super::saved::{self, Counters, InFlight};
 use super::terms::Terms;
 use super::{Run, RunParams, settings};
@@ -215,6 +215,9 @@ fn open_learner(
     let config = whole.stage(stage)?;
     let (learner, parent) = first_learner(&config, devices, origin, LearnerParams::from(&config.train))?;
     let mut counters = Counters::fresh(parent);
+    if let Some(origin) = origin {
+        counters.plies_taken_over = take_over_games(&origin.path, &config, &whole.rulesets()?, store, observer)?;
+    }
     (counters.first_stage, counters.stage) = (stage, stage);
     // From here on the run does not need its origin any more, which may move or go on; and the first generation can be
     // trained again, should this process die between its checkpoint and its state.
@@ -252,8 +255,7 @@ fn load_window(
 ) -> Result<BTreeMap<u32, Vec<GameRecord>>, TrainError> {
     let mut games = BTreeMap::new();
     // The window slides forward only, so what it holds now is all it will ever need of the past.
-    for index in WindowParams::from(&config.train).range(&counters.plies) {
-        let generation = index as u32 + 1;
+    for generation in counters.window(WindowParams::from(&config.train)) {
         if let Some(found) = load_games(rulesets, store, generation, observer)? {
             games.insert(generation, found);
         }

@@ -1,25 +1,29 @@
 //! Beginning a run with the weights of another one.
 //!
 //! A run directory gives the weights in training, their average and the optimiser's moments, as after its newest
-//! generation; a checkpoint gives its weights alone, and the optimiser begins anew. Steps, samples and generations are
-//! counted from zero either way, and nothing of the other run's games is used. A network that is smaller than the
-//! configuration's is grown, and then the average goes on, with a new optimiser. A network of an older encoding is
-//! converted ([`Network::in_newest_encoding`]).
+//! generation, and the games of its replay window, which become generation 0 of the new run. A checkpoint gives its
+//! weights alone, and the optimiser begins anew. Steps, samples and generations are counted from zero either way. A
+//! network that is smaller than the configuration's is grown, and then the average goes on, with a new optimiser. A
+//! network of an older encoding is converted ([`Network::in_newest_encoding`]).
 
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use hnefi_arena::players::{ModelCache, PlayerError};
+use hnefi_engine::Preset;
 use hnefi_inference::{Checkpoint, DeviceChoice, Encoding};
 use hnefi_models::Network;
-use hnefi_run::store::{Store, checkpoint_key};
+use hnefi_run::store::{Store, checkpoint_key, games_key, games_number};
+use hnefi_run::{GameRecord, decode_games, encode_games};
 use hnefi_search::SearchConfig;
 use serde::{Deserialize, Serialize};
 
-use super::saved;
+use super::open::{check_game, load_games};
+use super::{TrainObserver, saved};
 use crate::TrainError;
 use crate::config::TrainConfig;
 use crate::learner::{Learner, LearnerParams, StepCounts};
+use crate::window::WindowParams;
 
 /// Where a run's first weights come from, as `run.json` keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +61,53 @@ pub(super) fn learner_from(
         return Ok((Learner::load(state, &config.network, devices, params, &object).map_err(refuse)?, id));
     }
     Ok((Learner::new(&network, devices, params)?, id))
+}
+
+/// Copies the games that the replay window of `config` would hold in the run at `path` into generation 0 of `store`,
+/// and gives their training plies: 0 where `path` is no run. Games of other rulesets than `rulesets` stay behind. Games
+/// that are there already, because an earlier attempt ended here, are taken as they are.
+///
+/// # Errors
+/// When the store cannot be read or written.
+pub(super) fn take_over_games(
+    path: &Path,
+    config: &TrainConfig,
+    rulesets: &[Preset],
+    store: &Store,
+    observer: &dyn TrainObserver,
+) -> Result<u64, TrainError> {
+    let key = games_key(0);
+    let mut games = Vec::new();
+    if store.exists(&key)? {
+        games = load_games(rulesets, store, 0, observer)?.unwrap_or_default();
+    } else if let Ok(origin) = Store::open_to_read(path) {
+        let read = |generation: u32| -> Result<Vec<GameRecord>, TrainError> {
+            let key = games_key(generation);
+            let mut found = decode_games(&origin.name(&key), &origin.get(&key)?)?;
+            found.retain(|game| check_game(rulesets, game).is_ok());
+            Ok(found)
+        };
+        // How far the window reaches back is known when all plies are counted; two readings hold one window in memory.
+        let mut counted: Vec<(u32, u64)> = Vec::new();
+        for generation in origin.list("games/")?.into_iter().filter_map(|key| games_number(&key)) {
+            match read(generation) {
+                Ok(found) => counted.push((generation, training_plies(&found))),
+                Err(error) => observer.warning(&format!("{error}; it is not taken over")),
+            }
+        }
+        let plies: Vec<u64> = counted.iter().map(|&(_, plies)| plies).collect();
+        for &(generation, _) in &counted[WindowParams::from(&config.train).range(&plies)] {
+            games.extend(read(generation)?);
+        }
+        if !games.is_empty() {
+            store.create(&key, &encode_games(&games))?;
+        }
+    }
+    Ok(training_plies(&games))
+}
+
+fn training_plies(games: &[GameRecord]) -> u64 {
+    games.iter().map(|game| game.training_plies() as u64).sum()
 }
 
 /// The stage in which a run begins with the network that `path` means: the first whose network it grows to and of whose

@@ -10,6 +10,7 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use hnefi_inference::{ENCODING_VERSION, Encoding, json};
 use hnefi_run::store::{Store, inflight_key, inflight_number, state_key};
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::TrainError;
 use crate::learner::{LearnerState, StepCounts};
+use crate::window::WindowParams;
 
 /// Layout version of a state.
 const FORMAT: u32 = 1;
@@ -42,6 +44,9 @@ pub(super) struct Counters {
     pub(super) stage: usize,
     /// Seconds of self-play and training by the budget's clock, as all seconds here.
     pub(super) elapsed_seconds: f64,
+    /// Training plies of the games taken over from the run that this one began from, which are those of generation 0.
+    #[serde(default)]
+    pub(super) plies_taken_over: u64,
     /// Training plies of every generation from the first on.
     pub(super) plies: Vec<u64>,
     /// Steps and samples.
@@ -96,6 +101,7 @@ impl Counters {
             first_stage: 0,
             stage: 0,
             elapsed_seconds: 0.0,
+            plies_taken_over: 0,
             plies: Vec::new(),
             counts: StepCounts::default(),
             samples_per_second: 0.0,
@@ -103,6 +109,14 @@ impl Counters {
             encoding: Encoding::NEWEST.version(),
             parts: BTreeMap::new(),
         }
+    }
+
+    /// The generations that a replay window holds now; games that were taken over are generation 0.
+    pub(super) fn window(&self, params: WindowParams) -> Range<u32> {
+        let played: Vec<u64> = std::iter::once(self.plies_taken_over).chain(self.plies.iter().copied()).collect();
+        let window = params.range(&played);
+        let first = if self.plies_taken_over == 0 { window.start.max(1) } else { window.start };
+        first as u32..window.end as u32
     }
 }
 

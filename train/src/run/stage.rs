@@ -35,8 +35,7 @@ impl Run<'_> {
         let (selfplay, search) = (&self.config.selfplay, &search_config(&self.config.search));
         let fleet = Fleet::resume(selfplay, search, self.fleet.seed(), self.fleet.snapshot())?;
         self.fleet = open::with_threads(fleet, &self.config);
-        for index in WindowParams::from(&self.config.train).range(&self.counters.plies) {
-            let generation = index as u32 + 1;
+        for generation in self.counters.window(WindowParams::from(&self.config.train)) {
             if !self.games.contains_key(&generation)
                 && let Some(found) = open::load_games(&self.rulesets, &self.store, generation, self.observer)?
             {
