@@ -45,9 +45,10 @@ fn root() -> &'static Path {
 
 /// All documents, and the configurations for what their comments say.
 fn documents() -> Vec<Document> {
-    let mut names = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "models/inference/pretrained/README.md"]
-        .map(PathBuf::from)
-        .to_vec();
+    let mut names =
+        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "models/inference/pretrained/README.md"]
+            .map(PathBuf::from)
+            .to_vec();
     names.extend(CRATES.iter().map(|folder| Path::new(folder).join("README.md")));
     for (folder, ending) in [("docs", "md"), ("configs", "toml")] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of documents");
