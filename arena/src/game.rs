@@ -1,6 +1,6 @@
 //! One game between two players, written down as a [`GameRecord`].
 
-use hnefi_engine::{Move, Position, Rules, Side};
+use hnefi_engine::{Game, Move, Rules, Side};
 use hnefi_inference::Wdl;
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ pub fn play_game(
     players: [&mut dyn Player; 2],
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<PlayedGame>, MatchError> {
-    let mut position = Position::start(params.rules);
+    let mut game = Game::new(params.rules);
     let mut record = GameRecord {
         game: params.game,
         seed: params.seed,
@@ -82,21 +82,18 @@ pub fn play_game(
         ply,
         problem,
     };
-    let mut moves = Vec::with_capacity(params.opening.len());
     for &mv in params.opening {
-        position.play(mv).map_err(|error| MatchError::Opening { game: params.game, problem: error.to_string() })?;
+        game.play(mv).map_err(|error| MatchError::Opening { game: params.game, problem: error.to_string() })?;
         record.plies.push(ply_record(mv, None));
-        moves.push(mv);
     }
-    while position.outcome().is_none() {
+    while game.outcome().is_none() {
         if stop() {
             return Ok(None);
         }
-        let (side, ply) = (position.side_to_move(), position.ply());
+        let (side, ply) = (game.position().side_to_move(), game.position().ply());
         let player = &mut *players[side.index()];
         let mut rng = rng_for(&[params.seed, params.game, u64::from(ply)]);
-        player.note_game(None, &moves);
-        let choice = match player.choose(&position, &mut rng) {
+        let choice = match player.choose(&game, &mut rng) {
             Ok(choice) => choice,
             Err(PlayerError::Fault { player, fault }) => {
                 record.resigned = Some(side);
@@ -106,13 +103,12 @@ pub fn play_game(
             }
             Err(error) => return Err(failed(player, side, ply, error.to_string())),
         };
-        if let Err(error) = position.play(choice.mv) {
+        if let Err(error) = game.play(choice.mv) {
             return Err(failed(player, side, ply, error.to_string()));
         }
         record.plies.push(ply_record(choice.mv, Some(choice)));
-        moves.push(choice.mv);
     }
-    record.outcome = position.outcome();
+    record.outcome = game.outcome();
     Ok(Some(PlayedGame { record, forfeit: None }))
 }
 

@@ -285,6 +285,7 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
+    use hnefi_engine::GameResult;
     use hnefi_search::rng_for;
 
     fn encounter(attackers: usize, defenders: usize, wins: u32, draws: u32, losses: u32) -> Encounter {
@@ -351,7 +352,8 @@ mod tests {
                 for (ruleset, side) in balance.iter().enumerate() {
                     let p = score_of_elo(attack - defence + side);
                     let mut tally = Tally::default();
-                    (0..400).for_each(|_| tally.add(if rng.random_bool(p) { 2 } else { 0 }));
+                    (0..400)
+                        .for_each(|_| tally.add(if rng.random_bool(p) { GameResult::Win } else { GameResult::Loss }));
                     games.push(Encounter { attackers: i, defenders: j, ruleset, tally });
                 }
             }

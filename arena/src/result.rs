@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hnefi_engine::{Outcome, Reason, Side};
+use hnefi_engine::{GameResult, Outcome, Reason, Side};
 use serde::{Deserialize, Serialize};
 
 use super::game::{Forfeit, PlayedGame};
@@ -76,8 +76,8 @@ pub(super) struct Score {
     as_attackers: Tally,
     as_defenders: Tally,
     pairs: PairScores,
-    /// The first game of a pair whose second is still to come, in A's half points.
-    half_pair: Option<usize>,
+    /// The first game of a pair whose second is still to come, as A sees it.
+    half_pair: Option<GameResult>,
     ends: BTreeMap<String, u32>,
     forfeits: Vec<Forfeit>,
     plies: u64,
@@ -87,18 +87,14 @@ impl Score {
     /// Counts a finished game in which A had `side`. Games must come in order: the two of a pair one after the other.
     pub fn add(&mut self, game: &PlayedGame, side: Side) {
         let record = &game.record;
-        let half_points = match record.winner() {
-            None => 1,
-            Some(winner) if winner == side => 2,
-            Some(_) => 0,
-        };
+        let result = GameResult::of_winner(record.winner(), side);
         match side {
-            Side::Attackers => self.as_attackers.add(half_points),
-            Side::Defenders => self.as_defenders.add(half_points),
+            Side::Attackers => self.as_attackers.add(result),
+            Side::Defenders => self.as_defenders.add(result),
         }
         match self.half_pair.take() {
-            None => self.half_pair = Some(half_points),
-            Some(first) => self.pairs.add(first + half_points),
+            None => self.half_pair = Some(result),
+            Some(first) => self.pairs.add([first, result]),
         }
         let forfeited = |forfeit: &Forfeit| format!("{} forfeit_{}", forfeit.side.opponent(), forfeit.reason.as_str());
         let end = record.outcome.map(end_name).or_else(|| game.forfeit.as_ref().map(forfeited));

@@ -5,6 +5,7 @@
 //! score `s` in 0..1 is worth `400 log10(s / (1 - s))` Elo. Its 95 % interval is Wilson's (1927), taken over an
 //! effective number of games which the spread of the pairs gives; so it never leaves 0..1 and stays honest at 100 %.
 
+use hnefi_engine::GameResult;
 use serde::{Deserialize, Serialize};
 
 /// The normal quantile of a two-sided 95 % interval.
@@ -56,12 +57,12 @@ impl Tally {
         Tally { wins: self.losses, draws: self.draws, losses: self.wins }
     }
 
-    /// Adds one game worth `half_points`: 2 a win, 1 a draw, 0 a loss.
-    pub fn add(&mut self, half_points: usize) {
-        match half_points {
-            2 => self.wins += 1,
-            1 => self.draws += 1,
-            _ => self.losses += 1,
+    /// Adds one game.
+    pub fn add(&mut self, result: GameResult) {
+        match result {
+            GameResult::Win => self.wins += 1,
+            GameResult::Draw => self.draws += 1,
+            GameResult::Loss => self.losses += 1,
         }
     }
 
@@ -91,12 +92,10 @@ impl std::ops::Add for Tally {
 pub struct PairScores(pub [u32; 5]);
 
 impl PairScores {
-    /// Adds one pair worth `half_points`, 0 to 4.
-    ///
-    /// # Panics
-    /// When `half_points` is more than 4.
-    pub fn add(&mut self, half_points: usize) {
-        self.0[half_points] += 1;
+    /// Adds one pair.
+    pub fn add(&mut self, results: [GameResult; 2]) {
+        let [first, second] = results.map(GameResult::score);
+        self.0[(2.0 * (first + second)) as usize] += 1;
     }
 
     /// Number of pairs.

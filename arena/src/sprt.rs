@@ -129,6 +129,7 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
+    use hnefi_engine::GameResult;
     use hnefi_search::rng_for;
 
     #[test]
@@ -186,9 +187,13 @@ mod tests {
             let bias = if rng.random_bool(0.5) { 0.15 } else { -0.15 };
             let game = |bias: f64, roll: f64| {
                 let win = score + bias - 0.5 * draw;
-                if roll < win { 2 } else { usize::from(roll < win + draw) }
+                match roll {
+                    _ if roll < win => GameResult::Win,
+                    _ if roll < win + draw => GameResult::Draw,
+                    _ => GameResult::Loss,
+                }
             };
-            pairs.add(game(bias, rng.random()) + game(-bias, rng.random()));
+            pairs.add([game(bias, rng.random()), game(-bias, rng.random())]);
             let verdict = params.judge(pairs).verdict;
             if verdict != Verdict::Undecided {
                 return verdict;

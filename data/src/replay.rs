@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, Read, Write};
 
-use hnefi_engine::{Bitboard, BoardSize, Move, Outcome, Position};
+use hnefi_engine::{Game, Move, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::DataError;
@@ -101,37 +101,37 @@ pub fn replay_line(line: &str) -> ReplayAnswer {
         }
     };
     let start = request.rules.resolve(request.ply_cap).and_then(|rules| match &request.fen {
-        None => Ok(Position::start(&rules)),
-        Some(fen) => Position::from_fen(&rules, fen).map_err(|error| error.to_string()),
+        None => Ok(Game::new(&rules)),
+        Some(fen) => Game::from_fen(&rules, fen).map_err(|error| error.to_string()),
     });
     match start {
-        Ok(position) => play_all(position, &request.moves),
+        Ok(game) => play_all(game, &request.moves),
         Err(problem) => ReplayAnswer::refusal(problem),
     }
 }
 
-fn play_all(mut position: Position, moves: &[String]) -> ReplayAnswer {
-    let size = position.size();
+fn play_all(mut game: Game, moves: &[String]) -> ReplayAnswer {
     let mut plies = Vec::with_capacity(moves.len());
     for (index, text) in moves.iter().enumerate() {
-        let played = Move::parse(text, size)
-            .map_err(|error| error.to_string())
-            .and_then(|mv| position.play(mv).map(|captured| (mv, captured)).map_err(|error| error.to_string()));
-        match played {
-            Ok((mv, captured)) => plies.push(ply(mv, captured, position.outcome(), size)),
+        match play(&mut game, text) {
+            Ok(ply) => plies.push(ply),
             Err(problem) => return ReplayAnswer { plies, error: Some(format!("ply {}: {problem}", index + 1)) },
         }
     }
     ReplayAnswer { plies, error: None }
 }
 
-fn ply(mv: Move, captured: Bitboard, outcome: Option<Outcome>, size: BoardSize) -> ReplayPly {
-    ReplayPly {
+fn play(game: &mut Game, text: &str) -> Result<ReplayPly, String> {
+    let size = game.rules().size;
+    let mv = Move::parse(text, size).map_err(|error| error.to_string())?;
+    let captured = game.play(mv).map_err(|error| error.to_string())?.captured;
+    let outcome = game.outcome();
+    Ok(ReplayPly {
         mv: mv.text(size),
         captures: captured.map(|square| square.name(size)).collect(),
         status: outcome.map_or("ongoing", Outcome::status),
         reason: outcome.map_or("", |outcome| outcome.reason().as_str()),
-    }
+    })
 }
 
 impl ReplayAnswer {

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use hnefi_arena::players::{Choice, Player, PlayerError};
-use hnefi_engine::{MoveList, Position, Preset, Side};
+use hnefi_engine::{Game, MoveList, Preset, Side};
 use hnefi_inference::Wdl;
 use hnefi_play::{Seat, Table, plain, terminal};
 use hnefi_search::Rng;
@@ -22,7 +22,8 @@ impl Player for Grabber {
 
     fn new_game(&mut self) {}
 
-    fn choose(&mut self, position: &Position, rng: &mut Rng) -> Result<Choice, PlayerError> {
+    fn choose(&mut self, game: &Game, rng: &mut Rng) -> Result<Choice, PlayerError> {
+        let position = game.position();
         let mut moves = MoveList::new();
         position.legal_moves(&mut moves);
         let mover = position.side_to_move();

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use hnefi_arena::players::{Choice, Player, PlayerError};
-use hnefi_engine::{Move, MoveList, Position};
+use hnefi_engine::{Game, Move, MoveList};
 use hnefi_inference::Wdl;
 use hnefi_search::Rng;
 
@@ -28,12 +28,12 @@ impl Player for Scripted {
 
     fn new_game(&mut self) {}
 
-    fn choose(&mut self, position: &Position, _: &mut Rng) -> Result<Choice, PlayerError> {
+    fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
         let mut moves = MoveList::new();
-        position.legal_moves(&mut moves);
+        game.position().legal_moves(&mut moves);
         let mv = match self.script.pop_front() {
             Some("panic") => panic!("the script says so"),
-            Some(text) => Move::parse(text, position.size()).expect("scripts hold moves"),
+            Some(text) => Move::parse(text, game.rules().size).expect("scripts hold moves"),
             None => moves[0],
         };
         Ok(Choice { mv, wdl: self.wdl, playouts: 64, evaluations: 64 })

@@ -1,7 +1,6 @@
 //! One game at a board: the moves back and forth, who sits where, and how it ended. Knows nothing of screens.
 
-pub use hnefi_engine::Ending;
-use hnefi_engine::{Bitboard, FenError, IllegalMove, IllegalMoveReason, Move, MoveList, Position, Rules, Side, Square};
+use hnefi_engine::{Bitboard, Ending, FenError, Game, IllegalMove, Move, MoveList, Ply, Position, Rules, Side, Square};
 use hnefi_inference::Wdl;
 use hnefi_run::{GameRecord, PlyRecord, RecordError};
 
@@ -45,31 +44,15 @@ impl Chances {
     }
 }
 
-/// One ply that was played.
-#[derive(Clone, Copy, Debug)]
-pub struct Played {
-    /// Who moved.
-    pub side: Side,
-    /// The move.
-    pub mv: Move,
-    /// Every square it emptied by capture.
-    pub captured: Bitboard,
-}
-
 /// A game and the plies that were taken back and may be played again.
 #[derive(Clone, Debug)]
 pub struct Session {
-    rules: Rules,
-    start: Option<String>,
+    game: Game,
+    /// The plies taken back, the next one last.
+    taken_back: Vec<Ply>,
     occupants: [Occupant; 2],
-    /// `positions[i]` is where `plies[i]` was played; one more than plies.
-    positions: Vec<Position>,
-    plies: Vec<Played>,
-    /// Views of the positions, and the playouts behind them.
+    /// Views of the positions, those taken back included, and the playouts behind them; one more than plies.
     views: Vec<Option<(Chances, u32)>>,
-    /// Plies in force; those behind it were taken back.
-    at: usize,
-    resigned: Option<Side>,
     stamp: u64,
     number: u64,
 }
@@ -80,37 +63,26 @@ impl Session {
     /// # Errors
     /// When the FEN is none or cannot stand under the rules.
     pub fn new(rules: Rules, start: Option<String>, occupants: [Occupant; 2]) -> Result<Session, FenError> {
-        let position = match &start {
-            None => Position::start(&rules),
-            Some(fen) => Position::from_fen(&rules, fen)?,
+        let game = match &start {
+            None => Game::new(&rules),
+            Some(fen) => Game::from_fen(&rules, fen)?,
         };
-        Ok(Session {
-            rules,
-            start,
-            occupants,
-            positions: vec![position],
-            plies: Vec::new(),
-            views: vec![None],
-            at: 0,
-            resigned: None,
-            stamp: 0,
-            number: 1,
-        })
+        Ok(Session { game, taken_back: Vec::new(), occupants, views: vec![None], stamp: 0, number: 1 })
+    }
+
+    /// The game, without the plies taken back.
+    pub fn game(&self) -> &Game {
+        &self.game
     }
 
     /// The rules in force.
     pub fn rules(&self) -> &Rules {
-        &self.rules
-    }
-
-    /// The FEN it began from; `None` for the standard start.
-    pub fn start(&self) -> Option<&str> {
-        self.start.as_deref()
+        self.game.rules()
     }
 
     /// The position on the board.
     pub fn position(&self) -> &Position {
-        &self.positions[self.at]
+        self.game.position()
     }
 
     /// Whose turn it is.
@@ -138,19 +110,14 @@ impl Session {
         self.occupants.contains(&Occupant::Person)
     }
 
-    /// The plies played, without those taken back.
-    pub fn played(&self) -> &[Played] {
-        &self.plies[..self.at]
+    /// Whether plies were taken back that can be played again.
+    pub fn has_taken_back(&self) -> bool {
+        !self.taken_back.is_empty()
     }
 
-    /// The plies taken back, the next one first.
-    pub fn taken_back(&self) -> &[Played] {
-        &self.plies[self.at..]
-    }
-
-    /// The ply that led here.
-    pub fn last(&self) -> Option<&Played> {
-        self.played().last()
+    /// The plies played, and behind them those taken back.
+    pub fn all_plies(&self) -> impl Iterator<Item = &Ply> {
+        self.game.plies().iter().chain(self.taken_back.iter().rev())
     }
 
     /// Changes whenever the position or the game does: an answer to an older stamp is stale.
@@ -165,7 +132,7 @@ impl Session {
 
     /// How the game ended, `None` while it goes on.
     pub fn ending(&self) -> Option<Ending> {
-        self.resigned.map(Ending::Resigned).or_else(|| self.position().outcome().map(Ending::Board))
+        self.game.ending()
     }
 
     /// The legal moves; none after the end.
@@ -196,60 +163,59 @@ impl Session {
     ///
     /// # Errors
     /// When it is illegal or the game is over; the message says why.
-    pub fn play(&mut self, mv: Move) -> Result<Played, IllegalMove> {
-        if let Some(side) = self.resigned {
-            let reason = IllegalMoveReason::GameOver(Ending::Resigned(side));
-            return Err(IllegalMove { mv, size: self.rules.size, reason });
-        }
-        let mut position = self.position().clone();
-        let played = Played { side: position.side_to_move(), mv, captured: position.play(mv)? };
-        self.plies.truncate(self.at);
-        self.positions.truncate(self.at + 1);
-        self.views.truncate(self.at + 1);
-        self.plies.push(played);
-        self.positions.push(position);
+    pub fn play(&mut self, mv: Move) -> Result<Ply, IllegalMove> {
+        let ply = *self.game.play(mv)?;
+        self.taken_back.clear();
+        self.views.truncate(self.game.len());
         self.views.push(None);
-        self.at += 1;
         self.stamp += 1;
-        Ok(played)
+        Ok(ply)
     }
 
     /// Takes back to a person's last decision (a single ply when nobody sits here, or just the resignation) and returns
     /// whether there was anything to take back.
     pub fn undo(&mut self) -> bool {
-        let to = match self.resigned {
-            Some(_) => Some(self.at),
-            None => (0..self.at).rev().find(|&ply| self.stops_at(ply)),
+        let at = self.game.len();
+        let to = match self.ending() {
+            Some(Ending::Resigned(_)) => Some(at),
+            _ => (0..at).rev().find(|&ply| self.stops_at(ply)),
         };
         self.go_to(to)
     }
 
     /// Plays what was taken back, up to a person's next decision.
     pub fn redo(&mut self) -> bool {
-        let end = self.plies.len();
-        let to = (self.at + 1..=end).find(|&ply| ply == end || self.stops_at(ply));
+        let (at, end) = (self.game.len(), self.all_plies().count());
+        let to = (at + 1..=end).find(|&ply| ply == end || self.stops_at(ply));
         self.go_to(to)
     }
 
     /// Goes to the position after `ply` plies of the game, backwards or forwards; false when there is no such position
     /// or it is on the board already.
     pub fn step_to(&mut self, ply: usize) -> bool {
-        let elsewhere = ply != self.at || self.resigned.is_some();
-        self.go_to((ply <= self.plies.len() && elsewhere).then_some(ply))
+        let elsewhere = ply != self.game.len() || matches!(self.ending(), Some(Ending::Resigned(_)));
+        self.go_to((ply <= self.all_plies().count() && elsewhere).then_some(ply))
     }
 
     fn stops_at(&self, ply: usize) -> bool {
-        let side = self.positions[ply].side_to_move();
+        let first = self.game.start().side_to_move();
+        let side = if ply.is_multiple_of(2) { first } else { first.opponent() };
         !self.has_person() || *self.occupant(side) == Occupant::Person
     }
 
     fn go_to(&mut self, to: Option<usize>) -> bool {
-        if let Some(ply) = to {
-            self.at = ply;
-            self.resigned = None;
-            self.stamp += 1;
+        let Some(to) = to else { return false };
+        self.game.withdraw_resignation();
+        while self.game.len() > to {
+            self.taken_back.extend(self.game.undo());
         }
-        to.is_some()
+        while self.game.len() < to
+            && let Some(ply) = self.taken_back.pop()
+        {
+            self.game.play(ply.mv).expect("it was legal when it was played first");
+        }
+        self.stamp += 1;
+        true
     }
 
     /// The person gives up: the one to move, or the only one at the table.
@@ -257,13 +223,14 @@ impl Session {
     /// # Errors
     /// When the game is over or no person plays.
     pub fn resign(&mut self) -> Result<Ending, PlayError> {
+        let over = || PlayError::NoResignation("the game is over");
         if self.ending().is_some() {
-            return Err(PlayError::NoResignation("the game is over"));
+            return Err(over());
         }
         let mover = self.side_to_move();
         let person = [mover, mover.opponent()].into_iter().find(|&side| *self.occupant(side) == Occupant::Person);
         let side = person.ok_or(PlayError::NoResignation("no person plays"))?;
-        self.resigned = Some(side);
+        self.game.resign(side).map_err(|_| over())?;
         self.stamp += 1;
         Ok(Ending::Resigned(side))
     }
@@ -273,25 +240,23 @@ impl Session {
         if swap {
             self.occupants.swap(0, 1);
         }
-        self.positions.truncate(1);
-        self.plies.clear();
-        self.views.clear();
-        self.views.push(None);
-        self.at = 0;
-        self.resigned = None;
+        self.game = Game::from_position(self.game.start().clone());
+        self.taken_back.clear();
+        self.views = vec![None];
         self.stamp += 1;
         self.number += 1;
     }
 
     /// Notes a player's view of the position on the board.
     pub fn note_view(&mut self, chances: Chances, playouts: u32) {
-        self.views[self.at] = Some((chances, playouts));
+        self.views[self.game.len()] = Some((chances, playouts));
     }
 
     /// The latest view of the game, and whether it is of this very position.
     pub fn view(&self) -> Option<(Chances, bool)> {
-        let ply = (0..=self.at).rev().find(|&ply| self.views[ply].is_some())?;
-        self.views[ply].map(|(chances, _)| (chances, ply == self.at))
+        let at = self.game.len();
+        let ply = (0..=at).rev().find(|&ply| self.views[ply].is_some())?;
+        self.views[ply].map(|(chances, _)| (chances, ply == at))
     }
 
     /// The views of all positions, those of plies taken back included, with the playouts behind them: one more than
@@ -306,31 +271,15 @@ impl Session {
     /// # Errors
     /// When the record does not replay.
     pub fn of_record(record: &GameRecord) -> Result<Session, RecordError> {
-        let start = record.start_position()?;
-        let mut session = Session {
-            rules: record.rules,
-            start: record.start.clone(),
-            occupants: [Occupant::Person, Occupant::Person],
-            positions: vec![start],
-            plies: Vec::with_capacity(record.plies.len()),
-            views: Vec::with_capacity(record.plies.len() + 1),
-            at: 0,
-            resigned: None,
-            stamp: 0,
-            number: 1,
+        let game = record.game()?;
+        let view = |(ply, played): (&PlyRecord, &Ply)| {
+            (ply.playouts > 0).then(|| (Chances::of(ply.searched, played.side), ply.playouts))
         };
-        let mut replay = record.replay()?;
-        let mut before = replay.position().clone();
-        while let Some(ply) = replay.step()? {
-            let side = before.side_to_move();
-            let gone = Bitboard(before.board().occupied().0 & !replay.position().board().occupied().0);
-            let captured = gone.without(Bitboard::of(ply.mv.from()));
-            session.views.push((ply.playouts > 0).then(|| (Chances::of(ply.searched, side), ply.playouts)));
-            session.plies.push(Played { side, mv: ply.mv, captured });
-            session.positions.push(replay.position().clone());
-            before.clone_from(replay.position());
-        }
-        session.views.push(None);
+        let views = record.plies.iter().zip(game.plies()).map(view).chain([None]).collect();
+        let occupants = [Occupant::Person, Occupant::Person];
+        let mut session = Session { game, taken_back: Vec::new(), occupants, views, stamp: 0, number: 1 };
+        session.go_to(Some(0));
+        session.stamp = 0;
         Ok(session)
     }
 
@@ -340,7 +289,7 @@ impl Session {
             Occupant::Person => "person".to_owned(),
             Occupant::Player(name) => name.clone(),
         };
-        let ply = |(index, played): (usize, &Played)| {
+        let ply = |(index, played): (usize, &Ply)| {
             let view = self.views[index];
             let third = 1.0 / 3.0;
             let unknown = Wdl { win: third, draw: third, loss: third };
@@ -354,15 +303,20 @@ impl Session {
                 trains: false,
             }
         };
+        let (outcome, resigned) = match self.ending() {
+            None => (None, None),
+            Some(Ending::Board(outcome)) => (Some(outcome), None),
+            Some(Ending::Resigned(side)) => (None, Some(side)),
+        };
         GameRecord {
             game: self.number,
             seed,
-            rules: self.rules,
-            start: self.start.clone(),
+            rules: *self.rules(),
+            start: self.game.start_fen(),
             players: Side::BOTH.map(name),
-            plies: self.played().iter().enumerate().map(ply).collect(),
-            outcome: if self.resigned.is_some() { None } else { self.position().outcome() },
-            resigned: self.resigned,
+            plies: self.game.plies().iter().enumerate().map(ply).collect(),
+            outcome,
+            resigned,
             would_have_resigned: None,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use hnefi_arena::players::{Choice, Player};
-use hnefi_engine::Position;
+use hnefi_engine::Game;
 use hnefi_search::{Rng, rng_for};
 
 use crate::PlayError;
@@ -11,7 +11,7 @@ use crate::PlayError;
 /// What the thread is asked.
 enum Ask {
     NewGame,
-    Choose { stamp: u64, position: Box<Position> },
+    Choose { stamp: u64, game: Box<Game> },
 }
 
 /// A choice and the stamp of the question it answers.
@@ -62,8 +62,8 @@ impl Thinker {
     }
 
     /// Asks for a move. An older question that has not been begun is dropped; the answer to one that has is stale.
-    pub fn ask(&mut self, stamp: u64, position: &Position) {
-        let _ = self.asks.send(Ask::Choose { stamp, position: Box::new(position.clone()) });
+    pub fn ask(&mut self, stamp: u64, game: &Game) {
+        let _ = self.asks.send(Ask::Choose { stamp, game: Box::new(game.clone()) });
         self.thinking = Some(stamp);
     }
 
@@ -110,12 +110,12 @@ fn think(
                     player.new_game();
                     newest = None;
                 }
-                Ask::Choose { stamp, position } => newest = Some((stamp, position)),
+                Ask::Choose { stamp, game } => newest = Some((stamp, game)),
             }
         }
-        if let Some((stamp, position)) = newest {
+        if let Some((stamp, game)) = newest {
             let choice = player
-                .choose(&position, &mut rng)
+                .choose(&game, &mut rng)
                 .map_err(|error| PlayError::Player { name: player.name().to_owned(), problem: error.to_string() });
             if answers.send((stamp, choice)).is_err() {
                 return;

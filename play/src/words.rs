@@ -1,8 +1,8 @@
 //! The game in words: how it ended, who is who, what a move did.
 
-use hnefi_engine::{Escape, Move, Outcome, Reason, Rules, Side};
+use hnefi_engine::{Ending, Escape, Move, Outcome, Ply, Reason, Rules, Side};
 
-use crate::session::{Chances, Ending, Occupant, Played};
+use crate::session::{Chances, Occupant};
 
 /// `Attackers` or `Defenders`.
 pub fn side(side: Side) -> &'static str {
@@ -64,9 +64,9 @@ pub fn ending(ending: Ending, rules: &Rules) -> String {
 }
 
 /// A ply as `a4-b4xc4`.
-pub fn played(played: &Played, rules: &Rules) -> String {
-    let mut text = mv(played.mv, rules);
-    for square in played.captured {
+pub fn ply(ply: &Ply, rules: &Rules) -> String {
+    let mut text = mv(ply.mv, rules);
+    for square in ply.captured {
         text.push('x');
         text.push_str(&square.name(rules.size));
     }

@@ -4,7 +4,7 @@
 //! Records are the only thing self-play hands to training and to other tools. The types here are also the file format
 //! (`docs/RECORDS.md`), so a change of a field is a new format version: the golden file in the tests says so at once.
 
-use hnefi_engine::{Move, Outcome, Position, Rules, Side};
+use hnefi_engine::{Game, Move, Outcome, Position, Rules, Side};
 use hnefi_inference::Wdl;
 use serde::{Deserialize, Serialize};
 
@@ -184,6 +184,20 @@ impl GameRecord {
     /// When the start position cannot stand under the rules.
     pub fn replay(&self) -> Result<Replay<'_>, RecordError> {
         Ok(Replay { record: self, position: self.start_position()?, next: 0 })
+    }
+
+    /// The game as it was played on the board; a resignation is left out.
+    ///
+    /// # Errors
+    /// When the start cannot stand or a move is illegal.
+    pub fn game(&self) -> Result<Game, RecordError> {
+        let mut game = Game::from_position(self.start_position()?);
+        for (index, ply) in self.plies.iter().enumerate() {
+            let played = on_board(ply.mv, game.position())
+                .and_then(|()| game.play(ply.mv).map(drop).map_err(|illegal| illegal.to_string()));
+            played.map_err(|problem| self.inconsistent(format!("ply {index}"), problem))?;
+        }
+        Ok(game)
     }
 
     /// The last position of the game.

@@ -1,6 +1,6 @@
 //! Matches between players whose play is known.
 
-use hnefi_engine::{Move, Position, Preset};
+use hnefi_engine::{Game, Move, Position, Preset};
 
 use super::*;
 use crate::players::{AlphaBeta, Choice, PlayerError, RandomPlayer, Rollout};
@@ -141,9 +141,9 @@ impl Player for Faulty {
 
     fn new_game(&mut self) {}
 
-    fn choose(&mut self, position: &Position, rng: &mut Rng) -> Result<Choice, PlayerError> {
+    fn choose(&mut self, game: &Game, rng: &mut Rng) -> Result<Choice, PlayerError> {
         self.moves += 1;
-        let choice = RandomPlayer.choose(position, rng)?;
+        let choice = RandomPlayer.choose(game, rng)?;
         if self.moves < 3 {
             return Ok(choice);
         }

@@ -1,6 +1,6 @@
 //! Players that matches and boards can seat.
 //!
-//! A [`Player`] answers a position with a [`Choice`]. Players are named by a [`PlayerSpec`] such as `alphabeta:3`,
+//! A [`Player`] answers a game with a [`Choice`]. Players are named by a [`PlayerSpec`] such as `alphabeta:3`,
 //! which also builds them; those with a network share one [`ModelCache`]. Four are baselines that need no network, so
 //! that a network's strength means something: uniformly random moves, Monte Carlo playouts, and an alpha-beta search
 //! with a hand-made evaluation. External programs play by the text protocol of `hnefi uci` or by the Hnefatafl Text
@@ -20,7 +20,7 @@ mod spec;
 mod squares;
 mod uci;
 
-use hnefi_engine::{Move, Position};
+use hnefi_engine::{Game, Move};
 use hnefi_inference::{CheckpointError, EvalError, Wdl};
 use serde::{Deserialize, Serialize};
 
@@ -44,17 +44,12 @@ pub trait Player: Send {
     /// Forgets everything about the game so far.
     fn new_game(&mut self);
 
-    /// Tells how the game came to the position that is asked about next: the FEN it began from (`None` for the standard
-    /// start) and all moves. Players that need the position alone do not listen, and nobody has to tell.
-    fn note_game(&mut self, start: Option<&str>, moves: &[Move]) {
-        let _ = (start, moves);
-    }
-
-    /// Chooses a legal move. Whatever the player leaves to chance it draws from `rng`.
+    /// Chooses a legal move for the side to move. Whatever the player leaves to chance it draws from `rng`. Between two
+    /// calls of [`Player::new_game`] moves may have been taken back.
     ///
     /// # Errors
     /// When the game is over, or the player's network or program fails.
-    fn choose(&mut self, position: &Position, rng: &mut Rng) -> Result<Choice, PlayerError>;
+    fn choose(&mut self, game: &Game, rng: &mut Rng) -> Result<Choice, PlayerError>;
 }
 
 /// A move and what the player thought of the position.
@@ -158,7 +153,7 @@ pub enum PlayerError {
 }
 
 impl PlayerError {
-    fn game_over(player: &str, position: &Position) -> PlayerError {
-        PlayerError::GameOver { player: player.to_owned(), fen: position.fen() }
+    fn game_over(player: &str, game: &Game) -> PlayerError {
+        PlayerError::GameOver { player: player.to_owned(), fen: game.position().fen() }
     }
 }

@@ -1,6 +1,6 @@
 //! The weakest baseline: every legal move is as likely as any other.
 
-use hnefi_engine::Position;
+use hnefi_engine::Game;
 use rand::RngExt;
 
 use super::{Choice, Player, PlayerError};
@@ -17,28 +17,29 @@ impl Player for RandomPlayer {
 
     fn new_game(&mut self) {}
 
-    fn choose(&mut self, position: &Position, rng: &mut Rng) -> Result<Choice, PlayerError> {
-        let mv = position
+    fn choose(&mut self, game: &Game, rng: &mut Rng) -> Result<Choice, PlayerError> {
+        let mv = game
+            .position()
             .random_move(|count| rng.random_range(0..count))
-            .ok_or_else(|| PlayerError::game_over(self.name(), position))?;
+            .ok_or_else(|| PlayerError::game_over(self.name(), game))?;
         Ok(Choice { mv, wdl: None, playouts: 0, evaluations: 0 })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use hnefi_engine::{Move, Position, Preset};
+    use hnefi_engine::{Move, Preset};
 
     use super::*;
     use hnefi_search::rng_for;
 
     #[test]
     fn every_legal_move_is_played_sooner_or_later() {
-        let position = Position::start(&Preset::Brandubh.rules());
+        let game = Game::new(&Preset::Brandubh.rules());
         let mut rng = rng_for(&[1]);
         let mut counts = std::collections::HashMap::new();
         for _ in 0..4_000 {
-            let choice = RandomPlayer.choose(&position, &mut rng).expect("the game has begun");
+            let choice = RandomPlayer.choose(&game, &mut rng).expect("the game has begun");
             *counts.entry(choice.mv).or_insert(0) += 1;
         }
         assert_eq!(counts.len(), 40);
@@ -48,9 +49,9 @@ mod tests {
     #[test]
     fn a_finished_game_is_an_error() {
         let fen = "7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d";
-        let mut position = Position::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position");
-        position.play(Move::parse("g3g1", position.size()).expect("a move")).expect("the king goes home");
-        let error = RandomPlayer.choose(&position, &mut rng_for(&[1])).expect_err("the game is over").to_string();
+        let mut game = Game::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position");
+        game.play(Move::parse("g3g1", game.rules().size).expect("a move")).expect("the king goes home");
+        let error = RandomPlayer.choose(&game, &mut rng_for(&[1])).expect_err("the game is over").to_string();
         assert!(error.starts_with("player random: asked for a move, but the game is over"), "{error}");
     }
 }

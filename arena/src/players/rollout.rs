@@ -7,7 +7,7 @@
 //! that take the king's escape or capture would make it much stronger on the small board: `alphabeta:2` scores 98 %
 //! against 200 playouts as they are, and 82 % against such.)
 
-use hnefi_engine::{Move, MoveList, Position, Side, Square};
+use hnefi_engine::{Game, GameResult, Move, MoveList, Position, Side, Square};
 use hnefi_inference::Wdl;
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -75,10 +75,8 @@ impl Rollout {
         for (depth, &node) in self.path.iter().enumerate() {
             let by_last_mover = (depth + 1) % 2 == mover;
             self.nodes[node].visits += 1;
-            self.nodes[node].points += match winner {
-                None => 0.5,
-                Some(winner) => f64::from(u8::from((winner == last_mover) == by_last_mover)),
-            };
+            let mover = if by_last_mover { last_mover } else { last_mover.opponent() };
+            self.nodes[node].points += GameResult::of_winner(winner, mover).score();
         }
     }
 
@@ -117,10 +115,11 @@ impl Player for Rollout {
 
     fn new_game(&mut self) {}
 
-    fn choose(&mut self, position: &Position, rng: &mut Rng) -> Result<Choice, PlayerError> {
-        if position.outcome().is_some() {
-            return Err(PlayerError::game_over(&self.name, position));
+    fn choose(&mut self, game: &Game, rng: &mut Rng) -> Result<Choice, PlayerError> {
+        if game.ending().is_some() {
+            return Err(PlayerError::game_over(&self.name, game));
         }
+        let position = game.position();
         if let Some(mv) = winning_move(position) {
             return Ok(Choice { mv, wdl: Some(Wdl::WIN), playouts: 0, evaluations: 0 });
         }
@@ -160,32 +159,32 @@ mod tests {
     use super::*;
     use hnefi_search::rng_for;
 
-    fn position(fen: &str) -> Position {
-        Position::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position")
+    fn game(fen: &str) -> Game {
+        Game::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position")
     }
 
-    fn choose(playouts: u32, position: &Position) -> Choice {
-        Rollout::new(playouts).choose(position, &mut rng_for(&[4])).expect("the game goes on")
+    fn choose(playouts: u32, game: &Game) -> Choice {
+        Rollout::new(playouts).choose(game, &mut rng_for(&[4])).expect("the game goes on")
     }
 
     #[test]
     fn takes_a_win_in_one_without_playouts() {
         for (fen, mv) in [("7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d", "g3g1"), ("7/1ak4/7/2d4/7/7/3a3 a", "d1d6")] {
-            let choice = choose(50, &position(fen));
-            assert_eq!((choice.mv.text(position(fen).size()), choice.wdl), (mv.to_owned(), Some(Wdl::WIN)));
+            let choice = choose(50, &game(fen));
+            assert_eq!((choice.mv.text(game(fen).rules().size), choice.wdl), (mv.to_owned(), Some(Wdl::WIN)));
         }
     }
 
     #[test]
     fn bars_the_way_of_a_king_who_is_about_to_go_home() {
         // The king on g3 goes to g1 next; only a man on g1's file or rank can stop him, and one stands ready on f2.
-        let choice = choose(800, &position("3a3/7/1a5/a5a/3d2k/a4a1/3a3 a"));
+        let choice = choose(800, &game("3a3/7/1a5/a5a/3d2k/a4a1/3a3 a"));
         assert_eq!(choice.mv.text(hnefi_engine::BoardSize::Seven), "f2g2");
     }
 
     #[test]
     fn visits_add_up_and_points_are_shared() {
-        let start = Position::start(&Preset::Brandubh.rules());
+        let start = Game::new(&Preset::Brandubh.rules());
         let mut player = Rollout::new(300);
         let choice = player.choose(&start, &mut rng_for(&[4])).expect("the game goes on");
         assert_eq!((choice.playouts, player.nodes[0].visits), (300, 300));
@@ -199,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_single_playout_is_enough_for_a_legal_move() {
-        let start = Position::start(&Preset::Copenhagen.rules());
-        assert!(start.is_legal(choose(1, &start).mv));
+        let start = Game::new(&Preset::Copenhagen.rules());
+        assert!(start.position().is_legal(choose(1, &start).mv));
     }
 }

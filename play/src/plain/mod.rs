@@ -156,7 +156,7 @@ impl<R: BufRead, W: Write> Plain<R, W> {
         match self.session.play(mv) {
             Ok(played) => {
                 if !played.captured.is_empty() {
-                    let text = words::played(&played, self.session.rules());
+                    let text = words::ply(&played, self.session.rules());
                     self.say(&format!("{} play {text}.", words::side(played.side)))?;
                 }
                 self.board()
@@ -175,7 +175,7 @@ impl<R: BufRead, W: Write> Plain<R, W> {
         note(&mut self.session, &choice);
         let view = choice.wdl.map(|wdl| format!(" ({})", words::chances(Chances::of(wdl, side))));
         let played = self.session.play(choice.mv).map_err(|illegal| PlayError::PlayerCheats { name, illegal })?;
-        let text = words::played(&played, self.session.rules());
+        let text = words::ply(&played, self.session.rules());
         self.say(&format!("{} play {text}{}.", words::side(side), view.unwrap_or_default()))?;
         self.board()
     }
@@ -238,7 +238,7 @@ impl<R: BufRead, W: Write> Plain<R, W> {
 
 fn choose(player: &mut dyn Player, session: &Session, rng: &mut Rng) -> Result<Choice, PlayError> {
     player
-        .choose(session.position(), rng)
+        .choose(session.game(), rng)
         .map_err(|error| PlayError::Player { name: player.name().to_owned(), problem: error.to_string() })
 }
 

@@ -184,7 +184,7 @@ impl App {
 
     /// Asks before a game in progress is lost.
     fn ask_first(&mut self, question: Question) {
-        let in_progress = self.session.ending().is_none() && !self.session.played().is_empty();
+        let in_progress = self.session.ending().is_none() && !self.session.game().is_empty();
         if in_progress && self.session.has_person() {
             self.front = Front::Question(question);
         } else {
@@ -341,7 +341,7 @@ impl App {
     fn ask(&mut self, now: Instant) {
         let (stamp, session) = (self.session.stamp(), &self.session);
         let due = session.has_person()
-            || session.played().is_empty()
+            || session.game().is_empty()
             || self.since.is_some_and(|since| now.saturating_duration_since(since) >= self.pace);
         if session.waits_for_player()
             && !self.paused
@@ -349,7 +349,7 @@ impl App {
             && let Some(thinker) = &mut self.players[session.side_to_move().index()]
             && thinker.thinking() != Some(stamp)
         {
-            thinker.ask(stamp, session.position());
+            thinker.ask(stamp, session.game());
         }
         let advised = self.advice.is_some_and(|(of, _)| of == stamp);
         if (session.waits_for_person() || self.hint_for == Some(stamp))
@@ -359,7 +359,7 @@ impl App {
             && let Some(adviser) = &mut self.adviser
             && adviser.thinking() != Some(stamp)
         {
-            adviser.ask(stamp, session.position());
+            adviser.ask(stamp, session.game());
         }
     }
 

@@ -12,7 +12,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 use super::app::{App, Front, Question};
 use super::glyphs::sign;
 use super::theme::Theme;
-use crate::session::{Chances, Played};
+use crate::session::Chances;
 use crate::words;
 
 /// Signs that turn while a player thinks, ten a second.
@@ -101,12 +101,11 @@ fn bar(chances: Chances, theme: &Theme, width: usize) -> Line<'static> {
 /// Two plies a line, those taken back in dim; the latest move stays in sight.
 fn move_list(app: &App, theme: &Theme, area: Rect) -> Vec<Line<'static>> {
     let session = &app.session;
-    let played = session.played().len();
-    let all: Vec<&Played> = session.played().iter().chain(session.taken_back()).collect();
+    let played = session.game().len();
     let mut lines: Vec<Line> = Vec::new();
     let mut latest = 0;
     let column = (usize::from(area.width).saturating_sub(5) / 2).min(15);
-    for (index, ply) in all.iter().enumerate() {
+    for (index, ply) in session.all_plies().enumerate() {
         if ply.side == Side::Attackers || lines.is_empty() {
             lines.push(Line::styled(format!("{:>3}. ", lines.len() + 1), theme.quiet()));
             if ply.side == Side::Defenders {
@@ -119,7 +118,7 @@ fn move_list(app: &App, theme: &Theme, area: Rect) -> Vec<Line<'static>> {
             _ => Style::new(),
         };
         let row = lines.len() - 1;
-        lines[row].push_span(Span::styled(format!("{:<column$}", words::played(ply, session.rules())), style));
+        lines[row].push_span(Span::styled(format!("{:<column$}", words::ply(ply, session.rules())), style));
         if index < played {
             latest = row;
         }

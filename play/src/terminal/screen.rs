@@ -67,7 +67,7 @@ fn height_beside(board: u16, body: Rect) -> u16 {
 
 fn board(app: &App) -> BoardView<'_> {
     let session = &app.session;
-    let last = session.last();
+    let last = session.game().last();
     BoardView {
         board: session.position().board(),
         rules: session.rules(),

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hnefi_engine::{BoardSize, Preset, Side, Square};
+use hnefi_engine::{BoardSize, Ending, Preset, Side, Square};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -20,7 +20,7 @@ use super::board::Geometry;
 use super::theme::{Ground, Theme};
 use super::{input, screen};
 use crate::scripted::Scripted;
-use crate::session::{Ending, Occupant};
+use crate::session::Occupant;
 use crate::table::{Seat, Table};
 
 /// A person as attackers against a player with a script.
@@ -71,7 +71,11 @@ fn wait(app: &mut App, done: impl Fn(&App) -> bool) {
 }
 
 fn plies(app: &App) -> usize {
-    app.session.played().len()
+    app.session.game().len()
+}
+
+fn taken_back(app: &App) -> usize {
+    app.session.all_plies().count() - plies(app)
 }
 
 fn draw(app: &App, theme: &Theme, width: u16, height: u16) -> (Buffer, Option<Geometry>) {
@@ -267,12 +271,12 @@ fn what_cannot_be_done_is_explained() {
 fn undo_goes_back_to_the_person_and_redo_forth_again() {
     let mut app = begun();
     press(&mut app, "u");
-    assert_eq!((plies(&app), app.session.taken_back().len()), (0, 2));
+    assert_eq!((plies(&app), taken_back(&app)), (0, 2));
     press(&mut app, "r");
-    assert_eq!((plies(&app), app.session.taken_back().len()), (2, 0));
+    assert_eq!((plies(&app), taken_back(&app)), (2, 0));
     press(&mut app, "u");
     play(&mut app, "d6", "c6");
-    assert_eq!((plies(&app), app.session.taken_back().len()), (1, 0), "another move forgets what was taken back");
+    assert_eq!((plies(&app), taken_back(&app)), (1, 0), "another move forgets what was taken back");
 }
 
 #[test]
@@ -314,9 +318,9 @@ fn the_same_key_again_plays_the_hint() {
     let mut app = app(Table { adviser: Some(adviser), ..table(Preset::Brandubh, &["d5e5"]) });
     wait(&mut app, |app| app.session.view().is_some());
     press(&mut app, "h");
-    assert_eq!(app.session.played().len(), 0);
+    assert_eq!(app.session.game().len(), 0);
     press(&mut app, "h");
-    assert_eq!(app.session.played().len(), 1);
+    assert_eq!(app.session.game().len(), 1);
     assert_eq!(app.hint(), None);
 }
 

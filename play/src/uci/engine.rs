@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hnefi_engine::{Move, Preset};
+use hnefi_engine::{Ending, Game, Move, Preset};
 use hnefi_inference::{DeviceChoice, Evaluator, Precision, PrecisionChoice};
 use hnefi_search::rng_for;
 use hnefi_search::{RootKind, Search, SearchConfig, SearchReport, Searching, search_on_threads};
@@ -11,7 +11,7 @@ use rand::RngExt;
 use super::clock::time_for;
 use super::command::{Command, Go, NODES_INSTEAD, shown};
 use super::desk::{Desk, Order};
-use super::game::Game;
+use super::game;
 use super::info::Findings;
 use super::network::Network;
 use super::options::{Changed, Options};
@@ -61,7 +61,7 @@ impl<'a> Engine<'a> {
         options: Options,
         network: Option<Network>,
     ) -> Engine<'a> {
-        let game = Game::start(&options.rules.rules());
+        let game = Game::new(&options.rules.rules());
         let search = new_search(&options);
         Engine {
             desk,
@@ -102,7 +102,7 @@ impl<'a> Engine<'a> {
                 self.begin_anew();
             }
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
-            Command::Position { fen, moves } => match Game::read(&self.options.rules.rules(), fen.as_deref(), &moves) {
+            Command::Position { fen, moves } => match game::read(&self.options.rules.rules(), fen.as_deref(), &moves) {
                 Ok(game) => self.game = game,
                 Err(problem) => self.voice.tell(&format!("{problem}; the position stays as it was")),
             },
@@ -117,7 +117,7 @@ impl<'a> Engine<'a> {
     }
 
     fn begin_anew(&mut self) {
-        self.game = Game::start(&self.options.rules.rules());
+        self.game = Game::new(&self.options.rules.rules());
         self.planted = None;
     }
 
@@ -204,10 +204,10 @@ impl<'a> Engine<'a> {
             self.voice.tell(&format!("go {} is no limit of this engine{instead}", shown(limit)));
         }
         self.load_network();
-        let position = &self.game.position;
+        let position = self.game.position();
         if position.count_legal_moves() == 0 {
             if let Some(outcome) = position.outcome() {
-                let end = words::ending(crate::Ending::Board(outcome), position.rules());
+                let end = words::ending(Ending::Board(outcome), position.rules());
                 self.voice.tell(&format!("the game is over: {end}"));
             }
             self.desk.answered();
@@ -239,13 +239,13 @@ impl<'a> Engine<'a> {
 
     /// Brings the tree to the game: along the moves played since the last search, or from nothing.
     fn plant(&mut self) {
-        let kept = self.planted.take().is_some_and(|planted| match self.game.since(&planted) {
+        let kept = self.planted.take().is_some_and(|planted| match self.game.plies_since(&planted) {
             None => false,
             Some([]) => self.search.again(),
-            Some(moves) => moves.iter().all(|&mv| self.search.advance(mv)),
+            Some(plies) => plies.iter().all(|ply| self.search.advance(ply.mv)),
         });
         if !kept {
-            self.search.begin(&self.game.position, 0, None);
+            self.search.begin(self.game.position(), 0, None);
         }
         self.planted = Some(self.game.clone());
     }
@@ -312,7 +312,7 @@ impl Watcher<'_> {
         let mv = self.choose(&findings.report);
         // First, so that a client that has read the move finds the engine at rest.
         self.desk.answered();
-        self.voice.say([format!("bestmove {}", mv.text(self.game.position.size()))]);
+        self.voice.say([format!("bestmove {}", mv.text(self.game.rules().size))]);
     }
 
     fn must_end(&self, now: Instant) -> bool {
@@ -337,7 +337,7 @@ impl Watcher<'_> {
     }
 
     fn report(&self, findings: &Findings) {
-        self.voice.say(findings.text(self.received.elapsed(), self.game.position.size()));
+        self.voice.say(findings.text(self.received.elapsed(), self.game.rules().size));
     }
 
     /// The best move, or with a temperature one drawn by visits^(1/temperature); certain losses are not drawn.

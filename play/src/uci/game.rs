@@ -1,79 +1,55 @@
 //! The game that the client has set up.
 
-use hnefi_engine::{Move, Position, Rules};
+use hnefi_engine::{Game, Move, Rules};
 
 use super::command::shown;
 
-/// A start, the moves since, and where they lead.
-#[derive(Clone, Debug)]
-pub(super) struct Game {
-    /// FEN of the start; `None` for the standard one.
-    start: Option<String>,
-    moves: Vec<Move>,
-    pub(super) position: Position,
-}
-
-impl Game {
-    /// The standard start.
-    pub(super) fn start(rules: &Rules) -> Game {
-        Game { start: None, moves: Vec::new(), position: Position::start(rules) }
+/// Reads what a `position` line says.
+///
+/// # Errors
+/// When the FEN cannot stand or a move is none or illegal.
+pub(super) fn read(rules: &Rules, fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
+    let mut game = match fen {
+        None => Game::new(rules),
+        Some(fen) => Game::from_fen(rules, fen).map_err(|error| error.to_string())?,
+    };
+    for (index, text) in moves.iter().enumerate() {
+        let played = Move::parse(text, rules.size)
+            .map_err(|error| error.to_string())
+            .and_then(|mv| game.play(mv).map(drop).map_err(|error| error.to_string()));
+        played.map_err(|problem| format!("move {} of the position, {}: {problem}", index + 1, shown(text)))?;
     }
-
-    /// Reads what a `position` line says.
-    ///
-    /// # Errors
-    /// When the FEN cannot stand or a move is none or illegal.
-    pub(super) fn read(rules: &Rules, fen: Option<&str>, moves: &[String]) -> Result<Game, String> {
-        let mut game = match fen {
-            None => Game::start(rules),
-            Some(fen) => {
-                let position = Position::from_fen(rules, fen).map_err(|error| error.to_string())?;
-                Game { start: Some(position.fen()), moves: Vec::new(), position }
-            }
-        };
-        for (index, text) in moves.iter().enumerate() {
-            let played = Move::parse(text, rules.size)
-                .map_err(|error| error.to_string())
-                .and_then(|mv| game.position.play(mv).map(|_| mv).map_err(|error| error.to_string()));
-            match played {
-                Ok(mv) => game.moves.push(mv),
-                Err(problem) => return Err(format!("move {} of the position, {}: {problem}", index + 1, shown(text))),
-            }
-        }
-        Ok(game)
-    }
-
-    /// The moves from `earlier` to here, if that is this game at an earlier time.
-    pub(super) fn since(&self, earlier: &Game) -> Option<&[Move]> {
-        let same = self.start == earlier.start && self.position.rules() == earlier.position.rules();
-        self.moves.strip_prefix(earlier.moves.as_slice()).filter(|_| same)
-    }
+    Ok(game)
 }
 
 #[cfg(test)]
 mod tests {
-    use hnefi_engine::Preset;
+    use hnefi_engine::{Ply, Preset};
 
     use super::*;
 
-    const FEN: &str = "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a";
+    /// The start without the attacker on d1.
+    const FEN: &str = "3a3/3a3/3d3/aadkdaa/3d3/3a3/7 a";
 
     fn game(fen: Option<&str>, moves: &[&str]) -> Result<Game, String> {
         let moves: Vec<String> = moves.iter().map(|&mv| mv.to_owned()).collect();
-        Game::read(&Preset::Brandubh.rules(), fen, &moves)
+        read(&Preset::Brandubh.rules(), fen, &moves)
     }
 
     #[test]
     fn a_game_goes_on_from_itself_and_from_no_other() {
         let earlier = game(None, &["d6f6"]).expect("legal");
         let later = game(None, &["d6f6", "d5f5"]).expect("legal");
-        assert_eq!(later.since(&earlier).map(<[Move]>::len), Some(1));
-        assert_eq!(later.since(&later).map(<[Move]>::len), Some(0));
-        assert_eq!(earlier.since(&later), None);
-        assert_eq!(game(None, &["d6e6", "d5f5"]).expect("legal").since(&earlier), None);
+        assert_eq!(later.plies_since(&earlier).map(<[Ply]>::len), Some(1));
+        assert_eq!(later.plies_since(&later).map(<[Ply]>::len), Some(0));
+        assert_eq!(earlier.plies_since(&later), None);
+        assert_eq!(game(None, &["d6e6", "d5f5"]).expect("legal").plies_since(&earlier), None);
         let from_fen = game(Some(FEN), &["d6f6", "d5f5"]).expect("legal");
-        assert_eq!(from_fen.since(&earlier), None);
-        assert_eq!(from_fen.since(&game(Some(FEN), &[]).expect("legal")).map(<[Move]>::len), Some(2));
+        assert_eq!(from_fen.plies_since(&earlier), None);
+        assert_eq!(from_fen.plies_since(&game(Some(FEN), &[]).expect("legal")).map(<[Ply]>::len), Some(2));
+        let start = earlier.start().fen();
+        let spelt_out = game(Some(&start), &["d6f6", "d5f5"]).expect("legal");
+        assert_eq!(spelt_out.plies_since(&earlier).map(<[Ply]>::len), Some(1), "the start is one, however it is named");
     }
 
     #[test]

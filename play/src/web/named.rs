@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hnefi_arena::players::{Choice, Player, PlayerSpec};
-use hnefi_engine::{Move, Position};
+use hnefi_engine::Game;
 use hnefi_search::Rng;
 
 /// A player and what pages call it.
@@ -28,12 +28,7 @@ struct Seat {
 pub(super) struct Question {
     /// Numbers of the room and of the game in it.
     pub(super) game: (u64, u64),
-    /// FEN of the start; `None` for the standard one.
-    pub(super) start: Option<String>,
-    /// The moves since.
-    pub(super) moves: Vec<Move>,
-    /// Where they lead.
-    pub(super) position: Position,
+    pub(super) played: Game,
     pub(super) rng: Rng,
 }
 
@@ -71,8 +66,7 @@ impl Named {
                 seat.player.new_game();
                 seat.game = Some(question.game);
             }
-            seat.player.note_game(question.start.as_deref(), &question.moves);
-            let choice = seat.player.choose(&question.position, &mut question.rng);
+            let choice = seat.player.choose(&question.played, &mut question.rng);
             // Errors name the player by its spec, command line and all.
             let choice = choice.map_err(|error| error.to_string().replace(&spec, &name));
             // Nobody may be listening any more.

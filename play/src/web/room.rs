@@ -166,7 +166,7 @@ impl Inside {
             // Two players go on by themselves only while somebody looks on. Who looks back at an earlier position does
             // not want it played on from there.
             let unattended = !self.game.has_person() && !watched;
-            let looking_back = !self.game.taken_back().is_empty();
+            let looking_back = self.game.has_taken_back();
             let wish = Wish::Move { id: id.clone(), strength: *strength };
             return (open(&wish) && !unattended && !looking_back).then_some(wish);
         }
@@ -178,7 +178,7 @@ impl Inside {
             let wish = Wish::Analyse { id };
             return (watched && open(&wish)).then_some(wish);
         }
-        let viewed = self.game.views()[self.game.played().len()].is_some();
+        let viewed = self.game.views()[self.game.game().len()].is_some();
         let wish = Wish::Glance { id };
         (watched && !viewed && self.adviser_fit != Fit::Other && open(&wish)).then_some(wish)
     }
@@ -229,7 +229,7 @@ impl Inside {
     /// # Errors
     /// When it is illegal or the game is longer than this server keeps; the message says so.
     pub(super) fn play(&mut self, mv: Move) -> Result<(), String> {
-        if self.game.played().len() >= LONGEST {
+        if self.game.game().len() >= LONGEST {
             return Err(format!("games of more than {LONGEST} plies are not kept here"));
         }
         self.game.play(mv).map_err(|illegal| illegal.to_string())?;
@@ -239,7 +239,7 @@ impl Inside {
 
     /// A player's view of the position on the board.
     pub(super) fn note_view(&mut self, wdl: Wdl, playouts: u32) {
-        let known = self.game.views()[self.game.played().len()].map_or(0, |(_, playouts)| playouts);
+        let known = self.game.views()[self.game.game().len()].map_or(0, |(_, playouts)| playouts);
         if playouts >= known {
             self.game.note_view(Chances::of(wdl, self.game.side_to_move()), playouts);
         }

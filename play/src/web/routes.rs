@@ -320,7 +320,7 @@ async fn redo(State(server): Shared, Path(id): Path<String>) -> Answer {
 
 async fn go(State(server): Shared, Path(id): Path<String>, Json(asked): Json<GoRequest>) -> Answer {
     change(&server, &id, |inside| {
-        let plies = inside.game.played().len() + inside.game.taken_back().len();
+        let plies = inside.game.all_plies().count();
         if asked.ply > plies {
             return Err(ApiError::bad(format!("ply {}: the game has {plies}", asked.ply)));
         }
@@ -337,7 +337,7 @@ fn moved(done: bool, nothing: &str) -> Result<(), ApiError> {
 async fn back(State(server): Shared, Path(id): Path<String>) -> Answer {
     change(&server, &id, |inside| {
         let opened = inside.opened.clone().ok_or_else(|| ApiError::conflict("no game was opened"))?;
-        let common = inside.game.played().iter().zip(&opened).take_while(|(played, mv)| played.mv == **mv).count();
+        let common = inside.game.game().moves().zip(&opened).take_while(|(played, mv)| played == *mv).count();
         inside.game.step_to(common);
         for mv in &opened[common..] {
             inside.play(*mv).map_err(ApiError::bad)?;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use hnefi_engine::{BoardSize, Move, Position};
+use hnefi_engine::{BoardSize, Game, Move};
 use hnefi_inference::{Evaluation, Wdl};
 use hnefi_search::Search;
 use hnefi_search::{Rng, rng_for};
@@ -19,10 +19,7 @@ pub(super) struct Task {
     /// Numbers of the room and of the game in it: what players leave to chance depends on them, and not on what else
     /// happens on this server.
     pub(super) game: (u64, u64),
-    /// How the game came to the position: the FEN it began from and the moves.
-    pub(super) start: Option<String>,
-    pub(super) moves: Vec<Move>,
-    pub(super) position: Position,
+    pub(super) played: Game,
     pub(super) begun: Instant,
     /// A move is shown no earlier.
     pub(super) earliest: Instant,
@@ -39,7 +36,7 @@ impl Task {
 
     /// The generator of what is left to chance.
     pub(super) fn rng(&self, seed: u64, purpose: u64) -> Rng {
-        rng_for(&[seed, self.game.0, self.game.1, u64::from(self.position.ply()), purpose])
+        rng_for(&[seed, self.game.0, self.game.1, u64::from(self.played.position().ply()), purpose])
     }
 }
 

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use hnefi_engine::{BoardSize, Escape, Piece, Position, Preset, Repetition, Rules, Side, Square};
+use hnefi_engine::{BoardSize, Ending, Escape, Piece, Ply, Position, Preset, Repetition, Rules, Side, Square};
 use serde::Serialize;
 
 use super::models::{Fit, PlayerId};
 use super::report::ChancesView;
 use super::room::{Chair, Inside};
 use super::strength::Strength;
-use crate::session::{Ending, Played};
 use crate::words;
 
 /// Rules as a page shows them.
@@ -175,20 +174,20 @@ pub(super) fn board(position: &Position) -> String {
 }
 
 impl PlyView {
-    fn of(played: &Played, rules: &Rules) -> PlyView {
+    fn of(played: &Ply, rules: &Rules) -> PlyView {
         let size = rules.size;
         PlyView {
             side: played.side,
             from: played.mv.from().name(size),
             to: played.mv.to().name(size),
             captured: played.captured.map(|square| square.name(size)).collect(),
-            text: words::played(played, rules),
+            text: words::ply(played, rules),
         }
     }
 }
 
 /// What a ply did, such as `Attackers moved d1 to c1 and captured c2.`
-fn said(played: &Played, size: BoardSize) -> String {
+fn said(played: &Ply, size: BoardSize) -> String {
     let (from, to) = (played.mv.from().name(size), played.mv.to().name(size));
     let names: Vec<String> = played.captured.map(|square| square.name(size)).collect();
     let captured = match names.split_last() {
@@ -212,7 +211,7 @@ impl StateView {
             }
         }
         let ending = game.ending();
-        let plies: Vec<&Played> = game.played().iter().chain(game.taken_back()).collect();
+        let plies: Vec<&Ply> = game.all_plies().collect();
         let departed = inside.opened.as_ref().is_some_and(|opened| {
             opened.len() != plies.len() || opened.iter().zip(&plies).any(|(mv, played)| *mv != played.mv)
         });
@@ -225,10 +224,10 @@ impl StateView {
             board: board(position),
             fen: position.fen(),
             to_move: game.side_to_move(),
-            ply: game.played().len(),
+            ply: game.game().len(),
             plies: plies.len(),
-            last: game.last().map(|played| PlyView::of(played, rules)),
-            said: game.last().map(|played| said(played, size)).unwrap_or_default(),
+            last: game.game().last().map(|ply| PlyView::of(ply, rules)),
+            said: game.game().last().map(|ply| said(ply, size)).unwrap_or_default(),
             moves,
             ending: ending
                 .map(|ending: Ending| EndingView { winner: ending.winner(), words: words::ending(ending, rules) }),
@@ -246,8 +245,8 @@ impl StateView {
                 .filter(|hint| hint.stamp == game.stamp())
                 .map(|hint| HintView { from: hint.mv.from().name(size), to: hint.mv.to().name(size) }),
             can: CanView {
-                undo: !game.played().is_empty() || matches!(ending, Some(Ending::Resigned(_))),
-                redo: !game.taken_back().is_empty(),
+                undo: !game.game().is_empty() || matches!(ending, Some(Ending::Resigned(_))),
+                redo: game.has_taken_back(),
                 resign: ending.is_none() && game.has_person() && inside.title.is_none(),
                 hint: your_turn && inside.adviser.is_some(),
             },

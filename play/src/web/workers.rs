@@ -87,9 +87,7 @@ impl Shared {
                 room: Arc::downgrade(room),
                 ticket,
                 game: (room.number, inside.game.number()),
-                start: inside.game.start().map(str::to_owned),
-                moves: inside.game.played().iter().map(|played| played.mv).collect(),
-                position: inside.game.position().clone(),
+                played: inside.game.game().clone(),
                 begun: now,
                 earliest: now + inside.pace(),
                 run: None,
@@ -199,7 +197,7 @@ impl Shared {
 
     /// A move of a player without a network, which cannot be interrupted.
     fn ask(&self, room: &Arc<Room>, task: &mut Task, player: &mut dyn Player) -> Result<Step, String> {
-        let choice = player.choose(&task.position, &mut task.rng(self.seed, 0)).map_err(|error| error.to_string())?;
+        let choice = player.choose(&task.played, &mut task.rng(self.seed, 0)).map_err(|error| error.to_string())?;
         self.answered(room, task, Answer { mv: choice.mv, wdl: choice.wdl, playouts: choice.playouts })
     }
 
@@ -208,13 +206,7 @@ impl Shared {
         let asked = match &task.asked {
             Some(asked) => asked,
             None => {
-                let question = Question {
-                    game: task.game,
-                    start: task.start.clone(),
-                    moves: task.moves.clone(),
-                    position: task.position.clone(),
-                    rng: task.rng(self.seed, 0),
-                };
+                let question = Question { game: task.game, played: task.played.clone(), rng: task.rng(self.seed, 0) };
                 let (room, number) = (Arc::downgrade(room), task.ticket.number);
                 let wanted = move || room.upgrade().is_some_and(|room| room.enter().wants(number));
                 let named = self.models.named().ok_or("nobody was named on the command line")?;
@@ -319,19 +311,19 @@ impl Shared {
         place: Place,
     ) -> Result<Run, String> {
         let network = self.models.resolve(key)?;
-        let most = most_nodes(task.position.size());
+        let most = most_nodes(task.played.rules().size);
         let playouts = strength.playouts().unwrap_or(u32::MAX / 2);
         let root = strength.root();
         let max_nodes = most.min(playouts.saturating_add(2)).max(2);
         let mut search = Search::new(SearchConfig { root, max_nodes, ..SearchConfig::default() });
-        search.begin(&task.position, playouts, None);
+        search.begin(task.played.position(), playouts, None);
         // The occupancy is asked of the root alone, once.
         let wanted = matches!(task.ticket.wish, Wish::Analyse { .. });
         let evaluation = if wanted {
             let (evaluator, scratch) = self.evaluator(bench, key, &network)?;
             let mut moves = MoveList::new();
-            task.position.legal_moves(&mut moves);
-            let request = EvalRequest { position: &task.position, moves: &moves, auxiliary: true };
+            task.played.position().legal_moves(&mut moves);
+            let request = EvalRequest { position: task.played.position(), moves: &moves, auxiliary: true };
             evaluator.evaluate(&[request], scratch).map_err(|error| error.to_string())?;
             Some(scratch.get(0).clone())
         } else {
@@ -368,7 +360,7 @@ impl Shared {
         };
         let seconds = task.begun.elapsed().as_secs_f32();
         let progress = Progress { stamp: task.ticket.stamp, kind, finished, seconds, root };
-        let report = Report::new(&task.position, found, &progress);
+        let report = Report::new(task.played.position(), found, &progress);
         let mut inside = room.enter();
         if !inside.wants(task.ticket.number) {
             return;

@@ -13,7 +13,7 @@ mod evaluation;
 mod ordering;
 mod table;
 
-use hnefi_engine::{Move, MoveList, Outcome, Position};
+use hnefi_engine::{Game, GameResult, Move, MoveList, Outcome, Position};
 use hnefi_inference::Wdl;
 use rand::RngExt;
 
@@ -59,11 +59,12 @@ impl Player for AlphaBeta {
         self.search.ordering = Ordering::default();
     }
 
-    fn choose(&mut self, position: &Position, rng: &mut Rng) -> Result<Choice, PlayerError> {
+    fn choose(&mut self, game: &Game, rng: &mut Rng) -> Result<Choice, PlayerError> {
+        let position = game.position();
         let mut moves = MoveList::new();
         position.legal_moves(&mut moves);
         if moves.is_empty() {
-            return Err(PlayerError::game_over(&self.name, position));
+            return Err(PlayerError::game_over(&self.name, game));
         }
         let mut candidates: Vec<Candidate> =
             moves.iter().map(|&mv| Candidate { mv, bonus: rng.random_range(0..=JITTER), value: 0 }).collect();
@@ -188,10 +189,10 @@ impl Search {
 
 /// Value of a finished game for the side that would be to move, `ply` plies below the root.
 fn value_of(outcome: Outcome, position: &Position, ply: i32) -> i32 {
-    match outcome.winner() {
-        None => 0,
-        Some(side) if side == position.side_to_move() => WIN - ply,
-        Some(_) => ply - WIN,
+    match outcome.result_for(position.side_to_move()) {
+        GameResult::Draw => 0,
+        GameResult::Win => WIN - ply,
+        GameResult::Loss => ply - WIN,
     }
 }
 

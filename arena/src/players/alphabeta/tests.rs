@@ -34,8 +34,8 @@ fn candidates(position: &Position) -> Vec<Candidate> {
     moves.iter().map(|&mv| Candidate { mv, bonus: 0, value: 0 }).collect()
 }
 
-fn play(position: &Position, depth: u32) -> Choice {
-    AlphaBeta::new(depth).choose(position, &mut rng_for(&[5])).expect("the game goes on")
+fn play(game: &Game, depth: u32) -> Choice {
+    AlphaBeta::new(depth).choose(game, &mut rng_for(&[5])).expect("the game goes on")
 }
 
 #[test]
@@ -71,28 +71,26 @@ fn takes_a_win_in_one_for_both_sides() {
     for (fen, winner) in
         [("7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d", Side::Defenders), ("7/1ak4/7/2d4/7/7/3a3 a", Side::Attackers)]
     {
-        let mut position = Position::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position");
-        let choice = play(&position, 1);
+        let mut game = Game::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position");
+        let choice = play(&game, 1);
         assert_eq!(choice.wdl, Some(Wdl::WIN));
-        position.play(choice.mv).expect("a legal move");
-        assert_eq!(position.outcome().and_then(Outcome::winner), Some(winner), "{fen}");
+        game.play(choice.mv).expect("a legal move");
+        assert_eq!(game.outcome().and_then(Outcome::winner), Some(winner), "{fen}");
     }
 }
 
 #[test]
 fn the_same_random_numbers_give_the_same_game_and_others_another() {
     let game = |seed: u64| {
-        let mut position = Position::start(&Preset::Brandubh.rules());
+        let mut game = Game::new(&Preset::Brandubh.rules());
         let mut player = AlphaBeta::new(2);
         let mut rng = rng_for(&[seed]);
         player.new_game();
-        let mut moves = Vec::new();
-        while position.outcome().is_none() && position.ply() < 12 {
-            let mv = player.choose(&position, &mut rng).expect("the game goes on").mv;
-            moves.push(mv);
-            position.play_unchecked(mv);
+        while game.outcome().is_none() && game.len() < 12 {
+            let mv = player.choose(&game, &mut rng).expect("the game goes on").mv;
+            game.play(mv).expect("a legal move");
         }
-        moves
+        game.moves().collect::<Vec<_>>()
     };
     assert_eq!(game(1), game(1));
     assert!((2..6).any(|seed| game(seed) != game(1)));
@@ -100,13 +98,13 @@ fn the_same_random_numbers_give_the_same_game_and_others_another() {
 
 #[test]
 fn a_new_game_forgets_the_old_one() {
-    let start = Position::start(&Preset::Brandubh.rules());
+    let start = Game::new(&Preset::Brandubh.rules());
     let fresh = play(&start, 3);
     let mut player = AlphaBeta::new(3);
     let mut later = start.clone();
     for _ in 0..4 {
         let mv = player.choose(&later, &mut rng_for(&[9])).expect("the game goes on").mv;
-        later.play_unchecked(mv);
+        later.play(mv).expect("a legal move");
     }
     player.new_game();
     assert_eq!(player.choose(&start, &mut rng_for(&[5])).expect("the game goes on"), fresh);

@@ -18,9 +18,9 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_engine::{BoardSize, Move, Position, Side};
+use hnefi_engine::{BoardSize, Game, Move, Ply, Position, Side};
 
-use super::program::{Line, Process};
+use super::program::Process;
 use super::{Choice, Fault, FaultKind, Player, PlayerError};
 use hnefi_search::Rng;
 
@@ -45,12 +45,11 @@ pub struct HtpPlayer {
     name: String,
     spec: HtpSpec,
     words: Vec<String>,
-    game: Option<Game>,
-    line: Line,
+    connection: Option<Connection>,
 }
 
 /// A program in the middle of a game.
-struct Game {
+struct Connection {
     process: Process,
     stream: TcpStream,
     /// What it has sent beyond the last whole line.
@@ -66,38 +65,33 @@ impl HtpPlayer {
     /// When the command cannot be split into words.
     pub fn new(name: String, spec: &HtpSpec) -> Result<HtpPlayer, PlayerError> {
         let words = spec.words().map_err(|problem| PlayerError::Spec { spec: name.clone(), problem })?;
-        Ok(HtpPlayer { name, spec: spec.clone(), words, game: None, line: Line::default() })
+        Ok(HtpPlayer { name, spec: spec.clone(), words, connection: None })
     }
 
-    fn answer(&mut self, position: &Position) -> Result<Choice, Fault> {
-        self.line.follow(position);
-        let moves = match (self.line.start(), position.size()) {
-            (None, BoardSize::Eleven) => self.line.moves().to_vec(),
-            _ => {
-                let problem = "the protocol knows games from the start on 11x11 only".to_owned();
-                return Err(Fault { kind: FaultKind::Crash, problem });
-            }
-        };
+    fn answer(&mut self, game: &Game) -> Result<Choice, Fault> {
+        let size = game.rules().size;
+        if size != BoardSize::Eleven || game.start_fen().is_some() {
+            let problem = "the protocol knows games from the start on 11x11 only".to_owned();
+            return Err(Fault { kind: FaultKind::Crash, problem });
+        }
         // A program that knows other moves, taken back ones say, cannot be told; a new one can.
-        if self.game.as_ref().is_some_and(|game| !moves.starts_with(&game.told)) {
-            self.game = None;
+        let knows = |told: &[Move]| told.len() <= game.len() && game.moves().zip(told).all(|(mv, &told)| mv == told);
+        if self.connection.as_ref().is_some_and(|connection| !knows(&connection.told)) {
+            self.connection = None;
         }
         let deadline = Instant::now() + self.spec.timeout;
-        let game = match &mut self.game {
-            Some(game) => game,
-            none => none.insert(Game::begin(&self.words, deadline)?),
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            none => none.insert(Connection::begin(&self.words, deadline)?),
         };
-        for &mv in &moves[game.told.len()..] {
-            let side = if game.told.len().is_multiple_of(2) { Side::Attackers } else { Side::Defenders };
-            game.play(mv, side, position.size())?;
+        for ply in &game.plies()[connection.told.len()..] {
+            connection.play(ply, size)?;
         }
-        game.send("generate_move")?;
-        let answer = game.hear(deadline)?;
-        let mv = read_move(&answer, position)?;
-        let mut after = position.clone();
-        after.play(mv).map_err(|error| illegal(error.to_string()))?;
-        game.told.push(mv);
-        self.line.went_on(mv, after);
+        connection.send("generate_move")?;
+        let answer = connection.hear(deadline)?;
+        let mv = read_move(&answer, game.position())?;
+        game.position().check(mv).map_err(|error| illegal(error.to_string()))?;
+        connection.told.push(mv);
         Ok(Choice { mv, wdl: None, playouts: 0, evaluations: 0 })
     }
 }
@@ -114,9 +108,9 @@ fn open_port(deadline: Instant) -> std::io::Result<TcpListener> {
     }
 }
 
-impl Game {
+impl Connection {
     /// Opens the port, starts the program and takes its call.
-    fn begin(words: &[String], deadline: Instant) -> Result<Game, Fault> {
+    fn begin(words: &[String], deadline: Instant) -> Result<Connection, Fault> {
         let crash = |problem: String| Fault { kind: FaultKind::Crash, problem };
         let _door = DOOR.lock().unwrap_or_else(PoisonError::into_inner);
         let listener = open_port(deadline)
@@ -133,7 +127,7 @@ impl Game {
                         .and_then(|()| stream.set_read_timeout(Some(GLANCE)))
                         .and_then(|()| stream.set_nodelay(true));
                     ready.map_err(|error| crash(format!("its connection cannot be used: {error}")))?;
-                    return Ok(Game { process, stream, heard: Vec::new(), told: Vec::new() });
+                    return Ok(Connection { process, stream, heard: Vec::new(), told: Vec::new() });
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) => return Err(crash(format!("its call cannot be taken: {error}"))),
@@ -153,7 +147,7 @@ impl Game {
         })
     }
 
-    fn play(&mut self, mv: Move, side: Side, size: BoardSize) -> Result<(), Fault> {
+    fn play(&mut self, &Ply { side, mv, .. }: &Ply, size: BoardSize) -> Result<(), Fault> {
         let role = role(side);
         self.send(&format!("play {role} {} {}", mv.from().name(size), mv.to().name(size)))?;
         self.told.push(mv);
@@ -234,20 +228,15 @@ impl Player for HtpPlayer {
     }
 
     fn new_game(&mut self) {
-        self.line = Line::default();
-        self.game = None;
+        self.connection = None;
     }
 
-    fn note_game(&mut self, start: Option<&str>, moves: &[Move]) {
-        self.line = Line::new(start, moves);
-    }
-
-    fn choose(&mut self, position: &Position, _: &mut Rng) -> Result<Choice, PlayerError> {
-        if position.outcome().is_some() {
-            return Err(PlayerError::game_over(&self.name, position));
+    fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
+        if game.ending().is_some() {
+            return Err(PlayerError::game_over(&self.name, game));
         }
-        self.answer(position).map_err(|fault| {
-            self.game = None;
+        self.answer(game).map_err(|fault| {
+            self.connection = None;
             PlayerError::Fault { player: self.name.clone(), fault }
         })
     }

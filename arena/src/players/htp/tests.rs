@@ -14,8 +14,8 @@ fn player(branches: &str, settings: &str) -> HtpPlayer {
     HtpPlayer::new(format!("htp:{spec}"), &spec).expect("a player")
 }
 
-fn start() -> Position {
-    Position::start(&Preset::CopenhagenHnefataflOrg.rules())
+fn start() -> Game {
+    Game::new(&Preset::CopenhagenHnefataflOrg.rules())
 }
 
 /// All in one test: the port is one.
@@ -40,16 +40,14 @@ fn a_program_is_called_told_heard_and_judged() {
     release.join().expect("the port's holder");
 
     // What was played before it came in it is told; here it must hear all of it to answer.
-    let mut position = start();
+    let mut game = start();
     for text in ["a4b4", "f4d4"] {
-        position.play(Move::parse(text, BoardSize::Eleven).expect("a move")).expect("legal");
+        game.play(Move::parse(text, BoardSize::Eleven).expect("a move")).expect("legal");
     }
-    let moves: Vec<Move> = ["a4b4", "f4d4"].map(|text| Move::parse(text, BoardSize::Eleven).expect("a move")).to_vec();
     let branches = "play?attacker?a4?b4) a=1;; play?defender?f4?d4) b=1;; generate_move) [ \"$a$b\" = 11 ] && echo play attacker a5 b5 >&3;;";
     let mut listening = player(branches, "");
     listening.new_game();
-    listening.note_game(None, &moves);
-    let choice = listening.choose(&position, &mut rng_for(&[1])).expect("a move");
+    let choice = listening.choose(&game, &mut rng_for(&[1])).expect("a move");
     assert_eq!(choice.mv.text(BoardSize::Eleven), "a5b5");
 
     for (branches, kind, message) in [
@@ -74,7 +72,7 @@ fn a_program_is_called_told_heard_and_judged() {
         }
     }
 
-    let small = Position::start(&Preset::Brandubh.rules());
+    let small = Game::new(&Preset::Brandubh.rules());
     let error = good.choose(&small, &mut rng_for(&[1])).expect_err("too small").to_string();
     assert!(error.contains("11x11 only"), "{error}");
 }

@@ -8,7 +8,7 @@ mod spec;
 
 use std::time::{Duration, Instant};
 
-use hnefi_engine::Position;
+use hnefi_engine::Game;
 use hnefi_inference::{Evaluations, Evaluator};
 
 use super::{Choice, Player, PlayerError};
@@ -28,8 +28,8 @@ pub struct ModelPlayer {
     search: Search,
     limit: Limit,
     scratch: Evaluations,
-    /// With a clock: the position after our latest move, which the tree stands at.
-    left: Option<Position>,
+    /// With a clock: the game after our latest move, which the tree stands at.
+    left: Option<Game>,
 }
 
 impl ModelPlayer {
@@ -40,12 +40,12 @@ impl ModelPlayer {
     }
 
     /// Searches until the time is used up, in the old tree where the game went on from it.
-    fn think_for(&mut self, position: &Position, time: Duration) -> Result<(), PlayerError> {
+    fn think_for(&mut self, game: &Game, time: Duration) -> Result<(), PlayerError> {
         let start = Instant::now();
-        if self.follows(position) {
+        if self.follows(game) {
             self.search.extend(PLAYOUTS_PER_LOOK);
         } else {
-            self.search.begin(position, PLAYOUTS_PER_LOOK, None);
+            self.search.begin(game.position(), PLAYOUTS_PER_LOOK, None);
         }
         loop {
             run_to_end(&mut self.search, self.evaluator.as_mut(), &mut self.scratch)?;
@@ -60,12 +60,13 @@ impl ModelPlayer {
         }
     }
 
-    /// Moves the tree on to `position` if that is one reply after our latest move.
-    fn follows(&mut self, position: &Position) -> bool {
-        let Some(mut left) = self.left.take() else { return false };
-        let Some(reply) = position.last_move().filter(|&reply| left.is_legal(reply)) else { return false };
-        left.advance(reply);
-        left.ply() == position.ply() && left.state_key() == position.state_key() && self.search.advance(reply)
+    /// Moves the tree on to `game` if that is one reply after our latest move.
+    fn follows(&mut self, game: &Game) -> bool {
+        let left = self.left.take();
+        match left.as_ref().and_then(|left| game.plies_since(left)) {
+            Some([reply]) => self.search.advance(reply.mv),
+            _ => false,
+        }
     }
 }
 
@@ -78,22 +79,21 @@ impl Player for ModelPlayer {
         self.left = None;
     }
 
-    fn choose(&mut self, position: &Position, _: &mut Rng) -> Result<Choice, PlayerError> {
-        if position.outcome().is_some() {
-            return Err(PlayerError::game_over(&self.name, position));
+    fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
+        if game.ending().is_some() {
+            return Err(PlayerError::game_over(&self.name, game));
         }
         match self.limit {
             Limit::Playouts(playouts) => {
-                self.search.begin(position, playouts, None);
+                self.search.begin(game.position(), playouts, None);
                 run_to_end(&mut self.search, self.evaluator.as_mut(), &mut self.scratch)?;
             }
-            Limit::Time(time) => self.think_for(position, time)?,
+            Limit::Time(time) => self.think_for(game, time)?,
         }
         let report = self.search.report();
         if matches!(self.limit, Limit::Time(_)) && self.search.advance(report.best) {
-            let mut left = position.clone();
-            left.advance(report.best);
-            self.left = Some(left);
+            let mut left = game.clone();
+            self.left = left.play(report.best).is_ok().then_some(left);
         }
         let (mv, wdl) = (report.best, Some(report.wdl));
         Ok(Choice { mv, wdl, playouts: report.playouts, evaluations: report.evaluations })
@@ -117,18 +117,18 @@ mod tests {
         ModelPlayer::new("model:test".to_owned(), evaluator, config, limit)
     }
 
-    fn choose(player: &mut ModelPlayer, position: &Position) -> Choice {
-        player.choose(position, &mut rng_for(&[1])).expect("the game goes on")
+    fn choose(player: &mut ModelPlayer, game: &Game) -> Choice {
+        player.choose(game, &mut rng_for(&[1])).expect("the game goes on")
     }
 
     #[test]
     fn a_number_of_playouts_is_kept_and_gives_the_same_move_again() {
-        let start = Position::start(&Preset::Brandubh.rules());
+        let start = Game::new(&Preset::Brandubh.rules());
         let first = choose(&mut player(Limit::Playouts(24)), &start);
         assert_eq!(first.playouts, 24);
-        assert!(start.is_legal(first.mv));
+        assert!(start.position().is_legal(first.mv));
         let mut again = player(Limit::Playouts(24));
-        let later = Position::from_fen(&Preset::Brandubh.rules(), "3a3/3a3/3d3/aadkdaa/3d3/3a3/2a4 d");
+        let later = Game::from_fen(&Preset::Brandubh.rules(), "3a3/3a3/3d3/aadkdaa/3d3/3a3/2a4 d");
         choose(&mut again, &later.expect("a legal position"));
         assert_eq!(choose(&mut again, &start), first);
     }
@@ -136,28 +136,31 @@ mod tests {
     #[test]
     fn with_a_clock_the_tree_is_kept_from_move_to_move_and_not_from_game_to_game() {
         let mut player = player(Limit::Time(Duration::from_millis(5)));
-        let mut position = Position::start(&Preset::Brandubh.rules());
-        let mv = choose(&mut player, &position).mv;
-        position.play(mv).expect("a legal move");
+        let mut game = Game::new(&Preset::Brandubh.rules());
+        let mv = choose(&mut player, &game).mv;
+        game.play(mv).expect("a legal move");
         let reply = player.search.report().best;
-        position.play(reply).expect("a legal move");
+        game.play(reply).expect("a legal move");
         let left = player.left.clone();
-        assert!(player.follows(&position), "the expected reply was played");
+        assert!(player.follows(&game), "the expected reply was played");
         player.left = left;
         player.new_game();
-        assert!(!player.follows(&position), "a new game has begun");
-        assert!(position.is_legal(choose(&mut player, &position).mv));
+        assert!(!player.follows(&game), "a new game has begun");
+        assert!(game.position().is_legal(choose(&mut player, &game).mv));
     }
 
     #[test]
     fn with_a_clock_another_game_is_not_mistaken_for_the_one_before() {
         let mut player = player(Limit::Time(Duration::from_millis(5)));
-        let start = Position::start(&Preset::Brandubh.rules());
+        let start = Game::new(&Preset::Brandubh.rules());
         choose(&mut player, &start);
         assert!(!player.follows(&start), "the same position again, for instance after an undo");
-        let other = Position::from_fen(&Preset::Brandubh.rules(), "7/1ak4/7/2d4/7/7/3a3 a").expect("a legal position");
+        let other = Game::from_fen(&Preset::Brandubh.rules(), "7/1ak4/7/2d4/7/7/3a3 a").expect("a legal position");
         let choice = choose(&mut player, &other);
-        assert_eq!((choice.mv.text(other.size()), choice.wdl), ("d1d6".to_owned(), Some(hnefi_inference::Wdl::WIN)));
+        assert_eq!(
+            (choice.mv.text(other.rules().size), choice.wdl),
+            ("d1d6".to_owned(), Some(hnefi_inference::Wdl::WIN))
+        );
     }
 
     struct Broken;
@@ -171,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_device_that_fails_is_reported() {
-        let start = Position::start(&Preset::Brandubh.rules());
+        let start = Game::new(&Preset::Brandubh.rules());
         for limit in [Limit::Playouts(8), Limit::Time(Duration::from_millis(5))] {
             let mut player = player_with(Box::new(Broken), limit);
             let error = player.choose(&start, &mut rng_for(&[1])).expect_err("unplugged").to_string();

@@ -3,16 +3,13 @@
 //! | file | what it does |
 //! |---|---|
 //! | `process` | a child process that cannot block, flood or outlive its player |
-//! | `line` | the game as the program is told it |
 //! | `words` | how a command becomes words |
 
-mod line;
 mod process;
 mod words;
 
 use super::{Fault, FaultKind};
 
-pub(super) use line::Line;
 pub(super) use process::{Process, Silence};
 pub(super) use words::{seconds, split};
 

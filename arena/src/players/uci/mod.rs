@@ -13,9 +13,9 @@ mod spec;
 
 use std::time::{Duration, Instant};
 
-use hnefi_engine::{Move, Position, Rules};
+use hnefi_engine::{Game, Move, Rules};
 
-use super::program::{Line, Process};
+use super::program::Process;
 use super::{Choice, Fault, FaultKind, Player, PlayerError};
 use answer::{BestMove, Thought};
 use hnefi_search::Rng;
@@ -30,7 +30,6 @@ pub struct UciPlayer {
     process: Option<Process>,
     /// What the running process has been told of the rules; `None` before the handshake.
     told: Option<Told>,
-    line: Line,
 }
 
 /// What a process knows by now.
@@ -52,11 +51,10 @@ impl UciPlayer {
         let words = spec.words().map_err(fault)?;
         let process = Process::start(&words)
             .map_err(|error| fault(format!("the program {:?} cannot be started: {error}", words[0])))?;
-        Ok(UciPlayer { name, spec: spec.clone(), words, process: Some(process), told: None, line: Line::default() })
+        Ok(UciPlayer { name, spec: spec.clone(), words, process: Some(process), told: None })
     }
 
-    fn answer(&mut self, position: &Position) -> Result<Choice, Fault> {
-        self.line.follow(position);
+    fn answer(&mut self, game: &Game) -> Result<Choice, Fault> {
         let process = match &mut self.process {
             Some(process) => process,
             none => none.insert(Process::start(&self.words).map_err(|error| Fault {
@@ -68,7 +66,7 @@ impl UciPlayer {
             Some(told) => told,
             none => none.insert(shake_hands(process, self.spec.timeout)?),
         };
-        let rules = position.rules();
+        let rules = game.rules();
         if told.rules != Some(*rules) {
             if let Some(preset) = rules.preset().filter(|_| told.has_rules) {
                 process.send(format!("setoption name Rules value {preset}"));
@@ -81,7 +79,7 @@ impl UciPlayer {
         }
         process.send("isready".to_owned());
         process.until(Instant::now() + self.spec.timeout, "readyok", |line| (line == "readyok").then_some(()))?;
-        process.send(command(&self.line, position));
+        process.send(command(game));
         process.send(format!("go {}", self.spec.limit.words()));
         let patience = self.spec.limit.least_time() + self.spec.timeout;
         let mut thought = Thought::default();
@@ -93,10 +91,8 @@ impl UciPlayer {
         let mv = match best {
             BestMove::None => return Err(illegal("it found no move, but the game goes on".to_owned())),
             BestMove::Text(text) => {
-                let mv = Move::parse(&text, position.size()).map_err(|error| illegal(error.to_string()))?;
-                let mut after = position.clone();
-                after.play(mv).map_err(|error| illegal(error.to_string()))?;
-                self.line.went_on(mv, after);
+                let mv = Move::parse(&text, rules.size).map_err(|error| illegal(error.to_string()))?;
+                game.position().check(mv).map_err(|error| illegal(error.to_string()))?;
                 mv
             }
         };
@@ -121,21 +117,16 @@ impl Player for UciPlayer {
     }
 
     fn new_game(&mut self) {
-        self.line = Line::default();
         if let Some(told) = &mut self.told {
             told.game = false;
         }
     }
 
-    fn note_game(&mut self, start: Option<&str>, moves: &[Move]) {
-        self.line = Line::new(start, moves);
-    }
-
-    fn choose(&mut self, position: &Position, _: &mut Rng) -> Result<Choice, PlayerError> {
-        if position.outcome().is_some() {
-            return Err(PlayerError::game_over(&self.name, position));
+    fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
+        if game.ending().is_some() {
+            return Err(PlayerError::game_over(&self.name, game));
         }
-        self.answer(position).map_err(|fault| {
+        self.answer(game).map_err(|fault| {
             // Whatever it still says belongs to a game that is over.
             self.process = None;
             self.told = None;
@@ -145,17 +136,17 @@ impl Player for UciPlayer {
 }
 
 /// The `position` line that tells a game.
-fn command(line: &Line, position: &Position) -> String {
-    let mut text = match line.start() {
+fn command(game: &Game) -> String {
+    let mut text = match game.start_fen() {
         None => "position startpos".to_owned(),
         Some(fen) => format!("position fen {fen}"),
     };
-    if !line.moves().is_empty() {
+    if !game.is_empty() {
         text.push_str(" moves");
     }
-    for mv in line.moves() {
+    for mv in game.moves() {
         text.push(' ');
-        text.push_str(&mv.text(position.size()));
+        text.push_str(&mv.text(game.rules().size));
     }
     text
 }

@@ -1,6 +1,6 @@
 //! The player against small shell scripts.
 
-use hnefi_engine::Preset;
+use hnefi_engine::{Preset, Repetition};
 
 use super::*;
 use hnefi_search::rng_for;
@@ -17,8 +17,12 @@ fn talker(branches: &str) -> String {
     format!("while read -r line; do case \"$line\" in uci) echo uciok;; isready) echo readyok;; {branches} esac; done")
 }
 
-fn start() -> Position {
-    Position::start(&Preset::Brandubh.rules())
+fn start() -> Game {
+    Game::new(&Preset::Brandubh.rules())
+}
+
+fn mv(text: &str) -> Move {
+    Move::parse(text, start().rules().size).expect("a move")
 }
 
 fn fault(player: &mut UciPlayer) -> Fault {
@@ -39,14 +43,13 @@ fn a_good_program_is_heard() {
     let mut player = player(&script, "");
     player.new_game();
     let choice = player.choose(&start(), &mut rng_for(&[1])).expect("a move");
-    assert_eq!(choice.mv.text(start().size()), "d6f6");
+    assert_eq!(choice.mv.text(start().rules().size), "d6f6");
     assert_eq!((choice.playouts, choice.wdl.map(|wdl| wdl.win)), (12, Some(0.7)));
     // The same move again is illegal now: the program does not look at the board.
-    let mut position = start();
-    position.play(choice.mv).expect("legal");
-    let reply = Move::parse("d5f5", position.size()).expect("a move");
-    position.play(reply).expect("legal");
-    let error = player.choose(&position, &mut rng_for(&[1])).expect_err("illegal").to_string();
+    let mut game = start();
+    game.play(choice.mv).expect("legal");
+    game.play(mv("d5f5")).expect("legal");
+    let error = player.choose(&game, &mut rng_for(&[1])).expect_err("illegal").to_string();
     assert!(error.contains("d6f6"), "{error}");
 }
 
@@ -80,13 +83,15 @@ fn faults_are_told_apart_and_name_what_was_seen() {
 fn a_program_that_reads_nothing_does_not_block_its_player() {
     // More than any pipe holds is sent to it before its answers are looked at.
     let mut player = player("while :; do echo uciok; echo readyok; echo bestmove d6f6; done", ",nodes=1");
+    let mut game = Game::new(&Rules { repetition: Repetition::Ignore, ..Preset::Brandubh.rules() });
+    for text in ["d6f6", "d5f5", "f6d6", "f5d5"].repeat(500) {
+        game.play(mv(text)).expect("legal");
+    }
     for _ in 0..40 {
-        let moves = vec![Move::parse("d6f6", start().size()).expect("a move"); 2000];
-        player.note_game(None, &moves);
         let process = player.process.as_mut().expect("running");
         process.send("x".repeat(10_000));
-        let choice = player.choose(&start(), &mut rng_for(&[1])).expect("a legal move, if by chance");
-        assert_eq!(choice.mv.text(start().size()), "d6f6");
+        let choice = player.choose(&game, &mut rng_for(&[1])).expect("a legal move, if by chance");
+        assert_eq!(choice.mv.text(start().rules().size), "d6f6");
     }
 }
 
@@ -136,29 +141,23 @@ fn what_a_program_says_cannot_steer_a_terminal() {
 }
 
 #[test]
-fn the_game_is_told_from_its_start_or_else_from_where_it_was_first_seen() {
-    let mut position = start();
-    let size = position.size();
-    let mv = |text: &str| Move::parse(text, size).expect("a move");
+fn the_game_is_told_from_its_start() {
+    let mut game = start();
+    assert_eq!(command(&game), "position startpos");
     for text in ["d6f6", "d5f5"] {
-        position.play(mv(text)).expect("legal");
+        game.play(mv(text)).expect("legal");
     }
-    let mut told = Line::new(None, &[mv("d6f6"), mv("d5f5")]);
-    told.follow(&position);
-    assert_eq!(command(&told, &position), "position startpos moves d6f6 d5f5");
+    assert_eq!(command(&game), "position startpos moves d6f6 d5f5");
+    game.undo();
+    assert_eq!(command(&game), "position startpos moves d6f6");
 
-    let mut seen = Line::default();
-    seen.follow(&position);
-    let first = position.fen();
-    assert_eq!(command(&seen, &position), format!("position fen {first}"));
-    position.play(mv("g4g5")).expect("legal");
-    seen.went_on(mv("g4g5"), position.clone());
-    position.play(mv("f5e5")).expect("legal");
-    seen.follow(&position);
-    assert_eq!(command(&seen, &position), format!("position fen {first} moves g4g5 f5e5"));
-    // Taken back: it begins anew.
-    seen.follow(&start());
-    assert_eq!(command(&seen, &start()), format!("position fen {}", start().fen()));
+    let fen = "3a3/3a3/3d3/aadkdaa/3d3/3a3/2a4 d";
+    let mut game = Game::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position");
+    let start = game.start().fen();
+    assert!(start.starts_with(fen.split_once(' ').expect("two words").0), "{start}");
+    assert_eq!(command(&game), format!("position fen {start}"));
+    game.play(mv("d5f5")).expect("legal");
+    assert_eq!(command(&game), format!("position fen {start} moves d5f5"));
 }
 
 #[test]
