@@ -1,4 +1,4 @@
-//! How records and snapshots become bytes: a header that says what the file is, then compressed data.
+//! The file format of records and snapshots: a header that identifies the file, then compressed data.
 //!
 //! ```text
 //! offset  size  what
@@ -10,10 +10,10 @@
 //!     24     …  payload: zstd frame over bincode 2 data
 //! ```
 //!
-//! All numbers are little-endian. Whatever is wrong with a file is found before anything is built from it: foreign and
-//! newer files by the header, cut and damaged ones by length and checksum. Even bytes made to deceive cost no more
-//! memory than a fixed multiple of the file, and games read one by one ([`GameReader`]) no more than the largest of
-//! them. This is the only file that knows bincode, pinned to 2.0.1; `docs/RECORDS.md` describes the format without it.
+//! All numbers are little-endian. Errors are found before decoding: foreign and newer files by the header, truncated
+//! and damaged files by length and checksum. Malicious bytes cost at most a fixed multiple of the file's size in
+//! memory, and games read one by one ([`GameReader`]) at most the largest game. Only this file uses bincode, pinned to
+//! 2.0.1; `docs/RECORDS.md` describes the bytes.
 
 use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
 
@@ -23,38 +23,38 @@ use serde::de::DeserializeOwned;
 
 use crate::record::{GameRecord, RecordError};
 
-/// What an envelope holds.
+/// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     magic: [u8; 8],
-    /// The version written and the newest that is read.
+    /// The version written, which is also the newest version read.
     version: u32,
-    /// What it is called in errors.
+    /// The name in errors.
     name: &'static str,
 }
 
 /// Finished games.
 pub const GAMES: Kind = Kind { magic: *b"HNEFIGAM", version: 1, name: "game record file" };
-/// Games in flight with all that continuing them needs.
+/// Games in flight, with everything needed to continue them.
 pub const SNAPSHOT: Kind = Kind { magic: *b"HNEFIFLT", version: 1, name: "fleet snapshot" };
-/// What a worker brings.
-pub const ARRIVAL: Kind = Kind { magic: *b"HNEFIARR", version: 1, name: "worker's game file" };
+/// Games that a worker uploads.
+pub const UPLOAD: Kind = Kind { magic: *b"HNEFIARR", version: 1, name: "worker's game file" };
 
 /// Bytes before the payload.
 const HEADER: usize = 24;
 
-/// zstd's own default, beyond which game records hardly shrink.
+/// zstd's default level; higher levels hardly shrink game records.
 const LEVEL: i32 = 3;
 
-/// A payload may unpack to this many times its size. Games of self-play reach about four times, games without policies
-/// and values fifteen.
+/// A payload may unpack to at most this multiple of its size. Self-play games reach about 4, games without policies and
+/// values 15.
 const MOST_EXPANSION: usize = 32;
-/// A payload may always unpack to this much, so that tiny files of like games pass.
+/// Every payload may unpack to this many bytes, so that small files of similar games pass.
 const ALWAYS_ALLOWED: usize = 1 << 26;
-/// No payload unpacks to more than this: four gigabytes are some 30 million plies.
+/// No payload may unpack to more bytes: four gigabytes are about 30 million plies.
 const MOST_DATA: usize = 1 << 32;
 
-/// What one game may take, in bytes as bincode counts them: a ply of self-play takes some 300, one without a policy 40.
+/// The most bytes of one game as bincode counts them: a ply of self-play takes about 300, a ply without a policy 40.
 const MOST_OF_A_GAME: usize = 1 << 26;
 
 /// Encodes finished games as one file.
@@ -62,31 +62,31 @@ pub fn encode_games(games: &[GameRecord]) -> Vec<u8> {
     encode(GAMES, games)
 }
 
-/// Decodes what [`encode_games`] made; `file` names it in errors.
+/// Decodes the bytes of [`encode_games`]; `file` names them in errors.
 ///
 /// # Errors
-/// When the bytes are no game record file, come from a newer program, or are cut or damaged.
+/// When the bytes are not a game record file, come from a newer program, or are truncated or damaged.
 pub fn decode_games(file: &str, bytes: &[u8]) -> Result<Vec<GameRecord>, RecordError> {
     GameReader::new(file.to_owned(), bytes)?.collect()
 }
 
-/// The games of a file one after the other: memory holds the file and the game at hand.
+/// Reads the games of a file one by one: memory holds the file and one game.
 ///
-/// A file that is foreign, cut or changed is refused before the first game; contents that make no sense under a right
-/// checksum, which no program of ours writes, end the reading where they stand.
+/// A foreign, truncated or damaged file is refused before the first game. Invalid contents with a valid checksum, which
+/// Hnefi never writes, end the iteration with an error.
 pub struct GameReader<B> {
     file: String,
     data: BufReader<Unpacking<Cursor<B>>>,
-    /// Games still to come; `None` after the last one or an error.
+    /// Number of games still to read; `None` after the last game or an error.
     left: Option<u64>,
     games: u64,
 }
 
 impl<B: AsRef<[u8]>> GameReader<B> {
-    /// A reader of a whole file's bytes; `file` names it in errors.
+    /// Opens the bytes of a whole file; `file` names it in errors.
     ///
     /// # Errors
-    /// When the bytes are no game record file, come from a newer program, or are cut or changed.
+    /// When the bytes are not a game record file, come from a newer program, or are truncated or damaged.
     pub fn new(file: String, bytes: B) -> Result<GameReader<B>, RecordError> {
         let payload = open_envelope(GAMES, &file, bytes.as_ref())?.len();
         let mut packed = Cursor::new(bytes);
@@ -98,12 +98,12 @@ impl<B: AsRef<[u8]>> GameReader<B> {
         Ok(reader)
     }
 
-    /// How many games the file says it holds.
+    /// Number of games in the file, as its data states.
     pub fn games(&self) -> u64 {
         self.games
     }
 
-    /// How many of them were not read yet.
+    /// Number of games not read yet.
     pub fn left(&self) -> u64 {
         self.left.unwrap_or_default()
     }
@@ -122,7 +122,7 @@ impl<B: AsRef<[u8]>> GameReader<B> {
         })
     }
 
-    /// That nothing follows the last game.
+    /// Checks that no data follow the last game.
     fn check_end(&mut self) -> Result<(), RecordError> {
         match std::io::copy(&mut self.data, &mut std::io::sink()) {
             Ok(0) => Ok(()),
@@ -217,24 +217,24 @@ fn field<const N: usize>(header: &[u8], offset: usize) -> [u8; N] {
     std::array::from_fn(|index| header[offset + index])
 }
 
-/// What a foreign file begins with, readable where it is text.
+/// Describes the first bytes of a foreign file.
 fn describe_start(start: &[u8]) -> String {
-    match [GAMES, SNAPSHOT, ARRIVAL].iter().find(|known| known.magic == start) {
+    match [GAMES, SNAPSHOT, UPLOAD].iter().find(|known| known.magic == start) {
         Some(known) => format!("a {}", known.name),
         None => format!("bytes beginning \"{}\"", start.escape_ascii()),
     }
 }
 
-/// Decompresses a payload, giving up where no honest file would still go on.
+/// Decompresses a payload up to a limit on its size.
 struct Unpacking<R> {
     decoder: zstd::stream::read::Decoder<'static, R>,
-    /// Bytes that may still come, and those that might come at the beginning.
+    /// Bytes that may still follow, and the limit at the start.
     left: usize,
     most: usize,
 }
 
 impl<R: BufRead> Unpacking<R> {
-    /// `packed` yields a payload of so many bytes.
+    /// `packed` yields a payload of `bytes` bytes.
     fn new(packed: R, bytes: usize) -> std::io::Result<Unpacking<R>> {
         let most = bytes.saturating_mul(MOST_EXPANSION).clamp(ALWAYS_ALLOWED, MOST_DATA);
         Ok(Unpacking { decoder: zstd::stream::read::Decoder::with_buffer(packed)?, left: most, most })
@@ -256,8 +256,8 @@ impl<R: BufRead> Read for Unpacking<R> {
     }
 }
 
-/// Parses with a limit near the data's own size, because bincode reserves what the length of a text claims, up to its
-/// limit. It counts up to eight bytes for one that it reads, hence the factor between data and limit.
+/// Parses with a limit close to the size of the data, because bincode reserves the claimed length of a text, up to its
+/// limit. It counts up to eight bytes for each byte read, hence the factor between data and limit.
 fn parse<T: DeserializeOwned>(plain: &[u8]) -> Result<(T, usize), DecodeError> {
     fn within<T: DeserializeOwned, const LIMIT: usize>(plain: &[u8]) -> Result<(T, usize), DecodeError> {
         bincode::serde::decode_from_slice(plain, bincode::config::standard().with_limit::<LIMIT>())

@@ -1,4 +1,4 @@
-//! What a training run is: its configuration, game records, their codec, and the store in which a run's objects lie.
+//! A training run: its configuration, game records and their codec, metrics, and the store of its objects.
 
 pub mod codec;
 pub mod config;

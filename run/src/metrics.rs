@@ -1,22 +1,22 @@
-//! What a run measures: one object of JSON a generation, read by whoever watches, tables and TensorBoard alike.
+//! The metrics of a run: one JSON object per generation, which the watching commands, tables and TensorBoard read.
 //!
-//! A number that an older or newer version did not write is read as 0.
+//! A number that another version did not write is read as 0.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Everything measured in one generation.
+/// The metrics of one generation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GenerationMetrics {
     /// Number of the generation, from 1.
     pub generation: u32,
-    /// Identity of the checkpoint it ended with.
+    /// Id of the checkpoint that the generation published.
     pub checkpoint: String,
-    /// Part of the budget used up at its end, 0 to 1.
+    /// Progress of the budget at the end of the generation, 0 to 1.
     pub progress: f64,
-    /// The name of the stage it belonged to; empty for a run without stages.
+    /// Name of the stage; empty for a run without stages.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stage: String,
     /// Seconds of self-play and training since the run began.
@@ -27,7 +27,7 @@ pub struct GenerationMetrics {
     pub training: TrainingMetrics,
 }
 
-/// What self-play measured.
+/// Metrics of self-play.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SelfPlayMetrics {
@@ -37,11 +37,11 @@ pub struct SelfPlayMetrics {
     pub games: u64,
     /// Share of the finished games that the attackers won.
     pub attackers: f64,
-    /// Share that the defenders won.
+    /// Share of the finished games that the defenders won.
     pub defenders: f64,
-    /// Share that nobody won.
+    /// Share of draws.
     pub draws: f64,
-    /// Number of games by how they ended, such as `defenders king_escaped` or `draw ply_cap`.
+    /// Number of games by ending, such as `defenders king_escaped` or `draw ply_cap`.
     pub ends: BTreeMap<String, u64>,
     /// Mean length of the finished games in plies.
     pub mean_plies: f64,
@@ -59,19 +59,19 @@ pub struct SelfPlayMetrics {
     pub playouts_per_second: f64,
     /// Positions evaluated per second.
     pub evaluations_per_second: f64,
-    /// Share of the evaluations asked for that were known from an earlier search.
+    /// Share of the requested evaluations that were in the cache.
     pub cache_hits: f64,
     /// Mean divergence of the search's policy from the network's, nats.
     pub search_surprise: f64,
-    /// Share of the searched plies where the search prefers another move than the network.
+    /// Share of the searched plies whose policy target has another likeliest move than the prior.
     pub changed_minds: f64,
-    /// What is known about resignation.
+    /// State of the resignation rule.
     pub resign: ResignSummary,
-    /// The handicaps that evened the games out, by ruleset.
+    /// The handicaps, by ruleset.
     pub handicaps: BTreeMap<String, Handicap>,
 }
 
-/// What training measured.
+/// Metrics of training.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrainingMetrics {
@@ -83,7 +83,7 @@ pub struct TrainingMetrics {
     pub samples: u64,
     /// Steps of this generation, skipped ones included.
     pub generation_steps: u64,
-    /// Steps of this generation that were skipped because something was not finite.
+    /// Steps of this generation that were skipped because loss or gradient were not finite.
     pub skipped: u64,
     /// Samples per second.
     pub samples_per_second: f64,
@@ -97,7 +97,7 @@ pub struct TrainingMetrics {
     pub rate: f64,
     /// Mean losses.
     pub losses: LossValues,
-    /// Mean entropy of the policy targets, nats: what the policy loss would be at best.
+    /// Mean entropy of the policy targets in nats, a lower bound of the policy loss.
     pub policy_entropy: f32,
     /// Mean gradient norm before clipping.
     pub gradient_norm: f64,
@@ -105,7 +105,7 @@ pub struct TrainingMetrics {
     pub clipped: f64,
 }
 
-/// The mean losses of a step over its samples; each part without its weight.
+/// Mean losses over samples; the parts are unweighted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LossValues {
@@ -121,25 +121,26 @@ pub struct LossValues {
     pub occupancy: f32,
 }
 
-/// What the attackers have over the defenders; what is below 0, the defenders have over the attackers.
+/// Handicaps in favour of the attackers; negative numbers favour the defenders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Handicap {
     /// Doublings of the playouts.
     pub doublings: f32,
-    /// Share of the other side's moves that are random.
+    /// Share of random moves of the other side.
     pub blunders: f32,
 }
 
-/// What is known about the resignation rule.
+/// State of the resignation rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResignSummary {
-    /// Per side, attackers first: latest games in which it would have resigned and that were played on.
+    /// For each side, attackers first: number of latest games in which it would have resigned and that were played to
+    /// the end.
     pub verified: [u32; 2],
-    /// Per side: how many of those it did not lose.
+    /// For each side: number of these games that it did not lose.
     pub wrong: [u32; 2],
-    /// Per side: whether it may resign in the next generation.
+    /// For each side: whether it may resign in the next generation.
     pub active: [bool; 2],
 }
 

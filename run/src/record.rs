@@ -1,61 +1,58 @@
-//! The record of one game: moves, policy targets and values, never tensors, so that encodings may change and old games
-//! stay readable.
+//! The record of one game: moves, policy targets and values. Records hold no tensors, so encodings may change and old
+//! games stay readable.
 //!
-//! Records are the only thing self-play hands to training and to other tools. The types here are also the file format
-//! (`docs/RECORDS.md`), so a change of a field is a new format version: the golden file in the tests says so at once.
+//! Training and all other tools read games as records. These types are also the file format (`docs/RECORDS.md`), so a
+//! changed field needs a new format version; the golden file in the tests checks this.
 
 use hnefi_engine::{Game, Move, Outcome, Position, Rules, Side};
 use hnefi_inference::Wdl;
 use serde::{Deserialize, Serialize};
 
-/// One game from its start to its end (or to where it stands, for a game in flight).
+/// One game, finished or in flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameRecord {
-    /// Number of the game within its run; with the seed it names all randomness of the game.
+    /// Number of the game within its run. Seed and number determine all randomness of the game.
     pub game: u64,
     /// Seed of the run, or of the worker that played.
     pub seed: u64,
-    /// The rules, the ply cap of self-play included.
+    /// The rules, including the ply cap of self-play.
     pub rules: Rules,
-    /// FEN the game began from; `None` for the standard start.
+    /// FEN of the start position; `None` for the standard start.
     pub start: Option<String>,
-    /// Who played attackers and defenders at the end: a checkpoint's id or a player's spec.
+    /// Players of attackers and defenders at the end of the game: a checkpoint's id or a player's spec.
     pub players: [String; 2],
     /// The plies, first to last.
     pub plies: Vec<PlyRecord>,
-    /// How it ended; `None` while it is in flight.
+    /// The outcome on the board; `None` for a game in flight or a resigned game.
     pub outcome: Option<Outcome>,
-    /// The side that resigned, or whose program broke off in a match, if the game ended so. `outcome` is `None` then:
-    /// nobody knows how it would have ended on the board.
+    /// The side that resigned, or whose program failed in a match. `outcome` is `None` then.
     pub resigned: Option<Side>,
-    /// The side that would have resigned by the rule, in a game played on to verify the rule.
+    /// The side that would have resigned, in a game that was played to the end to verify the rule.
     pub would_have_resigned: Option<Side>,
 }
 
-/// One ply and what the search thought of it.
+/// One ply with the results of its search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlyRecord {
     /// The move played.
     pub mv: Move,
-    /// Policy target over legal moves, weights summing to 1, sparse (moves under 0.1 % are left out); empty when the
-    /// ply has none.
+    /// Policy target over legal moves: weights that sum to 1, without moves below 0.1 %; empty if the ply has none.
     pub policy: Vec<(Move, f32)>,
-    /// Playouts of the search; 0 for a move from the raw policy, and where the result was certain before the first one.
+    /// Playouts of the search; 0 for a move from the raw policy and for a root that was proven without playouts.
     pub playouts: u32,
-    /// The network's value of the position, from the side to move.
+    /// The network's value of the position, from the view of the side to move.
     pub raw: Wdl,
-    /// The search's value of the position, from the side to move.
+    /// The searched value of the position, from the view of the side to move.
     pub searched: Wdl,
-    /// Whether the ply is a training sample: it was searched by the network in training. Plies of the opening are not;
-    /// they have no policy target, and their value, followed by random moves, is left out too. (Older records also leave
-    /// out plies of fast searches and of past checkpoints.)
+    /// Whether the ply is a training ply. Opening plies are not: they have no policy target, and random moves follow
+    /// them. (Older records also exclude plies of fast searches and of past checkpoints.)
     pub trains: bool,
 }
 
-/// Why a record could not be read or does not hold together.
+/// Why a record could not be read or is inconsistent.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// The file system refused.
+    /// An error of the file system.
     #[error("{file}: reading failed: {source}")]
     Unreadable {
         /// The file.
@@ -70,7 +67,7 @@ pub enum RecordError {
         file: String,
         /// What was expected.
         what: &'static str,
-        /// What it is or begins with.
+        /// The kind or the first bytes of the file.
         found: String,
     },
     /// The file comes from another version of the program.
@@ -85,7 +82,7 @@ pub enum RecordError {
         /// The newest version known.
         newest: u32,
     },
-    /// The end of the file is missing.
+    /// The file is truncated.
     #[error("{file}: {found} bytes of a {what}; expected {expected}, the file was cut off")]
     Truncated {
         /// The file.
@@ -97,17 +94,17 @@ pub enum RecordError {
         /// Size it should have (at least).
         expected: u64,
     },
-    /// Something was added to the file.
+    /// Bytes follow the end of the file.
     #[error("{file}: {extra} bytes follow the end of the {what}; expected none")]
     Trailing {
         /// The file.
         file: String,
         /// What it is.
         what: &'static str,
-        /// How many bytes.
+        /// Number of bytes.
         extra: u64,
     },
-    /// The contents changed after they were written.
+    /// The checksum differs.
     #[error("{file}: checksum of the {what} is {found:08x}, expected {expected:08x}; the file is damaged")]
     Checksum {
         /// The file.
@@ -119,17 +116,17 @@ pub enum RecordError {
         /// Checksum in the header.
         expected: u32,
     },
-    /// The envelope is whole but its contents make no sense.
+    /// The envelope is valid and its contents are not.
     #[error("{file}: damaged {what}: {problem}")]
     Damaged {
         /// The file.
         file: String,
         /// What it is.
         what: &'static str,
-        /// What makes no sense.
+        /// What is wrong.
         problem: String,
     },
-    /// A game does not follow the rules or contradicts itself.
+    /// A game breaks the rules or contradicts itself.
     #[error("game {game}, {place}: {problem}")]
     Inconsistent {
         /// Number of the game within its run.
@@ -142,7 +139,7 @@ pub enum RecordError {
 }
 
 impl PlyRecord {
-    /// Whether `searched` is what a search found, or a certain result. In games from elsewhere nobody searched.
+    /// Whether `searched` comes from a search or is a proven result. Imported games have no searches.
     pub fn has_searched_value(&self) -> bool {
         let Wdl { win, draw, loss } = self.searched;
         self.playouts > 0 || [win, draw, loss].contains(&1.0)
@@ -150,7 +147,7 @@ impl PlyRecord {
 }
 
 impl GameRecord {
-    /// The winner by the board or by resignation; `None` for a draw or an unfinished game.
+    /// The winner, on the board or by resignation; `None` for a draw or an unfinished game.
     pub fn winner(&self) -> Option<Side> {
         self.resigned.map(Side::opponent).or_else(|| self.outcome.and_then(Outcome::winner))
     }
@@ -160,15 +157,15 @@ impl GameRecord {
         self.outcome.is_some() || self.resigned.is_some()
     }
 
-    /// Plies that are training samples.
+    /// Number of training plies.
     pub fn training_plies(&self) -> usize {
         self.plies.iter().filter(|ply| ply.trains).count()
     }
 
-    /// The position the game began from.
+    /// The start position.
     ///
     /// # Errors
-    /// When the FEN cannot stand under the rules.
+    /// When the FEN is not a position under the rules.
     pub fn start_position(&self) -> Result<Position, RecordError> {
         match &self.start {
             None => Ok(Position::start(&self.rules)),
@@ -177,11 +174,10 @@ impl GameRecord {
         }
     }
 
-    /// Plays the game through: every position with the ply that was played from it, then the last position with `None`.
-    /// Each step checks the move; the walk ends at the first one that is illegal.
+    /// Replays the game ply by ply. Each step checks that the move is legal; the replay ends at the first illegal move.
     ///
     /// # Errors
-    /// When the start position cannot stand under the rules.
+    /// When the start FEN is not a position under the rules.
     pub fn replay(&self) -> Result<Replay<'_>, RecordError> {
         Ok(Replay { record: self, position: self.start_position()?, next: 0 })
     }
@@ -203,18 +199,18 @@ impl GameRecord {
     /// The last position of the game.
     ///
     /// # Errors
-    /// When the start cannot stand or a move is illegal.
+    /// When the start FEN is not a position under the rules, or a move is illegal.
     pub fn final_position(&self) -> Result<Position, RecordError> {
         let mut replay = self.replay()?;
         while replay.step()?.is_some() {}
         Ok(replay.position)
     }
 
-    /// Checks that every move is legal, that policy targets lie on legal moves and sum to 1, that values are chances,
-    /// and that the ending recorded is the one on the board.
+    /// Checks that every move is legal, that policy targets are on legal moves and sum to 1, that values are
+    /// probabilities, and that the recorded outcome is the outcome on the board.
     ///
     /// # Errors
-    /// When anything is not so; the message names the game and the ply.
+    /// When one of these is violated; the message names the game and the ply.
     pub fn check(&self) -> Result<(), RecordError> {
         let mut replay = self.replay()?;
         let mut legal = hnefi_engine::MoveList::new();
@@ -246,7 +242,7 @@ impl GameRecord {
     }
 }
 
-/// A walk through a game; see [`GameRecord::replay`].
+/// A replay of a game; see [`GameRecord::replay`].
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
     record: &'a GameRecord,
@@ -268,7 +264,7 @@ impl<'a> Replay<'a> {
     /// Plays the next ply and returns it; `None` at the end of the record.
     ///
     /// # Errors
-    /// When the move is illegal; the walk stays where it is.
+    /// When the move is illegal; the replay does not advance.
     pub fn step(&mut self) -> Result<Option<&'a PlyRecord>, RecordError> {
         let Some(ply) = self.ply() else { return Ok(None) };
         let played = on_board(ply.mv, &self.position)
@@ -283,8 +279,8 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Whether both squares exist and nothing else is said; the rules are asked only then, since damaged bytes can hold
-/// anything.
+/// Checks that both squares are on the board and no other bits are set, before the rules read a move from damaged
+/// bytes.
 fn on_board(mv: Move, position: &Position) -> Result<(), String> {
     let squares = position.size().squares();
     if Move::new(mv.from(), mv.to()) != mv {
@@ -298,7 +294,7 @@ fn on_board(mv: Move, position: &Position) -> Result<(), String> {
     }
 }
 
-/// Policy weights are stored as 32-bit floats and rounded; sums may differ from 1 by this much.
+/// Tolerance for the sums of policy weights, which are rounded 32-bit floats.
 const SUM_TOLERANCE: f32 = 1e-3;
 
 fn check_ply(ply: &PlyRecord, legal: &[Move]) -> Result<(), String> {

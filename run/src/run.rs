@@ -1,4 +1,4 @@
-//! A training run to be read, while it goes on or afterwards, in a directory or in a bucket.
+//! Read access to a training run, in a directory or a bucket, during training or afterwards.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,22 +8,22 @@ use hnefi_inference::{CARD_FILE, Card, Checkpoint, WEIGHTS_FILE, json};
 use serde::de::DeserializeOwned;
 
 use crate::store::{
-    Access, Location, Patience, Store, StoreError, checkpoint_key, checkpoint_number, games_key, games_number,
-    metrics_key, metrics_number, terms_key, terms_number,
+    Access, Location, RetryPolicy, Store, StoreError, checkpoint_key, checkpoint_number, games_key, games_number,
+    job_key, job_number, metrics_key, metrics_number,
 };
 use crate::{GameRecord, GenerationMetrics, RecordError, decode_games};
 
-/// The object that says what a run is.
+/// The object with the configuration.
 const CONFIGURATION: &str = "run.json";
 
-/// The largest JSON object that is read, in bytes; a real one has some thousand.
+/// The largest JSON object that is read, in bytes; typical objects have a few thousand.
 const LARGEST: u64 = 1 << 20;
 
-/// Generations whose metrics are given out at once.
+/// The most generations whose metrics one call returns.
 const AT_ONCE: usize = 2_000;
 
-/// An open run. Whoever only looks at a run reads it through this; objects that are damaged or not there yet are passed
-/// over where a list is asked for, and an error where one is.
+/// An open run. All code that only reads a run uses this type. Methods that return a list skip damaged and missing
+/// objects; methods that return one object report an error.
 #[derive(Debug)]
 pub struct Run {
     store: Store,
@@ -36,13 +36,13 @@ impl Run {
     /// Opens the run at `location` for reading.
     ///
     /// # Errors
-    /// When there is no such directory, or a bucket cannot be asked. That it holds a run is not looked at.
-    pub fn open(location: &Location, patience: Patience) -> Result<Run, StoreError> {
+    /// When there is no such directory, or the settings of a bucket are invalid. Whether it holds a run is not checked.
+    pub fn open(location: &Location, retry: RetryPolicy) -> Result<Run, StoreError> {
         let name = match location {
             Location::Directory(dir) => last_part(dir),
             Location::Bucket(url) => last_part(Path::new(url.trim_end_matches('/'))),
         };
-        let store = Store::open(location, Access::Read, patience)?;
+        let store = Store::open(location, Access::Read, retry)?;
         Ok(Run { store, name, cards: Mutex::default() })
     }
 
@@ -51,7 +51,7 @@ impl Run {
     /// # Errors
     /// When there is no such directory.
     pub fn open_directory(dir: &Path) -> Result<Run, StoreError> {
-        Run::open(&Location::Directory(dir.to_owned()), Patience::default())
+        Run::open(&Location::Directory(dir.to_owned()), RetryPolicy::default())
     }
 
     /// The last part of the directory's path or of the bucket's prefix.
@@ -59,12 +59,12 @@ impl Run {
         &self.name
     }
 
-    /// Where its objects lie.
+    /// The store of its objects.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Whether anything of a run is there: its configuration, or what a generation measured or played.
+    /// Whether the store holds a run: a configuration, metrics or games.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -77,18 +77,17 @@ impl Run {
         Ok(self.store.exists(CONFIGURATION)? || any("metrics/")? || any("games/")?)
     }
 
-    /// The configuration as it was resolved when the run began, with seed and version.
+    /// The resolved configuration of the run as JSON, with seed and program version.
     ///
     /// # Errors
-    /// In words, when it is not there or damaged.
+    /// When it is missing or damaged; the text says which.
     pub fn configuration(&self) -> Result<serde_json::Value, String> {
         let bytes = self.store.get(CONFIGURATION).map_err(|error| error.to_string())?;
         json::from_slice(&bytes).map_err(|error| format!("{CONFIGURATION}: {error}"))
     }
 
-    /// What the generations after `after` measured, rising. An object that says it is of another generation than its
-    /// key is passed over like a damaged one: whoever asks for what comes after the last answer is never told the same
-    /// twice.
+    /// The metrics of the generations after `after`, in ascending order. An object whose generation differs from its
+    /// key is skipped like a damaged one, so that repeated calls never return a generation twice.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -101,17 +100,17 @@ impl Run {
         Ok(numbers.filter_map(read).take(AT_ONCE).collect())
     }
 
-    /// Whether the trainer has said that the budget is used up.
+    /// Whether the trainer has published that the budget is used up.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn is_finished(&self) -> Result<bool, StoreError> {
-        let newest = self.numbers("terms/", terms_number)?.pop();
-        let terms: Option<serde_json::Value> = newest.and_then(|number| self.json(&terms_key(number)));
-        Ok(terms.is_some_and(|terms| terms["finished"] == true))
+        let newest = self.numbers("terms/", job_number)?.pop();
+        let job: Option<serde_json::Value> = newest.and_then(|number| self.json(&job_key(number)));
+        Ok(job.is_some_and(|job| job["finished"] == true))
     }
 
-    /// The generations that have a checkpoint, rising.
+    /// The generations with a checkpoint, in ascending order.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -119,7 +118,7 @@ impl Run {
         self.numbers("checkpoints/", |key| checkpoint_number(key).filter(|_| key.ends_with(CARD_FILE)))
     }
 
-    /// The card of a generation's checkpoint; `None` where it is damaged or not there.
+    /// The card of a generation's checkpoint; `None` if it is missing or damaged.
     pub fn card(&self, generation: u32) -> Option<Card> {
         let mut cards = self.cards.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(card) = cards.get(&generation) {
@@ -134,7 +133,7 @@ impl Run {
     /// A generation's checkpoint.
     ///
     /// # Errors
-    /// In words, when it is damaged or not there.
+    /// When it is missing or damaged; the text says which.
     pub fn checkpoint(&self, generation: u32) -> Result<Checkpoint, String> {
         let [card_key, weights_key] = [CARD_FILE, WEIGHTS_FILE].map(|file| self.key(generation, file));
         let read = |key: &str| self.store.get(key).map_err(|error| error.to_string());
@@ -147,7 +146,7 @@ impl Run {
         format!("{}/{file}", checkpoint_key(generation))
     }
 
-    /// The generations that have games, rising.
+    /// The generations with games, in ascending order.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -158,14 +157,14 @@ impl Run {
     /// A generation's games.
     ///
     /// # Errors
-    /// In words, when they are damaged or not there.
+    /// When they are missing or damaged; the text says which.
     pub fn games(&self, generation: u32) -> Result<Vec<GameRecord>, String> {
         let key = games_key(generation);
         let bytes = self.store.get(&key).map_err(|error| error.to_string())?;
         decode_games(&self.store.name(&key), &bytes).map_err(|error: RecordError| error.to_string())
     }
 
-    /// How many matches the ladder has; cheap enough to ask all the time.
+    /// Number of matches on the ladder; needs only one list of keys.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -173,7 +172,7 @@ impl Run {
         Ok(self.store.list("ladder/")?.iter().filter(|key| key.ends_with(".json")).count())
     }
 
-    /// What a key says of the objects under a prefix, rising, each once.
+    /// The numbers in the keys under a prefix, in ascending order without duplicates.
     fn numbers(&self, prefix: &str, number: impl Fn(&str) -> Option<u32>) -> Result<Vec<u32>, StoreError> {
         let mut numbers: Vec<u32> = self.store.list(prefix)?.iter().filter_map(|key| number(key)).collect();
         numbers.sort_unstable();
@@ -181,7 +180,7 @@ impl Run {
         Ok(numbers)
     }
 
-    /// What an object of sensible size holds, if it is whole.
+    /// Decodes a JSON object; `None` if it is missing, damaged or larger than [`LARGEST`].
     fn json<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         let small = self.store.size(key).ok()?.is_some_and(|size| size <= LARGEST);
         let bytes = small.then(|| self.store.get(key).ok()).flatten()?;
@@ -189,7 +188,7 @@ impl Run {
     }
 }
 
-/// The name that a folder goes by.
+/// The last part of a path.
 fn last_part(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

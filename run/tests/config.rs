@@ -1,7 +1,7 @@
-//! Configurations: the built-in ones, the reference, and every kind of fault with its message.
+//! Configurations: the built-in ones, the reference, and every kind of error with its message.
 
 use hnefi_engine::Preset;
-use hnefi_run::config::{ConfigError, Fault, SECTIONS, TrainConfig, reference};
+use hnefi_run::config::{ConfigError, KeyError, SECTIONS, TrainConfig, reference};
 use toml::{Table, Value};
 
 const FILES: [(&str, &str); 5] = [
@@ -12,23 +12,23 @@ const FILES: [(&str, &str); 5] = [
     ("all-boards", include_str!("../../configs/all-boards.toml")),
 ];
 
-fn faults(text: &str) -> Vec<Fault> {
+fn errors(text: &str) -> Vec<KeyError> {
     match TrainConfig::parse(text, "test.toml") {
         Ok(_) => Vec::new(),
-        Err(ConfigError::Faults { faults, .. }) => faults,
+        Err(ConfigError::Keys { errors, .. }) => errors,
         Err(error) => panic!("{error}"),
     }
 }
 
-/// The only fault of a text, as people read it.
-fn fault(text: &str) -> String {
-    let faults = faults(text);
-    assert_eq!(faults.len(), 1, "{faults:?}");
-    faults[0].to_string()
+/// The only error of a text, as people read it.
+fn only_error(text: &str) -> String {
+    let errors = errors(text);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    errors[0].to_string()
 }
 
 #[test]
-fn built_in_configurations_have_no_faults() {
+fn built_in_configurations_have_no_errors() {
     assert_eq!(TrainConfig::names().collect::<Vec<_>>(), FILES.map(|(name, _)| name));
     for (name, _) in FILES {
         assert_eq!(TrainConfig::named(name).unwrap().validate(), []);
@@ -84,7 +84,7 @@ fn every_key_is_explained() {
             );
             assert!(!key.unit.is_empty(), "{path} has no unit");
             // No key may be a date, and the message says what the reference says.
-            let message = fault(&format!("[{}]\n{} = 1979-05-27", section.name, key.name));
+            let message = only_error(&format!("[{}]\n{} = 1979-05-27", section.name, key.name));
             let (_, allowed) = message.split_once("expected ").unwrap();
             let text = reference(Some(&path)).unwrap().split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
             assert!(text.ends_with(&format!("{}.", allowed.to_lowercase())), "{allowed:?} does not end {text:?}");
@@ -147,7 +147,7 @@ fn all_faults_at_once() {
         [ladder]
         opponents = [\"alphabeta:2\", 3]
     ";
-    let found: Vec<String> = faults(text).iter().map(Fault::to_string).collect();
+    let found: Vec<String> = errors(text).iter().map(KeyError::to_string).collect();
     for expected in [
         "colour = 3: expected one of the sections: run, network, selfplay, search, train, budget, ladder, evaluate, stages",
         "run.seed = -1: expected whole number, 0 to 2^63 - 1 (names all randomness)",
@@ -161,42 +161,42 @@ fn all_faults_at_once() {
         "ladder.opponents = [\"alphabeta:2\", 3]: expected list of texts such as \"random\", \"alphabeta:2\" or \
          \"rollout:200\" (players as on the command line)",
     ] {
-        assert!(found.iter().any(|fault| fault == expected), "{expected:?} is not among {found:#?}");
+        assert!(found.iter().any(|error| error == expected), "{expected:?} is not among {found:#?}");
     }
     assert_eq!(found.len(), 9);
     let message = TrainConfig::parse(text, "mine.toml").unwrap_err().to_string();
-    assert!(message.starts_with("configuration mine.toml: 9 faults\n  "), "{message}");
+    assert!(message.starts_with("configuration mine.toml: 9 errors\n  "), "{message}");
 }
 
 #[test]
 fn values_that_do_not_go_together() {
     assert_eq!(
-        fault("[budget]\nminutes = 0.0"),
+        only_error("[budget]\nminutes = 0.0"),
         "budget.minutes = 0 and budget.generations = 0: expected one of the two above 0, or the run would never end"
     );
     assert_eq!(
-        fault("[train]\nbatch = 100\nshards = 3"),
+        only_error("[train]\nbatch = 100\nshards = 3"),
         "train.batch = 100 with train.shards = 3: expected a multiple of train.shards, at least 2 samples a shard"
     );
     assert_eq!(
-        fault("[run]\nprecision = \"int8\"\ndevice = \"flex\""),
+        only_error("[run]\nprecision = \"int8\"\ndevice = \"flex\""),
         "run.precision = \"int8\" with run.device = \"flex\": expected \"auto\" or \"f32\", since only the device \"cpu\" has the others"
     );
-    assert_eq!(faults("[run]\nprecision = \"bf16\""), []);
-    assert_eq!(faults("[run]\nprecision = \"auto\"\ndevice = \"flex,flex\""), []);
+    assert_eq!(errors("[run]\nprecision = \"bf16\""), []);
+    assert_eq!(errors("[run]\nprecision = \"auto\"\ndevice = \"flex,flex\""), []);
     assert_eq!(
-        fault("[run]\ntrain_device = \"flex,flex,flex\"\n[train]\nshards = 2"),
+        only_error("[run]\ntrain_device = \"flex,flex,flex\"\n[train]\nshards = 2"),
         "train.shards = 2 with 3 devices in run.train_device: expected at least one part of a batch for each device"
     );
     assert_eq!(
-        fault("[train]\nrate = 1e-5"),
+        only_error("[train]\nrate = 1e-5"),
         "train.rate_end = 0.0001: expected no more than train.rate, which is 0.00001"
     );
 }
 
 #[test]
 fn lists_and_tables() {
-    let rulesets = |value: &str| fault(&format!("[selfplay]\nrulesets = {value}"));
+    let rulesets = |value: &str| only_error(&format!("[selfplay]\nrulesets = {value}"));
     assert!(rulesets("[]").contains("expected list of { rules = \"NAME\", share = NUMBER }"));
     assert!(rulesets("[{ rules = \"chess\", share = 1 }]").contains("NAME one of \"copenhagen\""));
     assert!(rulesets("[{ rules = \"brandubh\", share = -1 }]").starts_with("selfplay.rulesets = [{ "));
@@ -205,9 +205,9 @@ fn lists_and_tables() {
         rulesets("[{ rules = \"brandubh\", share = 1, since = 0.5 }]").contains("{ rules = \"NAME\", share = NUMBER }")
     );
     assert!(rulesets("[{ rules = \"brandubh\", share = 1, from = 0.5 }]").contains("a stage for each part of the run"));
-    assert!(fault("[budget]\nplayouts = []").contains("list of whole numbers, each 2 to 100000"));
-    assert!(fault("selfplay = 3").contains("expected a table with the keys games_in_flight, "));
-    assert!(fault("[selfplay]\ngames_in_flight = 100").contains("multiple of 32, 32 to 65536"));
+    assert!(only_error("[budget]\nplayouts = []").contains("list of whole numbers, each 2 to 100000"));
+    assert!(only_error("selfplay = 3").contains("expected a table with the keys games_in_flight, "));
+    assert!(only_error("[selfplay]\ngames_in_flight = 100").contains("multiple of 32, 32 to 65536"));
     let whole = TrainConfig::parse("[train]\nreuse = 3", "a whole number where a real one is meant").unwrap();
     assert_eq!(whole.train.reuse, 3.0);
 }
@@ -249,10 +249,10 @@ fn a_changed_configuration_is_checked_too() {
     config.train.weight_decay = f32::NAN;
     config.network.channels = 0;
     config.run.seed = u64::MAX;
-    let keys: Vec<String> = config.validate().into_iter().map(|fault| fault.key).collect();
+    let keys: Vec<String> = config.validate().into_iter().map(|error| error.key).collect();
     assert!(!keys.is_empty(), "{keys:?}");
     config.run.seed = 1;
-    let mut keys: Vec<String> = config.validate().into_iter().map(|fault| fault.key).collect();
+    let mut keys: Vec<String> = config.validate().into_iter().map(|error| error.key).collect();
     keys.sort();
     assert_eq!(keys, ["network.channels", "train.weight_decay"]);
 }

@@ -1,28 +1,28 @@
-//! The keys of the search, each defined once: type, default, range and what it does.
+//! The configuration of a search. Each key is defined once: type, default, range and meaning.
 
 use hnefi_inference::names;
 use serde::{Deserialize, Serialize};
 
-/// How the root shares out its playouts.
+/// How the root distributes its playouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RootKind {
-    /// Sequential halving over moves drawn without replacement (Danihelka et al. 2022). Needs its budget in advance;
-    /// for self-play and every other fixed budget.
+    /// Sequential halving over moves sampled without replacement (Danihelka et al. 2022). It needs the budget in
+    /// advance: for self-play and other fixed budgets.
     Gumbel,
     /// PUCT with tree reuse; for clocks and analysis.
     Puct,
 }
 
-/// Makes of one list the struct of the keys, their defaults and their ranges, both ends included.
+/// Defines the struct, the default values and the allowed ranges (both ends included) from one list of keys.
 macro_rules! keys {
     ($($(#[doc = $description:literal])+ $key:ident: $type:ty = $default:literal, $low:literal..=$high:literal;)+) => {
-        /// Every key of the search. Scores are P(win) + P(draw)/2 throughout, in 0..=1 and never rescaled, so constants
-        /// that other programs give for -1..=1 are halved here.
+        /// The configuration of a search. Scores are P(win) + P(draw)/2, from 0 to 1, and never rescaled. Constants
+        /// published for values from -1 to 1 are therefore halved.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields, default)]
         pub struct SearchConfig {
-            /// What drives the search.
+            /// The algorithm at the root.
             pub root: RootKind,
             $($(#[doc = $description])+ pub $key: $type,)+
         }
@@ -34,24 +34,25 @@ macro_rules! keys {
         }
 
         impl SearchConfig {
-            /// Every fault of the values, all at once; empty when the config can be used.
-            pub fn validate(&self) -> Vec<ConfigFault> {
-                let mut faults = Vec::new();
+            /// Returns an error for each value out of range; empty for a valid configuration.
+            pub fn validate(&self) -> Vec<KeyError> {
+                let mut errors = Vec::new();
                 $({
                     let (low, high): ($type, $type) = ($low, $high);
                     if !(low..=high).contains(&self.$key) {
                         let (value, allowed) = (self.$key.to_string(), format!("{low} to {high}"));
-                        faults.push(ConfigFault { key: stringify!($key), value, allowed });
+                        errors.push(KeyError { key: stringify!($key), value, allowed });
                     }
                 })+
-                faults
+                errors
             }
         }
     };
 }
 
 keys! {
-    /// Gumbel: the most root moves considered; a search of n playouts considers at most n/2.
+    /// Gumbel: the paper's max_num_considered_actions, the most root moves considered. A search of n playouts considers
+    /// at most n/2.
     considered: u32 = 16, 1..=480;
     /// Gumbel: sigma(q) = (c_visit + most visits of a move) * c_scale * q, in logits.
     c_visit: f32 = 50.0, 0.0..=1000.0;
@@ -63,27 +64,27 @@ keys! {
     c_puct_base: f32 = 19_652.0, 1.0..=1e9;
     /// PUCT: see `c_puct_base`.
     c_puct_factor: f32 = 0.5, 0.0..=100.0;
-    /// PUCT: an unvisited move is taken to score this times sqrt(prior mass visited so far) less than its node.
+    /// PUCT: first-play urgency. The score of an unvisited move is the node's score minus this times sqrt(visited prior
+    /// mass).
     fpu_reduction: f32 = 0.15, 0.0..=1.0;
-    /// PUCT: priors are taken to the power of 1 / this: above 1 they are more even. Networks that learn from Gumbel
-    /// searches are surer of their first choice than is good for a search that hardly looks at moves of a small prior.
+    /// PUCT: temperature of the priors; above 1 they become more even. Policies trained on Gumbel searches are too
+    /// sharp for PUCT, which hardly visits moves of small priors.
     prior_temperature: f32 = 3.0, 0.1..=10.0;
-    /// PUCT: the most that a sooner end counts for the winning side and a later one for the losing side, in expected
-    /// score.
+    /// PUCT: largest bonus for an earlier end of a won game and a later end of a lost one, in expected score.
     moves_left_weight: f32 = 0.06, 0.0..=1.0;
-    /// PUCT: how many plies sooner or later count that much.
+    /// PUCT: difference in plies that earns the largest bonus.
     moves_left_plies: f32 = 20.0, 1.0..=1000.0;
-    /// PUCT: an outstanding leaf counts as so many lost visits along its path.
+    /// PUCT: number of lost visits that an outstanding leaf counts as along its path.
     virtual_loss: u32 = 1, 1..=100;
-    /// The most nodes a search may hold; it ends early when they are used up. A node takes 48 bytes and 16 more per
-    /// legal move: about 0.7 kB on 7x7 and 2 kB on 11x11.
+    /// The most nodes of a tree; a full tree ends the search. A node takes 48 bytes and 16 more per legal move: about
+    /// 0.7 kB on 7x7 and 2 kB on 11x11.
     max_nodes: u32 = 200_000, 2..=8_000_000;
 }
 
-/// A value that a config may not have.
+/// A value out of range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key} = {value}: expected {allowed}")]
-pub struct ConfigFault {
+pub struct KeyError {
     /// The key within its section.
     pub key: &'static str,
     /// What was found.
@@ -93,26 +94,26 @@ pub struct ConfigFault {
 }
 
 impl SearchConfig {
-    /// The same with one key changed, as a person writes it: `with("c_puct", "1.5")`.
+    /// Returns the configuration with one key changed: `with("c_puct", "1.5")`.
     ///
     /// # Errors
-    /// When there is no such key or it may not have that value: `KEY = VALUE` and what is wrong with it.
+    /// When the key does not exist or does not allow the value; the text is `KEY = VALUE` and the problem.
     pub fn with(self, key: &str, value: &str) -> Result<SearchConfig, String> {
-        let fault = |problem: &dyn std::fmt::Display| format!("{key} = {value}: {problem}");
-        let mut keys = serde_json::to_value(&self).map_err(|error| fault(&error))?;
+        let refused = |problem: &dyn std::fmt::Display| format!("{key} = {value}: {problem}");
+        let mut keys = serde_json::to_value(&self).map_err(|error| refused(&error))?;
         let known = || keys.as_object().into_iter().flat_map(|keys| keys.keys().map(String::as_str));
-        // Of the whole key, as it is written in a configuration.
+        // Suggest the full path of the key.
         let meant = names::nearest(key, known().filter(|known| *known != key));
         let meant = meant.map(|meant| names::asked(format!("search.{meant}"))).unwrap_or_default();
         let is_key = known().any(|known| known == key);
-        // What is no number is a name.
+        // A value that is not JSON is a name.
         let given = serde_json::from_str(value).unwrap_or_else(|_| serde_json::Value::from(value));
         keys[key] = given;
         let changed: SearchConfig = serde_json::from_value(keys)
-            .map_err(|error| if is_key { fault(&error) } else { fault(&error) + &meant })?;
+            .map_err(|error| if is_key { refused(&error) } else { refused(&error) + &meant })?;
         match changed.validate().first() {
             None => Ok(changed),
-            Some(fault) => Err(fault.to_string()),
+            Some(error) => Err(error.to_string()),
         }
     }
 }

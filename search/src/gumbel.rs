@@ -1,11 +1,11 @@
 //! The Gumbel search of Danihelka et al., "Policy improvement by planning with Gumbel" (ICLR 2022).
 //!
-//! At the root: the moves with the largest Gumbel + logit are a sample without replacement from the prior; sequential
-//! halving shares the playouts among them. Below the root and in the policy target: the improved policy
-//! softmax(logits + sigma(completed Q)), equation 11. Scores are in 0..=1 and never rescaled.
+//! At the root, the moves with the largest Gumbel + logit are a sample without replacement from the prior, and
+//! sequential halving distributes the playouts among them. Below the root and in the policy target, the improved policy
+//! is softmax(logits + sigma(completed Q)), equation 11. Scores are from 0 to 1 and never rescaled.
 //!
-//! One thing is our own: a move that certainly loses takes no part. It gives its place among the considered moves to
-//! the next one, which the solver makes cheap.
+//! One addition: proven losses are excluded, and the next move takes the place of a considered move that is proven
+//! lost.
 
 use hnefi_inference::Wdl;
 
@@ -13,13 +13,13 @@ use super::config::SearchConfig;
 use super::schedule::Schedule;
 use super::tree::{Edge, NodeId, Tree};
 
-/// sigma(q), the weight of a score in logits (equation 8).
+/// sigma(q): the contribution of a score to the logits (equation 8).
 fn sigma(config: &SearchConfig, most_visits: u32, score: f32) -> f32 {
     (config.c_visit + most_visits as f32) * config.c_scale * score
 }
 
-/// The value that moves without a visit are taken to have (appendix D, equation 33): the evaluator's value and the
-/// visited moves' mean under the prior, mixed by visits. Lost moves are left out.
+/// The value of unvisited moves (appendix D, equation 33): the node's raw value mixed with the prior-weighted mean of
+/// the visited moves, from the view of the side to move. Proven losses are left out.
 pub(super) fn mixed_value(tree: &Tree, id: NodeId) -> Wdl {
     let (mut visits, mut mass) = (0.0, 0.0);
     let mut sum = Wdl { win: 0.0, draw: 0.0, loss: 0.0 };
@@ -40,14 +40,15 @@ pub(super) fn mixed_value(tree: &Tree, id: NodeId) -> Wdl {
     Wdl { win: mix(raw.win, sum.win), draw: mix(raw.draw, sum.draw), loss: mix(raw.loss, sum.loss) }
 }
 
-/// The value of a move, completed by `mixed` where nothing is known of it.
+/// The value of a move, or `mixed` for a move without one.
 fn completed(tree: &Tree, edge: &Edge, mixed: Wdl) -> Wdl {
     tree.edge_value(edge).unwrap_or(mixed)
 }
 
-/// The improved policy: softmax(logits + sigma(completed Q)) over the moves that are not lost, zero for the others.
+/// The improved policy: softmax(logits + sigma(completed Q)) over the moves that are not proven lost, and 0 for proven
+/// losses. Fills `out` with one weight per edge.
 ///
-/// Written as prior * exp(sigma), because most moves share one value: a playout then takes an exponential per visited
+/// Computed as prior * exp(sigma): most moves share the mixed value, so a playout takes one exponential per visited
 /// move and no logarithm.
 pub(super) fn improved_policy(config: &SearchConfig, tree: &Tree, id: NodeId, out: &mut Vec<f32>) {
     let edges = tree.edges(id);
@@ -65,7 +66,7 @@ pub(super) fn improved_policy(config: &SearchConfig, tree: &Tree, id: NodeId, ou
         if edge.is_lost() {
             return 0.0;
         }
-        // The floor keeps the sum above zero when the best move's prior has underflowed.
+        // The lower bound keeps the sum positive if the best move's prior has underflowed.
         edge.prior.max(1e-12) * tree.edge_value(edge).map_or(unknown, |value| weight(value.score()))
     }));
     let sum: f32 = out.iter().sum();
@@ -74,7 +75,7 @@ pub(super) fn improved_policy(config: &SearchConfig, tree: &Tree, id: NodeId, ou
     }
 }
 
-/// The chances under the improved policy `policy`.
+/// The value of a node under the improved policy `policy`, from the view of the side to move.
 pub(super) fn improved_value(tree: &Tree, id: NodeId, policy: &[f32]) -> Wdl {
     let mixed = mixed_value(tree, id);
     let mut sum = Wdl { win: 0.0, draw: 0.0, loss: 0.0 };
@@ -87,27 +88,27 @@ pub(super) fn improved_value(tree: &Tree, id: NodeId, policy: &[f32]) -> Wdl {
     sum
 }
 
-/// Below the root: the open move whose share of the visits lags most behind the improved policy (equation 14); `None`
-/// while all wait for evaluations. `scratch` is overwritten.
+/// Below the root: the open move with the largest visit deficit, improved policy minus share of the visits (equation
+/// 14); `None` while all moves wait for evaluations. `scratch` is overwritten.
 pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, scratch: &mut Vec<f32>) -> Option<usize> {
     improved_policy(config, tree, id, scratch);
     let node = tree.node(id);
     let total = 1.0 + (node.playouts() + u32::from(node.pending)) as f32;
     let mut best: Option<(usize, f32)> = None;
     for (index, edge) in tree.edges(id).iter().enumerate().filter(|(_, edge)| tree.is_open(edge)) {
-        let lag = scratch[index] - (edge.visits + tree.edge_pending(edge)) as f32 / total;
-        if best.is_none_or(|(_, best)| lag > best) {
-            best = Some((index, lag));
+        let deficit = scratch[index] - (edge.visits + tree.edge_pending(edge)) as f32 / total;
+        if best.is_none_or(|(_, best)| deficit > best) {
+            best = Some((index, deficit));
         }
     }
     best.map(|(index, _)| index)
 }
 
-/// At the root: the open move for playout `index` of the schedule; `None` while all wait for evaluations. `noise` holds
-/// the Gumbel variables, or nothing for deterministic play.
+/// At the root: the open move for playout `index` of the schedule; `None` while all moves wait for evaluations. `noise`
+/// holds one Gumbel variable per move, or is empty for a deterministic search.
 ///
-/// Among moves with the visits that the schedule asks for, the best by Gumbel + logit + sigma. Where none has them,
-/// because a considered move turned out lost, the next in line is the one with most visits below.
+/// Among the moves with the scheduled number of visits, the best by Gumbel + logit + sigma. If there is none, because a
+/// considered move was proven lost, the move with the most visits below that number follows.
 pub(super) fn choose_at_root(
     config: &SearchConfig,
     tree: &Tree,
@@ -116,14 +117,14 @@ pub(super) fn choose_at_root(
     index: u32,
 ) -> Option<usize> {
     let target = i64::from(schedule.target(index));
-    let nearness = |edge: &Edge| {
+    let rank = |edge: &Edge| {
         let visits = i64::from(edge.visits + tree.edge_pending(edge));
         if visits <= target { visits } else { -visits }
     };
-    best_at_root(config, tree, noise, |edge| tree.is_open(edge), nearness)
+    best_at_root(config, tree, noise, |edge| tree.is_open(edge), rank)
 }
 
-/// The root's move with the highest `rank`, the score Gumbel + logit + sigma(completed Q) deciding among equals.
+/// The root move with the highest `rank`; Gumbel + logit + sigma(completed Q) breaks ties.
 pub(super) fn best_at_root(
     config: &SearchConfig,
     tree: &Tree,
@@ -152,7 +153,7 @@ fn most_visits(edges: &[Edge]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::solver::{Proven, Verdict};
+    use super::super::solver::{Proven, ProvenResult};
     use super::*;
 
     const fn wdl(win: f32, draw: f32, loss: f32) -> Wdl {
@@ -161,7 +162,7 @@ mod tests {
 
     /// Two visited moves, an unvisited one and a lost one.
     fn example() -> Tree {
-        let lost = Some(Proven { verdict: Verdict::Loss, plies: 2 });
+        let lost = Some(Proven { result: ProvenResult::Loss, plies: 2 });
         Tree::by_hand(
             wdl(0.5, 0.2, 0.3),
             &[

@@ -1,25 +1,25 @@
-//! Outstanding leaves: positions handed out for evaluation, each with the path that led there.
+//! Outstanding leaves: positions that wait for evaluation, each with its path.
 
 use hnefi_engine::{MoveList, Position, Undo};
 
 use super::tree::NodeId;
 
-/// Names an outstanding leaf of one search. Void once answered, cancelled, or the search begun anew.
+/// Names an outstanding leaf of one search. It is void once the leaf is expanded or cancelled or a new search begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeafId {
     slot: u32,
-    /// How often the slot had been used before, so that a stale name is noticed.
+    /// How often the slot was used before, to detect a stale id.
     serial: u32,
 }
 
-/// One move of a path: the node it was made at, its place among that node's edges, and what takes it back.
+/// One move of a path: its node, its index among the node's edges, and its undo.
 pub(super) struct Step {
     pub(super) node: NodeId,
     pub(super) edge: u16,
     pub(super) undo: Undo,
 }
 
-/// Memory for one way down the tree.
+/// Memory for one path down the tree.
 pub(super) struct Slot {
     pub(super) position: Position,
     pub(super) moves: MoveList,
@@ -29,7 +29,7 @@ pub(super) struct Slot {
     taken: bool,
 }
 
-/// All slots ever needed at once, used again and again.
+/// All slots, reused from playout to playout.
 #[derive(Default)]
 pub(super) struct Leaves {
     slots: Vec<Slot>,
@@ -37,7 +37,7 @@ pub(super) struct Leaves {
 }
 
 impl Leaves {
-    /// A slot that stands at `root` with an empty path.
+    /// Takes a slot, at `root` with an empty path.
     pub(super) fn take(&mut self, root: &Position) -> LeafId {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot {
@@ -62,7 +62,7 @@ impl Leaves {
         &mut self.slots[leaf.slot as usize]
     }
 
-    /// The slot of a leaf that a caller names.
+    /// The slot of an outstanding leaf.
     pub(super) fn outstanding_slot(&self, leaf: LeafId) -> &Slot {
         let slot = &self.slots[leaf.slot as usize];
         assert!(slot.taken && slot.serial == leaf.serial, "{leaf:?} was answered or cancelled before");
@@ -92,7 +92,7 @@ impl Leaves {
         }
     }
 
-    /// Leaves waiting for an answer.
+    /// Number of outstanding leaves.
     pub(super) fn outstanding(&self) -> usize {
         self.slots.len() - self.free.len()
     }

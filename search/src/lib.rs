@@ -1,14 +1,13 @@
-//! Monte Carlo tree search in two halves: [`Search::select_leaf`] gives a position to evaluate, [`Search::expand`]
-//! takes the evaluation. The search never calls an evaluator, so one caller batches the leaves of many games and
-//! another looks answers up in a cache first.
+//! Monte Carlo tree search in two halves: [`Search::select_leaf`] selects a position to evaluate, [`Search::expand`]
+//! takes its evaluation. The search never calls an evaluator itself, so a caller can batch the leaves of many games or
+//! look evaluations up in a cache.
 //!
-//! Two ways to search share the tree and the solver: [`RootKind::Gumbel`] for budgets known in advance and
-//! [`RootKind::Puct`] for clocks and analysis. Every new position has all its moves tested for an immediate end; what
-//! is known for certain travels up the tree exactly, costs no evaluation and no playout, and moves that certainly lose
-//! are not followed.
+//! Two algorithms share the tree and the solver: [`RootKind::Gumbel`] for budgets known in advance and
+//! [`RootKind::Puct`] for clocks and analysis. Expansion tests every legal move for an immediate end of the game.
+//! Proven results propagate up the tree exactly and cost no evaluation and no playout. Proven losses are never visited.
 //!
-//! A **playout** is one way down from the root to a new position (or to a draw known for certain) and back up. The
-//! root's own evaluation is not one.
+//! A **playout** is one path from the root down to a new position, or to a proven draw, and the backup of its value.
+//! The evaluation of the root is not a playout.
 
 mod config;
 mod gumbel;
@@ -34,12 +33,12 @@ use leaf::Leaves;
 use schedule::Schedule;
 use tree::{NodeId, Tree};
 
-pub use config::{ConfigFault, RootKind, SearchConfig};
+pub use config::{KeyError, RootKind, SearchConfig};
 pub use leaf::LeafId;
 pub use playout::Selection;
 pub use report::{RootMove, SearchReport};
 pub use rng::{Rng, rng_for};
-pub use solver::{Proven, Verdict};
+pub use solver::{Proven, ProvenResult};
 pub use threads::{Bell, Searching, search_on_threads};
 
 /// Tries the README's example.
@@ -58,20 +57,20 @@ pub struct Search {
     /// Gumbel variables over the root's moves; empty without noise.
     noise: Vec<f32>,
     schedule: Schedule,
-    /// Playouts granted, begun (outstanding ones included) and counted, since `begin` or `advance`.
+    /// Playouts granted, begun (outstanding ones included) and backed up since `begin` or `advance`.
     budget: u32,
     begun: u32,
     counted: u32,
     evaluations: u64,
     max_depth: u32,
-    /// Whether the nodes are used up.
+    /// Whether the tree holds `max_nodes` nodes.
     full: bool,
-    /// Weights of one node's moves.
+    /// Scratch memory for the weights of one node's moves.
     scratch: Vec<f32>,
 }
 
 impl Search {
-    /// A search with nothing to do yet.
+    /// A search without a position.
     pub fn new(config: SearchConfig) -> Search {
         let tree = match config.root {
             RootKind::Gumbel => Tree::default(),
@@ -95,14 +94,14 @@ impl Search {
         }
     }
 
-    /// The knobs it was made with.
+    /// The search's configuration.
     pub fn config(&self) -> &SearchConfig {
         &self.config
     }
 
-    /// Forgets everything and begins at `position`, whose game must not be over. With `noise` a Gumbel root
-    /// explores as self-play wants (its variables are drawn at once); without, and with a PUCT root, the search is
-    /// deterministic. No playouts at all are allowed: the report then rests on the root's evaluation alone.
+    /// Clears the tree and begins a search of `position`, whose game must not be over. With `noise`, a Gumbel root
+    /// samples its moves as self-play does, and the Gumbel variables are drawn here; without it, and with a PUCT root,
+    /// the search is deterministic. With 0 playouts the report depends on the root's evaluation alone.
     ///
     /// # Panics
     /// When the position has no legal move.
@@ -127,9 +126,9 @@ impl Search {
         self.extend(playouts);
     }
 
-    /// Goes on from the position after `mv` and keeps what is known of it: counters begin anew, outstanding
-    /// leaves are void, and [`Search::extend`] grants playouts. False when nothing is known or the root is Gumbel's,
-    /// which needs a fresh beginning; then call [`Search::begin`].
+    /// Makes the position after `mv` the root and keeps its subtree. The counters are reset, outstanding leaves become
+    /// void, and [`Search::extend`] grants playouts. Returns false if the position was not evaluated or the root is a
+    /// Gumbel root; then call [`Search::begin`].
     pub fn advance(&mut self, mv: Move) -> bool {
         self.leaves.abandon_all();
         let (RootKind::Puct, Some(root)) = (self.config.root, &mut self.root) else { return false };
@@ -146,9 +145,9 @@ impl Search {
         true
     }
 
-    /// Goes on from the same position and keeps what is known: counters begin anew, and [`Search::extend`] grants
-    /// playouts. False when the position was not evaluated, leaves are outstanding or the root is Gumbel's; then call
-    /// [`Search::begin`].
+    /// Searches the same position again and keeps the tree. The counters are reset, and [`Search::extend`] grants
+    /// playouts. Returns false if the position was not evaluated, leaves are outstanding or the root is a Gumbel root;
+    /// then call [`Search::begin`].
     pub fn again(&mut self) -> bool {
         let evaluated = self.root.is_some() && self.tree.node(NodeId::ROOT).is_evaluated();
         if !evaluated || self.leaves.outstanding() > 0 || self.config.root != RootKind::Puct {
@@ -158,12 +157,12 @@ impl Search {
         true
     }
 
-    /// Grants more playouts. With a Gumbel root that was granted some before, they go to the two moves left over from
-    /// the halving, in turns.
+    /// Grants more playouts. A Gumbel root whose schedule has begun gives them in turns to the two moves that remain
+    /// from sequential halving.
     pub fn extend(&mut self, more_playouts: u32) {
         if self.config.root == RootKind::Gumbel {
             if self.budget == 0 {
-                self.schedule.set(self.considered(more_playouts), more_playouts);
+                self.schedule.set(self.num_considered_actions(more_playouts), more_playouts);
             } else {
                 self.schedule.extend(more_playouts);
             }
@@ -171,13 +170,14 @@ impl Search {
         self.budget = self.budget.saturating_add(more_playouts);
     }
 
-    /// How many root moves a Gumbel search of so many playouts considers.
-    fn considered(&self, playouts: u32) -> u32 {
+    /// Number of root moves that a Gumbel search considers: at most `considered` (the paper's
+    /// max_num_considered_actions), half of `playouts`, and the moves not proven lost.
+    fn num_considered_actions(&self, playouts: u32) -> u32 {
         let open = self.tree.edges(NodeId::ROOT).iter().filter(|edge| !edge.is_lost()).count() as u32;
         self.config.considered.min(playouts / 2).min(open).max(1)
     }
 
-    /// Whether [`Search::select_leaf`] has nothing more to give. A proven root ends a search early.
+    /// Whether the search is over: all playouts are backed up, or the root is proven.
     pub fn is_finished(&self) -> bool {
         if self.root.is_none() {
             return true;
@@ -187,7 +187,7 @@ impl Search {
         root.proven.is_some() || (root.is_evaluated() && used_up && self.leaves.outstanding() == 0)
     }
 
-    /// Whether the position searched has been evaluated, or its result is certain without.
+    /// Whether the root is evaluated or proven.
     pub fn knows_root(&self) -> bool {
         self.root.is_some() && {
             let root = self.tree.node(NodeId::ROOT);

@@ -1,4 +1,4 @@
-//! Playouts: the way down to a leaf, the answer, the way back up.
+//! Playouts: selection of a leaf, expansion, backup.
 
 use hnefi_inference::{EvalRequest, Evaluation};
 
@@ -11,16 +11,16 @@ use super::{Proven, RootKind, Search, gumbel, puct};
 pub enum Selection {
     /// A position to evaluate; answer with [`Search::expand`] or [`Search::cancel`].
     Leaf(LeafId),
-    /// The playout ended in a known result and has been counted; ask again.
+    /// The playout ended at a proven result and has been backed up; call again.
     Settled,
-    /// The next playout waits for the answer to an outstanding leaf.
+    /// The next playout waits for the evaluation of an outstanding leaf.
     Blocked,
-    /// The search is over; outstanding leaves may still be answered.
+    /// The search is over; outstanding leaves may still be expanded.
     Finished,
 }
 
 impl Search {
-    /// Goes down the tree for the next playout.
+    /// Selects the leaf of the next playout.
     pub fn select_leaf(&mut self) -> Selection {
         let Some(root) = &self.root else { return Selection::Finished };
         let node = *self.tree.node(NodeId::ROOT);
@@ -47,7 +47,7 @@ impl Search {
         self.descend(leaf)
     }
 
-    /// One way down from the root with a free leaf slot.
+    /// Descends from the root; `leaf` is a free slot.
     fn descend(&mut self, leaf: LeafId) -> Selection {
         let mut id = NodeId::ROOT;
         loop {
@@ -67,7 +67,7 @@ impl Search {
             }
             if let Some(child) = edge.child {
                 if !self.tree.node(child).is_evaluated() {
-                    // Cancelled earlier: ask again.
+                    // Its evaluation was cancelled earlier.
                     self.leaves.list_moves(leaf);
                     self.begun += 1;
                     return self.emit(leaf, child);
@@ -89,7 +89,7 @@ impl Search {
                     self.begun += 1;
                     return self.emit(leaf, child);
                 }
-                // The move is decided: look for another one, further up where that decided the position above as well.
+                // The move is proven: choose another one, further up if that proved the positions above too.
                 Growth::Settled(proven) => match self.prove_upwards(leaf, proven) {
                     Some(open) => id = open,
                     None => {
@@ -101,7 +101,7 @@ impl Search {
         }
     }
 
-    /// The move to follow from a node, `None` while all open moves wait for evaluations.
+    /// Index of the move to follow from a node; `None` while all open moves wait for evaluations.
     fn choose(&mut self, id: NodeId) -> Option<usize> {
         let (config, tree) = (&self.config, &self.tree);
         match (config.root, id) {
@@ -113,7 +113,7 @@ impl Search {
         }
     }
 
-    /// Hands out a leaf whose position and path are set.
+    /// Returns a leaf whose position and path are set, and marks its path as pending.
     fn emit(&mut self, leaf: LeafId, id: NodeId) -> Selection {
         let slot = self.leaves.slot_mut(leaf);
         slot.node = id;
@@ -125,8 +125,8 @@ impl Search {
         Selection::Leaf(leaf)
     }
 
-    /// Notes that the position at the end of a path is decided, takes back the moves up to the nearest position that is
-    /// not, and gives that; `None` when the root is decided.
+    /// Records that the position at the end of a path is proven, propagates the result upwards, and returns the nearest
+    /// position above that is not proven; `None` if the root is proven.
     fn prove_upwards(&mut self, leaf: LeafId, mut proven: Proven) -> Option<NodeId> {
         let slot = self.leaves.slot_mut(leaf);
         while let Some(step) = slot.path.pop() {
@@ -147,7 +147,7 @@ impl Search {
         None
     }
 
-    /// Counts a playout along its path, from the end up.
+    /// Backs up a playout along its path.
     fn count_playout(&mut self, leaf: LeafId) {
         for step in self.leaves.slot_mut(leaf).path.iter().rev() {
             self.tree.edges_mut(step.node)[step.edge as usize].visits += 1;
@@ -157,7 +157,7 @@ impl Search {
         self.counted += 1;
     }
 
-    /// The position of an outstanding leaf and its legal moves.
+    /// The position and legal moves of an outstanding leaf.
     ///
     /// # Panics
     /// When the leaf is not outstanding.
@@ -166,7 +166,8 @@ impl Search {
         EvalRequest { position: &slot.position, moves: slot.moves.as_slice(), auxiliary: false }
     }
 
-    /// Takes the evaluation of an outstanding leaf, with a prior for each move of its request, and counts its playout.
+    /// Expands an outstanding leaf with its evaluation, from the view of the side to move, and with one prior for each
+    /// move of its request; then backs up the playout.
     ///
     /// # Panics
     /// When the leaf is not outstanding or the number of priors is not the number of its moves.
@@ -194,7 +195,7 @@ impl Search {
         self.leaves.give_back(leaf);
     }
 
-    /// Gives up on an outstanding leaf; its playout may be chosen again.
+    /// Cancels an outstanding leaf; the leaf may be selected again.
     ///
     /// # Panics
     /// When the leaf is not outstanding.
@@ -205,7 +206,7 @@ impl Search {
         self.leaves.give_back(leaf);
     }
 
-    /// Takes an outstanding leaf off the counts of its path.
+    /// Removes an outstanding leaf from the pending counts of its path.
     fn end_wait(&mut self, leaf: LeafId) -> NodeId {
         let slot = self.leaves.outstanding_slot(leaf);
         for step in &slot.path {

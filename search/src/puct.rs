@@ -1,10 +1,10 @@
-//! PUCT: the move with the best sum of score and exploration bonus (Silver et al. 2017; the growing constant is from
-//! the AlphaZero paper of 2018).
+//! PUCT: the move with the largest sum of score and exploration bonus (Silver et al. 2017; the growing constant is from
+//! the AlphaZero paper, 2018).
 
 use super::config::SearchConfig;
 use super::tree::{Edge, NodeId, Tree};
 
-/// The open move of `node` that PUCT likes best, or `None` while all of them wait for evaluations.
+/// Index of the open move with the largest PUCT sum; `None` while all open moves wait for evaluations.
 pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId) -> Option<usize> {
     let node = tree.node(id);
     let edges = tree.moves_in_play(id);
@@ -17,7 +17,7 @@ pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId) -> Option<u
         let virtual_visits = (tree.edge_pending(edge) * config.virtual_loss) as f32;
         let visits = edge.visits as f32;
         let score = match tree.edge_value(edge) {
-            // Virtual visits are lost ones: they score nothing.
+            // Virtual visits count as losses, with score 0.
             Some(value) => value.score() * visits.max(1.0) / (visits.max(1.0) + virtual_visits),
             None => first_play,
         };
@@ -29,8 +29,8 @@ pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId) -> Option<u
     best.map(|(index, _)| index)
 }
 
-/// What a move is worth beyond its score for how soon it ends the game: something where it wins and ends it sooner than
-/// its position's average move, or loses and ends it later (as the moves-left utility of Leela Chess Zero).
+/// Bonus for the length of the game, as Leela Chess Zero's moves-left utility: positive for a winning move that ends
+/// the game sooner than the position's mean, and for a losing move that ends it later.
 fn haste(config: &SearchConfig, tree: &Tree, id: NodeId, edge: &Edge) -> f32 {
     if config.moves_left_weight == 0.0 {
         return 0.0;
@@ -40,7 +40,7 @@ fn haste(config: &SearchConfig, tree: &Tree, id: NodeId, edge: &Edge) -> f32 {
     config.moves_left_weight * sooner * (2.0 * value.score() - 1.0)
 }
 
-/// Takes priors to a power, summing to 1 again. The search goes by the network's to the power of 1 / prior_temperature.
+/// Raises priors to `power` and normalises them. The search uses the power 1 / prior_temperature.
 pub(super) fn temper(edges: &mut [Edge], power: f32) {
     if power == 1.0 {
         return;
@@ -50,8 +50,8 @@ pub(super) fn temper(edges: &mut [Edge], power: f32) {
     edges.iter_mut().filter(|_| sum > 0.0).for_each(|edge| edge.prior /= sum);
 }
 
-/// The factor of a move's `prior / (1 + visits)` at a node with `total` playouts through it. Counting from 1 lets the
-/// priors decide the first playout.
+/// The factor of `prior / (1 + visits)` at a node with `total` playouts. Counting from 1 lets the priors decide the
+/// first playout.
 fn exploration(config: &SearchConfig, total: f32) -> f32 {
     let growth = ((total + config.c_puct_base + 1.0) / config.c_puct_base).ln();
     (config.c_puct + config.c_puct_factor * growth) * (total + 1.0).sqrt()
@@ -61,7 +61,7 @@ fn exploration(config: &SearchConfig, total: f32) -> f32 {
 mod tests {
     use hnefi_inference::Wdl;
 
-    use super::super::solver::{Proven, Verdict};
+    use super::super::solver::{Proven, ProvenResult};
     use super::*;
 
     #[test]
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn haste_by_hand() {
         let wdl = |win, loss| Some(Wdl { win, draw: 0.0, loss });
-        let soon = Some(Proven { verdict: Verdict::Win, plies: 1 });
+        let soon = Some(Proven { result: ProvenResult::Win, plies: 1 });
         let mut tree = Tree::by_hand(
             Wdl::DRAW,
             &[

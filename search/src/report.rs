@@ -1,10 +1,10 @@
-//! What a search found: the move to play, the root's value, the policy target and the line it expects.
+//! The result of a search: the move to play, the root's value, the policy target and the principal variation.
 
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_inference::Wdl;
 
 use super::config::RootKind;
-use super::solver::{Proven, Verdict};
+use super::solver::{Proven, ProvenResult};
 use super::tree::{Edge, NodeId};
 use super::{Search, gumbel, puct};
 
@@ -15,50 +15,49 @@ pub struct RootMove {
     pub mv: Move,
     /// The network's prior, without noise.
     pub prior: f32,
-    /// Playouts through the move, those of a subtree kept by [`Search::advance`] included.
+    /// Playouts through the move, including playouts of a subtree kept by [`Search::advance`].
     pub visits: u32,
-    /// Score of `wdl`, in 0..=1.
+    /// Score of `wdl`, 0 to 1.
     pub score: Option<f32>,
-    /// Chances after the move, `None` when nothing is known of it.
+    /// Value of the move; `None` for a move without visits or proof.
     pub wdl: Option<Wdl>,
-    /// The move's certain result; a move that wins at once wins in 1 ply.
+    /// The move's proven result; a move that wins at once wins in 1 ply.
     pub proven: Option<Proven>,
 }
 
 /// The result of a search, from the view of the root's side to move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchReport {
-    /// The move to play: a certain result if there is one to the mover's liking, else the most visited move, ties going
-    /// to Gumbel + logit + sigma (Gumbel) or to score and prior (PUCT).
+    /// The move to play: the best proven move of a proven root, else the most visited move. Ties go to Gumbel + logit +
+    /// sigma (Gumbel) or to score and prior (PUCT).
     pub best: Move,
-    /// Chances at the root: certain, or under the improved policy (Gumbel), or the mean of the playouts (PUCT).
+    /// Value of the root: proven, or under the improved policy (Gumbel), or the mean of the playouts (PUCT).
     pub wdl: Wdl,
-    /// What the evaluator said of the root; the certain result if the root needed no evaluation.
+    /// The evaluator's value of the root; the proven result if the root needed no evaluation.
     pub raw: Wdl,
     /// All legal moves in generation order.
     pub moves: Vec<RootMove>,
-    /// What the policy should be: a weight for each legal move in generation order, summing to 1. The improved policy
-    /// (Gumbel) or the shares of the visits (PUCT), without moves that certainly lose. When the root's result is
-    /// certain, the best moves have all the weight: the fastest wins in equal parts, the draws or the slowest losses in
-    /// proportion to their priors, because the search knows nothing to tell them apart by.
+    /// The policy target: a weight for each legal move in generation order, summing to 1. It is the improved policy
+    /// (Gumbel) or the shares of the visits (PUCT), without proven losses. If the root is proven, the best moves have
+    /// all the weight: the fastest wins in equal parts, draws and the slowest losses in proportion to their priors.
     pub policy_target: Vec<(Move, f32)>,
-    /// Playouts counted since `begin` or `advance`.
+    /// Playouts since `begin` or `advance`.
     pub playouts: u32,
-    /// Evaluations taken since then.
+    /// Evaluations since `begin` or `advance`.
     pub evaluations: u64,
     /// Nodes in the tree.
     pub nodes: u32,
-    /// The line that the search expects, beginning with `best`.
+    /// The principal variation, beginning with `best`.
     pub pv: Vec<Move>,
     /// Plies from the root to the deepest position evaluated since `begin` or `advance`.
     pub max_depth: u32,
-    /// The root's certain result.
+    /// The root's proven result.
     pub proven: Option<Proven>,
 }
 
 impl Search {
-    /// What the search has found so far. Before the root's evaluation priors are even and an unknown value is that of a
-    /// draw.
+    /// The present result of the search. Before the root is evaluated, priors are uniform and unknown values are those
+    /// of a draw.
     ///
     /// # Panics
     /// When no search has begun.
@@ -103,13 +102,13 @@ impl Search {
         }
     }
 
-    /// The line that the search expects after `mv`, beginning with it; empty when `mv` is no move of the root.
+    /// The principal variation that begins with `mv`; empty if `mv` is not a move of the root.
     pub fn line(&self, mv: Move) -> Vec<Move> {
         let edges = if self.root.is_some() { self.tree.edges(NodeId::ROOT) } else { &[] };
         edges.iter().position(|edge| edge.mv == mv).map_or_else(Vec::new, |index| self.principal_variation(index))
     }
 
-    /// Place of the move to play among the root's moves.
+    /// Index of the move to play among the root's moves.
     fn best_index(&self) -> usize {
         let edges = self.tree.edges(NodeId::ROOT);
         let certain = self.tree.node(NodeId::ROOT).proven;
@@ -138,14 +137,14 @@ impl Search {
         best.map(|(index, _)| index)
     }
 
-    /// Weights of the policy target in generation order.
+    /// Weights of the policy target, one per legal move in generation order.
     fn policy_weights(&self) -> Vec<f32> {
         let edges = self.tree.edges(NodeId::ROOT);
         let prior = |edge: &Edge| edge.prior.max(1e-12);
         let visited = edges.iter().any(|edge| edge.visits > 0 && !edge.is_lost());
         let share = |edge: &Edge| match self.tree.node(NodeId::ROOT).proven {
             Some(_) if !is_best_proven(edges, edge) => 0.0,
-            Some(proven) if proven.verdict == Verdict::Win => 1.0,
+            Some(proven) if proven.result == ProvenResult::Win => 1.0,
             Some(_) => prior(edge),
             None if edge.is_lost() => 0.0,
             None if visited => edge.visits as f32,
@@ -161,8 +160,8 @@ impl Search {
         shares.into_iter().map(|share| share / sum).collect()
     }
 
-    /// The expected line: `first`, then each position's best certain move or its most visited one, while anything is
-    /// known. A win in one, which the tree leaves out, is added at the end.
+    /// The principal variation: move `first` of the root, then each position's best proven move or its most visited
+    /// one. A final win in one ply, which has no edge, is added.
     fn principal_variation(&self, first: usize) -> Vec<Move> {
         let mut line = Vec::new();
         let Some(root) = &self.root else { return line };
@@ -173,7 +172,8 @@ impl Search {
             line.push(edge.mv);
             position.advance(edge.mv);
             let Some(child) = edge.child else {
-                let unseen_win = edge.proven.is_some_and(|proven| proven.verdict == Verdict::Loss && proven.plies == 2);
+                let unseen_win =
+                    edge.proven.is_some_and(|proven| proven.result == ProvenResult::Loss && proven.plies == 2);
                 line.extend(unseen_win.then(|| winning_move(&position)).flatten());
                 return line;
             };
@@ -191,7 +191,7 @@ impl Search {
     }
 }
 
-/// Whether no move of the node has a certain result that its mover likes better.
+/// Whether no other move of the node has a better proven result.
 fn is_best_proven(edges: &[Edge], edge: &Edge) -> bool {
     let best = edges.iter().filter_map(|edge| edge.proven).map(Proven::preference).max();
     edge.proven.is_some_and(|proven| Some(proven.preference()) == best)

@@ -1,13 +1,13 @@
-//! Memory for runs of items that never move: a tree grows by a block at a time, so that no playout waits for a copy of
-//! all before it. (With one growing vector a search of two seconds overran its time by up to 75 ms where that doubled.)
+//! Memory for runs of items that never move. A tree grows by a block at a time, so no playout waits for a copy of the
+//! tree. (With one growing vector, a search of two seconds overran its time by up to 75 ms when the vector doubled.)
 
-/// Items of a block. It is also the most that a run may have.
+/// Items per block, which is also the longest run.
 const BLOCK: usize = 1 << 14;
 
 /// Runs of items, each contiguous in memory, in blocks that are kept and reused.
 #[derive(Clone, Debug)]
 pub(super) struct Runs<T> {
-    /// The last one in use is at `open`; those behind it are empty.
+    /// The last block in use is at `open`; the blocks behind it are empty.
     blocks: Vec<Vec<T>>,
     open: usize,
 }
@@ -33,16 +33,16 @@ impl<T> Default for Runs<T> {
 }
 
 impl<T: Copy> Runs<T> {
-    /// Forgets all runs and keeps their memory.
+    /// Removes all runs and keeps their memory.
     pub(super) fn clear(&mut self) {
         self.blocks[..=self.open].iter_mut().for_each(Vec::clear);
         self.open = 0;
     }
 
-    /// Begins a run that will have up to so many items.
+    /// Begins a run of at most `most` items.
     ///
     /// # Panics
-    /// When that is more than a block holds.
+    /// When `most` is more than a block holds.
     pub(super) fn begin(&mut self, most: usize) -> RunStart {
         assert!(most <= BLOCK, "{most} items in a run; expected at most {BLOCK}");
         if self.blocks[self.open].len() + most > BLOCK {
@@ -55,22 +55,22 @@ impl<T: Copy> Runs<T> {
         RunStart(u32::try_from(start).expect("8 million nodes of 480 moves stay below 2^32 edges"))
     }
 
-    /// Adds to the run begun last, which stays within what it was begun with.
+    /// Adds an item to the newest run, within its `most` items.
     pub(super) fn push(&mut self, item: T) {
         self.blocks[self.open].push(item);
     }
 
-    /// Adds many to the run begun last.
+    /// Adds several items to the newest run.
     pub(super) fn extend(&mut self, items: &[T]) {
         self.blocks[self.open].extend_from_slice(items);
     }
 
-    /// The run begun last, from its start.
+    /// The newest run, from its start.
     pub(super) fn newest(&self, start: RunStart) -> &[T] {
         &self.blocks[self.open][start.offset()..]
     }
 
-    /// Takes the run begun last back.
+    /// Removes the newest run.
     pub(super) fn take_back(&mut self, start: RunStart) {
         self.blocks[self.open].truncate(start.offset());
     }

@@ -1,10 +1,10 @@
 //! The visit schedule of sequential halving.
 
-/// How many visits the root move to be taken next should have, playout by playout: the considered moves get one visit
-/// after the other, then the better half of them, and so on down to two (sequential halving, section 2 and figure 1).
+/// For each playout, the number of visits of the root move that it takes: the considered moves are visited in turns,
+/// then the better half of them, and so on down to two (sequential halving, section 2 and figure 1).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Schedule {
-    /// Visits that the move taken by the n-th playout has had before.
+    /// Visits that the move of the n-th playout has had before.
     targets: Vec<u32>,
     /// For each playout, whether the considered moves are halved before it.
     halves: Vec<bool>,
@@ -13,7 +13,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Sets the schedule for `playouts` playouts that begin with `considered` moves, at least one.
+    /// Sets the schedule for `playouts` playouts that begin with `considered` moves; 0 counts as 1.
     pub(super) fn set(&mut self, considered: u32, playouts: u32) {
         self.targets.clear();
         self.halves.clear();
@@ -39,7 +39,7 @@ impl Schedule {
         self.halves.truncate(end);
     }
 
-    /// Goes on for `playouts` more, which the two most visited moves take in turns.
+    /// Adds `playouts` playouts, in turns for the two most visited moves.
     pub(super) fn extend(&mut self, playouts: u32) {
         let considered = self.last_considered.min(2);
         let begin = self.targets.last().map_or(0, |last| last + 1);
@@ -47,12 +47,12 @@ impl Schedule {
         self.halves.resize(self.targets.len(), false);
     }
 
-    /// The visits that the move for playout `index` should have had.
+    /// The number of visits that the move of playout `index` has had before.
     pub(super) fn target(&self, index: u32) -> u32 {
         self.targets[index as usize]
     }
 
-    /// Whether playout `index` compares moves by their scores anew, for which all earlier playouts must have ended.
+    /// Whether the moves are halved before playout `index`, which needs the values of all earlier playouts.
     pub(super) fn halves_before(&self, index: u32) -> bool {
         self.halves[index as usize]
     }

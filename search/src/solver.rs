@@ -1,85 +1,84 @@
-//! Results known for certain, and how they travel up the tree.
+//! Proven results and their propagation up the tree.
 //!
-//! A win is proven by one winning move; a draw or a loss only by knowing all moves. The tree is a tree (no
-//! transpositions) and every position in it has its real history, so repetition and the ply cap need no care.
+//! One winning move proves a win; a draw or a loss needs the results of all moves. The tree has no transpositions and
+//! every position has its real history, so repetition and the ply cap need no special treatment.
 
 use hnefi_engine::{Outcome, Side};
 use hnefi_inference::Wdl;
 use serde::{Deserialize, Serialize};
 
-/// A certain result, as one side sees it.
+/// A proven result, from the view of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// That side wins.
+pub enum ProvenResult {
+    /// The side wins.
     Win,
-    /// Nobody wins.
+    /// The game is drawn.
     Draw,
-    /// That side loses.
+    /// The side loses.
     Loss,
 }
 
-impl Verdict {
-    /// The verdict that certain chances are, from the same side.
-    fn of(certain: Wdl) -> Verdict {
+impl ProvenResult {
+    /// The result for chances of which one is 1, from the same side.
+    fn of(certain: Wdl) -> ProvenResult {
         if certain == Wdl::WIN {
-            Verdict::Win
+            ProvenResult::Win
         } else if certain == Wdl::LOSS {
-            Verdict::Loss
+            ProvenResult::Loss
         } else {
-            Verdict::Draw
+            ProvenResult::Draw
         }
     }
 
-    /// The verdict as chances, from the same side.
+    /// The result as chances, from the same side.
     fn wdl(self) -> Wdl {
         match self {
-            Verdict::Win => Wdl::WIN,
-            Verdict::Draw => Wdl::DRAW,
-            Verdict::Loss => Wdl::LOSS,
+            ProvenResult::Win => Wdl::WIN,
+            ProvenResult::Draw => Wdl::DRAW,
+            ProvenResult::Loss => Wdl::LOSS,
         }
     }
 }
 
-/// A certain result and how long it takes, as one side sees it.
+/// A proven result with its length, from the view of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Proven {
     /// The result under best play of both sides.
-    pub verdict: Verdict,
-    /// Plies until the game ends, as far as proven: the winner ends it within so many. 255 stands for more, too.
+    pub result: ProvenResult,
+    /// Upper bound of the plies until the winner ends the game; 255 stands for 255 or more.
     pub plies: u8,
 }
 
 impl Proven {
-    /// The certain result of a move that ends the game with `outcome`, as `viewer` sees it.
+    /// The proven result of a move that ends the game with `outcome`, from the view of `viewer`.
     pub fn ending(outcome: Outcome, viewer: Side) -> Proven {
-        Proven { verdict: Verdict::of(Wdl::of_outcome(outcome, viewer)), plies: 1 }
+        Proven { result: ProvenResult::of(Wdl::of_outcome(outcome, viewer)), plies: 1 }
     }
 
-    /// The result of the move that led to a position with this result, as its mover sees it.
+    /// The result of the move that led to a position with this result, from the view of the side that made the move.
     #[must_use]
     pub fn for_move_before(self) -> Proven {
-        Proven { verdict: Verdict::of(self.wdl().flipped()), plies: self.plies.saturating_add(1) }
+        Proven { result: ProvenResult::of(self.wdl().flipped()), plies: self.plies.saturating_add(1) }
     }
 
     /// The result as chances, from the same side.
     pub fn wdl(self) -> Wdl {
-        self.verdict.wdl()
+        self.result.wdl()
     }
 
-    /// Orders results as the side that has them likes them: wins, the faster the better, then draws, then losses, the
-    /// slower the better.
+    /// Orders results by preference: fast wins, slow wins, draws, slow losses, fast losses.
     pub fn preference(self) -> i32 {
-        match self.verdict {
-            Verdict::Win => 1000 - i32::from(self.plies),
-            Verdict::Draw => 0,
-            Verdict::Loss => i32::from(self.plies) - 1000,
+        match self.result {
+            ProvenResult::Win => 1000 - i32::from(self.plies),
+            ProvenResult::Draw => 0,
+            ProvenResult::Loss => i32::from(self.plies) - 1000,
         }
     }
 }
 
-/// What the results of all moves, as the mover sees them, say of the position: a win as soon as one move wins,
-/// otherwise nothing while a move is open, else the result the mover likes best. `None` for no moves at all.
+/// The result of a position from the results of its moves, both from the view of the side to move: a win if one move
+/// wins, else `None` while a move has no proven result, else the best result. `None` without moves.
 pub(super) fn prove(moves: impl Iterator<Item = Option<Proven>>) -> Option<Proven> {
     let mut best: Option<Proven> = None;
     let mut open = false;
@@ -93,40 +92,40 @@ pub(super) fn prove(moves: impl Iterator<Item = Option<Proven>>) -> Option<Prove
             }
         }
     }
-    best.filter(|best| !open || best.verdict == Verdict::Win)
+    best.filter(|best| !open || best.result == ProvenResult::Win)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const fn proven(verdict: Verdict, plies: u8) -> Option<Proven> {
-        Some(Proven { verdict, plies })
+    const fn proven(result: ProvenResult, plies: u8) -> Option<Proven> {
+        Some(Proven { result, plies })
     }
 
     #[test]
     fn one_win_is_enough_and_the_fastest_counts() {
-        let moves = [None, proven(Verdict::Win, 5), proven(Verdict::Loss, 2), proven(Verdict::Win, 3)];
-        assert_eq!(prove(moves.into_iter()), proven(Verdict::Win, 3));
+        let moves = [None, proven(ProvenResult::Win, 5), proven(ProvenResult::Loss, 2), proven(ProvenResult::Win, 3)];
+        assert_eq!(prove(moves.into_iter()), proven(ProvenResult::Win, 3));
     }
 
     #[test]
     fn draws_and_losses_need_every_move() {
-        let open = [proven(Verdict::Draw, 1), None, proven(Verdict::Loss, 2)];
+        let open = [proven(ProvenResult::Draw, 1), None, proven(ProvenResult::Loss, 2)];
         assert_eq!(prove(open.into_iter()), None);
-        let drawn = [proven(Verdict::Draw, 1), proven(Verdict::Loss, 6), proven(Verdict::Loss, 2)];
-        assert_eq!(prove(drawn.into_iter()), proven(Verdict::Draw, 1));
-        let lost = [proven(Verdict::Loss, 4), proven(Verdict::Loss, 6), proven(Verdict::Loss, 2)];
-        assert_eq!(prove(lost.into_iter()), proven(Verdict::Loss, 6));
+        let drawn = [proven(ProvenResult::Draw, 1), proven(ProvenResult::Loss, 6), proven(ProvenResult::Loss, 2)];
+        assert_eq!(prove(drawn.into_iter()), proven(ProvenResult::Draw, 1));
+        let lost = [proven(ProvenResult::Loss, 4), proven(ProvenResult::Loss, 6), proven(ProvenResult::Loss, 2)];
+        assert_eq!(prove(lost.into_iter()), proven(ProvenResult::Loss, 6));
         assert_eq!(prove([].into_iter()), None);
     }
 
     #[test]
     fn the_viewpoint_changes_with_each_ply() {
-        let win = Proven { verdict: Verdict::Win, plies: 1 };
-        assert_eq!(win.for_move_before(), Proven { verdict: Verdict::Loss, plies: 2 });
-        assert_eq!(win.for_move_before().for_move_before(), Proven { verdict: Verdict::Win, plies: 3 });
-        let long = Proven { verdict: Verdict::Draw, plies: 255 };
+        let win = Proven { result: ProvenResult::Win, plies: 1 };
+        assert_eq!(win.for_move_before(), Proven { result: ProvenResult::Loss, plies: 2 });
+        assert_eq!(win.for_move_before().for_move_before(), Proven { result: ProvenResult::Win, plies: 3 });
+        let long = Proven { result: ProvenResult::Draw, plies: 255 };
         assert_eq!(long.for_move_before(), long);
     }
 }

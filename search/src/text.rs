@@ -6,12 +6,12 @@ use hnefi_engine::BoardSize;
 use hnefi_inference::Wdl;
 
 use super::Search;
-use super::solver::{Proven, Verdict};
+use super::solver::{Proven, ProvenResult};
 use super::tree::{Edge, NodeId, generation_order};
 
 impl Search {
-    /// The tree down to `depth` plies: a line per move that was visited or has a certain result, indented by ply, in
-    /// generation order. Values are win/draw/loss in thousandths, as the side that makes the move sees them.
+    /// The tree down to `depth` plies: a line per move that was visited or has a proven result, indented by ply, in
+    /// generation order. Values are win/draw/loss in thousandths, from the view of the side that makes the move.
     pub fn tree_text(&self, depth: u32) -> String {
         let Some(root) = &self.root else { return String::new() };
         let node = self.tree.node(NodeId::ROOT);
@@ -54,10 +54,10 @@ fn chances(wdl: Wdl) -> String {
 }
 
 fn certain(proven: Proven) -> String {
-    let verdict = match proven.verdict {
-        Verdict::Win => "wins",
-        Verdict::Draw => "draws",
-        Verdict::Loss => "loses",
+    let result = match proven.result {
+        ProvenResult::Win => "wins",
+        ProvenResult::Draw => "draws",
+        ProvenResult::Loss => "loses",
     };
-    format!(" {verdict} in {}", proven.plies)
+    format!(" {result} in {}", proven.plies)
 }

@@ -1,8 +1,8 @@
-//! One search on several threads: each goes down the tree for a leaf, evaluates it alone, and brings the answer back.
+//! One search on several threads: each thread selects a leaf, evaluates it and expands it.
 //!
-//! The tree is behind one lock, held on the way down and on the way up but never during an evaluation. Leaves under way
-//! count as lost visits (`virtual_loss`), which sends the threads different ways. On one thread the search is the same
-//! as by [`super::run_to_end`].
+//! One lock protects the tree. It is held during selection and backup, never during an evaluation. Outstanding leaves
+//! count as lost visits (`virtual_loss`), so the threads take different paths. On one thread the search equals
+//! [`super::run_to_end`].
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,10 @@ use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator};
 
 use super::{Search, Selection};
 
-/// How long a thread waits at most for the answers of the others before it looks again by itself.
+/// Longest wait of a blocked thread before it tries again.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// Wakes whoever watches a search: because the search is over, or because somebody else rang.
+/// Wakes the thread that watches a search: when the search is over, or when another thread calls [`Bell::ring`].
 #[derive(Debug, Default)]
 pub struct Bell {
     rung: Mutex<bool>,
@@ -23,13 +23,13 @@ pub struct Bell {
 }
 
 impl Bell {
-    /// Wakes the one who waits, or the next one to wait.
+    /// Wakes the waiting thread, or makes the next wait return at once.
     pub fn ring(&self) {
         *locked(&self.rung) = true;
         self.heard.notify_all();
     }
 
-    /// Waits until the bell has been rung since the last wait, or until that time.
+    /// Waits until the bell is rung, or has been rung since the last wait, or until the time `until`.
     pub fn wait(&self, until: Option<Instant>) {
         let mut rung = locked(&self.rung);
         while !*rung {
@@ -43,25 +43,26 @@ impl Bell {
     }
 }
 
-/// A search in progress on its threads, for the one who watches it.
+/// A running search, as its watching thread sees it.
 pub struct Searching<'a> {
     search: Mutex<&'a mut Search>,
-    /// Told when a leaf is answered while threads wait for that.
+    /// Notified when a leaf is expanded while threads wait.
     answered: Condvar,
     waiting: AtomicUsize,
-    /// Whether somebody wants to look at the tree: the threads let him pass.
+    /// Number of callers that want to look at the tree; the threads let them go first.
     visitors: AtomicUsize,
     at_work: AtomicUsize,
     stopped: AtomicBool,
     bell: &'a Bell,
 }
 
-/// Searches with one thread per evaluator while `watch` runs on the caller's thread. The threads end by themselves when
-/// the playouts granted are used up or the result is certain, and ring the bell then; when `watch` returns they are
-/// stopped and the leaves under way are still answered.
+/// Searches with one thread per evaluator while `watch` runs on the caller's thread. The threads end, and ring the
+/// bell, when the granted playouts are used up or the root is proven. When `watch` returns, the threads are stopped;
+/// outstanding leaves are still expanded.
 ///
 /// # Errors
-/// The second part of the result: an evaluator failed, which stops all threads. The search can go on with others.
+/// The second part of the result is the error of an evaluator, which stops all threads. The search can go on with other
+/// evaluators.
 ///
 /// # Panics
 /// When an evaluator panics.
@@ -93,14 +94,14 @@ pub fn search_on_threads<R>(
             .collect();
         let watched = watch(searching);
         searching.stop();
-        // All are waited for, whatever the first of them says.
+        // Join all threads before returning the first error.
         let ends: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
         let ends = ends.into_iter().map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         (watched, ends.collect())
     })
 }
 
-/// Signs a thread off, also when it panics.
+/// Counts a thread as ended, also when it panics.
 struct Leaving<'a, 'b>(&'a Searching<'b>);
 
 impl Drop for Leaving<'_, '_> {
@@ -115,7 +116,7 @@ impl Drop for Leaving<'_, '_> {
 }
 
 impl<'a> Searching<'a> {
-    /// Looks at the search as it stands; the threads wait meanwhile.
+    /// Calls `at` with the search while the threads wait.
     pub fn look<R>(&self, at: impl FnOnce(&Search) -> R) -> R {
         self.visitors.fetch_add(1, Ordering::SeqCst);
         let search = locked(&self.search);
@@ -130,7 +131,7 @@ impl<'a> Searching<'a> {
         self.at_work.load(Ordering::SeqCst) == 0
     }
 
-    /// Lets every thread end when the leaf it is evaluating is answered.
+    /// Lets every thread end after its present leaf.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
     }
@@ -139,10 +140,10 @@ impl<'a> Searching<'a> {
         self.stopped.load(Ordering::SeqCst)
     }
 
-    /// One thread's life.
+    /// The work of one thread.
     fn work(&self, evaluator: &mut dyn Evaluator) -> Result<(), EvalError> {
         let mut search = self.enter();
-        // A copy of each leaf, so that the tree is free while it is evaluated.
+        // Copies of the leaf's position and moves, so that the tree is unlocked during the evaluation.
         let Some(mut position) = search.root.clone() else { return Ok(()) };
         let (mut moves, mut scratch) = (Vec::new(), Evaluations::new());
         while !self.is_stopped() {
@@ -181,7 +182,7 @@ impl<'a> Searching<'a> {
         Ok(())
     }
 
-    /// Takes the lock on the tree, after those who only want to look.
+    /// Locks the tree, after all callers of [`Searching::look`].
     fn enter(&self) -> MutexGuard<'_, &'a mut Search> {
         while self.visitors.load(Ordering::SeqCst) > 0 {
             std::thread::yield_now();
@@ -197,7 +198,7 @@ impl<'a> Searching<'a> {
     }
 }
 
-/// The lock, also where a thread panicked with it in its hands: the panic comes out of the scope.
+/// Locks a mutex, poisoned or not: the scope passes a thread's panic on.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

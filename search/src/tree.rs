@@ -1,18 +1,18 @@
-//! The tree: nodes in a flat array and their moves in runs of their own, reused from search to search.
+//! The tree: nodes in a flat array and their edges in contiguous runs, reused from search to search.
 //!
-//! A node is a position some evaluation was asked for; its moves are a run of edges, at first in generation order. A
-//! move that ends the game, or that the opponent answers with an immediate win, is known for certain and never gets a
+//! A node is a position that was selected for evaluation; its moves are a run of edges, at first in generation order. A
+//! move that ends the game, or that the opponent answers with an immediate win, has a proven result and never gets a
 //! node.
 //!
-//! PUCT without noise tries the moves of a node in the order of their priors, so of those that nobody touched yet only
-//! the first can be next. Below the root such a tree keeps the moves that were touched first and the next one behind
-//! them: a playout reads a handful of moves of each position on its way instead of a hundred ([`Tree::moves_in_play`]).
+//! PUCT without noise visits the moves of a node in the order of their priors, so the next untouched move is the one
+//! with the highest prior. Below the root the tree keeps the touched moves in front and that one behind them, and a
+//! playout reads a handful of edges per node instead of a hundred ([`Tree::moves_in_play`]).
 
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_inference::Wdl;
 
 use super::runs::{RunStart, Runs};
-use super::solver::{Proven, Verdict, prove};
+use super::solver::{Proven, ProvenResult, prove};
 
 /// Index of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,72 +32,72 @@ impl NodeId {
     }
 }
 
-/// A move of a node, from the view of the side that makes it.
+/// A move of a node; values are from the view of the side that makes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) mv: Move,
-    /// The move's certain result.
+    /// The move's proven result.
     pub(super) proven: Option<Proven>,
     /// The network's prior, without noise.
     pub(super) prior: f32,
-    /// Playouts that went through the move and have been counted.
+    /// Playouts through the move that are backed up.
     pub(super) visits: u32,
-    /// The position it leads to, once a playout went there.
+    /// The node after the move, once a playout has visited it.
     pub(super) child: Option<NodeId>,
 }
 
 const _: () = assert!(size_of::<Edge>() == 16, "edges are most of the memory");
 
 impl Edge {
-    /// Whether the move certainly loses, so that no playout should follow it.
+    /// Whether the move is a proven loss, which no playout follows.
     pub(super) fn is_lost(&self) -> bool {
-        matches!(self.proven, Some(Proven { verdict: Verdict::Loss, .. }))
+        matches!(self.proven, Some(Proven { result: ProvenResult::Loss, .. }))
     }
 
-    /// Whether something is known or being asked of where it leads, beyond its prior.
+    /// Whether the move has a child or a proven result.
     fn is_touched(&self) -> bool {
         self.child.is_some() || self.proven.is_some()
     }
 }
 
-/// A position, from the view of its side to move.
+/// A position; values are from the view of the side to move.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     first_edge: RunStart,
     edge_count: u16,
-    /// Outstanding leaves below this node or at it.
+    /// Outstanding leaves at or below this node.
     pub(super) pending: u16,
-    /// 0 until evaluated; then 1 and one more for each playout that went on below.
+    /// 0 until evaluated; then 1 plus the number of playouts below.
     pub(super) visits: u32,
-    /// What the evaluator said.
+    /// The evaluator's value.
     pub(super) raw: Wdl,
-    /// What the subtree says; see [`Tree::refresh`].
+    /// The value of the subtree; see [`Tree::refresh`].
     pub(super) value: Wdl,
-    /// Plies to the end of the game: what the evaluator said of the positions below, on average.
+    /// Plies to the end of the game, the mean over the subtree.
     pub(super) moves_left: f32,
-    /// What the evaluator said of them here.
+    /// Plies to the end of the game, the evaluator's estimate for this position.
     pub(super) raw_moves_left: f32,
-    /// The position's certain result.
+    /// The position's proven result.
     pub(super) proven: Option<Proven>,
 }
 
 impl Node {
-    /// Whether the evaluator has answered.
+    /// Whether the node has an evaluation.
     pub(super) fn is_evaluated(&self) -> bool {
         self.visits > 0
     }
 
-    /// Playouts that went on below this node and were counted.
+    /// Playouts below this node that are backed up.
     pub(super) fn playouts(&self) -> u32 {
         self.visits.saturating_sub(1)
     }
 }
 
-/// What [`Tree::grow`] made of a position.
+/// The result of [`Tree::grow`].
 pub(super) enum Growth {
     /// A node to be evaluated.
     Open(NodeId),
-    /// The immediate ends of its moves settle the position, as its side to move sees it; there is no node.
+    /// The immediate ends of its moves prove the position (result from the view of its side to move); it gets no node.
     Settled(Proven),
 }
 
@@ -106,7 +106,7 @@ pub(super) enum Growth {
 pub(super) struct Tree {
     nodes: Vec<Node>,
     edges: Runs<Edge>,
-    /// Whether moves below the root are lined up by prior.
+    /// Whether moves below the root are ordered by prior.
     by_prior: bool,
 }
 
@@ -143,8 +143,8 @@ impl Tree {
         self.edges.get_mut(node.first_edge, usize::from(node.edge_count))
     }
 
-    /// The moves of a node that matter to a playout: all that were touched and, at the end, the one that would be next.
-    /// All moves where they are not lined up.
+    /// The moves of a node that a playout may choose: all touched moves and, at the end, the untouched move with the
+    /// highest prior. All moves of a node without an order.
     pub(super) fn moves_in_play(&self, id: NodeId) -> &[Edge] {
         let edges = self.edges(id);
         if !self.is_lined_up(id) {
@@ -154,7 +154,7 @@ impl Tree {
         &edges[..edges.len().min(touched + 1)]
     }
 
-    /// Brings the moves of a newly evaluated node in line: what is certain, then the one with the highest prior.
+    /// Orders the moves of a newly evaluated node: proven moves, then the one with the highest prior.
     pub(super) fn line_up(&mut self, id: NodeId) {
         if !self.is_lined_up(id) {
             return;
@@ -170,7 +170,7 @@ impl Tree {
         self.line_up_next(id);
     }
 
-    /// Brings the move that is next after one was touched behind those that were.
+    /// Moves the untouched move with the highest prior behind the touched moves.
     pub(super) fn line_up_next(&mut self, id: NodeId) {
         if !self.is_lined_up(id) {
             return;
@@ -184,14 +184,13 @@ impl Tree {
         edges.swap(place, next);
     }
 
-    /// Whether the moves of a node are kept in the order in which they are tried. The root's are not: it may have
-    /// noise, and it is what reports tell.
+    /// Whether the moves of a node are ordered. The root's moves stay in generation order, for noise and reports.
     fn is_lined_up(&self, id: NodeId) -> bool {
         self.by_prior && id != NodeId::ROOT
     }
 
     /// Makes `position` the root of an empty tree. Every move is tested for an immediate end and kept, so that a report
-    /// can tell all winning moves.
+    /// shows all winning moves.
     pub(super) fn plant(&mut self, position: &Position, moves: &MoveList) {
         self.clear();
         let mover = position.side_to_move();
@@ -212,7 +211,7 @@ impl Tree {
         let mut settled = None;
         for &mv in moves.as_slice() {
             let proven = position.outcome_after(mv).map(|outcome| Proven::ending(outcome, mover));
-            if proven.is_some_and(|proven| proven.verdict == Verdict::Win) {
+            if proven.is_some_and(|proven| proven.result == ProvenResult::Win) {
                 settled = proven;
                 break;
             }
@@ -247,8 +246,8 @@ impl Tree {
         NodeId::new(self.nodes.len() - 1)
     }
 
-    /// What is known of a move's value, from the view of the side that makes it: its certain result, else the mean of
-    /// the playouts below it, else nothing.
+    /// The value of a move, from the view of the side that makes it: its proven result, else the value of its child;
+    /// `None` for an unvisited move.
     pub(super) fn edge_value(&self, edge: &Edge) -> Option<Wdl> {
         if let Some(proven) = edge.proven {
             return Some(proven.wdl());
@@ -257,7 +256,7 @@ impl Tree {
         child.is_evaluated().then(|| child.value.flipped())
     }
 
-    /// Plies to the end of the game after a move, the move itself included, where something is known of them.
+    /// Plies to the end of the game, including the move; `None` for an unvisited move.
     pub(super) fn edge_moves_left(&self, edge: &Edge) -> Option<f32> {
         if let Some(proven) = edge.proven {
             return Some(f32::from(proven.plies));
@@ -266,12 +265,13 @@ impl Tree {
         child.is_evaluated().then_some(child.moves_left + 1.0)
     }
 
-    /// Playouts under way through a move.
+    /// Outstanding playouts through a move.
     pub(super) fn edge_pending(&self, edge: &Edge) -> u32 {
         edge.child.map_or(0, |child| u32::from(self.node(child).pending))
     }
 
-    /// Whether a playout may follow the move: it does not certainly lose, and no answer is awaited for its position.
+    /// Whether a playout may follow the move: it is not a proven loss, and its position does not wait for an
+    /// evaluation.
     pub(super) fn is_open(&self, edge: &Edge) -> bool {
         let awaited = edge.child.is_some_and(|child| {
             let child = self.node(child);
@@ -280,9 +280,9 @@ impl Tree {
         !edge.is_lost() && !awaited
     }
 
-    /// Computes a node's value from its evaluation and its moves: their mean, each move weighted by its visits. A move
-    /// that certainly loses weighs nothing, however often it was visited before that was known, because nobody would
-    /// make it. A proven node has its exact value.
+    /// Computes a node's value: the mean of its raw value and its moves' values, each move weighted by its visits. A
+    /// proven loss has weight 0, because it would not be played, however often it was visited before the proof. A
+    /// proven node has its exact value.
     pub(super) fn refresh(&mut self, id: NodeId) {
         let node = self.node(id);
         if node.proven.is_some() {
@@ -303,7 +303,7 @@ impl Tree {
         self.node_mut(id).value = Wdl { win: sum.win / weight, draw: sum.draw / weight, loss: sum.loss / weight };
     }
 
-    /// Proves a node from its moves if they allow it; gives the proof.
+    /// Proves a node from the proven results of its moves, if they suffice, and returns the result.
     pub(super) fn settle(&mut self, id: NodeId) -> Option<Proven> {
         let proven = prove(self.edges(id).iter().map(|edge| edge.proven));
         if let Some(proven) = proven {
@@ -342,15 +342,15 @@ impl Tree {
     }
 }
 
-/// Moves are generated by origin and then by destination, both rising.
+/// Sort key of the generation order: by origin, then by destination.
 pub(super) fn generation_order(mv: Move) -> (usize, usize) {
     (mv.from().index(), mv.to().index())
 }
 
 #[cfg(test)]
 impl Tree {
-    /// A root with the given evaluation and moves of the given prior, visits, mean value and certain result, for
-    /// checking formulae against figures worked out by hand.
+    /// A root with the given evaluation and with moves of the given prior, visits, mean value and proven result, to
+    /// check formulae against figures worked out by hand.
     pub(super) fn by_hand(raw: Wdl, moves: &[(f32, u32, Option<Wdl>, Option<Proven>)]) -> Tree {
         use hnefi_engine::Square;
         let visits = 1 + moves.iter().map(|&(_, visits, ..)| visits).sum::<u32>();
@@ -386,8 +386,8 @@ mod tests {
 
     #[test]
     fn a_value_is_the_mean_over_visits_without_lost_moves() {
-        let lost = Some(Proven { verdict: Verdict::Loss, plies: 2 });
-        let drawn = Some(Proven { verdict: Verdict::Draw, plies: 1 });
+        let lost = Some(Proven { result: ProvenResult::Loss, plies: 2 });
+        let drawn = Some(Proven { result: ProvenResult::Draw, plies: 1 });
         let wdl = |win, draw, loss| Wdl { win, draw, loss };
         let mut tree = Tree::by_hand(
             wdl(0.5, 0.25, 0.25),

@@ -1,41 +1,40 @@
-//! Evening out lopsided games, by blunders and by time to think.
+//! Handicaps: random moves and fewer playouts for the side that mostly wins.
 //!
-//! Where one side wins nearly every game, as the defenders do on the small boards at first, all results are the same
-//! and nothing can be learned from them. Two handicaps even that out, each adapted after every generation, for every
-//! ruleset by itself:
+//! While one side wins nearly every game, as the defenders do on the small boards at first, all results are the same
+//! and the network learns nothing from them. Two handicaps balance the games. Each is adapted after every generation
+//! and separately for each ruleset:
 //!
-//! - **blunders**: the side that scores more plays some of its moves at random, although it searches them all, so that it
-//!   goes on learning from full searches while the other side gets something to win;
-//! - **playouts**: the side that scores less thinks longer and the other one shorter; the geometric mean stays what is
-//!   configured.
+//! - **blunders**: the side that scores more plays a share of its moves at random. It still searches every move, so its
+//!   policy targets come from full searches.
+//! - **playouts**: the side that scores less gets more playouts and the other side fewer. Their geometric mean is the
+//!   configured number.
 //!
-//! Both fade by themselves when the side that lost catches up. Where the rules favour the other side for good, they
-//! stay, and the network learns what positions are worth against a handicapped opponent; so a later stage of a
-//! run may do without them and learn from even games. The state moves at the end of a generation only, so threads do
-//! not matter.
+//! Both shrink when the weaker side catches up. If the rules favour one side, the handicaps stay and the network learns
+//! values of play against a handicapped opponent; a later stage of the run may therefore switch them off. The handicaps
+//! change only at the end of a generation, so the number of threads does not affect them.
 
 use hnefi_engine::{Preset, Rules, Side};
 use serde::{Deserialize, Serialize};
 
 use hnefi_run::{GameRecord, Handicap};
 
-/// The most that one generation changes, in doublings: at a score of 0 or 1.
+/// Largest change per generation, in doublings, at a mean score of 0 or 1.
 const STEP_DOUBLINGS: f32 = 0.5;
 
-/// The most that one generation changes in the share of random moves.
+/// Largest change per generation in the share of random moves.
 const STEP_BLUNDERS: f32 = 0.1;
 
-/// The fewest playouts of a search that is to teach something.
+/// Fewest playouts of a search that gives a policy target.
 const FEWEST: u32 = 2;
 
-/// The most that the handicaps may come to; 0 for none.
+/// Upper limits of the handicaps; 0 switches a handicap off.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Limits {
     pub(super) doublings: f32,
     pub(super) blunders: f32,
 }
 
-/// The handicaps of every ruleset that games have ended in.
+/// The handicap of each ruleset that has finished games.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Balance(Vec<(Preset, Handicap)>);
 
@@ -46,19 +45,19 @@ impl Balance {
         self.0.iter().find(|(known, _)| Some(*known) == preset).map(|&(_, handicap)| handicap).unwrap_or_default()
     }
 
-    /// All that are known.
+    /// All rulesets with their handicaps.
     pub(super) fn all(&self) -> Vec<(Preset, Handicap)> {
         self.0.clone()
     }
 
-    /// Keeps the handicaps within new limits.
+    /// Clamps the handicaps to new limits.
     pub(super) fn restrict(&mut self, limits: Limits) {
         for (_, handicap) in &mut self.0 {
             restrict(handicap, limits);
         }
     }
 
-    /// Takes in the games of a generation.
+    /// Adapts the handicaps to the finished games of a generation.
     pub(super) fn observe(&mut self, games: &[GameRecord], limits: Limits) {
         for preset in Preset::ALL {
             let games = games.iter().filter(|game| game.rules.preset() == Some(preset));
@@ -81,7 +80,7 @@ impl Balance {
     }
 }
 
-/// Moves in favour of the side that scored less, `score` being the attackers'.
+/// Moves the handicap in favour of the side that scored less; `score` is the attackers' mean score, 0 to 1.
 fn adapt(handicap: &mut Handicap, score: f32, limits: Limits) {
     let towards = 2.0 * (0.5 - score);
     handicap.doublings += STEP_DOUBLINGS * towards;
@@ -94,13 +93,13 @@ fn restrict(handicap: &mut Handicap, limits: Limits) {
     handicap.blunders = handicap.blunders.clamp(-limits.blunders, limits.blunders);
 }
 
-/// Playouts of a full search of attackers and defenders.
+/// Playouts of a search, for attackers and for defenders.
 pub(super) fn playouts(handicap: Handicap, base: u32) -> [u32; 2] {
     let playouts = |doublings: f32| ((base as f32 * doublings.exp2()).round() as u32).max(FEWEST.min(base));
     [playouts(handicap.doublings / 2.0), playouts(-handicap.doublings / 2.0)]
 }
 
-/// Share of its moves that a side plays at random.
+/// Share of its moves that `side` plays at random, 0 to 1.
 pub(super) fn blunders(handicap: Handicap, side: Side) -> f32 {
     match side {
         Side::Attackers => (-handicap.blunders).max(0.0),

@@ -1,39 +1,39 @@
-//! Evaluations that a lane has had before.
+//! A cache of evaluations, one for each game batch.
 //!
-//! Trees are fresh at every move, so what the search found below the move it then made is asked for again, by the next
-//! search and the one after it. The key covers everything that legality and the network's input read
-//! ([`hnefi_engine::Position::state_key`]), so an answer from here is the very answer that the network would give.
-//! Every lane has a cache of its own: what it holds does not depend on the threads.
+//! Every move begins a new tree, so the next searches ask again for positions below the move just played. The key
+//! covers everything that legality and the network's input read ([`hnefi_engine::Position::state_key`]), so a cached
+//! evaluation equals the one that the network would return. Each game batch has its own cache, so the contents do not
+//! depend on the number of threads.
 //!
-//! Nothing is allocated after the beginning: answers lie in slots chosen by key, the latest one staying, and their
-//! priors in a ring that overwrites the oldest.
+//! The memory is allocated once. A key selects a slot, and a new evaluation replaces the slot's old one. Priors lie in
+//! a ring buffer that overwrites the oldest.
 
 use hnefi_inference::Evaluation;
 
-/// Room for priors of a slot, in the mean over the slots.
+/// Capacity of the ring in priors per slot.
 const MEAN_MOVES: usize = 80;
 
-/// The answers of one network.
+/// The evaluations of one network.
 pub(super) struct EvaluationCache {
-    /// Identity of the network.
+    /// Id of the network's checkpoint.
     checkpoint: String,
-    /// A power of two.
+    /// The number of slots is a power of two.
     slots: Vec<Option<Slot>>,
     ring: Vec<f32>,
-    /// Floats written to the ring since its beginning, skipped ones included.
+    /// Priors written to the ring so far, skipped places included.
     written: u64,
 }
 
 struct Slot {
     key: u64,
     evaluation: Evaluation,
-    /// Where the priors begin, counted like `written`.
+    /// Position of the first prior, counted like `written`.
     begin: u64,
     len: u32,
 }
 
 impl EvaluationCache {
-    /// A cache for about so many answers.
+    /// A cache with `answers` slots, rounded up to a power of two.
     pub(super) fn new(answers: usize) -> EvaluationCache {
         let slots = answers.next_power_of_two();
         EvaluationCache {
@@ -44,7 +44,7 @@ impl EvaluationCache {
         }
     }
 
-    /// Forgets everything unless it comes from this network.
+    /// Clears the cache if it holds another network's evaluations.
     pub(super) fn serve(&mut self, checkpoint: &str) {
         if self.checkpoint != checkpoint {
             checkpoint.clone_into(&mut self.checkpoint);
@@ -52,7 +52,7 @@ impl EvaluationCache {
         }
     }
 
-    /// The answer to a position with this key and so many legal moves.
+    /// The cached evaluation and priors of the position with this key and `moves` legal moves.
     pub(super) fn get(&self, key: u64, moves: usize) -> Option<(&Evaluation, &[f32])> {
         let slot = self.slots[self.place(key)].as_ref()?;
         let overwritten = slot.begin + (self.ring.len() as u64) < self.written;
@@ -63,7 +63,7 @@ impl EvaluationCache {
         Some((&slot.evaluation, &self.ring[begin..begin + moves]))
     }
 
-    /// Keeps an answer.
+    /// Stores an evaluation with its priors.
     pub(super) fn put(&mut self, key: u64, evaluation: &Evaluation, priors: &[f32]) {
         let size = self.ring.len();
         if priors.len() > size {
@@ -71,7 +71,7 @@ impl EvaluationCache {
         }
         let mut begin = (self.written % size as u64) as usize;
         if begin + priors.len() > size {
-            // Priors lie in one piece.
+            // The priors of an evaluation are contiguous, so skip to the start of the ring.
             self.written += (size - begin) as u64;
             begin = 0;
         }

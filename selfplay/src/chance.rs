@@ -1,12 +1,12 @@
-//! The random numbers of self-play: each comes from the run's seed and what it is for, so it matters neither which
-//! thread draws it nor whether the process was started again in between.
+//! Random numbers of self-play. Each is derived from the run's seed and its purpose, so it depends neither on the
+//! thread that draws it nor on interruptions.
 
 use rand_xoshiro::rand_core::Rng as _;
 
 use hnefi_search::{Rng, rng_for};
 
-/// What a random number is for. The numbers are part of what makes a run repeatable: never reuse one. (6, 7 and 9 to 13
-/// belonged to what is gone.)
+/// The purpose of a random number. Repeatable runs depend on these values, so never reuse one. (6, 7 and 9 to 13
+/// belonged to removed features.)
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Purpose {
     /// Which ruleset a game has.
@@ -23,12 +23,12 @@ pub(super) enum Purpose {
     Blunder = 8,
 }
 
-/// The generator for one purpose at one ply of one game; things chosen once a game use ply 0.
+/// The generator for one purpose at one ply of one game. Choices made once per game use ply 0.
 pub(super) fn generator(seed: u64, game: u64, ply: usize, purpose: Purpose) -> Rng {
     rng_for(&[seed, game, ply as u64, purpose as u64])
 }
 
-/// A number in 0..1, uniform on multiples of 2^-53.
+/// A uniform number in [0, 1), a multiple of 2^-53.
 pub(super) fn unit(rng: &mut Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -1,4 +1,4 @@
-//! What a configuration means to the fleet.
+//! Search settings, handicap limits and rulesets from a run's configuration.
 
 use hnefi_engine::{Preset, Rules};
 use hnefi_run::config::{SearchSection, SelfPlayConfig};
@@ -6,18 +6,19 @@ use hnefi_search::{RootKind, SearchConfig};
 
 use crate::balance::Limits;
 
-/// What self-play searches with.
+/// The search settings of self-play.
 pub fn search_config(section: &SearchSection) -> SearchConfig {
     let SearchSection { considered, c_visit, c_scale } = *section;
     SearchConfig { root: RootKind::Gumbel, considered, c_visit, c_scale, ..SearchConfig::default() }
 }
 
-/// The most that handicaps may come to.
+/// The limits of the handicaps.
 pub(crate) fn limits(config: &SelfPlayConfig) -> Limits {
     Limits { doublings: config.balance_doublings, blunders: config.blunder_share }
 }
 
-/// Rules of the ruleset at `point`, in 0..1, of the shares laid end to end; with the self-play ply cap.
+/// The rules, with the self-play ply cap, of the ruleset whose share contains `point` (0 to 1) when all shares are laid
+/// end to end.
 pub(crate) fn rules_at(config: &SelfPlayConfig, point: f64) -> Rules {
     let played = || config.rulesets.iter().filter(|ruleset| ruleset.share > 0.0);
     let total: f64 = played().map(|ruleset| f64::from(ruleset.share)).sum();
@@ -26,7 +27,7 @@ pub(crate) fn rules_at(config: &SelfPlayConfig, point: f64) -> Rules {
         left -= f64::from(ruleset.share);
         left < 0.0
     });
-    // Rounding may leave the point just past the end: the last ruleset with a share then.
+    // Rounding may leave the point just past the end; then take the last ruleset with a share.
     let preset = chosen.or_else(|| played().next_back()).map_or(Preset::Brandubh, |ruleset| ruleset.rules);
     let rules = preset.rules();
     Rules { ply_cap: config.ply_caps.of(rules.size), ..rules }

@@ -1,151 +1,102 @@
-//! The fleet: many games of self-play at once, the same games whatever the number of threads.
+//! The fleet: many concurrent games of self-play, with results that do not depend on the number of threads.
 //!
-//! Games sit in **lanes** of 32 that are advanced in lock step and evaluated as one batch; threads take whole lanes. A
-//! **round** is one move in every game of a lane. Between rounds a game is its record and nothing else, and every random
-//! number comes from the run's seed, the game's number, the ply and what it is for. So records depend on the seed, the
-//! checkpoints and the quotas alone (as long as the evaluator's answers do), a fleet can be put away between any two
-//! rounds and goes on as if nothing had happened, and stopping costs at most the round being played.
+//! The games of a **game batch**, 32 of them, advance in lock step and are evaluated together; a thread takes a whole
+//! batch. A **round** is one move in every game of a batch. Between rounds the state of a game is its record, and every
+//! random number is derived from the run's seed, the number of the game, the ply and a purpose. Records therefore
+//! depend only on the seed, the checkpoints and the quotas (if the evaluations are deterministic). A fleet can be saved
+//! between any two rounds and resumed later with the same result, and stopping it costs at most the round being played.
 //!
-//! Games are never cut off at the end of a generation, which would keep only short ones: they go on with the next
-//! network. Searches are fresh at every move, trees are not kept between moves.
+//! Games are not cut off at the end of a generation, which would favour short games: they go on with the next network.
+//! Every move begins a new search tree.
 
-mod arrival;
 mod balance;
-mod batches;
 mod cache;
 mod chance;
 mod config;
-mod crew;
+mod error;
 mod game;
-mod lane;
+mod game_batch;
+mod game_slot;
 mod observer;
 mod opening;
+mod recording;
 mod resignation;
-mod seat;
+mod settings;
 mod snapshot;
 mod statistics;
+mod threads;
+mod upload;
 
 use hnefi_inference::{EvalError, Evaluator};
 
-pub use arrival::{Adaptation, Arrival};
-pub use batches::{BatchParams, BatchSummary, record_games};
 pub use config::search_config;
-pub use hnefi_run::config::{LANE_GAMES, PlyCaps, ResignConfig, RulesetShare, SelfPlayConfig};
+pub use error::FleetError;
+pub use hnefi_run::config::{BATCH_GAMES, PlyCaps, ResignConfig, RulesetShare, SelfPlayConfig};
 pub use observer::{FleetObserver, FleetProgress, Unobserved};
+pub use recording::{RecordingParams, RecordingSummary, record_games};
+pub use settings::Quota;
 pub use snapshot::FleetSnapshot;
 pub use statistics::{EndCount, GenerationStats};
+pub use upload::{Adaptation, Upload};
 
 use balance::{Balance, Limits};
-use lane::{Lane, Table};
+use game_batch::GameBatch;
 use resignation::Verification;
-use snapshot::LaneState;
+use settings::GenerationSettings;
+use snapshot::GameBatchState;
 use statistics::Counters;
 
-use hnefi_run::store::StoreError;
-use hnefi_run::{GameRecord, RecordError};
+use hnefi_run::GameRecord;
 use hnefi_search::SearchConfig;
-
-/// Why a fleet could not play.
-#[derive(Debug, thiserror::Error)]
-pub enum FleetError {
-    /// The observer asked to stop. Nothing that was played is lost: take a snapshot, or end the generation early.
-    #[error("self-play was stopped")]
-    Stopped,
-    /// A network could not be evaluated.
-    #[error("self-play: {source}")]
-    Evaluation {
-        /// What the evaluator said.
-        source: EvalError,
-    },
-    /// A snapshot belongs to another fleet.
-    #[error("fleet snapshot with {what} {found}; expected {expected}")]
-    Mismatch {
-        /// What differs.
-        what: &'static str,
-        /// What the snapshot has.
-        found: String,
-        /// What the fleet has.
-        expected: String,
-    },
-    /// A record could not be read or continued.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// Games that later ones follow from cannot be read.
-    #[error("{problem}; remove it and all later files of games: they are played again, the same")]
-    NeedsGames {
-        /// What is wrong with them; names the file.
-        problem: RecordError,
-    },
-    /// The run directory refused.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The run directory belongs to another run.
-    #[error("{place} holds another run: {differences}; expected the same settings or a new directory")]
-    OtherRun {
-        /// The directory.
-        place: String,
-        /// Keys that differ, with both values.
-        differences: String,
-    },
-}
-
-/// How much to play.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quota {
-    /// A generation: until the games that ended in it hold this many training samples. Every lane plays its equal part.
-    Plies(u64),
-    /// All games with numbers below this one, to their ends.
-    Games(u64),
-}
 
 /// The finished games of a generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generation {
     /// The games, by number.
     pub games: Vec<GameRecord>,
-    /// What the generation did.
+    /// Statistics of the generation.
     pub stats: GenerationStats,
 }
 
-/// Many games of self-play at once.
+/// Many concurrent games of self-play.
 pub struct Fleet {
     config: SelfPlayConfig,
     seed: u64,
-    lanes: Vec<Lane>,
+    batches: Vec<GameBatch>,
     verification: Verification,
     balance: Balance,
-    /// The most that handicaps may come to.
+    /// Limits of the handicaps.
     limits: Limits,
-    /// What others played in this generation.
-    arrivals: Vec<Arrival>,
+    /// Games of workers in this generation.
+    uploads: Vec<Upload>,
     threads: usize,
 }
 
 impl Fleet {
-    /// A fleet that has not begun any game. The number of lanes is at least one.
+    /// A fleet that has not begun any game. It has at least one game batch.
     pub fn new(config: &SelfPlayConfig, search: &SearchConfig, seed: u64) -> Fleet {
         Fleet::starting_at(0, config, search, seed)
     }
 
-    /// A fleet whose first game has number `first`, because those before it are on the disk.
+    /// A fleet whose first game has number `first`; earlier games are recorded already.
     pub fn starting_at(first: u64, config: &SelfPlayConfig, search: &SearchConfig, seed: u64) -> Fleet {
-        let lanes = config.lanes().max(1);
+        let batches = config.game_batches().max(1);
         Fleet {
             config: config.clone(),
             seed,
-            lanes: (0..lanes).map(|index| Lane::new(index, lanes, first, search)).collect(),
+            batches: (0..batches).map(|index| GameBatch::new(index, batches, first, search)).collect(),
             verification: Verification::default(),
             balance: Balance::default(),
             limits: config::limits(config),
-            arrivals: Vec::new(),
+            uploads: Vec::new(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
 
-    /// The fleet that `snapshot` was taken of.
+    /// Resumes a fleet from its snapshot.
     ///
     /// # Errors
-    /// When it was taken of a fleet with another seed or size, or its games do not follow the rules.
+    /// When the snapshot is of a fleet with another seed or size, or its games break the rules.
     pub fn resume(
         config: &SelfPlayConfig,
         search: &SearchConfig,
@@ -156,12 +107,12 @@ impl Fleet {
         if snapshot.seed != seed {
             return Err(mismatch("seed", snapshot.seed, seed));
         }
-        if snapshot.lanes.len() != fleet.lanes.len() {
-            return Err(mismatch("number of lanes", snapshot.lanes.len(), fleet.lanes.len()));
+        if snapshot.batches.len() != fleet.batches.len() {
+            return Err(mismatch("number of game batches", snapshot.batches.len(), fleet.batches.len()));
         }
         fleet.verification = snapshot.verification;
         fleet.balance = snapshot.balance;
-        let table = Table {
+        let settings = GenerationSettings {
             config: &fleet.config,
             seed,
             balance: &fleet.balance,
@@ -170,24 +121,24 @@ impl Fleet {
             checkpoint: "",
             resign_active: [false; 2],
         };
-        for (lane, state) in fleet.lanes.iter_mut().zip(snapshot.lanes) {
-            if state.seats.len() != LANE_GAMES {
-                return Err(mismatch("games in a lane", state.seats.len(), LANE_GAMES));
+        for (batch, state) in fleet.batches.iter_mut().zip(snapshot.batches) {
+            if state.slots.len() != BATCH_GAMES {
+                return Err(mismatch("games in a batch", state.slots.len(), BATCH_GAMES));
             }
-            lane.resume(state, &table)?;
+            batch.resume(state, &settings)?;
         }
         Ok(fleet)
     }
 
-    /// Sets how many threads play; by default one per core. Records do not depend on it.
+    /// Sets the number of threads; the default is one per core. Records do not depend on it.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Fleet {
         self.threads = threads.max(1);
         self
     }
 
-    /// Plays until the quota is reached and returns the games that ended; unfinished ones stay for the next call, which
-    /// may bring another network. After an interruption, call it again with the same arguments to go on.
+    /// Plays until the quota is reached and returns the finished games. Unfinished games stay for the next call,
+    /// possibly with another network. After an interruption, the same call resumes.
     ///
     /// # Errors
     /// As [`Fleet::play`].
@@ -203,14 +154,13 @@ impl Fleet {
         Ok(self.end_generation())
     }
 
-    /// Plays until the quota is reached. The finished games are kept for [`Fleet::end_generation`].
+    /// Plays until the quota is reached and keeps the finished games for [`Fleet::end_generation`].
     ///
-    /// `playouts` is the budget of a full search (`balance_doublings` may shift it between
-    /// the sides), `checkpoint_id` what the records name as the player, and
-    /// `make_evaluator` is called once on each thread.
+    /// `playouts` is the budget of a search, which handicaps may shift between the sides. `checkpoint_id` names the
+    /// player in the records. `make_evaluator` is called once on each thread.
     ///
     /// # Errors
-    /// When the observer asks to stop or an evaluator fails. Everything played up to the last round is still there.
+    /// When the observer asks to stop or an evaluator fails. All complete rounds are kept.
     pub fn play(
         &mut self,
         quota: Quota,
@@ -219,9 +169,9 @@ impl Fleet {
         make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
         observer: &dyn FleetObserver,
     ) -> Result<(), FleetError> {
-        // A stage of the run may have lowered them.
+        // A stage of the run may have lowered the limits.
         self.balance.restrict(self.limits);
-        let table = Table {
+        let settings = GenerationSettings {
             config: &self.config,
             seed: self.seed,
             balance: &self.balance,
@@ -231,19 +181,24 @@ impl Fleet {
             resign_active: self.verification.summary(&self.config.resign).active,
         };
         let (seed, verification, balance) = (self.seed, &self.verification, &self.balance);
-        let mut save = |lanes: Vec<LaneState>| {
-            observer.save(FleetSnapshot { seed, verification: verification.clone(), balance: balance.clone(), lanes });
+        let mut save = |batches: Vec<GameBatchState>| {
+            observer.save(FleetSnapshot {
+                seed,
+                verification: verification.clone(),
+                balance: balance.clone(),
+                batches,
+            });
         };
-        crew::play(&mut self.lanes, &table, self.threads, make_evaluator, observer, &mut save)
+        threads::play(&mut self.batches, &settings, self.threads, make_evaluator, observer, &mut save)
     }
 
-    /// Hands over the games finished so far, fewer than the quota when [`Fleet::play`] was stopped, and those received,
-    /// and begins the next generation.
+    /// Ends the generation: returns the games finished so far (fewer than the quota if [`Fleet::play`] was stopped) and
+    /// the games received from workers, and adapts handicaps and resignation to them.
     pub fn end_generation(&mut self) -> Generation {
         let (mut games, mut counters) = self.finished();
-        for arrival in self.arrivals.drain(..) {
-            games.extend(arrival.games);
-            counters.push(arrival.counters);
+        for upload in self.uploads.drain(..) {
+            games.extend(upload.games);
+            counters.push(upload.counters);
         }
         self.verification.observe(&games, &self.config.resign);
         let resign = self.verification.summary(&self.config.resign);
@@ -254,11 +209,11 @@ impl Fleet {
         Generation { games, stats }
     }
 
-    /// The games finished in all lanes, by number, and what was counted.
+    /// Takes out the finished games of all batches, by number, and the counts of each batch.
     fn finished(&mut self) -> (Vec<GameRecord>, Vec<Counters>) {
         let (mut games, mut counters) = (Vec::new(), Vec::new());
-        for lane in &mut self.lanes {
-            let (finished, counted) = lane.end_generation();
+        for batch in &mut self.batches {
+            let (finished, counted) = batch.end_generation();
             games.extend(finished);
             counters.push(counted);
         }
@@ -266,27 +221,27 @@ impl Fleet {
         (games, counters)
     }
 
-    /// The fleet as it is between two rounds: games in flight and games finished in the present generation.
+    /// A snapshot of the fleet between two rounds: games in flight and games finished in the present generation.
     pub fn snapshot(&self) -> FleetSnapshot {
         FleetSnapshot {
             seed: self.seed,
             verification: self.verification.clone(),
             balance: self.balance.clone(),
-            lanes: self.lanes.iter().map(Lane::state).collect(),
+            batches: self.batches.iter().map(GameBatch::state).collect(),
         }
     }
 
-    /// What names all randomness of the games.
+    /// The seed of all randomness of the games.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// One more than the highest number of a game begun.
+    /// One more than the highest number of a game begun; 0 before the first game.
     pub fn games_begun(&self) -> u64 {
-        self.lanes.iter().map(Lane::games_begun).max().unwrap_or(0)
+        self.batches.iter().map(GameBatch::games_begun).max().unwrap_or(0)
     }
 
-    /// Takes in games that an earlier process verified, so that resignation goes on where it was.
+    /// Adds verified games of earlier processes to the state of the resignation rule.
     pub(crate) fn observe_earlier(&mut self, games: &[GameRecord]) {
         self.verification.observe(games, &self.config.resign);
     }

@@ -1,8 +1,8 @@
-//! How a fleet tells what it is doing, and how it is told to save or to stop.
+//! The observer of a fleet: receives progress and snapshots, and asks the fleet to save or stop.
 
 use super::snapshot::FleetSnapshot;
 
-/// How far a generation is.
+/// Progress of a generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FleetProgress {
     /// Share of the quota reached, 0 to 1.
@@ -21,15 +21,14 @@ pub struct FleetProgress {
     pub evaluations: u64,
 }
 
-/// Watches a fleet at work. All methods are called from the thread that called [`super::Fleet::run`], a few times a
-/// second.
+/// Observes a fleet. All methods are called a few times a second on the thread that called [`super::Fleet::run`].
 pub trait FleetObserver: Sync {
-    /// Shows how far the generation is.
+    /// Receives the progress of the generation.
     fn progress(&self, progress: &FleetProgress) {
         let _ = progress;
     }
 
-    /// Whether to stop now. The round being played is abandoned, nothing played before it is lost.
+    /// Whether to stop now. The round being played is abandoned; all earlier rounds are kept.
     fn should_stop(&self) -> bool {
         false
     }
@@ -39,13 +38,13 @@ pub trait FleetObserver: Sync {
         false
     }
 
-    /// Keeps the snapshot that was due; the games go on meanwhile.
+    /// Receives the snapshot that was due, while the games go on.
     fn save(&self, snapshot: FleetSnapshot) {
         let _ = snapshot;
     }
 }
 
-/// Watches nothing and never stops.
+/// An observer that ignores everything and never stops the fleet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 

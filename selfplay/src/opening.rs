@@ -1,17 +1,18 @@
-//! Openings: the first plies of a game come from the raw policy, so that games differ.
+//! Openings: the first plies of a game are drawn from the raw policy, so that games differ.
 //!
-//! A game has r such plies, r exponential with a configured mean (KataGo, arXiv 1902.10565, appendix D). They are drawn
-//! in proportion to the prior, but never end the game and never allow an immediate win while another move does not: a
-//! game lost by a random blunder in its opening teaches nothing.
+//! A game has r opening plies, with r exponentially distributed around a configured mean (KataGo, arXiv 1902.10565,
+//! appendix D). A move is drawn in proportion to its prior. Moves that end the game, or that allow the opponent an
+//! immediate win, are excluded while another move exists, because the network learns nothing from a game lost by a
+//! random blunder.
 
 use hnefi_engine::{Move, MoveList, Position};
 
 use super::chance::unit;
 use hnefi_search::Rng;
 
-/// Number of opening plies of a game.
+/// Draws the number of opening plies of a game.
 pub(super) fn opening_plies(mean: f32, rng: &mut Rng) -> usize {
-    // 1 - u lies in 0..=1 without 0, so the logarithm is finite.
+    // 1 - u is in (0, 1], so the logarithm is finite.
     (-f64::from(mean) * (1.0 - unit(rng)).ln()).round() as usize
 }
 
@@ -21,8 +22,8 @@ pub(super) fn wins_at_once(position: &Position, moves: &[Move]) -> bool {
     moves.iter().any(|&mv| position.outcome_after(mv).is_some_and(|outcome| outcome.winner() == Some(mover)))
 }
 
-/// Draws an opening move in proportion to `prior^(1/temperature)` among the safe ones; `None` when no move is safe.
-/// `position` is unchanged afterwards; `replies` is scratch.
+/// Draws an opening move in proportion to `prior^(1/temperature)` among the safe moves; `None` if no move is safe.
+/// `position` is restored; `replies` is scratch memory.
 pub(super) fn choose_opening_move(
     position: &mut Position,
     moves: &[Move],
@@ -34,7 +35,7 @@ pub(super) fn choose_opening_move(
     let largest = priors.iter().copied().fold(0.0, f32::max).max(f32::MIN_POSITIVE);
     let weigh = |prior: &f32| (f64::from(*prior) / f64::from(largest)).powf(1.0 / f64::from(temperature));
     let mut weights: Vec<f64> = priors.iter().map(weigh).collect();
-    // Testing safety only for moves drawn costs two or three tests where testing all would cost dozens.
+    // Only drawn moves are tested for safety: two or three tests instead of dozens.
     loop {
         let index = draw(&weights, rng)?;
         if is_safe(position, moves[index], replies) {
@@ -52,7 +53,7 @@ fn draw(weights: &[f64], rng: &mut Rng) -> Option<usize> {
         left -= weight;
         left < 0.0
     });
-    // Rounding may carry the point past the end: the last one then.
+    // Rounding may carry the point past the end; then take the last index.
     drawn.or_else(|| positive().next_back()).map(|(index, _)| index)
 }
 

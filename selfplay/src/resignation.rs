@@ -1,9 +1,10 @@
-//! Giving up hopeless games, and checking that they were.
+//! Resignation of hopeless games, and verification of the rule.
 //!
-//! A side resigns after several turns in a row whose search gave it next to nothing. Whether that is right is measured:
-//! at first every game, later a share of them, is played on, and the side that would have resigned is noted. A side may
-//! resign only while less than 5 % of its latest noted games were not lost after all (a draw counts as not lost). The
-//! counts move at the end of a generation, in order of game number, so threads do not matter.
+//! A side resigns after several consecutive turns with a searched score below a threshold. To verify the rule, at first
+//! all games and later a share of them are played to the end, and the record notes the side that would have resigned. A
+//! side may resign only while fewer than `max_wrong` of its latest verified games were not lost (a draw counts as not
+//! lost). The counts change only at the end of a generation, in order of game number, so the number of threads does not
+//! affect them.
 
 use std::collections::VecDeque;
 
@@ -16,12 +17,12 @@ use hnefi_run::{GameRecord, ResignSummary};
 /// The latest verified games of both sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Verification {
-    /// Per side, oldest first: whether it would have been wrong to resign.
+    /// For each side, oldest first: whether resigning would have been wrong.
     wrong: [VecDeque<bool>; 2],
 }
 
 impl Verification {
-    /// Takes in finished games, in order of their numbers.
+    /// Adds finished games, in order of their numbers.
     pub(super) fn observe(&mut self, games: &[GameRecord], config: &ResignConfig) {
         for game in games {
             let (Some(side), Some(outcome)) = (game.would_have_resigned, game.outcome) else { continue };
@@ -33,7 +34,7 @@ impl Verification {
         }
     }
 
-    /// Where the rule stands.
+    /// Counts and state of the rule.
     pub(super) fn summary(&self, config: &ResignConfig) -> ResignSummary {
         let verified = self.wrong.each_ref().map(|latest| latest.len() as u32);
         let wrong = self.wrong.each_ref().map(|latest| latest.iter().filter(|&&wrong| wrong).count() as u32);
@@ -45,8 +46,8 @@ impl Verification {
     }
 }
 
-/// Whether the side that made the last ply has been hopeless for long enough. Sides alternate, so its own turns are
-/// every second ply.
+/// Whether the side that made the last ply has been hopeless for enough turns. Sides alternate, so every second ply is
+/// its own.
 pub(super) fn is_hopeless(record: &GameRecord, config: &ResignConfig) -> bool {
     let own_turns = record.plies.iter().rev().step_by(2);
     let hopeless = own_turns
@@ -56,7 +57,7 @@ pub(super) fn is_hopeless(record: &GameRecord, config: &ResignConfig) -> bool {
     hopeless == config.plies as usize
 }
 
-/// Applies the rule after a ply by `mover`: the game ends, or it is noted that it would have.
+/// Applies the rule after a ply by `mover`: the side resigns, or the record notes that it would have.
 pub(super) fn apply(record: &mut GameRecord, mover: Side, active: bool, verifies: bool, config: &ResignConfig) {
     if record.is_finished() || !is_hopeless(record, config) {
         return;

@@ -1,8 +1,8 @@
-//! A fleet put away to go on later, in this process or another.
+//! Snapshots of a fleet, from which this process or another one resumes.
 //!
-//! Between rounds a game is nothing but the plies played, and all randomness comes from the seed. So a snapshot is
-//! mostly records: those of games in flight and those finished but not handed over yet. Lanes do not depend on each
-//! other, which is why each may be saved at a different round and the continued run still plays the same games.
+//! Between rounds the state of a game is its record, and all randomness is derived from the seed. A snapshot therefore
+//! holds the records of the games in flight and of the games finished in this generation. Game batches are independent,
+//! so each may be saved at a different round and the resumed run still plays the same games.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,14 +13,14 @@ use hnefi_run::codec;
 use hnefi_run::codec::SNAPSHOT;
 use hnefi_run::{GameRecord, RecordError};
 
-/// One lane between two rounds.
+/// A game batch between two rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct LaneState {
-    /// Games begun; the next one is number `begun * lanes + lane`.
+pub(super) struct GameBatchState {
+    /// Number of games begun; the next game has number `begun * batches + batch`.
     pub(super) begun: u64,
-    /// The games in flight by seat; `None` where no more games are to be begun.
-    pub(super) seats: Vec<Option<GameRecord>>,
-    /// Games finished in this generation, in the order in which they ended.
+    /// The game in flight of each slot; `None` for an empty slot.
+    pub(super) slots: Vec<Option<GameRecord>>,
+    /// Games finished in this generation, in order of their ends.
     pub(super) finished: Vec<GameRecord>,
     pub(super) counters: Counters,
 }
@@ -31,25 +31,25 @@ pub struct FleetSnapshot {
     pub(super) seed: u64,
     pub(super) verification: Verification,
     pub(super) balance: Balance,
-    pub(super) lanes: Vec<LaneState>,
+    pub(super) batches: Vec<GameBatchState>,
 }
 
 impl FleetSnapshot {
-    /// The snapshot as the bytes of a file.
+    /// Encodes the snapshot as the bytes of a file.
     pub fn encode(&self) -> Vec<u8> {
         codec::encode(SNAPSHOT, self)
     }
 
-    /// Reads what [`FleetSnapshot::encode`] made; `file` names it in errors.
+    /// Decodes the bytes of [`FleetSnapshot::encode`]; `file` names them in errors.
     ///
     /// # Errors
-    /// When the bytes are no snapshot, come from a newer program, or are cut or damaged.
+    /// When the bytes are not a snapshot, come from a newer program, or are truncated or damaged.
     pub fn decode(file: &str, bytes: &[u8]) -> Result<FleetSnapshot, RecordError> {
         codec::decode(SNAPSHOT, file, bytes)
     }
 
     /// Number of games in flight.
     pub fn games_in_flight(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.seats.iter().flatten().count()).sum()
+        self.batches.iter().map(|batch| batch.slots.iter().flatten().count()).sum()
     }
 }

@@ -1,4 +1,4 @@
-//! What a generation of self-play did: counted ply by ply in the lanes, summed up when it ends.
+//! Statistics of a generation of self-play: each game batch counts its plies, and the counts are summed at the end.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,7 +10,7 @@ use hnefi_run::{GameRecord, Handicap, ResignSummary};
 /// Ply at which the variety of games is measured.
 const VARIETY_PLY: usize = 8;
 
-/// Counts of one lane in one generation.
+/// Counts of one game batch in one generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counters {
     pub(super) plies: u64,
@@ -23,7 +23,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Counts a search by its policy target against the network's prior, both over the same moves.
+    /// Counts a search: compares its policy target with the network's priors over the same moves.
     pub(super) fn compare(&mut self, target: &[(Move, f32)], priors: impl Iterator<Item = f32> + Clone) {
         self.searched_plies += 1;
         self.surprise += divergence(target.iter().map(|&(_, weight)| weight).zip(priors.clone()));
@@ -41,10 +41,10 @@ impl Counters {
         self.changed_minds += other.changed_minds;
     }
 
-    /// The sum over all lanes, always in the same order, since floating-point sums depend on it.
-    pub(super) fn total(lanes: &[Counters]) -> Counters {
-        lanes.iter().fold(Counters::default(), |mut sum, lane| {
-            sum.add(lane);
+    /// The sum over all batches, in a fixed order, because floating-point sums depend on it.
+    pub(super) fn total(batches: &[Counters]) -> Counters {
+        batches.iter().fold(Counters::default(), |mut sum, batch| {
+            sum.add(batch);
             sum
         })
     }
@@ -68,10 +68,10 @@ fn position_of_max(values: impl Iterator<Item = f32>) -> usize {
     best.0
 }
 
-/// How often games ended in one way.
+/// Number of games that ended in one way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndCount {
-    /// Who won; `None` for a draw.
+    /// The winner; `None` for a draw.
     pub winner: Option<Side>,
     /// The reason's name as in the rules, or `resignation`.
     pub reason: String,
@@ -79,7 +79,7 @@ pub struct EndCount {
     pub games: u64,
 }
 
-/// What a generation of self-play did.
+/// Statistics of a generation of self-play.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GenerationStats {
     /// Games finished.
@@ -88,29 +88,28 @@ pub struct GenerationStats {
     pub training_plies: u64,
     /// Mean length of the finished games in plies; 0 without games.
     pub mean_plies: f64,
-    /// How the finished games ended: attackers' wins, defenders' wins, draws, each in the order of the rules' reasons.
+    /// Endings of the finished games: attackers' wins, defenders' wins, draws, each in the order of [`Reason::ALL`].
     pub ends: Vec<EndCount>,
-    /// Finished games that lasted beyond ply 8.
+    /// Finished games longer than 8 plies.
     pub games_beyond_ply_8: u64,
-    /// Different positions that those had after eight plies.
+    /// Number of different positions after 8 plies in those games.
     pub distinct_at_ply_8: u64,
-    /// Plies played in this generation, those of unfinished games too.
+    /// Plies played in this generation, including plies of unfinished games.
     pub plies: u64,
-    /// Playouts searched for them.
+    /// Playouts of these plies.
     pub playouts: u64,
-    /// Positions the network evaluated for them.
+    /// Positions that the network evaluated for these plies.
     pub evaluations: u64,
-    /// Positions whose evaluation was still known from an earlier search. Both together do not depend on interruptions,
-    /// each alone does: what is known is not saved.
+    /// Evaluations found in the cache. The sum of `evaluations` and `cache_hits` does not depend on interruptions; each
+    /// alone does, because the cache is not saved.
     pub cache_hits: u64,
-    /// Mean Kullback-Leibler divergence of policy target from prior in nats, over searched plies: how much the
-    /// search still teaches the network.
+    /// Mean Kullback-Leibler divergence of policy target from prior over the searched plies, in nats.
     pub search_surprise: f64,
-    /// Share of the searched plies whose likeliest move is not the network's.
+    /// Share of the searched plies whose policy target has another likeliest move than the prior.
     pub changed_minds: f64,
-    /// What is known about resignation at the end of the generation.
+    /// State of the resignation rule at the end of the generation.
     pub resign: ResignSummary,
-    /// The handicaps that the generation was played with, by ruleset.
+    /// The handicaps of the generation, by ruleset.
     pub handicaps: Vec<(Preset, Handicap)>,
 }
 
@@ -137,12 +136,12 @@ impl GenerationStats {
         }
     }
 
-    /// Games that `side` won, on the board or by resignation.
+    /// Number of games that `side` won, on the board or by resignation.
     pub fn wins(&self, side: Side) -> u64 {
         self.ends.iter().filter(|end| end.winner == Some(side)).map(|end| end.games).sum()
     }
 
-    /// Games that nobody won.
+    /// Number of draws.
     pub fn draws(&self) -> u64 {
         self.ends.iter().filter(|end| end.winner.is_none()).map(|end| end.games).sum()
     }
@@ -162,7 +161,7 @@ fn count_ends(games: &[GameRecord]) -> Vec<EndCount> {
     counts.into_values().collect()
 }
 
-/// Games that lasted beyond the measured ply, and how many different positions they had there.
+/// Number of games longer than [`VARIETY_PLY`] plies, and number of different positions at that ply.
 fn variety(games: &[GameRecord]) -> (u64, u64) {
     let long = || games.iter().filter(|game| game.plies.len() > VARIETY_PLY);
     let seen: HashSet<_> = long()
@@ -197,7 +196,7 @@ mod tests {
 
     #[test]
     fn sums_do_not_depend_on_anything_but_order() {
-        let lane = Counters {
+        let batch = Counters {
             plies: 3,
             searched_plies: 2,
             playouts: 32,
@@ -206,7 +205,7 @@ mod tests {
             surprise: 0.5,
             changed_minds: 1,
         };
-        let total = Counters::total(&[lane, Counters::default(), lane]);
+        let total = Counters::total(&[batch, Counters::default(), batch]);
         assert_eq!(
             (total.plies, total.playouts, total.evaluations, total.cache_hits, total.surprise),
             (6, 64, 60, 8, 1.0)

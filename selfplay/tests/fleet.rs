@@ -18,7 +18,7 @@ use hnefi_selfplay::{
 const SEED: u64 = 11;
 const PLAYOUTS: u32 = 6;
 
-/// Two lanes of short games.
+/// Two game batches of short games.
 fn config() -> SelfPlayConfig {
     SelfPlayConfig {
         games_in_flight: 64,
@@ -200,7 +200,7 @@ fn a_snapshot_of_another_fleet_is_refused() {
     assert_eq!(other_seed, "fleet snapshot with seed 11; expected 12");
     let larger = SelfPlayConfig { games_in_flight: 96, ..config() };
     let other_size = Fleet::resume(&larger, &search, SEED, snapshot).err().unwrap().to_string();
-    assert_eq!(other_size, "fleet snapshot with number of lanes 2; expected 3");
+    assert_eq!(other_size, "fleet snapshot with number of game batches 2; expected 3");
     let message = FleetSnapshot::decode("a.hfleet", &encode_games(&[])).unwrap_err().to_string();
     assert_eq!(message, "a.hfleet: a game record file; expected a fleet snapshot");
 }

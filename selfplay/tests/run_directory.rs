@@ -13,7 +13,7 @@ use hnefi_inference::{EvalError, Evaluator, HashEvaluator};
 use hnefi_run::PlyCaps;
 use hnefi_run::store::Store;
 use hnefi_search::SearchConfig;
-use hnefi_selfplay::{BatchParams, BatchSummary, FleetError, SelfPlayConfig, Unobserved, record_games};
+use hnefi_selfplay::{FleetError, RecordingParams, RecordingSummary, SelfPlayConfig, Unobserved, record_games};
 
 /// Names the run directory in the process that a test started.
 const DIRECTORY: &str = "HNEFI_TEST_RUN_DIRECTORY";
@@ -98,11 +98,11 @@ fn a_full_disk_harms_nothing() {
 }
 
 /// Twenty short games into a run directory.
-fn play_games(dir: &Path) -> Result<BatchSummary, FleetError> {
+fn play_games(dir: &Path) -> Result<RecordingSummary, FleetError> {
     let caps = PlyCaps { seven: 30, nine: 30, eleven: 30 };
     let config =
         SelfPlayConfig { games_in_flight: 32, ply_caps: caps, ..SelfPlayConfig::default().without_handicaps() };
-    let params = BatchParams {
+    let params = RecordingParams {
         games: 20,
         seed: 5,
         playouts: 4,

@@ -8,7 +8,7 @@ use hnefi_run::PlyCaps;
 use hnefi_search::SearchConfig;
 use hnefi_selfplay::{Fleet, Generation, Quota, RulesetShare, SelfPlayConfig, Unobserved};
 
-/// Two lanes of short games under one ruleset.
+/// Two game batches of short games under one ruleset.
 fn config(rules: Preset) -> SelfPlayConfig {
     SelfPlayConfig {
         games_in_flight: 64,

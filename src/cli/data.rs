@@ -90,7 +90,7 @@ pub struct ImportArgs {
     /// Record file to write.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Write nothing when a game has a fault, instead of leaving it out.
+    /// Write nothing when a game has an error, instead of leaving it out.
     #[arg(long)]
     pub strict: bool,
 }

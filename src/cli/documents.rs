@@ -165,7 +165,7 @@ fn example(word: &str) -> String {
 
 #[test]
 fn documents_show_commands_that_the_program_takes() {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
     for line in documents().iter().flat_map(Document::lines) {
         for arguments in line.arguments() {
@@ -180,21 +180,21 @@ fn documents_show_commands_that_the_program_takes() {
             match Cli::try_parse_from(shown) {
                 Ok(cli) => {
                     seen.extend(arguments.first().cloned());
-                    faults.extend(fault_of_keys(&cli.command).map(|fault| format!("{}\n    {fault}", line.place)));
+                    errors.extend(key_error(&cli.command).map(|error| format!("{}\n    {error}", line.place)));
                 }
                 Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {}
-                Err(error) => faults.push(format!("{}\n    {error}", line.place)),
+                Err(error) => errors.push(format!("{}\n    {error}", line.place)),
             }
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
     let all: BTreeSet<String> = Cli::command().get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let missing: Vec<_> = all.difference(&seen).collect();
     assert!(missing.is_empty(), "no document shows {missing:?}");
 }
 
 /// What is wrong with the keys that a command changes in a configuration, where the configuration is there.
-fn fault_of_keys(command: &Command) -> Option<String> {
+fn key_error(command: &Command) -> Option<String> {
     let (config, changes) = match command {
         Command::Train(args) => (&args.config, &args.changes),
         Command::Imitate(args) => (&args.config, &args.changes),
@@ -205,7 +205,7 @@ fn fault_of_keys(command: &Command) -> Option<String> {
 
 #[test]
 fn links_and_files_that_documents_name_are_there() {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for document in documents() {
         let folder = root().join(&document.name).parent().expect("a folder").to_owned();
         let (prose, _) = document.parts();
@@ -213,7 +213,7 @@ fn links_and_files_that_documents_name_are_there() {
             let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
             let path = if path.is_empty() { root().join(&document.name) } else { folder.join(path) };
             if !target.contains("://") && !(path.exists() && (anchor.is_empty() || anchors(&path).contains(anchor))) {
-                faults.push(format!("{}: link to {target}", document.name));
+                errors.push(format!("{}: link to {target}", document.name));
             }
         }
         for word in document.quoted() {
@@ -222,11 +222,11 @@ fn links_and_files_that_documents_name_are_there() {
             let word = word.split_whitespace().next().unwrap_or_default();
             let exists = root().join(word).exists() || folder.join(word).exists();
             if file && word.contains('/') && !word.contains(['*', '=', '{']) && !exists {
-                faults.push(format!("{}: {word}", document.name));
+                errors.push(format!("{}: {word}", document.name));
             }
         }
     }
-    assert!(faults.is_empty(), "not there:\n{}", faults.join("\n"));
+    assert!(errors.is_empty(), "not there:\n{}", errors.join("\n"));
 }
 
 /// Names of a document's headings as links have them.

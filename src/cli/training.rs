@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use hnefi_inference::DeviceList;
-use hnefi_run::store::{Location, Patience, StoreWatch};
+use hnefi_run::store::{Location, RetryPolicy, StoreWatch};
 
 #[cfg(feature = "train")]
 /// Arguments of `train`.
@@ -85,9 +85,9 @@ pub struct StoreArgs {
 }
 
 impl StoreArgs {
-    /// The patience that was asked for.
-    pub fn patience(&self, watch: impl StoreWatch + 'static) -> Patience {
-        Patience {
+    /// The retry that was asked for.
+    pub fn retry(&self, watch: impl StoreWatch + 'static) -> RetryPolicy {
+        RetryPolicy {
             request: Duration::from_secs(self.store_timeout),
             limit: Duration::from_secs(self.store_patience),
             watch: Arc::new(watch),

@@ -28,8 +28,8 @@ pub fn run(args: CheckArgs) -> anyhow::Result<()> {
         super::web::open_run(dir)?;
     }
     let stop = interrupt::stop_flag()?;
-    let patience = args.store.patience(Delays { bar: progress::spinner(), stop: Arc::clone(&stop) });
-    report(&Store::open(run, Access::Read, patience)?, None)
+    let retry = args.store.retry(Delays { bar: progress::spinner(), stop: Arc::clone(&stop) });
+    report(&Store::open(run, Access::Read, retry)?, None)
 }
 
 /// The file that a location means, if it is one.

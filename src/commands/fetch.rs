@@ -18,8 +18,8 @@ const LOOK: Duration = Duration::from_secs(10);
 pub fn run(args: FetchArgs) -> anyhow::Result<()> {
     let stop = interrupt::stop_flag()?;
     let bar = progress::spinner();
-    let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
-    let from = Store::open(&args.from, Access::Read, patience)?;
+    let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
+    let from = Store::open(&args.from, Access::Read, retry)?;
     if !args.follow {
         let known = !from.list("")?.is_empty();
         anyhow::ensure!(known, "{}: nothing is there; expected a run, or --follow to wait for one", from.place());

@@ -14,8 +14,8 @@ pub fn run(args: ImportArgs) -> anyhow::Result<()> {
     let (mut left_out, mut played_on, mut agreed_draws) = (0, 0, 0);
     for file in &args.files {
         let imported = hnefi_data::import(file, args.rules)?;
-        for fault in &imported.left_out {
-            progress::warn(&format!("left out: {}", printable(&fault.to_string())));
+        for error in &imported.left_out {
+            progress::warn(&format!("left out: {}", printable(&error.to_string())));
         }
         left_out += imported.left_out.len();
         played_on += imported.played_on;
@@ -23,7 +23,7 @@ pub fn run(args: ImportArgs) -> anyhow::Result<()> {
         games.extend(imported.games);
     }
     if args.strict && left_out > 0 {
-        bail!("{left_out} games have faults and --strict was asked for; nothing was written");
+        bail!("{left_out} games have errors and --strict was asked for; nothing was written");
     }
     if games.is_empty() {
         bail!("no game could be read; nothing was written");

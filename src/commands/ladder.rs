@@ -31,8 +31,8 @@ pub fn run(args: LadderArgs) -> anyhow::Result<()> {
     let stop = interrupt::stop_flag()?;
     let bar = progress::games(0);
     let access = if args.show { Access::Read } else { Access::Add };
-    let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
-    let store = Store::open(&args.run, access, patience)?;
+    let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
+    let store = Store::open(&args.run, access, retry)?;
     let mut watcher = Watcher { bar, stop };
     if args.follow {
         follow(&args, &store, &mut watcher)?;

@@ -78,7 +78,7 @@ pub struct Games {
     read: u64,
     damaged: usize,
     /// What is wrong with the last of them, or with the file at which the games ended.
-    fault: Option<RecordError>,
+    error: Option<RecordError>,
     ended: bool,
     /// Turns true where the games end before their end, for whoever makes something of them.
     stop: Arc<AtomicBool>,
@@ -97,7 +97,7 @@ impl Games {
             present: 0,
             read: 0,
             damaged: 0,
-            fault: None,
+            error: None,
             ended: false,
             stop,
         }
@@ -108,8 +108,8 @@ impl Games {
     /// # Errors
     /// What is wrong with the file at which they ended, or with the last of files that could all not be read.
     pub fn check(&mut self) -> anyhow::Result<()> {
-        match self.fault.take() {
-            Some(fault) if self.ended || self.read == 0 => Err(fault.into()),
+        match self.error.take() {
+            Some(error) if self.ended || self.read == 0 => Err(error.into()),
             _ => Ok(()),
         }
     }
@@ -120,16 +120,16 @@ impl Games {
     }
 
     /// Tells of a damaged file of a run, or ends the games at one that was named itself.
-    fn pass_over(&mut self, fault: RecordError, generation: Option<u32>) {
+    fn pass_over(&mut self, error: RecordError, generation: Option<u32>) {
         if generation.is_some() {
-            progress::warning(&self.bar, &format!("skipped: {}", printable(&fault.to_string())));
+            progress::warning(&self.bar, &format!("skipped: {}", printable(&error.to_string())));
             self.damaged += 1;
         } else {
             self.files = Vec::new().into_iter();
             self.ended = true;
             self.stop.store(true, Ordering::Relaxed);
         }
-        self.fault = Some(fault);
+        self.error = Some(error);
     }
 
     fn show(&self) {

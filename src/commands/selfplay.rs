@@ -9,7 +9,7 @@ use hnefi_engine::Side;
 use hnefi_inference::{DeviceChoice, Weights, evaluators};
 use hnefi_run::config::TrainConfig;
 use hnefi_run::store::Store;
-use hnefi_selfplay::{BatchParams, FleetObserver, FleetProgress, GenerationStats, record_games, search_config};
+use hnefi_selfplay::{FleetObserver, FleetProgress, GenerationStats, RecordingParams, record_games, search_config};
 use indicatif::ProgressBar;
 
 use crate::cli::SelfplayArgs;
@@ -33,7 +33,7 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     // Whatever cannot be used is found out before the directory is made.
     let evaluators = evaluators(&weights, &devices, config.run.precision)?;
     let store = Store::open_or_create(&args.out)?;
-    let params = BatchParams {
+    let params = RecordingParams {
         games: args.games,
         seed: args.seed,
         playouts: args.playouts.unwrap_or_else(|| config.budget.playouts.last().copied().unwrap_or(32)),

@@ -11,7 +11,7 @@ use hnefi_run::GenerationMetrics;
 use hnefi_run::store::{Access, Location, Store, checkpoint_key};
 use hnefi_selfplay::FleetProgress;
 use hnefi_train::config::reference;
-use hnefi_train::run::{Beginning, RunParams, TrainingProgress};
+use hnefi_train::run::{RunParams, RunStart, TrainingProgress};
 use hnefi_train::{TrainConfig, TrainObserver};
 use indicatif::ProgressBar;
 
@@ -43,14 +43,14 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     let location = args.place.location().unwrap_or_else(|| Location::Directory(default_run(&args.config, args.seed)));
     let stop = interrupt::stop_flag()?;
     let bar = progress::share();
-    let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
+    let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
     let watcher = Watcher { bar, origin: args.from.clone(), stop: Arc::clone(&stop) };
     let params = RunParams {
         location: location.clone(),
         origin: args.from.as_deref(),
         selfplay: !args.no_selfplay,
         ladder: !args.no_ladder,
-        patience: patience.clone(),
+        retry: retry.clone(),
     };
     let summary = hnefi_train::run_at(&config, &params, &watcher)?;
     watcher.bar.finish_and_clear();
@@ -65,7 +65,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
         summary.samples,
         clock(summary.elapsed_seconds)
     );
-    let store = Store::open(&location, Access::Read, patience)?;
+    let store = Store::open(&location, Access::Read, retry)?;
     let newest = store.checkpoints()?.last().copied().unwrap_or_default();
     if !args.no_table && config.evaluate.games > 0 {
         let checkpoint = store.folder(&checkpoint_key(newest))?;
@@ -106,8 +106,8 @@ impl Watcher {
 }
 
 impl TrainObserver for Watcher {
-    fn begins(&self, beginning: &Beginning<'_>) {
-        let Beginning { location, generations, elapsed_seconds, parameters, .. } = beginning;
+    fn begins(&self, start: &RunStart<'_>) {
+        let RunStart { location, generations, elapsed_seconds, parameters, .. } = start;
         let from = match generations {
             0 => match &self.origin {
                 Some(origin) => format!("the weights of {}", origin.display()),
@@ -157,7 +157,7 @@ impl TrainObserver for Watcher {
         self.note(&row(metrics));
     }
 
-    fn climbing(&self, generation: u32, so_far: &MatchResult, games: u32) {
+    fn rating(&self, generation: u32, so_far: &MatchResult, games: u32) {
         self.bar.set_prefix("ladder");
         self.bar.set_position(u64::from(1000 * so_far.games / games.max(1)));
         self.bar.set_message(format!("generation {generation} against {}", so_far.b));

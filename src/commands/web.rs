@@ -6,7 +6,7 @@ use hnefi_engine::Preset;
 use hnefi_play::web::{WebConfig, WebError, WebServer};
 use hnefi_play::{WITHOUT_NETWORK, shipped_network};
 use hnefi_run::Run;
-use hnefi_run::store::{Location, Patience};
+use hnefi_run::store::{Location, RetryPolicy};
 
 use super::play::clock_seed;
 use crate::cli::{PlayArgs, Seat, ServeArgs, WatchArgs};
@@ -54,7 +54,7 @@ pub fn open_run(path: &Path) -> anyhow::Result<Run> {
     if let Location::Directory(folder) = &location {
         anyhow::ensure!(folder.is_dir(), "{}: not found; expected the directory of a run", folder.display());
     }
-    let run = Run::open(&location, Patience::for_people())?;
+    let run = Run::open(&location, RetryPolicy::interactive())?;
     anyhow::ensure!(run.is_there()?, "{location}: expected the directory of a run, such as runs/quick");
     Ok(run)
 }

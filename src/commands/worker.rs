@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hnefi_inference::printable;
-use hnefi_run::store::{Access, Patience, Store, StoreError};
+use hnefi_run::store::{Access, RetryPolicy, Store, StoreError};
 use hnefi_selfplay::FleetProgress;
-use hnefi_train::run::Terms;
+use hnefi_train::run::Job;
 use hnefi_train::worker::{self, WorkerObserver, WorkerParams, WorkerSummary};
 use indicatif::ProgressBar;
 
@@ -25,40 +25,40 @@ const RUN: &str = "run.json";
 pub fn run(args: WorkerArgs) -> anyhow::Result<()> {
     let stop = interrupt::stop_flag()?;
     let bar = progress::spinner();
-    let patience = args.store.patience(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
+    let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
     // A device that is not there is found out before the run is looked for.
     if let Some(devices) = &args.device {
         hnefi_models::device::open_all(devices)?;
     }
     let watcher = Watcher { bar, stop };
-    let Some(store) = join(&args, &patience, &watcher)? else { return Ok(()) };
+    let Some(store) = join(&args, &retry, &watcher)? else { return Ok(()) };
     let params = WorkerParams {
         // Workers of one run must differ, on all machines: chance sees to it.
         seed: args.seed.unwrap_or_else(rand::random),
         device: args.device,
         threads: args.threads,
         games_in_flight: args.games_in_flight,
-        bring_every: Duration::from_secs(args.bring_seconds),
+        upload_every: Duration::from_secs(args.bring_seconds),
         stay: args.stay,
         pretend: args.pretend_ms.map(Duration::from_millis),
     };
     let summary = worker::work(&store, &params, &watcher)?;
     watcher.bar.finish_and_clear();
     println!(
-        "{}; brought {} games, {} training plies, in {} objects",
+        "{}; uploaded {} games, {} training plies, in {} objects",
         if summary.finished { "the run is finished" } else { "stopped" },
         summary.games,
         summary.training_plies,
-        summary.arrivals
+        summary.uploads
     );
     Ok(())
 }
 
 /// The run, once it has begun; `None` when told to stop before. Without --wait a run that is not there is an error: as
 /// a rule its name has a slip, and nobody would ever come.
-fn join(args: &WorkerArgs, patience: &Patience, watcher: &Watcher) -> anyhow::Result<Option<Store>> {
+fn join(args: &WorkerArgs, retry: &RetryPolicy, watcher: &Watcher) -> anyhow::Result<Option<Store>> {
     while !watcher.should_stop() {
-        let store = match Store::open(&args.run, Access::Add, patience.clone()) {
+        let store = match Store::open(&args.run, Access::Add, retry.clone()) {
             Ok(store) => store.exists(RUN)?.then_some(store),
             Err(StoreError::NoDirectory { .. }) => None,
             Err(error) => return Err(error.into()),
@@ -105,18 +105,18 @@ impl WorkerObserver for Watcher {
         self.line(&format!("warning: {text}"));
     }
 
-    fn plays(&self, terms: &Terms) {
+    fn plays(&self, job: &Job) {
         self.line(&format!(
             "plays generation {} with {} playouts a move ({:.0}% of the run)",
-            terms.generation,
-            terms.playouts,
-            100.0 * terms.progress
+            job.generation,
+            job.playouts,
+            100.0 * job.progress
         ));
     }
 
     fn progress(&self, so_far: &WorkerSummary, progress: &FleetProgress) {
         self.bar.set_message(format!(
-            "{} games brought, {} finished, {} in flight",
+            "{} games uploaded, {} finished, {} in flight",
             so_far.games, progress.games, progress.games_in_flight
         ));
     }

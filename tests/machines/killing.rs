@@ -39,7 +39,7 @@ fn a_run_with_kills(place: Place) {
     let until = Instant::now() + Duration::from_secs(60);
     for worker in workers {
         let text = succeed(finish(worker));
-        assert!(text.contains("the run is finished; brought "), "{text}");
+        assert!(text.contains("the run is finished; uploaded "), "{text}");
     }
     assert!(Instant::now() < until, "workers went in time");
     scene.check(GENERATIONS);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use hnefi_inference::Checkpoint;
 use hnefi_run::store::{Store, read_run_games};
-use hnefi_selfplay::Arrival;
+use hnefi_selfplay::Upload;
 
 use crate::s3::{BUCKET, S3};
 
@@ -147,8 +147,8 @@ impl Scene {
         let waiting = store.list("arrivals/").expect("readable");
         let waiting: Vec<Vec<u8>> = waiting.iter().map(|key| store.get(key).expect("readable")).collect();
         let identities = |files: &[Vec<u8>]| -> BTreeSet<(u64, u64)> {
-            let decoded = files.iter().map(|bytes| Arrival::decode("an arrival", bytes).expect("whole"));
-            decoded.flat_map(|arrival| arrival.games).map(|game| (game.seed, game.game)).collect()
+            let decoded = files.iter().map(|bytes| Upload::decode("an upload", bytes).expect("whole"));
+            decoded.flat_map(|upload| upload.games).map(|game| (game.seed, game.game)).collect()
         };
         let (arrived, waiting) = (identities(&self.arrived()), identities(&waiting));
         assert!(!arrived.is_empty(), "workers brought games");

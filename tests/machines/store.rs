@@ -6,7 +6,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use hnefi_run::store::{Access, Location, Patience, Store, StoreError};
+use hnefi_run::store::{Access, Location, RetryPolicy, Store, StoreError};
 
 use crate::s3::{BUCKET, Faults, S3};
 
@@ -22,7 +22,8 @@ fn in_process(s3: &S3, name: &str) {
 }
 
 fn bucket(prefix: &str, access: Access) -> Store {
-    let patience = Patience { request: Duration::from_secs(1), limit: Duration::from_secs(60), ..Patience::default() };
+    let patience =
+        RetryPolicy { request: Duration::from_secs(1), limit: Duration::from_secs(60), ..RetryPolicy::default() };
     let location = Location::Bucket(format!("s3://{BUCKET}/{prefix}"));
     Store::open(&location, access, patience).expect("opened")
 }
@@ -99,7 +100,7 @@ fn the_contract_holds() {
 #[ignore = "run by the tests above, with a server"]
 fn errors_name_what_is_wrong() {
     let patience =
-        Patience { request: Duration::from_millis(300), limit: Duration::from_secs(2), ..Patience::default() };
+        RetryPolicy { request: Duration::from_millis(300), limit: Duration::from_secs(2), ..RetryPolicy::default() };
     let missing: Location = "s3://no-such-bucket/run".parse().unwrap();
     let store = Store::open(&missing, Access::Write, patience.clone()).unwrap();
     let message = store.create("run.json", b"").unwrap_err().to_string();

@@ -1,6 +1,6 @@
 //! One trainer at a time, and only those who speak the same protocol.
 
-use hnefi_run::store::{Store, terms_key};
+use hnefi_run::store::{Store, job_key};
 
 use crate::s3::S3;
 use crate::scene::{Place, Scene, fail, finish, kill, succeed, wait_for};
@@ -42,7 +42,7 @@ fn a_worker_of_another_version_is_refused() {
     let scene = Scene::new(Place::Directory, 1);
     succeed(finish(scene.trainer(&["--no-ladder"])));
     let terms = r#"{"protocol": 99, "program": "hnefi 9.0.0", "anything": "else"}"#;
-    Store::open_or_create(&scene.run()).unwrap().create(&terms_key(99), terms.as_bytes()).unwrap();
+    Store::open_or_create(&scene.run()).unwrap().create(&job_key(99), terms.as_bytes()).unwrap();
     let message = fail(finish(scene.worker(&[])));
     let expected =
         "its trainer is hnefi 9.0.0 with protocol 99, this is hnefi 0.1.0 and speaks 2; use the same version";

@@ -1,50 +1,49 @@
-//! A batch: what the learner is fed in one step, first as plain numbers and then as tensors.
+//! A batch of training samples, first as plain numbers and then as tensors.
 //!
-//! All rows of a batch have the same board size. [`Batch`] is built on the CPU, by any thread; [`BatchTensors`] is the
-//! one crossing to the device. The policy is sparse: a row carries its legal moves only (`[B, L]`, `L` the most moves
-//! of any row), so that the softmax of the loss runs over legal moves, as it does in play, and the illegal ones cost
-//! nothing.
+//! All rows of a batch have the same board size. [`Batch`] is built on the CPU by any thread; [`BatchTensors`] is its
+//! copy on the device. The policy is sparse: a row holds its legal moves only (`[B, L]`, with `L` the largest number of
+//! moves of a row). The softmax of the loss runs over legal moves, as it does in play, and illegal moves cost nothing.
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use hnefi_engine::BoardSize;
 use hnefi_inference::{GLOBALS, PLANES};
 
-/// Added to the logit of a place that holds no legal move: low enough that its probability is exactly 0 in `f32`.
+/// Added to the logit of a place without a legal move, so that its probability is exactly 0 in `f32`.
 const NO_MOVE: f32 = -1e9;
 
-/// The contents a square can have at the end of a game: empty, attacker, defender, king.
+/// Number of contents of a square at the end of a game: empty, attacker, defender, king.
 pub const CONTENTS: usize = 4;
 
-/// One training example, already seen through its symmetry.
+/// One training sample, transformed by its symmetry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// `[PLANES, N, N]`.
     pub planes: Vec<f32>,
     /// `[GLOBALS]`.
     pub globals: [f32; GLOBALS],
-    /// Every legal move's place in the policy output `[POLICY_PLANES, N, N]`, and its target weight. The weights sum to
-    /// 1, or are all 0 where there is no policy target.
+    /// For each legal move its flat index in the policy output `[POLICY_PLANES, N, N]` and its target weight. The
+    /// weights sum to 1, or are all 0 without a policy target.
     pub policy: Vec<(usize, f32)>,
-    /// 1 where the policy is trained, 0 where not.
+    /// 1 with a policy target, 0 without.
     pub policy_weight: f32,
-    /// Win, draw and loss of the side to move, summing to 1.
+    /// Win, draw and loss of the side to move; sums to 1.
     pub value: [f32; 3],
     /// `ln(1 + plies left)`.
     pub moves_left: f32,
     /// Final content of every square as an index into empty, attacker, defender, king: `[N * N]`.
     pub occupancy: Vec<u8>,
-    /// 1 where the end of the game was seen on the board, 0 where it was resigned: weighs moves left and occupancy.
+    /// Weight of moves left and occupancy: 1 for a game that ended on the board, 0 for a resigned game.
     pub end_weight: f32,
 }
 
-/// Rows of one board size side by side.
+/// Rows of one board size, stacked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Board of all rows.
     pub size: BoardSize,
     /// Number of rows, B.
     pub rows: usize,
-    /// Places per row in the policy arrays, L.
+    /// Places per row of the policy arrays, L.
     pub moves: usize,
     /// `[B, PLANES, N, N]`.
     pub planes: Vec<f32>,
@@ -54,7 +53,7 @@ pub struct Batch {
     pub policy_index: Vec<i32>,
     /// `[B, L]`, 0 at a legal move and a very low number elsewhere.
     pub policy_bar: Vec<f32>,
-    /// `[B, L]`, weights summing to 1 in a row (to 0 where the policy is not trained).
+    /// `[B, L]`, weights that sum to 1 in each row (to 0 without a policy target).
     pub policy_target: Vec<f32>,
     /// `[B]`.
     pub policy_weight: Vec<f32>,
@@ -72,7 +71,7 @@ impl Batch {
     /// Stacks rows.
     ///
     /// # Panics
-    /// When there is no row, or a row's planes or occupancy do not fit the board.
+    /// When there are no rows, or a row's planes or occupancy do not fit the board.
     pub fn new(size: BoardSize, rows: &[Row]) -> Batch {
         assert!(!rows.is_empty(), "a batch needs a row");
         let squares = size.squares();
@@ -110,7 +109,7 @@ impl Batch {
         batch
     }
 
-    /// Mean entropy of the policy targets in nats: the least the policy loss can be.
+    /// Mean entropy of the policy targets in nats, a lower bound of the policy loss.
     pub fn policy_entropy(&self) -> f32 {
         let sum: f32 = self.policy_target.iter().filter(|&&p| p > 0.0).map(|&p| -p * p.ln()).sum();
         sum / self.policy_weight.iter().sum::<f32>().max(1.0)

@@ -1,45 +1,44 @@
-//! The configuration of a run ([`hnefi_run::config`]), with what only those can check who play.
+//! The configuration of a run ([`hnefi_run::config`]), and the check of its players.
 
 use hnefi_arena::players::PlayerSpec;
 pub use hnefi_run::config::reference;
 pub use hnefi_run::config::{
-    BudgetClock, BudgetSection, ConfigError, EvaluateSection, Fault, LadderSection, RunSection, SearchSection,
+    BudgetClock, BudgetSection, ConfigError, EvaluateSection, KeyError, LadderSection, RunSection, SearchSection,
     SelfPlayConfig, Span, Stage, TrainConfig, TrainSection,
 };
 use hnefi_run::config::{Kind, meant, sections_named, shown};
 use toml::Value;
 
-/// A configuration by the name of a built-in one or the path of a TOML file, with some keys changed, as
-/// [`TrainConfig::load_with`] reads it, whose opponents are players.
+/// Loads a configuration as [`TrainConfig::load_with`] does, and checks that its opponents are players.
 ///
 /// # Errors
-/// When there is neither, or with every fault.
+/// When there is no such configuration, or with all errors of its keys and values.
 pub fn load(name_or_path: &str, changes: &[String]) -> Result<TrainConfig, ConfigError> {
     let config = TrainConfig::load_with(name_or_path, changes)?;
     checked(&config, name_or_path).map(|()| config)
 }
 
-/// An error of every fault of the values, unless there is none; `origin` names the configuration.
+/// Checks the values; `origin` names the configuration.
 ///
 /// # Errors
-/// When there is a fault.
+/// When a value is not allowed.
 pub fn checked(config: &TrainConfig, origin: &str) -> Result<(), ConfigError> {
-    let mut faults = config.validate();
-    faults.extend(
+    let mut errors = config.validate();
+    errors.extend(
         [("ladder.opponents", &config.ladder.opponents), ("evaluate.opponents", &config.evaluate.opponents)]
             .into_iter()
             .filter_map(|(key, opponents)| no_player(key, opponents)),
     );
-    if faults.is_empty() { Ok(()) } else { Err(ConfigError::Faults { origin: origin.to_owned(), faults }) }
+    if errors.is_empty() { Ok(()) } else { Err(ConfigError::Keys { origin: origin.to_owned(), errors }) }
 }
 
-/// The fault of a list of opponents that are not all players.
-fn no_player(key: &str, opponents: &[String]) -> Option<Fault> {
+/// The error of a list of opponents, if one of them is not a player's spec.
+fn no_player(key: &str, opponents: &[String]) -> Option<KeyError> {
     let problem = opponents.iter().find_map(|text| text.parse::<PlayerSpec>().err())?.to_string();
     let unit = sections_named(Some(key)).ok()?.first()?.1.first()?.unit;
     let found = shown(&Value::Array(opponents.iter().map(|text| Value::from(text.as_str())).collect()));
     let allowed = format!("{} ({unit}){}", Kind::Players.allowed(), meant(&problem));
-    Some(Fault { key: key.to_owned(), found, allowed })
+    Some(KeyError { key: key.to_owned(), found, allowed })
 }
 
 #[cfg(test)]
@@ -53,7 +52,7 @@ mod tests {
         let message = changed("ladder.opponents=[\"random\", \"alphabta:2\"]").unwrap_err();
         assert_eq!(
             message,
-            "configuration quick: 1 fault\n  ladder.opponents = [\"random\", \"alphabta:2\"]: expected list of texts such as \
+            "configuration quick: 1 error\n  ladder.opponents = [\"random\", \"alphabta:2\"]: expected list of texts such as \
              \"random\", \"alphabeta:2\" or \"rollout:200\" (players as on the command line); did you mean alphabeta:2?"
         );
         assert!(

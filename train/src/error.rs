@@ -11,10 +11,10 @@ use hnefi_selfplay::FleetError;
 
 use crate::config::ConfigError;
 
-/// Why a run could not begin or go on. What was written before stays usable in every case.
+/// Why a run could not begin or resume. Everything written before stays usable.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainError {
-    /// There is no such configuration, or it has faults.
+    /// There is no such configuration, or it has errors.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A stage's network is not larger than the one before. Configurations are checked for this before a run begins.
@@ -32,7 +32,7 @@ pub enum TrainError {
     OtherRun {
         /// The run directory or store.
         place: String,
-        /// Keys that differ, with both values.
+        /// The keys that differ, with both values.
         differences: String,
     },
     /// The run was begun by an earlier version with keys that are gone.
@@ -146,10 +146,10 @@ pub enum TrainError {
     Device {
         /// Where it ran.
         device: String,
-        /// What it said.
+        /// The device's error.
         problem: String,
     },
-    /// A network could not be evaluated, or a device not be opened.
+    /// A network could not be evaluated, or a device could not be opened.
     #[error(transparent)]
     Evaluation(#[from] EvalError),
     /// Self-play failed.
@@ -158,16 +158,16 @@ pub enum TrainError {
     /// A match on the ladder failed.
     #[error(transparent)]
     Ladder(#[from] LadderError),
-    /// A player on the ladder is none.
+    /// A player on the ladder is not valid.
     #[error(transparent)]
     Player(#[from] PlayerError),
     /// A checkpoint could not be written.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A record does not hold together.
+    /// A record is inconsistent.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The run directory refused.
+    /// An error of the store.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

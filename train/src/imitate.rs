@@ -1,8 +1,8 @@
-//! Learning from recorded games: a network that plays like those who played them.
+//! Imitation learning: trains a network on recorded games.
 //!
-//! The move that was played is the policy's target and the result of the game the value's. No search is involved, so a
-//! few thousand games are learned in minutes; what comes of it is not strong, but it knows what games are about, and
-//! self-play may begin with it ([`crate::RunParams::origin`]).
+//! The policy target is the move played and the value target is the result of the game. No search is needed, so
+//! training on a few thousand games takes minutes. The network is not strong, but self-play may begin with it
+//! ([`crate::RunParams::origin`]).
 
 use std::path::Path;
 
@@ -22,12 +22,12 @@ use crate::steps::take_steps;
 use crate::{TrainConfig, TrainError};
 use hnefi_run::LossValues;
 
-/// What was learned.
+/// The result of imitation learning.
 #[derive(Clone, Debug)]
 pub struct Imitation {
     /// The averaged weights.
     pub checkpoint: Checkpoint,
-    /// Plies learned from.
+    /// Number of training plies.
     pub plies: usize,
     /// Mean losses over the last tenth of the steps.
     pub losses: LossValues,
@@ -36,11 +36,11 @@ pub struct Imitation {
 }
 
 /// Trains a network of the configuration on every training ply of the finished games, `epochs` times on average, from
-/// random weights or from the checkpoint that `origin` means. `progress` hears of every step and says whether to go on.
-/// The configuration's rates, batches and averaging hold; its value horizon does not.
+/// random weights or from the checkpoint `origin`. `progress` is called after every step and returns whether to
+/// continue. The configuration's rates, batches and averaging apply; its value horizon does not.
 ///
 /// # Errors
-/// When the configuration has faults, there is nothing to learn from, the origin cannot be read or grown to the
+/// When the configuration has errors, there is nothing to learn from, the origin cannot be read or grown to the
 /// configuration's shape, a step fails, or `progress` stopped it ([`TrainError::Interrupted`]).
 pub fn imitate(
     config: &TrainConfig,
@@ -69,7 +69,7 @@ pub fn imitate(
             last.add(&taken.report, taken.entropy, CLIP_NORM);
         }
         let so_far = TrainingProgress { step: step + 1, steps, losses: recent.losses() };
-        // Over the latest steps only, so that the number shown moves.
+        // Show the losses of the latest steps only.
         if (step + 1).is_multiple_of(RECENT) {
             recent = StepMeans::default();
         }
@@ -92,10 +92,10 @@ pub fn imitate(
     Ok(Imitation { checkpoint, plies: sampler.plies(), losses: last.losses(), entropy: last.entropy() })
 }
 
-/// Steps over which the losses that are shown are averaged.
+/// Number of steps over which the displayed losses are averaged.
 const RECENT: u64 = 50;
 
-/// A learner, and the id of the checkpoint it begins with.
+/// A new learner, and the id of its origin.
 fn beginner(config: &TrainConfig, origin: Option<&Path>) -> Result<(Learner, Option<String>), TrainError> {
     let devices = hnefi_models::device::open_all(&config.run.train_device)?;
     let params = LearnerParams::from(&config.train);

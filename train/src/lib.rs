@@ -6,15 +6,15 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`config`] | the configuration, with what only those can check who play |
-//! | [`mod@run`] | the loop, resuming, and who watches it |
-//! | [`mod@imitate`] | learning from recorded games instead |
-//! | [`worker`] | playing games for a run whose trainer is elsewhere |
-//! | [`window`] | how much of what was played is trained on |
+//! | [`config`] | the configuration, and the check of its players |
+//! | [`mod@run`] | the loop, resuming, and the observer |
+//! | [`mod@imitate`] | learning from recorded games |
+//! | [`worker`] | playing games for a trainer elsewhere |
+//! | [`window`] | the replay window |
 //! | [`sample`], [`batch`] | from game records to tensors |
 //! | [`loss`], [`learner`] | from tensors to better weights |
-//! | [`schedule`] | what changes as the run goes on |
-//! | [`metrics`], [`tensorboard`] | what is reported |
+//! | [`schedule`] | learning rate and playouts over the run |
+//! | [`metrics`], [`tensorboard`] | metrics, and event files for TensorBoard |
 
 pub mod batch;
 pub mod config;
@@ -31,7 +31,7 @@ pub mod tensorboard;
 pub mod window;
 pub mod worker;
 
-pub use config::{ConfigError, Fault, TrainConfig};
+pub use config::{ConfigError, KeyError, TrainConfig};
 pub use error::TrainError;
 pub use imitate::{Imitation, imitate};
 pub use run::{RunParams, Summary, TrainObserver, run, run_at};

@@ -7,8 +7,8 @@
 //! | moves left | Huber loss (delta 1) of `ln(1 + plies left)` |
 //! | occupancy | cross-entropy of every square's final content, mean over the squares |
 //!
-//! A row whose weight for a part is 0 pulls nothing and the division is by all rows, so that a step in which few games
-//! were seen to their end does not listen to those few the louder.
+//! A row with weight 0 for a part contributes nothing to it. The mean is over all rows, so that a few rows with weight
+//! do not count more when most rows have none.
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Int, Tensor};
@@ -17,7 +17,7 @@ use hnefi_models::Heads;
 use crate::batch::BatchTensors;
 use crate::config::TrainSection;
 
-/// How much each part counts in the sum that is minimised.
+/// The weights of the parts in the minimised sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossWeights {
     /// Policy.
@@ -42,7 +42,7 @@ impl From<&TrainSection> for LossWeights {
     }
 }
 
-/// The losses of a batch as tensors of one number, `[1]`.
+/// The losses of a batch, each a tensor `[1]`.
 #[derive(Clone, Debug)]
 pub struct Losses {
     /// Weighted sum of the parts below.
@@ -58,7 +58,7 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Compares a network's answer with the targets.
+    /// Computes the losses of a network's outputs.
     pub fn of(heads: Heads, targets: &BatchTensors, weights: &LossWeights) -> Losses {
         let rows = targets.value.dims()[0];
 
@@ -85,15 +85,15 @@ impl Losses {
     }
 }
 
-/// Logarithms of the chances of the legal moves, `[B, L]`, from the policy `[B, 40, N, N]`.
+/// Log-probabilities of the legal moves, `[B, L]`, from the policy logits `[B, 40, N, N]`.
 fn log_policy(policy: Tensor<4>, index: &Tensor<2, Int>, bar: &Tensor<2>) -> Tensor<2> {
     let [rows, planes, side, _] = policy.dims();
     let legal = policy.reshape([rows, planes * side * side]).gather(1, index.clone());
     log_softmax(legal + bar.clone(), 1)
 }
 
-/// Huber loss with delta 1 of a distance that is not negative: `d^2 / 2` up to 1 and `d - 1/2` from there, written as
-/// `c (d - c/2)` with `c = min(d, 1)`.
+/// Huber loss with delta 1 of a distance `d >= 0`: `d^2 / 2` up to 1 and `d - 1/2` beyond, computed as `c (d - c/2)`
+/// with `c = min(d, 1)`.
 fn huber(distance: Tensor<2>) -> Tensor<2> {
     let near = distance.clone().clamp_max(1.0);
     near.clone() * (distance - near * 0.5)

@@ -1,4 +1,4 @@
-//! Fills in what a generation measured.
+//! Metrics of a generation from self-play statistics and step reports.
 
 use hnefi_engine::Side;
 use hnefi_run::{LossValues, SelfPlayMetrics, TrainingMetrics};
@@ -6,7 +6,7 @@ use hnefi_selfplay::GenerationStats;
 
 use crate::learner::StepReport;
 
-/// The numbers of a generation played with `playouts` a move in `seconds`.
+/// Metrics of self-play with `playouts` playouts per move in `seconds` seconds.
 pub(crate) fn selfplay_metrics(stats: &GenerationStats, playouts: u32, seconds: f64) -> SelfPlayMetrics {
     let share = |count: u64| count as f64 / stats.games.max(1) as f64;
     let rate = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
@@ -48,7 +48,7 @@ pub(crate) struct StepMeans {
 }
 
 impl StepMeans {
-    /// Takes in a step; `entropy` is that of its policy targets.
+    /// Adds a step; `entropy` is the mean entropy of its policy targets, in nats.
     pub(crate) fn add(&mut self, report: &StepReport, entropy: f32, clip_norm: f32) {
         self.steps += 1;
         if !report.finite {

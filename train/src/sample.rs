@@ -1,19 +1,18 @@
-//! From game records to batches: which plies, seen through which symmetry, with which targets.
+//! From game records to batches: plies, symmetries and targets.
 //!
-//! A step draws a board size by its share of the window's training plies, then each sample among the plies of that size
-//! uniformly and one of the eight symmetries. All draws of a step come from the run's seed and the number of the step,
-//! so a resumed run continues with the same batches.
+//! A step draws a board size in proportion to its training plies in the window, then for each sample a uniform ply of
+//! that size and one of the eight symmetries. The draws are derived from the run's seed and the number of the step, so
+//! a resumed run continues with the same batches.
 //!
 //! | target | from |
 //! |---|---|
 //! | policy | the search's weights over the legal moves |
-//! | value | the game's result for the side to move, faded by its distance and mixed with the searched value when the config says so; a resignation counts as a win |
-//! | moves left | `ln(1 + plies left)`; not in resigned games, whose true length nobody knows |
-//! | occupancy | the last position's pieces; not in resigned games, which ended before their end |
+//! | value | the game's result for the side to move, faded by its distance and mixed with the searched value as configured; a resignation is a win of the opponent |
+//! | moves left | `ln(1 + plies left)`; none in resigned games, whose full length is unknown |
+//! | occupancy | the last position's pieces; none in resigned games |
 //!
-//! Only plies marked as training samples are drawn. Opening plies were played by the raw policy to make games differ:
-//! they have no policy target, and their value would mostly repeat the same result for positions nobody chose. So they
-//! train nothing, the value included. Unfinished games have no result and do not train.
+//! Only training plies are drawn. Opening plies, drawn from the raw policy, are not training plies: they have no policy
+//! target, and their positions were not chosen by a search. Unfinished games have no result and are not drawn from.
 
 mod pool;
 
@@ -26,33 +25,33 @@ use self::pool::{Pool, below};
 use crate::batch::{Batch, Row};
 use crate::config::TrainSection;
 
-/// Tells the draws of samples from everything else that comes from the seed.
+/// Separates the draws of samples from other values derived from the seed.
 const PURPOSE: u64 = 0x7361_6D70_6C65;
 
 /// The training plies of a replay window.
 pub struct Sampler<'a> {
     games: Vec<&'a GameRecord>,
-    /// One per board size that occurs.
+    /// One pool per board size.
     pools: Vec<Pool>,
     seed: u64,
     target: ValueTarget,
 }
 
-/// What the value target is made of.
+/// The composition of the value target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueTarget {
     /// Share of the searched value; the rest is the game's result.
     pub search_mix: f32,
-    /// How much nearer to a draw the result is taken per ply that it lies ahead: a result `n` plies away counts
-    /// `exp(-fade * n)`.
+    /// Fading of the result per ply: a result `n` plies ahead has weight `exp(-fade * n)`, and a draw the rest.
     ///
-    /// Where one side wins nearly every game, as the defenders do on the small boards at first, the plain result says
-    /// the same of every position and nothing is learned. A fading one tells a long defence from a short one.
+    /// While one side wins nearly every game, as the defenders do on the small boards at first, the plain result is the
+    /// same for all positions and the network learns nothing from it. A fading result distinguishes a long defence from
+    /// a short one.
     pub fade: f32,
 }
 
 impl ValueTarget {
-    /// What the value target is made of when this part of the run or stage, 0 to 1, is over.
+    /// The value target at this progress of the run or stage, 0 to 1.
     pub fn at(section: &TrainSection, progress: f64) -> ValueTarget {
         let horizon = section.value_horizon;
         let fade = if horizon > 0.0 { (1.0 - progress) as f32 / horizon } else { 0.0 };
@@ -61,7 +60,7 @@ impl ValueTarget {
 }
 
 impl<'a> Sampler<'a> {
-    /// All training plies of the finished games, each as likely as any other of its board size.
+    /// A sampler of all training plies of the finished games, uniform within each board size.
     pub fn new(games: impl IntoIterator<Item = &'a GameRecord>, seed: u64, target: ValueTarget) -> Sampler<'a> {
         let games: Vec<&GameRecord> = games.into_iter().filter(|game| game.is_finished()).collect();
         let mut pools: Vec<Pool> = BoardSize::ALL.map(|size| Pool::new(size, &games)).into();
@@ -74,8 +73,8 @@ impl<'a> Sampler<'a> {
         self.pools.iter().map(Pool::len).sum()
     }
 
-    /// The batch of step `step`, cut into `shards` equal parts of `rows / shards` samples; all parts have the same
-    /// board.
+    /// The batch of step `step`, split into `shards` parts of `rows / shards` samples; all parts have the same board
+    /// size.
     ///
     /// # Errors
     /// When a record's start position or a move is impossible.
@@ -99,7 +98,7 @@ impl<'a> Sampler<'a> {
             .collect()
     }
 
-    /// The pool that holds number `at` of all plies laid end to end.
+    /// The pool of ply number `at`, counted through all pools.
     fn pool_at(&self, mut at: usize) -> &Pool {
         for pool in &self.pools {
             if at < pool.len() {
@@ -111,7 +110,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// The example that ply `index` of a finished game gives, seen through `symmetry`.
+/// The training sample of ply `index` of a finished game, transformed by `symmetry`.
 ///
 /// # Errors
 /// When the start position or a move is impossible.
@@ -141,7 +140,7 @@ pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, target: ValueTar
     })
 }
 
-/// Every legal move's place in the policy output and its weight.
+/// For each legal move its flat index in the policy output and its target weight.
 fn policy(position: &Position, ply: &PlyRecord, symmetry: Symmetry) -> Vec<(usize, f32)> {
     let size = position.size();
     let mut legal = MoveList::new();
@@ -150,8 +149,8 @@ fn policy(position: &Position, ply: &PlyRecord, symmetry: Symmetry) -> Vec<(usiz
     legal.iter().map(|&mv| (PolicyIndex::of(symmetry.mv(mv, size), size).flat(size), weight(mv))).collect()
 }
 
-/// Win, draw and loss as the side to move has them in the end, faded by distance and mixed with what the search
-/// thought, where there was one.
+/// The value target from the view of the side to move: the result, faded by distance and mixed with the searched value
+/// if there is one.
 fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarget) -> [f32; 3] {
     let result = Wdl::of_winner(game.winner(), position.side_to_move());
     let certainty = (-target.fade * (game.plies.len() - index) as f32).exp();
@@ -166,7 +165,7 @@ fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarg
     ]
 }
 
-/// What stands on each square in the end: 0 nothing, 1 an attacker, 2 a defender, 3 the king.
+/// Content of each square in the last position: 0 empty, 1 attacker, 2 defender, 3 king.
 fn occupancy(position: &Position, symmetry: Symmetry) -> Vec<u8> {
     let size = position.size();
     let mut contents = vec![0; size.squares()];

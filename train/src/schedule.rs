@@ -1,20 +1,20 @@
-//! What changes as a run goes on: the learning rate and the playouts a move.
+//! Schedules over a run: the learning rate and the playouts per move.
 //!
-//! Both follow *progress*, the part of the budget that is used up, 0 at the start and 1 at the end. So a run of eight
-//! minutes and one of eight hours go through the same phases.
+//! Both follow *progress*, the used part of the budget from 0 to 1, so runs of eight minutes and of eight hours go
+//! through the same phases.
 
 use std::f64::consts::PI;
 
 use crate::config::TrainSection;
 
-/// The learning rate over a run: half a cosine after a rise.
+/// The learning rate over a run: linear warm-up, then half a cosine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSchedule {
     /// Highest learning rate.
     pub peak: f64,
     /// Learning rate at the end of the run.
     pub end: f64,
-    /// Steps over which the rate rises from 0 to where the schedule has it.
+    /// Number of warm-up steps, over which the rate rises from 0.
     pub warmup_steps: u64,
 }
 
@@ -25,7 +25,7 @@ impl From<&TrainSection> for RateSchedule {
 }
 
 impl RateSchedule {
-    /// Learning rate of step number `step` (from 0) at this progress; progress outside 0..=1 counts as its nearer end.
+    /// Learning rate of step number `step` (from 0) at this progress, which is clamped to 0..=1.
     pub fn rate(&self, step: u64, progress: f64) -> f64 {
         let progress = progress.clamp(0.0, 1.0);
         let rate = self.end + (self.peak - self.end) * 0.5 * (1.0 + (PI * progress).cos());
@@ -33,10 +33,10 @@ impl RateSchedule {
     }
 }
 
-/// Playouts a move at this progress: `stages` share the run equally, so that three stages are its thirds.
+/// Playouts per move at this progress; the numbers in `stages` apply to equal parts of the run.
 ///
 /// # Panics
-/// When there is no stage.
+/// When `stages` is empty.
 pub fn playouts_at(stages: &[u32], progress: f64) -> u32 {
     let stage = (progress.clamp(0.0, 1.0) * stages.len() as f64) as usize;
     stages[stage.min(stages.len() - 1)]

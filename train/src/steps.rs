@@ -1,4 +1,4 @@
-//! Taking training steps: batches are made ahead on a thread of their own while the learner works.
+//! Training steps, with batches prepared in advance on another thread.
 
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
@@ -7,19 +7,19 @@ use crate::TrainError;
 use crate::learner::{Learner, StepReport};
 use crate::sample::Sampler;
 
-/// Batches made ahead of the learner.
+/// Number of batches prepared in advance.
 const AHEAD: usize = 2;
 
 /// A step that was taken.
 pub(crate) struct Taken {
-    /// What it did.
+    /// Its report.
     pub(crate) report: StepReport,
-    /// Entropy of its policy targets, nats.
+    /// Mean entropy of its policy targets, nats.
     pub(crate) entropy: f32,
 }
 
-/// Takes the steps with these numbers on batches of `rows` samples in as many parts as the learner has. `rate` says the
-/// learning rate of a step, or `None` to end before it; `taken` hears of every step.
+/// Takes the steps with these numbers on batches of `rows` samples in `shards` parts. `rate` returns the learning rate
+/// of a step, or `None` to end before it; `taken` is called after every step.
 pub(crate) fn take_steps(
     learner: &mut Learner,
     sampler: &Sampler<'_>,
@@ -33,7 +33,7 @@ pub(crate) fn take_steps(
         let numbers = steps.clone();
         scope.spawn(move || {
             for step in numbers {
-                // The learner hangs up when it ends early.
+                // The receiver is dropped if the learner ends early.
                 if sender.send(sampler.batch(step, rows, shards)).is_err() {
                     return;
                 }

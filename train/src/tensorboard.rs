@@ -27,7 +27,7 @@ struct Event {
     what: Option<What>,
 }
 
-/// What an event tells.
+/// The content of an event.
 #[derive(Clone, PartialEq, prost::Oneof)]
 enum What {
     #[prost(string, tag = "3")]
@@ -81,7 +81,7 @@ fn append(file: &mut Vec<u8>, event: &Event) {
 /// Checks the checksums of an event file.
 ///
 /// # Errors
-/// With what is wrong with it.
+/// A text with the problem.
 pub(crate) fn check_events(mut file: &[u8]) -> Result<(), String> {
     if file.is_empty() {
         return Err("no events".to_owned());
@@ -103,7 +103,7 @@ pub(crate) fn check_events(mut file: &[u8]) -> Result<(), String> {
     if file.is_empty() { Ok(()) } else { Err("cut off".to_owned()) }
 }
 
-/// CRC-32C, masked so that the checksum of data which holds checksums stays a good one.
+/// CRC-32C, masked because data that contain their own CRC are a bad input to a CRC.
 fn masked_crc(bytes: &[u8]) -> u32 {
     crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
 }

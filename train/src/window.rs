@@ -1,4 +1,4 @@
-//! The replay window: how much of what was played is trained on.
+//! The replay window: the newest training plies, from which samples are drawn.
 //!
 //! With `N` training plies played in the whole run, the window holds the newest
 //!
@@ -7,14 +7,12 @@
 //! N_w = c (1 + b ((N/c)^a - 1) / a)    for N >  c
 //! ```
 //!
-//! (KataGo, arXiv 1902.10565, appendix C). Both branches meet at `N = c`, where the window begins to grow more slowly
-//! than the data: its slope there is `b`, and it falls as `b (N/c)^(a-1)` from then on. `c` is the size up to which
-//! everything is kept, `b` the share of new plies by which the window grows at that point, `a < 1` the power that lets
-//! old play fade.
+//! (KataGo, arXiv 1902.10565, appendix C). Both branches meet at `N = c`. Beyond it the window grows more slowly than
+//! the data: its slope is `b` at `c` and falls as `b (N/c)^(a-1)`. Up to size `c` all plies are kept, and `a < 1` lets
+//! old games drop out.
 //!
-//! The window is cut between generations: the fewest newest ones that hold `N_w` plies, yet never fewer than a
-//! configured number of them and never more than there are. A run of few short generations is thus not left with the
-//! last one alone.
+//! The window consists of whole generations: the fewest newest ones that hold `N_w` plies, but at least a configured
+//! number of generations if there are as many.
 
 use crate::config::TrainSection;
 
@@ -29,7 +27,7 @@ const SLOPE: f64 = 0.4;
 pub struct WindowParams {
     /// `c`, training plies.
     pub base: u64,
-    /// Generations the window never falls under.
+    /// Smallest number of generations in the window.
     pub generations: usize,
 }
 
@@ -40,7 +38,7 @@ impl From<&TrainSection> for WindowParams {
 }
 
 impl WindowParams {
-    /// Wanted size `N_w` of the window, in training plies, after `total` of them.
+    /// Size `N_w` of the window in training plies, after `total` training plies.
     pub fn plies(&self, total: u64) -> u64 {
         if total <= self.base {
             return total;

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
 use hnefi_run::GenerationMetrics;
-use hnefi_run::store::{Access, Patience, Store, arrival_key};
+use hnefi_run::store::{Access, RetryPolicy, Store, upload_key};
 use hnefi_selfplay::{Fleet, FleetProgress, Quota, Unobserved, search_config};
-use hnefi_train::run::{Beginning, Terms, check};
+use hnefi_train::run::{Job, RunStart, check};
 use hnefi_train::worker::{WorkerObserver, WorkerParams, work};
 use hnefi_train::{TrainConfig, TrainObserver, run};
 
@@ -69,8 +69,8 @@ struct Watch {
 }
 
 impl TrainObserver for Watch {
-    fn begins(&self, beginning: &Beginning<'_>) {
-        *self.began_at.lock().unwrap() = Some(beginning.generations);
+    fn begins(&self, start: &RunStart<'_>) {
+        *self.began_at.lock().unwrap() = Some(start.generations);
     }
 
     fn warning(&self, text: &str) {
@@ -105,7 +105,7 @@ fn objects(config: &TrainConfig) -> Objects {
     let uniform = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(UniformEvaluator)) };
     fleet.play(Quota::Games(4), 2, "network", &uniform, &Unobserved).unwrap();
     let store = Store::open_or_create(dir.path()).unwrap();
-    store.create(&arrival_key(9, 1), &fleet.send("hnefi", 3).encode()).unwrap();
+    store.create(&upload_key(9, 1), &fleet.send("hnefi", 3).encode()).unwrap();
     read(&store)
 }
 
@@ -309,8 +309,8 @@ impl WorkerObserver for Worker {
         self.warnings.lock().unwrap().push(text.to_owned());
     }
 
-    fn plays(&self, terms: &Terms) {
-        self.plays.lock().unwrap().push(terms.generation);
+    fn plays(&self, job: &Job) {
+        self.plays.lock().unwrap().push(job.generation);
     }
 
     fn should_stop(&self) -> bool {
@@ -325,7 +325,7 @@ fn a_worker_plays_by_the_newest_terms_that_can_be_read() {
         objects.insert(damaged.to_owned(), bytes.to_vec());
         let dir = tempfile::tempdir().unwrap();
         write(&objects, dir.path());
-        let store = Store::open(&dir.path().into(), Access::Add, Patience::default()).unwrap();
+        let store = Store::open(&dir.path().into(), Access::Add, RetryPolicy::default()).unwrap();
         let (worker, params) = (Worker::default(), params());
         work(&store, &params, &worker).unwrap();
         (worker.warnings.into_inner().unwrap(), worker.plays.into_inner().unwrap())
@@ -347,7 +347,7 @@ fn params() -> WorkerParams {
         device: None,
         threads: Some(1),
         games_in_flight: None,
-        bring_every: std::time::Duration::from_secs(1),
+        upload_every: std::time::Duration::from_secs(1),
         stay: false,
         pretend: None,
     }

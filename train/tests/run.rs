@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hnefi_arena::ladder::Standings;
 use hnefi_inference::{Checkpoint, NetworkConfig};
 use hnefi_run::GenerationMetrics;
-use hnefi_train::run::{Beginning, RunParams, Silent, TrainingProgress};
+use hnefi_train::run::{RunParams, RunStart, Silent, TrainingProgress};
 use hnefi_train::{ConfigError, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
 
 /// Three generations of a few short games.
@@ -112,8 +112,8 @@ struct Watch {
 }
 
 impl TrainObserver for Watch {
-    fn begins(&self, beginning: &Beginning<'_>) {
-        self.began_at.lock().unwrap().push(beginning.generations);
+    fn begins(&self, start: &RunStart<'_>) {
+        self.began_at.lock().unwrap().push(start.generations);
     }
 
     fn stage(&self, index: usize, count: usize, name: &str, config: &TrainConfig) {
@@ -455,13 +455,13 @@ fn a_directory_of_another_run() {
 }
 
 #[test]
-fn faults_come_before_any_file() {
+fn errors_come_before_any_file() {
     let dir = tempfile::tempdir().unwrap();
     let mut broken = config();
     broken.train.batch = 1;
     broken.budget.generations = 0;
     let error = run(&broken, &dir.path().join("new"), &Silent).unwrap_err();
-    assert!(matches!(&error, TrainError::Config(ConfigError::Faults { faults, .. }) if faults.len() == 2), "{error}");
+    assert!(matches!(&error, TrainError::Config(ConfigError::Keys { errors, .. }) if errors.len() == 2), "{error}");
     assert!(!dir.path().join("new").exists());
 }
 

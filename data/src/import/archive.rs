@@ -12,7 +12,7 @@ use std::io::BufRead;
 use hnefi_engine::{Preset, Side};
 
 use super::game::{RecordedGame, RecordedResult};
-use super::{Fault, Found};
+use super::{Found, LineError};
 use crate::BoundedLines;
 
 /// What a heading looks like, for messages.
@@ -71,8 +71,8 @@ impl<R: BufRead> ArchiveReader<R> {
         Ok(ArchiveReader { lines, columns, line: 1, rules: rules.to_vec() })
     }
 
-    fn game(&mut self, text: &str) -> Result<Found, Fault> {
-        let mut fault = None;
+    fn game(&mut self, text: &str) -> Result<Found, LineError> {
+        let mut error = None;
         for index in 0..self.rules.len() {
             match game(text, self.line, &self.columns, self.rules[index]) {
                 Ok(found) => {
@@ -80,17 +80,17 @@ impl<R: BufRead> ArchiveReader<R> {
                     return Ok(found);
                 }
                 // What is wrong by the likeliest rules is what is said.
-                Err(found) => fault = fault.or(Some(found)),
+                Err(found) => error = error.or(Some(found)),
             }
         }
-        Err(fault.unwrap_or_else(|| (self.line, "no ruleset to read it by".to_owned())))
+        Err(error.unwrap_or_else(|| (self.line, "no ruleset to read it by".to_owned())))
     }
 }
 
 impl<R: BufRead> Iterator for ArchiveReader<R> {
-    type Item = Result<Found, Fault>;
+    type Item = Result<Found, LineError>;
 
-    fn next(&mut self) -> Option<Result<Found, Fault>> {
+    fn next(&mut self) -> Option<Result<Found, LineError>> {
         loop {
             let read = self.lines.next()?;
             self.line += 1;
@@ -103,14 +103,14 @@ impl<R: BufRead> Iterator for ArchiveReader<R> {
     }
 }
 
-fn game(text: &str, line: usize, columns: &Columns, rules: Preset) -> Result<Found, Fault> {
-    let fault = |problem: String| (line, problem);
+fn game(text: &str, line: usize, columns: &Columns, rules: Preset) -> Result<Found, LineError> {
+    let bad = |problem: String| (line, problem);
     let fields: Vec<&str> = text.split(',').map(str::trim).collect();
     if fields.len() != columns.count {
-        return Err(fault(format!("{} fields; expected {}", fields.len(), columns.count)));
+        return Err(bad(format!("{} fields; expected {}", fields.len(), columns.count)));
     }
     let number = fields[columns.game];
-    let number = number.parse().map_err(|_| fault(format!("game {number:?}: expected a whole number")))?;
+    let number = number.parse().map_err(|_| bad(format!("game {number:?}: expected a whole number")))?;
     let result = match fields[columns.result] {
         "White" => RecordedResult::Won(Side::Defenders),
         "Black" => RecordedResult::Won(Side::Attackers),
@@ -118,7 +118,7 @@ fn game(text: &str, line: usize, columns: &Columns, rules: Preset) -> Result<Fou
         // Some games have none.
         "Ongoing" | "" => RecordedResult::Open,
         other => {
-            return Err(fault(format!(
+            return Err(bad(format!(
                 "game {number}: result {other:?}; expected White, Black, Draw, Ongoing or nothing"
             )));
         }
@@ -136,7 +136,7 @@ fn game(text: &str, line: usize, columns: &Columns, rules: Preset) -> Result<Fou
         line,
     };
     let found = recorded.build(rules.rules())?;
-    check_captures(&words, &fields, columns).map_err(|problem| fault(format!("game {number}: {problem}")))?;
+    check_captures(&words, &fields, columns).map_err(|problem| bad(format!("game {number}: {problem}")))?;
     Ok(found)
 }
 

@@ -4,7 +4,7 @@ use hnefi_engine::{Move, Position, Repetition, Rules, Side};
 use hnefi_inference::Wdl;
 use hnefi_run::{GameRecord, PlyRecord};
 
-use super::{Fault, Found};
+use super::{Found, LineError};
 use crate::pgn::{UNKNOWN, play_word};
 
 /// A game as it stands in a file.
@@ -37,7 +37,7 @@ pub(super) fn ply(mv: Move) -> PlyRecord {
 
 impl RecordedGame<'_> {
     /// Plays the game under `rules`; where people went on after these ended it, without the rules that did.
-    pub(super) fn build(&self, rules: Rules) -> Result<Found, Fault> {
+    pub(super) fn build(&self, rules: Rules) -> Result<Found, LineError> {
         let without_draws =
             Rules { repetition: Repetition::Ignore, draw_fort_occurrence: 0, no_capture_draw_plies: 0, ..rules };
         let (record, played_on) = match self.play(rules) {
@@ -49,11 +49,11 @@ impl RecordedGame<'_> {
         Ok(Found { record, played_on, agreed_draw })
     }
 
-    fn play(&self, rules: Rules) -> Result<GameRecord, Fault> {
-        let fault = |problem: String| (self.line, problem);
+    fn play(&self, rules: Rules) -> Result<GameRecord, LineError> {
+        let bad = |problem: String| (self.line, problem);
         let mut position = match &self.start {
             None => Position::start(&rules),
-            Some(fen) => Position::from_fen(&rules, fen).map_err(|error| fault(error.to_string()))?,
+            Some(fen) => Position::from_fen(&rules, fen).map_err(|error| bad(error.to_string()))?,
         };
         let mut plies = Vec::with_capacity(self.moves.len());
         for (index, &(word, line)) in self.moves.iter().enumerate() {
@@ -65,7 +65,7 @@ impl RecordedGame<'_> {
         let resigned = match (self.result, outcome) {
             (RecordedResult::Won(winner), None) => Some(winner.opponent()),
             (RecordedResult::Won(winner), Some(outcome)) if outcome.winner() != Some(winner) => {
-                return Err(fault(format!(
+                return Err(bad(format!(
                     "game {}: recorded as won by the {winner}, on the board it is {outcome}",
                     self.number
                 )));

@@ -52,7 +52,7 @@ impl std::fmt::Display for LeftOut {
 }
 
 /// What is wrong with a game: a line and a sentence.
-type Fault = (usize, String);
+type LineError = (usize, String);
 
 /// One game of a file, with the counts it adds to [`Imported`].
 struct Found {
@@ -104,7 +104,7 @@ pub fn recorded_games(path: &Path, rules: &[Preset]) -> Result<RecordedGames, Da
     let ending = ending(path)?;
     let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
     let games = games(&ending, BufReader::new(file), rules).map_err(unreadable)?;
-    let bad = |(line, problem): Fault| DataError::BadText { line, problem };
+    let bad = |(line, problem): LineError| DataError::BadText { line, problem };
     Ok(Box::new(games.map(move |game| game.map(|found| found.record).map_err(bad))))
 }
 
@@ -123,7 +123,7 @@ fn games(
     ending: &str,
     mut input: impl BufRead + 'static,
     rules: &[Preset],
-) -> Result<Box<dyn Iterator<Item = Result<Found, Fault>>>, String> {
+) -> Result<Box<dyn Iterator<Item = Result<Found, LineError>>>, String> {
     Ok(match ending {
         "csv" => Box::new(ArchiveReader::new(input, rules)?),
         "otg" => {
@@ -140,7 +140,7 @@ fn games(
 }
 
 /// A game of our own text, its moves made policy targets.
-fn from_pgn(read: Result<GameRecord, DataError>) -> Result<Found, Fault> {
+fn from_pgn(read: Result<GameRecord, DataError>) -> Result<Found, LineError> {
     match read {
         Ok(mut record) => {
             for ply in &mut record.plies {

@@ -18,10 +18,10 @@
 use hnefi_engine::{BoardSize, Position, Preset, Rules, Side};
 
 use super::game::{RecordedGame, RecordedResult};
-use super::{Fault, Found};
+use super::{Found, LineError};
 
 /// Reads the one game of a file by the first of `rules` under which it can be played.
-pub(super) fn read(text: &str, rules: &[Preset]) -> Result<Found, Fault> {
+pub(super) fn read(text: &str, rules: &[Preset]) -> Result<Found, LineError> {
     let mut found = Err((1, "no ruleset to read it by".to_owned()));
     for (index, preset) in rules.iter().enumerate() {
         let read = read_by(text, preset.rules());
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, rules: &[Preset]) -> Result<Found, Fault> {
     found
 }
 
-fn read_by(text: &str, rules: Rules) -> Result<Found, Fault> {
+fn read_by(text: &str, rules: Rules) -> Result<Found, LineError> {
     let pieces = pieces(text)?;
     let mut game = RecordedGame {
         number: 0,
@@ -89,7 +89,7 @@ enum Piece {
 }
 
 /// Cuts the text into brackets, which may go on over lines and hold brackets, and words.
-fn pieces(text: &str) -> Result<Vec<Piece>, Fault> {
+fn pieces(text: &str) -> Result<Vec<Piece>, LineError> {
     let mut pieces = Vec::new();
     let (mut current, mut depth, mut opened, mut line) = (String::new(), 0usize, 1, 1);
     let flush = |word: &mut String, line: usize, pieces: &mut Vec<Piece>| {
@@ -128,7 +128,7 @@ fn pieces(text: &str) -> Result<Vec<Piece>, Fault> {
     Ok(pieces)
 }
 
-fn tag(inner: &str, line: usize, game: &mut RecordedGame<'_>, setup: &mut Setup) -> Result<(), Fault> {
+fn tag(inner: &str, line: usize, game: &mut RecordedGame<'_>, setup: &mut Setup) -> Result<(), LineError> {
     let Some((name, value)) = inner.split_once(':') else { return Ok(()) };
     match name.trim() {
         "attackers" => game.players[Side::Attackers.index()] = value.trim().to_owned(),
@@ -158,7 +158,7 @@ struct Setup {
 }
 
 impl Setup {
-    fn read(&mut self, word: &str, line: usize) -> Result<(), Fault> {
+    fn read(&mut self, word: &str, line: usize) -> Result<(), LineError> {
         self.line = line;
         if word.starts_with('/') {
             self.layout = Some(word.to_owned());

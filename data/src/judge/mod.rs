@@ -4,8 +4,8 @@
 //! Games are shared out to threads, each with an evaluator of its own. Plies of one game are no independent draws, so
 //! every standard error is over games.
 
+mod judged_ply;
 mod rate;
-mod verdict;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -18,8 +18,8 @@ use serde::Serialize;
 
 pub use rate::Rate;
 
+use self::judged_ply::{Judge, JudgedPly};
 use self::rate::rate;
-use self::verdict::{Judge, Verdict};
 use crate::DataError;
 
 /// How to judge.
@@ -143,8 +143,8 @@ pub fn judge(
                 while !stop.load(Ordering::Relaxed) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(game) = games.get(index) else { return };
-                    let judged = judge.game(index, game).map(|(verdicts, cut)| Judged {
-                        verdicts,
+                    let judged = judge.game(index, game).map(|(judged, cut)| Judged {
+                        judged,
                         cut: usize::from(cut),
                         unfinished: usize::from(!game.is_finished()),
                     });
@@ -157,25 +157,25 @@ pub fn judge(
         drop(sender);
         for judged in receiver {
             let judged = judged.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
-            all.verdicts.extend(judged.verdicts);
+            all.judged.extend(judged.judged);
             all.cut += judged.cut;
             all.unfinished += judged.unfinished;
             done += 1;
-            if !progress(JudgeProgress { games: done, positions: all.verdicts.len() }) {
+            if !progress(JudgeProgress { games: done, positions: all.judged.len() }) {
                 stop.store(true, Ordering::Relaxed);
             }
         }
         Ok::<(), EvalError>(())
     })?;
     // Threads finish in any order; sums of doubles should not depend on it.
-    all.verdicts.sort_by_key(|verdict| verdict.game);
+    all.judged.sort_by_key(|ply| ply.game);
     let of = |side: Option<Side>| {
-        let chosen = all.verdicts.iter().filter(move |verdict| side.is_none_or(|side| verdict.side == side));
+        let chosen = all.judged.iter().filter(move |ply| side.is_none_or(|side| ply.side == side));
         SideJudgement::of(&chosen.collect::<Vec<_>>())
     };
     Ok(Judgement {
         games: done,
-        positions: all.verdicts.len(),
+        positions: all.judged.len(),
         unfinished: all.unfinished,
         cut: all.cut,
         interrupted: done < games.len(),
@@ -188,19 +188,19 @@ pub fn judge(
 /// What threads hand over.
 #[derive(Default)]
 struct Judged {
-    verdicts: Vec<Verdict>,
+    judged: Vec<JudgedPly>,
     cut: usize,
     unfinished: usize,
 }
 
 impl SideJudgement {
-    fn of(verdicts: &[&Verdict]) -> SideJudgement {
-        let scored = |score: fn(&Verdict) -> Option<f64>| {
-            Calibration::of(verdicts.iter().filter_map(|v| Some((v.game, score(v)?, v.result?))).collect())
+    fn of(judged: &[&JudgedPly]) -> SideJudgement {
+        let scored = |score: fn(&JudgedPly) -> Option<f64>| {
+            Calibration::of(judged.iter().filter_map(|v| Some((v.game, score(v)?, v.result?))).collect())
         };
         SideJudgement {
-            policy: Agreement::of(verdicts.iter().map(|v| (v.game, v.rank, v.legal)).collect()),
-            search: Agreement::of(verdicts.iter().filter_map(|v| Some((v.game, v.searched_rank?, v.legal))).collect()),
+            policy: Agreement::of(judged.iter().map(|v| (v.game, v.rank, v.legal)).collect()),
+            search: Agreement::of(judged.iter().filter_map(|v| Some((v.game, v.searched_rank?, v.legal))).collect()),
             value: scored(|v| Some(v.score)),
             searched_value: scored(|v| v.searched_score),
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hnefi_engine::{BoardSize, Move};
 use hnefi_inference::Wdl;
-use hnefi_search::{Proven, RootMove, Search, SearchReport, Verdict};
+use hnefi_search::{Proven, ProvenResult, RootMove, Search, SearchReport};
 
 /// Centipawns of a proven win in no ply; each ply costs one.
 const PROVEN: i32 = 30_000;
@@ -60,7 +60,7 @@ impl Findings {
 /// Orders moves as they are shown: the one that will be played, certain wins, then by visits, certain losses last.
 fn rank(report: &SearchReport, mv: &RootMove) -> (bool, i32, u32, f32) {
     let certain = match mv.proven {
-        Some(proven) if proven.verdict != Verdict::Draw => proven.preference(),
+        Some(proven) if proven.result != ProvenResult::Draw => proven.preference(),
         _ => 0,
     };
     (mv.mv == report.best, certain, mv.visits, mv.score.unwrap_or(0.0))
@@ -69,9 +69,9 @@ fn rank(report: &SearchReport, mv: &RootMove) -> (bool, i32, u32, f32) {
 /// The score on the scale that clients draw: 100 is an expected score of 64 %, as a lead of 100 Elo.
 fn centipawns(wdl: Wdl, proven: Option<Proven>) -> i32 {
     match proven {
-        Some(Proven { verdict: Verdict::Win, plies }) => PROVEN - i32::from(plies),
-        Some(Proven { verdict: Verdict::Loss, plies }) => i32::from(plies) - PROVEN,
-        Some(Proven { verdict: Verdict::Draw, .. }) => 0,
+        Some(Proven { result: ProvenResult::Win, plies }) => PROVEN - i32::from(plies),
+        Some(Proven { result: ProvenResult::Loss, plies }) => i32::from(plies) - PROVEN,
+        Some(Proven { result: ProvenResult::Draw, .. }) => 0,
         None => {
             let score = wdl.score();
             let lead = 400.0 * (score / (1.0 - score)).log10();
@@ -106,10 +106,10 @@ mod tests {
         assert_eq!(centipawns(wdl(0.64, 0.0), None), 100);
         assert_eq!(centipawns(wdl(0.36, 0.0), None), -100);
         assert_eq!((centipawns(Wdl::WIN, None), centipawns(Wdl::LOSS, None)), (10_000, -10_000));
-        let proven = |verdict, plies| Some(Proven { verdict, plies });
-        assert_eq!(centipawns(Wdl::WIN, proven(Verdict::Win, 3)), 29_997);
-        assert_eq!(centipawns(Wdl::LOSS, proven(Verdict::Loss, 4)), -29_996);
-        assert_eq!(centipawns(Wdl::DRAW, proven(Verdict::Draw, 1)), 0);
+        let proven = |result, plies| Some(Proven { result, plies });
+        assert_eq!(centipawns(Wdl::WIN, proven(ProvenResult::Win, 3)), 29_997);
+        assert_eq!(centipawns(Wdl::LOSS, proven(ProvenResult::Loss, 4)), -29_996);
+        assert_eq!(centipawns(Wdl::DRAW, proven(ProvenResult::Draw, 1)), 0);
     }
 
     #[test]

@@ -39,7 +39,7 @@ use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
 use hnefi_run::Run;
-use hnefi_run::store::{Location, Patience};
+use hnefi_run::store::{Location, RetryPolicy};
 use tokio::sync::Semaphore;
 
 pub use error::WebError;
@@ -157,7 +157,7 @@ impl WebServer {
             Some(Opponent::Named(named)) => (Some(named), Some((PlayerId::Named, None))),
         };
         let open = |path: &PathBuf| {
-            Run::open(&Location::from(path.as_path()), Patience::for_people())
+            Run::open(&Location::from(path.as_path()), RetryPolicy::interactive())
                 .map(Arc::new)
                 .map_err(|error| WebError::Folder { path: path.clone(), problem: error.to_string() })
         };

@@ -2,7 +2,7 @@
 
 use hnefi_engine::{Position, Rules, Side};
 use hnefi_inference::Evaluation;
-use hnefi_search::{RootMove, SearchReport, Verdict};
+use hnefi_search::{ProvenResult, RootMove, SearchReport};
 use serde::Serialize;
 
 use crate::session::Chances;
@@ -99,7 +99,7 @@ impl Report {
             to[mv.mv.to().index()] += mv.prior;
         }
         let thousandths = |weights: Vec<f32>| weights.iter().map(|weight| (weight * 1000.0).round() as u16).collect();
-        let certain = search.proven.map(|proven| certain(proven.verdict, u32::from(proven.plies)));
+        let certain = search.proven.map(|proven| certain(proven.result, u32::from(proven.plies)));
         Report {
             stamp: progress.stamp,
             kind: progress.kind,
@@ -144,15 +144,15 @@ fn best(search: &SearchReport, rules: &Rules) -> Vec<MoveView> {
         share: mv.visits as f32 / visits.max(1) as f32,
         prior: mv.prior,
         score: mv.score,
-        certain: mv.proven.map(|proven| certain(proven.verdict, u32::from(proven.plies))),
+        certain: mv.proven.map(|proven| certain(proven.result, u32::from(proven.plies))),
     };
     moves.iter().take(MOVES).map(view).collect()
 }
 
-fn certain(verdict: Verdict, plies: u32) -> String {
-    match verdict {
-        Verdict::Win => format!("wins in {plies}"),
-        Verdict::Loss => format!("loses in {plies}"),
-        Verdict::Draw => "drawn".to_owned(),
+fn certain(result: ProvenResult, plies: u32) -> String {
+    match result {
+        ProvenResult::Win => format!("wins in {plies}"),
+        ProvenResult::Loss => format!("loses in {plies}"),
+        ProvenResult::Draw => "drawn".to_owned(),
     }
 }

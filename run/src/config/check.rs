@@ -1,11 +1,11 @@
-//! Looking for faults: key by key against the sections, and then what values must be to one another.
+//! Checks a configuration: each key against its definition, then relations between values.
 
 use hnefi_inference::{DeviceChoice, Precision, PrecisionChoice, names};
 use toml::Table;
 
 use super::sections::SECTIONS;
 use super::stages::{self, STAGES};
-use super::{Fault, Key, TrainConfig, shown};
+use super::{Key, KeyError, TrainConfig, shown};
 
 /// The key with this path, such as `train.batch`.
 fn key(path: &str) -> Option<&'static Key> {
@@ -19,20 +19,20 @@ fn paths() -> impl Iterator<Item = String> {
     SECTIONS.iter().flat_map(|section| section.keys.iter().map(|key| format!("{}.{}", section.name, key.name)))
 }
 
-/// Every unknown key, wrong type and value out of range.
-pub(super) fn table(table: &Table) -> Vec<Fault> {
-    let mut faults = Vec::new();
+/// An error for every unknown key, wrong type and value out of range.
+pub(super) fn table(table: &Table) -> Vec<KeyError> {
+    let mut errors = Vec::new();
     let mut sections = table.clone();
     let stages = sections.remove(STAGES);
-    walk("", &sections, &mut faults);
+    walk("", &sections, &mut errors);
     if let Some(stages) = stages {
-        stages::table(&stages, &mut faults);
+        stages::table(&stages, &mut errors);
     }
-    faults
+    errors
 }
 
-/// The faults of one table, whose keys are under `prefix`.
-pub(super) fn walk(prefix: &str, table: &Table, faults: &mut Vec<Fault>) {
+/// Adds the errors of one table, whose keys are under `prefix`.
+pub(super) fn walk(prefix: &str, table: &Table, errors: &mut Vec<KeyError>) {
     for (name, value) in table {
         let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
         let allowed = if let Some(key) = key(&path) {
@@ -43,7 +43,7 @@ pub(super) fn walk(prefix: &str, table: &Table, faults: &mut Vec<Fault>) {
         } else if SECTIONS.iter().any(|section| section.name == path) {
             match value.as_table() {
                 Some(table) => {
-                    walk(&path, table, faults);
+                    walk(&path, table, errors);
                     continue;
                 }
                 None => format!("a table with the keys {}", names_within(&path).join(", ")),
@@ -51,25 +51,25 @@ pub(super) fn walk(prefix: &str, table: &Table, faults: &mut Vec<Fault>) {
         } else {
             unknown(prefix, name)
         };
-        faults.push(Fault { key: path, found: shown(value), allowed });
+        errors.push(KeyError { key: path, found: shown(value), allowed });
     }
 }
 
-/// What to say about a key that does not exist: those there are, and the one that was probably meant.
+/// The error text for an unknown key: the known keys, and the one that was probably meant.
 fn unknown(prefix: &str, name: &str) -> String {
     let (known, there) = match prefix {
         "" => ("one of the sections".to_owned(), names_within("").into_iter().chain([STAGES]).collect()),
         _ => (format!("a key of [{prefix}]"), names_within(prefix)),
     };
     let full = |meant: &str| if prefix.is_empty() { meant.to_owned() } else { format!("{prefix}.{meant}") };
-    // A slip in this name, or a key that another section has.
+    // A misspelt name, or a key of another section.
     let meant = names::nearest(name, there.iter().copied())
         .map(full)
         .or_else(|| paths().find(|path| path.rsplit('.').next() == Some(name)));
     format!("{known}: {}{}", there.join(", "), meant.map(names::asked).unwrap_or_default())
 }
 
-/// Names of the keys and then of the sections directly within a section; of all sections for none.
+/// Names of the keys and of the sections directly within `section`; names of all sections for an empty name.
 fn names_within(section: &str) -> Vec<&'static str> {
     let keys = SECTIONS.iter().filter(|known| known.name == section).flat_map(|known| known.keys);
     let inner = SECTIONS.iter().filter_map(|known| match known.name.rsplit_once('.') {
@@ -79,12 +79,12 @@ fn names_within(section: &str) -> Vec<&'static str> {
     keys.map(|key| key.name).chain(inner).collect()
 }
 
-/// What values must be to one another.
-pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
-    let mut faults = Vec::new();
+/// Errors in relations between values.
+pub(super) fn relations(config: &TrainConfig) -> Vec<KeyError> {
+    let mut errors = Vec::new();
     let mut check = |fine: bool, key: &str, found: String, allowed: String| {
         if !fine {
-            faults.push(Fault { key: key.to_owned(), found, allowed });
+            errors.push(KeyError { key: key.to_owned(), found, allowed });
         }
     };
     let (run, train, budget) = (&config.run, &config.train, &config.budget);
@@ -127,5 +127,5 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
         format!("shares {shares:?}"),
         "at least one ruleset, shares 0 or more and one above 0".to_owned(),
     );
-    faults
+    errors
 }

@@ -1,7 +1,7 @@
-//! What a key is: name, type, default, range, unit and what it does, said once.
+//! The definition of a key: name, type, default, range, unit and description.
 //!
-//! [`section!`] makes of one list the struct of a section, its default values, the table that configurations are
-//! checked against, and the reference that `hnefi train --help-config` prints.
+//! From one list of keys, [`section!`] generates the struct of a section, its default values, the definitions that
+//! configurations are checked against, and the reference that `hnefi train --help-config` prints.
 
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceList;
@@ -14,25 +14,25 @@ use super::real;
 pub struct Section {
     /// The table's name, such as `train` or `selfplay.resign`.
     pub name: &'static str,
-    /// What it is about.
+    /// Description of the section.
     pub description: &'static str,
-    /// Its keys, without those of sections within it.
+    /// The section's keys, without keys of inner sections.
     pub keys: &'static [Key],
 }
 
 /// One key of a section.
 pub struct Key {
-    /// Its name within the section.
+    /// The name within the section.
     pub name: &'static str,
-    /// What it does, in sentences.
+    /// Description of the key, in sentences.
     pub description: &'static str,
-    /// What its values may be.
+    /// The allowed values.
     pub kind: Kind,
-    /// What a number counts or what a text is.
+    /// The unit of a number, or the meaning of a text.
     pub unit: &'static str,
 }
 
-/// What a value must be. Ranges include both ends.
+/// The allowed values of a key. Ranges include both ends.
 pub enum Kind {
     /// A whole number.
     Whole(i64, i64),
@@ -48,7 +48,7 @@ pub enum Kind {
     Device,
     /// A list of whole numbers, not empty.
     Wholes(i64, i64),
-    /// A list of players' specs, which may be empty. What a spec may be is for those to check that play.
+    /// A list of player specs, which may be empty. The crates that play check the specs.
     Players,
     /// A list of `{ rules = "name", share = number }`.
     Rulesets,
@@ -85,7 +85,7 @@ macro_rules! section {
         }
 
         impl $section {
-            /// What the section's keys are.
+            /// The definitions of the section's keys.
             pub const SECTION: $crate::config::keys::Section = $crate::config::keys::section!(
                 @table $table, concat!($($about),+), $($field, concat!($($description),+), $kind, $unit;)+
             );
@@ -123,7 +123,7 @@ macro_rules! section {
 pub(crate) use section;
 
 impl Kind {
-    /// What is allowed, in words.
+    /// Describes the allowed values.
     pub fn allowed(&self) -> String {
         match self {
             Kind::Whole(low, high) => format!("whole number, {} to {}", whole(*low), whole(*high)),
@@ -144,10 +144,9 @@ impl Kind {
         }
     }
 
-    /// The end of an error about a value that is not allowed: the name that was probably meant, if it is one with a
-    /// slip.
+    /// The end of an error about a refused value: the name that was probably meant, or an empty text.
     pub fn meant(&self, value: &Value) -> String {
-        // Each of these says it at the end of its own error.
+        // These parsers suggest a name at the end of their errors.
         let problem = match self {
             Kind::OneOf(known) => value.as_str().map(|text| did_you_mean(text, known.iter().copied())),
             Kind::Device => value.as_str().and_then(|text| Some(text.parse::<DeviceList>().err()?.to_string())),
@@ -181,7 +180,7 @@ impl Kind {
     }
 }
 
-/// The end of an error that names what was probably meant; empty where it does not.
+/// The part of an error that suggests a name; empty if it suggests none.
 pub fn meant(problem: &str) -> String {
     problem.rfind(MEANT).map(|at| problem[at..].to_owned()).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
-//! The configuration of a run: its keys, what they may be, and how a TOML file becomes one.
+//! The configuration of a run: its keys, their allowed values, and reading it from TOML.
 //!
-//! Every key is defined once, in `sections.rs`: name, type, default, range, unit and what it does. A key that a file
-//! leaves out has its default. Everything else that is not as it should be (unknown keys, wrong types, impossible
-//! values) is reported at once, each with its key, what was found and what is allowed. Keys of earlier versions are in
-//! `retired.rs`. What a run resolved its configuration to is written to its `run.json`.
+//! Every key is defined once, in `sections.rs`: name, type, default, range, unit and description. A key that a file
+//! leaves out has its default. All errors (unknown keys, wrong types, values out of range) are reported together, each
+//! with its key, the value found and the values allowed. Keys of earlier versions are in `retired.rs`. The resolved
+//! configuration of a run is written to its `run.json`.
 
 mod check;
 mod keys;
@@ -23,12 +23,12 @@ pub use keys::{Key, Kind, Section, meant};
 pub use reference::{reference, sections_named};
 pub use retired::forget;
 pub use sections::{
-    BudgetClock, BudgetSection, EvaluateSection, LANE_GAMES, LadderSection, NETWORK, PlyCaps, ResignConfig,
+    BATCH_GAMES, BudgetClock, BudgetSection, EvaluateSection, LadderSection, NETWORK, PlyCaps, ResignConfig,
     RulesetShare, RunSection, SECTIONS, SearchSection, SelfPlayConfig, TrainSection,
 };
 pub use stages::{Span, Stage};
 
-/// The configurations that are built in, by name. The first one is all defaults.
+/// The built-in configurations by name. The first one consists of the defaults.
 const BUILT_IN: [(&str, &str); 5] = [
     ("quick", include_str!("../../configs/quick.toml")),
     ("brandubh", include_str!("../../configs/brandubh.toml")),
@@ -37,7 +37,7 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("all-boards", include_str!("../../configs/all-boards.toml")),
 ];
 
-/// Everything a run is determined by.
+/// Everything that determines a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainConfig {
@@ -57,7 +57,7 @@ pub struct TrainConfig {
     pub ladder: LadderSection,
     /// What the finished network is measured against.
     pub evaluate: EvaluateSection,
-    /// What changes from one part of the run to the next; none for a run of one stage.
+    /// The stages of the run; empty for a run of one stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<Stage>,
 }
@@ -79,19 +79,19 @@ impl Default for TrainConfig {
     }
 }
 
-/// Why there is no configuration.
+/// Why a configuration could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// There is no configuration of that name.
+    /// There is no configuration with this name.
     #[error(
         "configuration {name}: {source}; expected a TOML file or one of {}{}",
         TrainConfig::names().collect::<Vec<_>>().join(", "),
         names::did_you_mean(name, TrainConfig::names())
     )]
     Missing {
-        /// What was asked for.
+        /// The name given.
         name: String,
-        /// What the file system said.
+        /// The file system's error.
         source: std::io::Error,
     },
     /// The file is no TOML.
@@ -99,75 +99,75 @@ pub enum ConfigError {
     NotToml {
         /// The file, or the name of a built-in configuration.
         origin: String,
-        /// What the parser said, with line and column.
+        /// The parser's error, with line and column.
         problem: String,
     },
     /// Keys or values are wrong; all of them are listed.
-    #[error("configuration {origin}: {}", listed(faults))]
-    Faults {
+    #[error("configuration {origin}: {}", listed(errors))]
+    Keys {
         /// The file, or the name of a built-in configuration.
         origin: String,
-        /// Every fault.
-        faults: Vec<Fault>,
+        /// Every error.
+        errors: Vec<KeyError>,
     },
-    /// There is no key or section of that name.
+    /// There is no key or section with this name.
     #[error(
         "{name} is no key and no section{}",
         names::did_you_mean(name, reference::names().iter().map(String::as_str))
     )]
     NoKey {
-        /// What was asked for.
+        /// The name given.
         name: String,
     },
 }
 
-/// One line for each fault.
-fn listed(faults: &[Fault]) -> String {
-    let noun = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
-    faults.iter().fold(noun, |text, fault| format!("{text}\n  {fault}"))
+/// One line for each error.
+fn listed(errors: &[KeyError]) -> String {
+    let noun = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
+    errors.iter().fold(noun, |text, error| format!("{text}\n  {error}"))
 }
 
-/// One thing that is wrong with a configuration.
+/// An error in one key of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct KeyError {
     /// Full path of the key, such as `train.batch`.
     pub key: String,
-    /// What was found, as TOML would write it.
+    /// The value found, as TOML.
     pub found: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
 }
 
-impl Fault {
-    /// A fault that no key can be named for.
-    fn of_whole(problem: &str) -> Fault {
-        Fault { key: "configuration".into(), found: problem.into(), allowed: "keys and values as documented".into() }
+impl KeyError {
+    /// An error without a key.
+    fn of_whole(problem: &str) -> KeyError {
+        KeyError { key: "configuration".into(), found: problem.into(), allowed: "keys and values as documented".into() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {}: expected {}", self.key, self.found, self.allowed)
     }
 }
 
 impl TrainConfig {
-    /// Names of the configurations that are built in.
+    /// Names of the built-in configurations.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|&(name, _)| name)
     }
 
-    /// A configuration that is built in; `None` when there is none of that name.
+    /// A built-in configuration; `None` for an unknown name.
     pub fn named(name: &str) -> Option<TrainConfig> {
         let (name, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
         // The tests read every one of them.
-        Some(TrainConfig::parse(text, name).expect("a built-in configuration has no faults"))
+        Some(TrainConfig::parse(text, name).expect("a built-in configuration has no errors"))
     }
 
     /// A configuration by the name of a built-in one or the path of a TOML file.
     ///
     /// # Errors
-    /// When there is neither, or the file has faults.
+    /// When neither exists, or the file has errors.
     pub fn load(name_or_path: &str) -> Result<TrainConfig, ConfigError> {
         TrainConfig::load_with(name_or_path, &[])
     }
@@ -194,57 +194,57 @@ impl TrainConfig {
     /// Reads a configuration from TOML; `origin` names it in errors.
     ///
     /// # Errors
-    /// When the text is no TOML, or with every fault of its keys and values.
+    /// When the text is not TOML, or with all errors of its keys and values.
     pub fn parse(text: &str, origin: &str) -> Result<TrainConfig, ConfigError> {
         TrainConfig::resolve(read(text, origin)?, origin)
     }
 
-    /// The configuration that a table means, with what it leaves out.
+    /// The configuration of a table, with defaults for missing keys.
     fn resolve(mut table: Table, origin: &str) -> Result<TrainConfig, ConfigError> {
-        let refuse = |faults| Err(ConfigError::Faults { origin: origin.to_owned(), faults });
-        let mut faults = forget(&mut table);
-        faults.extend(check::table(&table));
-        if !faults.is_empty() {
-            return refuse(faults);
+        let refuse = |errors| Err(ConfigError::Keys { origin: origin.to_owned(), errors });
+        let mut errors = forget(&mut table);
+        errors.extend(check::table(&table));
+        if !errors.is_empty() {
+            return refuse(errors);
         }
         let mut whole = match Table::try_from(TrainConfig::default()) {
             Ok(whole) => whole,
-            Err(error) => return refuse(vec![Fault::of_whole(&error.to_string())]),
+            Err(error) => return refuse(vec![KeyError::of_whole(&error.to_string())]),
         };
         fill(&mut whole, table);
         let config: TrainConfig = match whole.try_into() {
             Ok(config) => config,
-            // Nothing that passes the check is known to end here; if something does, it is still a fault with a name.
-            Err(error) => return refuse(vec![Fault::of_whole(error.message())]),
+            // No table that passes the checks is known to fail here.
+            Err(error) => return refuse(vec![KeyError::of_whole(error.message())]),
         };
         config.checked(origin).map(|()| config)
     }
 
-    /// Every fault of the values, for a configuration made or changed by a program; empty when it can be used.
-    pub fn validate(&self) -> Vec<Fault> {
-        let mut faults = match Table::try_from(self) {
+    /// All errors of the values, for a configuration made or changed by a program; empty for a valid one.
+    pub fn validate(&self) -> Vec<KeyError> {
+        let mut errors = match Table::try_from(self) {
             Ok(table) => check::table(&table),
-            Err(error) => vec![Fault::of_whole(&error.to_string())],
+            Err(error) => vec![KeyError::of_whole(&error.to_string())],
         };
-        for fault in check::relations(self).into_iter().chain(stages::relations(self)) {
-            if faults.iter().all(|known| known.key != fault.key) {
-                faults.push(fault);
+        for error in check::relations(self).into_iter().chain(stages::relations(self)) {
+            if errors.iter().all(|known| known.key != error.key) {
+                errors.push(error);
             }
         }
-        faults
+        errors
     }
 
-    /// An error of every fault of the values, unless there is none; `origin` names the configuration.
+    /// Checks the values; `origin` names the configuration.
     ///
     /// # Errors
-    /// When there is a fault.
+    /// When a value is not allowed.
     pub fn checked(&self, origin: &str) -> Result<(), ConfigError> {
-        let faults = self.validate();
-        if faults.is_empty() { Ok(()) } else { Err(ConfigError::Faults { origin: origin.to_owned(), faults }) }
+        let errors = self.validate();
+        if errors.is_empty() { Ok(()) } else { Err(ConfigError::Keys { origin: origin.to_owned(), errors }) }
     }
 }
 
-/// The table that a text holds.
+/// Parses a text as TOML.
 fn read(text: &str, origin: &str) -> Result<Table, ConfigError> {
     text.parse().map_err(|error: toml::de::Error| ConfigError::NotToml {
         origin: origin.to_owned(),
@@ -252,7 +252,7 @@ fn read(text: &str, origin: &str) -> Result<Table, ConfigError> {
     })
 }
 
-/// The table that a change such as `search.c_scale = 0.3` means.
+/// Parses a change such as `search.c_scale = 0.3`.
 fn changed(change: &str) -> Result<Table, ConfigError> {
     let refuse = || ConfigError::NotToml {
         origin: format!("change {change:?}"),
@@ -264,7 +264,7 @@ fn changed(change: &str) -> Result<Table, ConfigError> {
     line.parse().or_else(|_| format!("{key} = {text}").parse()).map_err(|_| refuse())
 }
 
-/// Puts the values of `given` over those of `whole`, table by table.
+/// Overwrites values of `whole` by values of `given`, table by table.
 fn fill(whole: &mut Table, given: Table) {
     for (name, value) in given {
         match (whole.get_mut(&name), value) {
@@ -276,7 +276,7 @@ fn fill(whole: &mut Table, given: Table) {
     }
 }
 
-/// A value as people write it, shortened when it is long.
+/// A value as TOML, shortened to 60 characters.
 pub fn shown(value: &Value) -> String {
     let text = reference::written(value);
     match text.char_indices().nth(60) {
@@ -285,7 +285,7 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
-/// A number, whether it was written with a point or without.
+/// A number, written with or without a decimal point.
 fn real(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
 }

@@ -1,4 +1,4 @@
-//! The reference of all keys, as text that is Markdown too, and a whole configuration with what its keys mean.
+//! The reference of all keys as Markdown, and whole configurations with comments.
 
 use toml::{Table, Value};
 
@@ -20,11 +20,11 @@ pub(super) fn names() -> Vec<String> {
         .collect()
 }
 
-/// The sections with their keys that a name means: a section (with those within it), a key by its path, or all keys
-/// of a name; everything without a name.
+/// The sections and keys that a name selects: a section with its inner sections, a key by its path, or all keys with
+/// that name; everything for `None`.
 ///
 /// # Errors
-/// When there is none.
+/// When the name selects nothing.
 pub fn sections_named(name: Option<&str>) -> Result<Vec<(&'static Section, Vec<&'static Key>)>, ConfigError> {
     let wanted = |section: &Section, key: &Key| match name {
         None => true,
@@ -44,11 +44,11 @@ pub fn sections_named(name: Option<&str>) -> Result<Vec<(&'static Section, Vec<&
     }
 }
 
-/// The reference: every key with its default, what it does, and what is allowed; of the whole configuration with an
-/// introduction, or of the section or key with this name.
+/// The reference of each key: default, description and allowed values. It covers the whole configuration, with an
+/// introduction, or the section or key with this name.
 ///
 /// # Errors
-/// When there is none.
+/// When the name selects nothing.
 pub fn reference(name: Option<&str>) -> Result<String, ConfigError> {
     let defaults = Table::try_from(TrainConfig::default()).unwrap_or_default();
     let mut text = if name.is_none() { INTRODUCTION.to_owned() } else { String::new() };
@@ -77,7 +77,7 @@ of a run to the next ([TRAINING.md](TRAINING.md#stages)).
 ";
 
 impl TrainConfig {
-    /// The whole configuration as TOML, with what each key means.
+    /// The whole configuration as TOML, with each key's description as a comment.
     pub fn commented(&self) -> String {
         let table = Table::try_from(self).unwrap_or_default();
         let mut text = String::new();
@@ -108,7 +108,7 @@ fn at<'a>(table: &'a Table, section: &str, key: &str) -> Option<&'a Value> {
     inner.get(key)
 }
 
-/// What is allowed, as a sentence of its own.
+/// The allowed values as a sentence.
 fn permitted(key: &Key) -> String {
     let allowed = key.kind.allowed();
     let mut letters = allowed.chars();
@@ -121,7 +121,7 @@ fn sentences(description: &str) -> String {
     description.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A value as people write it: a number that was f32 with the digits of one.
+/// A value as TOML; a number that is exactly an `f32` has the digits of an `f32`.
 pub(super) fn written(value: &Value) -> String {
     match value {
         Value::Float(number) => {

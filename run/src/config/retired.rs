@@ -1,24 +1,24 @@
-//! Keys that earlier versions had and this one has not.
+//! Keys of earlier versions that no longer exist.
 //!
-//! Old configurations and the `run.json` of old runs hold them. Where such a key has the value at which it did nothing,
-//! it is passed over; at any other value it is a fault, since the run would become another one.
+//! Old configurations and the `run.json` of old runs contain them. A removed key is ignored at the value at which it
+//! had no effect; at any other value it is an error, because it changed the run.
 
 use toml::{Table, Value};
 
-use super::{Fault, real, shown};
+use super::{KeyError, real, shown};
 
-/// A key that is gone.
+/// A removed key.
 struct Retired {
     /// Full path, such as `train.batch`.
     path: &'static str,
-    /// The value at which it did nothing.
+    /// The value at which it had no effect.
     neutral: Neutral,
-    /// Why it is gone, and what to do instead.
+    /// Why it was removed, and what to do instead.
     advice: &'static str,
 }
 
 enum Neutral {
-    /// Every value: another key says whether this one counts.
+    /// Every value: another key decides whether this one has an effect.
     Any,
     Number(f64),
     Name(&'static str),
@@ -29,7 +29,7 @@ impl Neutral {
     fn is(&self, value: &Value) -> bool {
         match self {
             Neutral::Any => true,
-            // Written as f32 and read as f64, a number is not quite itself.
+            // A number written as `f32` and read as `f64` is slightly different.
             Neutral::Number(number) => real(value).is_some_and(|found| (found - number).abs() <= 1e-6 * number.abs()),
             Neutral::Name(name) => value.as_str() == Some(name),
             Neutral::True => value.as_bool() == Some(true),
@@ -93,21 +93,22 @@ const RETIRED: &[Retired] = &[
     ),
 ];
 
-/// Takes the keys that are gone out of a configuration, stages included, and says which of them did something.
-pub fn forget(config: &mut Table) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    sections("", config, &mut faults);
+/// Removes the removed keys from a configuration, stages included, and returns an error for each one that had an
+/// effect.
+pub fn forget(config: &mut Table) -> Vec<KeyError> {
+    let mut errors = Vec::new();
+    sections("", config, &mut errors);
     for (index, stage) in config.get_mut("stages").and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
         let Some(stage) = stage.as_table_mut() else { continue };
         let name = stage.get("name").and_then(Value::as_str).map_or_else(|| index.to_string(), str::to_owned);
-        sections(&format!("stages.{name}."), stage, &mut faults);
+        sections(&format!("stages.{name}."), stage, &mut errors);
     }
-    faults
+    errors
 }
 
-fn sections(prefix: &str, config: &mut Table, faults: &mut Vec<Fault>) {
-    let mut fault = |key: &str, found: &Value, allowed: &str| {
-        faults.push(Fault {
+fn sections(prefix: &str, config: &mut Table, errors: &mut Vec<KeyError>) {
+    let mut refuse = |key: &str, found: &Value, allowed: &str| {
+        errors.push(KeyError {
             key: format!("{prefix}{key}"),
             found: shown(found),
             allowed: format!("it to be {allowed}"),
@@ -119,7 +120,7 @@ fn sections(prefix: &str, config: &mut Table, faults: &mut Vec<Fault>) {
             continue;
         };
         if !neutral.is(&found) {
-            fault(path, &found, advice);
+            refuse(path, &found, advice);
         }
     }
     let rulesets = config.get_mut("selfplay").and_then(|section| section.get_mut("rulesets"));
@@ -131,7 +132,7 @@ fn sections(prefix: &str, config: &mut Table, faults: &mut Vec<Fault>) {
             {
                 let advice =
                     "left out: a stage for each part of the run does the same ([[stages]] with selfplay.rulesets)";
-                fault(&format!("selfplay.rulesets.{key}"), &found, advice);
+                refuse(&format!("selfplay.rulesets.{key}"), &found, advice);
             }
         }
     }
@@ -143,13 +144,13 @@ mod tests {
 
     fn forgotten(text: &str) -> (Table, Vec<String>) {
         let mut table: Table = text.parse().unwrap();
-        let faults = forget(&mut table).iter().map(Fault::to_string).collect();
-        (table, faults)
+        let errors = forget(&mut table).iter().map(KeyError::to_string).collect();
+        (table, errors)
     }
 
     #[test]
     fn keys_that_did_nothing_are_passed_over() {
-        let (table, faults) = forgotten(
+        let (table, errors) = forgotten(
             r#"
             search = { root = "gumbel", c_scale = 3.0, c_puct = 0.8999999761581421, max_nodes = 200000 }
             train = { fast = 1, feature_inputs = true, captured_plies = 3, captured_weight = 0 }
@@ -167,12 +168,12 @@ mod tests {
             name = "one"
             selfplay = { blunder_share = 0.5 }
         "#;
-        assert_eq!((table, faults), (expected.parse().unwrap(), Vec::new()));
+        assert_eq!((table, errors), (expected.parse().unwrap(), Vec::new()));
     }
 
     #[test]
     fn keys_that_did_something_are_named_with_what_to_do() {
-        let (table, faults) = forgotten(
+        let (table, errors) = forgotten(
             r#"
             search = { root = "puct" }
             train = { feature_inputs = false }
@@ -182,15 +183,15 @@ mod tests {
             selfplay = { fork_share = 0.1 }
             "#,
         );
-        for (fault, expected) in faults.iter().zip([
+        for (error, expected) in errors.iter().zip([
             "search.root = \"puct\": expected it to be left out: self-play searches from a Gumbel root",
             "train.feature_inputs = false: expected it to be left out: networks were weaker",
             "selfplay.rulesets.until = 0.5: expected it to be left out: a stage for each part",
             "stages.one.selfplay.fork_share = 0.1: expected it to be left out: measurements showed no effect",
         ]) {
-            assert!(fault.starts_with(expected), "{fault}");
+            assert!(error.starts_with(expected), "{error}");
         }
-        assert_eq!(faults.len(), 4, "{faults:?}");
+        assert_eq!(errors.len(), 4, "{errors:?}");
         assert!(table["search"].as_table().unwrap().is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The sections of a configuration with all their keys. Defaults are the configuration `quick`: Brandubh from random
+//! All sections of a configuration with their keys. The defaults are the configuration `quick`: Brandubh from random
 //! weights to a solid player in eight minutes on two cores.
 
 use hnefi_engine::{BoardSize, Preset};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::keys::{Kind, Section, section};
 
-/// All sections, in the order of the reference; a section within another follows it.
+/// All sections in the order of the reference. An inner section follows its outer one.
 pub const SECTIONS: [&Section; 10] = [
     &RunSection::SECTION,
     &NETWORK,
@@ -21,8 +21,8 @@ pub const SECTIONS: [&Section; 10] = [
     &EvaluateSection::SECTION,
 ];
 
-/// Games of one lane of self-play: advanced in lock step, evaluated in one batch.
-pub const LANE_GAMES: usize = 32;
+/// Games in a game batch of self-play, which advance in lock step and are evaluated together.
+pub const BATCH_GAMES: usize = 32;
 
 section! {
     /// The run as a whole.
@@ -68,7 +68,7 @@ section! {
     /// How games are played.
     SelfPlayConfig "selfplay" {
         /// Games played at once, in batches of 32 that threads take whole.
-        games_in_flight: usize = 128, Kind::Multiple(LANE_GAMES as i64, 65_536, LANE_GAMES as i64), "games";
+        games_in_flight: usize = 128, Kind::Multiple(BATCH_GAMES as i64, 65_536, BATCH_GAMES as i64), "games";
         /// Rulesets and their shares. A stage may change them; a game keeps its ruleset to its end.
         rulesets: Vec<RulesetShare> = vec![RulesetShare { rules: Preset::Brandubh, share: 1.0 }], Kind::Rulesets,
             "shares of the games";
@@ -234,22 +234,22 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
 }
 
-/// What the minutes of a budget are.
+/// The clock of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BudgetClock {
-    /// Those that pass.
+    /// Elapsed time.
     Wall,
-    /// Those that processors work for this program, summed over its threads.
+    /// Processor time of this program, summed over its threads.
     Processor,
 }
 
 impl BudgetClock {
-    /// The names a config accepts.
+    /// The names in a configuration.
     pub const NAMES: [&str; 2] = ["wall", "processor"];
 }
 
-/// A ruleset and how much of the games it gets.
+/// A ruleset with its share of the games.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RulesetShare {
@@ -260,7 +260,7 @@ pub struct RulesetShare {
 }
 
 impl PlyCaps {
-    /// The cap of a board.
+    /// The ply cap of a board size.
     pub fn of(&self, size: BoardSize) -> u16 {
         match size {
             BoardSize::Seven => self.seven,
@@ -271,22 +271,22 @@ impl PlyCaps {
 }
 
 impl SelfPlayConfig {
-    /// Number of lanes.
-    pub fn lanes(&self) -> usize {
-        self.games_in_flight / LANE_GAMES
+    /// Number of game batches.
+    pub fn game_batches(&self) -> usize {
+        self.games_in_flight / BATCH_GAMES
     }
 
-    /// Threads that suit self-play on these devices: one per core, but with a GPU one per lane. Those mostly wait for
-    /// it, and the lanes that search while it works are the half that it asks next.
+    /// Default number of self-play threads: one per core, or with a GPU one per game batch, because those threads
+    /// mostly wait for the GPU, which evaluates for half of the batches while the other half searches.
     pub fn threads_on(&self, devices: &DeviceList) -> usize {
         if devices.has_gpu() {
-            self.lanes().max(1)
+            self.game_batches().max(1)
         } else {
             std::thread::available_parallelism().map_or(1, usize::from)
         }
     }
 
-    /// The rulesets with a share, each once.
+    /// The rulesets with a share above 0, without duplicates.
     pub fn rulesets_played(&self) -> Vec<Preset> {
         let mut presets = Vec::new();
         for ruleset in self.rulesets.iter().filter(|ruleset| ruleset.share > 0.0) {
@@ -297,7 +297,7 @@ impl SelfPlayConfig {
         presets
     }
 
-    /// The same without handicaps, which belong to a run of training.
+    /// The same configuration without handicaps, which only training uses.
     #[must_use]
     pub fn without_handicaps(&self) -> SelfPlayConfig {
         SelfPlayConfig { balance_doublings: 0.0, blunder_share: 0.0, ..self.clone() }

@@ -1,23 +1,23 @@
-//! The stages of a run: what its configuration says from one part of the budget to the next.
+//! The stages of a run, which change its configuration from one part of the budget to the next.
 //!
-//! A stage changes keys of the configuration and keeps everything else of the run: games, replay window, weights, the
-//! optimiser's moments, counts. Its changes hold from its beginning to the end of the run, unless a later stage makes
-//! others. Whatever follows the progress of the budget (learning rate, playouts, value horizon) follows the
-//! progress of the stage. A run without stages is one stage.
+//! A stage changes keys of the configuration. Games, replay window, weights, optimiser moments and counts continue. The
+//! changes hold to the end of the run, unless a later stage changes the same keys. Schedules (learning rate, playouts,
+//! value horizon) follow the progress of the stage instead of the progress of the budget. A run without stages is one
+//! stage.
 
 use hnefi_engine::Preset;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::{ConfigError, Fault, TrainConfig, check, fill, real, shown};
+use super::{ConfigError, KeyError, TrainConfig, check, fill, real, shown};
 
-/// The table of the stages in a configuration.
+/// Key of the stages in a configuration.
 pub(super) const STAGES: &str = "stages";
 
 /// The sections that a stage may change.
 const SECTIONS: [&str; 5] = ["network", "selfplay", "search", "train", "budget"];
 
-/// Keys of those sections that belong to the run as a whole.
+/// Keys of these sections that belong to the whole run and cannot change.
 const FIXED: [&str; 4] = ["selfplay.games_in_flight", "budget.minutes", "budget.clock", "budget.generations"];
 
 /// A part of a run.
@@ -25,14 +25,14 @@ const FIXED: [&str; 4] = ["selfplay.games_in_flight", "budget.minutes", "budget.
 pub struct Stage {
     /// A name for messages and metrics.
     pub name: String,
-    /// Its share of the budget, relative to the shares of the other stages.
+    /// Its share of the budget, relative to the other stages' shares.
     pub share: f64,
-    /// The keys it changes, as tables `network`, `selfplay`, `search`, `train` and `budget`.
+    /// The keys it changes, in tables `network`, `selfplay`, `search`, `train` and `budget`.
     #[serde(flatten)]
     pub changes: Table,
 }
 
-/// The part of the budget that a stage has, both ends from 0 to 1.
+/// A stage's part of the budget; both ends are from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Span {
     /// Where it begins.
@@ -42,7 +42,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The part of the stage that is over, 0 to 1, when this part of the budget is used up.
+    /// Progress of the stage, 0 to 1, at this progress of the budget.
     pub fn within(self, progress: f64) -> f64 {
         ((progress - self.from) / (self.until - self.from)).clamp(0.0, 1.0)
     }
@@ -59,7 +59,7 @@ impl TrainConfig {
         self.stages.get(index).map_or("", |stage| &stage.name)
     }
 
-    /// The part of the budget that a stage has.
+    /// A stage's part of the budget.
     pub fn stage_span(&self, index: usize) -> Span {
         let total: f64 = self.stages.iter().map(|stage| stage.share).sum();
         let until = |count: usize| match self.stages.get(..count) {
@@ -69,21 +69,20 @@ impl TrainConfig {
         Span { from: if index == 0 { 0.0 } else { until(index) }, until: until(index + 1) }
     }
 
-    /// The stage that a run is in when this part of its budget is used up.
+    /// Index of the stage at this progress of the budget.
     pub fn stage_at(&self, progress: f64) -> usize {
         (0..self.stage_count()).rev().find(|&index| self.stage_span(index).from <= progress).unwrap_or(0)
     }
 
-    /// What the configuration says in a stage; the result has no stages. For a run without stages, the configuration
-    /// itself.
+    /// The configuration in one stage, without further stages; for a run without stages, the configuration itself.
     ///
     /// # Errors
     /// When a change does not fit the configuration, which [`TrainConfig::validate`] reports too.
     pub fn stage(&self, index: usize) -> Result<TrainConfig, ConfigError> {
         let Some(stages) = self.stages.get(..=index) else { return Ok(self.clone()) };
-        let refuse = |error: &dyn std::fmt::Display| ConfigError::Faults {
+        let refuse = |error: &dyn std::fmt::Display| ConfigError::Keys {
             origin: format!("of stage {:?}", self.stage_name(index)),
-            faults: vec![Fault::of_whole(&error.to_string())],
+            errors: vec![KeyError::of_whole(&error.to_string())],
         };
         let mut whole = Table::try_from(self).map_err(|error| refuse(&error))?;
         whole.remove(STAGES);
@@ -93,7 +92,7 @@ impl TrainConfig {
         whole.try_into().map_err(|error: toml::de::Error| refuse(&error.message()))
     }
 
-    /// Every ruleset that has a share of the games in some stage, each once, in the order of the stages.
+    /// All rulesets with a share in some stage, without duplicates, in the order of the stages.
     ///
     /// # Errors
     /// As [`TrainConfig::stage`].
@@ -109,7 +108,7 @@ impl TrainConfig {
         Ok(presets)
     }
 
-    /// What the configuration says at the end of the run.
+    /// The configuration in the last stage.
     ///
     /// # Errors
     /// As [`TrainConfig::stage`].
@@ -118,31 +117,31 @@ impl TrainConfig {
     }
 }
 
-/// Faults of the stages' form: unknown keys, wrong types, values out of range.
-pub(super) fn table(stages: &Value, faults: &mut Vec<Fault>) {
-    let mut fault = |key: String, found: &Value, allowed: String| {
-        faults.push(Fault { key, found: shown(found), allowed });
+/// Adds the errors in the stages' keys: unknown keys, wrong types, values out of range.
+pub(super) fn table(stages: &Value, errors: &mut Vec<KeyError>) {
+    let mut refuse = |key: String, found: &Value, allowed: String| {
+        errors.push(KeyError { key, found: shown(found), allowed });
     };
     let Some(list) = stages.as_array() else {
-        return fault(STAGES.to_owned(), stages, "a list of tables, written [[stages]]".to_owned());
+        return refuse(STAGES.to_owned(), stages, "a list of tables, written [[stages]]".to_owned());
     };
     let mut names: Vec<&str> = Vec::new();
     let mut inner = Vec::new();
     for (index, stage) in list.iter().enumerate() {
         let Some(stage_table) = stage.as_table() else {
-            fault(format!("{STAGES}[{index}]"), stage, "a table".to_owned());
+            refuse(format!("{STAGES}[{index}]"), stage, "a table".to_owned());
             continue;
         };
         let name = stage_table.get("name").and_then(Value::as_str).unwrap_or_default();
         if name.is_empty() || names.contains(&name) {
             let found = stage_table.get("name").cloned().unwrap_or_else(|| Value::String(String::new()));
-            fault(format!("{STAGES}[{index}].name"), &found, "a name that no other stage has".to_owned());
+            refuse(format!("{STAGES}[{index}].name"), &found, "a name that no other stage has".to_owned());
         }
         names.push(name);
         let path = format!("{STAGES}.{name}");
         let share = stage_table.get("share").cloned().unwrap_or(Value::Integer(0));
         if !real(&share).is_some_and(|share| share > 0.0 && share <= 1e6) {
-            fault(
+            refuse(
                 format!("{path}.share"),
                 &share,
                 "a number above 0, at most 1000000 (share of the budget)".to_owned(),
@@ -156,45 +155,48 @@ pub(super) fn table(stages: &Value, faults: &mut Vec<Fault>) {
                     for name in changes.keys().map(|name| format!("{key}.{name}")) {
                         if FIXED.contains(&name.as_str()) {
                             let allowed = "no change, since it belongs to the whole run".to_owned();
-                            found.push(Fault { key: name, found: "a value of its own".to_owned(), allowed });
+                            found.push(KeyError { key: name, found: "a value of its own".to_owned(), allowed });
                         }
                     }
-                    inner
-                        .extend(found.into_iter().map(|fault| Fault { key: format!("{path}.{}", fault.key), ..fault }));
+                    inner.extend(
+                        found.into_iter().map(|error| KeyError { key: format!("{path}.{}", error.key), ..error }),
+                    );
                 }
-                _ => {
-                    fault(format!("{path}.{key}"), value, format!("name, share, or a table of {}", SECTIONS.join(", ")))
-                }
+                _ => refuse(
+                    format!("{path}.{key}"),
+                    value,
+                    format!("name, share, or a table of {}", SECTIONS.join(", ")),
+                ),
             }
         }
     }
-    faults.extend(inner);
+    errors.extend(inner);
 }
 
-/// Faults of what the stages make of the configuration.
-pub(super) fn relations(config: &TrainConfig) -> Vec<Fault> {
-    let mut faults = Vec::new();
+/// Errors in relations between values in each stage, and between successive networks.
+pub(super) fn relations(config: &TrainConfig) -> Vec<KeyError> {
+    let mut errors = Vec::new();
     let mut before: Option<TrainConfig> = None;
     for index in 0..config.stages.len() {
         let path = format!("{STAGES}.{}", config.stage_name(index));
         let stage = match config.stage(index) {
             Ok(stage) => stage,
             Err(error) => {
-                faults.push(Fault { key: path, found: error.to_string(), allowed: "changes that fit".to_owned() });
+                errors.push(KeyError { key: path, found: error.to_string(), allowed: "changes that fit".to_owned() });
                 continue;
             }
         };
-        let within = check::relations(&stage).into_iter().filter(|fault| !fault.key.starts_with("run."));
-        faults.extend(within.map(|fault| Fault { key: format!("{path}.{}", fault.key), ..fault }));
+        let within = check::relations(&stage).into_iter().filter(|error| !error.key.starts_with("run."));
+        errors.extend(within.map(|error| KeyError { key: format!("{path}.{}", error.key), ..error }));
         if let Some(before) = &before
             && let Err(problem) = before.network.grows_to(&stage.network)
         {
             let allowed = format!("a network that the stage before grows to, but {problem}");
-            faults.push(Fault { key: format!("{path}.network"), found: format!("{:?}", stage.network), allowed });
+            errors.push(KeyError { key: format!("{path}.network"), found: format!("{:?}", stage.network), allowed });
         }
         before = Some(stage);
     }
-    faults
+    errors
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! A run in a bucket of an object store on a network.
 //!
-//! Nothing is asked of the store but to create an object that is not there yet, to list by name, to get and to remove.
-//! Every request is made again, with growing pauses, until it is answered (`patience.rs`). A creation that failed may
-//! have been carried out all the same; when its next attempt finds the object there, the bytes say whether it was ours.
+//! The store must create objects that do not exist yet, list, get and remove. Failed requests are repeated with growing
+//! pauses (`retry.rs`). A creation that failed may have succeeded all the same; if the next attempt finds the object,
+//! its bytes show whether it is ours.
 //!
-//! Everything else of the program is written without waiting in mind, so the requests block, on a small runtime of
-//! their own.
+//! The rest of the program is not asynchronous, so requests block on a small runtime of the bucket.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -20,15 +19,15 @@ use tokio::runtime::Runtime;
 
 use super::StoreError;
 use super::client::{self, Asked};
-use super::patience::{Attempts, Patience};
+use super::retry::{Attempts, RetryPolicy};
 
-/// Objects that are fetched at once.
+/// Objects that are fetched concurrently.
 const AT_ONCE: usize = 32;
 
-/// How often whoever waits is asked whether to go on.
+/// Time between two questions to the watch whether to stop.
 const ATTENTION: Duration = Duration::from_millis(100);
 
-/// Who is told to stop may still finish what it is writing, if the store answers.
+/// Time for a request to finish after a stop.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A bucket with a prefix.
@@ -40,37 +39,37 @@ pub(super) struct Bucket {
     root: Path,
     client: Box<dyn ObjectStore>,
     runtime: Runtime,
-    patience: Patience,
-    /// Whether it has ever answered: from then on trouble with credentials is taken to pass.
+    retry: RetryPolicy,
+    /// Whether the store has ever answered; from then on refused credentials count as a temporary failure.
     answered: AtomicBool,
-    /// Folders that were asked for as files.
+    /// Local copies of folders.
     fetched: OnceLock<TempDir>,
 }
 
-/// What a request came to.
+/// The outcome of a request.
 enum Answer<T> {
     Done(T),
     /// There is no such object.
     NotFound,
-    /// The object is there already. `maybe_ours` when an attempt before may have created it.
+    /// The object exists. `maybe_ours` if an earlier attempt may have created it.
     AlreadyThere {
         maybe_ours: bool,
     },
 }
 
-/// Why a request has no answer.
+/// Why a request failed.
 enum Trouble {
-    /// It was to create what is there.
+    /// The object to be created exists.
     AlreadyThere,
-    /// It may be answered when it is made again; with what went wrong.
+    /// A temporary failure, with its text.
     Passing(String),
 }
 
 impl Bucket {
-    /// The bucket of a [`super::Location`]; credentials and endpoints come from the environment, as every tool of its
-    /// store has them (`AWS_...`, `GOOGLE_...`, `AZURE_...`). Nothing is asked of it yet, but that there are
-    /// credentials is made sure of: nothing goes without them, and waiting does not bring them.
-    pub(super) fn open(url: &str, patience: Patience) -> Result<Bucket, StoreError> {
+    /// Opens the bucket of a [`super::Location`]. Credentials and endpoints come from the usual environment variables
+    /// (`AWS_...`, `GOOGLE_...`, `AZURE_...`). Makes no request to the bucket, but looks for credentials, because
+    /// retrying does not help without them.
+    pub(super) fn open(url: &str, retry: RetryPolicy) -> Result<Bucket, StoreError> {
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
         let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         let refuse = |problem: String| StoreError::Settings {
@@ -78,7 +77,7 @@ impl Bucket {
             problem,
             expected: client::expected(scheme).to_owned(),
         };
-        let (client, asked) = client::build(scheme, name, &patience).map_err(|error| refuse(told(&error)))?;
+        let (client, asked) = client::build(scheme, name, &retry).map_err(|error| refuse(told(&error)))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -88,7 +87,7 @@ impl Bucket {
             root: Path::from(prefix),
             client,
             runtime,
-            patience,
+            retry,
             answered: AtomicBool::new(false),
             fetched: OnceLock::new(),
         };
@@ -99,21 +98,20 @@ impl Bucket {
         Ok(bucket)
     }
 
-    /// Whether there are credentials, before anything else is done and waited for; the error is `None` when told to
-    /// stop.
+    /// Looks for credentials; the error is `None` if the watch stopped it.
     fn find_credentials(&self, asked: Option<Asked>) -> Result<(), Option<String>> {
         let Some(asked) = asked else { return Ok(()) };
-        let answer = async { tokio::time::timeout(self.patience.request, asked).await };
+        let answer = async { tokio::time::timeout(self.retry.request, asked).await };
         let problem = match self.wait("credentials", Duration::ZERO, answer) {
             Ok(Ok(Ok(()))) => return Ok(()),
             Ok(Ok(Err(error))) => told(&error),
-            Ok(Err(_)) => format!("no answer within {} s", self.patience.request.as_secs_f64()),
+            Ok(Err(_)) => format!("no answer within {} s", self.retry.request.as_secs_f64()),
             Err(_) => return Err(None),
         };
         Err(Some(format!("no credentials, neither in the environment nor as a role of this machine ({problem})")))
     }
 
-    /// How errors call it.
+    /// Its name in errors.
     pub(super) fn place(&self) -> String {
         place(&self.url)
     }
@@ -139,7 +137,7 @@ impl Bucket {
                 Answer::AlreadyThere { maybe_ours } => match self.get(key) {
                     Ok(there) if maybe_ours && there == bytes => return Ok(()),
                     Ok(_) => return Err(StoreError::Exists { place: self.place(), key: key.to_owned() }),
-                    // Two creations at once may both be told of a conflict, with nothing there.
+                    // Two concurrent creations may both report a conflict although no object exists.
                     Err(StoreError::Missing { .. }) => {}
                     Err(error) => return Err(error),
                 },
@@ -159,7 +157,7 @@ impl Bucket {
         }
     }
 
-    /// Several objects, fetched side by side; `None` for those that are not there.
+    /// Fetches several objects concurrently; `None` for missing ones.
     pub(super) fn get_all(&self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
         self.ask_many(&format!("reading {} objects", keys.len()), keys, |path| async move {
             Ok(self.client.get(&path).await?.bytes().await?.to_vec())
@@ -181,7 +179,7 @@ impl Bucket {
 
     /// The keys that begin with `prefix` and, if given, come after `after`; sorted.
     pub(super) fn list(&self, prefix: &str, after: Option<&str>) -> Result<Vec<String>, StoreError> {
-        // Stores list whole folders; what is before the last slash is one.
+        // Stores list whole folders, so list the folder before the last slash.
         let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
         let folder = if folder.is_empty() { self.root.clone() } else { self.path(folder) };
         let after = after.map(|key| self.path(key));
@@ -208,7 +206,7 @@ impl Bucket {
         Ok(keys)
     }
 
-    /// Removes objects side by side; those that are not there are no matter.
+    /// Removes objects concurrently; missing ones are ignored.
     pub(super) fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
         let what = match keys {
             [key] => format!("removing {key}"),
@@ -217,7 +215,7 @@ impl Bucket {
         self.ask_many(&what, keys, |path| async move { self.client.delete(&path).await }).map(|_| ())
     }
 
-    /// The objects of a folder as files of this machine, fetched once and kept as long as the store is open.
+    /// The objects of a folder as local files, fetched once and kept while the store is open.
     pub(super) fn folder(&self, key: &str) -> Result<PathBuf, StoreError> {
         let failed = |source| StoreError::Directory { dir: std::env::temp_dir(), source };
         let fetched = match self.fetched.get() {
@@ -242,15 +240,15 @@ impl Bucket {
         Ok(folder)
     }
 
-    /// Makes a request until it is answered.
+    /// Repeats a request until it succeeds or fails for good.
     fn ask<T, F>(&self, what: &str, request: impl Fn() -> F) -> Result<Answer<T>, StoreError>
     where
         F: Future<Output = Result<T, Error>>,
     {
-        let mut attempts = Attempts::new(&self.patience);
+        let mut attempts = Attempts::new(&self.retry);
         loop {
             let outcome =
-                self.wait(what, GRACE, async { tokio::time::timeout(self.patience.request, request()).await })?;
+                self.wait(what, GRACE, async { tokio::time::timeout(self.retry.request, request()).await })?;
             match self.judge(what, outcome)? {
                 Ok(Some(value)) => return Ok(Answer::Done(value)),
                 Ok(None) => return Ok(Answer::NotFound),
@@ -262,8 +260,7 @@ impl Bucket {
         }
     }
 
-    /// Makes a request for each of these objects, some at a time, until all are answered; only what failed is asked
-    /// again. `None` for objects that are not there.
+    /// Makes a request for each object, several concurrently, and repeats failed ones; `None` for missing objects.
     fn ask_many<T, F>(
         &self,
         what: &str,
@@ -275,12 +272,12 @@ impl Bucket {
     {
         let mut answers: Vec<Option<T>> = keys.iter().map(|_| None).collect();
         let mut open: Vec<usize> = (0..keys.len()).collect();
-        let mut attempts = Attempts::new(&self.patience);
+        let mut attempts = Attempts::new(&self.retry);
         while !open.is_empty() {
             let requests: Vec<_> = open
                 .iter()
                 .map(|&index| (index, request(self.path(&keys[index]))))
-                .map(|(index, one)| async move { (index, tokio::time::timeout(self.patience.request, one).await) })
+                .map(|(index, one)| async move { (index, tokio::time::timeout(self.retry.request, one).await) })
                 .collect();
             let all = futures_util::stream::iter(requests).buffer_unordered(AT_ONCE).collect::<Vec<_>>();
             let before = open.len();
@@ -297,7 +294,7 @@ impl Bucket {
                 }
             }
             if open.len() < before {
-                attempts = Attempts::new(&self.patience);
+                attempts = Attempts::new(&self.retry);
             }
             if let Some(problem) = last {
                 self.pause(what, &mut attempts, problem)?;
@@ -306,7 +303,7 @@ impl Bucket {
         Ok(answers)
     }
 
-    /// What came of a request: an answer (`None` where there is no such object), or what to do about it.
+    /// Sorts the outcome of a request: an answer (`None` for a missing object), a temporary failure, or a final error.
     fn judge<T>(
         &self,
         what: &str,
@@ -324,7 +321,7 @@ impl Bucket {
                 return Err(StoreError::Refused { place: self.place(), what: what.to_owned(), problem });
             }
             Ok(Err(error)) => Err(Trouble::Passing(told(&error))),
-            Err(_) => Err(Trouble::Passing(format!("no answer within {} s", self.patience.request.as_secs_f64()))),
+            Err(_) => Err(Trouble::Passing(format!("no answer within {} s", self.retry.request.as_secs_f64()))),
         })
     }
 
@@ -341,7 +338,7 @@ impl Bucket {
         }
     }
 
-    /// Waits for a future; when told to stop, only for `grace` more.
+    /// Waits for a future; after a stop, at most for `grace`.
     fn wait<T>(&self, what: &str, grace: Duration, future: impl Future<Output = T>) -> Result<T, StoreError> {
         self.runtime.block_on(async {
             let mut future = std::pin::pin!(future);
@@ -350,19 +347,19 @@ impl Bucket {
                 if let Ok(value) = tokio::time::timeout(ATTENTION, future.as_mut()).await {
                     return Ok(value);
                 }
-                if self.patience.watch.should_stop() && stopped.get_or_insert_with(Instant::now).elapsed() >= grace {
+                if self.retry.watch.should_stop() && stopped.get_or_insert_with(Instant::now).elapsed() >= grace {
                     return Err(StoreError::Interrupted { place: self.place(), what: what.to_owned() });
                 }
             }
         })
     }
 
-    /// Whether asking again would not help.
+    /// Whether repeating the request is pointless.
     fn is_final(&self, error: &Error) -> bool {
         match error {
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => !self.answered.load(Ordering::Relaxed),
             Error::NotSupported { .. } | Error::NotImplemented { .. } | Error::InvalidPath { .. } => true,
-            // A request that makes no sense to it (a wrong region, say), or that cannot even be made.
+            // An invalid request, such as one with a wrong region.
             error => !self.answered.load(Ordering::Relaxed) && is_senseless(&told(error)),
         }
     }
@@ -381,22 +378,21 @@ impl Bucket {
     }
 }
 
-/// How errors call the bucket at `url`.
+/// The name in errors of the bucket at `url`.
 fn place(url: &str) -> String {
     format!("store {url}")
 }
 
-/// Whether an error, by its text, is about the request and not about the way to the store: the client tells what the
-/// store answered in words alone.
+/// Whether the store refused the request as invalid. The client gives the store's status only as text.
 fn is_senseless(text: &str) -> bool {
     let status = text.split_once("non-2xx status code: ").and_then(|(_, rest)| rest.get(..3)?.parse::<u16>().ok());
-    // Timeouts and too many requests pass, and so does what is the server's own trouble.
+    // Timeouts, rate limits and server errors are temporary.
     let refused =
         status.is_some_and(|status| (300..500).contains(&status) && ![404, 408, 409, 425, 429].contains(&status));
     refused || text.contains("redirect without LOCATION") || text.contains("builder error")
 }
 
-/// Whether there is no such object, or no such bucket, which listing tells in words alone.
+/// Whether the object or the bucket does not exist; for lists the client says so only as text.
 fn is_missing(error: &Error) -> bool {
     matches!(error, Error::NotFound { .. })
         || matches!(error, Error::Generic { .. }) && told(error).contains("404 Not Found")

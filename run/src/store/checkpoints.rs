@@ -1,4 +1,4 @@
-//! Whether a run's checkpoints are whole.
+//! Checks of a run's checkpoints.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use hnefi_inference::{CARD_FILE, Card, WEIGHTS_FILE};
 
 use super::{Store, StoreError, checkpoint_key};
 
-/// Reads a checkpoint and checks its weights against its card, without making a network. Gives the card, or what is
-/// wrong with the checkpoint.
+/// Reads a checkpoint and checks its weights against its card, without building a network. Returns the card, or a text
+/// with the problem.
 ///
 /// # Errors
 /// When the store cannot be read.

@@ -1,5 +1,4 @@
-//! Clients of the object stores, their settings and their credentials; all come from the environment, as every tool of
-//! these stores has them.
+//! Clients of the object stores, with settings and credentials from the usual environment variables.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,12 +8,12 @@ use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::{ClientConfigKey, CredentialProvider, Error, ObjectStore, RetryConfig};
 
-use super::patience::Patience;
+use super::retry::RetryPolicy;
 
-/// A question for credentials, which may go to a service of this machine's provider.
+/// A request for credentials, which may ask a service of the cloud provider.
 pub(super) type Asked = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// The variables that a store's settings are read from.
+/// The environment variables of a store's settings.
 pub(super) fn expected(scheme: &str) -> &'static str {
     match scheme {
         "s3" => "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (with AWS_REGION, or AWS_ENDPOINT for another server)",
@@ -23,16 +22,15 @@ pub(super) fn expected(scheme: &str) -> &'static str {
     }
 }
 
-/// A client of the bucket or container of that name, and the question for its credentials if it signs its requests.
-/// Nothing is asked yet.
+/// The client of a bucket or container, and the request for its credentials if it signs its requests. Makes no request.
 pub(super) fn build(
     scheme: &str,
     name: &str,
-    patience: &Patience,
+    retry: &RetryPolicy,
 ) -> Result<(Box<dyn ObjectStore>, Option<Asked>), Error> {
-    let request = format!("{} seconds", patience.request.as_secs().max(1));
-    // Attempts are counted and told in `bucket.rs`, not in the client.
-    let once = RetryConfig { max_retries: 0, retry_timeout: patience.request, ..RetryConfig::default() };
+    let request = format!("{} seconds", retry.request.as_secs().max(1));
+    // `bucket.rs` repeats requests, so the client does not.
+    let once = RetryConfig { max_retries: 0, retry_timeout: retry.request, ..RetryConfig::default() };
     match scheme {
         "s3" => {
             let builder = AmazonS3Builder::from_env()
@@ -67,12 +65,12 @@ pub(super) fn build(
     }
 }
 
-/// Whether requests are signed, by the setting that says they are not.
+/// Whether requests are signed.
 fn is_signed(skip_signature: Option<String>) -> bool {
     skip_signature.is_none_or(|skip| skip != "true")
 }
 
-/// Asks whoever gives a client its credentials.
+/// Requests credentials from a client's provider.
 fn ask<C: Send + Sync + 'static>(provider: &Arc<dyn CredentialProvider<Credential = C>>) -> Asked {
     let provider = Arc::clone(provider);
     Box::pin(async move { provider.get_credential().await.map(|_| ()) })

@@ -1,7 +1,7 @@
 //! A run in a directory of the file system.
 //!
-//! An object is written to a temporary file, flushed to the disk and given its name in one step, so a reader sees all
-//! of it or nothing, and a crash or a full disk leaves what was there before.
+//! An object is written to a temporary file, flushed to the disk and renamed atomically. A reader sees the whole object
+//! or none of it, and a crash or a full disk harms no other object.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,18 +10,18 @@ use std::time::Duration;
 
 use super::{ADDED, StoreError, is_key, lock};
 
-/// Begins the name of everything that is still being written; such names are no keys.
+/// Prefix of the names of unfinished files and folders; such names are not keys.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Where others add objects, what nobody holds locked was left behind once it is older than this. The lock alone does
-/// not say so: file systems across a network may not honour it.
+/// In folders that others write to, an unfinished file is abandoned if it is older than this and not locked. The lock
+/// alone does not suffice, because network file systems may ignore it.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// Folders of a run that hold objects. Nothing is cleared away in others, which may belong to runs of their own.
+/// Folders of a run that hold objects. Unfinished files in other folders, which may be other runs, are left alone.
 const FOLDERS: [&str; 10] =
     ["arrivals", "checkpoints", "games", "inflight", "ladder", "metrics", "state", "tensorboard", "terms", "trainer"];
 
-/// How often an object is written again whose unfinished file somebody took for abandoned.
+/// Attempts to write an object whose unfinished file another process removes as abandoned.
 const ATTEMPTS: usize = 3;
 
 /// A directory.
@@ -31,12 +31,12 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// How errors call it.
+    /// Its name in errors.
     pub(super) fn place(&self) -> String {
         format!("run directory {}", self.dir.display())
     }
 
-    /// Where an object or a folder of objects lies.
+    /// The path of an object or of a folder of objects.
     pub(super) fn path(&self, key: &str) -> PathBuf {
         let mut path = self.dir.clone();
         path.extend(key.split('/'));
@@ -55,8 +55,7 @@ impl Directory {
         for attempt in 1.. {
             let mut file = unfinished_file(folder).map_err(write_error)?;
             if is_added(key) {
-                // Whoever opens the directory sees by it that somebody is writing here. Without locks the file's age
-                // has to do.
+                // The lock tells other processes that the file is being written. Without locks they go by its age.
                 let _ = file.as_file().try_lock();
             }
             file.write_all(bytes).map_err(write_error)?;
@@ -90,7 +89,7 @@ impl Directory {
             }
             sync_folder(folder.path())?;
             fs::rename(folder.path(), &path)?;
-            // It has its name now and must not vanish with the temporary one.
+            // The folder is renamed, so do not remove it with the temporary one.
             let _ = folder.keep();
             sync_folder(above)
         };
@@ -99,7 +98,7 @@ impl Directory {
 
     pub(super) fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         let mut keys = Vec::new();
-        // Folders outside the prefix need not be walked: a long run has thousands of metrics files.
+        // Skip folders outside the prefix: a long run has thousands of metrics files.
         let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
         let root = if folder.is_empty() { self.dir.clone() } else { self.path(folder) };
         if root.is_dir() {
@@ -129,8 +128,8 @@ impl Directory {
                 Err(StoreError::Remove { place: self.place(), key: key.to_string(), source })
             }
             _ => {
-                // The last object of a folder takes the folder along; a folder that holds more refuses, as it should.
-                // Where others add objects the folder stays for them.
+                // Remove the folder too if it is empty now; otherwise this fails, as it should. Folders that others
+                // write to stay.
                 if let Some(folder) = path.parent()
                     && !is_added(key)
                 {
@@ -141,8 +140,8 @@ impl Directory {
         }
     }
 
-    /// Clears away what killed processes left half written, in the folders of this run. The lock of the run is held, so
-    /// where nobody else creates objects whatever is unfinished has nobody who would finish it.
+    /// Removes unfinished files of killed processes from the folders of this run. This process holds the run's lock, so
+    /// outside the folders that others write to, every unfinished file is abandoned.
     pub(super) fn remove_unfinished(&self) -> Result<(), StoreError> {
         self.clear(&self.dir, "")
     }
@@ -172,8 +171,8 @@ impl Directory {
         StoreError::Exists { place: self.place(), key: key.to_string() }
     }
 
-    /// Adds the keys below a folder. `above` are the real paths of the folder and of those it lies in, to know a link
-    /// that leads back to one of them.
+    /// Adds the keys below a folder. `above` holds the real paths of the folder and its parents, to detect links that
+    /// lead back to them.
     fn walk(
         &self,
         folder: &Path,
@@ -183,7 +182,7 @@ impl Directory {
     ) -> Result<(), StoreError> {
         for entry in entries(folder)? {
             let name = entry.file_name();
-            // Names that are no keys are not ours: the lock, unfinished files, what a user put there.
+            // Skip names that are not keys: the lock, unfinished files, files of the user.
             let Some(name) = name.to_str().filter(|name| is_key(name)) else { continue };
             let key = if prefix.is_empty() { name.to_string() } else { format!("{prefix}/{name}") };
             let path = entry.path();
@@ -191,7 +190,7 @@ impl Directory {
             let mut kind = entry.file_type().map_err(failed)?;
             let is_link = kind.is_symlink();
             if is_link {
-                // One that leads nowhere is an object that cannot be read.
+                // A broken link counts as an object that cannot be read.
                 let Ok(data) = fs::metadata(&path) else {
                     keys.push(key);
                     continue;
@@ -217,13 +216,12 @@ impl Directory {
     }
 }
 
-/// Whether others than the one writer create objects there.
+/// Whether processes other than the trainer create objects there.
 fn is_added(key: &str) -> bool {
     ADDED.iter().any(|prefix| key.starts_with(prefix))
 }
 
-/// Whether nobody is writing an unfinished file any more: nobody holds its lock, and it is old. One from the future
-/// stays.
+/// Whether an unfinished file is abandoned: it is old and not locked. A file with a time in the future stays.
 fn is_abandoned(path: &Path) -> bool {
     let age = fs::metadata(path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
     let is_free = || File::open(path).is_ok_and(|file| file.try_lock().is_ok());
@@ -236,20 +234,20 @@ fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, StoreError> {
         .map_err(|source| StoreError::Directory { dir: folder.to_path_buf(), source })
 }
 
-/// A new file with a name that is no key; it vanishes again unless it is given its name.
+/// Makes a temporary file, which is removed when dropped unless it is renamed.
 pub(super) fn unfinished_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(UNFINISHED);
     #[cfg(unix)]
     {
-        // Temporary files are private by default, but a run is as readable as the user's umask says.
+        // Temporary files are private by default; use the permissions of the user's umask.
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)
 }
 
-/// The same for a folder.
+/// Makes a temporary folder, which is removed when dropped unless it is kept.
 fn unfinished_folder(folder: &Path) -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(UNFINISHED);
@@ -261,7 +259,7 @@ fn unfinished_folder(folder: &Path) -> io::Result<tempfile::TempDir> {
     builder.tempdir_in(folder)
 }
 
-/// Makes a folder and those above it, each one safely on the disk.
+/// Makes a folder and its parents and flushes each to the disk.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
@@ -277,7 +275,7 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Flushes the names in a folder to the disk; a new file's name is safe only then.
+/// Flushes a folder's entries to the disk, which makes a new file's name durable.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     #[cfg(test)]
     tests::FLUSHED.with_borrow_mut(|flushed| flushed.push(folder.to_owned()));

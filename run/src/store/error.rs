@@ -1,4 +1,4 @@
-//! What can go wrong with a store; every message names the place and the object.
+//! Errors of a store; every message names the place and the object.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ pub enum StoreError {
     Directory {
         /// The directory or the folder in it.
         dir: PathBuf,
-        /// What the file system said.
+        /// The file system's error.
         source: io::Error,
     },
     /// There is no such run directory.
@@ -20,12 +20,12 @@ pub enum StoreError {
         /// The directory.
         dir: PathBuf,
     },
-    /// A link leads to a folder that it lies in, so there would be no end of objects.
+    /// A link leads to a folder above itself.
     #[error("{link}: a link to {to}, in which it lies; expected a folder without such loops")]
     Loop {
         /// The link.
         link: PathBuf,
-        /// Where it leads.
+        /// Its target.
         to: PathBuf,
     },
     /// Another process writes to the directory.
@@ -33,7 +33,7 @@ pub enum StoreError {
     Locked {
         /// The directory.
         dir: PathBuf,
-        /// `process 1234`, or `another process` where its number cannot be read.
+        /// `process 1234`, or `another process` if its number cannot be read.
         holder: String,
     },
     /// A store opened for reading was asked to write.
@@ -41,23 +41,23 @@ pub enum StoreError {
     ReadOnly {
         /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
         place: String,
-        /// What should have been written or removed.
+        /// The key to be written or removed.
         key: String,
     },
-    /// A store opened for adding was asked for more.
+    /// A store opened for adding was asked for another kind of write.
     #[error("{key} in {place}: it was opened for adding; expected a key under arrivals/ or ladder/")]
     AddOnly {
         /// The place.
         place: String,
-        /// What should have been written or removed.
+        /// The key to be written or removed.
         key: String,
     },
-    /// A text that cannot be a key.
+    /// A text is not a key.
     #[error(
         "object key {key:?}: expected parts of letters, digits, '-', '_' and '.', none beginning with '.', joined by '/'"
     )]
     BadKey {
-        /// What was given.
+        /// The text given.
         key: String,
     },
     /// Objects are never overwritten.
@@ -76,7 +76,7 @@ pub enum StoreError {
         /// The object.
         key: String,
     },
-    /// An object could not be written, because the disk is full for instance.
+    /// An object could not be written, for instance because the disk is full.
     #[error("{key} in {place}: writing {bytes} bytes failed, everything written earlier is unharmed: {source}")]
     Write {
         /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
@@ -85,7 +85,7 @@ pub enum StoreError {
         key: String,
         /// Size of the object.
         bytes: usize,
-        /// What the file system said.
+        /// The file system's error.
         source: io::Error,
     },
     /// An object could not be read.
@@ -95,10 +95,10 @@ pub enum StoreError {
         place: String,
         /// The object.
         key: String,
-        /// What the file system said.
+        /// The file system's error.
         source: io::Error,
     },
-    /// Only what a newer object supersedes may go.
+    /// An object that no newer one supersedes was to be removed.
     #[error(
         "{key} in {place}: not removed; expected a key under arrivals/, inflight/ or state/, all else is kept for good"
     )]
@@ -115,59 +115,59 @@ pub enum StoreError {
         place: String,
         /// The object.
         key: String,
-        /// What the file system said.
+        /// The file system's error.
         source: io::Error,
     },
-    /// A text that is no place of a run.
+    /// A text is not a location.
     #[error(
         "{text:?}: {problem}; expected a directory or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX"
     )]
     BadLocation {
-        /// What was given.
+        /// The text given.
         text: String,
         /// What is wrong with it.
         problem: String,
     },
-    /// The settings of a store on a network, credentials above all, are missing or make no sense.
+    /// Settings of an object store, such as credentials, are missing or invalid.
     #[error("{place}: {problem}; expected {expected} in the environment")]
     Settings {
         /// The place.
         place: String,
         /// What is wrong.
         problem: String,
-        /// The variables that would help.
+        /// The environment variables that are needed.
         expected: String,
     },
-    /// A store on a network says no, and asking again would not help.
+    /// An object store refused a request for good.
     #[error("{place}: {what} was refused: {problem}")]
     Refused {
         /// The place.
         place: String,
-        /// What was asked.
+        /// The request.
         what: String,
-        /// What the store said.
+        /// The store's error.
         problem: String,
     },
-    /// A store on a network did not answer for too long.
+    /// An object store did not answer within the retry limit.
     #[error(
         "{place}: {what} did not succeed for {seconds} s, everything written earlier is unharmed; the last answer was: {problem}"
     )]
     Unreachable {
         /// The place.
         place: String,
-        /// What was asked.
+        /// The request.
         what: String,
-        /// How long it was tried.
+        /// Seconds since the first attempt.
         seconds: u64,
-        /// What was said last.
+        /// The last error.
         problem: String,
     },
-    /// Whoever waited for a store was told to stop.
+    /// The watch stopped a request.
     #[error("{place}: stopped while {what} was waited for")]
     Interrupted {
         /// The place.
         place: String,
-        /// What was asked.
+        /// The request.
         what: String,
     },
 }

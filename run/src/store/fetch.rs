@@ -1,13 +1,13 @@
-//! Copying a run from one store to another: what is missing there, in an order that never shows half of anything.
+//! Copies a run from one store to another, in an order in which readers never see an incomplete checkpoint or state.
 
 use super::{SUPERSEDED, Store, StoreError};
 
-/// The objects that others look for last, by the ends of their names: what belongs to them is copied before.
+/// Suffixes of the objects that complete a folder; they are copied last.
 const LAST: [&str; 2] = ["/card.json", "/counters.json"];
 
-/// Copies the objects of `from` that `to` lacks and gives their number. Training states, games in flight and arrivals
-/// are left out unless `all` is set: they are of use to a trainer alone, and those that vanish meanwhile are passed
-/// over.
+/// Copies the objects of `from` that `to` lacks and returns their number. Training states, games in flight and workers'
+/// uploads are left out unless `all` is set, because only a trainer needs them. Objects that vanish meanwhile are
+/// skipped.
 ///
 /// # Errors
 /// When an object cannot be read or written.

@@ -1,4 +1,4 @@
-//! Reading recorded games back: one file, or all of a run with damaged files skipped by name.
+//! Reads recorded games: one file, or all games of a run without its damaged files.
 
 use std::path::Path;
 
@@ -6,20 +6,20 @@ use super::{Store, StoreError, games_number};
 use crate::codec::{GameReader, decode_games};
 use crate::record::{GameRecord, RecordError};
 
-/// A file that could not be used, with the reason.
+/// A file that could not be read, with the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("skipped {problem}")]
 pub struct DamagedFile {
     /// Key of the file in its run.
     pub key: String,
-    /// What is wrong with it; names the file itself.
+    /// What is wrong; names the file.
     pub problem: RecordError,
 }
 
-/// Opens a file of games, to be read one by one.
+/// Opens a file of games.
 ///
 /// # Errors
-/// When the file cannot be read, is no record file, or is damaged.
+/// When the file cannot be read, is not a record file, or is damaged.
 pub fn read_games(path: &Path) -> Result<GameReader<Vec<u8>>, RecordError> {
     let file = path.display().to_string();
     match std::fs::read(path) {
@@ -28,7 +28,7 @@ pub fn read_games(path: &Path) -> Result<GameReader<Vec<u8>>, RecordError> {
     }
 }
 
-/// The games of a run with their generations, oldest first, and the files that had to be skipped.
+/// The games of a run by generation, oldest first, and the skipped files.
 pub type RunGames = (Vec<(u32, Vec<GameRecord>)>, Vec<DamagedFile>);
 
 /// Reads all games of a run, skipping damaged files.

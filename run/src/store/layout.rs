@@ -1,4 +1,4 @@
-//! Where things lie in a run directory.
+//! The keys of a run's objects.
 //!
 //! ```text
 //! run.json                       resolved configuration, seed and version, written before work begins
@@ -24,7 +24,7 @@ pub fn games_number(key: &str) -> Option<u32> {
     number(key.strip_prefix("games/")?.strip_suffix(".hgames")?, 6)
 }
 
-/// `inflight/000001-0003.hfleet`: the `save`-th snapshot of the fleet in a generation, both counted from 1.
+/// `inflight/000001-0003.hfleet`: snapshot number `save` of the fleet in a generation, both counted from 1.
 pub fn inflight_key(generation: u32, save: u32) -> String {
     format!("inflight/{generation:06}-{save:04}.hfleet")
 }
@@ -35,7 +35,7 @@ pub fn inflight_number(key: &str) -> Option<(u32, u32)> {
     Some((number(generation, 6)?, number(save, 4)?))
 }
 
-/// `checkpoints/000001`: the folder of a checkpoint; 0 is what the run began with.
+/// `checkpoints/000001`: the folder of a checkpoint; generation 0 is the checkpoint that the run began with.
 pub fn checkpoint_key(generation: u32) -> String {
     format!("checkpoints/{generation:06}")
 }
@@ -50,7 +50,7 @@ pub fn state_key(generation: u32) -> String {
     format!("state/{generation:06}")
 }
 
-/// `metrics/000001.json`: what a generation measured.
+/// `metrics/000001.json`: the metrics of a generation.
 pub fn metrics_key(generation: u32) -> String {
     format!("metrics/{generation:06}.json")
 }
@@ -85,24 +85,23 @@ pub fn trainer_number(key: &str) -> Option<u32> {
     number(key.strip_prefix("trainer/")?.strip_suffix(".json")?, 6)
 }
 
-/// `terms/000001.json`: what the workers are to play with.
-pub fn terms_key(entry: u32) -> String {
+/// `terms/000001.json`: the job of the workers. (The prefix is older than the word.)
+pub fn job_key(entry: u32) -> String {
     format!("terms/{entry:06}.json")
 }
 
-/// The number in a key made by [`terms_key`]; `None` for other keys.
-pub fn terms_number(key: &str) -> Option<u32> {
+/// The number in a key made by [`job_key`]; `None` for other keys.
+pub fn job_number(key: &str) -> Option<u32> {
     number(key.strip_prefix("terms/")?.strip_suffix(".json")?, 6)
 }
 
-/// `arrivals/00000000000000ff-000001.harrival`: the games that a worker brings for the `number`-th time, counted from
-/// 1.
-pub fn arrival_key(worker: u64, number: u32) -> String {
+/// `arrivals/00000000000000ff-000001.harrival`: upload number `number` of a worker, counted from 1. (The prefix is
+/// older than the word.)
+pub fn upload_key(worker: u64, number: u32) -> String {
     format!("arrivals/{worker:016x}-{number:06}.harrival")
 }
 
-/// A number of at least `width` digits, so that no two texts give the same one, and of nine at most: the next one is a
-/// number too.
+/// Parses a number padded with zeros to `width` digits, in the only way of writing it, with at most nine digits.
 fn number(text: &str, width: usize) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
     (text.len() < 10 && format!("{number:0width$}") == text).then_some(number)
@@ -129,9 +128,9 @@ mod tests {
         }
         for number in [1, 999_999, 1_000_000] {
             assert_eq!(trainer_number(&trainer_key(number)), Some(number));
-            assert_eq!(terms_number(&terms_key(number)), Some(number));
+            assert_eq!(job_number(&job_key(number)), Some(number));
         }
-        assert_eq!(arrival_key(255, 7), "arrivals/00000000000000ff-000007.harrival");
+        assert_eq!(upload_key(255, 7), "arrivals/00000000000000ff-000007.harrival");
         assert_eq!(inflight_number("inflight/000001-1.hfleet"), None);
         assert_eq!(checkpoint_number(&format!("{}/card.json", checkpoint_key(12))), Some(12));
         assert_eq!(checkpoint_number("checkpoints/12/card.json"), None);

@@ -1,4 +1,4 @@
-//! Where a run lies: a directory here, or a bucket on a network.
+//! The location of a run: a directory or a bucket.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,13 @@ use std::str::FromStr;
 
 use super::StoreError;
 
-/// Schemes of the object stores that are spoken to.
+/// URL schemes of the supported object stores.
 const SCHEMES: [&str; 3] = ["s3", "gs", "az"];
 
-/// The place of a run.
+/// The location of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// A directory of this machine, or one that it has mounted.
+    /// A directory, local or mounted.
     Directory(PathBuf),
     /// A bucket with a prefix, such as `s3://bucket/runs/first`; never ends with `/`.
     Bucket(String),
@@ -43,7 +43,7 @@ impl FromStr for Location {
 }
 
 impl From<&Path> for Location {
-    /// A bucket where the path reads as one, else the directory.
+    /// A bucket if the path is the URL of one, else a directory.
     fn from(path: &Path) -> Location {
         match path.to_str().map(str::parse) {
             Some(Ok(bucket @ Location::Bucket(_))) => bucket,

@@ -1,7 +1,7 @@
-//! One writer at a time.
+//! The lock of a run directory: one writer at a time.
 //!
-//! The lock belongs to the open file, not to the file's presence, so the operating system releases it when the process
-//! ends, after `kill -9` too, and a lock file that was left behind blocks nobody.
+//! The lock belongs to the open file, so the operating system releases it when the process ends, also after `kill -9`.
+//! A remaining lock file does not block another process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -9,22 +9,22 @@ use std::path::Path;
 
 use super::StoreError;
 
-/// The lock file's name, which is no key.
+/// The lock file's name, which is not a key.
 const NAME: &str = ".lock";
 
-/// The right to write to a run directory, given back when dropped.
+/// The lock of a run directory, released when dropped.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: File,
 }
 
-/// Whether a folder is a run directory that somebody writes to or has written to.
+/// Whether a folder is a run directory: has ever been locked.
 pub(super) fn is_run(dir: &Path) -> bool {
     dir.join(NAME).exists()
 }
 
 impl Lock {
-    /// Takes the lock of `dir` or says who has it.
+    /// Locks `dir`, or returns an error that names the process holding the lock.
     pub(super) fn take(dir: &Path) -> Result<Lock, StoreError> {
         let path = dir.join(NAME);
         let failed = |source| StoreError::Directory { dir: path.clone(), source };
@@ -37,7 +37,7 @@ impl Lock {
             }
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
-        // For the message above only; the lock holds without it, so a full disk is no reason to refuse.
+        // The process id serves only the message above, so ignore a full disk.
         let _ = file
             .set_len(0)
             .and_then(|()| file.rewind())

@@ -1,13 +1,12 @@
-//! A run as a store of objects that are created whole and never changed: in a directory, or in a bucket on a network.
+//! A run as a store of objects that are created whole and never changed, in a directory or in a bucket.
 //!
-//! Every object has a key such as `games/000001.hgames`. A reader sees all of an object or nothing of it, and a crash
-//! or a full disk leaves what was there before. Nothing is ever overwritten; newest means highest number. Nothing here
-//! relies on more than create, list, get and remove, which is what object stores offer (`bucket.rs`) and a directory
-//! can do (`directory.rs`).
+//! Every object has a key such as `games/000001.hgames`. A reader sees the whole object or none of it, and a crash or a
+//! full disk harms no other object. Objects are never overwritten; the newest has the highest number. The operations
+//! are create, list, get and remove, which object stores (`bucket.rs`) and directories (`directory.rs`) offer.
 //!
 //! One process at a time may write to a directory: [`Store::open_or_create`] takes a lock that the operating system
-//! gives back when the process ends, however it ends. Any number may read beside it, and any number may add games and
-//! matches, which have names of their own ([`Access::Add`]).
+//! releases when the process ends. Any number of processes may read at the same time, and add games and matches under
+//! unique names ([`Access::Add`]).
 
 mod bucket;
 mod checkpoints;
@@ -20,7 +19,7 @@ mod layout;
 mod location;
 mod lock;
 mod pack;
-mod patience;
+mod retry;
 #[cfg(test)]
 mod tests;
 
@@ -31,35 +30,35 @@ pub use error::StoreError;
 pub use fetch::fetch;
 pub use games::{DamagedFile, read_games, read_run_games};
 pub use layout::{
-    arrival_key, checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number,
-    ladder_events_key, ladder_key, metrics_key, metrics_number, state_key, tensorboard_key, terms_key, terms_number,
-    trainer_key, trainer_number,
+    checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number, job_key, job_number,
+    ladder_events_key, ladder_key, metrics_key, metrics_number, state_key, tensorboard_key, trainer_key,
+    trainer_number, upload_key,
 };
 pub use location::Location;
 pub use pack::{PackError, PackParams, Packed, pack, unpack};
-pub use patience::{Patience, StoreWatch, Unwatched};
+pub use retry::{RetryPolicy, StoreWatch, Unwatched};
 
 use bucket::Bucket;
 use directory::{Directory, make_folder};
 use lock::Lock;
 
-/// Prefixes of the objects that a newer one may supersede, the only ones that [`Store::remove`] takes.
+/// Prefixes of objects that newer ones supersede. [`Store::remove`] removes only these.
 const SUPERSEDED: [&str; 3] = ["arrivals/", "inflight/", "state/"];
 
-/// Prefixes under which others than the trainer create objects.
+/// Prefixes under which processes other than the trainer create objects.
 const ADDED: [&str; 2] = ["arrivals/", "ladder/"];
 
-/// What an open store may be asked for.
+/// The allowed operations of an open store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Everything. A directory is locked against a second writer; a bucket cannot be, so whoever writes there must see
-    /// to it that nobody else does (`hnefi_train::run`).
+    /// All operations. A directory is locked against a second writer. A bucket cannot be locked, so its writers must
+    /// exclude each other (`hnefi_train::run`).
     Write,
-    /// Everything, without a lock, as it is in a bucket whatever is asked.
+    /// All operations, without a lock, as in a bucket.
     Shared,
-    /// To read, and to create objects under `arrivals/` and `ladder/`, beside whoever else does.
+    /// Read, and create objects under `arrivals/` and `ladder/`, as other processes do at the same time.
     Add,
-    /// To read.
+    /// Read.
     Read,
 }
 
@@ -68,7 +67,7 @@ pub enum Access {
 pub struct Store {
     place: Place,
     access: Access,
-    /// Held as long as the store lives, where there is one.
+    /// Held as long as the store lives; `None` without a lock.
     _lock: Option<Lock>,
 }
 
@@ -79,30 +78,30 @@ enum Place {
 }
 
 impl Store {
-    /// Opens the store at `location`. A directory is made where there is none, unless it is only to be read or added
-    /// to. A store on a network is not asked anything yet, but credentials for it are looked for.
+    /// Opens the store at `location`. A missing directory is made, unless `access` is to read or add. For a bucket,
+    /// credentials are looked for, and no other request is made.
     ///
     /// # Errors
-    /// When a directory is missing, cannot be made, or another process has it open for writing, or a bucket's name or
-    /// the settings for it in the environment make no sense, or there are no credentials.
-    pub fn open(location: &Location, access: Access, patience: Patience) -> Result<Store, StoreError> {
+    /// When a directory is missing, cannot be made, or is locked by another process; when a bucket's name or its
+    /// settings in the environment are invalid, or there are no credentials.
+    pub fn open(location: &Location, access: Access, retry: RetryPolicy) -> Result<Store, StoreError> {
         match (location, access) {
             (Location::Directory(dir), Access::Write) => Store::open_or_create(dir),
             (Location::Directory(dir), Access::Read) => Store::open_to_read(dir),
-            // Who adds to a run adds to one that is there: a slip in its name must not make another.
+            // Adding needs an existing run: a misspelt name must not make a new one.
             (Location::Directory(dir), Access::Add) => Ok(Store { access, ..Store::open_to_read(dir)? }),
             (Location::Directory(dir), Access::Shared) => {
                 make_folder(dir).map_err(|source| StoreError::Directory { dir: dir.clone(), source })?;
                 Ok(Store { place: Place::Directory(Directory { dir: dir.clone() }), access, _lock: None })
             }
             (Location::Bucket(url), _) => {
-                Ok(Store { place: Place::Bucket(Box::new(Bucket::open(url, patience)?)), access, _lock: None })
+                Ok(Store { place: Place::Bucket(Box::new(Bucket::open(url, retry)?)), access, _lock: None })
             }
         }
     }
 
-    /// Opens a run directory for reading and writing, making it where there is none, and clears away what a killed
-    /// process left half written.
+    /// Opens a run directory for reading and writing. Makes it if it is missing, and removes unfinished files of killed
+    /// processes.
     ///
     /// # Errors
     /// When the directory cannot be made or another process has it open for writing.
@@ -127,7 +126,7 @@ impl Store {
         }
     }
 
-    /// How messages call it: `run directory runs/quick` or `store s3://bucket/run`.
+    /// Its name in messages: `run directory runs/quick` or `store s3://bucket/run`.
     pub fn place(&self) -> String {
         match &self.place {
             Place::Directory(directory) => directory.place(),
@@ -135,17 +134,17 @@ impl Store {
         }
     }
 
-    /// Whether nobody else can be writing: a locked directory.
+    /// Whether this process is the only writer: it has locked a directory.
     pub fn is_exclusive(&self) -> bool {
         self._lock.is_some()
     }
 
-    /// Whether every request goes over a network.
+    /// Whether the store is a bucket.
     pub fn is_remote(&self) -> bool {
         matches!(self.place, Place::Bucket(_))
     }
 
-    /// Where an object lies, for messages: a path or a URL.
+    /// The path or URL of an object, for messages.
     pub fn name(&self, key: &str) -> String {
         match &self.place {
             Place::Directory(directory) => directory.path(key).display().to_string(),
@@ -153,8 +152,8 @@ impl Store {
         }
     }
 
-    /// A folder of objects as files of this machine: the folder itself, or a copy that is fetched once and lasts as
-    /// long as the store is open.
+    /// A folder of objects as local files: the folder itself, or for a bucket a copy that lasts as long as the store is
+    /// open.
     ///
     /// # Errors
     /// When a copy cannot be fetched.
@@ -166,18 +165,18 @@ impl Store {
         }
     }
 
-    /// Whether there is such an object.
+    /// Whether the object exists.
     ///
     /// # Errors
-    /// When a store on a network does not say.
+    /// When a bucket cannot be read.
     pub fn exists(&self, key: &str) -> Result<bool, StoreError> {
         Ok(self.size(key)?.is_some())
     }
 
-    /// The size of an object in bytes; `None` when there is none.
+    /// The size of an object in bytes; `None` if it does not exist.
     ///
     /// # Errors
-    /// When a store on a network does not say.
+    /// When a bucket cannot be read.
     pub fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
         if !is_key(key) {
             return Ok(None);
@@ -188,10 +187,10 @@ impl Store {
         }
     }
 
-    /// Writes a new object: all of it under its name and safely kept, or nothing.
+    /// Writes a new object durably and atomically.
     ///
     /// # Errors
-    /// When the object exists, the key is none, or the store refuses; all other objects are unharmed then.
+    /// When the object exists, the key is invalid, or writing fails. No other object is harmed.
     pub fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.check_writable(key)?;
         match &self.place {
@@ -200,7 +199,7 @@ impl Store {
         }
     }
 
-    /// As [`Store::create`], but it is no error when the object is there already, whatever it holds.
+    /// As [`Store::create`], but an existing object, whatever its bytes, is not an error.
     ///
     /// # Errors
     /// As [`Store::create`] otherwise.
@@ -211,10 +210,10 @@ impl Store {
         }
     }
 
-    /// As [`Store::create`], but it is no error when the same object is there already.
+    /// As [`Store::create`], but an existing object with the same bytes is not an error.
     ///
     /// # Errors
-    /// As [`Store::create`], also when another object of that name is there.
+    /// As [`Store::create`], also when the existing object has other bytes.
     pub fn create_same(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         match self.create(key, bytes) {
             Err(StoreError::Exists { .. }) if self.get(key)? == bytes => Ok(()),
@@ -223,7 +222,7 @@ impl Store {
     }
 
     /// Writes a folder of new objects. In a directory they appear together; in a bucket one by one in this order, so
-    /// the last should be the one that readers look for.
+    /// the last should be the object that readers look for.
     ///
     /// # Errors
     /// As [`Store::create`].
@@ -248,7 +247,8 @@ impl Store {
         }
     }
 
-    /// The keys that begin with `prefix` and sort after `after`. In a bucket this costs no more the more lie before.
+    /// The keys that begin with `prefix` and sort after `after`. In a bucket, the cost does not depend on the number of
+    /// earlier keys.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -263,7 +263,7 @@ impl Store {
         }
     }
 
-    /// The generations whose checkpoints are there and whole, rising.
+    /// The generations with a complete checkpoint, in ascending order.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -278,7 +278,7 @@ impl Store {
     /// The bytes of an object.
     ///
     /// # Errors
-    /// When there is no such object or it cannot be read.
+    /// When the object does not exist or cannot be read.
     pub fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
         check_key(key)?;
         match &self.place {
@@ -287,7 +287,7 @@ impl Store {
         }
     }
 
-    /// The bytes of several objects, fetched side by side; `None` for those that are not there (any more).
+    /// The bytes of several objects, fetched concurrently; `None` for missing ones.
     ///
     /// # Errors
     /// When one of them cannot be read.
@@ -306,19 +306,19 @@ impl Store {
         }
     }
 
-    /// Removes an object that a newer one supersedes: games that have been taken in, a snapshot of games in flight, or
-    /// a training state. Removing what is not there is no error.
+    /// Removes a superseded object: a worker's upload, a snapshot of games in flight, or a training state. A missing
+    /// object is not an error.
     ///
     /// # Errors
-    /// When the key lies elsewhere or the store refuses.
+    /// When the key has another prefix or removing fails.
     pub fn remove(&self, key: &str) -> Result<(), StoreError> {
         self.remove_all(std::slice::from_ref(&key.to_owned()))
     }
 
-    /// Removes several such objects, in no particular order.
+    /// Removes several superseded objects, in no particular order.
     ///
     /// # Errors
-    /// As [`Store::remove`]; others of them may be gone then.
+    /// As [`Store::remove`]; some of the objects may have been removed.
     pub fn remove_all(&self, keys: &[String]) -> Result<(), StoreError> {
         for key in keys {
             self.check_writable(key)?;

@@ -95,7 +95,7 @@ fn a_reader_cannot_write_and_needs_a_directory() {
 fn who_adds_may_not_do_more_and_needs_no_lock() {
     let (dir, store) = open();
     let place = Location::Directory(dir.path().join("run"));
-    let worker = Store::open(&place, Access::Add, Patience::default()).unwrap();
+    let worker = Store::open(&place, Access::Add, RetryPolicy::default()).unwrap();
     worker.create("arrivals/1.harrival", b"games").unwrap();
     worker.create("ladder/a.json", b"match").unwrap();
     for key in ["run.json", "games/000001.hgames", "state/000001/a"] {

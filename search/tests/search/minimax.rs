@@ -1,7 +1,7 @@
 //! Plain full-width minimax, the independent judge of what the solver claims.
 
 use hnefi_engine::Position;
-use hnefi_search::{Proven, Verdict};
+use hnefi_search::{Proven, ProvenResult};
 
 use crate::legal_moves;
 
@@ -15,15 +15,15 @@ pub fn solve(position: &Position, depth: u8) -> Option<Proven> {
         after.play(mv).expect("a legal move");
         let value = match after.outcome() {
             Some(outcome) => Some(match outcome.winner() {
-                Some(side) if side == position.side_to_move() => Proven { verdict: Verdict::Win, plies: 1 },
-                Some(_) => Proven { verdict: Verdict::Loss, plies: 1 },
-                None => Proven { verdict: Verdict::Draw, plies: 1 },
+                Some(side) if side == position.side_to_move() => Proven { result: ProvenResult::Win, plies: 1 },
+                Some(_) => Proven { result: ProvenResult::Loss, plies: 1 },
+                None => Proven { result: ProvenResult::Draw, plies: 1 },
             }),
             None if depth > 1 => solve(&after, depth - 1).map(|reply| Proven {
-                verdict: match reply.verdict {
-                    Verdict::Win => Verdict::Loss,
-                    Verdict::Draw => Verdict::Draw,
-                    Verdict::Loss => Verdict::Win,
+                result: match reply.result {
+                    ProvenResult::Win => ProvenResult::Loss,
+                    ProvenResult::Draw => ProvenResult::Draw,
+                    ProvenResult::Loss => ProvenResult::Win,
                 },
                 plies: reply.plies + 1,
             }),
@@ -31,12 +31,12 @@ pub fn solve(position: &Position, depth: u8) -> Option<Proven> {
         };
         values.push(value);
     }
-    let of = |verdict| values.iter().flatten().filter(move |value| value.verdict == verdict).copied();
-    if let Some(win) = of(Verdict::Win).min_by_key(|win| win.plies) {
+    let of = |result| values.iter().flatten().filter(move |value| value.result == result).copied();
+    if let Some(win) = of(ProvenResult::Win).min_by_key(|win| win.plies) {
         return Some(win);
     }
     if values.contains(&None) {
         return None;
     }
-    of(Verdict::Draw).next().or_else(|| of(Verdict::Loss).max_by_key(|loss| loss.plies))
+    of(ProvenResult::Draw).next().or_else(|| of(ProvenResult::Loss).max_by_key(|loss| loss.plies))
 }

@@ -3,7 +3,7 @@
 use hnefi_engine::{Position, Preset};
 use hnefi_inference::{Evaluations, HashEvaluator, UniformEvaluator, Wdl};
 use hnefi_search::rng_for;
-use hnefi_search::{RootKind, Search, SearchReport, Verdict, run_to_end};
+use hnefi_search::{ProvenResult, RootKind, Search, SearchReport, run_to_end};
 
 use crate::{config, legal_moves, random_positions, search};
 
@@ -34,7 +34,7 @@ fn check(position: &Position, report: &SearchReport, playouts: u32) {
 
     let total: f32 = report.policy_target.iter().map(|(_, weight)| weight).sum();
     assert!((total - 1.0).abs() < 1e-4, "{context}");
-    let lost = |index: usize| report.moves[index].proven.is_some_and(|proven| proven.verdict == Verdict::Loss);
+    let lost = |index: usize| report.moves[index].proven.is_some_and(|proven| proven.result == ProvenResult::Loss);
     let all_lost = (0..moves.len()).all(lost);
     for (index, &(mv, weight)) in report.policy_target.iter().enumerate() {
         assert!((0.0..=1.0).contains(&weight), "{context}");

@@ -2,7 +2,7 @@
 
 use hnefi_engine::{Position, Preset};
 use hnefi_inference::{HashEvaluator, UniformEvaluator};
-use hnefi_search::{Proven, RootKind, SearchReport, Verdict};
+use hnefi_search::{Proven, ProvenResult, RootKind, SearchReport};
 
 use crate::minimax::solve;
 use crate::{legal_moves, random_positions, search};
@@ -38,7 +38,7 @@ fn a_win_in_one_needs_no_evaluation_and_all_of_them_share_the_policy() {
     let attackers = brandubh("7/7/7/d3a2/4k2/3a3/7 a");
     for root in ROOTS {
         let report = search(root, &king, 16, &mut UniformEvaluator);
-        assert_eq!(report.proven, Some(Proven { verdict: Verdict::Win, plies: 1 }));
+        assert_eq!(report.proven, Some(Proven { result: ProvenResult::Win, plies: 1 }));
         assert_eq!((report.evaluations, report.playouts), (0, 0));
         assert_eq!(target(&king, &report), [("a4a1".to_owned(), 0.5), ("a4a7".to_owned(), 0.5)]);
         assert!(["a4a1", "a4a7"].contains(&report.best.text(king.size()).as_str()));
@@ -66,7 +66,7 @@ fn a_win_in_three_is_found_without_any_knowledge() {
         ("1a5/2d2d1/7/2k2aa/a1a2d1/7/3a1a1 d", 100),
     ] {
         let position = brandubh(fen);
-        let win = Proven { verdict: Verdict::Win, plies: 3 };
+        let win = Proven { result: ProvenResult::Win, plies: 3 };
         assert_eq!(solve(&position, 3), Some(win), "{fen}: minimax agrees that it is one");
         let report = search(RootKind::Puct, &position, playouts, &mut UniformEvaluator);
         assert_eq!(report.proven, Some(win), "{fen}");
@@ -86,7 +86,7 @@ fn a_loss_in_two_is_seen_from_one_evaluation() {
     let moves = legal_moves(&position);
     for root in ROOTS {
         let report = search(root, &position, 16, &mut UniformEvaluator);
-        assert_eq!(report.proven, Some(Proven { verdict: Verdict::Loss, plies: 2 }));
+        assert_eq!(report.proven, Some(Proven { result: ProvenResult::Loss, plies: 2 }));
         assert_eq!((report.evaluations, report.playouts), (1, 0));
         assert_eq!(report.wdl.score(), 0.0);
         // All moves are as bad as each other.
@@ -104,8 +104,8 @@ fn a_move_that_allows_a_win_in_one_gets_no_weight() {
         for (mv, (_, weight)) in report.moves.iter().zip(&report.policy_target) {
             let mut after = position.clone();
             after.play(mv.mv).expect("a legal move");
-            let refuted = solve(&after, 1).is_some_and(|reply| reply.verdict == Verdict::Win);
-            let lost = mv.proven.is_some_and(|proven| proven.verdict == Verdict::Loss);
+            let refuted = solve(&after, 1).is_some_and(|reply| reply.result == ProvenResult::Win);
+            let lost = mv.proven.is_some_and(|proven| proven.result == ProvenResult::Loss);
             if lost && report.proven.is_none() {
                 assert_eq!((*weight, mv.visits), (0.0, 0), "{}", mv.mv.text(position.size()));
             }
@@ -128,9 +128,9 @@ fn certain_results_agree_with_minimax() {
         let fen = position.fen();
         match (report.proven, truth) {
             (Some(claim), Some(truth)) => {
-                assert_eq!(claim.verdict, truth.verdict, "{fen}");
+                assert_eq!(claim.result, truth.result, "{fen}");
                 // A proof may be longer than needed, never shorter than possible.
-                if claim.verdict == Verdict::Win {
+                if claim.result == ProvenResult::Win {
                     assert!(claim.plies >= truth.plies, "{fen}: {claim:?}, minimax {truth:?}");
                 }
                 if truth.plies <= 2 {
@@ -154,7 +154,7 @@ fn certain_results_agree_with_minimax() {
                 }
                 None => {
                     let truth = solve(&after, claim.plies - 1).expect("minimax sees as far");
-                    assert_eq!(claim.verdict, truth_for_mover(truth.verdict), "{fen} {name}");
+                    assert_eq!(claim.result, truth_for_mover(truth.result), "{fen} {name}");
                     judged[2] += 1;
                 }
             }
@@ -163,11 +163,11 @@ fn certain_results_agree_with_minimax() {
     assert!(judged[0] > 30 && judged[1] > 20 && judged[2] > 300, "too few cases judged: {judged:?}");
 }
 
-fn truth_for_mover(reply: Verdict) -> Verdict {
+fn truth_for_mover(reply: ProvenResult) -> ProvenResult {
     match reply {
-        Verdict::Win => Verdict::Loss,
-        Verdict::Draw => Verdict::Draw,
-        Verdict::Loss => Verdict::Win,
+        ProvenResult::Win => ProvenResult::Loss,
+        ProvenResult::Draw => ProvenResult::Draw,
+        ProvenResult::Loss => ProvenResult::Win,
     }
 }
 
@@ -179,7 +179,7 @@ fn draws_by_the_ply_cap_are_known_and_weighed() {
     let start = Position::start(&rules);
     for root in ROOTS {
         let report = search(root, &start, 16, &mut UniformEvaluator);
-        assert_eq!(report.proven, Some(Proven { verdict: Verdict::Draw, plies: 1 }));
+        assert_eq!(report.proven, Some(Proven { result: ProvenResult::Draw, plies: 1 }));
         assert_eq!(report.wdl.draw, 1.0);
         assert_eq!(report.evaluations, 0);
     }
@@ -190,7 +190,7 @@ fn draws_by_the_ply_cap_are_known_and_weighed() {
         let report = search(root, &start, 64, &mut HashEvaluator::new(1));
         // Moves never looked at keep the evaluator's opinion.
         assert!((report.wdl.score() - 0.5).abs() < 0.01, "{root:?}");
-        let drawn = report.moves.iter().filter(|mv| mv.proven == Some(Proven { verdict: Verdict::Draw, plies: 2 }));
+        let drawn = report.moves.iter().filter(|mv| mv.proven == Some(Proven { result: ProvenResult::Draw, plies: 2 }));
         assert!(drawn.count() > 0);
         assert_eq!(report.playouts, 64, "{root:?}: playouts that settle are counted");
         assert_eq!(report.evaluations, 1);

@@ -11,8 +11,8 @@ use super::measure::Effort;
 use super::{Figure, Report, board, sample, thread_counts};
 use crate::cli::Stage;
 
-/// Positions evaluated together, as many as the games of a lane.
-const BATCH: usize = hnefi_selfplay::LANE_GAMES;
+/// Positions in one evaluation: the number of games in a game batch.
+const BATCH: usize = hnefi_selfplay::BATCH_GAMES;
 
 /// A network of the size that is measured: with pooling and heads for each role, or as other programs measure theirs,
 /// without.

@@ -1,14 +1,13 @@
-//! Gradients as one vector: their norm over all parameters, scaling, and the mean of two halves of a batch.
+//! Operations on all gradients of a network: norm, scaling, sum, and transfer to another device.
 //!
-//! burn clips each tensor by its own norm, which changes the direction of the step; clipping by the norm over all of
-//! them (Pascanu, Mikolov and Bengio 2013) keeps it.
+//! burn clips each tensor by its own norm, which changes the direction of the step. Clipping by the norm over all
+//! parameters (Pascanu, Mikolov and Bengio 2013) keeps it.
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor};
 
-/// Square of the norm over all gradients of `module`, `[1]`; `None` when it has no gradient at all. Left on the device,
-/// so that it is read together with the losses.
+/// Squared norm over all gradients of `module`, `[1]`, on the device; `None` without gradients.
 pub(super) fn squared_norm<M: Module>(module: &M, gradients: &GradientsParams) -> Option<Tensor<1>> {
     struct Sum<'a> {
         gradients: &'a GradientsParams,
@@ -46,7 +45,7 @@ pub(super) fn scale<M: Module>(module: &M, gradients: &mut GradientsParams, fact
     module.visit(&mut Scale { gradients, factor });
 }
 
-/// The gradients on another device.
+/// Copies the gradients to another device.
 pub(super) fn moved<M: Module>(module: &M, gradients: GradientsParams, device: &Device) -> GradientsParams {
     struct Move<'a> {
         from: GradientsParams,
@@ -65,7 +64,7 @@ pub(super) fn moved<M: Module>(module: &M, gradients: GradientsParams, device: &
     visitor.to
 }
 
-/// Adds the gradients of `other`, which belong to parameters of the same identities, to `gradients`.
+/// Adds the gradients of `other`, for the same parameter ids, to `gradients`.
 pub(super) fn add<M: Module>(module: &M, gradients: &mut GradientsParams, other: GradientsParams) {
     struct Add<'a> {
         gradients: &'a mut GradientsParams,

@@ -1,8 +1,8 @@
-//! A learner that goes on in a larger network: weights, their average, and the optimiser's moments.
+//! Growth of a learner to a larger network: weights, averaged weights, and the optimiser's moments.
 //!
-//! Old parameters keep their moments, new ones begin at zero, and nothing that is counted begins anew. Adam corrects
-//! the bias of moments that begin at zero by the steps a tensor has had, so the new part of an old tensor moves faster
-//! at first than the learning rate says, by at most `(1 - beta1) / sqrt(1 - beta2)`, which is 3.2.
+//! Old parameters keep their moments, new parameters begin with zero moments, and step counts continue. Adam's bias
+//! correction uses the step count of the whole tensor, so the new part of an old tensor at first moves faster than the
+//! learning rate, by a factor of at most `(1 - beta1) / sqrt(1 - beta2)`, which is 3.2.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ use super::{Learner, LearnerParams, optimiser};
 use crate::TrainError;
 
 impl Learner {
-    /// This learner as it goes on under other parameters, with a network of shape `larger` in place of `shape`. Counts
-    /// go on, and the network says what it said before, up to rounding; what is new in it is drawn from `seed`.
+    /// This learner with other parameters and with a network grown from `shape` to `larger`. Counts continue, and the
+    /// network's outputs are the same up to rounding; new weights are drawn from `seed`.
     ///
     /// # Errors
     /// When the network cannot grow to `larger`, or a device fails.
@@ -50,8 +50,8 @@ impl Learner {
     }
 }
 
-/// The optimiser's record for `larger`, a network that `smaller` has grown to, from its record for `smaller`. A record
-/// has tensors and scalars named `ID.FIELD`, and the path of each parameter by its id.
+/// Converts the optimiser's record for `smaller` to one for `larger`, the grown network. A record has tensors and
+/// scalars named `ID.FIELD`, and the path of each parameter by its id.
 fn grown_moments(record: Bytes, smaller: &Network, larger: &Network) -> Result<Bytes, RecordError> {
     let (before, after) = (smaller.parameter_ids(), larger.parameter_ids());
     let mut heirs: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -99,7 +99,7 @@ fn grown_moments(record: Bytes, smaller: &Network, larger: &Network) -> Result<B
     Ok(writer.into_bytes()?)
 }
 
-/// The network with these values, by parameter, in place of its own, and zeros where there are none.
+/// The network with these values by parameter id, and zeros for all other parameters.
 fn holding(network: &Network, values: &BTreeMap<u64, TensorData>) -> Network {
     struct Hold<'a>(&'a BTreeMap<u64, TensorData>);
     impl ModuleMapper for Hold<'_> {

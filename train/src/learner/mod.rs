@@ -1,16 +1,16 @@
-//! The learner: one network in training, its optimiser and the average of its weights that plays.
+//! The learner: a network in training, its optimiser, and the averaged weights, which play.
 //!
-//! A step takes a batch cut into equal shards, one thread each:
+//! A step takes a batch split into equal shards, one thread each:
 //!
-//! 1. every shard runs its own copy of the network forward and backward, normalising over its own samples;
-//! 2. the gradients are averaged, in shard order, and clipped by their norm over all parameters;
-//! 3. AdamW moves the network; biases and the parameters of the normalisation do not decay;
-//! 4. the averaged weights move a little towards the new ones; they play.
+//! 1. every shard runs its own copy of the network forward and backward, and normalises over its own samples;
+//! 2. the gradients are averaged in shard order and clipped by their norm over all parameters;
+//! 3. AdamW updates the network; biases and normalisation parameters do not decay;
+//! 4. the averaged weights move towards the new weights.
 //!
-//! Each shard computes in a rayon pool of one thread, so sums are made in one order whatever the machine: the same
-//! batches give the same weights, bit for bit, on one device. With several devices the shards are shared out among them
-//! in turn; the network lives on the first, every shard takes a copy of it and brings its gradients back. (burn's own
-//! collective operations exist for CUDA alone.) A step whose loss or gradient is not finite changes nothing.
+//! Each shard computes in a rayon pool of one thread, so the order of sums does not depend on the machine: on one
+//! device, the same batches give bitwise equal weights. Several devices take shards in turns. The network is on the
+//! first device; each shard takes a copy of it and returns its gradients. (burn's collective operations exist for CUDA
+//! only.) A step with a loss or gradient that is not finite changes nothing.
 
 mod gradients;
 mod growth;
@@ -35,66 +35,66 @@ use crate::loss::{LossWeights, Losses};
 /// AdamW's epsilon; burn's default of 1e-5 would damp the small gradients of the heads.
 const EPSILON: f32 = 1e-8;
 
-/// The most that the norm over all gradients may be.
+/// Largest norm over all gradients.
 pub(crate) const CLIP_NORM: f32 = 1.0;
 
-/// Steps in a row without a finite loss and gradient after which a run stops.
+/// Number of consecutive steps without finite loss and gradient after which a run stops.
 const BAD_STEPS: u32 = 10;
 
-/// What a step did.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepReport {
     /// Losses before the step.
     pub losses: LossValues,
     /// Norm over all gradients before clipping.
     pub gradient_norm: f32,
-    /// Whether loss and gradient were finite; if not, nothing was changed.
+    /// Whether loss and gradient were finite; otherwise the step changed nothing.
     pub finite: bool,
 }
 
-/// What has been counted since the network was fresh.
+/// Counts since the network was initialised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepCounts {
-    /// Steps taken or skipped; the number of the next one.
+    /// Steps taken or skipped, which is also the number of the next step.
     pub steps: u64,
     /// Samples in the steps taken.
     pub samples: u64,
-    /// Steps skipped because something was not finite.
+    /// Steps skipped because loss or gradient were not finite.
     pub skipped: u64,
-    /// Of those, the latest in a row.
+    /// Number of consecutive skipped steps at the end.
     pub skipped_in_a_row: u32,
 }
 
 /// A network in training.
 pub struct Learner {
-    /// On the training device, without autodiff; never run itself.
+    /// On the first device, without autodiff; only copies of it run.
     network: Network,
     average: Network,
     optimiser: ModuleOptimizer,
     counts: StepCounts,
     params: LearnerParams,
-    /// The first one holds the network.
+    /// The first device holds the network.
     devices: Vec<Device>,
     /// One pool of one thread per shard.
     pools: Vec<rayon::ThreadPool>,
 }
 
-/// How a learner learns; the part of the configuration that a step needs.
+/// The part of the configuration that a step needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LearnerParams {
     /// Parts of a batch.
     pub shards: usize,
     /// AdamW's weight decay.
     pub weight_decay: f32,
-    /// The most the norm over all gradients may be.
+    /// Largest norm over all gradients.
     pub clip_norm: f32,
-    /// Steps over which weights are averaged.
+    /// Number of steps over which weights are averaged.
     pub average_steps: u32,
-    /// Skipped steps in a row that end the run.
+    /// Number of consecutive skipped steps that ends the run.
     pub bad_steps: u32,
-    /// How much each part of the loss counts.
+    /// Weights of the parts of the loss.
     pub weights: LossWeights,
-    /// What the tower is computed in.
+    /// Precision of the tower.
     pub precision: TrainPrecision,
 }
 
@@ -112,7 +112,7 @@ impl From<&TrainSection> for LearnerParams {
     }
 }
 
-/// What a shard found.
+/// The result of a shard.
 struct ShardResult {
     gradients: GradientsParams,
     /// Total, policy, value, moves left and occupancy, `[5]`.
@@ -121,7 +121,7 @@ struct ShardResult {
 }
 
 impl ShardResult {
-    /// The same on another device; `network` knows the parameters.
+    /// Copies the result to another device; `network` names the parameters.
     fn moved(self, network: &Network, device: &Device) -> ShardResult {
         ShardResult {
             gradients: gradients::moved(network, self.gradients, device),
@@ -132,7 +132,7 @@ impl ShardResult {
 }
 
 impl Learner {
-    /// A learner that begins with this network, on these devices (at least one).
+    /// A learner that begins with this network, on at least one device.
     ///
     /// # Errors
     /// When the operating system refuses a thread.
@@ -153,7 +153,7 @@ impl Learner {
         devices: &[Device],
         params: LearnerParams,
     ) -> Result<Learner, TrainError> {
-        // Samples have the newest encoding. The optimiser's moments stay: gradients do not change with it.
+        // Samples have the newest encoding. Gradients do not change with the encoding, so the optimiser's moments stay.
         let (network, average) = (network.in_newest_encoding(), average.in_newest_encoding());
         let pools = (0..params.shards.max(1))
             .map(|shard| {
@@ -175,18 +175,18 @@ impl Learner {
         &self.network
     }
 
-    /// What has been counted so far.
+    /// The counts so far.
     pub fn counts(&self) -> StepCounts {
         self.counts
     }
 
-    /// Takes one step at learning rate `rate` on a batch cut into as many shards as the learner has.
+    /// Takes one step at learning rate `rate` on a batch that is split into the learner's number of shards.
     ///
     /// # Errors
     /// When too many steps in a row were not finite, or the device fails.
     ///
     /// # Panics
-    /// When the number of shards is another.
+    /// When the number of shards differs.
     pub fn step(&mut self, shards: &[Batch], rate: f64) -> Result<StepReport, TrainError> {
         assert_eq!(shards.len(), self.pools.len(), "shards of a batch");
         let results = self.run_shards(shards);
@@ -222,7 +222,7 @@ impl Learner {
         Ok(report)
     }
 
-    /// Forward and backward, every shard on its own thread, the devices taking turns.
+    /// Runs all shards forward and backward, each on its own thread, with the devices in turns.
     fn run_shards(&self, shards: &[Batch]) -> Vec<ShardResult> {
         let (network, params) = (&self.network, &self.params);
         let run = |number: usize| {
@@ -249,13 +249,13 @@ impl Learner {
         })
     }
 
-    /// Moves the network by the gradients, clipped, and the average after it.
+    /// Updates the network by the clipped gradients, then the averaged weights.
     fn apply(&mut self, combined: Combined, norm: f32, rate: f64) {
         let Combined { mut gradients, statistics, .. } = combined;
         let pool = &self.pools[0];
         let (network, optimiser) = (&self.network, &mut self.optimiser);
         let params = &self.params;
-        // The average begins as the plain mean of the first steps, so that it does not remember the random start.
+        // At first the average is the plain mean over all steps, so that it forgets the random start.
         let weight = 1.0 / (self.counts.steps.min(u64::from(params.average_steps))) as f32;
         let average = &self.average;
         (self.network, self.average) = pool.install(|| {
@@ -274,7 +274,7 @@ impl Learner {
     }
 }
 
-/// AdamW whose decay reaches weights only.
+/// AdamW with decay on weights only.
 fn optimiser(weight_decay: f32) -> ModuleOptimizer {
     let adamw = |decay| AdamWConfig::new().with_epsilon(EPSILON).with_weight_decay(decay).build();
     let weights = ParamGroup::from_regex(r"(^|\.)weight$").expect("the pattern is a regular expression");
@@ -283,7 +283,7 @@ fn optimiser(weight_decay: f32) -> ModuleOptimizer {
 
 /// One shard's forward and backward pass on a copy of the network.
 fn run_shard(network: &Network, batch: &Batch, params: &LearnerParams, device: &Device) -> ShardResult {
-    // `valid` gives the copy running statistics of its own; clones would share them.
+    // `valid` copies the running statistics; clones would share them.
     let copy = network.valid().train();
     let targets = batch.to_device(device);
     let heads = copy.forward_in_training(targets.planes.clone(), targets.globals.clone(), params.precision);
@@ -293,10 +293,10 @@ fn run_shard(network: &Network, batch: &Batch, params: &LearnerParams, device: &
     ShardResult { gradients, losses: Tensor::cat(values, 0).inner(), statistics: statistics::collect(&copy) }
 }
 
-/// All shards together.
+/// The combined results of all shards.
 struct Combined {
     gradients: GradientsParams,
-    /// The losses and the squared gradient norm, `[6]`: one read for all.
+    /// The losses and the squared gradient norm, `[6]`, to be read from the device at once.
     numbers: Tensor<1>,
     statistics: Vec<Tensor<1>>,
 }

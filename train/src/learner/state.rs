@@ -1,7 +1,7 @@
-//! A learner put away as bytes, to go on later exactly where it was.
+//! The saved state of a learner, from which training resumes exactly.
 //!
-//! Weights and their average are burnpack records, which keep each parameter's identity; the optimiser's moments are
-//! keyed by it. (Safetensors, in which checkpoints are published, forget it.)
+//! Weights and averaged weights are burnpack records, which keep the parameters' ids; the optimiser's moments are keyed
+//! by these ids. (Safetensors, the format of checkpoints, do not keep them.)
 
 use burn::module::Module;
 use burn::store::{ModuleRecord, RecordError};
@@ -21,9 +21,9 @@ pub struct LearnerState {
     pub average: Vec<u8>,
     /// AdamW's moments, a burnpack record.
     pub optimiser: Vec<u8>,
-    /// What has been counted.
+    /// The counts so far.
     pub counts: StepCounts,
-    /// How the positions were encoded that the network was trained on.
+    /// The encoding of the positions that the network was trained on.
     pub encoding: Encoding,
 }
 
@@ -44,8 +44,8 @@ impl Learner {
         })
     }
 
-    /// The learner that [`Learner::save`] put away, with a network of shape `config`, now in [`Encoding::NEWEST`].
-    /// `object` names the state in messages.
+    /// Loads a learner that [`Learner::save`] saved, with a network of shape `config`, and converts it to
+    /// [`Encoding::NEWEST`]. `object` names the state in errors.
     ///
     /// # Errors
     /// When a part is damaged or belongs to another network.

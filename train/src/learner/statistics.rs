@@ -1,7 +1,7 @@
-//! The running statistics of the normalisation, which belong to no optimiser.
+//! The running statistics of the normalisation layers.
 //!
-//! Every shard of a batch runs a copy of the network and moves the copy's running means and variances. The network
-//! itself is never run; it takes over the mean of what its copies found, and nothing from a step that is skipped.
+//! Every shard runs a copy of the network and updates the copy's running means and variances. The network takes over
+//! the mean of its copies' statistics, except from skipped steps.
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::Tensor;
@@ -35,12 +35,12 @@ pub(super) fn collect(network: &Network) -> Vec<Tensor<1>> {
         }
     }
     let mut visitor = Collect::default();
-    // Updates wait in a side store until `valid` or the next forward pass brings them in.
+    // burn applies updates at `valid` or at the next forward pass.
     network.valid().visit(&mut visitor);
     visitor.found
 }
 
-/// The mean of several networks' statistics, added up in the order given.
+/// The mean of several networks' statistics, summed in the order given.
 pub(super) fn mean(shards: Vec<Vec<Tensor<1>>>) -> Vec<Tensor<1>> {
     let count = shards.len() as f32;
     let mut shards = shards.into_iter();

@@ -1,5 +1,4 @@
-//! Whether a run is whole: every object with a checksum is read, and what belongs together is compared. Nothing is
-//! changed.
+//! Checks a run: reads every object with a checksum, and compares objects that belong together. Changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,38 +7,38 @@ use hnefi_engine::Preset;
 use hnefi_inference::json;
 use hnefi_run::decode_games;
 use hnefi_run::store::{
-    Store, StoreError, check_checkpoint, checkpoint_number, games_key, games_number, inflight_number, terms_number,
+    Store, StoreError, check_checkpoint, checkpoint_number, games_key, games_number, inflight_number, job_number,
     trainer_key, trainer_number,
 };
-use hnefi_selfplay::{Arrival, FleetSnapshot};
+use hnefi_selfplay::{FleetSnapshot, Upload};
 use serde::de::DeserializeOwned;
 
+use super::job::Job;
 use super::open::{check_game, check_rules};
 use super::saved::{self, InFlight};
 use super::settings;
-use super::terms::Terms;
 use super::{configuration, fence};
 use crate::tensorboard::check_events;
 use crate::{TrainConfig, TrainError};
 use hnefi_run::GenerationMetrics;
 
-/// What was found of one kind of objects.
+/// The findings for one kind of object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedObjects {
-    /// The kind: the folder it lies in, or `run.json`.
+    /// The kind: the objects' folder, or `run.json`.
     pub kind: &'static str,
-    /// Objects that are there.
+    /// Number of objects.
     pub objects: usize,
-    /// Those of them that were written before JSON had checksums; only their form was checked.
+    /// Number of older objects without a checksum, of which only the form was checked.
     pub without_checksum: usize,
-    /// What is wrong, each with the object's name.
+    /// Problems found, each with the object's name.
     pub damage: Vec<String>,
 }
 
 /// Checks every object of a run.
 ///
 /// # Errors
-/// When the store cannot be read. Damage is no error but a finding.
+/// When the store cannot be read. Damage is a finding, not an error.
 pub fn check(store: &Store) -> Result<Vec<CheckedObjects>, TrainError> {
     let mut check = Check {
         store,
@@ -53,11 +52,11 @@ pub fn check(store: &Store) -> Result<Vec<CheckedObjects>, TrainError> {
     found.push(check.each("inflight", |check, key, bytes| check.inflight(key, bytes))?);
     found.push(check.each("ladder", |_, _, bytes| parsed::<LadderMatch>(bytes).map(drop))?);
     found.push(check.log()?);
-    found.push(check.each("terms", |check, key, _| match terms_number(key) {
-        Some(number) => Terms::read(check.store, number).map(drop).map_err(bare),
+    found.push(check.each("terms", |check, key, _| match job_number(key) {
+        Some(number) => Job::read(check.store, number).map(drop).map_err(bare),
         None => Ok(()),
     })?);
-    found.push(check.each("arrivals", |check, _, bytes| check.arrival(bytes))?);
+    found.push(check.each("arrivals", |check, _, bytes| check.upload(bytes))?);
     found.push(check.each("tensorboard", |_, _, bytes| check_events(bytes))?);
     Ok(found)
 }
@@ -65,13 +64,13 @@ pub fn check(store: &Store) -> Result<Vec<CheckedObjects>, TrainError> {
 struct Check<'a> {
     store: &'a Store,
     keys: Vec<String>,
-    /// What `run.json` says, if it can be read.
+    /// The configuration in `run.json`, if it can be read.
     config: Option<TrainConfig>,
-    /// The rulesets it plays.
+    /// The rulesets of the configuration.
     rulesets: Vec<Preset>,
-    /// Whether it is a run of training, rather than games alone.
+    /// Whether it is a training run, rather than `hnefi selfplay`.
     is_training: bool,
-    /// Identities of the checkpoints by the metrics of their generations.
+    /// Ids of the checkpoints, from the metrics of their generations.
     ids: BTreeMap<u32, String>,
 }
 
@@ -103,7 +102,7 @@ impl Check<'_> {
         Ok(found)
     }
 
-    /// Checks every object of a folder by itself.
+    /// Checks every object of a folder with `sound`.
     fn each(
         &self,
         kind: &'static str,
@@ -114,7 +113,7 @@ impl Check<'_> {
         for key in self.keys.iter().filter(|key| key.starts_with(&prefix)) {
             let bytes = match self.store.get(key) {
                 Ok(bytes) => bytes,
-                // It has been superseded meanwhile, unless it is a link that leads nowhere.
+                // A missing object was superseded meanwhile, unless it is a broken link.
                 Err(StoreError::Missing { .. }) if !self.store.list(key)?.contains(key) => continue,
                 Err(error @ StoreError::Missing { .. }) => {
                     found.damage.push(error.to_string());
@@ -136,7 +135,7 @@ impl Check<'_> {
         let found = self.each("metrics", |_, key, bytes| {
             let metrics: GenerationMetrics = parsed(bytes)?;
             if hnefi_run::store::metrics_key(metrics.generation) != key {
-                return Err(format!("it is of generation {}, not of that of its name", metrics.generation));
+                return Err(format!("it is of generation {}, and its name is of another", metrics.generation));
             }
             ids.borrow_mut().insert(metrics.generation, metrics.checkpoint);
             Ok(())
@@ -150,13 +149,13 @@ impl Check<'_> {
         let objects = self.keys.iter().filter(|key| key.starts_with(prefix)).count();
         let mut found = CheckedObjects { kind: "checkpoints", objects, ..CheckedObjects::default() };
         let there: BTreeSet<u32> = self.keys.iter().filter_map(|key| checkpoint_number(key)).collect();
-        // A run that was packed has left its first ones behind; from there on each generation that was measured has
+        // An unpacked run lacks its first checkpoints; from its first one on, each generation with metrics must have
         // one.
         let first = there.first().copied().unwrap_or(u32::MAX);
         let measured = self.ids.keys().copied().filter(|&generation| generation >= first);
         for generation in there.iter().copied().chain(measured).collect::<BTreeSet<u32>>() {
             let name = self.store.name(&hnefi_run::store::checkpoint_key(generation));
-            // A bucket shows weights before their card. Until the generation is complete nobody misses it.
+            // A bucket shows weights before their card, so the newest generation may lack one.
             let has_card = self.keys.contains(&format!("checkpoints/{generation:06}/card.json"));
             if !has_card && !self.ids.contains_key(&generation) && self.is_newest(generation, &there) {
                 continue;
@@ -204,7 +203,7 @@ impl Check<'_> {
         Ok(found)
     }
 
-    /// Objects that are missing among those of these numbers.
+    /// Missing objects between the smallest and largest of these numbers.
     fn gaps(&self, numbers: &BTreeSet<u32>, key: impl Fn(u32) -> String) -> Vec<String> {
         const NAMED: usize = 20;
         let mut missing = Vec::new();
@@ -239,7 +238,7 @@ impl Check<'_> {
                 Err(error) => found.damage.push(error.to_string()),
             }
         }
-        // What was measured had a state then; without any, it was left behind on purpose.
+        // Every generation with metrics had a state. A run without any states left them out on purpose.
         let measured = self.ids.keys().next_back().copied().unwrap_or(0);
         if objects > 0 && measured > 0 && !states.iter().any(|&generation| generation >= measured) {
             let name = self.store.name(&format!("state/{measured:06}/counters.json"));
@@ -261,12 +260,12 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn arrival(&self, bytes: &[u8]) -> Result<(), String> {
-        let arrival = Arrival::decode("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
+    fn upload(&self, bytes: &[u8]) -> Result<(), String> {
+        let upload = Upload::decode("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;
         if self.config.is_none() {
             return Ok(());
         }
-        arrival.games.iter().try_for_each(|game| check_rules(&self.rulesets, game))
+        upload.games.iter().try_for_each(|game| check_rules(&self.rulesets, game))
     }
 
     fn log(&self) -> Result<CheckedObjects, TrainError> {
@@ -288,7 +287,7 @@ fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     json::from_slice(bytes).map_err(|error| error.to_string())
 }
 
-/// What is wrong, without the name of the object, which stands before it anyway.
+/// The problem without the object's name, which precedes it.
 fn bare(error: TrainError) -> String {
     match error {
         TrainError::State { problem, .. } => problem,

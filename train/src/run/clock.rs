@@ -1,6 +1,6 @@
-//! The budget: time spent in self-play and training, over all processes that worked on the run, and generations.
+//! The budget: generations, and time of self-play and training, summed over all processes that worked on the run.
 //!
-//! Only work whose result is on the disk counts. Time spent on something that an interruption destroyed is not charged.
+//! Only time whose results are saved counts. Time of work lost in an interruption is not charged.
 
 use std::time::Instant;
 
@@ -8,10 +8,10 @@ use cpu_time::ProcessTime;
 
 use crate::config::{BudgetClock, BudgetSection};
 
-/// Where the run stands in its budget.
+/// The used part of the budget.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// Seconds that earlier processes spent.
+    /// Seconds spent by earlier processes.
     before: f64,
     since: Since,
     minutes: f64,
@@ -26,7 +26,7 @@ enum Since {
 }
 
 impl Clock {
-    /// A clock that goes on from `before` seconds, now.
+    /// A clock that starts now, at `before` seconds.
     pub(super) fn starting_from(before: f64, budget: &BudgetSection) -> Clock {
         let since = match budget.clock {
             BudgetClock::Wall => Since::Wall(Instant::now()),
@@ -49,16 +49,16 @@ impl Clock {
         if self.minutes > 0.0 { self.minutes * 60.0 - self.elapsed() } else { f64::INFINITY }
     }
 
-    /// Whether the budget has room for another generation after `complete` of them. The last 2 % of the time are too
-    /// short for one that would be worth its checkpoint.
+    /// Whether the budget has room for another generation after `complete` generations. The last 2 % of the time are
+    /// too short for a useful one.
     pub(super) fn has_room(&self, complete: u32) -> bool {
         let time = self.minutes <= 0.0 || self.remaining() > 0.02 * self.minutes * 60.0;
         let count = self.generations == 0 || complete < self.generations;
         time && count
     }
 
-    /// Part of the budget used up, 0 to 1, when `fraction` of the generation after `complete` of them is done. With a
-    /// limit on generations alone it does not depend on time, so that a run can be repeated exactly.
+    /// Progress of the budget, 0 to 1, after `complete` generations and `fraction` of the next. With a limit on
+    /// generations only, it does not depend on time, so that a run can be repeated exactly.
     pub(super) fn progress(&self, complete: u32, fraction: f64) -> f64 {
         let time = if self.minutes > 0.0 { self.elapsed() / (self.minutes * 60.0) } else { 0.0 };
         let count = match self.generations {

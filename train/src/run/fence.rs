@@ -1,9 +1,9 @@
-//! One trainer at a time, also where nothing can be locked.
+//! Allows one trainer at a time, also in a bucket, which cannot be locked.
 //!
-//! Every trainer of a run writes to one log, `trainer/000001.json` and so on, whose entries are created and never
-//! changed, so of two that want the same number one succeeds. A trainer begins with a **claim**, which opens a new
-//! **epoch**, and announces every generation before it publishes it. Who finds the next number taken has been replaced:
-//! another trainer has claimed the run since, and nothing more is written.
+//! Every trainer of a run writes to one log, `trainer/000001.json` and so on. Entries are created and never changed, so
+//! of two trainers that want the same number one succeeds. A trainer begins with a **claim**, which opens a new
+//! **epoch**, and announces every generation before it publishes it. A trainer that finds its next number taken has
+//! been replaced by another one and writes nothing more.
 //!
 //! ```text
 //! trainer/000001.json   epoch 1 claims
@@ -12,44 +12,44 @@
 //! trainer/000004.json   epoch 2 publishes generation 2
 //! ```
 //!
-//! A replaced trainer may still be writing the generation that it had announced. Where directories are locked it cannot
-//! be alive; in a bucket its number is left alone, and the next generation gets a number of its own ([`Fence::claim`]
-//! gives the newest one announced). So every checkpoint and every state has one writer, whoever wins.
+//! A replaced trainer may still be writing the generation that it announced last. In a locked directory it cannot be
+//! alive. In a bucket the new trainer skips that number ([`Fence::claim`] returns the newest announced generation). So
+//! every checkpoint and every state has one writer.
 
 use hnefi_inference::json;
-use hnefi_run::store::{Store, StoreError, terms_number, trainer_key, trainer_number};
+use hnefi_run::store::{Store, StoreError, job_number, trainer_key, trainer_number};
 use serde::{Deserialize, Serialize};
 
-use super::terms::{self, PROGRAM, PROTOCOL};
+use super::job::{self, PROGRAM, PROTOCOL};
 use crate::TrainError;
 
-/// Claims that are tried when others claim at the same moment.
+/// Number of attempts to claim a run that other trainers claim at the same time.
 const ATTEMPTS: usize = 20;
 
-/// What an entry says.
+/// An entry of the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Entry {
     protocol: u32,
     program: String,
     epoch: u32,
-    /// Who writes: process and moment, so that no two entries are alike.
+    /// The trainer's process and start time, so that no two trainers have the same name.
     trainer: String,
-    /// `None` for a claim, else the generation that is about to be published.
+    /// `None` for a claim, else the announced generation.
     publishes: Option<u32>,
 }
 
-/// The right to publish, as long as nobody else has claimed it.
+/// The right to publish, until another trainer claims the run.
 #[derive(Debug)]
 pub(super) struct Fence {
     epoch: u32,
-    /// Number of the newest entry known, which is our own.
+    /// Number of this trainer's newest entry.
     newest: u32,
     trainer: String,
 }
 
 impl Fence {
-    /// Claims the run. Gives also the newest generation that any trainer may have announced, 0 for none. Entries that
-    /// cannot be read are passed over, and `warn` hears of them.
+    /// Claims the run. Also returns the newest generation that any trainer may have announced, 0 for none. Damaged
+    /// entries are skipped and reported to `warn`.
     pub(super) fn claim(store: &Store, warn: &mut dyn FnMut(&str)) -> Result<(Fence, u32), TrainError> {
         let trainer = trainer();
         for _ in 0..ATTEMPTS {
@@ -57,20 +57,20 @@ impl Fence {
             let fence = Fence { epoch: log.epoch.saturating_add(1), newest: log.newest + 1, trainer: trainer.clone() };
             match fence.write(store, None) {
                 Ok(()) => return Ok((fence, log.announced)),
-                // Another one claims too: after it, then.
+                // Another trainer claimed it first; claim after it.
                 Err(StoreError::Exists { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(TrainError::Replaced { place: store.place(), by: "others that claim it all the time".to_owned() })
+        Err(TrainError::Replaced { place: store.place(), by: "other trainers that keep claiming it".to_owned() })
     }
 
-    /// Number of this claim among all of the run.
+    /// The epoch: number of this claim among all claims of the run.
     pub(super) fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// Number of our newest entry, which is nobody else's.
+    /// Number of this trainer's newest entry.
     pub(super) fn newest(&self) -> u32 {
         self.newest
     }
@@ -87,7 +87,7 @@ impl Fence {
         }
     }
 
-    /// Whether the run is still ours, for a trainer that has not announced anything for a while.
+    /// Checks that no other trainer has claimed the run.
     ///
     /// # Errors
     /// When another trainer has claimed the run.
@@ -115,26 +115,26 @@ impl Fence {
     }
 }
 
-/// Where the log stands.
+/// The state of the log.
 #[derive(Default)]
 struct Log {
     /// Number of the newest entry.
     newest: u32,
-    /// Epochs that have been opened.
+    /// Number of epochs opened.
     epoch: u32,
-    /// The newest generation announced.
+    /// The newest announced generation.
     announced: u32,
 }
 
 impl Log {
-    /// Reads the log from its end as far back as need be. An entry that cannot be read may have been a claim or an
-    /// announcement, so it counts as both: no epoch and no generation is taken twice.
+    /// Reads the log backwards as far as needed. A damaged entry may have been a claim or an announcement and counts as
+    /// both, so that no epoch and no generation is used twice.
     fn read(store: &Store, warn: &mut dyn FnMut(&str)) -> Result<Log, TrainError> {
         let mut numbers: Vec<u32> = store.list("trainer/")?.iter().filter_map(|key| trainer_number(key)).collect();
         numbers.sort_unstable_by(|a, b| b.cmp(a));
-        // Terms have the number of an entry before them. It is taken, whatever became of the entry.
-        let terms = store.list("terms/")?.iter().filter_map(|key| terms_number(key)).max().unwrap_or(0);
-        let newest = numbers.first().copied().unwrap_or(0).max(terms);
+        // A job has the number of the log entry before it. That number is taken even if the entry is gone.
+        let job = store.list("terms/")?.iter().filter_map(|key| job_number(key)).max().unwrap_or(0);
+        let newest = numbers.first().copied().unwrap_or(0).max(job);
         let (mut unreadable, mut epoch) = (0, None);
         for number in numbers {
             match read(store, number) {
@@ -155,7 +155,7 @@ impl Log {
     }
 }
 
-/// Whether an entry can be read.
+/// Checks that an entry can be read.
 ///
 /// # Errors
 /// When it is missing or damaged, or a trainer of a later protocol wrote it.
@@ -166,13 +166,13 @@ pub(super) fn check_entry(store: &Store, number: u32) -> Result<(), TrainError> 
 fn read(store: &Store, number: u32) -> Result<Entry, TrainError> {
     let key = trainer_key(number);
     let bytes = store.get(&key)?;
-    let fault = |problem: String| TrainError::State { object: store.name(&key), problem };
-    let value: serde_json::Value = json::from_slice(&bytes).map_err(|error| fault(format!("damaged: {error}")))?;
-    terms::check_protocol(store, &value, |found| found <= PROTOCOL)?;
-    serde_json::from_value(value).map_err(|error| fault(format!("damaged: {error}")))
+    let damage = |problem: String| TrainError::State { object: store.name(&key), problem };
+    let value: serde_json::Value = json::from_slice(&bytes).map_err(|error| damage(format!("damaged: {error}")))?;
+    job::check_protocol(store, &value, |found| found <= PROTOCOL)?;
+    serde_json::from_value(value).map_err(|error| damage(format!("damaged: {error}")))
 }
 
-/// This process, told apart from all others.
+/// A unique name of this process.
 fn trainer() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -184,13 +184,13 @@ fn trainer() -> String {
 mod tests {
     use std::path::Path;
 
-    use hnefi_run::store::{Access, Location, Patience};
+    use hnefi_run::store::{Access, Location, RetryPolicy};
 
     use super::*;
 
     /// Two stores over the same directory, as two trainers of a bucket have them: nothing is locked here.
     fn unlocked(dir: &Path) -> Store {
-        Store::open(&Location::from(dir), Access::Shared, Patience::default()).unwrap()
+        Store::open(&Location::from(dir), Access::Shared, RetryPolicy::default()).unwrap()
     }
 
     fn claim(store: &Store) -> (Fence, u32) {

@@ -1,9 +1,8 @@
-//! Games that workers bring, taken into a generation.
+//! Takes uploads of workers into a generation.
 //!
-//! A worker creates `arrivals/WORKER-NUMBER.harrival` and forgets it. The trainer reads what is new, joins it to its
-//! own games in `games/000011.hgames`, and only when that object is there removes the arrivals. A trainer that dies in
-//! between leaves arrivals whose games are recorded already; the next one knows them by seed and number and takes none
-//! twice.
+//! A worker creates `arrivals/WORKER-NUMBER.harrival`. The trainer reads new uploads and writes their games with its
+//! own to `games/000011.hgames`; only then it removes the uploads. A trainer that dies in between leaves uploads whose
+//! games are recorded already. The next trainer recognises these games by seed and number and skips them.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
@@ -11,47 +10,47 @@ use std::time::{Duration, Instant};
 use hnefi_engine::Preset;
 use hnefi_run::store::Store;
 use hnefi_run::{GameRecord, RecordError};
-use hnefi_selfplay::Arrival;
+use hnefi_selfplay::Upload;
 
 use super::observer::TrainObserver;
 use super::open::check_rules;
 use crate::TrainError;
 
-/// How often the store is asked for arrivals.
+/// Time between two lists of the uploads.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Generations whose games may have come from arrivals that are still there.
+/// Number of latest generations whose uploads may not be removed yet.
 const RECENT: usize = 2;
 
-/// What has arrived for the generation being played.
+/// The uploads for the generation being played.
 pub(super) struct Intake<'a> {
     rulesets: &'a [Preset],
-    /// Games recorded lately, by seed and number.
+    /// Games of the latest generations, by seed and number.
     known: HashSet<(u64, u64)>,
-    /// Keys seen, those of damaged objects and of known games among them.
+    /// Keys already read, including damaged uploads and uploads of known games.
     seen: HashSet<String>,
-    arrivals: Vec<Arrival>,
+    uploads: Vec<Upload>,
     plies: u64,
     games: u64,
     looked: Option<Instant>,
 }
 
 impl Intake<'_> {
-    /// An intake of a run of these rulesets that knows the games recorded lately.
+    /// An intake for a run of these rulesets with these recorded games.
     pub(super) fn new<'a>(rulesets: &'a [Preset], recorded: &BTreeMap<u32, Vec<GameRecord>>) -> Intake<'a> {
         let recent = recorded.values().rev().take(RECENT).flatten();
         Intake {
             rulesets,
             known: recent.map(identity).collect(),
             seen: HashSet::new(),
-            arrivals: Vec::new(),
+            uploads: Vec::new(),
             plies: 0,
             games: 0,
             looked: None,
         }
     }
 
-    /// Takes in what is new, if it is time to look again.
+    /// Reads new uploads, at most once in [`EVERY`].
     pub(super) fn look(&mut self, store: &Store, observer: &dyn TrainObserver) -> Result<(), TrainError> {
         if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) {
             return Ok(());
@@ -62,7 +61,7 @@ impl Intake<'_> {
         for (key, bytes) in keys.into_iter().zip(found) {
             if let Some(bytes) = bytes {
                 match self.read(&store.name(&key), &bytes) {
-                    Ok(arrival) => self.take(arrival),
+                    Ok(upload) => self.take(upload),
                     Err(problem) => observer.warning(&format!("skipped {problem}")),
                 }
             }
@@ -72,40 +71,40 @@ impl Intake<'_> {
         Ok(())
     }
 
-    /// Reads an arrival. One with games that do not belong into this run is of another, or of a worker gone astray.
-    fn read(&self, name: &str, bytes: &[u8]) -> Result<Arrival, String> {
-        let arrival = Arrival::decode(name, bytes).map_err(|error| match error {
+    /// Decodes an upload and checks that its games have rulesets of this run.
+    fn read(&self, name: &str, bytes: &[u8]) -> Result<Upload, String> {
+        let upload = Upload::decode(name, bytes).map_err(|error| match error {
             error @ RecordError::Inconsistent { .. } => format!("{name}: {error}"),
             error => error.to_string(),
         })?;
-        let foreign = arrival.games.iter().find_map(|game| check_rules(self.rulesets, game).err());
-        foreign.map_or(Ok(arrival), |problem| Err(format!("{name}: {problem}")))
+        let foreign = upload.games.iter().find_map(|game| check_rules(self.rulesets, game).err());
+        foreign.map_or(Ok(upload), |problem| Err(format!("{name}: {problem}")))
     }
 
-    fn take(&mut self, mut arrival: Arrival) {
-        arrival.games.retain(|game| self.known.insert(identity(game)));
-        if !arrival.games.is_empty() {
-            self.plies += arrival.training_plies();
-            self.games += arrival.games.len() as u64;
-            self.arrivals.push(arrival);
+    fn take(&mut self, mut upload: Upload) {
+        upload.games.retain(|game| self.known.insert(identity(game)));
+        if !upload.games.is_empty() {
+            self.plies += upload.training_plies();
+            self.games += upload.games.len() as u64;
+            self.uploads.push(upload);
         }
     }
 
-    /// Training plies that have arrived.
+    /// Number of training plies uploaded.
     pub(super) fn plies(&self) -> u64 {
         self.plies
     }
 
-    /// Games that have arrived.
+    /// Number of games uploaded.
     pub(super) fn games(&self) -> u64 {
         self.games
     }
 
-    /// The arrivals, and the keys to be removed when their games are recorded.
-    pub(super) fn finish(self) -> (Vec<Arrival>, Vec<String>) {
+    /// The uploads, and the keys to remove once their games are recorded.
+    pub(super) fn finish(self) -> (Vec<Upload>, Vec<String>) {
         let mut keys: Vec<String> = self.seen.into_iter().collect();
         keys.sort_unstable();
-        (self.arrivals, keys)
+        (self.uploads, keys)
     }
 }
 

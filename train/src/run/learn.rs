@@ -12,19 +12,19 @@ use crate::steps::take_steps;
 use crate::window::WindowParams;
 use hnefi_run::TrainingMetrics;
 
-/// A generation trains on the new plies of at most so many of its size. Workers may bring more than the trainer can
-/// keep up with; all of it goes into the replay window, and each ply is trained on less often.
+/// A generation trains on at most this multiple of `plies_per_generation` new plies. Workers may upload more plies than
+/// the trainer can train on; all of them enter the replay window, and each is trained on less often.
 const MOST_NEW: u64 = 4;
 
 impl Run<'_> {
-    /// Trains on the replay window, as many samples as the new plies ask for; `None` when the observer stopped it, in
-    /// which case this training is done again from its beginning.
+    /// Trains on the replay window, with `reuse` samples per new ply. Returns `None` if the observer stopped it; the
+    /// training then starts again from its beginning.
     pub(super) fn learn(&mut self) -> Result<Option<TrainingMetrics>, TrainError> {
         let generation = self.complete() + 1;
         let train = &self.config.train;
         let window = self.counters.window(WindowParams::from(train));
         self.games.retain(|&generation, _| generation >= window.start);
-        // Later games may be there after a state was lost; this training did not know them the first time either.
+        // After a lost state, later games may exist. The first training of this generation did not have them.
         let games = self.games.range(..=generation).flat_map(|(_, games)| games);
         let sampler = Sampler::new(games, self.config.run.seed, ValueTarget::at(train, self.stage_progress()));
         let new_plies = self.counters.plies.last().copied().unwrap_or(0);
@@ -78,7 +78,7 @@ impl Run<'_> {
     }
 }
 
-/// Steps that train each of `new` plies `reuse` times on average, drawn from a window of `held` plies.
+/// Number of steps that train on each of `new` plies `reuse` times on average; 0 for an empty window.
 fn steps(new: u64, held: usize, reuse: f64, batch: usize) -> u64 {
     if held == 0 { 0 } else { (new as f64 * reuse / batch as f64).ceil() as u64 }
 }

@@ -8,26 +8,25 @@
 //! games/000001.hgames       its finished games
 //! checkpoints/000001/       what plays next
 //! state/000001/             what the learner goes on from; with it the generation is complete
-//! metrics/000001.json       what was measured, and the same under tensorboard/
-//! terms/000001.json         what the workers are to play with
-//! ladder/000010-....json    now and then, matches that say how strong it is
+//! metrics/000001.json       metrics, also under tensorboard/
+//! terms/000001.json         the job of the workers
+//! ladder/000010-....json    at intervals, rated matches
 //! ```
 //!
-//! So the same call goes on after any interruption: from the newest state that can be read, with the games that are
-//! already there, and with the games in flight as last saved. What was interrupted in between is done again, with the
-//! same result, since all randomness comes from the seed and from what is drawn for.
+//! The same call resumes after any interruption: from the newest readable state, with the recorded games and the saved
+//! games in flight. Interrupted work is repeated with the same result, because all randomness is derived from the seed.
 //!
-//! Others may play for the run, on any machine that reaches its store ([`crate::worker`]): their games are taken in
-//! beside those played here (`intake.rs`). In a directory a lock keeps a second trainer out. A bucket has none, so
-//! there a trainer that has been replaced finds out before it publishes anything (`fence.rs`), and games in flight are
-//! not saved.
+//! Workers on any machine that reaches the store may play for the run ([`crate::worker`]); `intake.rs` adds their
+//! games. A lock keeps a second trainer out of a directory. A bucket has no lock: there a replaced trainer finds out
+//! before it publishes anything (`fence.rs`), and games in flight are not saved.
 
 mod check;
-mod climb;
 mod clock;
 mod fence;
 mod generate;
 mod intake;
+mod job;
+mod ladder;
 mod learn;
 mod observer;
 mod open;
@@ -36,23 +35,22 @@ mod publish;
 mod saved;
 mod settings;
 mod stage;
-mod terms;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use hnefi_engine::Preset;
 use hnefi_run::GameRecord;
-use hnefi_run::store::{Location, Patience, Store, checkpoint_key};
+use hnefi_run::store::{Location, RetryPolicy, Store, checkpoint_key};
 use hnefi_selfplay::Fleet;
 
 pub use check::{CheckedObjects, check};
-pub use climb::ladder_params;
-pub use observer::{Beginning, Silent, TrainObserver, TrainingProgress};
+pub(crate) use job::PROGRAM;
+pub use job::{Job, PROTOCOL};
+pub use ladder::ladder_params;
+pub use observer::{RunStart, Silent, TrainObserver, TrainingProgress};
 pub(crate) use origin::{Ancestor, ancestor};
 pub use settings::configuration;
-pub(crate) use terms::PROGRAM;
-pub use terms::{PROTOCOL, Terms};
 
 use clock::Clock;
 use fence::Fence;
@@ -62,14 +60,14 @@ use crate::TrainError;
 use crate::config::{Span, TrainConfig};
 use crate::learner::Learner;
 
-/// How a run ended, or where it stopped.
+/// The result of a run, finished or stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Generations complete.
+    /// Number of complete generations.
     pub generations: u32,
-    /// Where the newest checkpoint lies: a folder or a URL.
+    /// Path or URL of the newest checkpoint.
     pub checkpoint: String,
-    /// Its identity.
+    /// Its id.
     pub checkpoint_id: String,
     /// Training steps.
     pub steps: u64,
@@ -81,32 +79,31 @@ pub struct Summary {
     pub stopped: bool,
 }
 
-/// Where a run lies and who plays for it.
+/// Location of a run, and what this process does for it.
 #[derive(Clone, Debug)]
 pub struct RunParams<'a> {
     /// The run directory or bucket.
     pub location: Location,
-    /// What a new run begins with instead of random weights: those of a run directory with its optimiser, or those of a
-    /// checkpoint folder or of a shipped checkpoint by its name. For a run that goes on, it is what it began with, or
-    /// `None`.
+    /// Origin of a new run's weights: a run directory (with its optimiser state), a checkpoint folder, or the name of a
+    /// shipped checkpoint; `None` for random weights. A resumed run accepts its own origin or `None`.
     pub origin: Option<&'a Path>,
-    /// Whether games are played here, or by workers alone.
+    /// Whether this process plays games, besides the workers.
     pub selfplay: bool,
-    /// Whether the ladder is played here.
+    /// Whether this process plays ladder matches.
     pub ladder: bool,
-    /// How long a bucket is waited for.
-    pub patience: Patience,
+    /// Timeouts of requests to a bucket.
+    pub retry: RetryPolicy,
 }
 
 impl RunParams<'_> {
-    /// A run in a directory, all on its own.
+    /// A run in a directory, with self-play and ladder.
     pub fn new(dir: &Path) -> RunParams<'static> {
-        let patience = Patience::default();
-        RunParams { location: dir.into(), origin: None, selfplay: true, ladder: true, patience }
+        let retry = RetryPolicy::default();
+        RunParams { location: dir.into(), origin: None, selfplay: true, ladder: true, retry }
     }
 }
 
-/// Trains in `dir` until the budget of `config` is used up, from random weights or from where an earlier call stopped.
+/// Trains in `dir` until the budget of `config` is used up. Begins with random weights, or resumes an earlier call.
 ///
 /// # Errors
 /// As [`run_at`].
@@ -114,12 +111,12 @@ pub fn run(config: &TrainConfig, dir: &Path, observer: &dyn TrainObserver) -> Re
     run_at(config, &RunParams::new(dir), observer)
 }
 
-/// As [`run`], wherever the run lies and whoever plays for it.
+/// As [`run`], at any location.
 ///
 /// # Errors
-/// When the configuration has faults, the place holds another run or is in use, the origin cannot be read or has a
-/// network of another shape or is not what the run began with, or a stage fails. What was written before stays usable,
-/// and the same call goes on from there.
+/// When the configuration has errors, the location holds another run or is in use, the origin cannot be read, does not
+/// grow to the configured network or is not the run's own, or an operation fails. Everything written before stays
+/// usable, and the same call resumes.
 pub fn run_at(
     config: &TrainConfig,
     params: &RunParams<'_>,
@@ -128,13 +125,13 @@ pub fn run_at(
     Run::open(config, params, observer)?.train()
 }
 
-/// A run at work.
+/// A run in progress.
 struct Run<'a> {
     /// The configuration with all its stages.
     whole: &'a TrainConfig,
-    /// What it says in the present stage, whose number is in the counters.
+    /// The configuration in the present stage, `counters.stage`.
     config: TrainConfig,
-    /// The part of the budget that the present stage has.
+    /// The present stage's part of the budget.
     span: Span,
     /// The rulesets of all stages.
     rulesets: Vec<Preset>,
@@ -146,32 +143,32 @@ struct Run<'a> {
     learner: Learner,
     fleet: Fleet,
     counters: Counters,
-    /// The newest generation that has a network of its own.
+    /// The newest generation with a network of its own.
     network: u32,
-    /// Games by generation, from as far back as the replay window may reach up to those still to be trained on.
+    /// Games by generation: the replay window and the games not trained on yet.
     games: BTreeMap<u32, Vec<GameRecord>>,
-    /// The newest generation whose games are there; those after the last complete one are still to be trained on.
+    /// The newest generation with recorded games; games after the last complete generation are not trained on yet.
     played_until: u32,
-    /// What the self-play of that generation did, as far as it is known.
+    /// Statistics of that generation's self-play, if known.
     finished: FinishedSelfPlay,
-    /// Seconds of self-play spent on the next generation before this process.
+    /// Seconds that earlier processes spent on self-play of the next generation.
     selfplay_seconds: f64,
     /// Number of the newest save of the games in flight.
     save: u32,
-    /// Identity of the averaged weights.
+    /// Id of the averaged weights.
     checkpoint_id: String,
-    /// Identity of the newest checkpoint in the store, which workers play with. It is another one where a generation
-    /// was trained again with another result.
+    /// Id of the newest checkpoint in the store, which workers play with. It differs from `checkpoint_id` if a
+    /// generation was trained again with another result.
     published_id: String,
-    /// Whether the budget is used up, as the workers have been told.
+    /// Whether the budget is used up, as published in the newest job.
     finished_budget: bool,
 }
 
 impl Run<'_> {
-    /// Goes on until the budget is used up or the observer stops it.
+    /// Trains until the budget is used up or the observer stops it.
     fn train(mut self) -> Result<Summary, TrainError> {
         loop {
-            if !self.climb()? {
+            if !self.play_ladder()? {
                 return Ok(self.summary(true));
             }
             if self.finished_budget {
@@ -183,12 +180,12 @@ impl Run<'_> {
         }
     }
 
-    /// The part of the present stage that is over after the last complete generation, 0 to 1.
+    /// Progress of the present stage after the last complete generation, 0 to 1.
     fn stage_progress(&self) -> f64 {
         self.span.within(self.clock.progress(self.complete(), 0.0))
     }
 
-    /// Generations complete.
+    /// Number of complete generations.
     fn complete(&self) -> u32 {
         self.counters.generation
     }

@@ -1,4 +1,4 @@
-//! How a run tells what it is doing, and how it is told to stop.
+//! The observer of a run: receives progress and warnings, and can stop the run.
 
 use hnefi_arena::MatchResult;
 use hnefi_arena::ladder::Standings;
@@ -8,25 +8,25 @@ use hnefi_selfplay::FleetProgress;
 use crate::config::TrainConfig;
 use hnefi_run::{GenerationMetrics, LossValues};
 
-/// How far the training of a generation is.
+/// Progress of the training of a generation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrainingProgress {
     /// Steps taken in this generation.
     pub step: u64,
-    /// Steps it is to have.
+    /// Total number of steps.
     pub steps: u64,
     /// Mean losses so far.
     pub losses: LossValues,
 }
 
-/// What a run goes on from.
+/// The state in which a run begins or resumes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Beginning<'a> {
+pub struct RunStart<'a> {
     /// The run directory or bucket.
     pub location: &'a Location,
     /// Generations complete; 0 for a new run.
     pub generations: u32,
-    /// Whether games of the next generation were found.
+    /// Number of games in flight.
     pub games_in_flight: usize,
     /// Seconds of the budget used up.
     pub elapsed_seconds: f64,
@@ -34,41 +34,41 @@ pub struct Beginning<'a> {
     pub parameters: usize,
 }
 
-/// Watches a run. All methods are called from the thread that called [`super::run`].
+/// Observes a run. All methods are called on the thread that called [`super::run`].
 pub trait TrainObserver: Sync {
-    /// The run begins or goes on.
-    fn begins(&self, beginning: &Beginning<'_>) {
-        let _ = beginning;
+    /// The run begins or resumes.
+    fn begins(&self, start: &RunStart<'_>) {
+        let _ = start;
     }
 
-    /// The run is in this stage now, number `index` (from 0) of `count`, by this configuration. Not called for a run
-    /// without stages.
+    /// The run is in stage number `index` (from 0) of `count`, with this configuration. Not called for a run without
+    /// stages.
     fn stage(&self, index: usize, count: usize, name: &str, config: &TrainConfig) {
         let _ = (index, count, name, config);
     }
 
-    /// Something is not as it should be, and the run goes on without it: a damaged file, for instance.
+    /// A problem that does not stop the run, such as a damaged file.
     fn warning(&self, text: &str) {
         let _ = text;
     }
 
-    /// Self-play of a generation goes forward; called a few times a second. `run` is the part of the budget used up.
+    /// Progress of self-play; called a few times a second. `run` is the progress of the budget, 0 to 1.
     fn generating(&self, generation: u32, progress: &FleetProgress, run: f64) {
         let _ = (generation, progress, run);
     }
 
-    /// Training of a generation goes forward; called at every step. `run` is the part of the budget used up.
+    /// Progress of training; called at every step. `run` is the progress of the budget, 0 to 1.
     fn training(&self, generation: u32, progress: &TrainingProgress, run: f64) {
         let _ = (generation, progress, run);
     }
 
-    /// A generation is complete and on the disk.
+    /// A generation is complete and written.
     fn generation(&self, metrics: &GenerationMetrics) {
         let _ = metrics;
     }
 
     /// The newest checkpoint plays a match of `games` games on the ladder; called after each of them.
-    fn climbing(&self, generation: u32, so_far: &MatchResult, games: u32) {
+    fn rating(&self, generation: u32, so_far: &MatchResult, games: u32) {
         let _ = (generation, so_far, games);
     }
 
@@ -77,13 +77,13 @@ pub trait TrainObserver: Sync {
         let _ = (generation, standings);
     }
 
-    /// Whether to stop; asked several times a second. Everything played is saved then, and the same call goes on later.
+    /// Whether to stop; called several times a second. The same call resumes later.
     fn should_stop(&self) -> bool {
         false
     }
 }
 
-/// Watches nothing and never stops.
+/// An observer that ignores everything and never stops the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,4 +1,4 @@
-//! Opening a run directory: a new run, or what an earlier call left.
+//! Opens a run: a new one, or an earlier one to resume.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,24 @@ use rand_xoshiro::rand_core::Rng as _;
 
 use super::clock::Clock;
 use super::fence::Fence;
-use super::observer::{Beginning, TrainObserver};
+use super::job::Job;
+use super::observer::{RunStart, TrainObserver};
 use super::origin::{Origin, ancestor, first_stage, learner_from, take_over_games};
 use super::saved::{self, Counters, InFlight};
-use super::terms::Terms;
 use super::{Run, RunParams, settings};
 use crate::TrainError;
 use crate::config::{TrainConfig, checked};
 use crate::learner::{Learner, LearnerParams};
 use crate::window::WindowParams;
 
-/// Generations of games that may wait to be trained on: one as a rule, some more when states were lost.
+/// Most generations of games not trained on yet: normally one, more after lost states.
 const MOST_UNTRAINED: u32 = 1_000;
 
-/// Tells a trainer's seed from everything else that comes from the run's.
+/// Separates the seeds of epochs from other values derived from the run's seed.
 const EPOCH: u64 = 0x0065_706F_6368;
 
 impl<'a> Run<'a> {
-    /// Opens the run that is there, or begins one.
+    /// Opens an existing run, or begins a new one.
     pub(super) fn open(
         whole: &'a TrainConfig,
         params: &'a RunParams<'a>,
@@ -45,7 +45,7 @@ impl<'a> Run<'a> {
         }
         let devices = hnefi_models::device::open_all(&whole.run.train_device)?;
         check_parts(whole, params)?;
-        let store = Store::open(&params.location, Access::Write, params.patience.clone())?;
+        let store = Store::open(&params.location, Access::Write, params.retry.clone())?;
         let origin = settings::settle(&store, whole, params.origin)?;
         let mut warn = |text: &str| observer.warning(text);
         let (fence, announced) = Fence::claim(&store, &mut warn)?;
@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
             skip_announced(&rulesets, &store, &mut counters, announced, observer)?;
         }
         let complete = counters.generation;
-        // Games may be there that were not trained on yet: of one generation as a rule, of more when a state was lost.
+        // There may be games that were not trained on yet: of one generation normally, of more after a lost state.
         let played_until = newest_games(&store)?.max(complete);
         if played_until - complete > MOST_UNTRAINED {
             let problem = format!("expected games up to about generation {complete}; it is of another run, remove it");
@@ -99,14 +99,14 @@ impl<'a> Run<'a> {
             finished_budget: false,
         };
         saved::remove_inflight_before(&run.store, (run.played_until + 1, run.save))?;
-        // The newest checkpoint is there already unless the run begins, or somebody removed it.
+        // The newest checkpoint exists unless the run begins or the checkpoint was removed.
         let parent = match run.network.checked_sub(1) {
             None => run.counters.parent.clone(),
             Some(before) => check_checkpoint(&run.store, before)?.ok().map(|card| card.id),
         };
         run.publish_checkpoint(run.network, parent)?;
-        run.publish_terms()?;
-        observer.begins(&Beginning {
+        run.publish_job()?;
+        observer.begins(&RunStart {
             location: &params.location,
             generations: run.complete(),
             games_in_flight: run.fleet.snapshot().games_in_flight(),
@@ -114,30 +114,29 @@ impl<'a> Run<'a> {
             parameters: run.learner.average().parameter_count(),
         });
         run.tell_stage();
-        // What came before, reading files above all, is not charged.
+        // Opening the run is not charged to the budget.
         run.clock = Clock::starting_from(elapsed, &config.budget);
         Ok(run)
     }
 }
 
-/// Finds out what cannot be used before anything is created: the device of self-play, and what a new run is to begin
-/// with.
+/// Checks the device of self-play and the origin of a new run before anything is created.
 fn check_parts(whole: &TrainConfig, params: &RunParams<'_>) -> Result<(), TrainError> {
     if params.selfplay || params.ladder {
         hnefi_models::device::open_all(&whole.run.device)?;
     }
     let Some(path) = params.origin else { return Ok(()) };
-    let has_begun = match Store::open(&params.location, Access::Read, params.patience.clone()) {
+    let has_begun = match Store::open(&params.location, Access::Read, params.retry.clone()) {
         Ok(store) => settings::exist(&store)?,
         Err(StoreError::NoDirectory { .. }) => false,
         Err(error) => return Err(error.into()),
     };
-    // A run that has begun does not need its origin any more.
+    // An existing run does not need its origin.
     if has_begun { Ok(()) } else { ancestor(path, &whole.stage(first_stage(path, whole)?)?).map(|_| ()) }
 }
 
-/// Passes over the generations that an earlier trainer announced and did not complete: it may still be writing them.
-/// Their games are there and are trained on with those of the next generation.
+/// Skips the generations that an earlier trainer announced and did not complete, because it may still be writing them.
+/// Their games are trained on with the next generation.
 fn skip_announced(
     rulesets: &[Preset],
     store: &Store,
@@ -153,9 +152,9 @@ fn skip_announced(
     Ok(())
 }
 
-/// The fleet of a trainer on a store that it cannot lock. Games in flight are not kept there, and another trainer may
-/// have begun games of the same numbers: so it begins anew, under a seed of this epoch. What was learned about playing
-/// is in the terms.
+/// The fleet of a trainer on a store without a lock. Games in flight are not saved there, and another trainer may have
+/// begun games with the same numbers, so the fleet begins anew with a seed of this epoch. The newest job holds its
+/// handicaps and resignation rule.
 fn shared_fleet(
     config: &TrainConfig,
     store: &Store,
@@ -164,13 +163,13 @@ fn shared_fleet(
 ) -> Result<Fleet, TrainError> {
     let seed = rng_for(&[config.run.seed, EPOCH, u64::from(epoch)]).next_u64();
     let mut fleet = Fleet::new(&config.selfplay, &search_config(&config.search), seed);
-    if let Some((_, terms)) = Terms::newest_after(store, 0, &mut |text| observer.warning(text))? {
-        fleet.adapt(&terms.adaptation);
+    if let Some((_, job)) = Job::newest_after(store, 0, &mut |text| observer.warning(text))? {
+        fleet.adapt(&job.adaptation);
     }
     Ok(with_threads(fleet, config))
 }
 
-/// The newest state that can be read with its learner, or that of a fresh learner for a run without generations.
+/// The newest readable state with its learner, or a new state for a run without generations.
 fn open_learner(
     whole: &TrainConfig,
     store: &Store,
@@ -191,14 +190,14 @@ fn open_learner(
         });
         match read {
             Ok(found) => {
-                // A generation that was measured had a state.
+                // Every generation with metrics had a state.
                 if problems.is_empty() && store.exists(&metrics_key(generation + 1))? {
                     let key = format!("{}/counters.json", state_key(generation + 1));
                     observer.warning(&format!("skipped {}: not found; going back one generation", store.name(&key)));
                 }
                 return Ok(found);
             }
-            // What a later version wrote is not damaged, and must not be replaced.
+            // A state of a later version is not damaged and must not be replaced.
             Err(error @ TrainError::Newer { .. }) => return Err(error),
             Err(error) => {
                 observer.warning(&format!("skipped {error}; going back one generation"));
@@ -206,7 +205,7 @@ fn open_learner(
             }
         }
     }
-    // Without a state, the run can begin anew only if no generation was completed.
+    // Without a state, the run may begin again only if no generation is complete.
     if store.checkpoints()?.iter().any(|&generation| generation > 0) {
         let problems = if problems.is_empty() { "none is there".to_owned() } else { problems.join("; ") };
         return Err(TrainError::NoState { place: store.place(), problems });
@@ -219,13 +218,13 @@ fn open_learner(
         counters.plies_taken_over = take_over_games(&origin.path, &config, &whole.rulesets()?, store, observer)?;
     }
     (counters.first_stage, counters.stage) = (stage, stage);
-    // From here on the run does not need its origin any more, which may move or go on; and the first generation can be
-    // trained again, should this process die between its checkpoint and its state.
+    // From here on the run does not need its origin. If this process dies between the first checkpoint and its state,
+    // the first generation is trained again from this state.
     saved::write_state(store, &counters, &learner.save()?)?;
     Ok((counters, learner))
 }
 
-/// The learner that a run begins with, and the id of the checkpoint that its weights are from.
+/// The learner that a run begins with, and the id of its origin's checkpoint.
 fn first_learner(
     config: &TrainConfig,
     devices: &[Device],
@@ -240,12 +239,12 @@ fn first_learner(
     Ok((Learner::new(&network, devices, params)?, None))
 }
 
-/// The newest generation whose games are in the directory; 0 when there are none.
+/// The newest generation with recorded games; 0 for none.
 fn newest_games(store: &Store) -> Result<u32, TrainError> {
     Ok(store.list("games/")?.iter().filter_map(|key| games_number(key)).max().unwrap_or(0))
 }
 
-/// The games of all generations that the next training may draw from.
+/// The games of the replay window.
 fn load_window(
     config: &TrainConfig,
     rulesets: &[Preset],
@@ -254,7 +253,7 @@ fn load_window(
     observer: &dyn TrainObserver,
 ) -> Result<BTreeMap<u32, Vec<GameRecord>>, TrainError> {
     let mut games = BTreeMap::new();
-    // The window slides forward only, so what it holds now is all it will ever need of the past.
+    // The window only moves forward, so older games are never needed.
     for generation in counters.window(WindowParams::from(&config.train)) {
         if let Some(found) = load_games(rulesets, store, generation, observer)? {
             games.insert(generation, found);
@@ -263,8 +262,8 @@ fn load_window(
     Ok(games)
 }
 
-/// The games of one generation; `None`, with a warning, when the file is missing or damaged. Games that contradict the
-/// rules or are of rulesets that the run does not play are left out in the same way.
+/// The games of one generation; `None`, with a warning, if the file is missing or damaged. Games that break the rules
+/// or have rulesets of another run are left out, with a warning.
 pub(super) fn load_games(
     rulesets: &[Preset],
     store: &Store,
@@ -297,13 +296,13 @@ pub(super) fn load_games(
     }
 }
 
-/// Whether a game has one of these rulesets, which the run plays, and follows it.
+/// Checks that a game has one of these rulesets and follows its rules.
 pub(super) fn check_game(rulesets: &[Preset], game: &GameRecord) -> Result<(), String> {
     check_rules(rulesets, game)?;
     game.check().map_err(|error| error.to_string())
 }
 
-/// Whether a game has one of these rulesets, which the run plays. Ply caps do not matter.
+/// Checks that a game has one of these rulesets, with any ply cap.
 pub(super) fn check_rules(rulesets: &[Preset], game: &GameRecord) -> Result<(), String> {
     let found = game.rules.preset();
     if found.is_some_and(|preset| rulesets.contains(&preset)) {
@@ -314,8 +313,8 @@ pub(super) fn check_rules(rulesets: &[Preset], game: &GameRecord) -> Result<(), 
     Err(format!("game {}: its rules are {found}; expected {}", game.game, own.join(", ")))
 }
 
-/// The fleet as it was saved last while generation `playing` was played, with the number of the save and its clock; a
-/// fresh fleet when there is no save that can be read.
+/// The fleet from the newest readable save of generation `playing`, with the number of the newest save and the clock; a
+/// new fleet if no save can be read.
 fn open_fleet(
     config: &TrainConfig,
     store: &Store,
@@ -344,14 +343,14 @@ fn open_fleet(
             Err(error) => observer.warning(&format!("skipped {error}; its games in flight are played again")),
         }
     }
-    // Workers number their games themselves, under seeds of their own.
+    // Games of workers have other seeds.
     let own = games.values().flatten().filter(|game| game.seed == seed);
     let first = own.map(|game| game.game + 1).max().unwrap_or(0);
     let fleet = Fleet::starting_at(first, selfplay, search, seed);
     Ok((with_threads(fleet, config), newest, InFlight::default()))
 }
 
-/// The fleet with the configured number of threads; 0 means what suits the device.
+/// The fleet with the configured number of threads, or for 0 the default of the device.
 pub(super) fn with_threads(fleet: Fleet, config: &TrainConfig) -> Fleet {
     match config.run.threads {
         0 => fleet.with_threads(config.selfplay.threads_on(&config.run.device)),

@@ -1,4 +1,4 @@
-//! Beginning a run with the weights of another one.
+//! Beginning a run with the weights of another run.
 //!
 //! A run directory gives the weights in training, their average and the optimiser's moments, as after its newest
 //! generation, and the games of its replay window, which become generation 0 of the new run. A checkpoint gives its
@@ -25,15 +25,14 @@ use crate::config::TrainConfig;
 use crate::learner::{Learner, LearnerParams, StepCounts};
 use crate::window::WindowParams;
 
-/// Where a run's first weights come from, as `run.json` keeps it.
+/// The origin of a run's first weights, as stored in `run.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Origin {
-    /// What was given: a run directory, a checkpoint folder, or the name of a shipped checkpoint.
+    /// A run directory, a checkpoint folder, or the name of a shipped checkpoint.
     pub(super) path: PathBuf,
 }
 
-/// A learner with the weights that `path` means, ready for its first step in the run of `config`, and the id of the
-/// checkpoint that they are from.
+/// A learner with the weights of `path` for a run with `config`, and the id of their checkpoint.
 pub(super) fn learner_from(
     path: &Path,
     config: &TrainConfig,
@@ -41,8 +40,7 @@ pub(super) fn learner_from(
     params: LearnerParams,
 ) -> Result<(Learner, String), TrainError> {
     let Ancestor { network, id, same_shape } = ancestor(path, config)?;
-    // A shipped checkpoint is no directory, and a checkpoint's folder has no state. The optimiser's moments of a run do
-    // not fit a network that was grown.
+    // Only a run directory has a state, and its optimiser's moments do not fit a grown network.
     if same_shape
         && let Ok(store) = Store::open_to_read(path)
         && let Some(&generation) = saved::states(&store)?.first()
@@ -110,9 +108,9 @@ fn training_plies(games: &[GameRecord]) -> u64 {
     games.iter().map(|game| game.training_plies() as u64).sum()
 }
 
-/// The stage in which a run begins with the network that `path` means: the first whose network it grows to and of whose
-/// rulesets it knows one, or else the first whose network it grows to. A run that begins later than with its first
-/// stage stays there until the budget reaches the next.
+/// The stage in which a run begins with the network of `path`: the first stage whose network it grows to and that
+/// shares a ruleset with it, or else the first stage whose network it grows to. A run that begins in a later stage
+/// stays there until the budget reaches the next stage.
 pub(super) fn first_stage(path: &Path, whole: &TrainConfig) -> Result<usize, TrainError> {
     if whole.stages.is_empty() {
         return Ok(0);
@@ -124,11 +122,11 @@ pub(super) fn first_stage(path: &Path, whole: &TrainConfig) -> Result<usize, Tra
         stage.selfplay.rulesets_played().iter().any(|preset| card.rulesets.iter().any(|name| name == preset.name()))
     };
     let first = stages.iter().position(|stage| fits(stage) && knows(stage)).or_else(|| stages.iter().position(fits));
-    // Where none fits, beginning with the last one says what is too small.
+    // If none fits, growth to the last stage's network reports the problem.
     Ok(first.unwrap_or(stages.len() - 1))
 }
 
-/// The checkpoint that `path` means.
+/// Loads the checkpoint of `path`.
 fn checkpoint(path: &Path) -> Result<Checkpoint, TrainError> {
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
@@ -138,21 +136,21 @@ fn checkpoint(path: &Path) -> Result<Checkpoint, TrainError> {
     })
 }
 
-/// What another network begins with.
+/// The network that a new run or training begins with.
 pub(crate) struct Ancestor {
     /// The network, of the configuration's shape.
     pub(crate) network: Network,
-    /// Id of the checkpoint it is from, the parent of what becomes of it.
+    /// Id of its checkpoint.
     pub(crate) id: String,
-    /// Whether it had that shape and was not grown.
+    /// Whether it had that shape without growth.
     same_shape: bool,
 }
 
-/// The network that `path` means: of a run's newest checkpoint, a checkpoint folder, or a shipped checkpoint by its
-/// name. If it is smaller than that of the configuration, it is grown to that.
+/// Loads the network of `path`: a run's newest checkpoint, a checkpoint folder, or the name of a shipped checkpoint. A
+/// network smaller than the configured one is grown.
 ///
 /// # Errors
-/// When it cannot be read or cannot be grown to the shape of the configuration.
+/// When it cannot be read or cannot be grown to the configured shape.
 pub(crate) fn ancestor(path: &Path, config: &TrainConfig) -> Result<Ancestor, TrainError> {
     let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
     let checkpoint = checkpoint(path)?;

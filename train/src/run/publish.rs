@@ -1,4 +1,4 @@
-//! The end of a generation: checkpoint, state and metrics on the disk.
+//! The end of a generation: publishes checkpoint, state, metrics and job.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,8 +6,8 @@ use hnefi_inference::{Card, Checkpoint, json};
 use hnefi_run::store::{check_checkpoint, checkpoint_key, metrics_key, tensorboard_key};
 
 use super::Run;
+use super::job::{Job, PROGRAM, PROTOCOL};
 use super::saved::{self, FinishedSelfPlay};
-use super::terms::{PROGRAM, PROTOCOL, Terms};
 use crate::TrainError;
 use crate::metrics::selfplay_metrics;
 use crate::schedule::playouts_at;
@@ -30,7 +30,7 @@ impl Run<'_> {
         self.counters.generation_seconds = elapsed - self.counters.elapsed_seconds;
         self.counters.elapsed_seconds = elapsed;
         saved::write_state(&self.store, &self.counters, &self.learner.save()?)?;
-        // The one before stays, in case the newest is found damaged one day.
+        // Keep the state before the newest, in case the newest is damaged.
         for old in saved::states(&self.store)?.into_iter().filter(|&old| old + 1 < generation) {
             saved::remove_state(&self.store, old)?;
         }
@@ -50,7 +50,7 @@ impl Run<'_> {
         let events = event_file(now, i64::from(generation), &metrics.scalars());
         self.store.create_once(&tensorboard_key(generation), &events)?;
         self.network = generation;
-        self.publish_terms()?;
+        self.publish_job()?;
         self.observer.generation(&metrics);
         if entered {
             self.resettle()?;
@@ -58,13 +58,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Tells the workers how to play with the newest network.
-    pub(super) fn publish_terms(&mut self) -> Result<(), TrainError> {
-        // Looked up once: were it asked again a moment later, workers might be left waiting for a trainer that has
-        // gone.
+    /// Publishes the job of the workers for the newest network.
+    pub(super) fn publish_job(&mut self) -> Result<(), TrainError> {
+        // Decide this once: with another answer a moment later, workers might wait for a trainer that has ended.
         self.finished_budget = !self.clock.has_room(self.complete());
         let progress = self.stage_progress();
-        let terms = Terms {
+        let job = Job {
             protocol: PROTOCOL,
             program: PROGRAM.to_owned(),
             epoch: self.fence.epoch(),
@@ -76,10 +75,10 @@ impl Run<'_> {
             playouts: playouts_at(&self.config.budget.playouts, progress),
             adaptation: self.fleet.adaptation(),
         };
-        terms.publish(&self.store, self.fence.newest())
+        job.publish(&self.store, self.fence.newest())
     }
 
-    /// Names of the rulesets that new games have had by the beginning of this generation, in its stage and those before.
+    /// Names of the rulesets of all stages up to the beginning of this generation.
     fn rulesets_begun(&self, generation: u32) -> Result<Vec<String>, TrainError> {
         let progress = self.clock.progress(generation.saturating_sub(1), 0.0);
         let mut names = Vec::new();
@@ -95,8 +94,8 @@ impl Run<'_> {
         Ok(names)
     }
 
-    /// Writes the averaged weights as checkpoint of this generation. One that is there already, because the generation
-    /// is trained again after its state was lost, stays: games may have been played by it.
+    /// Writes the averaged weights as the checkpoint of this generation. If the generation is trained again after a
+    /// lost state, the existing checkpoint stays, because it may have played games.
     pub(super) fn publish_checkpoint(&mut self, generation: u32, parent: Option<String>) -> Result<(), TrainError> {
         let counts = self.learner.counts();
         let card = Card {
@@ -109,15 +108,15 @@ impl Run<'_> {
             ..Card::new(self.config.network)
         };
         let mut checkpoint = self.learner.average().checkpoint(card)?;
-        // The first generation plays with the very weights that the run began with, unless they were grown.
+        // Checkpoint 0 has the same id as the origin, unless the network was grown.
         checkpoint.card.parent.take_if(|parent| *parent == checkpoint.card.id);
         self.published_id = self.settle_checkpoint(generation, &checkpoint)?;
         self.checkpoint_id = checkpoint.card.id;
         Ok(())
     }
 
-    /// Writes what the store lacks of a checkpoint; what is there stays as it is. Gives the id of the checkpoint that
-    /// is there then.
+    /// Writes the missing parts of a checkpoint and leaves existing ones. Returns the id of the checkpoint in the
+    /// store.
     fn settle_checkpoint(&self, generation: u32, checkpoint: &Checkpoint) -> Result<String, TrainError> {
         let folder = checkpoint_key(generation);
         let name = self.store.name(&folder);

@@ -1,5 +1,5 @@
-//! What a run keeps beside its games and checkpoints to go on exactly: the learner's state after each generation, and
-//! the clock beside each save of the games in flight.
+//! The state from which a run resumes exactly, besides games and checkpoints: the learner's state after each
+//! generation, and the clock beside each save of the games in flight.
 //!
 //! ```text
 //! state/000001/weights.bpk      weights in training
@@ -33,16 +33,16 @@ pub(super) struct Counters {
     format: u32,
     /// Generations complete.
     pub(super) generation: u32,
-    /// Id of the checkpoint that the run began with, if it did not begin with random weights.
+    /// Id of the origin's checkpoint; `None` for random weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<String>,
-    /// The stage that the run began with; later than the first where it began with other weights.
+    /// The stage that the run began with; may be later than the first one if the run has an origin.
     #[serde(default)]
     pub(super) first_stage: usize,
-    /// The stage that the next generation belongs to.
+    /// The stage of the next generation.
     #[serde(default)]
     pub(super) stage: usize,
-    /// Seconds of self-play and training by the budget's clock, as all seconds here.
+    /// Seconds of self-play and training by the budget's clock.
     pub(super) elapsed_seconds: f64,
     /// Training plies of the games taken over from the run that this one began from, which are those of generation 0.
     #[serde(default)]
@@ -51,11 +51,11 @@ pub(super) struct Counters {
     pub(super) plies: Vec<u64>,
     /// Steps and samples.
     pub(super) counts: StepCounts,
-    /// Speed of the latest training, for planning the next generation; 0 when unknown.
+    /// Speed of the latest training, to plan the next generation; 0 if unknown.
     pub(super) samples_per_second: f64,
-    /// Seconds the latest generation took; 0 when unknown.
+    /// Seconds of the latest generation; 0 if unknown.
     pub(super) generation_seconds: f64,
-    /// Version of the network's [`Encoding`]; states of the time of version 1 do not say it.
+    /// Version of the network's [`Encoding`]; states with version 1 may lack it.
     #[serde(default = "first_encoding")]
     encoding: u32,
     parts: BTreeMap<String, Part>,
@@ -65,7 +65,7 @@ fn first_encoding() -> u32 {
     Encoding::FIRST.version()
 }
 
-/// How to know that a part is whole.
+/// Size and checksum of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Part {
     bytes: u64,
@@ -79,11 +79,11 @@ pub(super) struct InFlight {
     pub(super) elapsed_seconds: f64,
     /// Seconds of self-play in the generation being played.
     pub(super) selfplay_seconds: f64,
-    /// In the save that ends a generation: what that generation's self-play did.
+    /// In the save at the end of a generation: statistics of its self-play.
     pub(super) finished: Option<FinishedSelfPlay>,
 }
 
-/// What the self-play of a generation did, kept until its training is done.
+/// Statistics of a generation's self-play, kept until its training is done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct FinishedSelfPlay {
     pub(super) stats: GenerationStats,
@@ -92,7 +92,7 @@ pub(super) struct FinishedSelfPlay {
 }
 
 impl Counters {
-    /// The counts of a run that has trained nothing yet and began with the checkpoint of this id.
+    /// The counters of a new run with this origin.
     pub(super) fn fresh(parent: Option<String>) -> Counters {
         Counters {
             format: FORMAT,
@@ -124,12 +124,12 @@ fn part_key(generation: u32, part: &str) -> String {
     format!("{}/{part}", state_key(generation))
 }
 
-/// Writes the state after a generation; in a directory, and at the beginning of a run, in place of what may be there.
+/// Writes the state after a generation. In a directory, and for generation 0, it replaces an existing state.
 pub(super) fn write_state(store: &Store, counters: &Counters, learner: &LearnerState) -> Result<(), TrainError> {
     let generation = counters.generation;
-    // Something is there only when it was found damaged or cut off and the generation was trained again. In a bucket a
-    // generation that was cut off is not tried again under its number, unless it is the beginning: whoever began before
-    // has been replaced, and its bytes are others, since parameters are named at random.
+    // A state exists only if it is damaged or incomplete and the generation was trained again. In a bucket an
+    // incomplete generation is not repeated under its number, except generation 0: its earlier trainer has been
+    // replaced, and its bytes differ, because parameter ids are random.
     if store.is_exclusive() || generation == 0 {
         remove_state(store, generation)?;
     }
@@ -143,7 +143,8 @@ pub(super) fn write_state(store: &Store, counters: &Counters, learner: &LearnerS
     Ok(store.create_same(&part_key(generation, "counters.json"), text.as_bytes())?)
 }
 
-/// Removes the state of a generation, `counters.json` first, so that what is left over is never taken for whole.
+/// Removes the state of a generation, `counters.json` first, so that a partly removed state is never taken for a
+/// complete one.
 pub(super) fn remove_state(store: &Store, generation: u32) -> Result<(), TrainError> {
     for name in ["counters.json"].into_iter().chain(PARTS) {
         store.remove(&part_key(generation, name))?;
@@ -151,7 +152,7 @@ pub(super) fn remove_state(store: &Store, generation: u32) -> Result<(), TrainEr
     Ok(())
 }
 
-/// Generations whose state is in the directory, newest first.
+/// Generations with a state, newest first.
 pub(super) fn states(store: &Store) -> Result<Vec<u32>, TrainError> {
     let mut found: Vec<u32> = store
         .list("state/")?
@@ -167,11 +168,11 @@ pub(super) fn states(store: &Store) -> Result<Vec<u32>, TrainError> {
 /// # Errors
 /// When a part is missing or damaged, or a later version of the program wrote it ([`TrainError::Newer`]).
 pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, LearnerState), TrainError> {
-    let fault = |name: &str, problem: String| TrainError::State { object: part_key(generation, name), problem };
-    let damaged = |error: json::JsonError| fault("counters.json", format!("damaged: {error}"));
+    let state_error = |name: &str, problem: String| TrainError::State { object: part_key(generation, name), problem };
+    let damaged = |error: json::JsonError| state_error("counters.json", format!("damaged: {error}"));
     let value: serde_json::Value =
         json::from_slice(&store.get(&part_key(generation, "counters.json"))?).map_err(damaged)?;
-    // The format comes first: the rest may be another program's.
+    // Check the format first: other fields depend on it.
     let found = value.get("format").and_then(serde_json::Value::as_u64).unwrap_or(0);
     if found > u64::from(FORMAT) {
         let place = store.name(&part_key(generation, "counters.json"));
@@ -185,25 +186,29 @@ pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, Le
             counters.generation,
             counters.plies.len()
         );
-        return Err(fault("counters.json", problem));
+        return Err(state_error("counters.json", problem));
     }
     let encoding = match counters.encoding {
         1 => Encoding::FIRST,
         2 => Encoding::V2,
         found => {
             let problem = format!("encoding {found}; this program knows encodings 1 to {ENCODING_VERSION}");
-            return Err(fault("counters.json", problem));
+            return Err(state_error("counters.json", problem));
         }
     };
     let part = |name: &str| {
         let bytes = store.get(&part_key(generation, name))?;
-        let known = counters.parts.get(name).ok_or_else(|| fault("counters.json", format!("no entry for {name}")))?;
+        let known =
+            counters.parts.get(name).ok_or_else(|| state_error("counters.json", format!("no entry for {name}")))?;
         if bytes.len() as u64 != known.bytes {
-            return Err(fault(name, format!("{} bytes; expected {}, it was cut off", bytes.len(), known.bytes)));
+            return Err(state_error(name, format!("{} bytes; expected {}, it was cut off", bytes.len(), known.bytes)));
         }
         let found = crc32c::crc32c(&bytes);
         if found != known.crc32c {
-            return Err(fault(name, format!("checksum {found:08x}; expected {:08x}, it is damaged", known.crc32c)));
+            return Err(state_error(
+                name,
+                format!("checksum {found:08x}; expected {:08x}, it is damaged", known.crc32c),
+            ));
         }
         Ok(bytes)
     };
@@ -227,8 +232,8 @@ fn clock_number(key: &str) -> Option<(u32, u32)> {
     inflight_number(&format!("{}.hfleet", key.strip_suffix(".json")?))
 }
 
-/// Writes one save of the games in flight with its clock, in place of what may be there. The clock goes first: a fleet
-/// that can be read always has one.
+/// Writes one save of the games in flight with its clock, and replaces an existing one. The clock is written first, so
+/// that every fleet has one.
 pub(super) fn write_inflight(
     store: &Store,
     (generation, save): (u32, u32),
@@ -256,7 +261,7 @@ pub(super) fn inflight_saves(store: &Store, generation: u32) -> Result<Vec<u32>,
     Ok(saves)
 }
 
-/// The clock beside a save.
+/// Reads the clock beside a save.
 ///
 /// # Errors
 /// When it is missing or damaged.
@@ -278,7 +283,7 @@ pub(super) fn remove_inflight_before(store: &Store, newest: (u32, u32)) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use hnefi_run::store::{Access, Location, Patience};
+    use hnefi_run::store::{Access, Location, RetryPolicy};
 
     use super::*;
 
@@ -335,7 +340,7 @@ mod tests {
     #[test]
     fn a_beginning_that_was_cut_off_in_a_bucket_is_written_again() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(&Location::from(dir.path()), Access::Shared, Patience::default()).unwrap();
+        let store = Store::open(&Location::from(dir.path()), Access::Shared, RetryPolicy::default()).unwrap();
         let (later, learner) = state();
         let counters = Counters { counts: learner.counts, ..Counters::fresh(None) };
         store.create(&part_key(0, "weights.bpk"), &[9; 100]).unwrap();

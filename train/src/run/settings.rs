@@ -1,9 +1,9 @@
-//! `run.json`: what a run is, written before anything else and compared ever after.
+//! `run.json`: the configuration and origin of a run, written first and compared at every later start.
 
 use std::path::Path;
 
 use hnefi_inference::json as checked;
-use hnefi_run::config::{Fault, forget};
+use hnefi_run::config::{KeyError, forget};
 use hnefi_run::store::{Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ pub(super) const KEY: &str = "run.json";
 /// Layout version of `run.json` and of the run directory.
 const FORMAT: u64 = 1;
 
-/// Keys that may change from one call to the next: where and how long a run computes does not make it another run.
+/// Keys that may change when a run resumes, because they do not define the run.
 const FREE: [&str; 10] = [
     "config.run.threads",
     "config.run.device",
@@ -32,8 +32,8 @@ const FREE: [&str; 10] = [
     "config.ladder",
 ];
 
-/// Writes the configuration and the origin of the weights into a new run directory, or checks that an old one belongs
-/// to the same run. Gives the origin of the run, which a call that goes on need not name.
+/// Writes configuration and origin of a new run, or compares them with those of an existing run. Returns the origin of
+/// the run.
 pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>) -> Result<Option<Origin>, TrainError> {
     let origin = origin.map(|path| Origin { path: path.to_owned() });
     let mut wanted = json!({
@@ -47,7 +47,7 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
     }
     if !store.exists(KEY)? {
         match store.create(KEY, checked::with_checksum(&format!("{wanted:#}\n")).as_bytes()) {
-            // Another trainer begins at the same moment: its run, then, if it is the same.
+            // Another trainer has just begun a run here; compare with it.
             Err(StoreError::Exists { .. }) => {}
             other => return Ok(other.map(|()| origin)?),
         }
@@ -74,13 +74,13 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
     Err(TrainError::OtherRun { place: store.place(), differences: differences.join(", ") })
 }
 
-/// Whether a run has begun there.
+/// Whether the store holds a run.
 pub(super) fn exist(store: &Store) -> Result<bool, TrainError> {
     Ok(store.exists(KEY)?)
 }
 
-/// Reads `run.json`, without the keys of its configuration that are gone, and says which of these did something.
-fn read(store: &Store) -> Result<(Value, Vec<Fault>), TrainError> {
+/// Reads `run.json` without removed keys, and returns an error for each removed key that had an effect.
+fn read(store: &Store) -> Result<(Value, Vec<KeyError>), TrainError> {
     let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
     let mut found: Value = checked::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
     let format = found.get("format").and_then(Value::as_u64).ok_or_else(|| unreadable("no format number".into()))?;
@@ -98,8 +98,8 @@ fn read(store: &Store) -> Result<(Value, Vec<Fault>), TrainError> {
     Ok((found, gone))
 }
 
-/// Refuses to go on with a run whose configuration has keys that are gone and that did something.
-fn refuse_gone(store: &Store, gone: &[Fault]) -> Result<(), TrainError> {
+/// Refuses to resume a run with removed keys that had an effect.
+fn refuse_gone(store: &Store, gone: &[KeyError]) -> Result<(), TrainError> {
     if gone.is_empty() {
         return Ok(());
     }
@@ -107,10 +107,10 @@ fn refuse_gone(store: &Store, gone: &[Fault]) -> Result<(), TrainError> {
     Err(TrainError::Gone { place: store.place(), keys: keys.join("; ") })
 }
 
-/// The configuration that a run began with, as far as this version has its keys; `None` where no run has begun.
+/// The configuration of a run, without removed keys; `None` if there is no run.
 ///
 /// # Errors
-/// When the store cannot be read, or holds something else or a run of a later version.
+/// When the store cannot be read, or holds another kind of run or a run of a later version.
 pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
     let (found, _) = match read(store) {
         Err(TrainError::Store(StoreError::Missing { .. })) => return Ok(None),
@@ -126,8 +126,7 @@ pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
     serde_json::from_value(config).map(Some).map_err(|error| unreadable(format!("config: {error}")))
 }
 
-/// The object with those keys of the tables it has in common with `defaults` that it lacks: a run that began before a
-/// key was known has the key's default.
+/// Adds missing keys of existing tables from `defaults`: a run older than a key has the key's default.
 fn with_absent(found: &Value, defaults: &Value) -> Value {
     let (Value::Object(there), Value::Object(defaults)) = (found, defaults) else { return found.clone() };
     let mut whole = there.clone();
@@ -143,13 +142,13 @@ fn with_absent(found: &Value, defaults: &Value) -> Value {
 
 /// Lists the keys on which two objects differ, with both values.
 fn compare(path: &str, found: &Value, wanted: &Value, differences: &mut Vec<String>) {
-    // What it began with is told in words.
+    // The origin is compared separately.
     if ["program", "from"].contains(&path) || FREE.contains(&path) {
         return;
     }
     let (Value::Object(there), Value::Object(here)) = (found, wanted) else {
         if found != wanted {
-            // People know the keys of the configuration without the envelope.
+            // Users know the keys without the prefix.
             let key = path.strip_prefix("config.").unwrap_or(path);
             differences.push(format!("{key} is {} there and {} here", shown(found), shown(wanted)));
         }
@@ -165,7 +164,7 @@ fn compare(path: &str, found: &Value, wanted: &Value, differences: &mut Vec<Stri
     }
 }
 
-/// What a run began with, in words.
+/// The origin of a run as text.
 fn beginning(run: &Value) -> String {
     let path = run.pointer("/from/path").and_then(Value::as_str);
     path.map_or_else(|| "random weights".to_owned(), |path| format!("the weights of {path}"))

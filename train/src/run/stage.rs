@@ -1,8 +1,7 @@
-//! From one stage of a run to the next.
+//! The change from one stage of a run to the next.
 //!
-//! The stage of a generation is settled when the generation before it is published, and kept with the state. So it does
-//! not change when a run goes on after an interruption, and a stage never comes back once it is over, also not when the
-//! budget of a finished run is raised.
+//! The stage of a generation is decided when the generation before it is published, and saved with the state. So it
+//! does not change when a run resumes, and a run never returns to an earlier stage, even if its budget is raised.
 
 use hnefi_selfplay::{Fleet, search_config};
 
@@ -12,9 +11,8 @@ use crate::learner::LearnerParams;
 use crate::window::WindowParams;
 
 impl Run<'_> {
-    /// Enters the stage that the budget has reached, before the state and the checkpoint of the generation are written:
-    /// the network grows, and the learner goes on with its moments and counts. The fleet follows with
-    /// [`Run::resettle`].
+    /// Enters the stage that the budget has reached, before checkpoint and state of the generation are written: grows
+    /// the network and continues the learner with its moments and counts. The fleet follows in [`Run::resettle`].
     pub(super) fn enter_stage(&mut self, generation: u32) -> Result<bool, TrainError> {
         let reached = self.whole.stage_at(self.clock.progress(generation, 0.0));
         if reached <= self.counters.stage {
@@ -29,8 +27,8 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Brings the games in flight into the present stage, where they go on under the rules they began with, and the
-    /// games that its replay window reaches back to into memory.
+    /// Moves the games in flight to the present stage, where they keep their rules, and loads the games of the stage's
+    /// replay window.
     pub(super) fn resettle(&mut self) -> Result<(), TrainError> {
         let (selfplay, search) = (&self.config.selfplay, &search_config(&self.config.search));
         let fleet = Fleet::resume(selfplay, search, self.fleet.seed(), self.fleet.snapshot())?;
@@ -46,7 +44,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Tells the observer which stage it is, if the run has any.
+    /// Reports the stage to the observer, if the run has stages.
     pub(super) fn tell_stage(&self) {
         if !self.whole.stages.is_empty() {
             let stage = self.counters.stage;

@@ -29,10 +29,10 @@ impl Pool {
         self.plies.len()
     }
 
-    /// A ply, each as likely as any other: game and ply.
+    /// Draws a uniform ply: number of the game and of the ply.
     ///
     /// # Panics
-    /// When there is none.
+    /// When the pool is empty.
     pub(super) fn draw(&self, rng: &mut Rng) -> (u32, u32) {
         self.plies[below(rng, self.plies.len())]
     }

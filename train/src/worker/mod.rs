@@ -1,36 +1,35 @@
-//! A worker: plays games for a run whose trainer is elsewhere.
+//! A worker plays games for a trainer elsewhere.
 //!
-//! It keeps nothing. The newest terms in the store say which network plays and how; the games that end are brought
-//! there every half minute or so, under a name of their own; what is in flight when the worker is killed is lost, and
-//! nothing else. So any number of workers may come and go on any machines that reach the store, and none of them knows
-//! of another.
+//! The newest job in the store names the checkpoint and the settings. The worker uploads its finished games about every
+//! half minute, under unique names. A killed worker loses only its games in flight. Any number of workers may start and
+//! stop on any machines that reach the store; they do not know of each other.
 
+mod loaded_job;
 mod pretend;
-mod table;
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use hnefi_inference::{DeviceList, EvalError, Evaluator};
-use hnefi_run::store::{Store, arrival_key};
+use hnefi_run::store::{Store, upload_key};
 use hnefi_selfplay::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, search_config};
 
 use crate::config::checked;
-use crate::run::{PROGRAM, Terms, configuration};
+use crate::run::{Job, PROGRAM, configuration};
 use crate::{TrainConfig, TrainError};
+use loaded_job::LoadedJob;
 use pretend::PretendEvaluator;
-use table::Table;
 
-/// How often a worker that has nothing to play looks for it.
+/// Time between two looks for a job.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Pauses are cut into pieces of this length, to stop in time.
+/// Time between two questions to the observer during a pause.
 const ATTENTION: Duration = Duration::from_millis(100);
 
 /// How a worker plays.
 #[derive(Clone, Debug)]
 pub struct WorkerParams {
-    /// Names all randomness of its games and the worker itself: no two workers of a run may ever have the same.
+    /// Seed of all randomness of its games, which also names the worker: it must be unique within the run.
     pub seed: u64,
     /// Device, instead of the configuration's.
     pub device: Option<DeviceList>,
@@ -38,65 +37,65 @@ pub struct WorkerParams {
     pub threads: Option<usize>,
     /// Games played at once, instead of the configuration's; a multiple of 32.
     pub games_in_flight: Option<usize>,
-    /// How often games are brought and new terms are looked for.
-    pub bring_every: Duration,
-    /// Whether to wait for more when the run is finished.
+    /// Time between two uploads, and between two looks for a new job.
+    pub upload_every: Duration,
+    /// Whether to wait for a new job when the run is finished.
     pub stay: bool,
-    /// Instead of a network, even chances after so long a batch, to measure everything else.
+    /// Replaces the network by even chances after this time per batch, to measure everything else.
     pub pretend: Option<Duration>,
 }
 
-/// What a worker has done.
+/// The work of a worker so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerSummary {
-    /// Games brought.
+    /// Games uploaded.
     pub games: u64,
     /// Training plies in them.
     pub training_plies: u64,
-    /// Objects they were brought in.
-    pub arrivals: u32,
-    /// Whether the run was finished, rather than the worker told to stop.
+    /// Number of uploads.
+    pub uploads: u32,
+    /// Whether the worker ended because the run is finished.
     pub finished: bool,
 }
 
-/// Watches a worker. All methods are called from the thread that called [`work`].
+/// Observes a worker. All methods are called on the thread that called [`work`].
 pub trait WorkerObserver: Sync {
-    /// There is nothing to play by yet, or any more.
+    /// There is no job to play yet, or the run is finished.
     fn waits(&self, text: &str) {
         let _ = text;
     }
 
-    /// Plays by these terms from now on.
-    fn plays(&self, terms: &Terms) {
-        let _ = terms;
+    /// The worker plays by this job from now on.
+    fn plays(&self, job: &Job) {
+        let _ = job;
     }
 
-    /// Something is not as it should be, and the worker goes on without it: terms that cannot be read, for instance.
+    /// A problem that does not stop the worker, such as a damaged job.
     fn warning(&self, text: &str) {
         let _ = text;
     }
 
-    /// Games go forward; called a few times a second, with what was done since games were brought last.
+    /// Progress of self-play since the last upload; called a few times a second.
     fn progress(&self, so_far: &WorkerSummary, progress: &FleetProgress) {
         let _ = (so_far, progress);
     }
 
-    /// Games were brought.
-    fn brought(&self, so_far: &WorkerSummary) {
+    /// Games were uploaded.
+    fn uploaded(&self, so_far: &WorkerSummary) {
         let _ = so_far;
     }
 
-    /// Whether to stop; asked several times a second. Games that have ended are brought then.
+    /// Whether to stop; called several times a second. Finished games are uploaded before the worker ends.
     fn should_stop(&self) -> bool {
         false
     }
 }
 
-/// Plays for the run in `store` until the run is finished or the observer says stop.
+/// Plays for the run in `store` until the run is finished or the observer stops it.
 ///
 /// # Errors
-/// When the store fails for longer than its patience, its trainer is of another version, or the network cannot be read
-/// or evaluated. Games brought before are safe.
+/// When the store fails for longer than its retry limit, the trainer has another protocol version, or the network
+/// cannot be read or evaluated. Uploaded games are safe.
 pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<WorkerSummary, TrainError> {
     let mut so_far = WorkerSummary::default();
     let mut told = HashSet::new();
@@ -105,25 +104,25 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
             observer.warning(text);
         }
     };
-    let Some((mut number, terms)) = first_terms(store, observer, &mut warn)? else { return Ok(so_far) };
+    let Some((mut number, job)) = first_job(store, observer, &mut warn)? else { return Ok(so_far) };
     let whole = settings(store, params)?;
-    let mut config = whole.stage(terms.stage)?;
+    let mut config = whole.stage(job.stage)?;
     let mut fleet =
         Fleet::new(&config.selfplay, &search_config(&config.search), params.seed).with_threads(threads(&config));
-    let mut table = Table::set(store, &config, terms, None)?;
-    observer.plays(&table.terms);
+    let mut loaded = LoadedJob::load(store, &config, job, None)?;
+    observer.plays(&loaded.job);
     loop {
-        if let Some((newer, terms)) = Terms::newest_after(store, number, &mut warn)? {
+        if let Some((newer, job)) = Job::newest_after(store, number, &mut warn)? {
             number = newer;
-            if terms.stage != table.terms.stage {
-                config = whole.stage(terms.stage)?;
+            if job.stage != loaded.job.stage {
+                config = whole.stage(job.stage)?;
                 fleet = Fleet::resume(&config.selfplay, &search_config(&config.search), params.seed, fleet.snapshot())?
                     .with_threads(threads(&config));
             }
-            table = Table::set(store, &config, terms, Some(table))?;
-            observer.plays(&table.terms);
+            loaded = LoadedJob::load(store, &config, job, Some(loaded))?;
+            observer.plays(&loaded.job);
         }
-        if table.terms.finished {
+        if loaded.job.finished {
             if !params.stay {
                 return Ok(WorkerSummary { finished: true, ..so_far });
             }
@@ -133,14 +132,14 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
             }
             continue;
         }
-        let stopped = play(&mut fleet, &table, params, &so_far, observer)?;
-        let arrival = fleet.send(PROGRAM, table.terms.generation);
-        if !arrival.games.is_empty() {
-            store.create(&arrival_key(params.seed, so_far.arrivals + 1), &arrival.encode())?;
-            so_far.arrivals += 1;
-            so_far.games += arrival.games.len() as u64;
-            so_far.training_plies += arrival.training_plies();
-            observer.brought(&so_far);
+        let stopped = play(&mut fleet, &loaded, params, &so_far, observer)?;
+        let upload = fleet.send(PROGRAM, loaded.job.generation);
+        if !upload.games.is_empty() {
+            store.create(&upload_key(params.seed, so_far.uploads + 1), &upload.encode())?;
+            so_far.uploads += 1;
+            so_far.games += upload.games.len() as u64;
+            so_far.training_plies += upload.training_plies();
+            observer.uploaded(&so_far);
         }
         if stopped {
             return Ok(so_far);
@@ -148,38 +147,38 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
     }
 }
 
-/// Plays until it is time to bring games; true when the observer said stop.
+/// Plays until it is time to upload games. Returns true if the observer stopped it.
 fn play(
     fleet: &mut Fleet,
-    table: &Table,
+    loaded: &LoadedJob,
     params: &WorkerParams,
     so_far: &WorkerSummary,
     observer: &dyn WorkerObserver,
 ) -> Result<bool, TrainError> {
-    let terms = &table.terms;
-    fleet.adapt(&terms.adaptation);
-    let desk = Desk { until: Instant::now() + params.bring_every, so_far, observer };
+    let job = &loaded.job;
+    fleet.adapt(&job.adaptation);
+    let timer = UploadTimer { until: Instant::now() + params.upload_every, so_far, observer };
     let make = || -> Result<Box<dyn Evaluator>, EvalError> {
         Ok(match params.pretend {
             Some(delay) => Box::new(PretendEvaluator::new(delay)),
-            None => (table.make_evaluator)(),
+            None => (loaded.make_evaluator)(),
         })
     };
-    match fleet.play(Quota::Plies(u64::MAX), terms.playouts, &terms.checkpoint, &make, &desk) {
+    match fleet.play(Quota::Plies(u64::MAX), job.playouts, &job.checkpoint, &make, &timer) {
         Ok(()) => Ok(false),
         Err(FleetError::Stopped) => Ok(observer.should_stop()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Waits for the first terms of a run; `None` when the observer says stop.
-fn first_terms(
+/// Waits for the first job of a run; `None` if the observer stopped it.
+fn first_job(
     store: &Store,
     observer: &dyn WorkerObserver,
     warn: &mut dyn FnMut(&str),
-) -> Result<Option<(u32, Terms)>, TrainError> {
+) -> Result<Option<(u32, Job)>, TrainError> {
     loop {
-        if let Some(found) = Terms::newest_after(store, 0, warn)? {
+        if let Some(found) = Job::newest_after(store, 0, warn)? {
             return Ok(Some(found));
         }
         observer.waits(&format!("{}: no trainer has begun yet", store.place()));
@@ -189,7 +188,7 @@ fn first_terms(
     }
 }
 
-/// The run's configuration with what this worker does otherwise.
+/// The run's configuration with this worker's own settings.
 fn settings(store: &Store, params: &WorkerParams) -> Result<TrainConfig, TrainError> {
     let missing = || TrainError::RunFile { file: store.name("run.json"), problem: "not found".to_owned() };
     let mut config = configuration(store)?.ok_or_else(missing)?;
@@ -213,7 +212,7 @@ fn threads(config: &TrainConfig) -> usize {
     }
 }
 
-/// Pauses; false when the observer says stop.
+/// Pauses. Returns false if the observer stopped it.
 fn pause(length: Duration, observer: &dyn WorkerObserver) -> bool {
     let until = Instant::now() + length;
     while Instant::now() < until {
@@ -225,14 +224,14 @@ fn pause(length: Duration, observer: &dyn WorkerObserver) -> bool {
     true
 }
 
-/// Stops the fleet when it is time to bring games.
-struct Desk<'a> {
+/// Stops the fleet when it is time to upload games.
+struct UploadTimer<'a> {
     until: Instant,
     so_far: &'a WorkerSummary,
     observer: &'a dyn WorkerObserver,
 }
 
-impl FleetObserver for Desk<'_> {
+impl FleetObserver for UploadTimer<'_> {
     fn progress(&self, progress: &FleetProgress) {
         self.observer.progress(self.so_far, progress);
     }

@@ -1,17 +1,17 @@
-//! An evaluator that costs time and nothing else, to measure a run's store and trainer without machines to match.
+//! An evaluator that only waits, to measure a run's store and trainer with many workers on one machine.
 
 use std::time::Duration;
 
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, UniformEvaluator};
 
-/// Answers with even chances after a pause, as a distant accelerator would: the processor is free meanwhile.
+/// Evaluates with even chances after a pause, as a remote accelerator would; the CPU is free meanwhile.
 pub(super) struct PretendEvaluator {
     inner: UniformEvaluator,
     delay: Duration,
 }
 
 impl PretendEvaluator {
-    /// Takes so long for every batch.
+    /// An evaluator that takes `delay` per batch.
     pub(super) fn new(delay: Duration) -> PretendEvaluator {
         PretendEvaluator { inner: UniformEvaluator, delay }
     }

@@ -10,7 +10,7 @@ use hnefi_inference::{
 
 use crate::players::PlayerError;
 use hnefi_run::Run;
-use hnefi_run::store::{Location, Patience};
+use hnefi_run::store::{Location, RetryPolicy};
 use hnefi_search::SearchConfig;
 
 /// The folder of a run that holds its checkpoints, numbered by generation.
@@ -66,7 +66,7 @@ impl ModelCache {
         let missing = |problem| PlayerError::NoModel { path: path.display().to_string(), problem };
         let location = Location::from(path);
         if matches!(location, Location::Bucket(_)) || path.join(CHECKPOINTS).is_dir() {
-            let run = Run::open(&location, Patience::for_people())?;
+            let run = Run::open(&location, RetryPolicy::interactive())?;
             let newest = run.checkpoints()?.pop();
             let newest = newest.ok_or_else(|| missing("there is no run, or it has no checkpoint yet".to_owned()))?;
             return run.checkpoint(newest).map_err(missing);

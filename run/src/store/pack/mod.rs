@@ -1,11 +1,10 @@
-//! A run in a few files of bounded size, to carry it where large folders cannot go.
+//! Packs a run into a few files of bounded size.
 //!
-//! What a run needs to go on is taken whole: its configuration, the newest training state, checkpoint and games in
-//! flight, all metrics and ladder matches. Of the finished games the newest are taken, as many as there is room for;
-//! training goes on with a smaller replay window if not all of it fits. Other checkpoints stay behind.
+//! A pack holds everything needed to resume: the configuration, the newest training state, checkpoint and games in
+//! flight, all metrics and ladder matches. It also holds the newest finished games that fit; if the replay window does
+//! not fit, training resumes with a smaller one. Older checkpoints are left out.
 //!
-//! The parts, laid end to end, are a tar archive compressed by zstd, so `cat NAME.* | zstd -d | tar x` unpacks them
-//! too.
+//! The concatenated parts are a tar archive compressed by zstd, so `cat NAME.* | zstd -d | tar x` unpacks them too.
 
 #[cfg(test)]
 mod tests;
@@ -21,18 +20,18 @@ pub use unpack::unpack;
 use super::directory::{sync_folder, unfinished_file};
 use super::{Store, StoreError, games_number};
 
-/// Level of compression: the weights hardly shrink at any, and games are compressed already.
+/// Compression level. Weights hardly shrink at any level, and games are compressed already.
 const LEVEL: i32 = 3;
 
-/// What the compressor may still hold back when an object has been written to it, with the ends of both formats.
+/// Bytes that the compressor may still buffer after an object was written, plus the ends of both formats.
 const HELD_BACK: u64 = 1 << 20;
 
-/// How much a pack may hold.
+/// The largest size of a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackParams {
-    /// Bytes of a part at most.
+    /// Most bytes of a part.
     pub part_bytes: u64,
-    /// Parts at most.
+    /// Most parts.
     pub parts: u32,
 }
 
@@ -43,23 +42,23 @@ impl Default for PackParams {
     }
 }
 
-/// What was packed.
+/// The result of packing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
     /// The files, in order.
     pub parts: Vec<PathBuf>,
-    /// Their size together, bytes.
+    /// Total size in bytes.
     pub bytes: u64,
-    /// Objects other than games.
+    /// Number of objects other than games.
     pub objects: usize,
-    /// Files of games, of how many there are.
+    /// Number of game files packed, and number in the run.
     pub games: (usize, usize),
 }
 
 /// Why a run could not be packed or unpacked.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
-    /// The run directory refused.
+    /// An error of the run directory.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A file could not be read or written.
@@ -67,18 +66,18 @@ pub enum PackError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the file system said.
+        /// The file system's error.
         source: io::Error,
     },
-    /// The parts do not make a pack.
+    /// The parts are not a pack.
     #[error("{path}: {problem}")]
     Damaged {
-        /// The file at fault, or the first one.
+        /// The wrong file, or the first one.
         path: PathBuf,
         /// What was found and what was expected.
         problem: String,
     },
-    /// What a run cannot do without does not fit.
+    /// The objects needed to resume do not fit.
     #[error("the run without its games takes more than {parts} parts of {part_bytes} bytes; expected room for it")]
     TooLarge {
         /// Bytes of a part.
@@ -86,7 +85,7 @@ pub enum PackError {
         /// Parts.
         parts: u32,
     },
-    /// A pack unpacks to more than it may.
+    /// A pack unpacks to more than is allowed.
     #[error(
         "{path}: it unpacks to more than {allowed}; expected no more of {packed} bytes (a larger limit of bytes may be given)"
     )]
@@ -104,7 +103,7 @@ pub enum PackError {
         /// The run directory.
         place: String,
     },
-    /// There is something where the run should go.
+    /// The target directory is not empty.
     #[error("{dir}: not empty; expected a new directory to unpack into")]
     NotEmpty {
         /// The directory.
@@ -112,11 +111,11 @@ pub enum PackError {
     },
 }
 
-/// Packs a run into `out.01`, `out.02` and so on. Nothing is there before everything is.
+/// Packs a run into `out.01`, `out.02` and so on. The files appear when all of them are complete.
 ///
 /// # Errors
-/// When there is none, an object cannot be read, a part cannot be written or is there already, or the room does not
-/// suffice without games.
+/// When there is no run, an object cannot be read, a part exists or cannot be written, or the objects other than games
+/// do not fit.
 pub fn pack(store: &Store, out: &Path, params: PackParams) -> Result<Packed, PackError> {
     let keys = store.list("")?;
     if keys.is_empty() {
@@ -157,7 +156,7 @@ pub fn pack(store: &Store, out: &Path, params: PackParams) -> Result<Packed, Pac
     Ok(Packed { parts: parts.publish()?, bytes, objects: essential.len(), games: (taken, games.len()) })
 }
 
-/// The objects that a run cannot do without, and those that say what it has been.
+/// The objects needed to resume the run, its metrics and its ladder matches.
 fn essential(keys: &[String]) -> Vec<&String> {
     let newest = |prefix: &str| {
         let folders = keys.iter().filter_map(|key| key.strip_prefix(prefix)?.split(['/', '.']).next());
@@ -182,7 +181,7 @@ fn add<W: Write>(archive: &mut tar::Builder<W>, store: &Store, key: &str, out: &
         .map_err(|source| PackError::Io { path: out.to_owned(), source })
 }
 
-/// A stream cut into files, which get their names when all are whole.
+/// A stream split into files, which are renamed when all of them are complete.
 struct Parts {
     out: PathBuf,
     params: PackParams,

@@ -1,4 +1,4 @@
-//! Making a run of a pack again: all of it, or nothing.
+//! Unpacks a run: all of it, or nothing.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,27 +9,26 @@ use crate::store::Store;
 use crate::store::directory::{make_folder, sync_folder};
 use crate::store::lock::Lock;
 
-/// Bytes that any pack may unpack to, and so many times its size: those of training shrink to a half at best, metrics
-/// to a tenth.
+/// The most bytes that a pack unpacks to: 256 MiB, or 32 times its size if that is more. Training states shrink to a
+/// half at best, metrics to a tenth.
 const ALWAYS_ALLOWED: u64 = 256 << 20;
 const MOST_EXPANSION: u64 = 32;
 
-/// Objects that any pack may hold, and one more for every so many bytes of it. The smallest objects take about 40
-/// there.
+/// The most objects of a pack: 10,000, and one more for every 16 bytes. The smallest objects take about 40 bytes.
 const OBJECTS_ALLOWED: u64 = 10_000;
 const BYTES_PER_OBJECT: u64 = 16;
 
-/// What an object takes in the archive beside its own bytes, at least.
+/// Bytes of an object's header in the archive.
 const ENTRY: u64 = 512;
 
-/// Unpacks the parts of a pack into the run directory `dir`, which must be new or empty. Gives the number of objects.
-/// Everything is unpacked and checked in a folder beside it, which gets its name when all of it is whole; one that a
-/// killed call left is begun anew. `limit` is what it may unpack to in bytes; by default 256 MiB, or 32 times the
+/// Unpacks the parts of a pack into the run directory `dir`, which must be new or empty, and returns the number of
+/// objects. Objects are unpacked and checked in a folder beside `dir`, which is renamed when it is complete; a folder
+/// left by a killed call is cleared first. `limit` is the most bytes to unpack; the default is 256 MiB, or 32 times the
 /// pack's size if that is more.
 ///
 /// # Errors
-/// When a part is missing or damaged, holds nothing, links or more than allowed, or the directory is not empty or
-/// cannot be written. `dir` is as it was before then.
+/// When a part is missing or damaged, the pack is empty, holds links or is larger than allowed, or the directory is not
+/// empty or cannot be written. `dir` is unchanged then.
 pub fn unpack(parts: &[PathBuf], dir: &Path, limit: Option<u64>) -> Result<usize, PackError> {
     let parts = in_order(parts)?;
     let dir = real(dir)?;
@@ -44,7 +43,7 @@ pub fn unpack(parts: &[PathBuf], dir: &Path, limit: Option<u64>) -> Result<usize
         .and_then(|()| extract(&parts, &mut |key, bytes| Ok(store.create(key, bytes)?), limit));
     drop(store);
     let published = done.and_then(|objects| {
-        // Empty, but for the lock of a run that was to be here.
+        // The directory is empty except for a lock.
         let _ = fs::remove_file(dir.join(".lock"));
         match fs::remove_dir(&dir) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
@@ -54,13 +53,13 @@ pub fn unpack(parts: &[PathBuf], dir: &Path, limit: Option<u64>) -> Result<usize
         Ok(objects)
     });
     if published.is_err() {
-        // The first error is the one worth telling; what stays is begun anew by the next call.
+        // Report the first error; the next call clears what remains.
         let _ = fs::remove_dir_all(&half);
     }
     published
 }
 
-/// The real path of a directory that is to be, or is there and empty.
+/// The real path of a directory that is new or empty.
 fn real(dir: &Path) -> Result<PathBuf, PackError> {
     let io = |source| PackError::Io { path: dir.to_owned(), source };
     if !dir.exists() {
@@ -71,13 +70,13 @@ fn real(dir: &Path) -> Result<PathBuf, PackError> {
         return Err(PackError::NotEmpty { dir: dir.to_owned() });
     }
     if dir.join(".lock").exists() {
-        // A run may be about to begin there.
+        // Another process may be about to begin a run there.
         Lock::take(dir)?;
     }
     dir.canonicalize().map_err(io)
 }
 
-/// Removes what an earlier call left, but for the lock, which is held.
+/// Removes everything that an earlier call left, except the lock, which this call holds.
 fn begin_anew(half: &Path) -> io::Result<()> {
     for entry in fs::read_dir(half)? {
         let entry = entry?;
@@ -90,10 +89,10 @@ fn begin_anew(half: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Is handed an object by its key.
+/// Receives an object with its key.
 type TakeObject<'a> = dyn FnMut(&str, &[u8]) -> Result<(), PackError> + 'a;
 
-/// Hands every object of a pack to `take`, and reads it to its end.
+/// Reads a pack to its end and passes every object to `take`.
 pub(super) fn extract(parts: &[PathBuf], take: &mut TakeObject<'_>, limit: Option<u64>) -> Result<usize, PackError> {
     let mut source: Box<dyn Read> = Box::new(io::empty());
     let mut packed = 0;
@@ -136,7 +135,7 @@ pub(super) fn extract(parts: &[PathBuf], take: &mut TakeObject<'_>, limit: Optio
         take(&key, &bytes)?;
         objects += 1;
     }
-    // What follows the archive is the compressor's checksum: read, or the damage of the last bytes goes unseen.
+    // The compressor's checksum follows the archive. Read it to detect damage in the last bytes.
     let mut rest = archive.into_inner().take(bytes_left.saturating_add(1));
     if io::copy(&mut rest, &mut io::sink()).map_err(|error| damaged(&error))? > bytes_left {
         return Err(bomb(format!("{most_bytes} bytes")));

@@ -12,7 +12,7 @@ const BATCH: usize = 32;
 
 /// What is known of one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Verdict {
+pub(super) struct JudgedPly {
     /// Index of the game.
     pub(super) game: usize,
     /// Side to move.
@@ -79,15 +79,15 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges every position of a game that a move was played from. True when the game goes on beyond the last of them.
-    pub(super) fn game(&mut self, index: usize, game: &GameRecord) -> Result<(Vec<Verdict>, bool), EvalError> {
+    pub(super) fn game(&mut self, index: usize, game: &GameRecord) -> Result<(Vec<JudgedPly>, bool), EvalError> {
         let mut walk = self.walk(game);
         let winner = game.is_finished().then(|| game.winner());
-        let mut verdicts = Vec::with_capacity(game.plies.len());
+        let mut judged = Vec::with_capacity(game.plies.len());
         loop {
             // Every position holds its game, so there are few at a time.
             let batch: Vec<Played> = walk.by_ref().take(BATCH).collect();
             if batch.is_empty() {
-                return Ok((verdicts, walk.cut));
+                return Ok((judged, walk.cut));
             }
             let requests: Vec<EvalRequest<'_>> = batch
                 .iter()
@@ -97,7 +97,7 @@ impl<'a> Judge<'a> {
             for (row, played) in batch.iter().enumerate() {
                 let side = played.position.side_to_move();
                 let result = winner.map(|winner| Wdl::of_winner(winner, side));
-                verdicts.push(Verdict {
+                judged.push(JudgedPly {
                     game: index,
                     side,
                     legal: played.moves.len(),
@@ -109,8 +109,8 @@ impl<'a> Judge<'a> {
                 });
             }
             if let Some(playouts) = self.params.playouts {
-                let begin = verdicts.len() - batch.len();
-                self.search(&batch, playouts, &mut verdicts[begin..])?;
+                let begin = judged.len() - batch.len();
+                self.search(&batch, playouts, &mut judged[begin..])?;
             }
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Searches the positions of a batch side by side, so that the evaluator is asked about many leaves at once.
-    fn search(&mut self, batch: &[Played], playouts: u32, verdicts: &mut [Verdict]) -> Result<(), EvalError> {
+    fn search(&mut self, batch: &[Played], playouts: u32, judged: &mut [JudgedPly]) -> Result<(), EvalError> {
         let config: &SearchConfig = &self.params.search;
         while self.searches.len() < batch.len() {
             self.searches.push(Search::new(config.clone()));
@@ -159,7 +159,7 @@ impl<'a> Judge<'a> {
                 searches[index].expand(leaf, self.answers.get(row), self.answers.priors(row));
             }
         }
-        for ((search, played), verdict) in searches.iter().zip(batch).zip(verdicts) {
+        for ((search, played), judged) in searches.iter().zip(batch).zip(judged) {
             let report = search.report();
             let better = |mv: Move| {
                 let target = |mv| report.policy_target.iter().position(|&(known, _)| known == mv);
@@ -172,8 +172,8 @@ impl<'a> Judge<'a> {
                 // The move to play comes first, whatever the weights.
                 if mv == report.best { 0 } else { 1 + ahead.count() }
             };
-            verdict.searched_rank = Some(better(played.mv));
-            verdict.searched_score = Some(report.wdl.score().into());
+            judged.searched_rank = Some(better(played.mv));
+            judged.searched_score = Some(report.wdl.score().into());
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! Self-play on its own: a given number of games by one checkpoint, written to a run directory file by file.
+//! Self-play without training: one checkpoint plays a given number of games, which are written to a run directory.
 //!
-//! `games/000001.hgames` holds the first batch of games and so on. Between files the fleet is saved under
-//! `inflight/` every few seconds; the same call goes on after an interruption and writes the same files as without one.
-//! Asking for more games later adds files.
+//! `games/000001.hgames` holds the first `games_per_file` games and so on. While a file is being filled, the fleet is
+//! saved under `inflight/` every few seconds. After an interruption the same call resumes and writes the same files as
+//! without one. A later call with a larger number of games adds files.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -32,8 +32,8 @@ const OF_TRAINING: [&str; 6] = [
 
 /// What to play.
 #[derive(Clone, Copy, Debug)]
-pub struct BatchParams<'a> {
-    /// Games in all, those already on the disk among them.
+pub struct RecordingParams<'a> {
+    /// Total number of games, including those already recorded.
     pub games: u64,
     /// Seed of the run.
     pub seed: u64,
@@ -41,42 +41,42 @@ pub struct BatchParams<'a> {
     pub playouts: u32,
     /// Id of the checkpoint that plays.
     pub checkpoint_id: &'a str,
-    /// Games in a file.
+    /// Number of games in each file.
     pub games_per_file: u64,
-    /// How often games in flight are saved.
+    /// Time between two saves of the games in flight.
     pub save_every: Duration,
     /// Threads that play; the files do not depend on it.
     pub threads: usize,
 }
 
-/// What was played in this call.
+/// What one call has played.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct BatchSummary {
-    /// Games on the disk now.
+pub struct RecordingSummary {
+    /// Total number of recorded games.
     pub games: u64,
-    /// Files written, with what their games were like.
+    /// Files written, each with the statistics of its games.
     pub files: Vec<(String, GenerationStats)>,
 }
 
 /// Plays until `params.games` games are recorded in `store`.
 ///
 /// # Errors
-/// When the directory holds a run with other settings, files cannot be read or written, an evaluator fails, or the
-/// observer asks to stop: then everything up to the last round has been saved.
+/// When the directory holds a run with other settings, a file cannot be read or written, an evaluator fails, or the
+/// observer asks to stop. Everything up to the last complete round has been saved by then.
 pub fn record_games(
     store: &Store,
     config: &SelfPlayConfig,
     search: &SearchConfig,
-    params: &BatchParams<'_>,
+    params: &RecordingParams<'_>,
     make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
     observer: &dyn FleetObserver,
-) -> Result<BatchSummary, FleetError> {
+) -> Result<RecordingSummary, FleetError> {
     let config = &config.without_handicaps();
     settle_settings(store, &settings(config, search, params))?;
     let (mut file, mut fleet) = take_up(store, config, search, params)?;
-    let mut summary = BatchSummary { games: file.first_game, files: Vec::new() };
+    let mut summary = RecordingSummary { games: file.first_game, files: Vec::new() };
     while summary.games < params.games {
-        // Games begun by an earlier call that wanted more are played to their ends.
+        // An earlier call with more games may have begun games beyond this number; they are finished.
         let until = params.games.min(file.first_game + params.games_per_file.max(1)).max(fleet.games_begun());
         let saver = Saver::new(store, observer, file, params.save_every);
         let played = fleet.run(Quota::Games(until), params.playouts, params.checkpoint_id, make_evaluator, &saver);
@@ -109,12 +109,12 @@ struct File {
     saves: u32,
 }
 
-/// Finds where an earlier call stopped.
+/// Resumes from where an earlier call stopped.
 fn take_up(
     store: &Store,
     config: &SelfPlayConfig,
     search: &SearchConfig,
-    params: &BatchParams<'_>,
+    params: &RecordingParams<'_>,
 ) -> Result<(File, Fleet), FleetError> {
     let (mut number, mut first_game, mut verified) = (1, 0, Vec::new());
     for key in store.list("games/")? {
@@ -133,7 +133,8 @@ fn take_up(
         .collect();
     saves.sort_unstable();
     let mut file = File { number, first_game, saves: saves.last().map_or(0, |save| save.1) };
-    // The newest snapshot that can be read; without one the file is begun anew, with the same result.
+    // Take the newest readable snapshot. Without one the file is played again from its first game, with the same
+    // result.
     for &(_, save) in saves.iter().rev() {
         let key = inflight_key(number, save);
         let resumed = FleetSnapshot::decode(&key, &store.get(&key)?)
@@ -158,8 +159,8 @@ fn remove_snapshots(store: &Store, file: u32) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Everything that decides what the games are like, and the version, which is only noted.
-fn settings(config: &SelfPlayConfig, search: &SearchConfig, params: &BatchParams<'_>) -> Value {
+/// All settings that determine the games, and the program version, which is not compared.
+fn settings(config: &SelfPlayConfig, search: &SearchConfig, params: &RecordingParams<'_>) -> Value {
     json!({
         "format": 1,
         "kind": "selfplay",
@@ -173,7 +174,7 @@ fn settings(config: &SelfPlayConfig, search: &SearchConfig, params: &BatchParams
     })
 }
 
-/// Writes the settings into a new run, or checks that an old one has the same.
+/// Writes the settings of a new run, or compares them with the settings of an existing run.
 fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
     if !store.exists(SETTINGS)? {
         let text = checked::with_checksum(&format!("{wanted:#}\n"));
@@ -193,7 +194,7 @@ fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
             found[section] = json!(value);
         }
     }
-    // A key newer than the run has the default there, which is what the run did.
+    // A key that did not exist when the run began has its default, which is how the run was played.
     if let Some(config) = found.get("selfplay").and_then(|config| SelfPlayConfig::deserialize(config).ok()) {
         found["selfplay"] = json!(config.without_handicaps());
     }
@@ -203,7 +204,7 @@ fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
     if differences.is_empty() { Ok(()) } else { Err(other_run(differences.join(", "))) }
 }
 
-/// Lists the keys on which two settings differ.
+/// Lists the keys whose values differ.
 fn compare(path: &str, found: &Value, wanted: &Value, differences: &mut Vec<String>) {
     let (Value::Object(found_map), Value::Object(wanted_map)) = (found, wanted) else {
         if found != wanted {
@@ -221,7 +222,7 @@ fn compare(path: &str, found: &Value, wanted: &Value, differences: &mut Vec<Stri
     }
 }
 
-/// Saves snapshots on time and passes everything else on.
+/// Saves snapshots when they are due and passes all other calls on to `inner`.
 struct Saver<'a> {
     store: &'a Store,
     inner: &'a dyn FleetObserver,
@@ -245,7 +246,7 @@ impl<'a> Saver<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reports the first save that failed.
+    /// Returns the error of the first save that failed.
     fn finish(self) -> Result<(), StoreError> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.failed.map_or(Ok(()), Err)
@@ -257,7 +258,7 @@ impl FleetObserver for Saver<'_> {
         self.inner.progress(progress);
     }
 
-    /// A disk that takes no snapshot will not take the games either: stop then, rather than play for nothing.
+    /// After a failed save the games could probably not be written either, so stop.
     fn should_stop(&self) -> bool {
         self.inner.should_stop() || self.state().failed.is_some()
     }

@@ -9,7 +9,7 @@ use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvalua
 use hnefi_run::PlyCaps;
 use hnefi_run::store::{Store, read_run_games};
 use hnefi_search::SearchConfig;
-use hnefi_selfplay::{BatchParams, BatchSummary, FleetError, SelfPlayConfig, Unobserved, record_games};
+use hnefi_selfplay::{FleetError, RecordingParams, RecordingSummary, SelfPlayConfig, Unobserved, record_games};
 
 fn config() -> SelfPlayConfig {
     SelfPlayConfig {
@@ -19,7 +19,7 @@ fn config() -> SelfPlayConfig {
     }
 }
 
-const PARAMS: BatchParams<'static> = BatchParams {
+const PARAMS: RecordingParams<'static> = RecordingParams {
     games: 100,
     seed: 5,
     playouts: 4,
@@ -47,7 +47,7 @@ impl Evaluator for Failing {
 }
 
 /// Records games until the evaluators have answered so many batches.
-fn record_for(batches: i64, dir: &Path, params: &BatchParams<'_>) -> Result<BatchSummary, FleetError> {
+fn record_for(batches: i64, dir: &Path, params: &RecordingParams<'_>) -> Result<RecordingSummary, FleetError> {
     let store = Store::open_or_create(dir).unwrap();
     let batches_left = Arc::new(AtomicI64::new(batches));
     let failing = || -> Result<Box<dyn Evaluator>, EvalError> {
@@ -56,7 +56,7 @@ fn record_for(batches: i64, dir: &Path, params: &BatchParams<'_>) -> Result<Batc
     record_games(&store, &config(), &SearchConfig::default(), params, &failing, &Unobserved)
 }
 
-fn record(dir: &Path, params: &BatchParams<'_>) -> Result<BatchSummary, FleetError> {
+fn record(dir: &Path, params: &RecordingParams<'_>) -> Result<RecordingSummary, FleetError> {
     record_for(i64::MAX, dir, params)
 }
 
@@ -77,7 +77,7 @@ fn files_hold_all_games_in_order() {
     assert!(skipped.is_empty());
     let numbers: Vec<u64> = read.iter().flat_map(|(_, games)| games).map(|game| game.game).collect();
     assert_eq!(numbers, (0..100).collect::<Vec<_>>());
-    assert_eq!(record(dir.path(), &PARAMS).unwrap(), BatchSummary { games: 100, files: vec![] });
+    assert_eq!(record(dir.path(), &PARAMS).unwrap(), RecordingSummary { games: 100, files: vec![] });
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn an_interrupted_run_writes_the_same_files() {
     let straight = tempfile::tempdir().unwrap();
     record(straight.path(), &PARAMS).unwrap();
     let interrupted = tempfile::tempdir().unwrap();
-    let params = BatchParams { save_every: Duration::ZERO, ..PARAMS };
+    let params = RecordingParams { save_every: Duration::ZERO, ..PARAMS };
     let mut calls = 1;
     while let Err(error) = record_for(70, interrupted.path(), &params) {
         assert!(matches!(error, FleetError::Evaluation { .. }), "{error}");
@@ -114,8 +114,8 @@ fn a_damaged_snapshot_costs_time_only() {
 #[test]
 fn more_games_can_be_asked_for_later() {
     let dir = tempfile::tempdir().unwrap();
-    record(dir.path(), &BatchParams { games: 40, ..PARAMS }).unwrap();
-    record(dir.path(), &BatchParams { games: 80, ..PARAMS }).unwrap();
+    record(dir.path(), &RecordingParams { games: 40, ..PARAMS }).unwrap();
+    record(dir.path(), &RecordingParams { games: 80, ..PARAMS }).unwrap();
     record(dir.path(), &PARAMS).unwrap();
     let straight = tempfile::tempdir().unwrap();
     record(straight.path(), &PARAMS).unwrap();
@@ -138,7 +138,7 @@ fn what_belongs_to_training_changes_nothing() {
 #[test]
 fn a_run_from_before_a_key_goes_on() {
     let dir = tempfile::tempdir().unwrap();
-    record(dir.path(), &BatchParams { games: 40, ..PARAMS }).unwrap();
+    record(dir.path(), &RecordingParams { games: 40, ..PARAMS }).unwrap();
     let file = dir.path().join("run.json");
     let mut text: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert!(text["selfplay"].as_object_mut().unwrap().remove("opening_temperature").is_some());
@@ -159,8 +159,8 @@ fn a_run_from_before_a_key_goes_on() {
 #[test]
 fn a_directory_of_another_run_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    record(dir.path(), &BatchParams { games: 4, ..PARAMS }).unwrap();
-    let other = BatchParams { games: 4, seed: 6, playouts: 8, ..PARAMS };
+    record(dir.path(), &RecordingParams { games: 4, ..PARAMS }).unwrap();
+    let other = RecordingParams { games: 4, seed: 6, playouts: 8, ..PARAMS };
     let message = record(dir.path(), &other).unwrap_err().to_string();
     assert!(message.contains("playouts is 4 there and 8 here, seed is 5 there and 6 here"), "{message}");
     let store = Store::open_or_create(dir.path()).unwrap();
@@ -173,7 +173,7 @@ fn a_directory_of_another_run_is_refused() {
 #[test]
 fn a_damaged_file_of_games_is_named() {
     let dir = tempfile::tempdir().unwrap();
-    record(dir.path(), &BatchParams { games: 40, ..PARAMS }).unwrap();
+    record(dir.path(), &RecordingParams { games: 40, ..PARAMS }).unwrap();
     std::fs::write(dir.path().join("games/000001.hgames"), b"HNEFIGAM").unwrap();
     let message = record(dir.path(), &PARAMS).unwrap_err().to_string();
     assert!(message.contains("games/000001.hgames: 8 bytes of a game record file; expected 24"), "{message}");

@@ -1,8 +1,8 @@
-//! How long a store on a network is waited for.
+//! Retries of requests to an object store.
 //!
-//! A request that fails or takes too long is made again after a pause that doubles from half a second to half a minute,
-//! until the limit is reached or whoever waits is told to stop. Nothing is harmed meanwhile: objects are created whole
-//! or not at all, and creating one twice is refused.
+//! A request that fails or times out is repeated after a pause that doubles from half a second to half a minute, until
+//! the limit is reached or the watch stops it. Repeating is safe: objects are created whole or not at all, and never
+//! twice.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,104 +14,104 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// How often a lasting trouble is told again.
+/// Time between two messages about a lasting failure.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// Who is told that a store delays, and says when to give up.
+/// Receives messages about delays, and decides when to give up.
 pub trait StoreWatch: Send + Sync {
-    /// A request failed and is made again; told at the first failure and once a minute from then on.
+    /// A request failed and will be repeated; called at the first failure and then once a minute.
     fn delayed(&self, text: &str) {
         let _ = text;
     }
 
-    /// Whether to give up now; asked several times a second while a store is waited for.
+    /// Whether to give up now; called several times a second while a request waits.
     fn should_stop(&self) -> bool {
         false
     }
 }
 
-/// Tells nobody and never gives up early.
+/// A watch that ignores messages and never gives up early.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
 impl StoreWatch for Unwatched {}
 
-/// How long a store is waited for, and who is told.
+/// Timeouts of requests to an object store.
 #[derive(Clone)]
-pub struct Patience {
-    /// After so long a request is given up and made again.
+pub struct RetryPolicy {
+    /// Timeout of a single request, which is then repeated.
     pub request: Duration,
-    /// After so long without success there is an error.
+    /// Total time without success after which there is an error.
     pub limit: Duration,
-    /// Who is told.
+    /// Receives messages about delays.
     pub watch: Arc<dyn StoreWatch>,
 }
 
-impl Default for Patience {
-    /// A minute a request, an hour in all, and nobody told.
-    fn default() -> Patience {
-        Patience { request: Duration::from_secs(60), limit: Duration::from_secs(3600), watch: Arc::new(Unwatched) }
+impl Default for RetryPolicy {
+    /// A minute per request, an hour in total, no messages.
+    fn default() -> RetryPolicy {
+        RetryPolicy { request: Duration::from_secs(60), limit: Duration::from_secs(3600), watch: Arc::new(Unwatched) }
     }
 }
 
-impl Patience {
-    /// Half a minute a request and a minute in all: whoever wants to look or to play is not kept waiting for an hour.
-    pub fn for_people() -> Patience {
-        Patience { request: Duration::from_secs(30), limit: Duration::from_secs(60), ..Patience::default() }
+impl RetryPolicy {
+    /// Half a minute per request and a minute in total, for interactive commands.
+    pub fn interactive() -> RetryPolicy {
+        RetryPolicy { request: Duration::from_secs(30), limit: Duration::from_secs(60), ..RetryPolicy::default() }
     }
 }
 
-impl fmt::Debug for Patience {
+impl fmt::Debug for RetryPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Patience {{ request: {:?}, limit: {:?} }}", self.request, self.limit)
+        write!(f, "RetryPolicy {{ request: {:?}, limit: {:?} }}", self.request, self.limit)
     }
 }
 
-/// One request's attempts.
+/// The attempts of one request.
 pub(super) struct Attempts<'a> {
-    patience: &'a Patience,
+    retry: &'a RetryPolicy,
     began: Instant,
     failures: u32,
     told: Option<Instant>,
 }
 
 impl<'a> Attempts<'a> {
-    pub(super) fn new(patience: &'a Patience) -> Attempts<'a> {
-        Attempts { patience, began: Instant::now(), failures: 0, told: None }
+    pub(super) fn new(retry: &'a RetryPolicy) -> Attempts<'a> {
+        Attempts { retry, began: Instant::now(), failures: 0, told: None }
     }
 
-    /// Takes in a failure: how long to pause before the next attempt, or `None` when the limit is reached.
+    /// Counts a failure and returns the pause before the next attempt, or `None` at the limit.
     pub(super) fn failed(&mut self, text: &str) -> Option<Duration> {
-        if self.began.elapsed() >= self.patience.limit {
+        if self.began.elapsed() >= self.retry.limit {
             return None;
         }
         if self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
-            self.patience.watch.delayed(&format!("{text}; trying again"));
+            self.retry.watch.delayed(&format!("{text}; trying again"));
             self.told = Some(Instant::now());
         }
         let pause = pause(self.failures, jitter());
         self.failures += 1;
-        Some(pause.min(self.patience.limit.saturating_sub(self.began.elapsed())))
+        Some(pause.min(self.retry.limit.saturating_sub(self.began.elapsed())))
     }
 
-    /// Whether an attempt failed that may have been carried out all the same.
+    /// Whether an earlier attempt failed; the store may have carried it out.
     pub(super) fn any_failed(&self) -> bool {
         self.failures > 0
     }
 
-    /// Since the first attempt.
+    /// Time since the first attempt.
     pub(super) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
 }
 
-/// The pause after so many failures before this one; `jitter` in 0..1 takes up to half of it away, so that those who
-/// were thrown out together do not come back together.
+/// The pause after `failures` earlier failures. `jitter`, 0 to 1, removes up to half of it, so that clients that failed
+/// together do not retry together.
 fn pause(failures: u32, jitter: f64) -> Duration {
     FIRST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE).mul_f64(1.0 - jitter / 2.0)
 }
 
-/// Differs between machines and moments, which is all it is for.
+/// A number from 0 to 1 that differs between machines and times.
 fn jitter() -> f64 {
     let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
     f64::from(nanos % 1000) / 1000.0
@@ -142,13 +142,13 @@ mod tests {
     #[test]
     fn trouble_is_told_once_and_ends_at_the_limit() {
         let told = Arc::new(Told::default());
-        let patience = Patience { limit: Duration::from_secs(100), watch: told.clone(), ..Patience::default() };
-        let mut attempts = Attempts::new(&patience);
+        let retry = RetryPolicy { limit: Duration::from_secs(100), watch: told.clone(), ..RetryPolicy::default() };
+        let mut attempts = Attempts::new(&retry);
         assert!(!attempts.any_failed());
         assert!(attempts.failed("no answer").is_some() && attempts.failed("no answer").is_some());
         assert!(attempts.any_failed());
         assert_eq!(*told.0.lock().unwrap(), ["no answer; trying again"]);
-        let hurried = Patience { limit: Duration::ZERO, ..patience };
+        let hurried = RetryPolicy { limit: Duration::ZERO, ..retry };
         assert_eq!(Attempts::new(&hurried).failed("no answer"), None);
     }
 }

@@ -1,7 +1,7 @@
-//! Strength over the run: now and then the newest checkpoint climbs the ladder.
+//! The ladder during training: at intervals the newest checkpoint plays rated matches.
 //!
-//! This measures and changes nothing: no weight depends on it, and its time is not charged to the budget. What an
-//! interruption leaves to be played is played by the next call.
+//! The matches do not affect training, and their time is not charged to the budget. After an interruption the next call
+//! plays the remaining matches.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,9 +21,9 @@ use crate::config::{LadderSection, TrainConfig};
 use crate::tensorboard::event_file;
 
 impl Run<'_> {
-    /// Plays the matches of the newest generation if it is one for the ladder: every so many, and the last of the
-    /// budget. False when the observer stopped it.
-    pub(super) fn climb(&mut self) -> Result<bool, TrainError> {
+    /// Plays the ladder matches of the newest generation, if it is a multiple of `ladder.every` or the last one.
+    /// Returns false if the observer stopped it.
+    pub(super) fn play_ladder(&mut self) -> Result<bool, TrainError> {
         let generation = self.complete();
         let every = self.config.ladder.every;
         if !self.params.ladder || every == 0 || (!generation.is_multiple_of(every) && !self.finished_budget) {
@@ -37,7 +37,7 @@ impl Run<'_> {
         if ladder::missing(&self.store, generation, &rungs, &params)? > 0
             && let Some(rungs) = ladder::sound(&self.store, generation, &rungs, params.previous, &mut warn)?
         {
-            // On the CPU whatever the device of self-play: a match asks for one position at a time.
+            // Matches evaluate one position at a time, so they run on the CPU.
             let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
             let mut watcher = Watcher { generation, games: params.games, observer: self.observer };
             if !ladder::climb(&self.store, generation, &rungs, &params, &mut models, &mut watcher)? {
@@ -68,10 +68,11 @@ impl Run<'_> {
     }
 }
 
-/// The ladder as `[ladder]` describes it, under the rulesets of the run's end.
+/// The parameters of the ladder from `[ladder]`, with the rulesets of the last stage.
 ///
 /// # Errors
-/// When an opponent is none or a stage does not fit, which [`crate::config::checked`] reports too.
+/// When an opponent is not a player's spec or a stage does not fit the configuration, which [`crate::config::checked`]
+/// reports too.
 pub fn ladder_params(config: &TrainConfig) -> Result<LadderParams, TrainError> {
     let LadderSection { opponents, previous, games, playouts, .. } = &config.ladder;
     let opponents = opponents
@@ -102,7 +103,7 @@ struct Watcher<'a> {
 
 impl MatchObserver for Watcher<'_> {
     fn game_finished(&mut self, _: &GameRecord, so_far: &MatchResult) {
-        self.observer.climbing(self.generation, so_far, self.games);
+        self.observer.rating(self.generation, so_far, self.games);
     }
 
     fn should_stop(&mut self) -> bool {

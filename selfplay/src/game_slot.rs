@@ -1,8 +1,8 @@
-//! One place of a lane: a game in flight and the search that thinks for it.
+//! A game slot: one game in flight with its search.
 //!
-//! A turn begins with a position and ends with a ply added to the record. In between the seat asks for evaluations one
-//! at a time: one for a ply from the raw policy, one per leaf for a search. Until the turn ends the record
-//! does not change, so a turn can be abandoned at any moment.
+//! A turn begins with a position and ends with a new ply in the record. In between, the slot asks for one evaluation at
+//! a time: a single one for an opening ply, one per leaf for a search. The record changes only at the end of the turn,
+//! so a turn can be abandoned at any time.
 
 use hnefi_engine::{Move, MoveList};
 use hnefi_inference::{EvalRequest, Evaluation};
@@ -10,48 +10,48 @@ use hnefi_inference::{EvalRequest, Evaluation};
 use super::balance;
 use super::chance::{Purpose, generator, unit};
 use super::game::Game;
-use super::lane::Table;
 use super::opening::{choose_opening_move, wins_at_once};
+use super::settings::GenerationSettings;
 use super::statistics::Counters;
 use hnefi_run::{GameRecord, PlyRecord, RecordError};
-use hnefi_search::{LeafId, Search, SearchConfig, SearchReport, Selection, Verdict};
+use hnefi_search::{LeafId, ProvenResult, Search, SearchConfig, SearchReport, Selection};
 
 /// Policy weights below this are left out of the record.
 const SMALLEST_WEIGHT: f32 = 1e-3;
 
-/// What the seat is doing.
+/// The state of a slot within a round.
 enum Turn {
-    /// Nothing: there is no game.
+    /// There is no game.
     Empty,
-    /// Drawing a move of the opening from the raw policy.
+    /// The move will be drawn from the raw policy.
     Opening,
-    /// Searching.
+    /// The search is running.
     Searching,
-    /// Waiting for the other seats with this ply.
+    /// The ply is chosen and waits for the end of the round.
     Chosen(PlyRecord),
 }
 
-/// What the seat wants evaluated.
-pub(super) enum Ask {
-    /// The position it stands at.
+/// What a slot wants evaluated.
+pub(super) enum Query {
+    /// The game's present position.
     Root,
-    /// A leaf of its search.
+    /// A leaf of the search.
     Leaf(LeafId),
 }
 
-/// One place of a lane.
-pub(super) struct Seat {
+/// A game slot.
+pub(super) struct GameSlot {
     game: Option<Game>,
     search: Search,
     turn: Turn,
-    /// Legal moves of the position, for opening plies.
+    /// Legal moves of the present position, for opening plies.
     moves: MoveList,
     replies: MoveList,
 }
 
-impl Seat {
-    pub(super) fn new(search: &SearchConfig) -> Seat {
-        Seat {
+impl GameSlot {
+    pub(super) fn new(search: &SearchConfig) -> GameSlot {
+        GameSlot {
             game: None,
             search: Search::new(search.clone()),
             turn: Turn::Empty,
@@ -66,18 +66,22 @@ impl Seat {
     }
 
     /// Begins game number `number`.
-    pub(super) fn begin_game(&mut self, number: u64, table: &Table<'_>) {
-        self.game = Some(Game::begin(number, table));
+    pub(super) fn begin_game(&mut self, number: u64, settings: &GenerationSettings<'_>) {
+        self.game = Some(Game::begin(number, settings));
     }
 
-    /// Takes up a game from a snapshot.
-    pub(super) fn resume_game(&mut self, record: GameRecord, table: &Table<'_>) -> Result<(), RecordError> {
-        self.game = Some(Game::resume(record, table)?);
+    /// Resumes a game from a snapshot.
+    pub(super) fn resume_game(
+        &mut self,
+        record: GameRecord,
+        settings: &GenerationSettings<'_>,
+    ) -> Result<(), RecordError> {
+        self.game = Some(Game::resume(record, settings)?);
         Ok(())
     }
 
     /// Begins the turn of the side to move.
-    pub(super) fn begin_turn(&mut self, table: &Table<'_>) {
+    pub(super) fn begin_turn(&mut self, settings: &GenerationSettings<'_>) {
         let Some(game) = &mut self.game else {
             self.turn = Turn::Empty;
             return;
@@ -89,51 +93,57 @@ impl Seat {
                 return;
             }
         }
-        self.begin_search(table);
+        self.begin_search(settings);
     }
 
-    fn begin_search(&mut self, table: &Table<'_>) {
+    fn begin_search(&mut self, settings: &GenerationSettings<'_>) {
         let Some(game) = &self.game else { return };
         let side = game.position.side_to_move();
-        let playouts = balance::playouts(table.balance.of(&game.record.rules), table.playouts)[side.index()];
-        let mut noise = generator(table.seed, game.record.game, game.record.plies.len(), Purpose::SearchNoise);
+        let playouts = balance::playouts(settings.balance.of(&game.record.rules), settings.playouts)[side.index()];
+        let mut noise = generator(settings.seed, game.record.game, game.record.plies.len(), Purpose::SearchNoise);
         self.search.begin(&game.position, playouts, Some(&mut noise));
         self.turn = Turn::Searching;
     }
 
-    /// Thinks until an evaluation is needed; `None` when the turn needs no more.
-    pub(super) fn think(&mut self) -> Option<Ask> {
+    /// Advances the turn to the next evaluation that it needs; `None` when the ply is chosen.
+    pub(super) fn next_query(&mut self) -> Option<Query> {
         match self.turn {
             Turn::Empty | Turn::Chosen(_) => None,
-            Turn::Opening => Some(Ask::Root),
+            Turn::Opening => Some(Query::Root),
             Turn::Searching => loop {
                 match self.search.select_leaf() {
-                    Selection::Leaf(leaf) => return Some(Ask::Leaf(leaf)),
+                    Selection::Leaf(leaf) => return Some(Query::Leaf(leaf)),
                     Selection::Settled => {}
-                    // With no leaf outstanding nothing can block.
+                    // `Blocked` cannot occur without an outstanding leaf.
                     Selection::Finished | Selection::Blocked => return None,
                 }
             },
         }
     }
 
-    /// The request behind what [`Seat::think`] asked.
-    pub(super) fn request(&self, ask: &Ask) -> EvalRequest<'_> {
-        match (ask, &self.game) {
-            (Ask::Leaf(leaf), _) => self.search.request(*leaf),
-            (Ask::Root, Some(game)) => EvalRequest { position: &game.position, moves: &self.moves, auxiliary: false },
-            (Ask::Root, None) => unreachable!("only a seat with a game asks"),
+    /// The evaluation request of a query of [`GameSlot::next_query`].
+    pub(super) fn request(&self, query: &Query) -> EvalRequest<'_> {
+        match (query, &self.game) {
+            (Query::Leaf(leaf), _) => self.search.request(*leaf),
+            (Query::Root, Some(game)) => EvalRequest { position: &game.position, moves: &self.moves, auxiliary: false },
+            (Query::Root, None) => unreachable!("only a slot with a game has queries"),
         }
     }
 
-    /// Takes the answer to what [`Seat::think`] asked.
-    pub(super) fn answer(&mut self, ask: &Ask, evaluation: &Evaluation, priors: &[f32], table: &Table<'_>) {
-        if let Ask::Leaf(leaf) = ask {
+    /// Takes the evaluation and priors of a query.
+    pub(super) fn answer(
+        &mut self,
+        query: &Query,
+        evaluation: &Evaluation,
+        priors: &[f32],
+        settings: &GenerationSettings<'_>,
+    ) {
+        if let Query::Leaf(leaf) = query {
             return self.search.expand(*leaf, evaluation, priors);
         }
         let Some(game) = &mut self.game else { return };
-        let mut rng = generator(table.seed, game.record.game, game.record.plies.len(), Purpose::OpeningMove);
-        let temperature = table.config.opening_temperature;
+        let mut rng = generator(settings.seed, game.record.game, game.record.plies.len(), Purpose::OpeningMove);
+        let temperature = settings.config.opening_temperature;
         let chosen =
             choose_opening_move(&mut game.position, &self.moves, priors, temperature, &mut rng, &mut self.replies);
         match chosen {
@@ -148,31 +158,35 @@ impl Seat {
                     trains: false,
                 });
             }
-            // Every move loses at once: let the search find the one that holds out.
-            None => self.begin_search(table),
+            // Every move loses at once: let the search find the most stubborn one.
+            None => self.begin_search(settings),
         }
     }
 
-    /// Ends the turn: the ply enters the record. Returns the game if it is over; the seat is empty then.
-    pub(super) fn end_turn(&mut self, table: &Table<'_>, counters: &mut Counters) -> Option<GameRecord> {
+    /// Ends the turn: records the ply. Returns a finished game and leaves the slot empty.
+    pub(super) fn end_turn(
+        &mut self,
+        settings: &GenerationSettings<'_>,
+        counters: &mut Counters,
+    ) -> Option<GameRecord> {
         let ply = match std::mem::replace(&mut self.turn, Turn::Empty) {
             Turn::Empty | Turn::Opening => return None,
             Turn::Chosen(ply) => ply,
-            Turn::Searching => self.ply_of_search(table, counters),
+            Turn::Searching => self.ply_of_search(settings, counters),
         };
         let game = self.game.as_mut()?;
         counters.plies += 1;
-        if !game.play(ply, table) {
+        if !game.play(ply, settings) {
             return None;
         }
         self.game.take().map(|game| game.record)
     }
 
-    /// The ply that a finished search chose.
-    fn ply_of_search(&self, table: &Table<'_>, counters: &mut Counters) -> PlyRecord {
+    /// The ply that a finished search has chosen.
+    fn ply_of_search(&self, settings: &GenerationSettings<'_>, counters: &mut Counters) -> PlyRecord {
         let report = self.search.report();
         counters.playouts += u64::from(report.playouts);
-        // Without an evaluation of the root there is no prior that the search could differ from.
+        // A root without an evaluation has no priors to compare with.
         if report.evaluations > 0 {
             counters.compare(&report.policy_target, report.moves.iter().map(|root| root.prior));
         }
@@ -181,7 +195,7 @@ impl Seat {
         let sum: f32 = policy.iter().map(|&(_, weight)| weight).sum();
         policy.iter_mut().for_each(|(_, weight)| *weight = short(*weight / sum));
         PlyRecord {
-            mv: self.blunder(&report, table).unwrap_or(report.best),
+            mv: self.blunder(&report, settings).unwrap_or(report.best),
             policy,
             playouts: report.playouts,
             raw: report.raw,
@@ -190,14 +204,14 @@ impl Seat {
         }
     }
 
-    /// A random move instead of the best one, now and then, where the balance asks it of this side. A certain win is
-    /// never given away, so the results of decided positions stay what they are.
-    fn blunder(&self, report: &SearchReport, table: &Table<'_>) -> Option<Move> {
+    /// A random move instead of the best one, with the probability of this side's handicap. A proven win is never given
+    /// away, so the results of decided positions do not change.
+    fn blunder(&self, report: &SearchReport, settings: &GenerationSettings<'_>) -> Option<Move> {
         let record = self.record()?;
         let side = self.game.as_ref()?.position.side_to_move();
-        let share = f64::from(balance::blunders(table.balance.of(&record.rules), side));
-        let mut rng = generator(table.seed, record.game, record.plies.len(), Purpose::Blunder);
-        if unit(&mut rng) >= share || report.proven.is_some_and(|proven| proven.verdict == Verdict::Win) {
+        let share = f64::from(balance::blunders(settings.balance.of(&record.rules), side));
+        let mut rng = generator(settings.seed, record.game, record.plies.len(), Purpose::Blunder);
+        if unit(&mut rng) >= share || report.proven.is_some_and(|proven| proven.result == ProvenResult::Win) {
             return None;
         }
         let index = (unit(&mut rng) * report.moves.len() as f64) as usize;
@@ -205,7 +219,7 @@ impl Seat {
     }
 }
 
-/// Rounds to 12 significant bits: far finer than a search is sure of, and a fifth off the size of record files.
+/// Rounds to 12 significant bits, far finer than the accuracy of a search. This makes record files a fifth smaller.
 fn short(weight: f32) -> f32 {
     const DROPPED: u32 = 12;
     f32::from_bits((weight.to_bits() + (1 << (DROPPED - 1))) & !((1 << DROPPED) - 1))

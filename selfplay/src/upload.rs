@@ -1,8 +1,7 @@
-//! Games that one fleet plays for another: a worker's for the trainer's.
+//! Games that a worker's fleet plays for the trainer's fleet.
 //!
-//! A worker keeps nothing of a run but its games in flight. The trainer's fleet is the one that adapts, from
-//! everybody's games; what came of it travels to the workers as an [`Adaptation`], and the games come back as
-//! [`Arrival`]s.
+//! A worker keeps only its games in flight. The trainer's fleet adapts handicaps and resignation to the games of all
+//! workers and sends them to the workers as an [`Adaptation`]. The workers send finished games back as [`Upload`]s.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,87 +10,88 @@ use super::balance::Balance;
 use super::resignation::Verification;
 use super::statistics::Counters;
 use hnefi_run::codec;
-use hnefi_run::codec::ARRIVAL;
+use hnefi_run::codec::UPLOAD;
 use hnefi_run::{GameRecord, RecordError};
 
-/// What a fleet has learned from its games about how to play the next ones: handicaps, and whether to resign.
+/// The handicaps and the resignation rule that a fleet has adapted to its finished games.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Adaptation {
     balance: Balance,
     verification: Verification,
 }
 
-/// Games that a worker brings.
+/// The finished games that a worker sends to the trainer at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Arrival {
-    /// The worker's seed, which no other has.
+pub struct Upload {
+    /// The worker's seed, which is unique within the run.
     pub worker: u64,
-    /// Version of its program.
+    /// Name and version of the worker's program.
     pub program: String,
     /// Generation whose network played the latest moves.
     pub generation: u32,
-    /// Games that have ended, by number.
+    /// The finished games, in order of their numbers.
     pub games: Vec<GameRecord>,
     pub(super) counters: Counters,
 }
 
-impl Arrival {
-    /// The arrival as the bytes of a file.
+impl Upload {
+    /// Encodes the upload as the bytes of a file.
     pub fn encode(&self) -> Vec<u8> {
-        codec::encode(ARRIVAL, self)
+        codec::encode(UPLOAD, self)
     }
 
-    /// Reads what [`Arrival::encode`] made and checks every game; `file` names it in errors.
+    /// Decodes the bytes of [`Upload::encode`] and replays every game; `file` names them in errors.
     ///
     /// # Errors
-    /// When the bytes are no arrival, come from a newer program, or are cut or damaged, or a game is not finished or
-    /// does not follow the rules.
-    pub fn decode(file: &str, bytes: &[u8]) -> Result<Arrival, RecordError> {
-        let arrival: Arrival = codec::decode(ARRIVAL, file, bytes)?;
-        for game in &arrival.games {
+    /// When the bytes are not an upload, come from a newer program, or are truncated or damaged, and when a game is
+    /// unfinished or breaks the rules.
+    pub fn decode(file: &str, bytes: &[u8]) -> Result<Upload, RecordError> {
+        let upload: Upload = codec::decode(UPLOAD, file, bytes)?;
+        for game in &upload.games {
             game.check()?;
             if !game.is_finished() {
                 let problem = "the game goes on; expected finished games".to_owned();
                 return Err(RecordError::Inconsistent { game: game.game, place: "end".to_owned(), problem });
             }
         }
-        Ok(arrival)
+        Ok(upload)
     }
 
-    /// Training plies in its games.
+    /// Number of training plies in the games.
     pub fn training_plies(&self) -> u64 {
         self.games.iter().map(|game| game.training_plies() as u64).sum()
     }
 }
 
 impl Fleet {
-    /// What this fleet has learned about how to play.
+    /// The present handicaps and resignation rule.
     pub fn adaptation(&self) -> Adaptation {
         Adaptation { balance: self.balance.clone(), verification: self.verification.clone() }
     }
 
-    /// Plays from now on as another fleet would.
+    /// Replaces handicaps and resignation rule by those of another fleet.
     pub fn adapt(&mut self, to: &Adaptation) {
         self.balance = to.balance.clone();
         self.verification = to.verification.clone();
     }
 
-    /// Hands over the games finished so far to be brought to the trainer's fleet. Nothing is learned from them here.
-    pub fn send(&mut self, program: &str, generation: u32) -> Arrival {
+    /// Takes the games finished so far out of the fleet, for the trainer's fleet. This fleet does not adapt to them.
+    pub fn send(&mut self, program: &str, generation: u32) -> Upload {
         let (games, counters) = self.finished();
         let (program, counters) = (program.to_owned(), Counters::total(&counters));
-        Arrival { worker: self.seed, program, generation, games, counters }
+        Upload { worker: self.seed, program, generation, games, counters }
     }
 
-    /// Games that this fleet has handed over already and that are to arrive anew. Their plies were counted then.
-    pub fn returned(&self, program: &str, generation: u32, games: Vec<GameRecord>) -> Arrival {
+    /// Makes an upload of games that this fleet has already handed over. Its counters are zero, because the plies were
+    /// counted at that time.
+    pub fn returned(&self, program: &str, generation: u32, games: Vec<GameRecord>) -> Upload {
         let (program, counters) = (program.to_owned(), Counters::default());
-        Arrival { worker: self.seed, program, generation, games, counters }
+        Upload { worker: self.seed, program, generation, games, counters }
     }
 
-    /// Takes in games that another fleet sent; they belong to this generation.
-    pub fn receive(&mut self, arrival: Arrival) {
-        self.arrivals.push(arrival);
+    /// Adds another fleet's games to this generation.
+    pub fn receive(&mut self, upload: Upload) {
+        self.uploads.push(upload);
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
         Fleet::new(&config, &SearchConfig::default(), seed).with_threads(1)
     }
 
-    fn played(seed: u64) -> Arrival {
+    fn played(seed: u64) -> Upload {
         let mut fleet = fleet(seed);
         fleet.play(Quota::Games(32), 4, "network", &uniform, &Unobserved).unwrap();
         fleet.send("hnefi 1", 3)
@@ -134,11 +134,11 @@ mod tests {
 
     #[test]
     fn an_arrival_counts_like_games_of_ones_own() {
-        let arrival = Arrival::decode("a", &played(7).encode()).unwrap();
-        assert_eq!((arrival.worker, arrival.games.len(), arrival.generation), (7, 32, 3));
+        let upload = Upload::decode("a", &played(7).encode()).unwrap();
+        assert_eq!((upload.worker, upload.games.len(), upload.generation), (7, 32, 3));
         let mut own = fleet(7);
         let mut trainer = fleet(1);
-        trainer.receive(arrival);
+        trainer.receive(upload);
         let received = trainer.end_generation();
         let expected = own.run(Quota::Games(32), 4, "network", &uniform, &Unobserved).unwrap();
         assert_eq!(received, expected);
@@ -160,16 +160,16 @@ mod tests {
 
     #[test]
     fn games_that_cannot_be_are_refused() {
-        let mut arrival = played(7);
-        arrival.games[3].resigned = Some(Side::Attackers);
-        let message = Arrival::decode("a", &arrival.encode()).unwrap_err().to_string();
+        let mut upload = played(7);
+        upload.games[3].resigned = Some(Side::Attackers);
+        let message = Upload::decode("a", &upload.encode()).unwrap_err().to_string();
         assert!(message.starts_with("game 3, end: "), "{message}");
-        let mut arrival = played(7);
-        arrival.games[4].outcome = None;
-        arrival.games[4].plies.pop();
-        let message = Arrival::decode("a", &arrival.encode()).unwrap_err().to_string();
+        let mut upload = played(7);
+        upload.games[4].outcome = None;
+        upload.games[4].plies.pop();
+        let message = Upload::decode("a", &upload.encode()).unwrap_err().to_string();
         assert!(message.starts_with("game 4, end: "), "{message}");
-        let message = Arrival::decode("a", &hnefi_run::encode_games(&[])).unwrap_err().to_string();
+        let message = Upload::decode("a", &hnefi_run::encode_games(&[])).unwrap_err().to_string();
         assert!(message.contains("expected a worker's game file"), "{message}");
     }
 }

@@ -1,0 +1,207 @@
+//! The threads of a fleet. Each has its own evaluator.
+//!
+//! A thread takes the first game batch of a queue, plays one round and puts the batch back at the end, so all batches
+//! advance evenly. The caller's thread receives messages: it sums up the progress, asks the observer whether to stop or
+//! save, and assembles a snapshot from the states that the batches report between their rounds. No thread waits for
+//! another.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use hnefi_inference::{EvalError, Evaluator};
+
+use super::error::FleetError;
+use super::game_batch::GameBatch;
+use super::observer::{FleetObserver, FleetProgress};
+use super::settings::{GenerationSettings, Quota};
+use super::snapshot::GameBatchState;
+
+/// Time between two questions to the observer.
+const OBSERVE_EVERY: Duration = Duration::from_millis(50);
+
+/// Answers every snapshot: the state of a batch that is done does not change.
+const EVERY_SNAPSHOT: u64 = u64::MAX;
+
+/// Makes the evaluator of one thread.
+pub(super) type MakeEvaluator<'a> = &'a (dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync);
+
+/// A message to the caller's thread.
+enum Message {
+    /// A batch has played a round.
+    Round { batch: usize, progress: FleetProgress },
+    /// The state of a batch between two rounds, for snapshot number `snapshot` or, once the batch is done, for every
+    /// one.
+    State { batch: usize, snapshot: u64, state: GameBatchState },
+    /// An evaluator failed, and its thread ends.
+    Failed(EvalError),
+}
+
+/// State shared by the threads.
+struct Shared<'batches, 'a> {
+    settings: &'a GenerationSettings<'a>,
+    queue: Mutex<VecDeque<(&'batches mut GameBatch, u64)>>,
+    stop: AtomicBool,
+    /// Number of the newest snapshot requested.
+    snapshot: AtomicU64,
+}
+
+/// Plays until every batch has reached its part of the quota. `save` receives the states of all batches, each between
+/// two of its rounds.
+pub(super) fn play(
+    batches: &mut [GameBatch],
+    settings: &GenerationSettings<'_>,
+    threads: usize,
+    make_evaluator: MakeEvaluator<'_>,
+    observer: &dyn FleetObserver,
+    save: &mut dyn FnMut(Vec<GameBatchState>),
+) -> Result<(), FleetError> {
+    let mut collector = Collector {
+        progress: batches.iter().map(|batch| batch.progress(settings)).collect(),
+        states: batches.iter().map(|batch| batch.is_done(settings).then(|| batch.state())).collect(),
+        snapshots: batches.iter().map(|batch| if batch.is_done(settings) { EVERY_SNAPSHOT } else { 0 }).collect(),
+        failed: None,
+        stopped: false,
+        quota: settings.quota,
+    };
+    let queue: VecDeque<_> =
+        batches.iter_mut().filter(|batch| !batch.is_done(settings)).map(|batch| (batch, 0)).collect();
+    let threads = threads.clamp(1, queue.len().max(1));
+    let shared =
+        Shared { settings, queue: Mutex::new(queue), stop: AtomicBool::new(false), snapshot: AtomicU64::new(0) };
+    std::thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        for number in 0..threads {
+            let (sender, shared) = (sender.clone(), &shared);
+            let work = move || work(shared, make_evaluator, &sender);
+            // There is no alternative to a thread that does not start.
+            std::thread::Builder::new()
+                .name(format!("fleet-{number}"))
+                .spawn_scoped(scope, work)
+                .expect("the operating system starts a thread");
+        }
+        drop(sender);
+        collector.receive(&receiver, &shared, observer, save);
+    });
+    match collector.failed {
+        Some(source) => Err(FleetError::Evaluation { source }),
+        None if collector.stopped && batches.iter().any(|batch| !batch.is_done(settings)) => Err(FleetError::Stopped),
+        None => Ok(()),
+    }
+}
+
+/// The work of one thread.
+fn work(shared: &Shared<'_, '_>, make_evaluator: MakeEvaluator<'_>, sender: &Sender<Message>) {
+    // The receiver lives until all senders are dropped, so sending does not fail.
+    let send = |message| {
+        let _ = sender.send(message);
+    };
+    let mut evaluator = match make_evaluator() {
+        Ok(evaluator) => evaluator,
+        Err(error) => return send(Message::Failed(error)),
+    };
+    // An empty queue means that other threads hold all unfinished batches.
+    while let Some((batch, mut snapshot)) = shared.next() {
+        let wanted = shared.snapshot.load(Ordering::Acquire);
+        if snapshot != wanted {
+            snapshot = wanted;
+            send(Message::State { batch: batch.index(), snapshot, state: batch.state() });
+        }
+        match batch.play_round(shared.settings, &mut *evaluator, &shared.stop) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => return send(Message::Failed(error)),
+        }
+        send(Message::Round { batch: batch.index(), progress: batch.progress(shared.settings) });
+        if batch.is_done(shared.settings) {
+            send(Message::State { batch: batch.index(), snapshot: EVERY_SNAPSHOT, state: batch.state() });
+        } else {
+            shared.queue().push_back((batch, snapshot));
+        }
+    }
+}
+
+impl<'batches> Shared<'batches, '_> {
+    fn queue(&self) -> std::sync::MutexGuard<'_, VecDeque<(&'batches mut GameBatch, u64)>> {
+        // No code panics while it holds this lock, so the queue is consistent.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next(&self) -> Option<(&'batches mut GameBatch, u64)> {
+        self.queue().pop_front()
+    }
+}
+
+/// Receives the messages of all threads.
+struct Collector {
+    progress: Vec<FleetProgress>,
+    states: Vec<Option<GameBatchState>>,
+    /// Number of the snapshot that each batch's state belongs to.
+    snapshots: Vec<u64>,
+    failed: Option<EvalError>,
+    stopped: bool,
+    quota: Quota,
+}
+
+impl Collector {
+    /// Receives messages until the last thread has ended.
+    fn receive(
+        &mut self,
+        receiver: &Receiver<Message>,
+        shared: &Shared<'_, '_>,
+        observer: &dyn FleetObserver,
+        save: &mut dyn FnMut(Vec<GameBatchState>),
+    ) {
+        let mut saving = None;
+        let mut observe_at = Instant::now();
+        loop {
+            match receiver.recv_timeout(observe_at.saturating_duration_since(Instant::now())) {
+                Ok(Message::Round { batch, progress }) => self.progress[batch] = progress,
+                Ok(Message::State { batch, snapshot, state }) => {
+                    self.states[batch] = Some(state);
+                    self.snapshots[batch] = snapshot;
+                }
+                Ok(Message::Failed(error)) => {
+                    self.failed.get_or_insert(error);
+                    shared.stop.store(true, Ordering::Relaxed);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if saving.is_some_and(|snapshot| self.snapshots.iter().all(|&answered| answered >= snapshot)) {
+                saving = None;
+                save(self.states.iter().flatten().cloned().collect());
+            }
+            if Instant::now() >= observe_at {
+                observe_at = Instant::now() + OBSERVE_EVERY;
+                observer.progress(&self.total());
+                if observer.should_stop() {
+                    self.stopped = true;
+                    shared.stop.store(true, Ordering::Relaxed);
+                }
+                if saving.is_none() && observer.save_due() {
+                    saving = Some(shared.snapshot.fetch_add(1, Ordering::Release) + 1);
+                }
+            }
+        }
+        observer.progress(&self.total());
+    }
+
+    fn total(&self) -> FleetProgress {
+        let mut total = FleetProgress::default();
+        for batch in &self.progress {
+            total.done += batch.done;
+            total.games += batch.games;
+            total.games_in_flight += batch.games_in_flight;
+            total.training_plies += batch.training_plies;
+            total.plies += batch.plies;
+            total.playouts += batch.playouts;
+            total.evaluations += batch.evaluations;
+        }
+        let (Quota::Plies(quota) | Quota::Games(quota)) = self.quota;
+        total.done = (total.done / quota.max(1) as f64).min(1.0);
+        total
+    }
+}
