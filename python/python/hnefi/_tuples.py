@@ -1,0 +1,91 @@
+"""What functions return that have more than one thing to say."""
+
+from typing import NamedTuple, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Observation(NamedTuple):
+    """What is seen of N games, one row a game. n is the board's side, A = 40 * n * n the length of the policy index."""
+
+    planes: NDArray[np.float32]
+    """[N, 16, n, n] float32, 0 or 1; rank 1 first, file a first. Absolute: attackers, defenders, king, ..."""
+    globals: NDArray[np.float32]
+    """[N, 48] float32 in 0..1: side to move, board size, options of the rules, clocks."""
+    masks: NDArray[np.bool_]
+    """[N, A] bool: the legal moves."""
+    players: NDArray[np.int8]
+    """[N] int8: the side to move, 0 attackers, 1 defenders."""
+
+
+class Step(NamedTuple):
+    """What `VectorEnv.step` returns."""
+
+    observation: Observation
+    """After the moves; where a game ended, of the new game's start."""
+    rewards: NDArray[np.float32]
+    """[N] float32 for the side that moved: 1 for a win, -1 for a loss, 0 for a draw and while the game goes on."""
+    dones: NDArray[np.bool_]
+    """[N] bool: the game ended with this move, and the next one has begun."""
+
+
+class RandomPlay(NamedTuple):
+    """What `VectorEnv.step_random` counted."""
+
+    plies: int
+    """Plies played, over all games."""
+    attackers: int
+    """Games that the attackers won."""
+    defenders: int
+    """Games that the defenders won."""
+    draws: int
+    """Games that nobody won."""
+
+
+class Evaluation(NamedTuple):
+    """What a network says of N positions, from the side to move."""
+
+    values: NDArray[np.float32]
+    """[N, 3] float32: chances of win, draw and loss; they sum to 1."""
+    plies_left: NDArray[np.float32]
+    """[N] float32: expected plies to the end of the game."""
+    priors: NDArray[np.float32]
+    """[N, A] float32: the policy; 0 for illegal moves, each row sums to 1."""
+
+
+class SearchResult(NamedTuple):
+    """What a search found, from the side to move. The arrays have a row for each of the k legal moves."""
+
+    best: str
+    """The move to play, such as `d6f6`."""
+    action: int
+    """The same as a number of the policy index."""
+    value: tuple[float, float, float]
+    """Chances of win, draw and loss after the search."""
+    raw: tuple[float, float, float]
+    """What the network alone said of them."""
+    moves: list[str]
+    """The legal moves."""
+    actions: NDArray[np.int64]
+    """[k] int64: the legal moves as numbers of the policy index."""
+    visits: NDArray[np.uint32]
+    """[k] uint32: playouts through each move."""
+    priors: NDArray[np.float32]
+    """[k] float32: the network's policy (softened with a PUCT root, as the search uses it)."""
+    values: NDArray[np.float32]
+    """[k, 3] float32: chances after each move; NaN for a move that nothing is known of."""
+    policy: NDArray[np.float32]
+    """[k] float32: what the policy should be, the target of AlphaZero-like training; sums to 1."""
+    principal_variation: list[str]
+    """The line that the search expects, beginning with `best`."""
+    playouts: int
+    """Playouts made; fewer than asked for when the result was proven."""
+    evaluations: int
+    """Positions that the network evaluated."""
+    nodes: int
+    """Positions in the tree."""
+    depth: int
+    """Plies from the root to the deepest position evaluated."""
+    proven: Optional[tuple[str, int]]
+    """The certain result and the plies until then, such as `("win", 3)`; `None` while nothing is certain."""

@@ -1,0 +1,197 @@
+//! Checkpoints: networks that evaluate and search.
+
+use std::path::{Path, PathBuf};
+
+use hnefi_arena::players::ModelCache;
+use hnefi_engine::Position as Board;
+use hnefi_inference::{
+    Card, DeviceChoice, DeviceList, EvalError, EvalRequest, Evaluations, EvaluatorFactory, PrecisionChoice, Wdl,
+    evaluators, pretrained_names,
+};
+use hnefi_search::SearchConfig;
+use numpy::IntoPyArray;
+use numpy::ndarray::{Array1, Array2};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+use crate::observation::{action_of, actions, legal_moves};
+use crate::position::position_of;
+use crate::vector::VectorEnv;
+use crate::{refused, search, to_python, tuple};
+
+/// Positions that one evaluator takes at once.
+const BATCH: usize = 32;
+
+/// The names of the checkpoints in this package.
+#[pyfunction]
+pub fn checkpoint_names() -> Vec<&'static str> {
+    pretrained_names()
+}
+
+/// Checkpoint(path, *, precision='f32'): a network that evaluates and searches on the CPU.
+///
+/// `path` is a checkpoint's folder, a run in a directory or a bucket (its newest checkpoint) or the name of a shipped
+/// checkpoint. `precision` is "f32" (the same results on every machine), "bf16", "int8" or "auto" (the fastest here).
+/// Raises ValueError when there is none, or it is damaged.
+#[pyclass(module = "hnefi", frozen)]
+pub struct Checkpoint {
+    path: PathBuf,
+    card: Card,
+    precision: PrecisionChoice,
+    evaluators: EvaluatorFactory,
+}
+
+#[pymethods]
+impl Checkpoint {
+    #[new]
+    #[pyo3(signature = (path, *, precision = "f32"), text_signature = "(path, *, precision='f32')")]
+    fn new(py: Python<'_>, path: PathBuf, precision: &str) -> PyResult<Checkpoint> {
+        let precision: PrecisionChoice = precision.parse().map_err(refused)?;
+        py.detach(|| load(&path, precision)).map_err(refused)
+    }
+
+    /// What it was loaded from.
+    #[getter]
+    fn path(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// SHA-256 of the weights, in hex.
+    #[getter]
+    fn id(&self) -> &str {
+        &self.card.id
+    }
+
+    /// The rulesets that it was trained on.
+    #[getter]
+    fn rulesets(&self) -> Vec<String> {
+        self.card.rulesets.clone()
+    }
+
+    /// What is known of it: shape, training, encoding. A dict.
+    fn card<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.card)
+    }
+
+    /// Evaluates N positions of one board size, as a sequence of `Position` and `Game` or a `VectorEnv`. Returns an
+    /// `Evaluation`, from each side to move.
+    ///
+    /// Runs on all cores; the answer to a position does not depend on the others. Raises ValueError for no positions,
+    /// several board sizes and a finished game. The interpreter's lock is released.
+    fn evaluate<'py>(&self, py: Python<'py>, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let positions: Vec<Board> = match positions.cast::<VectorEnv>() {
+            Ok(env) => env.try_borrow()?.positions(),
+            Err(_) => positions.try_iter()?.map(|one| position_of(&one?)).collect::<PyResult<_>>()?,
+        };
+        let answers = py.detach(|| self.answers(&positions)).map_err(refused)?;
+        let (values, plies_left, priors) = (answers.values, answers.plies_left, answers.priors);
+        tuple(py, "Evaluation", (values.into_pyarray(py), plies_left.into_pyarray(py), priors.into_pyarray(py)))
+    }
+
+    /// Searches a position and returns a `SearchResult`, from the side to move.
+    ///
+    /// One limit: `playouts` (64 when nothing is given; Gumbel root, the same result again on one thread) or `seconds`
+    /// (PUCT root). `threads` search one tree. `settings` are keys of the search such as `root="puct"`, `c_puct=1.5`,
+    /// `considered=8` (docs/CONFIGURATION.md, without `search.`). Raises ValueError when the game is over or a setting
+    /// cannot be. Ctrl-C ends the search. The interpreter's lock is released.
+    #[pyo3(
+        signature = (position, playouts = None, *, seconds = None, threads = 1, **settings),
+        text_signature = "($self, position, playouts=None, *, seconds=None, threads=1, **settings)"
+    )]
+    fn search<'py>(
+        &self,
+        py: Python<'py>,
+        position: &Bound<'py, PyAny>,
+        playouts: Option<u32>,
+        seconds: Option<f64>,
+        threads: usize,
+        settings: Option<&Bound<'py, pyo3::types::PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let position = position_of(position)?;
+        if position.outcome().is_some() {
+            return Err(refused(format!("search: the game is over ({})", position.fen())));
+        }
+        if threads == 0 {
+            return Err(refused("threads = 0: expected at least 1"));
+        }
+        let limit = search::Limit::of(playouts, seconds)?;
+        let config = search::config(limit, settings)?;
+        let (report, position) = py.detach(|| {
+            let mut own: Vec<_> = (0..threads).map(|_| (self.evaluators)()).collect();
+            search::run(position, config, limit, &mut own)
+        })?;
+        search::report(py, &report, &position)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Checkpoint {} ({}), {}>", self.path.display(), self.card.rulesets.join(", "), self.precision)
+    }
+}
+
+fn load(path: &Path, precision: PrecisionChoice) -> Result<Checkpoint, String> {
+    let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
+    let checkpoint = models.checkpoint(path).map_err(|error| error.to_string())?;
+    let evaluators = evaluators(&checkpoint.weights, &DeviceList::from(DeviceChoice::Cpu), precision);
+    let evaluators = evaluators.map_err(|error| error.to_string())?;
+    Ok(Checkpoint { path: path.to_owned(), card: checkpoint.card.clone(), precision, evaluators })
+}
+
+/// What the network says of some positions.
+struct Answers {
+    values: Array2<f32>,
+    plies_left: Array1<f32>,
+    priors: Array2<f32>,
+}
+
+impl Checkpoint {
+    fn answers(&self, positions: &[Board]) -> Result<Answers, String> {
+        let Some(first) = positions.first() else { return Err("no positions: expected at least one".to_owned()) };
+        let (size, count) = (first.size(), positions.len());
+        for (index, position) in positions.iter().enumerate() {
+            if position.size() != size {
+                let (a, b) = (position.size().side(), size.side());
+                return Err(format!("position {index}: a board of {a}x{a} beside one of {b}x{b}; expected one size"));
+            }
+            if position.outcome().is_some() {
+                return Err(format!(
+                    "position {index}: the game is over ({}); expected one that goes on",
+                    position.fen()
+                ));
+            }
+        }
+        let width = actions(size);
+        let (mut values, mut plies_left) = (vec![0.0; 3 * count], vec![0.0; count]);
+        let mut priors = vec![0.0; width * count];
+        // As many pieces as threads, so that an evaluator's memory is made once a thread.
+        let piece = count.div_ceil(rayon::current_num_threads()).max(1);
+        let pieces = positions
+            .par_chunks(piece)
+            .zip(values.par_chunks_mut(3 * piece))
+            .zip(plies_left.par_chunks_mut(piece))
+            .zip(priors.par_chunks_mut(width * piece));
+        pieces
+            .try_for_each(|(((positions, values), plies_left), priors)| -> Result<(), EvalError> {
+                let (mut evaluator, mut answers) = ((self.evaluators)(), Evaluations::new());
+                for (batch, positions) in positions.chunks(BATCH).enumerate() {
+                    let moves: Vec<_> = positions.iter().map(legal_moves).collect();
+                    let request = |(position, moves)| EvalRequest { position, moves, auxiliary: false };
+                    let lists = moves.iter().map(|moves| moves.as_slice());
+                    let requests: Vec<_> = positions.iter().zip(lists).map(request).collect();
+                    evaluator.evaluate(&requests, &mut answers)?;
+                    for (index, moves) in moves.iter().enumerate() {
+                        let (answer, row) = (answers.get(index), batch * BATCH + index);
+                        let Wdl { win, draw, loss } = answer.wdl;
+                        values[3 * row..][..3].copy_from_slice(&[win, draw, loss]);
+                        plies_left[row] = answer.moves_left;
+                        for (&mv, &prior) in moves.iter().zip(answers.priors(index)) {
+                            priors[width * row + action_of(mv, size)] = prior;
+                        }
+                    }
+                }
+                Ok(())
+            })
+            .map_err(|error| error.to_string())?;
+        let shaped = |values, width| Array2::from_shape_vec((count, width), values).map_err(|error| error.to_string());
+        Ok(Answers { values: shaped(values, 3)?, plies_left: plies_left.into(), priors: shaped(priors, width)? })
+    }
+}

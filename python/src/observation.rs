@@ -1,0 +1,101 @@
+//! Positions as arrays, and moves as numbers.
+
+use hnefi_engine::{BoardSize, Move, MoveList, Position};
+use hnefi_inference::{Encoding, Features, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
+use numpy::ndarray::{Array1, Array3};
+use numpy::{IntoPyArray, PyArray1, PyArray3};
+use pyo3::prelude::*;
+
+use crate::refused;
+
+/// Length of the policy index on a board.
+pub fn actions(size: BoardSize) -> usize {
+    POLICY_PLANES * size.squares()
+}
+
+/// A move's place in the policy index.
+pub fn action_of(mv: Move, size: BoardSize) -> usize {
+    PolicyIndex::of(mv, size).flat(size)
+}
+
+/// The move at a place of the policy index.
+pub fn move_of(action: i64, size: BoardSize) -> Result<Move, String> {
+    let count = actions(size);
+    let index = usize::try_from(action).ok().filter(|&index| index < count);
+    let index = index.ok_or_else(|| format!("action {action}: expected 0 to {} on this board", count - 1))?;
+    let mv = PolicyIndex::from_flat(index, size).to_move(size);
+    mv.ok_or_else(|| format!("action {action}: the move would leave the board"))
+}
+
+/// A move given as text such as `d6f6` or as a number of the policy index.
+#[derive(FromPyObject)]
+pub enum MoveArgument {
+    /// A place in the policy index.
+    Action(i64),
+    /// `d6f6`.
+    Text(String),
+}
+
+impl MoveArgument {
+    /// The move it means on a board of this size.
+    pub fn on(&self, size: BoardSize) -> PyResult<Move> {
+        match self {
+            MoveArgument::Action(action) => move_of(*action, size).map_err(refused),
+            MoveArgument::Text(text) => Move::parse(text, size).map_err(refused),
+        }
+    }
+}
+
+/// The legal moves in generation order.
+pub fn legal_moves(position: &Position) -> MoveList {
+    let mut moves = MoveList::new();
+    position.legal_moves(&mut moves);
+    moves
+}
+
+/// Moves as texts.
+pub fn texts(moves: impl IntoIterator<Item = Move>, size: BoardSize) -> Vec<String> {
+    moves.into_iter().map(|mv| mv.text(size)).collect()
+}
+
+/// Moves as an array of numbers.
+pub fn numbers(py: Python<'_>, moves: impl IntoIterator<Item = Move>, size: BoardSize) -> Bound<'_, PyArray1<i64>> {
+    moves.into_iter().map(|mv| action_of(mv, size) as i64).collect::<Array1<i64>>().into_pyarray(py)
+}
+
+/// Marks the legal moves in `[actions]` values.
+pub fn write_mask(position: &Position, mask: &mut [bool]) {
+    mask.fill(false);
+    let size = position.size();
+    for &mv in legal_moves(position).as_slice() {
+        mask[action_of(mv, size)] = true;
+    }
+}
+
+/// What a network of the newest encoding sees.
+pub fn features(position: &Position) -> Features {
+    Encoding::NEWEST.features(position)
+}
+
+/// `[PLANES, N, N]`, made once and handed over.
+pub fn planes<'py>(py: Python<'py>, position: &Position) -> PyResult<Bound<'py, PyArray3<f32>>> {
+    let (side, squares) = (position.size().side(), position.size().squares());
+    let mut values = vec![0.0; PLANES * squares];
+    features(position).write_planes(squares, &mut values);
+    Ok(Array3::from_shape_vec((PLANES, side, side), values).map_err(refused)?.into_pyarray(py))
+}
+
+/// `[GLOBALS]`.
+pub fn globals<'py>(py: Python<'py>, position: &Position) -> Bound<'py, PyArray1<f32>> {
+    const _: () = assert!(GLOBALS == 48, "the documentation says 48");
+    features(position).globals.to_vec().into_pyarray(py)
+}
+
+/// `[actions]`, true for these moves.
+pub fn mask_of<'py>(py: Python<'py>, moves: &[Move], size: BoardSize) -> Bound<'py, PyArray1<bool>> {
+    let mut mask = vec![false; actions(size)];
+    for &mv in moves {
+        mask[action_of(mv, size)] = true;
+    }
+    mask.into_pyarray(py)
+}

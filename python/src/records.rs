@@ -1,0 +1,216 @@
+//! Recorded games as objects and arrays.
+
+use std::path::PathBuf;
+
+use hnefi_engine::{Ending, Position as Board};
+use hnefi_inference::{GLOBALS, PLANES, Wdl};
+use hnefi_run::{GameReader as Reader, GameRecord as Record, encode_games};
+use numpy::ndarray::{Array1, Array2, Array4};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::game::Game;
+use crate::observation::{action_of, actions, features, numbers, texts, write_mask};
+use crate::refused;
+use crate::rules::{Outcome, Rules, reward};
+
+/// The games of a record file (`.hgames`, docs/RECORDS.md), one after the other: an iterator with `len`. Raises
+/// ValueError for a damaged file.
+#[pyfunction]
+pub fn read_games(path: PathBuf) -> PyResult<GameReader> {
+    let file = path.display().to_string();
+    let bytes = std::fs::read(&path).map_err(|error| refused(format!("{file}: reading failed: {error}")))?;
+    Reader::new(file, bytes).map(GameReader).map_err(refused)
+}
+
+/// Writes games to a new record file. Raises ValueError when there is one already; it stays as it is.
+#[pyfunction]
+pub fn write_games(path: PathBuf, records: Vec<PyRef<'_, GameRecord>>) -> PyResult<()> {
+    let games: Vec<Record> = records.iter().map(|record| record.0.clone()).collect();
+    let failed = |error| refused(format!("{}: writing failed: {error}", path.display()));
+    let mut file = std::fs::File::create_new(&path).map_err(failed)?;
+    std::io::Write::write_all(&mut file, &encode_games(&games)).map_err(failed)
+}
+
+/// An iterator over the games of a record file; `len` is how many are to come.
+#[pyclass(module = "hnefi")]
+pub struct GameReader(Reader<Vec<u8>>);
+
+#[pymethods]
+impl GameReader {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&mut self) -> PyResult<Option<GameRecord>> {
+        self.0.next().transpose().map(|game| game.map(GameRecord)).map_err(refused)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.left() as usize
+    }
+}
+
+/// One recorded game; `len` counts plies.
+#[pyclass(module = "hnefi", frozen)]
+pub struct GameRecord(pub Record);
+
+#[pymethods]
+impl GameRecord {
+    /// Number of the game within its run.
+    #[getter]
+    fn game(&self) -> u64 {
+        self.0.game
+    }
+
+    /// Seed of the run.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    /// The rules, the ply cap included.
+    #[getter]
+    fn rules(&self) -> Rules {
+        Rules(self.0.rules)
+    }
+
+    /// The FEN that the game began from, None for the standard start.
+    #[getter]
+    fn start_fen(&self) -> Option<&str> {
+        self.0.start.as_deref()
+    }
+
+    /// Who played attackers and defenders: checkpoints' ids or players' specs.
+    #[getter]
+    fn players(&self) -> (&str, &str) {
+        let [attackers, defenders] = &self.0.players;
+        (attackers, defenders)
+    }
+
+    /// The moves played, first to last.
+    #[getter]
+    fn moves(&self) -> Vec<String> {
+        texts(self.0.plies.iter().map(|ply| ply.mv), self.0.rules.size)
+    }
+
+    /// How the game ended on the board; None for a resigned or unfinished game.
+    #[getter]
+    fn outcome(&self) -> Option<Outcome> {
+        self.0.outcome.map(Outcome)
+    }
+
+    /// The side that resigned, or None.
+    #[getter]
+    fn resigned(&self) -> Option<&'static str> {
+        self.0.resigned.map(|side| side.as_str())
+    }
+
+    /// The winner, on the board or by resignation; None for a draw and an unfinished game.
+    #[getter]
+    fn winner(&self) -> Option<&'static str> {
+        self.0.winner().map(|side| side.as_str())
+    }
+
+    /// The moves as numbers of the policy index: [T] int64. Raises ValueError when one is illegal.
+    fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        // Damaged records may hold moves that no board has.
+        self.0.final_position().map_err(refused)?;
+        Ok(numbers(py, self.0.plies.iter().map(|ply| ply.mv), self.0.rules.size))
+    }
+
+    /// The game as a `Game`, each move checked. Raises ValueError when one is illegal.
+    fn to_game(&self) -> PyResult<Game> {
+        let mut game = hnefi_engine::Game::from_position(self.0.start_position().map_err(refused)?);
+        self.0.final_position().map_err(refused)?;
+        for ply in &self.0.plies {
+            game.play(ply.mv).map_err(refused)?;
+        }
+        if let Some(side) = self.0.resigned {
+            game.resign(side).map_err(refused)?;
+        }
+        Ok(Game(game))
+    }
+
+    /// The game as a dict of arrays with a row for each of its T plies, for training.
+    ///
+    /// `planes` [T, 16, n, n] float32, `globals` [T, 48] float32, `masks` [T, A] bool, `players` [T] int8: as in
+    /// `Observation`, before the move. `actions` [T] int64: the moves played. `policies` [T, A] float32: the policy
+    /// targets, rows of zeros where there is none. `rewards` [T] float32: the game's result for the side to move, 1, 0
+    /// or -1; NaN for an unfinished game. `raw` and `searched` [T, 3] float32: win, draw and loss for the side to move,
+    /// by the network alone and after the search. `playouts` [T] uint32; `trains` [T] bool: whether the ply is a
+    /// training sample. Raises ValueError when the record contradicts itself. The interpreter's lock is released.
+    fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows = py.detach(|| rows(&self.0)).map_err(refused)?;
+        let (count, size) = (self.0.plies.len(), self.0.rules.size);
+        let wide = |values, width| Array2::from_shape_vec((count, width), values).map_err(refused);
+        let planes = Array4::from_shape_vec((count, PLANES, size.side(), size.side()), rows.planes).map_err(refused)?;
+        let masks = Array2::from_shape_vec((count, actions(size)), rows.masks).map_err(refused)?;
+        let trains: Array1<bool> = self.0.plies.iter().map(|ply| ply.trains).collect();
+        let playouts: Array1<u32> = self.0.plies.iter().map(|ply| ply.playouts).collect();
+        let chances = |wdl: fn(&hnefi_run::PlyRecord) -> Wdl| {
+            let flat = self.0.plies.iter().map(wdl).flat_map(|wdl| [wdl.win, wdl.draw, wdl.loss]);
+            wide(flat.collect(), 3)
+        };
+        let arrays = PyDict::new(py);
+        arrays.set_item("planes", planes.into_pyarray(py))?;
+        arrays.set_item("globals", wide(rows.globals, GLOBALS)?.into_pyarray(py))?;
+        arrays.set_item("masks", masks.into_pyarray(py))?;
+        arrays.set_item("players", rows.players.into_pyarray(py))?;
+        arrays.set_item("actions", numbers(py, self.0.plies.iter().map(|ply| ply.mv), size))?;
+        arrays.set_item("policies", wide(rows.policies, actions(size))?.into_pyarray(py))?;
+        arrays.set_item("rewards", rows.rewards.into_pyarray(py))?;
+        arrays.set_item("raw", chances(|ply| ply.raw)?.into_pyarray(py))?;
+        arrays.set_item("searched", chances(|ply| ply.searched)?.into_pyarray(py))?;
+        arrays.set_item("playouts", playouts.into_pyarray(py))?;
+        arrays.set_item("trains", trains.into_pyarray(py))?;
+        Ok(arrays)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.plies.len()
+    }
+
+    fn __repr__(&self) -> String {
+        let [attackers, defenders] = &self.0.players;
+        format!("<GameRecord {}: {attackers} - {defenders}, {} plies>", self.0.game, self.0.plies.len())
+    }
+}
+
+/// A row for each ply.
+#[derive(Default)]
+struct Rows {
+    planes: Vec<f32>,
+    globals: Vec<f32>,
+    masks: Vec<bool>,
+    policies: Vec<f32>,
+    rewards: Vec<f32>,
+    players: Vec<i8>,
+}
+
+fn rows(record: &Record) -> Result<Rows, String> {
+    record.check().map_err(|error| error.to_string())?;
+    let (size, mut rows) = (record.rules.size, Rows::default());
+    let ending = record.resigned.map(Ending::Resigned).or(record.outcome.map(Ending::Board));
+    let mut replay = record.replay().map_err(|error| error.to_string())?;
+    while let Some(ply) = replay.ply() {
+        let position: &Board = replay.position();
+        let seen = features(position);
+        let (squares, planes, actions_there) = (size.squares(), rows.planes.len(), rows.masks.len());
+        rows.planes.resize(planes + PLANES * squares, 0.0);
+        seen.write_planes(squares, &mut rows.planes[planes..]);
+        rows.globals.extend_from_slice(&seen.globals);
+        rows.masks.resize(actions_there + actions(size), false);
+        write_mask(position, &mut rows.masks[actions_there..]);
+        rows.policies.resize(actions_there + actions(size), 0.0);
+        for &(mv, weight) in &ply.policy {
+            rows.policies[actions_there + action_of(mv, size)] = weight;
+        }
+        let mover = position.side_to_move();
+        rows.players.push(mover.index() as i8);
+        rows.rewards.push(ending.map_or(f32::NAN, |ending| reward(ending.result_for(mover))));
+        replay.step().map_err(|error| error.to_string())?;
+    }
+    Ok(rows)
+}

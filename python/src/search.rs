@@ -1,0 +1,135 @@
+//! One search, and its report as arrays.
+
+use std::time::{Duration, Instant};
+
+use hnefi_arena::players::DEFAULT_PLAYOUTS;
+use hnefi_engine::Position;
+use hnefi_inference::{Evaluator, Wdl};
+use hnefi_search::{Bell, RootKind, Search, SearchConfig, SearchReport, search_on_threads};
+use numpy::IntoPyArray;
+use numpy::ndarray::Array2;
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::observation::{numbers, texts};
+use crate::{refused, tuple};
+
+/// How often Ctrl-C is looked for.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long a search goes on.
+#[derive(Clone, Copy)]
+pub enum Limit {
+    /// This many playouts.
+    Playouts(u32),
+    /// This long.
+    Time(Duration),
+}
+
+impl Limit {
+    /// The one limit that was given, or the usual number of playouts.
+    pub fn of(playouts: Option<u32>, seconds: Option<f64>) -> PyResult<Limit> {
+        match (playouts, seconds) {
+            (Some(_), Some(_)) => Err(refused("search: playouts and seconds; expected one limit")),
+            (None, None) => Ok(Limit::Playouts(DEFAULT_PLAYOUTS)),
+            (Some(0), None) => Err(refused("playouts = 0: expected at least 1")),
+            (Some(playouts), None) => Ok(Limit::Playouts(playouts)),
+            (None, Some(seconds)) => match Duration::try_from_secs_f64(seconds) {
+                Ok(time) if !time.is_zero() => Ok(Limit::Time(time)),
+                _ => Err(refused(format!("seconds = {seconds}: expected a number above 0"))),
+            },
+        }
+    }
+}
+
+/// The search's configuration: Gumbel for playouts, PUCT for time, and the settings on top.
+pub fn config(limit: Limit, settings: Option<&Bound<'_, PyDict>>) -> PyResult<SearchConfig> {
+    let root = match limit {
+        Limit::Playouts(_) => RootKind::Gumbel,
+        Limit::Time(_) => RootKind::Puct,
+    };
+    let mut config = SearchConfig { root, ..SearchConfig::default() };
+    for (key, value) in settings.into_iter().flatten() {
+        let (key, value): (String, String) = (key.extract()?, value.str()?.extract()?);
+        config = config.with(&key, &value).map_err(refused)?;
+    }
+    if matches!(limit, Limit::Time(_)) && config.root == RootKind::Gumbel {
+        return Err(refused(
+            "root = gumbel: a limit in seconds needs root = puct, Gumbel needs its playouts in advance",
+        ));
+    }
+    Ok(config)
+}
+
+/// Searches on one thread for each evaluator. Ctrl-C ends the search and is raised.
+pub fn run(
+    position: Position,
+    config: SearchConfig,
+    limit: Limit,
+    evaluators: &mut [Box<dyn Evaluator>],
+) -> PyResult<(SearchReport, Position)> {
+    let (playouts, end) = match limit {
+        Limit::Playouts(playouts) => (playouts, None),
+        Limit::Time(time) => (u32::MAX, Instant::now().checked_add(time)),
+    };
+    let mut search = Search::new(config);
+    search.begin(&position, playouts, None);
+    let bell = Bell::default();
+    let (watched, searched) = search_on_threads(&mut search, evaluators, &bell, |searching| {
+        while !searching.is_over() && end.is_none_or(|end| Instant::now() < end) {
+            let look = Instant::now() + LOOK;
+            bell.wait(Some(end.map_or(look, |end| end.min(look))));
+            Python::attach(|py| py.check_signals())?;
+        }
+        PyResult::Ok(())
+    });
+    watched?;
+    searched.map_err(refused)?;
+    Ok((search.report(), position))
+}
+
+/// The report as a `SearchResult`.
+pub fn report<'py>(py: Python<'py>, report: &SearchReport, position: &Position) -> PyResult<Bound<'py, PyAny>> {
+    let (size, count) = (position.size(), report.moves.len());
+    let chances = |wdl: Wdl| (wdl.win, wdl.draw, wdl.loss);
+    let moves = || report.moves.iter().map(|root| root.mv);
+    let visits: Vec<u32> = report.moves.iter().map(|root| root.visits).collect();
+    let priors: Vec<f32> = report.moves.iter().map(|root| root.prior).collect();
+    let policy: Vec<f32> = report.policy_target.iter().map(|&(_, weight)| weight).collect();
+    let unknown = Wdl { win: f32::NAN, draw: f32::NAN, loss: f32::NAN };
+    let known = report.moves.iter().map(|root| root.wdl.unwrap_or(unknown));
+    let values: Vec<f32> = known.flat_map(|wdl| [wdl.win, wdl.draw, wdl.loss]).collect();
+    let values = Array2::from_shape_vec((count, 3), values).map_err(refused)?;
+    let proven = report.proven.map(|proven| {
+        let certain = proven.wdl();
+        let result = if certain == Wdl::WIN {
+            "win"
+        } else if certain == Wdl::LOSS {
+            "loss"
+        } else {
+            "draw"
+        };
+        (result, proven.plies)
+    });
+    let best = crate::observation::action_of(report.best, size);
+    let found = (
+        (report.best.text(size), best, chances(report.wdl), chances(report.raw)),
+        (texts(moves(), size), numbers(py, moves(), size), visits.into_pyarray(py), priors.into_pyarray(py)),
+        (values.into_pyarray(py), policy.into_pyarray(py), texts(report.pv.iter().copied(), size)),
+        (report.playouts, report.evaluations, report.nodes, report.max_depth, proven),
+    );
+    tuple(py, "SearchResult", flat(py, found)?)
+}
+
+/// The fields of nested tuples one after the other.
+fn flat<'py>(py: Python<'py>, groups: impl IntoPyObject<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
+    let groups = groups.into_bound_py_any(py)?;
+    let mut fields = Vec::new();
+    for group in groups.try_iter()? {
+        for field in group?.try_iter()? {
+            fields.push(field?);
+        }
+    }
+    pyo3::types::PyTuple::new(py, fields)
+}

@@ -1,0 +1,134 @@
+"""Networks, search and matches."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import hnefi
+
+
+@pytest.fixture(scope="module")
+def network() -> hnefi.Checkpoint:
+    return hnefi.Checkpoint("brandubh")
+
+
+def test_an_evaluation_lies_on_the_legal_moves_and_does_not_depend_on_the_batch(network: hnefi.Checkpoint) -> None:
+    rng = np.random.default_rng(2)
+    positions = [hnefi.Position("brandubh")]
+    for _ in range(70):
+        nxt = positions[-1].play(rng.choice(positions[-1].legal_actions()))
+        positions.append(nxt if nxt.outcome is None else hnefi.Position("brandubh"))
+    values, plies_left, priors = network.evaluate(positions)
+    assert (values.shape, plies_left.shape, priors.shape) == ((71, 3), (71,), (71, 1960))
+    assert np.allclose(values.sum(1), 1, atol=1e-5) and np.allclose(priors.sum(1), 1, atol=1e-5)
+    assert (plies_left > 0).all()
+    for row in (0, 33, 70):
+        alone = network.evaluate([positions[row]])
+        assert np.array_equal(alone.values[0], values[row]) and np.array_equal(alone.priors[0], priors[row])
+        assert not priors[row][~positions[row].action_mask()].any()
+
+
+def test_an_environment_is_evaluated_as_its_positions(network: hnefi.Checkpoint) -> None:
+    env = hnefi.VectorEnv("brandubh", 5, seed=3)
+    env.step_random(4)
+    found = network.evaluate(env)
+    single = network.evaluate([env.position(row) for row in range(5)])
+    assert np.array_equal(found.priors, single.priors) and np.array_equal(found.values, single.values)
+
+
+def test_values_are_the_side_to_moves(network: hnefi.Checkpoint) -> None:
+    # The king goes home with his next move, whoever looks.
+    king_wins = "7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d"
+    found = network.search(hnefi.Position("brandubh", king_wins), 16)
+    assert (found.value, found.proven) == ((1.0, 0.0, 0.0), ("win", 1))
+    assert found.best in ("g3g1", "g3g7")
+    assert found.principal_variation == [found.best]
+
+
+def test_a_search_has_a_row_for_each_move(network: hnefi.Checkpoint) -> None:
+    game = hnefi.Game("brandubh", moves=["d6f6"])
+    found = network.search(game, playouts=40)
+    k = len(game.legal_moves())
+    assert found.moves == game.legal_moves() and np.array_equal(found.actions, game.legal_actions())
+    assert found.visits.sum() == found.playouts == 40
+    assert found.priors.shape == found.policy.shape == (k,) and found.values.shape == (k, 3)
+    assert np.isclose(found.policy.sum(), 1, atol=1e-5) and np.isclose(sum(found.value), 1, atol=1e-5)
+    assert np.array_equal(np.isnan(found.values[:, 0]), np.isnan(found.values[:, 2]))
+    assert found.action == game.position.action(found.best) and found.principal_variation[0] == found.best
+    evaluated = network.evaluate([game])
+    assert np.allclose(evaluated.priors[0, found.actions], found.priors, atol=1e-6)
+    assert np.allclose(evaluated.values[0], found.raw, atol=1e-6)
+    again = network.search(game.position, 40)
+    assert again.best == found.best and np.array_equal(again.visits, found.visits), "the same search again"
+
+
+def test_searches_by_time_with_threads_and_settings(network: hnefi.Checkpoint) -> None:
+    start = hnefi.Position("brandubh")
+    found = network.search(start, seconds=0.05, threads=2)
+    assert found.playouts >= 1 and start.is_legal(found.best)
+    assert network.search(start, 8, root="puct", c_puct=1.5).playouts == 8
+
+
+def test_the_lock_is_released_while_searching(network: hnefi.Checkpoint) -> None:
+    ticks, over = [], threading.Event()
+
+    def count() -> None:
+        while not over.is_set():
+            ticks.append(1)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    network.search(hnefi.Position("brandubh"), seconds=0.3)
+    over.set()
+    thread.join()
+    assert len(ticks) > 10
+
+
+def test_what_cannot_be_is_refused(network: hnefi.Checkpoint) -> None:
+    start = hnefi.Position("brandubh")
+    over = hnefi.Game(hnefi.Rules("brandubh", ply_cap=1), moves=["d6f6"]).position
+    for call, words in [
+        (lambda: hnefi.Checkpoint("brandub"), "did you mean brandubh?"),
+        (lambda: hnefi.Checkpoint("brandubh", precision="f16"), "f16"),
+        (lambda: network.evaluate([]), "no positions"),
+        (lambda: network.evaluate([start, hnefi.Position("tablut")]), "9x9 beside one of 7x7"),
+        (lambda: network.evaluate([start, over]), "position 1: the game is over"),
+        (lambda: network.evaluate(["d6f6"]), "str: expected hnefi.Position"),
+        (lambda: network.search(over), "the game is over"),
+        (lambda: network.search(start, 5, seconds=1), "one limit"),
+        (lambda: network.search(start, 0), "playouts = 0"),
+        (lambda: network.search(start, seconds=-1), "seconds = -1"),
+        (lambda: network.search(start, seconds=1, root="gumbel"), "puct"),
+        (lambda: network.search(start, 5, c_putc=1), "c_puct"),
+        (lambda: network.search(start, 5, threads=0), "threads = 0"),
+        (lambda: hnefi.match("random", "randon", 2, "brandubh"), "randon"),
+        (lambda: hnefi.match("random", "random", 3, "brandubh"), "3 games: expected an even number"),
+    ]:
+        with pytest.raises(ValueError, match=words) as error:
+            call()
+        assert "\n" not in str(error.value)
+
+
+def test_the_shipped_checkpoints_are_there(network: hnefi.Checkpoint) -> None:
+    assert {"brandubh", "copenhagen"} <= set(hnefi.checkpoint_names())
+    assert network.rulesets == ["brandubh"] and network.card()["id"] == network.id and len(network.id) == 64
+
+
+def test_a_match_counts_and_keeps_its_games() -> None:
+    found = hnefi.match("alphabeta:1", "random", games=6, ruleset="brandubh", seed=1)
+    assert found.wins + found.draws + found.losses == found.games == 6 == len(found.records)
+    assert found.score == (found.wins + found.draws / 2) / 6 and found.score > 0.5
+    assert found.summary()["wins"] == found.wins and found.summary()["a"] == "alphabeta:1"
+    again = hnefi.match("alphabeta:1", "random", games=6, ruleset="brandubh", seed=1, threads=1)
+    assert [record.moves for record in again.records] == [record.moves for record in found.records]
+
+
+def test_the_build_runs_on_every_cpu_and_chooses_its_kernels() -> None:
+    info = hnefi.build_info()
+    assert info["compiled_for"] in ("x86_64", "aarch64"), "built without flags for newer CPUs"
+    flags = open("/proc/cpuinfo").read() if info["compiled_for"] == "x86_64" else ""
+    if " avx2 " in flags and " fma " in flags:
+        assert "AVX" in info["kernels"], info

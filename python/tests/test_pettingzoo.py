@@ -1,0 +1,46 @@
+"""PettingZoo's own tests, and one game beside the package's."""
+
+import numpy as np
+import pytest
+from pettingzoo.test import api_test, seed_test
+
+import hnefi
+import hnefi.pettingzoo
+
+
+@pytest.mark.parametrize("ruleset", ["brandubh", "tablut", "copenhagen"])
+def test_pettingzoos_api_test(ruleset: str) -> None:
+    api_test(hnefi.pettingzoo.env(ruleset, ply_cap=40), num_cycles=200)
+
+
+def test_pettingzoos_seed_test() -> None:
+    seed_test(lambda: hnefi.pettingzoo.env(ruleset="brandubh"), num_cycles=200)
+
+
+def test_a_game_goes_as_the_packages_game() -> None:
+    env = hnefi.pettingzoo.env(ruleset="brandubh", render_mode="ansi")
+    env.reset(seed=1)
+    game, rng = hnefi.Game(hnefi.Rules("brandubh", ply_cap=150)), np.random.default_rng(1)
+    for agent in env.agent_iter():
+        seen, _, termination, truncation, _ = env.last()
+        if termination or truncation:
+            break
+        assert agent == game.side_to_move and env.render() == str(game)
+        assert np.array_equal(seen["observation"][:16], game.planes())
+        assert np.array_equal(seen["action_mask"], game.action_mask())
+        other = "attackers" if agent == "defenders" else "defenders"
+        assert not env.observe(other)["action_mask"].any()
+        action = rng.choice(game.legal_actions())
+        env.step(action)
+        game.play(action)
+    assert game.outcome is not None
+    assert env.unwrapped.rewards == {side: game.outcome.reward(side) for side in ("attackers", "defenders")}
+
+
+def test_the_ply_cap_truncates_and_other_ends_terminate() -> None:
+    env = hnefi.pettingzoo.raw_env(ruleset="brandubh", ply_cap=1)
+    env.reset()
+    env.step(hnefi.Position("brandubh").action("d6f6"))
+    assert all(env.truncations.values()) and not any(env.terminations.values()) and not any(env.rewards.values())
+    with pytest.raises(ValueError, match="render_mode"):
+        hnefi.pettingzoo.env(render_mode="rgb_array")

@@ -1,0 +1,91 @@
+"""Many games at once against single games."""
+
+import numpy as np
+import pytest
+
+import hnefi
+
+
+@pytest.mark.parametrize(("ruleset", "copy"), [("brandubh", True), ("tablut", False), ("copenhagen", True)])
+def test_stepping_many_games_is_stepping_each(ruleset: str, copy: bool) -> None:
+    count = 9
+    env = hnefi.VectorEnv(ruleset, count, seed=5, ply_cap=30, copy=copy)
+    rules = env.rules
+    games = [hnefi.Game(rules) for _ in range(count)]
+    observation = env.reset()
+    ended = 0
+    for _ in range(120):
+        for row, game in enumerate(games):
+            assert np.array_equal(observation.planes[row], game.planes())
+            assert np.array_equal(observation.globals[row], game.globals())
+            assert np.array_equal(observation.masks[row], game.action_mask())
+            assert observation.players[row] == (game.side_to_move == "defenders")
+        actions = env.random_actions()
+        observation, rewards, dones = env.step(actions)
+        for row, game in enumerate(games):
+            mover = game.side_to_move
+            game.play(actions[row])
+            assert dones[row] == game.is_over
+            assert rewards[row] == (game.reward(mover) if game.is_over else 0)
+            if game.is_over:
+                games[row] = hnefi.Game(rules)
+                ended += 1
+    assert ended > count
+    assert env.position(0).fen == games[0].fen
+
+
+def test_shapes_and_kinds() -> None:
+    env = hnefi.VectorEnv("brandubh", 3)
+    seen = env.reset()
+    shapes = [(array.shape, array.dtype) for array in seen]
+    assert shapes == [((3, 16, 7, 7), np.float32), ((3, 48), np.float32), ((3, 1960), np.bool_), ((3,), np.int8)]
+    step = env.step([int(np.flatnonzero(mask)[0]) for mask in seen.masks])
+    assert [(array.shape, array.dtype) for array in step[1:]] == [((3,), np.float32), ((3,), np.bool_)]
+    assert step.observation.planes is not seen.planes and (len(env), env.size, env.num_actions) == (3, 7, 1960)
+    assert env.rules.options()["ply_cap"] == 150, "self-play's cap on 7x7"
+
+
+def test_without_copies_the_same_arrays_are_filled_again() -> None:
+    env = hnefi.VectorEnv("brandubh", 2, copy=False)
+    before = env.reset()
+    after = env.step(env.random_actions()).observation
+    assert after.planes is before.planes and after.masks is before.masks
+
+
+def test_the_seed_decides_random_play_whatever_the_threads() -> None:
+    def play(seed: int, threads: int) -> tuple[hnefi.RandomPlay, list[str]]:
+        env = hnefi.VectorEnv("brandubh", 50, seed=seed, threads=threads)
+        return env.step_random(200), [env.position(row).fen for row in range(50)]
+
+    assert play(1, 1) == play(1, 2)
+    assert play(1, 2) != play(2, 2)
+    counts = play(1, 2)[0]
+    assert counts.plies == 10_000 and min(counts.attackers, counts.defenders) > 0
+    env = hnefi.VectorEnv("brandubh", 4, seed=7)
+    first = env.random_actions()
+    env.reset(seed=7)
+    assert np.array_equal(env.random_actions(), first)
+
+
+def test_a_refused_step_changes_nothing() -> None:
+    env = hnefi.VectorEnv("brandubh", 3, seed=1)
+    env.reset()
+    good = env.random_actions()
+    before = [env.position(row).fen for row in range(3)]
+    bad = good.copy()
+    bad[1] = 0
+    for actions, words in [
+        (bad, "game 1: action 0"),
+        (good[:2], "2 actions: expected one for each of the 3 games"),
+        (good.astype(float), "float64"),
+        (np.full(3, 5000), "action 5000"),
+        (good.reshape(1, 3), "shape"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            env.step(actions)
+        assert [env.position(row).fen for row in range(3)] == before
+    env.step(good.astype(np.int32))
+    with pytest.raises(ValueError, match="count = 0"):
+        hnefi.VectorEnv("brandubh", 0)
+    with pytest.raises(IndexError):
+        env.position(3)

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Builds the Python package's wheel and tests it as its users have it: installed into an empty virtual environment, away
+# from its sources. Needs python3 with venv and pip; everything is installed under target/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if ! command -v python3 >/dev/null; then
+    echo "skipped: no python3, the Python package is neither built nor tested"
+    exit 0
+fi
+work=$PWD/target/python-package
+tools=$work/tools
+[ -x "$tools/bin/python" ] || python3 -m venv "$tools"
+"$tools/bin/pip" install --quiet --disable-pip-version-check --requirement python/tests/build-requirements.txt
+
+# python/.cargo/config.toml has the flags of a wheel for every CPU; this variable would replace them.
+unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
+export CARGO_TARGET_DIR=$work/build
+rm -rf "$work/wheels" "$work/empty"
+(cd python && cargo fmt --check && cargo clippy --quiet --release --locked -- -D warnings)
+(cd python && "$tools/bin/maturin" build --release --locked --quiet --out "$work/wheels")
+
+python3 -m venv "$work/empty"
+python=$work/empty/bin/python
+"$python" -m pip install --quiet --disable-pip-version-check "$work"/wheels/*.whl
+# NumPy is all that the package itself needs.
+(cd "$work" && "$python" -c 'import hnefi; print(hnefi.build_info()); hnefi.Checkpoint("brandubh").search(hnefi.Position("brandubh"))')
+"$python" -m pip install --quiet --disable-pip-version-check --requirement python/tests/requirements.txt
+"$python" -m pytest --quiet -p no:cacheprovider python/tests
+
+# The stubs say what the module has; the package and the examples keep to them.
+"$python" -m mypy --strict --cache-dir "$work/mypy" -p hnefi
+"$python" -m mypy --strict --cache-dir "$work/mypy" python/examples
+(cd "$work" && "$python" -m mypy.stubtest --mypy-config-file ../../python/pyproject.toml hnefi)
