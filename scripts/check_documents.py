@@ -62,6 +62,7 @@ SKIPPED = [
     (r"s3://", "needs a bucket; tests/machines has one"),
     (r"^srun\b", "needs Slurm"),
     (r"^cargo (test|install)\b|^HNEFI_PICTURES|^export VK|^CUBECL", "builds; the other steps of .ci/run test"),
+    (r"^pip install \./python", "builds; scripts/check-python-package.sh tests"),
     (r"their-engine|hnefatafl-text-protocol", "needs a program of others"),
     (r"^scripts/(ablate|shipped_history)\.py", "trains for an hour; needs the history of the repository"),
     (r"^hnefi\(\)", "is what stands for the program"),

@@ -11,7 +11,7 @@ use clap::{CommandFactory, Parser};
 use super::{Cli, Command};
 
 /// The crates' folders, each with a README.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "arena",
     "bench",
     "data",
@@ -20,6 +20,7 @@ const CRATES: [&str; 12] = [
     "models/inference",
     "models/kernels",
     "play",
+    "python",
     "run",
     "search",
     "selfplay",
