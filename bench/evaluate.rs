@@ -27,7 +27,7 @@ const fn network(blocks: usize, channels: usize, pool_every: usize) -> NetworkCo
     NetworkConfig { blocks, channels, pool_every, head_channels: 32, value_hidden: 64, role_heads }
 }
 
-/// Positions of random games, each from a game of its own.
+/// Positions, each from another random game.
 fn sample(preset: Preset) -> Sample {
     let mut rng = Rng::seed_from_u64(1);
     let mut sample = Sample::new();

@@ -13,8 +13,8 @@ use hnefi_inference::printable_lines;
 
 use crate::cli::{Cli, Command};
 
-/// Training allocates and frees tensors of a megabyte at every layer. The system's allocator gives such memory back at
-/// once and page faults take a good part of the time; this one keeps it.
+/// Training allocates and frees tensors of a megabyte at every layer. The system's allocator returns such memory to the
+/// system at once, and page faults take much of the time; this allocator keeps it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
     if let Some(error) = &failure {
         let _ = writeln!(std::io::stderr(), "error: {}", printable_lines(&told(error)));
     }
-    // The one place where it is decided: whatever was interrupted has not done all of its work.
+    // An interrupted command has not done all of its work, which the exit status shows.
     match failure {
         _ if interrupt::asked() => ExitCode::from(interrupt::CODE),
         Some(_) => ExitCode::FAILURE,
@@ -70,8 +70,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// An error with its causes. Our own errors say what caused them, those of other crates often do not: so a cause is
-/// added where what is said so far does not hold it.
+/// An error with its causes. Hnefi's errors include the text of their causes, errors of other crates often do not: a
+/// cause is added if the text so far lacks it.
 fn told(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -82,7 +82,7 @@ fn told(error: &anyhow::Error) -> String {
     text
 }
 
-/// Whether the command failed only because whoever read its output stopped reading, as `hnefi export … | head` does.
+/// Whether the command failed only because its output was closed, as by `hnefi export … | head`.
 fn reader_went_away(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -1,7 +1,7 @@
-//! What is said beside the results: progress bars, notes and warnings, all on standard error.
+//! Progress bars, notes and warnings, all on standard error.
 //!
-//! Results alone go to standard output. Bars are drawn where standard error is a terminal; elsewhere notes take their
-//! place, a line each. `--quiet` leaves warnings and errors.
+//! Only results go to standard output. Bars are drawn if standard error is a terminal; otherwise notes replace them, a
+//! line each. `--quiet` leaves only warnings and errors.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,29 +22,29 @@ pub fn games(count: u64) -> ProgressBar {
     bar(count, "{bar:30} {pos}/{len} games {msg} {eta}")
 }
 
-/// A bar over parts of a whole, for work measured in other units; `message` says which.
+/// A bar over the share of work that is done; `message` describes the work.
 pub fn share() -> ProgressBar {
     bar(1000, "{prefix:<10} {bar:30} {percent:>3}% {msg}")
 }
 
-/// A line that says what goes on, for work without an end.
+/// A line with the present activity, for work without an end.
 pub fn spinner() -> ProgressBar {
     shown(ProgressBar::new_spinner(), "{spinner} {msg}")
 }
 
-/// Says how the work goes on, above the bar if one is drawn.
+/// Prints a note, above the bar if one is drawn.
 pub fn note(bar: &ProgressBar, text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         line(bar, text);
     }
 }
 
-/// Says what somebody should know who relies on the result, above the bar if one is drawn.
+/// Prints a warning, above the bar if one is drawn.
 pub fn warning(bar: &ProgressBar, text: &str) {
     line(bar, &format!("warning: {text}"));
 }
 
-/// [`warning`] where there is no bar.
+/// As [`warning`], without a bar.
 pub fn warn(text: &str) {
     warning(&ProgressBar::hidden(), text);
 }
@@ -52,7 +52,7 @@ pub fn warn(text: &str) {
 fn line(bar: &ProgressBar, text: &str) {
     let text = printable_lines(text);
     if bar.is_hidden() {
-        // Whoever reads this no longer does not end the work.
+        // A closed standard error does not end the work.
         let _ = writeln!(std::io::stderr(), "{text}");
     } else {
         bar.println(text);

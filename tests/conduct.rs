@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 /// Far more than anything here takes, on any machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn hnefi(folder: &Path, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hnefi"));
@@ -35,9 +35,9 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Waits until the process catches interrupts, as Linux tells.
+/// Waits until the process catches interrupts, by its status in Linux.
 fn await_handler(child: &Child) {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     let catches = || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));

@@ -11,21 +11,21 @@ const ARCHIVE: &str = "game,moves,captures_by_attackers,captures_by_defenders,re
 ";
 
 /// A folder to work in; names are relative to it, so that messages are as a person sees them.
-struct Desk {
+struct Workspace {
     folder: tempfile::TempDir,
 }
 
-impl Desk {
+impl Workspace {
     /// With `games.hgames`, a file `taken`, a file `junk.hgames` that is no record, and `tiny.toml`.
-    fn new() -> Desk {
-        let desk = Desk { folder: tempfile::tempdir().expect("a folder") };
-        desk.write("games.csv", ARCHIVE);
-        desk.write("taken", "here already");
-        desk.write("junk.hgames", "no record at all");
-        desk.write("tiny.toml", include_str!("data/tiny.toml"));
-        let made = desk.run("import games.csv --rules brandubh --out games.hgames");
+    fn new() -> Workspace {
+        let workspace = Workspace { folder: tempfile::tempdir().expect("a folder") };
+        workspace.write("games.csv", ARCHIVE);
+        workspace.write("taken", "here already");
+        workspace.write("junk.hgames", "no record at all");
+        workspace.write("tiny.toml", include_str!("data/tiny.toml"));
+        let made = workspace.run("import games.csv --rules brandubh --out games.hgames");
         assert!(made.status.success(), "{}", text(&made.stderr));
-        desk
+        workspace
     }
 
     fn at(&self, name: &str) -> std::path::PathBuf {
@@ -57,7 +57,7 @@ impl Desk {
                 command.env_remove(variable);
             }
         }
-        // Nobody listens there: what the machine's provider would say is known and comes at once.
+        // No cloud provider's service listens at this address, so the answer comes at once on every machine.
         command.env("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9");
         command.envs(["GCE_METADATA_HOST", "GCE_METADATA_ROOT", "GCE_METADATA_IP"].map(|name| (name, "127.0.0.1:9")));
         command
@@ -99,9 +99,9 @@ fn refusal(output: &Output, line: &str) -> String {
 
 #[test]
 fn a_place_that_cannot_be_written_to_is_refused_before_the_work() {
-    let desk = Desk::new();
-    desk.run_directory("run");
-    desk.write("p.01", "");
+    let workspace = Workspace::new();
+    workspace.run_directory("run");
+    workspace.write("p.01", "");
     // Games without number, so that a match that is played does not end.
     let work = [
         ("match random random --games 100000000 --save", "taken"),
@@ -115,27 +115,27 @@ fn a_place_that_cannot_be_written_to_is_refused_before_the_work() {
         ("man --out", "taken"),
     ];
     for (line, taken) in work {
-        let message = desk.refused(&format!("{line} {taken}"));
+        let message = workspace.refused(&format!("{line} {taken}"));
         assert!(message.contains(&format!("writing {taken}: it exists")), "{line}: {message}");
-        let message = desk.refused(&format!("{line} taken/new"));
+        let message = workspace.refused(&format!("{line} taken/new"));
         assert!(message.contains("writing taken/new: taken is no folder"), "{line}: {message}");
     }
-    let message = desk.refused("pack run --out p");
+    let message = workspace.refused("pack run --out p");
     assert!(message.contains("writing p.01: it exists"), "{message}");
-    assert!(desk.refused("pack run --out taken/p").contains("taken is no folder"));
+    assert!(workspace.refused("pack run --out taken/p").contains("taken is no folder"));
     for line in ["selfplay --games 1 --model brandubh --out", "train --config tiny.toml --run"] {
-        let message = desk.refused(&format!("{line} taken/new"));
+        let message = workspace.refused(&format!("{line} taken/new"));
         assert!(message.contains("run directory taken/new: "), "{message}");
     }
     // Missing folders are made by all of them.
-    assert!(desk.run("match random random --games 2 --save new/folder/games.hgames").status.success());
-    assert!(desk.at("new/folder/games.hgames").is_file());
+    assert!(workspace.run("match random random --games 2 --save new/folder/games.hgames").status.success());
+    assert!(workspace.at("new/folder/games.hgames").is_file());
 }
 
 #[test]
 fn a_model_has_the_same_names_everywhere() {
-    let desk = Desk::new();
-    desk.run_directory("run");
+    let workspace = Workspace::new();
+    workspace.run_directory("run");
     let commands = [
         "judge MODEL games.hgames",
         "export-net MODEL --onnx net.onnx",
@@ -147,30 +147,30 @@ fn a_model_has_the_same_names_everywhere() {
         "train --config tiny.toml --from MODEL --run trained",
     ];
     for line in commands {
-        let message = desk.refused(&line.replace("MODEL", "brandub"));
+        let message = workspace.refused(&line.replace("MODEL", "brandub"));
         assert!(
             message.contains("brandub: there is no such folder, and no shipped checkpoint of that name"),
             "{message}"
         );
         assert!(message.trim_end().ends_with("; did you mean brandubh?"), "{line}: {message}");
         assert!(!message.contains("player model:"), "{line}: {message}");
-        let message = desk.refused(&line.replace("MODEL", "s3://games/run"));
+        let message = workspace.refused(&line.replace("MODEL", "s3://games/run"));
         assert!(message.contains("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"), "{line}: {message}");
     }
     for model in ["brandubh", "run", "run/checkpoints/000007"] {
         // All but the last two, whose configurations have networks of other shapes.
         for line in &commands[..6] {
-            let output = desk.run(&line.replace("MODEL", model));
+            let output = workspace.run(&line.replace("MODEL", model));
             assert!(output.status.success(), "{line} of {model}: {}", text(&output.stderr));
         }
-        fs::remove_file(desk.at("net.onnx")).expect("written");
-        fs::remove_dir_all(desk.at("games")).expect("written");
+        fs::remove_file(workspace.at("net.onnx")).expect("written");
+        fs::remove_dir_all(workspace.at("games")).expect("written");
     }
 }
 
 #[test]
 fn names_with_a_slip_are_seen_through() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     for (line, meant) in [
         ("train --config qiuck", "quick"),
         ("train --config tiny.toml --set trian.rate=0.1", "train"),
@@ -185,7 +185,7 @@ fn names_with_a_slip_are_seen_through() {
         ("export games.hgames --format jsonl --result atackers", "attackers"),
         ("ladder run --opponent ranodm", "random"),
     ] {
-        let message = desk.refused(line);
+        let message = workspace.refused(line);
         assert!(message.contains(&format!("; did you mean {meant}?")), "{line}: {message}");
     }
 }
@@ -201,13 +201,13 @@ fn repeated(message: &str) -> Option<String> {
 
 #[test]
 fn a_cause_is_told_once() {
-    let desk = Desk::new();
-    desk.run_directory("run");
-    fs::create_dir(desk.at("folder.hgames")).expect("a folder");
-    fs::create_dir_all(desk.at("damaged/games")).expect("a folder");
-    desk.write("damaged/games/000001.hgames", "no record");
-    desk.write("cut.toml", "seed = [1, ");
-    desk.write("empty.csv", "");
+    let workspace = Workspace::new();
+    workspace.run_directory("run");
+    fs::create_dir(workspace.at("folder.hgames")).expect("a folder");
+    fs::create_dir_all(workspace.at("damaged/games")).expect("a folder");
+    workspace.write("damaged/games/000001.hgames", "no record");
+    workspace.write("cut.toml", "seed = [1, ");
+    workspace.write("empty.csv", "");
     let (once, twice) = ("writing a: No such file or directory", ": No such file or directory");
     assert!(repeated(once).is_none() && repeated(&format!("{once}{twice}")).is_some());
     for line in [
@@ -248,20 +248,20 @@ fn a_cause_is_told_once() {
         "unpack taken --run new",
         "perft --rules brandubh --depth 1 --fen nonsense",
     ] {
-        let output = desk.run(line);
+        let output = workspace.run(line);
         let all = refusal(&output, line);
         // The last line is the error; warnings may stand before it, and clap has its own layout.
         let error = all.split("error: ").last().unwrap_or_default();
         if let Some(twice) = repeated(error) {
             panic!("{line}: {twice:?} stands twice in: {error}");
         }
-        let _ = fs::remove_dir_all(desk.at("new"));
+        let _ = fs::remove_dir_all(workspace.at("new"));
     }
 }
 
 #[test]
 fn junk_is_no_success() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     for line in [
         "export junk.hgames --format jsonl",
         "export junk.hgames --format parquet --out set",
@@ -269,20 +269,20 @@ fn junk_is_no_success() {
         "judge brandubh junk.hgames",
         "imitate junk.hgames --out people",
     ] {
-        let before = desk.names();
-        let output = desk.run(line);
+        let before = workspace.names();
+        let output = workspace.run(line);
         let message = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{line}: {message}");
         assert!(message.contains("error: junk.hgames: "), "{line}: {message}");
-        assert_eq!(desk.names(), before, "{line}");
+        assert_eq!(workspace.names(), before, "{line}");
     }
     // Of a run a damaged file is passed over, unless there is no other.
-    fs::create_dir_all(desk.at("run/games")).expect("a folder");
-    fs::copy(desk.at("junk.hgames"), desk.at("run/games/000001.hgames")).expect("copied");
-    let message = desk.refused("export run --format parquet --out set");
+    fs::create_dir_all(workspace.at("run/games")).expect("a folder");
+    fs::copy(workspace.at("junk.hgames"), workspace.at("run/games/000001.hgames")).expect("copied");
+    let message = workspace.refused("export run --format parquet --out set");
     assert!(message.contains("warning: skipped: ") && message.contains("error: "), "{message}");
-    fs::copy(desk.at("games.hgames"), desk.at("run/games/000002.hgames")).expect("copied");
-    let output = desk.run("export run --format jsonl");
+    fs::copy(workspace.at("games.hgames"), workspace.at("run/games/000002.hgames")).expect("copied");
+    let output = workspace.run("export run --format jsonl");
     let message = text(&output.stderr);
     assert!(output.status.success() && message.contains("1 of 2 record files skipped"), "{message}");
     assert_eq!(text(&output.stdout).lines().count(), 1);
@@ -291,7 +291,7 @@ fn junk_is_no_success() {
 #[cfg(not(feature = "cuda"))]
 #[test]
 fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     for line in [
         "train --config tiny.toml --run new --device cuda:0",
         "train --config tiny.toml --run new --set run.train_device=cuda:0",
@@ -301,7 +301,7 @@ fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {
         "worker new --wait --device cuda:0",
         "uci --model brandubh --device cuda:0",
     ] {
-        let message = desk.refused(line);
+        let message = workspace.refused(line);
         assert!(
             message.contains("device cuda:0: not in this build; build with `--features cuda`"),
             "{line}: {message}"
@@ -311,28 +311,28 @@ fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {
 
 #[test]
 fn a_run_that_is_not_there_is_not_made() {
-    let desk = Desk::new();
-    fs::create_dir(desk.at("empty")).expect("a folder");
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.at("empty")).expect("a folder");
     for place in ["typo", "file:typo", "empty"] {
-        let message = desk.refused(&format!("worker {place}"));
+        let message = workspace.refused(&format!("worker {place}"));
         assert!(message.contains("no run has begun there") && message.contains("--wait"), "{message}");
     }
     for line in ["ladder typo", "ladder typo --show", "fetch typo --run new", "watch typo", "pack typo"] {
-        let message = desk.refused(line);
+        let message = workspace.refused(line);
         assert!(message.contains("typo: not found; expected the directory of a run"), "{line}: {message}");
     }
-    assert!(desk.refused("fetch empty --run new").contains("nothing is there; expected a run"));
-    assert_eq!(fs::read_dir(desk.at("empty")).expect("a folder").count(), 0);
+    assert!(workspace.refused("fetch empty --run new").contains("nothing is there; expected a run"));
+    assert_eq!(fs::read_dir(workspace.at("empty")).expect("a folder").count(), 0);
 }
 
 #[test]
 fn what_a_run_began_with_is_told_in_words() {
-    let desk = Desk::new();
-    desk.write("run.json", "");
+    let workspace = Workspace::new();
+    workspace.write("run.json", "");
     let begun =
-        desk.run("train --config tiny.toml --set budget.generations=1 --set evaluate.games=0 --run run --quiet");
+        workspace.run("train --config tiny.toml --set budget.generations=1 --set evaluate.games=0 --run run --quiet");
     assert!(begun.status.success(), "{}", text(&begun.stderr));
-    let message = desk.refused("train --config tiny.toml --run run --from brandubh");
+    let message = workspace.refused("train --config tiny.toml --run run --from brandubh");
     let expected =
         "run directory run holds another run: it began with random weights, not with the weights of brandubh;";
     assert!(message.contains(expected), "{message}");
@@ -340,7 +340,7 @@ fn what_a_run_began_with_is_told_in_words() {
 
 #[test]
 fn missing_credentials_are_told_at_once() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     let variables = [
         ("s3://games/run", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
         ("gs://games/run", "GOOGLE_SERVICE_ACCOUNT"),
@@ -350,16 +350,16 @@ fn missing_credentials_are_told_at_once() {
         for line in ["train --config tiny.toml --store PLACE", "worker PLACE", "fetch PLACE --run new", "ladder PLACE"]
         {
             let line = line.replace("PLACE", place);
-            let message = refusal(&desk.run(&line), &line);
+            let message = refusal(&workspace.run(&line), &line);
             assert!(message.contains(&format!("store {place}: ")), "{line}: {message}");
             assert!(message.contains(&format!("expected {expected}")), "{line}: {message}");
             assert!(!message.contains("trying again"), "{line}: {message}");
             assert_eq!(message.lines().count(), 1, "{line}: {message}");
         }
     }
-    assert!(!desk.at("new").exists());
+    assert!(!workspace.at("new").exists());
     let line = "fetch s3://games/run --run new";
-    let half = desk.command(line).env("AWS_ACCESS_KEY_ID", "key").output().expect("starts");
+    let half = workspace.command(line).env("AWS_ACCESS_KEY_ID", "key").output().expect("starts");
     assert!(refusal(&half, line).contains("AWS_SECRET_ACCESS_KEY"));
 }
 
@@ -379,7 +379,7 @@ fn server(answer: &'static str) -> String {
 
 #[test]
 fn what_waiting_cannot_heal_is_not_waited_for() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     let key = [("AWS_ACCESS_KEY_ID", "key"), ("AWS_SECRET_ACCESS_KEY", "secret"), ("AWS_ALLOW_HTTP", "true")];
     let line = "fetch s3://games/run --run new";
     for (answer, told) in [
@@ -387,11 +387,11 @@ fn what_waiting_cannot_heal_is_not_waited_for() {
         ("HTTP/1.1 301 Moved\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "incorrectly configured region"),
         ("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "403 Forbidden"),
     ] {
-        let output = desk.command(line).envs(key).env("AWS_ENDPOINT", server(answer)).output().expect("starts");
+        let output = workspace.command(line).envs(key).env("AWS_ENDPOINT", server(answer)).output().expect("starts");
         let message = refusal(&output, line);
         assert!(message.contains("was refused: ") && message.contains(told), "{message}");
     }
-    let insecure = desk
+    let insecure = workspace
         .command(line)
         .envs(key[..2].iter().copied())
         .env("AWS_ENDPOINT", "http://127.0.0.1:9")
@@ -403,10 +403,10 @@ fn what_waiting_cannot_heal_is_not_waited_for() {
 
 #[test]
 fn an_address_to_listen_at_may_be_short() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     for text in ["0", ":0", "localhost:0", "127.0.0.1:0", "[::1]:0"] {
         let mut child =
-            desk.command(&format!("play --web --listen {text}")).stdout(Stdio::piped()).spawn().expect("starts");
+            workspace.command(&format!("play --web --listen {text}")).stdout(Stdio::piped()).spawn().expect("starts");
         let mut line = String::new();
         let mut out = std::io::BufReader::new(child.stdout.take().expect("piped"));
         std::io::BufRead::read_line(&mut out, &mut line).expect("a line");
@@ -416,7 +416,7 @@ fn an_address_to_listen_at_may_be_short() {
         assert!(line.starts_with("Open http://") || (text == "[::1]:0" && line.is_empty()), "{text}: {line}");
     }
     for text in ["localhost", "x:y", "70000", "127.0.0.1", ""] {
-        let message = desk.refused(&format!("play --web --listen '{text}'"));
+        let message = workspace.refused(&format!("play --web --listen '{text}'"));
         assert!(message.contains("such as 8037, localhost:8037 or 0.0.0.0:8037"), "{text}: {message}");
     }
 }

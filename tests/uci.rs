@@ -12,9 +12,9 @@ use serde_json::Value;
 const HNEFI: &str = env!("CARGO_BIN_EXE_hnefi");
 
 /// Far more than anything here takes, on any machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A client of an engine in a process of its own.
+/// A client of an engine in another process.
 struct Client {
     child: Child,
     input: ChildStdin,
@@ -40,7 +40,7 @@ impl Client {
 
     /// The lines up to one that begins so, that one last.
     fn until(&mut self, begin: &str) -> Vec<String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut lines: Vec<String> = Vec::new();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -77,7 +77,7 @@ impl Client {
     /// Sends `quit` and expects a clean end without a word on standard error.
     fn quit(mut self) {
         self.send("quit");
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while self.child.try_wait().expect("a child").is_none() {
             assert!(Instant::now() < deadline, "the engine does not quit");
             std::thread::sleep(Duration::from_millis(5));

@@ -34,7 +34,7 @@ struct GameLine<'a> {
     would_have_resigned: Option<Side>,
 }
 
-/// The game as a line without its line break.
+/// The game as a line, without the line break.
 pub(crate) fn line(source: &SourceGame) -> Result<String, DataError> {
     let game = &source.record;
     let size = game.rules.size;
@@ -72,7 +72,7 @@ pub(crate) fn line(source: &SourceGame) -> Result<String, DataError> {
     serde_json::to_string(&line).map_err(|source| DataError::Json { game: game.game, source })
 }
 
-/// How a game ended, in the words of the datasets: `resignation` joins the reasons of the rules.
+/// The reason of a game's end in datasets: a reason of the rules, or `resignation`.
 pub(crate) fn end(game: &GameRecord) -> (&'static str, &'static str) {
     match (game.resigned, game.outcome) {
         (Some(side), _) => (side.opponent().as_str(), "resignation"),

@@ -1,8 +1,9 @@
-//! Games for other tools: datasets for training elsewhere, texts for people, and a checker of games from anywhere.
+//! Recorded games and other tools: datasets, game texts, imports, and a checker of games.
 //!
 //! [`export()`] writes recorded games as datasets: Parquet tables, numpy arrays, JSON lines or a PGN-like text.
-//! [`import()`] reads games that others recorded, [`judge()`] compares a network with them. [`replay()`] plays moves
-//! given as JSON lines and says what each did. `docs/DATASETS.md` describes every field.
+//! [`import()`] reads games recorded by other programs, [`judge()`] compares a network with recorded games.
+//! [`replay()`] plays moves given as JSON lines and reports the effect of each. `docs/DATASETS.md` describes every
+//! field.
 
 mod export;
 mod import;
@@ -33,73 +34,73 @@ use std::path::{Path, PathBuf};
 use hnefi_inference::names;
 use hnefi_run::RecordError;
 
-/// Why a dataset could not be written or a text not be read.
+/// Why a dataset could not be written or a text could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
-    /// A file could not be written or moved to its place; nothing was left behind under the asked name.
+    /// A file could not be written or renamed; nothing remains under the requested name.
     #[error("writing {path}: {problem}")]
     Write {
-        /// The file or folder asked for.
+        /// The requested file or folder.
         path: PathBuf,
-        /// What the file system said.
+        /// The file system's error.
         problem: String,
     },
-    /// A stream handed in by the caller failed.
+    /// A stream of the caller failed.
     #[error("{doing}: {source}")]
     Stream {
-        /// What was being done.
+        /// The operation.
         doing: &'static str,
-        /// What the stream said.
+        /// The stream's error.
         source: std::io::Error,
     },
-    /// Whoever asked for it wants it no more; nothing was left behind.
+    /// The caller stopped it; nothing remains.
     #[error("stopped before {path} was complete; nothing was written")]
     Stopped {
-        /// The file or folder asked for.
+        /// The requested file or folder.
         path: PathBuf,
     },
-    /// An export format nobody knows.
+    /// An unknown export format.
     #[error(
         "unknown export format {found:?}: expected jsonl, npz, parquet or pgn{}",
         names::did_you_mean(found, Format::ALL.map(Format::as_str))
     )]
     UnknownFormat {
-        /// What was asked for.
+        /// The value given.
         found: String,
     },
-    /// An option that cannot be, by itself or beside the others.
+    /// An option is invalid, alone or together with others.
     #[error("{option} {found:?}: {problem}")]
     BadOption {
-        /// What it is for.
+        /// The option's name.
         option: &'static str,
-        /// What was asked for.
+        /// The value given.
         found: String,
-        /// What is wrong with it and what was expected.
+        /// What is wrong, and what was expected.
         problem: String,
     },
-    /// A file of games could not be read at all.
+    /// A file of games could not be read.
     #[error("{path}: {problem}")]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it and what was expected.
+        /// What is wrong, and what was expected.
         problem: String,
     },
     /// The network could not be evaluated.
     #[error(transparent)]
     Evaluation(#[from] hnefi_inference::EvalError),
-    /// A record does not hold together under its own rules.
+    /// A record is inconsistent with its rules.
     #[error(transparent)]
     BadGame(#[from] RecordError),
-    /// A game cannot be put into JSON.
+    /// A game cannot be represented in JSON.
     #[error("game {game} as JSON: {source}")]
     Json {
         /// The game's number.
         game: u64,
-        /// What JSON cannot say.
+        /// What JSON cannot represent.
         source: serde_json::Error,
     },
-    /// A game text does not parse or does not replay.
+    /// A game text cannot be parsed or breaks the rules.
     #[error("line {line}: {problem}")]
     BadText {
         /// Line of the text, from 1.

@@ -1,9 +1,9 @@
-//! Lines of a text that may be anything: none grows beyond a bound.
+//! Lines of untrusted text, of bounded length.
 
 use std::io::{BufRead, Read};
 
-/// The lines of a text without their ends, none longer than it may be. A line that is too long, or no text, is an
-/// error, and the next one follows; where the input cannot be read any more the lines end with that error.
+/// The lines of a text without line breaks. A line that is too long or not UTF-8 is an error, and the next line
+/// follows; an error of the input ends the iteration.
 pub struct BoundedLines<R> {
     input: R,
     most: usize,
@@ -18,7 +18,7 @@ impl<R: BufRead> BoundedLines<R> {
 
     fn read(&mut self) -> std::io::Result<Option<Result<String, String>>> {
         let mut bytes = Vec::new();
-        // One byte more for the end of the line.
+        // One more byte for the line break.
         if self.input.by_ref().take(self.most as u64 + 1).read_until(b'\n', &mut bytes)? == 0 {
             return Ok(None);
         }

@@ -1,7 +1,7 @@
-//! Where new files and folders go: complete under their name, or not at all.
+//! Writes new files and folders atomically.
 //!
-//! They are written beside their place under a hidden name that begins with theirs, and locked meanwhile. What a killed
-//! process left there has no lock any more, and the next one that writes to the same place clears it away.
+//! They are written under a hidden name beside the final one, locked meanwhile, and then renamed. What a killed process
+//! left there is not locked any more and is removed by the next process that writes to the same place.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -12,26 +12,26 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::DataError;
 
-/// Ends the hidden name of what is being written.
+/// Suffix of the hidden names.
 const UNFINISHED: &str = ".unfinished";
 
-/// Refuses a name for a new file that is taken, or where nothing can be written, before any work is done for it.
-/// Folders above it may be missing; nothing is made.
+/// Checks that a new file can be written at `out`, before the work for it begins. Parent folders may be missing;
+/// nothing is made.
 ///
 /// # Errors
-/// What is there, or why nothing can be written there.
+/// When `out` exists or cannot be written.
 pub fn check_new_file(out: &Path) -> Result<(), DataError> {
     if out.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(DataError::write(out, "that is the name of a folder; expected that of a new file"));
     }
-    // A link that leads nowhere is there too.
+    // A broken link counts as existing.
     if std::fs::symlink_metadata(out).is_ok() {
         return Err(DataError::write(out, "it exists; nothing is overwritten"));
     }
     check_above(out)
 }
 
-/// The same for a new folder; an empty one may be there.
+/// Checks that a new folder can be written at `out`; an empty folder may exist.
 ///
 /// # Errors
 /// As [`check_new_file`].
@@ -43,7 +43,7 @@ pub fn check_new_folder(out: &Path) -> Result<(), DataError> {
     if is_empty { check_above(out) } else { Err(DataError::write(out, "it exists and is no empty folder")) }
 }
 
-/// Refuses a place where nothing can be made: tries it in the nearest folder above that is there.
+/// Checks that files can be made in the nearest existing parent folder.
 fn check_above(out: &Path) -> Result<(), DataError> {
     if out.file_name().is_none() {
         return Err(DataError::write(out, "expected the name of something new"));
@@ -54,7 +54,7 @@ fn check_above(out: &Path) -> Result<(), DataError> {
             Ok(found) if found.is_dir() => {
                 let refused =
                     |error| DataError::write(out, format!("nothing can be made in {}: {error}", above.display()));
-                // It has no name and vanishes at once.
+                // An unnamed file, removed at once.
                 return tempfile::tempfile_in(above).map(|_| ()).map_err(refused);
             }
             Ok(_) => return Err(DataError::write(out, format!("{} is no folder", above.display()))),
@@ -77,7 +77,7 @@ fn folder_of(out: &Path) -> PathBuf {
     }
 }
 
-/// Makes the folders above `out` and clears away what killed processes left of earlier attempts to write it.
+/// Makes the parent folders of `out` and removes what killed processes left of earlier attempts to write it.
 fn prepare(out: &Path) -> std::io::Result<PathBuf> {
     let folder = folder_of(out);
     std::fs::create_dir_all(&folder)?;
@@ -86,7 +86,7 @@ fn prepare(out: &Path) -> std::io::Result<PathBuf> {
         let name = entry.file_name();
         let bytes = name.as_encoded_bytes();
         if bytes.starts_with(begin.as_encoded_bytes()) && bytes.ends_with(UNFINISHED.as_bytes()) {
-            // Whoever still writes it has it locked. If it cannot be removed it does no harm.
+            // A process that still writes it holds a lock. A file that cannot be removed does no harm.
             let path = entry.path();
             if File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
                 let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
@@ -96,7 +96,7 @@ fn prepare(out: &Path) -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// What the hidden name of `out` begins with.
+/// Prefix of the hidden names of `out`.
 fn hidden(out: &Path) -> OsString {
     let mut name = OsString::from(".");
     name.push(out.file_name().unwrap_or(OsStr::new("new")));
@@ -104,7 +104,7 @@ fn hidden(out: &Path) -> OsString {
     name
 }
 
-/// As readable as the umask allows, where temporary files are private as a rule.
+/// Permissions of the umask; temporary files are private by default.
 fn permissions(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
@@ -112,22 +112,22 @@ fn permissions(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
     let _ = (builder, mode);
 }
 
-/// A new file that becomes `out` by [`finish_file`], or vanishes.
+/// A temporary file, renamed to `out` by [`finish_file`] or removed when dropped.
 pub(crate) fn unfinished_file(out: &Path) -> Result<NamedTempFile, DataError> {
     let made = || {
         let (folder, begin) = (prepare(out)?, hidden(out));
         let mut builder = tempfile::Builder::new();
         permissions(&mut builder, 0o666);
         let file = builder.prefix(&begin).suffix(UNFINISHED).tempfile_in(folder)?;
-        // Locks are not known everywhere; without one a process at the same place may clear the file away, which is an
-        // error here.
+        // Some file systems have no locks. Without one, another process may remove the file, which is then an error
+        // here.
         let _ = file.as_file().try_lock();
         Ok(file)
     };
     made().map_err(|error: std::io::Error| DataError::write(out, error))
 }
 
-/// Gives a whole file its name, on the disk.
+/// Flushes a complete file and renames it.
 pub(crate) fn finish_file(file: NamedTempFile, out: &Path) -> Result<(), DataError> {
     let problem = |error: std::io::Error| DataError::write(out, error);
     file.as_file().sync_all().map_err(problem)?;
@@ -135,7 +135,7 @@ pub(crate) fn finish_file(file: NamedTempFile, out: &Path) -> Result<(), DataErr
     Ok(())
 }
 
-/// A new folder that becomes `out` by [`UnfinishedFolder::finish`], or vanishes.
+/// A temporary folder, renamed to `out` by [`UnfinishedFolder::finish`] or removed when dropped.
 pub(crate) struct UnfinishedFolder {
     folder: TempDir,
     _lock: Option<File>,
@@ -159,19 +159,19 @@ impl UnfinishedFolder {
         self.folder.path()
     }
 
-    /// Gives the folder its name.
+    /// Renames the folder.
     pub(crate) fn finish(self, out: &Path) -> Result<(), DataError> {
         std::fs::rename(self.folder.path(), out).map_err(|error| DataError::write(out, error))?;
-        // The folder now lives under its final name; there is nothing left to delete.
+        // The folder has its final name, so do not remove it.
         let _ = self.folder.keep();
         Ok(())
     }
 }
 
-/// Writes a new file, folders above it included: all of it under its name and on the disk, or nothing.
+/// Writes a new file and its parent folders, atomically and durably.
 ///
 /// # Errors
-/// When the name is taken or the file system refuses.
+/// When the file exists or cannot be written.
 pub fn write_new_file(out: &Path, bytes: &[u8]) -> Result<(), DataError> {
     check_new_file(out)?;
     let mut file = unfinished_file(out)?;

@@ -1,4 +1,4 @@
-//! Inputs and outputs of a network, for checking that another program computes the same.
+//! Reference inputs and outputs of a network, to check other implementations.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -10,19 +10,19 @@ use ndarray_npy::NpzWriter;
 
 use crate::{DataError, write_new_file};
 
-/// Positions on each board.
+/// Positions per board size.
 const POSITIONS: usize = 16;
 
-/// Plies of the seeded random game between two of them.
+/// Plies between two positions of the random game.
 const PLIES_BETWEEN: usize = 3;
 
-/// Writes a numpy archive with positions on all three boards and what the network says of them: for each board N x N
-/// the arrays `planes_NxN`, `globals_NxN` (inputs) and `policy_NxN`, `wdl_NxN`, `moves_left_NxN`, `occupancy_NxN`
-/// (outputs, as in [`hnefi_inference::RawOutputs`]). The positions are the same for every network, the inputs for every
-/// network of one encoding.
+/// Writes a numpy archive with positions on all three boards and the network's outputs: for each board N x N the arrays
+/// `planes_NxN`, `globals_NxN` (inputs) and `policy_NxN`, `wdl_NxN`, `moves_left_NxN`, `occupancy_NxN` (outputs, as in
+/// [`hnefi_inference::RawOutputs`]). The positions are the same for every network, the inputs for every network of one
+/// encoding.
 ///
 /// # Errors
-/// When `out` exists, a weight is not finite or the file system refuses.
+/// When `out` exists or cannot be written, or a weight is not finite.
 pub fn write_reference(weights: &Weights, out: &Path) -> Result<(), DataError> {
     let problem = |problem: Box<dyn std::error::Error>| DataError::write(out, problem);
     let network = CpuNetwork::new(weights).map_err(|error| problem(error.into()))?;
@@ -65,7 +65,7 @@ fn array<D: Dimension>(
     Ok(())
 }
 
-/// Positions of random games under a ruleset, either side to move in turn, as that encoding has them.
+/// Positions of random games under a ruleset, with attackers and defenders to move in turns, in the network's encoding.
 fn positions(preset: Preset, encoding: Encoding) -> Vec<Features> {
     let mut found = Vec::with_capacity(POSITIONS);
     let mut moves = MoveList::new();
@@ -78,7 +78,7 @@ fn positions(preset: Preset, encoding: Encoding) -> Vec<Features> {
             found.push(encoding.features(&position));
         }
         position.legal_moves(&mut moves);
-        // A walk through the lists of moves that needs no random numbers and does not repeat soon.
+        // A sequence of move indices without random numbers that does not repeat soon.
         position.play_unchecked(moves[(ply * ply + 7 * ply + 3) % moves.len()]);
         ply += 1;
     }

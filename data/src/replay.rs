@@ -1,7 +1,6 @@
-//! Plays games given as lines of JSON and answers, line by line, what every move did.
+//! Plays games given as JSON lines and answers each line with the effects of its moves.
 //!
-//! The input may come from anywhere, so nothing in it ends the process: a line that is no request gets an answer whose
-//! `error` says what is wrong.
+//! The input is not trusted, so no line ends the process: an invalid request gets an answer with an `error`.
 
 use std::io::{BufRead, Read, Write};
 
@@ -11,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::DataError;
 use crate::rules_text::RulesText;
 
-/// The longest line that is read, in bytes; a game of 10,000 plies with its policies fits.
+/// The longest line in bytes; a game of 10,000 plies with its policies fits.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// What a line asks for. Other fields are ignored, so that exported games are requests too.
+/// A request. Other fields are ignored, so that exported games are requests too.
 #[derive(Deserialize)]
 struct Request {
     rules: RulesText,
@@ -30,17 +29,17 @@ struct Request {
 pub struct ReplayAnswer {
     /// The plies before the first illegal one, all of them in a legal game.
     pub plies: Vec<ReplayPly>,
-    /// What is wrong, naming the ply (from 1) for a move; `None` for a legal game.
+    /// The error, with the ply (from 1) of an illegal move; `None` for a legal game.
     pub error: Option<String>,
 }
 
-/// What one move did.
+/// The effects of one move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReplayPly {
     /// The move as `a4b4`.
     #[serde(rename = "move")]
     pub mv: String,
-    /// Every square it emptied by capture, the captured king's too, in order of rank and file.
+    /// Squares of captured pieces, the king included, in order of rank and file.
     pub captures: Vec<String>,
     /// `ongoing`, `attackers`, `defenders` or `draw` after the move.
     pub status: &'static str,
@@ -48,20 +47,20 @@ pub struct ReplayPly {
     pub reason: &'static str,
 }
 
-/// What a whole stream held.
+/// Counts of a whole stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplaySummary {
-    /// Lines answered.
+    /// Number of lines answered.
     pub games: u64,
-    /// Answers with an error.
+    /// Number of answers with an error.
     pub errors: u64,
 }
 
-/// Answers every line of `input` with a line on `output`, at once, so that a program may hold a conversation. Blank
-/// lines are passed over.
+/// Answers every line of `input` with a line on `output` and flushes it, so that a program may alternate requests and
+/// answers. Blank lines are skipped.
 ///
 /// # Errors
-/// Only when a stream fails; bad lines are answered.
+/// When a stream fails. Invalid lines are answered.
 pub fn replay(mut input: impl BufRead, mut output: impl Write) -> Result<ReplaySummary, DataError> {
     let mut summary = ReplaySummary::default();
     let mut line = Vec::new();

@@ -1,16 +1,16 @@
-//! Rules as datasets name them: a preset's name, or the options themselves for a mixture of one's own.
+//! Rules in datasets: a preset's name, or all options for other rules.
 
 use hnefi_engine::Rules;
 use hnefi_inference::names::ruleset;
 use serde::{Deserialize, Serialize};
 
-/// What stands in the field `rules`.
+/// The field `rules`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum RulesText {
-    /// A preset's name; its ply cap, if any, stands beside it.
+    /// A preset's name; the ply cap is another field.
     Name(String),
-    /// Every option.
+    /// All options.
     Options(Box<Rules>),
 }
 
@@ -23,10 +23,10 @@ impl RulesText {
         }
     }
 
-    /// The rules meant; `ply_cap` replaces the cap when it is given.
+    /// The rules, with `ply_cap` if it is given.
     ///
     /// # Errors
-    /// When the name is no preset's; the message lists those there are.
+    /// When the name is not a preset; the message lists the presets.
     pub(crate) fn resolve(&self, ply_cap: Option<u16>) -> Result<Rules, String> {
         let mut rules = match self {
             RulesText::Name(name) => ruleset(name)?.rules(),

@@ -1,4 +1,4 @@
-//! A record, ply by ply, with the positions it only implies.
+//! The steps of a record, with their positions.
 
 use hnefi_engine::{Bitboard, Position};
 use hnefi_run::{GameRecord, PlyRecord};
@@ -9,21 +9,21 @@ use crate::DataError;
 pub(crate) struct Step<'a> {
     /// The position the move was played in.
     pub(crate) before: &'a Position,
-    /// The move and what the search thought.
+    /// The recorded ply.
     pub(crate) ply: &'a PlyRecord,
-    /// Every square the move emptied by capture.
+    /// All squares of captured pieces.
     pub(crate) captured: Bitboard,
 }
 
-/// Checks a record and shows each step of it to `visit`.
+/// Checks a record and calls `visit` with each step.
 ///
 /// # Errors
-/// When the record does not hold together: before the first visit.
+/// When the record is inconsistent; then `visit` is not called.
 pub(crate) fn walk(game: &GameRecord, mut visit: impl FnMut(Step<'_>)) -> Result<(), DataError> {
     game.check()?;
     let mut position = game.start_position()?;
     for ply in &game.plies {
-        // Played, taken back and played: a copy of the position would hold the whole game at every ply.
+        // Play, undo and play again: a copy of the position would copy the whole history at every ply.
         let undo = position.play_unchecked(ply.mv);
         position.undo(undo);
         visit(Step { before: &position, ply, captured: undo.captured() });

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_finished_when_its_newest_terms_say_so() {
+    fn a_run_is_finished_when_its_newest_job_says_so() {
         let mut objects = Vec::new();
         for (key, text, over) in [
             ("terms/000001.json", r#"{"finished":false}"#, false),

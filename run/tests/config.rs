@@ -150,7 +150,7 @@ fn all_faults_at_once() {
     let found: Vec<String> = errors(text).iter().map(KeyError::to_string).collect();
     for expected in [
         "colour = 3: expected one of the sections: run, network, selfplay, search, train, budget, ladder, evaluate, stages",
-        "run.seed = -1: expected whole number, 0 to 2^63 - 1 (names all randomness)",
+        "run.seed = -1: expected whole number, 0 to 2^63 - 1 (seed)",
         "run.device = \"abacus\": expected \"cpu\", \"flex\", \"cuda:N\", \"vulkan:N\", or several joined by commas (devices)",
         "network.blocks = \"many\": expected whole number, 1 to 100 (residual blocks)",
         "network.chanels = 32: expected a key of [network]: blocks, channels, pool_every, head_channels, value_hidden, \

@@ -219,7 +219,7 @@ mod tests {
         // Target 1: the second. Target 0: the third, the fourth being lost whatever its noise.
         assert_eq!(at(&[], 2), Some(1));
         assert_eq!(at(&[0.0, 0.0, 0.0, 100.0], 0), Some(2));
-        // Target 2: nobody; next below is the second.
+        // Target 2: no move has 2 visits; the second has the most below.
         assert_eq!(at(&[], 4), Some(1));
         // Gumbel + logit + sigma: -0.9163 + 0.75 = -0.1663 and -2.3026 + 0.5 + 1.7 = -0.1026.
         let rank = |_: &Edge| 0;

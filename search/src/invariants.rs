@@ -1,4 +1,4 @@
-//! What holds of the tree after any sequence of calls, checked by walking all of it.
+//! Invariants of the tree after random sequences of calls, checked on every node.
 
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_inference::{Evaluations, Evaluator, HashEvaluator, Wdl};
@@ -9,7 +9,7 @@ use super::tree::{Edge, NodeId, generation_order};
 use super::{RootKind, Search, SearchConfig, Selection};
 use crate::rng_for;
 
-/// Checks the subtree under `id`, which is `position`, and gives its number of nodes.
+/// Checks the subtree under `id`, whose position is `position`, and returns its number of nodes.
 fn check(search: &Search, id: NodeId, position: &Position) -> usize {
     let node = search.tree.node(id);
     let edges = search.tree.edges(id);
@@ -28,7 +28,7 @@ fn check(search: &Search, id: NodeId, position: &Position) -> usize {
     let mut refreshed = search.tree.clone();
     refreshed.refresh(id);
     if node.is_evaluated() {
-        // To the last digit, but for the root of a kept tree: its moves were in another order when they were summed up.
+        // Bitwise equal, except at the root of a kept tree, whose moves were summed in another order.
         let fresh = refreshed.node(id);
         let at_root = id == NodeId::ROOT && search.config.root == RootKind::Puct;
         let same =
@@ -115,7 +115,7 @@ fn the_tree_is_consistent_after_anything() {
             }
             assert!(search.is_finished());
             assert_eq!(check(&search, NodeId::ROOT, &position), search.tree.len(), "every node hangs in the tree");
-            // Leaves that nobody answers before the game goes on leave no trace.
+            // Leaves that are not expanded before the next move have no effect.
             search.extend(6);
             for _ in 0..below(7) {
                 search.select_leaf();

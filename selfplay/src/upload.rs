@@ -69,7 +69,7 @@ impl Fleet {
         Adaptation { balance: self.balance.clone(), verification: self.verification.clone() }
     }
 
-    /// Replaces handicaps and resignation rule by those of another fleet.
+    /// Takes over the handicaps and the resignation rule of another fleet.
     pub fn adapt(&mut self, to: &Adaptation) {
         self.balance = to.balance.clone();
         self.verification = to.verification.clone();

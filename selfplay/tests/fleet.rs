@@ -108,7 +108,7 @@ fn a_fleet_interrupted_anywhere_plays_the_same_games() {
     }
 }
 
-/// The statistics with evaluations and those known before taken together: what is known is not saved.
+/// The statistics with the sum of evaluations and cache hits, because the cache is not saved.
 fn without_cache(stats: &GenerationStats) -> GenerationStats {
     GenerationStats { evaluations: stats.evaluations + stats.cache_hits, cache_hits: 0, ..stats.clone() }
 }

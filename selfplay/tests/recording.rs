@@ -46,7 +46,7 @@ impl Evaluator for Failing {
     }
 }
 
-/// Records games until the evaluators have answered so many batches.
+/// Records games until the evaluators have evaluated `batches` batches.
 fn record_for(batches: i64, dir: &Path, params: &RecordingParams<'_>) -> Result<RecordingSummary, FleetError> {
     let store = Store::open_or_create(dir).unwrap();
     let batches_left = Arc::new(AtomicI64::new(batches));

@@ -1,6 +1,6 @@
 //! Run directories among processes: one writer at a time, kill -9, and a full disk.
 //!
-//! The tests run this test program again as another process and tell it by an environment variable what to play.
+//! The tests run this test program again as another process; an environment variable names its run directory.
 
 #![cfg(unix)]
 

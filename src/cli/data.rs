@@ -1,4 +1,4 @@
-//! Arguments of what other tools read and wrote: `export`, `import`, `export-net`.
+//! Arguments of `export`, `import` and `export-net`.
 
 use std::path::PathBuf;
 
@@ -28,31 +28,31 @@ pub struct ExportArgs {
     /// The same as --policy dense.
     #[arg(long, hide = true)]
     pub dense_policy: bool,
-    /// Parts of the dataset, split by game: NAME=SHARE,... such as train=0.9,validation=0.05,test=0.05.
+    /// Splits of the dataset, by game: NAME=SHARE,... such as train=0.9,validation=0.05,test=0.05.
     #[arg(long, value_name = "SPLIT")]
     pub split: Option<Splits>,
-    /// Leave out of each part the positions that stand in an earlier one.
+    /// Leave out of each split the positions that an earlier one has.
     #[arg(long, requires = "split")]
     pub disjoint: bool,
-    /// Only games under these rulesets; own for a mixture of options.
+    /// Only games under these rulesets; own for rules that are not a preset.
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub rules: Vec<RulesetName>,
     /// Only games of these generations: 3-7, 3-, -7 or 3.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub generations: Option<Bounds>,
-    /// Only games of so many plies: 10-200, 10-, -200 or 41.
+    /// Only games with this number of plies: 10-200, 10-, -200 or 41.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub plies: Option<Bounds>,
-    /// Only games that ended so: attackers, defenders (who won), draw, ongoing.
+    /// Only games with this result: attackers, defenders (who won), draw, ongoing.
     #[arg(long, value_delimiter = ',', value_name = "RESULT,...")]
     pub result: Vec<GameResult>,
-    /// Only this share of the games, drawn by their identity.
+    /// Only this share of the games, chosen by their ids.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub sample: f64,
-    /// Seed of that draw.
+    /// Seed of this choice.
     #[arg(long, default_value_t = 0)]
     pub sample_seed: u64,
-    /// End a file once it has so many rows [default: what suits the format].
+    /// Most rows of a file [default: depends on the format].
     #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
     pub shard_rows: Option<u64>,
     /// Name of the dataset in its card.
@@ -84,7 +84,7 @@ pub struct ImportArgs {
     /// Files of games: .csv (public archives), .otg (OpenTafl), .pgn.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Ruleset they were played by; .pgn files name theirs.
+    /// Ruleset of the games; .pgn files name theirs.
     #[arg(long, value_parser = ruleset)]
     pub rules: Option<Preset>,
     /// Record file to write.
@@ -104,7 +104,7 @@ pub struct ExportNetArgs {
     /// ONNX file to write; docs/NETWORK.md describes its inputs and outputs.
     #[arg(long, value_name = "FILE", required_unless_present = "reference")]
     pub onnx: Option<PathBuf>,
-    /// NumPy file to write: positions on every board and this network's outputs, to check other programs by.
+    /// NumPy file to write: positions on every board and this network's outputs, to check other programs.
     #[arg(long, value_name = "FILE")]
     pub reference: Option<PathBuf>,
 }

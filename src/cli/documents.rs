@@ -194,7 +194,7 @@ fn documents_show_commands_that_the_program_takes() {
     assert!(missing.is_empty(), "no document shows {missing:?}");
 }
 
-/// What is wrong with the keys that a command changes in a configuration, where the configuration is there.
+/// The error in the keys that a command changes, if the configuration exists.
 fn key_error(command: &Command) -> Option<String> {
     let (config, changes) = match command {
         Command::Train(args) => (&args.config, &args.changes),

@@ -1,4 +1,4 @@
-//! Examples at the end of each command's help. A test reads every one of them as the program would.
+//! Examples at the end of each command's help. A test parses every one of them.
 
 #[cfg(feature = "train")]
 pub const TRAIN: &str = "\

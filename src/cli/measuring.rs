@@ -1,4 +1,4 @@
-//! Arguments of what measures strength and speed: `match`, `ladder`, `judge`, `perft`, `bench`.
+//! Arguments of `match`, `ladder`, `judge`, `perft`, `bench` and `doctor`.
 
 use std::path::PathBuf;
 
@@ -70,7 +70,7 @@ pub struct MatchArgs {
 /// Arguments of `ladder`.
 #[derive(Debug, Args)]
 pub struct LadderArgs {
-    /// Run directory or bucket. Every match is saved there; what was played before is not played again.
+    /// Run directory or bucket. Every match is saved there and not played again.
     #[arg(value_name = "RUN|URL")]
     pub run: Location,
     /// Play the run's own ladder, as its configuration describes it, while it is trained, until Ctrl-C; any number may.
@@ -78,16 +78,16 @@ pub struct LadderArgs {
     pub follow: bool,
     #[command(flatten)]
     pub store: StoreArgs,
-    /// How many of the run's checkpoints climb, evenly spread, the first and the last among them.
+    /// Number of checkpoints on the ladder, evenly spread, including the first and the last.
     #[arg(long, default_value_t = 6)]
     pub checkpoints: usize,
-    /// Earlier ones of those that each meets.
+    /// Number of earlier checkpoints that each meets.
     #[arg(long, default_value_t = 2)]
     pub previous: usize,
     /// Fixed opponents that each meets, players as for `match`; may be repeated.
     #[arg(long = "opponent", value_name = "PLAYER", default_values = ["alphabeta:1", "alphabeta:2"])]
     pub opponents: Vec<PlayerSpec>,
-    /// Ruleset; may be repeated [default: those that the newest checkpoint was trained on].
+    /// Ruleset; may be repeated [default: the rulesets of the newest checkpoint].
     #[arg(long, value_parser = ruleset)]
     pub rules: Vec<Preset>,
     /// Games of a match, half as each side.
@@ -102,7 +102,7 @@ pub struct LadderArgs {
     /// Games at once [default: all cores].
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Play nothing: show the ratings that follow from what was played.
+    /// Play nothing: show the ratings of the matches played.
     #[arg(long)]
     pub show: bool,
     /// Print the ratings as one line of JSON.
@@ -119,7 +119,7 @@ pub struct JudgeArgs {
     /// Record files and run directories.
     #[arg(required = true, value_name = "FILE")]
     pub sources: Vec<PathBuf>,
-    /// Also search every position with so many playouts.
+    /// Also search every position with this many playouts.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub playouts: Option<u32>,
     /// Show the network the games under this ruleset instead of the recorded one.
@@ -150,7 +150,7 @@ pub struct PerftArgs {
     pub depth: u32,
 }
 
-/// What `bench` measures.
+/// The stages of `bench`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
@@ -179,7 +179,7 @@ pub struct BenchArgs {
     /// Seconds of each repeat.
     #[arg(long, default_value_t = 1.0, value_parser = seconds)]
     pub seconds: f64,
-    /// Repeats of each figure, of which the median counts.
+    /// Repeats of each figure; the median is printed.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
     pub repeats: u8,
 }
@@ -187,7 +187,7 @@ pub struct BenchArgs {
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// Only try out this device: evaluate and train a small network on it, compared with the CPU.
+    /// Only test this device: evaluate and train a small network on it, compared with the CPU.
     #[arg(long)]
     pub device: Option<DeviceChoice>,
 }

@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The arguments of the command line.
 
 mod data;
 #[cfg(all(test, feature = "train"))]
@@ -26,10 +26,10 @@ pub use training::{FetchArgs, PackArgs, SelfplayArgs, UnpackArgs};
 #[derive(Debug, Parser)]
 #[command(name = "hnefi", version, about, max_term_width = 110, after_help = examples::PROGRAM)]
 pub struct Cli {
-    /// No progress and no notes: results, warnings and errors alone.
+    /// No progress and no notes: only results, warnings and errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// A command line as the program reads it; what a shell does with `>`, `<` and `|` is left out.
+    /// A command line as the program parses it, without redirections and pipes.
     fn parse(line: &str) -> Result<Cli, clap::Error> {
         let words = shlex::split(line).unwrap_or_else(|| panic!("{line}: no words"));
         let ours = words.into_iter().take_while(|word| ![">", "<", "|", "&&", "&"].contains(&word.as_str()));

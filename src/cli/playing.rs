@@ -1,4 +1,4 @@
-//! Arguments of what people and programs play with and look at: `play`, `watch`, `uci`.
+//! Arguments of `play`, `watch` and `uci`.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
 use hnefi_inference::names::ruleset;
 
-/// Which seat a person takes.
+/// The side that a person plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Seat {
     /// The besiegers, who move first.
@@ -18,7 +18,7 @@ pub enum Seat {
     Defenders,
     /// Two people at one board.
     Both,
-    /// Nobody: watch the opponent play itself.
+    /// No side: watch the opponent play itself.
     Watch,
 }
 
@@ -58,14 +58,14 @@ pub struct PlayArgs {
     pub serve: ServeArgs,
 }
 
-/// Arguments of whatever serves a page.
+/// Arguments of the commands that serve a page.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// With --web: port to listen at, or address and port. Other addresses than this machine's own let everybody in who
-    /// can reach them.
+    /// With --web: port to listen at, or address and port. At another address than this machine's own, everybody who
+    /// can reach it can use the page.
     #[arg(long, value_name = "[ADDRESS:]PORT", default_value = "127.0.0.1:8037", requires = "web", value_parser = listen)]
     pub listen: SocketAddr,
-    /// With --web: a name this machine is reached by, besides localhost; may be repeated.
+    /// With --web: a host name of this machine besides localhost; may be repeated.
     #[arg(long, value_name = "NAME", requires = "web")]
     pub host: Vec<String>,
 }
@@ -76,7 +76,7 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
-    // A port alone is one of this machine alone.
+    // A port alone is on this machine only.
     if let Ok(port) = text.trim_start_matches(':').parse::<u16>() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
     }
@@ -86,7 +86,7 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
     }
     let found: Vec<SocketAddr> =
         text.to_socket_addrs().map_err(|error| format!("no such address ({error}); {expected}"))?.collect();
-    // A name may stand for several; browsers try the older kind everywhere.
+    // A name may have several addresses; all browsers try IPv4.
     let first = found.iter().find(|address| address.is_ipv4()).or(found.first());
     first.copied().ok_or_else(|| format!("a name without an address; {expected}"))
 }

@@ -1,5 +1,4 @@
-//! Arguments of what makes networks and their runs: `train`, `imitate`, `worker`, `fetch`, `selfplay`, `pack`,
-//! `unpack`, `check`.
+//! Arguments of `train`, `imitate`, `worker`, `fetch`, `selfplay`, `pack`, `unpack` and `check`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,10 +22,10 @@ pub struct TrainArgs {
     /// Change a key of the configuration, such as search.c_scale=0.3; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub changes: Vec<String>,
-    /// Print what the keys of a configuration are, all of them or those of a section or name, and end.
+    /// Print the reference of all keys of a configuration, or of a section or key, and end.
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     pub help_config: Option<String>,
-    /// Print the whole configuration with what each key means, and end.
+    /// Print the whole configuration with the meaning of each key, and end.
     #[arg(long)]
     pub print_config: bool,
     /// Begin with the weights of a run (and its optimiser, and the games of its window), of a checkpoint, or of a
@@ -45,7 +44,7 @@ pub struct TrainArgs {
     /// Play no games here: workers do.
     #[arg(long)]
     pub no_selfplay: bool,
-    /// Play no ladder here: `ladder --follow` does, or nobody.
+    /// Play no ladder here; `ladder --follow` may.
     #[arg(long)]
     pub no_ladder: bool,
     /// Skip the closing table.
@@ -53,7 +52,7 @@ pub struct TrainArgs {
     pub no_table: bool,
 }
 
-/// Where a run lies.
+/// The location of a run.
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
     /// Run directory [default: runs/CONFIG].
@@ -66,26 +65,26 @@ pub struct PlaceArgs {
 }
 
 impl PlaceArgs {
-    /// The place, if one was given.
+    /// The location, if one was given.
     #[cfg(feature = "train")]
     pub fn location(&self) -> Option<Location> {
         self.store.clone().or_else(|| self.run.clone().map(Location::Directory))
     }
 }
 
-/// How a store on a network is dealt with.
+/// Timeouts of requests to a bucket.
 #[derive(Debug, Args)]
 pub struct StoreArgs {
-    /// Seconds after which a request to a bucket is given up and made again.
+    /// Seconds after which a request to a bucket is repeated.
     #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub store_timeout: u64,
-    /// Seconds after which a bucket that does not answer is an error.
+    /// Seconds without an answer after which a bucket is an error.
     #[arg(long, default_value_t = 3600, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub store_patience: u64,
 }
 
 impl StoreArgs {
-    /// The retry that was asked for.
+    /// The retry policy of these arguments.
     pub fn retry(&self, watch: impl StoreWatch + 'static) -> RetryPolicy {
         RetryPolicy {
             request: Duration::from_secs(self.store_timeout),
@@ -105,7 +104,7 @@ pub struct ImitateArgs {
     /// Folder of the checkpoint to write.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// How often every ply is trained on, on average.
+    /// Mean number of times that a ply is trained on.
     #[arg(long, default_value_t = 10.0, value_parser = epochs)]
     pub epochs: f64,
     /// A shipped config or a TOML file: its network, and its rates, batches and losses.
@@ -143,7 +142,7 @@ pub struct WorkerArgs {
     /// Games played at once, a multiple of 32 [default: the run's].
     #[arg(long)]
     pub games_in_flight: Option<usize>,
-    /// How often finished games are brought and newer networks are looked for, in seconds.
+    /// Seconds between two uploads of finished games, and between two looks for a newer network.
     #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub bring_seconds: u64,
     /// Wait for a run that has not begun yet.
@@ -152,11 +151,11 @@ pub struct WorkerArgs {
     /// Wait when the run is finished: it may go on.
     #[arg(long)]
     pub stay: bool,
-    /// Names the worker and all randomness of its games; no two workers of a run may have the same [default: drawn].
+    /// Seed of all randomness of its games, unique among the workers of a run [default: random].
     #[arg(long)]
     pub seed: Option<u64>,
-    /// To measure store and trainer: no network, even chances after so many milliseconds a batch. Spoils the run for
-    /// training.
+    /// To measure store and trainer: no network, but even chances after this many milliseconds per batch. Spoils the
+    /// run for training.
     #[arg(long, value_name = "MILLISECONDS")]
     pub pretend_ms: Option<u64>,
 }
@@ -167,13 +166,13 @@ pub struct FetchArgs {
     /// The run: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX, or a directory.
     #[arg(value_name = "URL")]
     pub from: Location,
-    /// Run directory to copy into; what is there already stays.
+    /// Run directory to copy into; existing objects stay.
     #[arg(long, value_name = "DIR")]
     pub run: PathBuf,
-    /// Take training states and games in flight along, to train on here.
+    /// Also copy training states and games in flight, to resume training here.
     #[arg(long)]
     pub all: bool,
-    /// Go on copying what is new until Ctrl-C.
+    /// Copy new objects until Ctrl-C.
     #[arg(long)]
     pub follow: bool,
     #[command(flatten)]
@@ -216,16 +215,16 @@ pub struct SelfplayArgs {
 /// Arguments of `pack`.
 #[derive(Debug, Args)]
 pub struct PackArgs {
-    /// Run directory; nobody may be training it.
+    /// Run directory, which no process is training.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
-    /// What the parts are called: OUT.01, OUT.02 and so on [default: RUN.pack here].
+    /// Name of the parts: OUT.01, OUT.02 and so on [default: RUN.pack here].
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// The most MiB of a part.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=65_536))]
     pub part_mib: u64,
-    /// The most parts. The newest games take what the rest of the run leaves.
+    /// The most parts. The newest games fill the room that the other objects leave.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=99))]
     pub parts: u32,
 }

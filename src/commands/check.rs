@@ -1,4 +1,4 @@
-//! `hnefi check`: whether a run, or a pack of one, is whole.
+//! `hnefi check`: checks a run, or a pack of one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use super::delays::Delays;
 use crate::cli::CheckArgs;
 use crate::{interrupt, progress};
 
-/// Reads every object and prints a line for each kind and for each damage. An error if there is any.
+/// Reads every object and prints a line for each kind and for each problem. Any problem is an error.
 pub fn run(args: CheckArgs) -> anyhow::Result<()> {
     let parts: Vec<PathBuf> = args.run.iter().filter_map(file).collect();
     if !parts.is_empty() {
         ensure!(parts.len() == args.run.len(), "expected one run, or all parts of one pack");
-        // A pack is checked as the run that it makes.
+        // Unpack a pack and check the run.
         let folder = tempfile::tempdir().context("a folder to unpack into")?;
         let run = folder.path().join("run");
         unpack(&parts, &run, None)?;
@@ -32,7 +32,7 @@ pub fn run(args: CheckArgs) -> anyhow::Result<()> {
     report(&Store::open(run, Access::Read, retry)?, None)
 }
 
-/// The file that a location means, if it is one.
+/// The file at a location, if there is one.
 fn file(location: &Location) -> Option<PathBuf> {
     match location {
         Location::Directory(path) if path.is_file() => Some(path.clone()),
@@ -40,7 +40,7 @@ fn file(location: &Location) -> Option<PathBuf> {
     }
 }
 
-/// Prints what is found; `within` is left out of names.
+/// Prints the findings, with names relative to `within`.
 fn report(store: &Store, within: Option<&Path>) -> anyhow::Result<()> {
     let found = check(store)?;
     let plain = |text: &str| match within {

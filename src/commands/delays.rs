@@ -1,4 +1,4 @@
-//! Telling that a store on a network keeps us waiting.
+//! Messages about delays of a bucket.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! `hnefi doctor`: what this machine can run and what would be chosen.
+//! `hnefi doctor`: the devices and instruction sets of this machine, and the default choices.
 
 #[cfg(feature = "train")]
 use std::process::Command;
@@ -10,7 +10,7 @@ use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use crate::cli::DoctorArgs;
 
-/// Prints cores, memory, instruction sets and devices; or tries out one device.
+/// Prints cores, memory, instruction sets and devices, or tests one device.
 pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
     if let Some(device) = args.device {
         let began = Instant::now();
@@ -55,7 +55,7 @@ pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Every device with what it is, or why it cannot be used.
+/// Every device with its description, or why it cannot be used.
 #[cfg(feature = "train")]
 fn devices() -> Vec<(DeviceChoice, Result<String, String>)> {
     hnefi_models::device::survey().into_iter().map(|report| (report.choice, report.state)).collect()
@@ -77,7 +77,7 @@ fn try_out(device: DeviceChoice) -> anyhow::Result<String> {
     anyhow::bail!("device {device}: not in this build, which has no training; build with the feature `train`")
 }
 
-/// The command by which this program tries out a device in another process, should its driver end it.
+/// The command that tests a device in another process, because a driver may end the process.
 #[cfg(feature = "train")]
 pub fn trial(device: DeviceChoice) -> Option<Command> {
     let mut command = Command::new(std::env::current_exe().ok()?);
@@ -85,12 +85,12 @@ pub fn trial(device: DeviceChoice) -> Option<Command> {
     Some(command)
 }
 
-/// Worker threads used unless told otherwise.
+/// Default number of worker threads.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
-/// The processor's name for people.
+/// The processor's name.
 pub fn processor_name() -> String {
     let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
     System::new_with_specifics(wanted)
@@ -101,7 +101,7 @@ fn processor(system: &System) -> &str {
     system.cpus().first().map_or(std::env::consts::ARCH, |cpu| cpu.brand().trim())
 }
 
-/// The instruction sets that matter to the kernels, with those present marked.
+/// The instruction sets that the kernels use, with the present ones marked.
 fn instructions() -> String {
     #[cfg(target_arch = "x86_64")]
     {

@@ -13,7 +13,7 @@ use super::records::{Games, record_files};
 use crate::cli::ExportArgs;
 use crate::{interrupt, progress};
 
-/// Writes the games and says on standard error how many there were.
+/// Writes the games and prints their number on standard error.
 pub fn run(args: ExportArgs) -> anyhow::Result<()> {
     let params = params(&args);
     params.check()?;
@@ -24,13 +24,13 @@ pub fn run(args: ExportArgs) -> anyhow::Result<()> {
         None => {}
     }
     let mut files = record_files(&args.sources)?;
-    // What the filter would turn away unread need not be read.
+    // Skip files whose generation the filter refuses.
     let generations = params.filter.generations;
     files.retain(|file| file.generation.is_none_or(|number| generations.hold(number.into())));
     let count = files.len();
     let bar = progress::share();
     bar.set_prefix("export");
-    // It turns true at Ctrl-C, and when a file cannot be read: nothing is to appear then.
+    // Set at Ctrl-C and when a file cannot be read; then nothing is written.
     let stop = match out {
         Some(_) => interrupt::stop_flag()?,
         None => Arc::default(),
@@ -41,7 +41,7 @@ pub fn run(args: ExportArgs) -> anyhow::Result<()> {
         None => to_standard_output(&mut games, &params),
     };
     bar.finish_and_clear();
-    // Why the games ended early, if they did, says more than that the export was stopped.
+    // The error that ended the games says more than that the export was stopped.
     games.check()?;
     report(&bar, &outcome?, games.damaged(), count);
     Ok(())
@@ -69,7 +69,7 @@ fn params(args: &ExportArgs) -> ExportParams {
     }
 }
 
-/// The command as a dataset card shows it: with the names of files and without the folders they lie in.
+/// The command for a dataset card, with file names but without their folders.
 fn command(args: &ExportArgs) -> String {
     let mut words = vec!["hnefi".to_owned()];
     let mut after_out = false;
@@ -100,7 +100,7 @@ fn default_folder(args: &ExportArgs) -> PathBuf {
 }
 
 fn to_standard_output(games: impl Iterator<Item = SourceGame>, params: &ExportParams) -> anyhow::Result<ExportSummary> {
-    // A handle and not `println!`, which would panic when the reader goes away.
+    // `println!` would panic on a closed output.
     let stdout = std::io::stdout();
     let mut out = BufWriter::new(stdout.lock());
     let games = games.filter(|game| params.filter.accepts(game));

@@ -1,4 +1,4 @@
-//! `hnefi fetch`: a run from a bucket into a directory, where everything else of the program can read it.
+//! `hnefi fetch`: copies a run from a bucket into a directory.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,10 +11,10 @@ use super::delays::Delays;
 use crate::cli::FetchArgs;
 use crate::{interrupt, progress};
 
-/// How often a run that is followed is looked at.
+/// Time between two looks at a run that is followed.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// Copies what is missing, again and again if asked to.
+/// Copies missing objects, repeatedly with `--follow`.
 pub fn run(args: FetchArgs) -> anyhow::Result<()> {
     let stop = interrupt::stop_flag()?;
     let bar = progress::spinner();

@@ -1,4 +1,4 @@
-//! `hnefi imitate`: a network from recorded games, to play with or to begin self-play with.
+//! `hnefi imitate`: trains a network on recorded games.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ use crate::{interrupt, progress};
 pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
     let config = hnefi_train::config::load(&args.config, &args.changes)?;
     hnefi_data::check_new_folder(&args.out)?;
-    // Found out before a long reading.
+    // Check this before reading many games.
     hnefi_models::device::open_all(&config.run.train_device)?;
     let games = read_all(&args.sources)?;
     let stop = interrupt::stop_flag()?;

@@ -1,4 +1,4 @@
-//! `hnefi import`: games that people played, as a record file.
+//! `hnefi import`: imports games as a record file.
 
 use anyhow::bail;
 use hnefi_inference::printable;
@@ -7,7 +7,7 @@ use hnefi_run::{GameRecord, encode_games};
 use crate::cli::ImportArgs;
 use crate::progress;
 
-/// Reads all files, names on standard error what is left out, and writes the record file.
+/// Reads all files, reports omitted games on standard error, and writes the record file.
 pub fn run(args: ImportArgs) -> anyhow::Result<()> {
     hnefi_data::check_new_file(&args.out)?;
     let mut games: Vec<GameRecord> = Vec::new();

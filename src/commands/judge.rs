@@ -1,4 +1,4 @@
-//! `hnefi judge`: a checkpoint against recorded games.
+//! `hnefi judge`: compares a checkpoint with recorded games.
 
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use super::records::read_all;
 use crate::cli::JudgeArgs;
 use crate::{interrupt, progress};
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     checkpoint: &'a str,
@@ -33,7 +33,7 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
     let checkpoint = models.checkpoint(&args.model)?;
     let make = evaluators(&checkpoint.weights, &args.device.into(), Precision::F32.into())?;
     let games = read_all(&args.sources)?;
-    // Checked before any work: a record may come from anywhere.
+    // Check the records, which are not trusted, before any work.
     games.iter().try_for_each(GameRecord::check)?;
     let params = JudgeParams {
         playouts: args.playouts,
@@ -50,7 +50,7 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
     })?;
     bar.finish_and_clear();
     let card = &checkpoint.card;
-    // A handle and not `println!`, which would panic when the reader goes away.
+    // `println!` would panic on a closed output.
     let mut out = std::io::stdout().lock();
     if args.json {
         let report = Report {

@@ -1,4 +1,4 @@
-//! `hnefi ladder`: the checkpoints of a run against one another and against fixed opponents, in Elo per side.
+//! `hnefi ladder`: rates the checkpoints of a run against each other and fixed opponents, in Elo per side.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,10 +20,10 @@ use super::delays::Delays;
 use crate::cli::LadderArgs;
 use crate::{interrupt, progress};
 
-/// How often a run that is followed is looked at.
+/// Time between two looks at a run that is followed.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// Letters of a contestant's name in the table.
+/// Longest player's name in the table, in characters.
 const LONGEST_NAME: usize = 100;
 
 /// Plays the matches that are missing, each saved with the run, and prints the ratings fitted to all of them.
@@ -69,7 +69,7 @@ fn climb(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Res
     Ok(())
 }
 
-/// Plays the run's own ladder, whenever a checkpoint appears that climbs it.
+/// Plays the run's own ladder whenever a checkpoint for it appears.
 fn follow(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     while !watcher.should_stop() {
@@ -95,7 +95,7 @@ fn follow(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Re
     Ok(())
 }
 
-/// Plays what is missing of all these; false when told to stop.
+/// Plays the missing matches of these checkpoints. Returns false if stopped.
 fn climb_all(
     store: &Store,
     rungs: &[u32],
@@ -121,7 +121,7 @@ fn climb_all(
     Ok(true)
 }
 
-/// The rulesets asked for, or those that the newest checkpoint was trained on.
+/// The requested rulesets, or the rulesets of the newest checkpoint.
 fn rulesets(args: &LadderArgs, store: &Store, known: &[u32]) -> anyhow::Result<Vec<Preset>> {
     if !args.rules.is_empty() {
         return Ok(args.rules.clone());
@@ -168,13 +168,13 @@ fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Everybody's Elo per side with 95 % intervals.
+/// Elo per side of all players, with 95 % intervals.
 pub fn table(standings: &Standings) -> String {
-    // Names come from files; a width is sixteen bits at most.
+    // Names come from files and may be long; a format's width has sixteen bits.
     let named = |name: String| printable(&name).chars().take(LONGEST_NAME).collect::<String>();
     let names: Vec<String> = standings.contestants.iter().map(|one| named(one.contestant.to_string())).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(10);
-    // Rounded first, and zero added: no strength is "-0".
+    // Round first and add zero, to avoid "-0".
     let elo = |Rating { elo, error }: Rating| format!("{:+} ± {error:.0}", elo.round() as i64);
     let mut text = format!(
         "{:<width$} {:>14} {:>14} {:>14} {:>7} {:>8}\n",

@@ -1,4 +1,4 @@
-//! `hnefi match`: two players, many games, and what that says about their strength.
+//! `hnefi match`: a match between two players, with their difference in Elo.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +37,7 @@ pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     };
     let result = play_match(&args.a, &args.b, &params, &mut models, &mut watcher)?;
     watcher.bar.finish_and_clear();
-    // Printed first: should the games not be saved after all, the result is known.
+    // Print the result before saving the games, which may fail.
     print(&result);
     if args.json {
         println!("{}", serde_json::to_string(&result)?);
@@ -48,7 +48,7 @@ pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Parts of a match that are told of where no bar is drawn.
+/// Number of notes about the progress of a match without a bar.
 const LINES: u64 = 10;
 
 struct Watcher {
@@ -62,7 +62,7 @@ impl MatchObserver for Watcher {
         self.bar.set_position(u64::from(so_far.games));
         let tally = format!("+{} ={} -{}", so_far.wins, so_far.draws, so_far.losses);
         let (games, all) = (u64::from(so_far.games), self.bar.length().unwrap_or_default());
-        // Where no bar is drawn, in a log for one, it is known all the same how far a long match is.
+        // Without a bar, for instance in a log, notes show the progress of a long match.
         if self.bar.is_hidden() && games < all && games * LINES / all > (games - 1) * LINES / all {
             progress::note(&self.bar, &format!("{games}/{all} games {tally}"));
         }
@@ -120,7 +120,7 @@ fn print(result: &MatchResult) {
     }
 }
 
-/// `+120 [+80, +170]`; an unbounded end is written as such.
+/// `+120 [+80, +170]`; an end may be unbounded.
 fn interval(elo: EloInterval) -> String {
     let text =
         |value: Option<f64>, unbounded: &str| value.map_or(unbounded.to_string(), |value| format!("{value:+.0}"));

@@ -1,4 +1,4 @@
-//! One file a command. Those that need burn, or a configuration of training, are in the feature `train`.
+//! One file per command. Commands that need burn or a training configuration are in the feature `train`.
 
 pub mod bench;
 #[cfg(feature = "train")]

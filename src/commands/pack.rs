@@ -1,4 +1,4 @@
-//! `hnefi pack` and `hnefi unpack`: a run in a few files, and back.
+//! `hnefi pack` and `hnefi unpack`: packs a run into a few files, and unpacks it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use hnefi_run::store::{PackParams, Packed, Store, pack, unpack};
 
 use crate::cli::{PackArgs, UnpackArgs};
 
-/// Packs a run that nobody is training.
+/// Packs a run that no process is training.
 pub fn run(args: PackArgs) -> anyhow::Result<()> {
     super::web::open_run(&args.run)?;
     let name = args.run.canonicalize().ok().and_then(|dir| dir.file_name().map(PathBuf::from));
@@ -15,7 +15,7 @@ pub fn run(args: PackArgs) -> anyhow::Result<()> {
     let mut first = out.clone().into_os_string();
     first.push(".01");
     hnefi_data::check_new_file(Path::new(&first))?;
-    // For as long as the lock is held nothing is superseded under our eyes.
+    // While this process holds the lock, no object is superseded.
     let store = Store::open_or_create(&args.run).context("a run is packed while nobody writes to it")?;
     let params = PackParams { part_bytes: args.part_mib << 20, parts: args.parts };
     let Packed { parts, bytes, objects, games: (taken, of) } = pack(&store, &out, params)?;
@@ -27,7 +27,7 @@ pub fn run(args: PackArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Unpacks a run, which then goes on by the same command as before.
+/// Unpacks a run, which the same command as before resumes.
 pub fn undo(args: UnpackArgs) -> anyhow::Result<()> {
     hnefi_data::check_new_folder(&args.run)?;
     let objects = unpack(&args.parts, &args.run, args.limit_mib.map(|mib| mib << 20))?;

@@ -13,10 +13,10 @@ use indicatif::ProgressBar;
 use crate::cli::{self, PlayArgs};
 use crate::progress;
 
-/// Playouts a move of an opponent that nobody chose.
+/// Playouts per move of the default opponent.
 const PLAYOUTS: u32 = 200;
 
-/// Sets the table and plays until the person leaves.
+/// Plays until the person leaves.
 pub fn run(args: PlayArgs) -> anyhow::Result<()> {
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     let preset = rules(&args, &mut models)?;
@@ -66,7 +66,7 @@ pub fn run(args: PlayArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The rules asked for, or those the opponent's checkpoint was trained on, or Brandubh.
+/// The requested rules, else the rules of the opponent's checkpoint, else Brandubh.
 fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Preset> {
     if let Some(preset) = args.rules {
         return Ok(preset);
@@ -80,7 +80,7 @@ fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Preset> {
     Ok(trained_on.unwrap_or(Preset::Brandubh))
 }
 
-/// Who plays by these rules where nobody is named.
+/// The default opponent under these rules.
 fn usual(rules: Preset) -> anyhow::Result<PlayerSpec> {
     match shipped_network(rules) {
         Ok(name) => Ok(PlayerSpec::Model(ModelSpec::new(name, Limit::Playouts(PLAYOUTS)))),

@@ -1,4 +1,4 @@
-//! The recorded games that a command line names: run directories and record files, read one file at a time.
+//! Reads recorded games from run directories and record files, one file at a time.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use indicatif::ProgressBar;
 
 use crate::progress;
 
-/// A record file and what is known of it before it is read.
+/// A record file that is not read yet.
 pub struct RecordFile {
     path: PathBuf,
-    /// Generation of the run it lies in.
+    /// Generation in its run.
     pub generation: Option<u32>,
     bytes: u64,
 }
 
-/// The record files of all sources, those of a run oldest first.
+/// The record files of all sources; the files of a run are oldest first.
 pub fn record_files(sources: &[PathBuf]) -> anyhow::Result<Vec<RecordFile>> {
     let mut files = Vec::new();
     for source in sources {
@@ -47,7 +47,7 @@ pub fn record_files(sources: &[PathBuf]) -> anyhow::Result<Vec<RecordFile>> {
 
 impl RecordFile {
     fn new(path: PathBuf, generation: Option<u32>) -> RecordFile {
-        // Only for the progress bar, so a file that cannot be asked may count as nothing.
+        // The size is only for the progress bar, so an error counts as 0.
         let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
         RecordFile { path, generation, bytes }
     }
@@ -56,7 +56,7 @@ impl RecordFile {
 /// All games of these run directories and record files.
 ///
 /// # Errors
-/// When a source is neither, or a record file that was named cannot be read, or of the files of runs none can be.
+/// When a source is neither, a named record file cannot be read, or none of the runs' files can be read.
 pub fn read_all(sources: &[PathBuf]) -> anyhow::Result<Vec<GameRecord>> {
     let mut games = Games::new(record_files(sources)?, ProgressBar::hidden(), Arc::default());
     let records = games.by_ref().map(|game| game.record).collect();
@@ -64,23 +64,23 @@ pub fn read_all(sources: &[PathBuf]) -> anyhow::Result<Vec<GameRecord>> {
     Ok(records)
 }
 
-/// The games of files, one game in memory at a time. A damaged file of a run is told of, counted and skipped; at a
-/// damaged file that was named itself the games end, and [`Games::check`] says why.
+/// The games of files, one game in memory at a time. A damaged file of a run is skipped with a warning and counted. A
+/// damaged file that was named itself ends the iteration, and [`Games::check`] returns its error.
 pub struct Games {
     files: std::vec::IntoIter<RecordFile>,
-    /// The file at hand and its generation.
+    /// The present file and its generation.
     current: Option<(GameReader<Vec<u8>>, Option<u32>)>,
     bar: ProgressBar,
     total: u64,
-    /// Bytes of the files before the present one, and of that.
+    /// Bytes of the files before the present one, and of the present one.
     done: u64,
     present: u64,
     read: u64,
     damaged: usize,
-    /// What is wrong with the last of them, or with the file at which the games ended.
+    /// Error of the last skipped file, or of the file that ended the iteration.
     error: Option<RecordError>,
     ended: bool,
-    /// Turns true where the games end before their end, for whoever makes something of them.
+    /// Set to true when an error ends the iteration, to stop the consumer.
     stop: Arc<AtomicBool>,
 }
 
@@ -103,10 +103,10 @@ impl Games {
         }
     }
 
-    /// Whether the games were all there is, once there are no more.
+    /// Checks, after the last game, that all files were read.
     ///
     /// # Errors
-    /// What is wrong with the file at which they ended, or with the last of files that could all not be read.
+    /// The error of the file that ended the iteration, or of the last file if no file could be read.
     pub fn check(&mut self) -> anyhow::Result<()> {
         match self.error.take() {
             Some(error) if self.ended || self.read == 0 => Err(error.into()),
@@ -114,12 +114,12 @@ impl Games {
         }
     }
 
-    /// Files that were skipped.
+    /// Number of skipped files.
     pub fn damaged(&self) -> usize {
         self.damaged
     }
 
-    /// Tells of a damaged file of a run, or ends the games at one that was named itself.
+    /// Skips a damaged file of a run with a warning, or ends the iteration at one that was named itself.
     fn pass_over(&mut self, error: RecordError, generation: Option<u32>) {
         if generation.is_some() {
             progress::warning(&self.bar, &format!("skipped: {}", printable(&error.to_string())));
@@ -151,8 +151,7 @@ impl Iterator for Games {
                 match file.next() {
                     Some(Ok(record)) => {
                         self.read += 1;
-                        // A bar is drawn a few times a second at most; being told of every game would cost more than
-                        // exporting it.
+                        // Updating the bar at every game would cost more than exporting it.
                         if self.read.is_multiple_of(64) {
                             self.show();
                         }

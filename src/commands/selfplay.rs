@@ -18,7 +18,7 @@ use crate::{interrupt, progress};
 /// Games in a record file.
 const GAMES_PER_FILE: u64 = 1000;
 
-/// Plays the games; the same command goes on after an interruption.
+/// Plays the games; the same command resumes after an interruption.
 pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     let config = TrainConfig::load_with(&args.config, &args.changes)?.last_stage()?;
     let devices = args.device.unwrap_or_else(|| config.run.device.clone());
@@ -30,7 +30,7 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
         }
         None => (Weights::fresh(&config.network, args.seed), format!("random-{}", args.seed)),
     };
-    // Whatever cannot be used is found out before the directory is made.
+    // Check all settings before the directory is made.
     let evaluators = evaluators(&weights, &devices, config.run.precision)?;
     let store = Store::open_or_create(&args.out)?;
     let params = RecordingParams {

@@ -1,4 +1,4 @@
-//! `hnefi completions` and `hnefi man`: what shells and `man` know of the commands.
+//! `hnefi completions` and `hnefi man`: shell completions and manual pages.
 
 use clap::CommandFactory;
 

@@ -18,18 +18,18 @@ pub struct Table {
     playouts: u32,
     seconds: f64,
     results: Vec<MatchResult>,
-    /// Opponents for whom no time was left.
+    /// Opponents skipped for lack of time.
     skipped: Vec<String>,
 }
 
-/// Plays the matches that the config's `evaluate` section asks for.
+/// Plays the matches of the configuration's `evaluate` section.
 pub fn play(config: &TrainConfig, checkpoint: &Path, stop: &AtomicBool) -> anyhow::Result<Table> {
     let begun = Instant::now();
     let section = &config.evaluate;
     let limit = (section.seconds > 0).then(|| Duration::from_secs(u64::from(section.seconds)));
     let spec = ModelSpec::new(checkpoint, Limit::Playouts(section.playouts));
     let model = PlayerSpec::Model(spec.in_precision(config.run.precision));
-    // Searched as `match` and `play` do it, whatever suited self-play.
+    // Search as `match` and `play` do, not as self-play.
     let mut models = ModelCache::new(config.run.device.first(), SearchConfig::default());
     let mut table = Table { playouts: section.playouts, seconds: 0.0, results: Vec::new(), skipped: Vec::new() };
     let rules = config.last_stage()?.selfplay.rulesets.first().map_or(Preset::Brandubh, |share| share.rules).rules();

@@ -1,4 +1,4 @@
-//! `hnefi train`: the main job, from random weights to a checkpoint and a table of what it can do.
+//! `hnefi train`: trains a network from random weights, then measures it against the baselines.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,7 +79,8 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `runs/NAME`, and with a seed from the command line `runs/NAME-seedN`, so that seeds do not meet in one directory.
+/// `runs/NAME`, and with a seed from the command line `runs/NAME-seedN`, so that runs with other seeds have other
+/// directories.
 fn default_run(config: &str, seed: Option<u64>) -> PathBuf {
     let name = Path::new(config).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Path::new("runs").join(seed.map_or(name.clone(), |seed| format!("{name}-seed{seed}")))
@@ -91,10 +92,10 @@ fn clock(seconds: f64) -> String {
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
-/// Shows a run: a bar for the stage at work and a line per generation.
+/// Shows a run: a bar for the present activity and a line per generation.
 struct Watcher {
     bar: ProgressBar,
-    /// What was said to begin from.
+    /// The origin given on the command line.
     origin: Option<PathBuf>,
     stop: Arc<AtomicBool>,
 }

@@ -6,7 +6,7 @@ use hnefi_play::uci::UciParams;
 
 use crate::cli::UciArgs;
 
-/// Serves whoever is at standard input and output until he quits.
+/// Serves a client at standard input and output until it quits.
 pub fn run(args: UciArgs) -> anyhow::Result<()> {
     let UciArgs { rules, model, threads, device } = args;
     let threads = threads.unwrap_or_else(hnefi_play::search_threads);

@@ -1,10 +1,10 @@
-//! `hnefi watch`: how a training run is doing.
+//! `hnefi watch`: shows a training run.
 
 use std::io::IsTerminal;
 
 use crate::cli::WatchArgs;
 
-/// Shows a run until the person leaves; without a terminal, prints what there is.
+/// Shows a run until the person leaves; without a terminal, prints its present state.
 pub fn run(args: WatchArgs) -> anyhow::Result<()> {
     if args.web {
         return super::web::watch(&args);

@@ -1,4 +1,4 @@
-//! Serving pages: what `play --web` and `watch --web` have in common.
+//! Serving pages for `play --web` and `watch --web`.
 
 use std::path::Path;
 
@@ -45,10 +45,10 @@ pub fn watch(args: &WatchArgs) -> anyhow::Result<()> {
     serve(config, "watch")
 }
 
-/// Opens the run that a path or a URL means.
+/// Opens the run at a path or URL.
 ///
 /// # Errors
-/// When there is none, with a word on what one is.
+/// When there is no run; the message says what is expected.
 pub fn open_run(path: &Path) -> anyhow::Result<Run> {
     let location = Location::from(path);
     if let Location::Directory(folder) = &location {
@@ -75,7 +75,7 @@ fn serve(config: WebConfig, page: &str) -> anyhow::Result<()> {
              folders named here; there is no password."
         ));
     }
-    // An address that stands for all of them is none that a browser can open.
+    // A browser cannot open the address that stands for all addresses.
     let host = if address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
     let host = if host.contains(':') { format!("[{host}]") } else { host };
     println!("Open http://{host}:{}/{page} in a browser. Ctrl-C ends.", address.port());

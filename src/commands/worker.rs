@@ -1,4 +1,4 @@
-//! `hnefi worker`: plays games for a run whose trainer may be anywhere.
+//! `hnefi worker`: plays games for a trainer elsewhere.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,10 +15,10 @@ use super::delays::Delays;
 use crate::cli::WorkerArgs;
 use crate::{interrupt, progress};
 
-/// How often a run that has not begun is looked for.
+/// Time between two looks for a run that has not begun.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// What a run has from its first moment.
+/// The first object of a run.
 const RUN: &str = "run.json";
 
 /// Plays until the run is finished or Ctrl-C.
@@ -26,14 +26,14 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<()> {
     let stop = interrupt::stop_flag()?;
     let bar = progress::spinner();
     let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
-    // A device that is not there is found out before the run is looked for.
+    // Check the devices before looking for the run.
     if let Some(devices) = &args.device {
         hnefi_models::device::open_all(devices)?;
     }
     let watcher = Watcher { bar, stop };
     let Some(store) = join(&args, &retry, &watcher)? else { return Ok(()) };
     let params = WorkerParams {
-        // Workers of one run must differ, on all machines: chance sees to it.
+        // Workers of a run must have different seeds, on all machines, so draw one.
         seed: args.seed.unwrap_or_else(rand::random),
         device: args.device,
         threads: args.threads,
@@ -54,8 +54,8 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The run, once it has begun; `None` when told to stop before. Without --wait a run that is not there is an error: as
-/// a rule its name has a slip, and nobody would ever come.
+/// Waits for the run to begin; `None` if stopped before. Without --wait a missing run is an error, because its name is
+/// probably misspelt.
 fn join(args: &WorkerArgs, retry: &RetryPolicy, watcher: &Watcher) -> anyhow::Result<Option<Store>> {
     while !watcher.should_stop() {
         let store = match Store::open(&args.run, Access::Add, retry.clone()) {
@@ -94,7 +94,7 @@ impl Watcher {
 impl WorkerObserver for Watcher {
     fn waits(&self, text: &str) {
         let text = format!("{}; waiting", printable(text));
-        // In a log it stands once.
+        // Print it once in a log.
         if self.bar.is_hidden() && self.bar.message() != text {
             progress::note(&self.bar, &text);
         }

@@ -17,7 +17,7 @@ use crate::s3::{BUCKET, S3};
 const CONFIG: &str = include_str!("../data/tiny.toml");
 
 /// The longest that any process here may take.
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
 
 /// Where a run lies.
 pub enum Place {
@@ -89,7 +89,7 @@ impl Scene {
         command.spawn().expect("the binary starts")
     }
 
-    /// A trainer, which plays itself only if told to.
+    /// A trainer, with or without self-play.
     pub fn trainer(&self, more: &[&str]) -> Child {
         let (config, location) = (self.folder.path().join("tiny.toml"), self.location());
         let config = config.display().to_string();
@@ -97,7 +97,7 @@ impl Scene {
         self.process(&[&common[..], more].concat())
     }
 
-    /// A worker that brings games every second.
+    /// A worker that uploads games every second.
     pub fn worker(&self, more: &[&str]) -> Child {
         let location = self.location();
         let common = ["worker", &location, "--wait", "--bring-seconds", "1", "--threads", "1", "--store-timeout", "1"];
@@ -151,7 +151,7 @@ impl Scene {
             decoded.flat_map(|upload| upload.games).map(|game| (game.seed, game.game)).collect()
         };
         let (arrived, waiting) = (identities(&self.arrived()), identities(&waiting));
-        assert!(!arrived.is_empty(), "workers brought games");
+        assert!(!arrived.is_empty(), "workers uploaded games");
         for game in &arrived {
             assert!(recorded.contains_key(game) || waiting.contains(game), "game {game:?} arrived and is lost");
         }
@@ -203,7 +203,7 @@ impl Drop for Scene {
 
 /// Waits for a process to end by itself.
 pub fn finish(mut child: Child) -> Output {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     // Its pipes are read meanwhile, so that it never waits for us.
     let pipes = [child.stdout.take().map(read_all), child.stderr.take().map(read_all)];
     let status = loop {
@@ -250,7 +250,7 @@ pub fn fail(output: Output) -> String {
 
 /// Waits until an object is there.
 pub fn wait_for(dir: &Path, key: &str) {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while !dir.join(key).exists() {
         assert!(Instant::now() < until, "{key} did not appear");
         std::thread::sleep(Duration::from_millis(20));

@@ -109,7 +109,7 @@ fn errors_name_what_is_wrong() {
     assert!(message.ends_with("was refused: there is no such bucket"), "{message}");
 }
 
-/// Nobody listens there: delays, then one error that says for how long.
+/// No server listens at this address: messages about delays, then one error with the time.
 #[test]
 fn a_server_that_is_not_there_is_given_up_in_the_end() {
     let output = Command::new(env!("CARGO_BIN_EXE_hnefi"))

@@ -98,7 +98,7 @@ pub enum TrainError {
     NoState {
         /// The run directory or store.
         place: String,
-        /// What is wrong with those there are.
+        /// The problems of the existing states.
         problems: String,
     },
     /// Another trainer has claimed the run.

@@ -292,7 +292,7 @@ fn a_training_state_of_another_run_is_known_by_its_weights() {
     assert!(warnings.len() == 1 && warnings[0].contains("checkpoints/000003 has other weights"), "{warnings:?}");
 }
 
-/// A worker that stops once it has something to play by, or has been told that there is nothing.
+/// A worker that stops once it has a job, or has reported that there is none.
 #[derive(Default)]
 struct Worker {
     warnings: Mutex<Vec<String>>,
@@ -319,7 +319,7 @@ impl WorkerObserver for Worker {
 }
 
 #[test]
-fn a_worker_plays_by_the_newest_terms_that_can_be_read() {
+fn a_worker_plays_by_the_newest_readable_job() {
     let mut objects = objects(&config(1, "brandubh"));
     let mut work_with = |damaged: &str, bytes: &[u8]| {
         objects.insert(damaged.to_owned(), bytes.to_vec());
@@ -330,7 +330,7 @@ fn a_worker_plays_by_the_newest_terms_that_can_be_read() {
         work(&store, &params, &worker).unwrap();
         (worker.warnings.into_inner().unwrap(), worker.plays.into_inner().unwrap())
     };
-    // The newest say generation 3, those before 2.
+    // The newest job is of generation 3, the jobs before of generation 2.
     let (warnings, plays) = work_with("terms/000004.json", b"");
     assert!(warnings.len() == 1 && warnings[0].contains("terms/000004.json: damaged: EOF"), "{warnings:?}");
     assert_eq!(plays, [2]);

@@ -1,4 +1,4 @@
-//! The learner: what a step does to the weights, and that a learner put away goes on exactly.
+//! The learner: the effect of a step on the weights, and exact resumption from a saved state.
 
 mod support;
 

@@ -97,7 +97,7 @@ fn staged() -> TrainConfig {
     TrainConfig::parse(text, "tiny stages").unwrap()
 }
 
-/// Notes what it is told and stops at a given question, counted over self-play and training.
+/// Records all calls and stops at a given question, counted over self-play and training.
 #[derive(Default)]
 struct Watch {
     asked: AtomicU32,

@@ -183,8 +183,8 @@ fn a_far_result_fades_towards_a_draw() {
     }
 }
 
-/// The end of a game, recorded as a game of its own as in older runs, trains like the same plies of the whole game: everything but the
-/// clocks, which begin anew, and the last move, which nobody made before the first ply, is the same.
+/// The end of a game, recorded as a separate game as in older runs, gives the same samples as these plies of the whole
+/// game, except for the clocks and the last move.
 #[test]
 fn a_game_from_elsewhere_trains_like_the_end_of_a_whole_one() {
     let target = ValueTarget { search_mix: 0.25, fade: 0.01 };

@@ -1,7 +1,7 @@
-//! The dataset card: a README.md with a YAML header as the Hugging Face hub reads it.
+//! The dataset card: a README.md with a YAML header for the Hugging Face hub.
 //!
-//! Only Parquet files are declared to the hub (`configs`): a header with rows per split lets `datasets` check what it
-//! loads. Texts and numpy archives are described below the header like everything else.
+//! The header declares only Parquet files (`configs`), with rows per split, so that `datasets` can check what it loads.
+//! The text below the header describes all files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -17,13 +17,13 @@ use super::schema::{self, Cell, Field};
 use super::{ExportParams, ExportSummary, Format, SourceGame, Table, npz};
 use crate::{DataError, write_new_file};
 
-/// The split an undivided dataset is declared as; the hub knows none without a split.
+/// The declared split of an undivided dataset, because the hub needs one.
 pub(super) const WHOLE: &str = "train";
 
-/// The card's file.
+/// The card's file name.
 const CARD: &str = "README.md";
 
-/// A file as the card lists it.
+/// A file in the card's list.
 pub(super) struct CardFile {
     pub(super) split: String,
     pub(super) series: Series,
@@ -31,13 +31,13 @@ pub(super) struct CardFile {
     pub(super) name: String,
     pub(super) rows: u64,
     pub(super) bytes: u64,
-    /// What its rows take in memory in Arrow's layout.
+    /// Bytes in memory in Arrow's layout.
     pub(super) arrow_bytes: u64,
-    /// SHA-256 in hex.
+    /// SHA-256 in hexadecimal.
     pub(super) checksum: String,
 }
 
-/// What the games had in them.
+/// Statistics of the games.
 #[derive(Default)]
 pub(super) struct Census {
     rules: BTreeMap<&'static str, u64>,
@@ -78,7 +78,7 @@ pub(super) fn write(
     write_new_file(&root.join(CARD), text.as_bytes())
 }
 
-/// Adds a line of text, as writing to a string cannot fail.
+/// Adds a line of text.
 macro_rules! add_line {
     ($text:expr, $($argument:tt)*) => {{
         let _ = writeln!($text, $($argument)*);
@@ -126,13 +126,13 @@ fn header(params: &ExportParams, files: &[CardFile]) -> String {
     text + "---\n"
 }
 
-/// What files hold together.
+/// Sums over files.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     rows: u64,
     /// On the disk.
     bytes: u64,
-    /// In memory, which is what the hub calls a dataset's size.
+    /// In memory, which the hub calls the dataset's size.
     arrow_bytes: u64,
 }
 
@@ -281,7 +281,7 @@ fn fields(params: &ExportParams) -> Vec<Field> {
     }
 }
 
-/// The hub's word for so many rows.
+/// The hub's size category for a number of rows.
 fn size_category(rows: u64) -> &'static str {
     match rows {
         0..1_000 => "n<1K",

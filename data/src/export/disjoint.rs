@@ -1,7 +1,7 @@
-//! Parts of a dataset without common positions.
+//! Splits without common positions.
 //!
-//! A position is its board and the side to move, by their hash. The first part is written as its games come; those of
-//! later parts wait on the disk until every position of the parts before is known.
+//! Positions are compared by the hash of board and side to move. The games of the first part are written at once; games
+//! of later parts wait on the disk until all positions of the parts before are known.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -14,9 +14,9 @@ use super::SourceGame;
 use crate::DataError;
 use crate::steps::walk;
 
-/// The positions met so far, and the games of later parts.
+/// The positions so far, and the waiting games of later parts.
 pub(super) struct Disjoint {
-    /// Positions of the parts before the present one.
+    /// Positions of earlier parts.
     earlier: HashSet<u64>,
     /// Positions of the present part.
     present: HashSet<u64>,
@@ -25,14 +25,14 @@ pub(super) struct Disjoint {
 }
 
 impl Disjoint {
-    /// For so many parts; games wait in files of the folder that have no name and vanish by themselves.
+    /// For `parts` parts. Games wait in unnamed temporary files in the folder.
     pub(super) fn new(parts: usize, folder: &Path) -> io::Result<Disjoint> {
         let waiting =
             (1..parts).map(|_| tempfile::tempfile_in(folder).map(BufWriter::new)).collect::<Result<_, _>>()?;
         Ok(Disjoint { earlier: HashSet::new(), present: HashSet::new(), waiting })
     }
 
-    /// Puts a game of a later part aside.
+    /// Stores a game of a later part.
     pub(super) fn keep_for_later(&mut self, part: usize, game: &SourceGame) -> io::Result<()> {
         let bytes = encode_games(std::slice::from_ref(&game.record));
         let file = &mut self.waiting[part - 1];
@@ -41,7 +41,7 @@ impl Disjoint {
         file.write_all(&bytes)
     }
 
-    /// The games of a later part.
+    /// Returns the stored games of a later part.
     pub(super) fn kept(&mut self, part: usize) -> io::Result<impl Iterator<Item = io::Result<SourceGame>> + use<>> {
         let file = &mut self.waiting[part - 1];
         let bytes = file.stream_position()?;
@@ -56,10 +56,10 @@ impl Disjoint {
         }))
     }
 
-    /// Which plies of a game of the present part stand in an earlier one, ply by ply.
+    /// For each ply of a game, whether an earlier part has its position.
     ///
     /// # Errors
-    /// When the game does not hold together.
+    /// When the game is inconsistent.
     pub(super) fn left_out(&mut self, game: &GameRecord) -> Result<Vec<bool>, DataError> {
         let mut left_out = Vec::with_capacity(game.plies.len());
         walk(game, |step| {
@@ -73,13 +73,13 @@ impl Disjoint {
         Ok(left_out)
     }
 
-    /// The present part is complete.
+    /// Ends the present part.
     pub(super) fn end_part(&mut self) {
         self.earlier.extend(self.present.drain());
     }
 }
 
-/// The next game that was put aside.
+/// The next stored game.
 fn read(file: &mut impl Read) -> io::Result<SourceGame> {
     let mut number = [0; 8];
     file.read_exact(&mut number)?;

@@ -1,4 +1,4 @@
-//! What all positions of a game share.
+//! Values shared by all positions of a game.
 
 use hnefi_engine::{MoveList, Position, Preset, Side, Square};
 use hnefi_inference::{PolicyIndex, Wdl};
@@ -6,11 +6,11 @@ use hnefi_run::GameRecord;
 
 use crate::jsonl::end;
 
-/// What tables repeat for every ply of a game.
+/// The columns that are equal for all plies of a game.
 pub(super) struct GameFacts<'a> {
     pub(super) game: &'a GameRecord,
     pub(super) plies: usize,
-    /// The word for how it ended; empty for an unfinished game.
+    /// The reason of the end; empty for an unfinished game.
     pub(super) reason: &'static str,
     /// The ruleset's name, or `own`.
     pub(super) rules: &'static str,
@@ -21,18 +21,18 @@ impl<'a> GameFacts<'a> {
         GameFacts { game, plies: game.plies.len(), reason: end(game).1, rules: rules_name(game) }
     }
 
-    /// The end of the game as `side` sees it, a draw where there is no winner.
+    /// The result from the view of `side`; a draw without a winner.
     pub(super) fn result_for(&self, side: Side) -> Wdl {
         Wdl::of_winner(self.game.winner(), side)
     }
 }
 
-/// The name of the game's ruleset, the ply cap apart; `own` for a mixture of options.
+/// The name of the ruleset, with any ply cap; `own` for rules that are not a preset.
 pub(super) fn rules_name(game: &GameRecord) -> &'static str {
     game.rules.preset().map_or("own", Preset::name)
 }
 
-/// Chances as a list.
+/// Win, draw and loss as a list.
 pub(super) fn triple(wdl: Wdl) -> [f32; 3] {
     [wdl.win, wdl.draw, wdl.loss]
 }
@@ -45,7 +45,7 @@ pub(super) fn legal_indices(position: &Position) -> impl Iterator<Item = usize> 
     (0..moves.len()).map(move |index| PolicyIndex::of(moves[index], size).flat(size))
 }
 
-/// What stands on each square: 0 nothing, 1 an attacker, 2 a defending man, 3 the king.
+/// Content of each square: 0 empty, 1 attacker, 2 defender, 3 king.
 pub(super) fn contents(position: &Position) -> impl Iterator<Item = u8> + use<'_> {
     let board = position.board();
     let king = board.king();

@@ -1,4 +1,4 @@
-//! Which games of a run go into a dataset.
+//! The filter of games for a dataset.
 
 use std::str::FromStr;
 
@@ -9,20 +9,20 @@ use hnefi_run::GameRecord;
 use super::{GameId, SourceGame};
 use crate::DataError;
 
-/// What a game must be to be exported. The default takes every game.
+/// Conditions on games. The default takes every game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// Rulesets, the ply cap apart; `None` stands for a mixture of options of one's own. Empty for all.
+    /// Rulesets, with any ply cap; `None` stands for rules that are not a preset. Empty for all.
     pub rules: Vec<Option<Preset>>,
-    /// Generations of the run; games whose generation nobody knows pass only where there is no bound.
+    /// Generations of the run; games without a known generation pass only without a bound.
     pub generations: Bounds,
     /// Plies of the game.
     pub plies: Bounds,
     /// Results; empty for all.
     pub results: Vec<GameResult>,
-    /// Share of the games to keep, in 0..=1, drawn by their identity.
+    /// Share of the games to keep, 0 to 1, chosen by their ids.
     pub sample: f64,
-    /// Seed of that draw.
+    /// Seed of the choice.
     pub sample_seed: u64,
 }
 
@@ -40,7 +40,7 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Whether this game passes.
+    /// Whether the filter takes this game.
     pub fn accepts(&self, game: &SourceGame) -> bool {
         let record = &game.record;
         (self.rules.is_empty() || self.rules.contains(&record.rules.preset()))
@@ -52,7 +52,7 @@ impl Filter {
             && (self.sample >= 1.0 || GameId::of(record).share_of(self.sample_seed) < self.sample)
     }
 
-    /// The filter in words, one line a condition; empty for one that takes every game.
+    /// Describes the filter, one line per condition; empty for the default.
     pub(super) fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut list = |what: &str, names: Vec<&str>| {
@@ -74,8 +74,7 @@ impl Filter {
     }
 }
 
-/// A range of whole numbers, both ends included; an end that is not given is open. Reads from `3-7`, `3-`, `-7` and
-/// `3`.
+/// A range of whole numbers, both ends included; a missing end is open. Parses `3-7`, `3-`, `-7` and `3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// The least number.
@@ -85,7 +84,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Whether the number lies within.
+    /// Whether the range contains the number.
     pub fn hold(self, number: u64) -> bool {
         self.low.is_none_or(|low| low <= number) && self.high.is_none_or(|high| number <= high)
     }
@@ -121,10 +120,10 @@ impl FromStr for Bounds {
     }
 }
 
-/// How a game ended, for choosing.
+/// The result of a game, to filter by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GameResult {
-    /// The attackers won, on the board or because the defenders resigned.
+    /// The attackers won, on the board or by resignation.
     Attackers,
     /// The defenders won.
     Defenders,
@@ -135,11 +134,11 @@ pub enum GameResult {
 }
 
 impl GameResult {
-    /// All of them.
+    /// All results.
     pub const ALL: [GameResult; 4] =
         [GameResult::Attackers, GameResult::Defenders, GameResult::Draw, GameResult::Ongoing];
 
-    /// How this game ended.
+    /// The result of a game.
     pub fn of(game: &GameRecord) -> GameResult {
         match (game.winner(), game.is_finished()) {
             (Some(Side::Attackers), _) => GameResult::Attackers,
@@ -149,7 +148,7 @@ impl GameResult {
         }
     }
 
-    /// The word that datasets have for it in `status`.
+    /// Its word in the field `status`.
     pub const fn as_str(self) -> &'static str {
         match self {
             GameResult::Attackers => "attackers",

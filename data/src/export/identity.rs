@@ -1,4 +1,4 @@
-//! Which game is which, whatever run and file it came from, and where that puts it.
+//! Ids of games, which do not depend on run or file.
 
 use std::fmt;
 use std::fmt::Write;
@@ -6,16 +6,16 @@ use std::fmt::Write;
 use hnefi_run::GameRecord;
 use sha2::{Digest, Sha256};
 
-/// The identity of a game: the SHA-256 of its board size, start and moves.
+/// The id of a game: the SHA-256 of its board size, start and moves.
 ///
-/// The text that is hashed is `N\nFEN\nMOVES`: the side of the board, the FEN the game began from (nothing for the
-/// standard start) and the moves as `a4b4` with a space between them. Neither the number of the game nor its run count,
-/// so a game that occurs twice has one identity, and stands on one side of every split.
+/// The hashed text is `N\nFEN\nMOVES`: the side of the board, the FEN of the start (empty for the standard start) and
+/// the moves as `a4b4` separated by spaces. The number of the game and its run are not hashed, so copies of a game have
+/// one id and are in the same split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GameId([u8; 32]);
 
 impl GameId {
-    /// The identity of this game.
+    /// The id of a game.
     pub fn of(game: &GameRecord) -> GameId {
         let size = game.rules.size;
         let mut text = format!("{}\n{}\n", size.side(), game.start.as_deref().unwrap_or_default());
@@ -33,12 +33,12 @@ impl GameId {
         first_eight(&self.0)
     }
 
-    /// A number in 0..1 that belongs to the game and is spread evenly over games: the first eight bytes over 2^64.
+    /// A number in [0, 1), uniformly distributed over games: the first eight bytes, big-endian, divided by 2^64.
     pub fn share(self) -> f64 {
         unit(&self.0)
     }
 
-    /// Like [`GameId::share`], but another number for each seed, and independent of it.
+    /// A number as [`GameId::share`] that depends on a seed and is independent of other seeds.
     pub fn share_of(self, seed: u64) -> f64 {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
@@ -51,20 +51,20 @@ fn first_eight(hash: &[u8; 32]) -> u64 {
     hash[..8].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// The first eight bytes, big-endian, over 2^64.
+/// The first eight bytes, big-endian, divided by 2^64.
 fn unit(hash: &[u8; 32]) -> f64 {
-    // 53 bits are what a double holds; more would round up to 1.
+    // A double has 53 bits; more could round up to 1.
     (first_eight(hash) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// The first eight bytes in hex: what datasets hold as `game_id`.
+/// The first eight bytes in hexadecimal: the field `game_id` of datasets.
 impl fmt::Display for GameId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0[..8].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-/// The SHA-256 of a file's bytes in hex, read piece by piece.
+/// The SHA-256 of a file in hexadecimal.
 pub(super) fn checksum(mut file: impl std::io::Read) -> std::io::Result<String> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];

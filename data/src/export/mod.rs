@@ -1,4 +1,4 @@
-//! Exporting games: which of them, in which format, split how, where to, and all or nothing.
+//! Export of games to files, with filters, formats and splits.
 
 mod card;
 mod disjoint;
@@ -32,12 +32,12 @@ use self::parts::{Entry, PartWriter, TextWriter, WrittenFile};
 use crate::place::{UnfinishedFolder, check_new_file, check_new_folder, finish_file, unfinished_file};
 use crate::{DataError, jsonl, pgn};
 
-/// A game and where in its run it stands.
+/// A game with its generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceGame {
     /// The game.
     pub record: GameRecord,
-    /// Generation of the run it was played in, if it is known.
+    /// Generation of its run, if known.
     pub generation: Option<u32>,
 }
 
@@ -47,22 +47,22 @@ impl From<GameRecord> for SourceGame {
     }
 }
 
-/// What was exported.
+/// The result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportSummary {
-    /// Games written.
+    /// Number of games written.
     pub games: u64,
-    /// Their plies.
+    /// Number of their plies.
     pub plies: u64,
-    /// Games left out because they had not ended (tables of positions only: their positions have no target).
+    /// Number of unfinished games left out (tables of positions only, because their positions have no value target).
     pub unfinished: u64,
-    /// Games that the filter left out.
+    /// Number of games left out by the filter.
     pub filtered: u64,
-    /// Positions left out because they stand in an earlier split ([`ExportParams::disjoint`]).
+    /// Number of positions left out because an earlier split has them ([`ExportParams::disjoint`]).
     pub shared: u64,
-    /// Files of games written; a dataset's card is not counted.
+    /// Files written, without the dataset card.
     pub files: u64,
-    /// Names of the splits with the games in each; empty where there was none.
+    /// Names of the splits with their numbers of games; empty without splits.
     pub splits: Vec<(String, u64)>,
 }
 
@@ -71,8 +71,8 @@ pub struct ExportSummary {
 /// different rules; they are read one at a time, and memory does not grow with their number.
 ///
 /// # Errors
-/// When the format cannot hold what is asked for, when `out` exists (an empty folder may), when a game does not replay,
-/// or when the file system refuses.
+/// When the format does not support an option, `out` exists (an empty folder may), a game breaks the rules, or a file
+/// cannot be written.
 pub fn export<G>(games: G, params: &ExportParams, out: &Path) -> Result<ExportSummary, DataError>
 where
     G: IntoIterator,
@@ -81,7 +81,7 @@ where
     export_unless(games, params, out, &AtomicBool::new(false))
 }
 
-/// [`export`], which ends after the present game when `stop` turns true and leaves nothing behind then.
+/// As [`export`]; ends after the present game once `stop` is true, and then writes nothing.
 ///
 /// # Errors
 /// As [`export`], and [`DataError::Stopped`].
@@ -117,7 +117,7 @@ where
 /// Writes one line of JSON per game.
 ///
 /// # Errors
-/// When a game does not replay or the stream fails.
+/// When a game breaks the rules or the stream fails.
 pub fn write_jsonl<G>(games: G, out: impl Write) -> Result<ExportSummary, DataError>
 where
     G: IntoIterator,
@@ -129,7 +129,7 @@ where
 /// Writes games as PGN-like text, a blank line between them.
 ///
 /// # Errors
-/// When a game does not replay or the stream fails.
+/// When a game breaks the rules or the stream fails.
 pub fn write_pgn<G>(games: G, out: impl Write) -> Result<ExportSummary, DataError>
 where
     G: IntoIterator,
@@ -159,7 +159,7 @@ where
     Ok(summary)
 }
 
-/// An error once the export is not wanted any more; what is temporary goes with it.
+/// Returns [`DataError::Stopped`] once `stop` is true.
 fn check_wanted(out: &Path, stop: &AtomicBool) -> Result<(), DataError> {
     if stop.load(Ordering::Relaxed) { Err(DataError::Stopped { path: out.to_owned() }) } else { Ok(()) }
 }
@@ -200,7 +200,7 @@ fn export_folder(
             let part = params.splits.as_ref().map_or(0, |splits| splits.part_of(id));
             match &mut disjoint {
                 None => parts[part].writer.add(&Entry { game: &game, id, left_out: &[] })?,
-                // What the later parts may hold is known when the first one is complete.
+                // Later parts are written when the parts before are complete.
                 Some(disjoint) if part > 0 => disjoint.keep_for_later(part, &game).map_err(problem)?,
                 Some(disjoint) => {
                     let left_out = disjoint.left_out(&game.record)?;
@@ -241,14 +241,14 @@ fn export_folder(
     Ok(summary)
 }
 
-/// One split while it is written, or the whole dataset.
+/// One split, or the whole dataset, while it is written.
 struct Part {
     name: String,
     games: u64,
     writer: Box<dyn PartWriter>,
 }
 
-/// The writers, one per split and each into a folder of its own, or a single one into the dataset's folder.
+/// The writers: one per split with its own folder, or a single one for the dataset's folder.
 fn parts(params: &ExportParams, root: &Path) -> Result<Vec<Part>, DataError> {
     let count = params.splits.as_ref().map_or(1, |splits| splits.names().count());
     let part = |name: &str, folder: PathBuf| {
@@ -271,7 +271,7 @@ fn parts(params: &ExportParams, root: &Path) -> Result<Vec<Part>, DataError> {
 }
 
 impl CardFile {
-    /// What the card says of a file that was written below `root`.
+    /// The card's entry of a file below `root`.
     fn of(split: &str, file: &WrittenFile, root: &Path) -> Result<CardFile, DataError> {
         let problem = |error: std::io::Error| DataError::write(&file.path, error);
         let opened = File::open(&file.path).map_err(problem)?;

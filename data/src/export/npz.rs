@@ -1,5 +1,4 @@
-//! Positions as numpy arrays: one row per ply, one board size per file, in shards so that memory stays bounded however
-//! long the run was.
+//! Positions as numpy arrays: one row per ply and one board size per file, in shards of bounded memory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,13 +16,13 @@ use super::{BoardColumns, ExportParams, PolicyColumns};
 use crate::DataError;
 use crate::steps::Step;
 
-/// What the arrays of all open shards may take in memory, in bytes.
+/// Memory limit of the arrays of all open shards, in bytes.
 const SHARD_BYTES: usize = 128 << 20;
 
-/// `reason` of a game that ended by resignation; the reasons of the rules come before it, in their order.
+/// `reason` of a game that ended by resignation; smaller numbers are the reasons of the rules in their order.
 const RESIGNATION: u8 = Reason::ALL.len() as u8;
 
-/// `rules` of a game played under a mixture of options of its own; the presets come before it, in their order.
+/// `rules` of a game whose rules are not a preset; smaller numbers are the presets in their order.
 const OWN_RULES: u8 = Preset::ALL.len() as u8;
 
 /// The arrays of a file, for the dataset card: name, type, shape, meaning. P is the number of rows, N the side of the
@@ -78,7 +77,7 @@ pub(super) struct NpzWriters {
 }
 
 impl NpzWriters {
-    /// Shards into an empty folder, of which `parts` are written side by side and share the memory.
+    /// Writes shards into an empty folder. `parts` writers share the memory limit.
     pub(super) fn new(folder: PathBuf, params: &ExportParams, parts: usize) -> NpzWriters {
         NpzWriters {
             folder,
@@ -124,7 +123,7 @@ impl PartWriter for NpzWriters {
     }
 }
 
-/// What all rows of a game share, with words as numbers.
+/// Values shared by all rows of a game, with names as numbers.
 struct RowFacts<'a> {
     facts: GameFacts<'a>,
     id: u64,

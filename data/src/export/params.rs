@@ -1,4 +1,4 @@
-//! What to export and in which shape.
+//! Parameters of an export.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use hnefi_inference::names::did_you_mean;
 use super::{Filter, Splits};
 use crate::DataError;
 
-/// A format games are exported in.
+/// An export format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// One game per line of JSON: moves, captures, policies, values and the end.
@@ -24,7 +24,7 @@ impl Format {
     /// All formats.
     pub const ALL: [Format; 4] = [Format::Jsonl, Format::Npz, Format::Parquet, Format::Pgn];
 
-    /// `jsonl`, `npz`, `parquet` or `pgn`, which is also the ending of the files.
+    /// `jsonl`, `npz`, `parquet` or `pgn`, which is also the file extension.
     pub const fn as_str(self) -> &'static str {
         match self {
             Format::Jsonl => "jsonl",
@@ -46,7 +46,7 @@ impl std::fmt::Display for Format {
     }
 }
 
-/// Reads a word out of a list of words; `option` names what it is for.
+/// Parses one of several words; `option` names the option in errors.
 fn one_of<T: Copy>(option: &'static str, text: &str, known: &[(&str, T)]) -> Result<T, DataError> {
     known.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
         let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
@@ -66,7 +66,7 @@ impl FromStr for Format {
     }
 }
 
-/// What a row is.
+/// Kind of row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
     /// A row per ply of a finished game.
@@ -83,13 +83,13 @@ impl FromStr for Table {
     }
 }
 
-/// How a table of positions holds boards.
+/// Boards in a table of positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BoardColumns {
     /// The network's 16 input planes.
     #[default]
     Planes,
-    /// One number a square: what stands on it.
+    /// One number per square: its content.
     Compact,
 }
 
@@ -101,10 +101,10 @@ impl FromStr for BoardColumns {
     }
 }
 
-/// How a table of positions holds policy targets.
+/// Policy targets in a table of positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PolicyColumns {
-    /// Indices and weights of the moves that have any.
+    /// Indices and weights of the moves with a weight.
     #[default]
     Sparse,
     /// All 40 x N x N weights.
@@ -119,14 +119,14 @@ impl FromStr for PolicyColumns {
     }
 }
 
-/// What a dataset card says beside what the games themselves say.
+/// Texts of the dataset card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardText {
-    /// Name of the dataset for people.
+    /// Name of the dataset.
     pub title: String,
     /// Licence by its name on the Hugging Face hub, such as `cc-by-4.0`.
     pub license: String,
-    /// The command that wrote it, if a card should say so.
+    /// The command that wrote the dataset, if the card should name it.
     pub command: Option<String>,
 }
 
@@ -136,32 +136,32 @@ impl Default for CardText {
     }
 }
 
-/// What to export, beside the games.
+/// Parameters of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportParams {
     /// The format.
     pub format: Format,
-    /// What a row is; `None` for the format's usual: positions for npz and parquet, games for jsonl and pgn.
+    /// Kind of row; `None` for the format's default: positions for npz and parquet, games for jsonl and pgn.
     pub rows: Option<Table>,
-    /// How tables of positions hold boards.
+    /// Boards in tables of positions.
     pub board: BoardColumns,
-    /// How tables of positions hold policy targets.
+    /// Policy targets in tables of positions.
     pub policy: PolicyColumns,
-    /// Which games.
+    /// Filter of the games.
     pub filter: Filter,
-    /// Parts of the dataset, each in a folder of its own; `None` for an undivided one.
+    /// Splits of the dataset, each in its own folder; `None` for an undivided dataset.
     pub splits: Option<Splits>,
-    /// Leave out of each part the positions (board and side to move) that stand in an earlier one. Takes up to 20 bytes
-    /// of memory for each different position.
+    /// Leave out of each split the positions (board and side to move) that an earlier split has. Takes up to 20 bytes
+    /// of memory per distinct position.
     pub disjoint: bool,
-    /// A file is ended once it has so many rows (games stay whole); `None` for what suits the format.
+    /// A new file begins once one has this many rows (games stay whole); `None` for the format's default.
     pub shard_rows: Option<usize>,
     /// For the dataset card.
     pub card: CardText,
 }
 
 impl ExportParams {
-    /// All games in that format, undivided, with planes and sparse policies.
+    /// All games in this format, undivided, with planes and sparse policies.
     pub fn new(format: Format) -> ExportParams {
         ExportParams {
             format,
@@ -176,7 +176,7 @@ impl ExportParams {
         }
     }
 
-    /// What a row is.
+    /// Kind of row.
     pub fn table(&self) -> Table {
         self.rows.unwrap_or(match self.format {
             Format::Npz | Format::Parquet => Table::Positions,
@@ -184,15 +184,15 @@ impl ExportParams {
         })
     }
 
-    /// Whether the export is a folder with a dataset card, and not a single text.
+    /// Whether the export is a folder with a dataset card, rather than a single text.
     pub fn is_folder(&self) -> bool {
         self.format.is_folder() || self.splits.is_some()
     }
 
-    /// Whether the format has what is asked for.
+    /// Checks that the format supports all options.
     ///
     /// # Errors
-    /// When it has not; the message names the option and what is possible.
+    /// When it does not; the message names the option and the alternatives.
     pub fn check(&self) -> Result<(), DataError> {
         let bad = |option, found: &str, problem: String| {
             Err(DataError::BadOption { option, found: found.to_owned(), problem })

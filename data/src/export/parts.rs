@@ -1,4 +1,4 @@
-//! One part of a dataset (the whole of it, or one of its splits) while it is being written.
+//! Writing one part of a dataset: the whole dataset or one of its splits.
 
 use std::fmt;
 use std::fs::File;
@@ -11,7 +11,7 @@ use super::{Format, GameId, SourceGame};
 use crate::steps::{Step, walk};
 use crate::{DataError, jsonl, pgn};
 
-/// A text file is ended once it is this large, in bytes.
+/// A new text file begins once one has this many bytes.
 const TEXT_BYTES: usize = 256 << 20;
 
 /// A series of files with the same columns.
@@ -22,7 +22,7 @@ pub(super) enum Series {
 }
 
 impl Series {
-    /// The board, where there is one.
+    /// The board size of a table of positions.
     pub(super) fn size(self) -> Option<BoardSize> {
         match self {
             Series::Games => None,
@@ -31,7 +31,7 @@ impl Series {
     }
 }
 
-/// What its files and its configuration on the hub are called.
+/// Name of its files and of its configuration on the hub.
 impl fmt::Display for Series {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -41,16 +41,16 @@ impl fmt::Display for Series {
     }
 }
 
-/// A game on its way into a dataset.
+/// A game to be exported.
 pub(super) struct Entry<'a> {
     pub(super) game: &'a SourceGame,
     pub(super) id: GameId,
-    /// Plies whose positions are left out, as they stand in another part.
+    /// For each ply, whether its position is left out because another part has it.
     pub(super) left_out: &'a [bool],
 }
 
 impl Entry<'_> {
-    /// Checks the game and shows each of its plies to `visit` whose position is not left out, with its number.
+    /// Checks the game and calls `visit` with the number and step of each ply whose position is not left out.
     pub(super) fn walk(&self, mut visit: impl FnMut(usize, Step<'_>)) -> Result<(), DataError> {
         let mut index = 0;
         walk(&self.game.record, |step| {
@@ -65,22 +65,22 @@ impl Entry<'_> {
 /// A finished file.
 #[derive(Clone, Debug)]
 pub(super) struct WrittenFile {
-    /// Where it was written.
+    /// Its path.
     pub(super) path: PathBuf,
     /// The series it belongs to.
     pub(super) series: Series,
-    /// Rows, lines or games in it.
+    /// Number of rows, lines or games.
     pub(super) rows: u64,
-    /// What they take in a reader's memory in Arrow's layout; 0 where the format has no columns.
+    /// Bytes in memory in Arrow's layout; 0 for formats without columns.
     pub(super) arrow_bytes: u64,
 }
 
-/// Takes the games of a part one by one and writes files into its folder.
+/// Writes the games of a part to files in its folder.
 pub(super) trait PartWriter {
     /// Adds a game.
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError>;
 
-    /// Writes what is left and says which files there are.
+    /// Writes the remaining rows and returns the files.
     fn finish(self: Box<Self>) -> Result<Vec<WrittenFile>, DataError>;
 }
 
@@ -94,7 +94,7 @@ pub(super) struct TextWriter {
 }
 
 impl TextWriter {
-    /// Texts into `folder`, at most about `most` games a file.
+    /// Writes texts into `folder`, with at most about `most` games per file.
     pub(super) fn new(folder: PathBuf, format: Format, most: Option<usize>) -> TextWriter {
         TextWriter { folder, format, most, file: None, done: Vec::new() }
     }

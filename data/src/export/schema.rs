@@ -1,10 +1,10 @@
-//! The columns of the tables, described once: the Parquet schema, the dataset card and its tables are made from this.
+//! The definitions of all columns. The Parquet schema and the dataset card are generated from them.
 
 use hnefi_inference::{GLOBALS as GLOBAL_NUMBERS, PLANES as INPUT_PLANES, POLICY_PLANES};
 
 use super::{BoardColumns, PolicyColumns};
 
-/// What one value is.
+/// Type of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scalar {
     Bool,
@@ -16,16 +16,16 @@ pub(super) enum Scalar {
     Text,
 }
 
-/// How many values a cell holds.
+/// Number of values in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cell {
     One,
     /// One or null.
     Optional,
     List,
-    /// A list of so many values.
+    /// A list of this length.
     Fixed(usize),
-    /// A list of so many values for each square of the board.
+    /// A list with this many values per square of the board.
     PerSquare(usize),
 }
 
@@ -35,7 +35,7 @@ impl Cell {
         matches!(self, Cell::List | Cell::Fixed(_) | Cell::PerSquare(_))
     }
 
-    /// The length of every list on a board of so many squares, where all have one.
+    /// The length of the lists on a board of `squares` squares, if it is fixed.
     pub(super) const fn length(self, squares: usize) -> Option<usize> {
         match self {
             Cell::Fixed(length) => Some(length),
@@ -60,7 +60,7 @@ const fn field(name: &'static str, cell: Cell, scalar: Scalar, meaning: &'static
 }
 
 impl Scalar {
-    /// Physical type and annotation in Parquet's schema language, which wants a space before the name that follows.
+    /// Physical type and annotation in Parquet's schema language, with a space before the name.
     fn parquet(self) -> (&'static str, &'static str) {
         match self {
             Scalar::Bool => ("boolean", ""),
@@ -73,7 +73,7 @@ impl Scalar {
         }
     }
 
-    /// Bits of a value in memory; of a text those of its handle.
+    /// Bits of a value in memory; a text counts as its handle.
     pub(super) const fn bits(self) -> usize {
         match self {
             Scalar::Bool => 1,

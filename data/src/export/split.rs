@@ -7,13 +7,12 @@ use crate::DataError;
 
 /// Names and shares of the parts of a dataset, such as `train=0.9,validation=0.05,test=0.05`.
 ///
-/// A game's part follows from its identity alone ([`GameId::share`]), so games that are added later move no other game
-/// from one part to another. With other shares games do move, but as few as possible: the first part keeps its games
-/// when it grows.
+/// A game's part depends only on its id ([`GameId::share`]), so adding games moves no other game. Changed shares move
+/// few games: the first part keeps its games when it grows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Splits(Vec<(String, f64)>);
 
-/// Shares may sum to 1 within this much: they are written by people.
+/// Tolerance for the sum of the shares.
 const SUM_TOLERANCE: f64 = 1e-6;
 
 impl Splits {
@@ -31,7 +30,7 @@ impl Splits {
                 return index;
             }
         }
-        // Rounding can leave the sum of the shares a little below the largest number.
+        // Rounding can leave the sum of the shares slightly below the largest number.
         self.0.len() - 1
     }
 }

@@ -5,7 +5,7 @@
 //! 13,d2-e2 c4-c2 d6-c6 d3-f3 f4-f5 f3-f2 b4-b2 c2-d2xe2,0,1,White
 //! ```
 //!
-//! White is the defenders, Black the attackers. The king's capture is not marked. A trailing `timeout` is a way to end.
+//! White is the defenders, Black the attackers. The king's capture is not marked. A trailing `timeout` ends a game.
 
 use std::io::BufRead;
 
@@ -15,10 +15,10 @@ use super::game::{RecordedGame, RecordedResult};
 use super::{Found, LineError};
 use crate::BoundedLines;
 
-/// What a heading looks like, for messages.
+/// An example heading, for messages.
 const HEADING: &str = "game,moves,captures_by_attackers,captures_by_defenders,result";
 
-/// Where the columns are that this reader knows.
+/// Indices of the columns that are read.
 struct Columns {
     count: usize,
     game: usize,
@@ -44,25 +44,25 @@ impl Columns {
     }
 }
 
-/// The longest line that is read, in bytes; that of a game of 10,000 plies fits.
+/// The longest line in bytes; a game of 10,000 plies fits.
 const LONGEST_LINE: usize = 1 << 18;
 
-/// The games of an archive, one after the other.
+/// Reads the games of an archive one by one.
 pub(super) struct ArchiveReader<R> {
     lines: BoundedLines<R>,
     columns: Columns,
-    /// The line read last.
+    /// Number of the last line read.
     line: usize,
-    /// What may have been played, what the game before was played by first.
+    /// Possible rulesets; the ruleset of the previous game is first.
     rules: Vec<Preset>,
 }
 
 impl<R: BufRead> ArchiveReader<R> {
-    /// Reads the heading. An archive names no ruleset: each game is read by the first of `rules` under which it can be
-    /// played, beginning with that of the game before.
+    /// Reads the heading. An archive names no ruleset: each game has the first of `rules` under which it is legal,
+    /// beginning with the ruleset of the previous game.
     ///
     /// # Errors
-    /// When the heading is not that of an archive.
+    /// When the heading is not the heading of an archive.
     pub(super) fn new(input: R, rules: &[Preset]) -> Result<ArchiveReader<R>, String> {
         let mut lines = BoundedLines::new(input, LONGEST_LINE);
         let heading =
@@ -79,7 +79,7 @@ impl<R: BufRead> ArchiveReader<R> {
                     self.rules[..=index].rotate_right(1);
                     return Ok(found);
                 }
-                // What is wrong by the likeliest rules is what is said.
+                // Report the error under the likeliest rules.
                 Err(found) => error = error.or(Some(found)),
             }
         }
@@ -115,7 +115,7 @@ fn game(text: &str, line: usize, columns: &Columns, rules: Preset) -> Result<Fou
         "White" => RecordedResult::Won(Side::Defenders),
         "Black" => RecordedResult::Won(Side::Attackers),
         "Draw" => RecordedResult::Drawn,
-        // Some games have none.
+        // Some games have no moves.
         "Ongoing" | "" => RecordedResult::Open,
         other => {
             return Err(bad(format!(
@@ -140,8 +140,8 @@ fn game(text: &str, line: usize, columns: &Columns, rules: Preset) -> Result<Fou
     Ok(found)
 }
 
-/// Compares the counts of captures with the squares that the moves name. A man taken in two ways at once is named, and
-/// counted, twice.
+/// Compares the counts of captures with the captured squares in the moves. A piece captured in two ways at once is
+/// named, and counted, twice.
 fn check_captures(words: &[&str], fields: &[&str], columns: &Columns) -> Result<(), String> {
     for (side, column) in Side::BOTH.into_iter().zip(columns.captures) {
         let Some(column) = column else { continue };

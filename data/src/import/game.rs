@@ -1,4 +1,4 @@
-//! A list of moves as a record.
+//! Makes a record of a list of moves.
 
 use hnefi_engine::{Move, Position, Repetition, Rules, Side};
 use hnefi_inference::Wdl;
@@ -7,42 +7,42 @@ use hnefi_run::{GameRecord, PlyRecord};
 use super::{Found, LineError};
 use crate::pgn::{UNKNOWN, play_word};
 
-/// A game as it stands in a file.
+/// A game as written in a file.
 pub(super) struct RecordedGame<'a> {
     pub(super) number: u64,
-    /// Where it began; `None` for the standard start.
+    /// FEN of the start; `None` for the standard start.
     pub(super) start: Option<String>,
     pub(super) players: [String; 2],
     /// The moves as words such as `a4-b4xc4`, each with its line.
     pub(super) moves: Vec<(&'a str, usize)>,
     pub(super) result: RecordedResult,
-    /// The line that errors about the game as a whole name.
+    /// The line for errors about the whole game.
     pub(super) line: usize,
 }
 
-/// How a file says the game ended.
+/// The ending of a game as written in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordedResult {
     Won(Side),
     Drawn,
-    /// Not ended, or nobody knows.
+    /// Unfinished or unknown.
     Open,
 }
 
-/// A ply that somebody played and nobody searched: the move is the policy target.
+/// A ply without a search: the move is the policy target.
 pub(super) fn ply(mv: Move) -> PlyRecord {
     let unknown: Wdl = UNKNOWN;
     PlyRecord { mv, policy: vec![(mv, 1.0)], playouts: 0, raw: unknown, searched: unknown, trains: true }
 }
 
 impl RecordedGame<'_> {
-    /// Plays the game under `rules`; where people went on after these ended it, without the rules that did.
+    /// Plays the game under `rules`; if the game goes on after they end it, without the rule that ended it.
     pub(super) fn build(&self, rules: Rules) -> Result<Found, LineError> {
         let without_draws =
             Rules { repetition: Repetition::Ignore, draw_fort_occurrence: 0, no_capture_draw_plies: 0, ..rules };
         let (record, played_on) = match self.play(rules) {
             Ok(record) => (record, false),
-            // The error of the second attempt is about the moves and not about when to stop.
+            // The second attempt's error is about an illegal move rather than the end of the game.
             Err(_) => (self.play(without_draws)?, true),
         };
         let agreed_draw = self.result == RecordedResult::Drawn && !record.is_finished();

@@ -1,7 +1,7 @@
-//! Games that others recorded, as records like any other.
+//! Import of games recorded by other programs.
 //!
-//! Every move is played, and a game that cannot be played is left out and named by its line. The moves themselves
-//! become policy targets of weight 1, so imported games can be trained on; nobody searched, so values are a third each.
+//! Every move is checked, and an illegal game is left out and named by its line. Moves become policy targets of weight
+//! 1, so that imported games can be trained on. Without searches, values are a third each.
 
 mod archive;
 mod game;
@@ -17,20 +17,20 @@ use hnefi_run::GameRecord;
 use crate::{DataError, PgnReader};
 use archive::ArchiveReader;
 
-/// The longest text of an OpenTafl game, in bytes; comments included a real one has some thousand.
+/// The longest text of an OpenTafl game in bytes; typical ones have a few thousand, comments included.
 const LONGEST_GAME: u64 = 1 << 22;
 
-/// What a file of games came to.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Imported {
     /// The games, in the order of the file.
     pub games: Vec<GameRecord>,
     /// Games that were left out.
     pub left_out: Vec<LeftOut>,
-    /// Games whose players went on where the ruleset ends a game by repetition, by a draw fort or for want of captures.
+    /// Number of games that went on after the ruleset ended them by repetition, by a draw fort or for want of captures.
     /// They are recorded under the same rules without these three.
     pub played_on: u64,
-    /// Games recorded as drawn that had not ended on the board. Records know no draw by agreement: they are unfinished.
+    /// Number of games drawn by agreement. Records do not have such draws, so these games are unfinished.
     pub agreed_draws: u64,
 }
 
@@ -39,7 +39,7 @@ pub struct Imported {
 pub struct LeftOut {
     /// The file.
     pub path: PathBuf,
-    /// Line of the file, from 1: that of the game, or of the move where it is known.
+    /// Line of the file, from 1: the line of the move if known, else of the game.
     pub line: usize,
     /// What was found and what was expected.
     pub problem: String,
@@ -51,7 +51,7 @@ impl std::fmt::Display for LeftOut {
     }
 }
 
-/// What is wrong with a game: a line and a sentence.
+/// An error in a game: a line and a sentence.
 type LineError = (usize, String);
 
 /// One game of a file, with the counts it adds to [`Imported`].
@@ -61,12 +61,12 @@ struct Found {
     agreed_draw: bool,
 }
 
-/// Reads a file of games by its ending: `.csv` (the public archives), `.otg` (OpenTafl) or `.pgn` (this program's
-/// texts). The first two do not say which published ruleset was played, so `rules` must.
+/// Reads a file of games by its extension: `.csv` (the public archives), `.otg` (OpenTafl) or `.pgn` (Hnefi's texts).
+/// The first two do not name the ruleset, so `rules` must.
 ///
 /// # Errors
-/// When the file cannot be read or is of another kind, or its ruleset is not known. Games that are wrong are reported
-/// in [`Imported::left_out`].
+/// When the file cannot be read, is of another kind, or has an unknown ruleset. Games with errors are reported in
+/// [`Imported::left_out`].
 pub fn import(path: &Path, rules: Option<Preset>) -> Result<Imported, DataError> {
     let unreadable = |problem: String| DataError::Unreadable { path: path.to_owned(), problem };
     let ending = ending(path)?;
@@ -91,14 +91,13 @@ pub fn import(path: &Path, rules: Option<Preset>) -> Result<Imported, DataError>
     Ok(imported)
 }
 
-/// Records of a file, or what is wrong with a game of it.
+/// The games of a file, or their errors.
 pub type RecordedGames = Box<dyn Iterator<Item = Result<GameRecord, DataError>>>;
 
-/// The games of such a file one after the other, so that memory holds no more than one. What names no ruleset was
-/// played by one of `rules`: each game is read by the first of them under which it can be played.
+/// Reads the games of a file one by one. A game without a ruleset has the first of `rules` under which it is legal.
 ///
 /// # Errors
-/// When the file cannot be opened or is of another kind. A game that is wrong is an error in its place.
+/// When the file cannot be opened or is of another kind. A game with an error is an error of its item.
 pub fn recorded_games(path: &Path, rules: &[Preset]) -> Result<RecordedGames, DataError> {
     let unreadable = |problem: String| DataError::Unreadable { path: path.to_owned(), problem };
     let ending = ending(path)?;
@@ -108,7 +107,7 @@ pub fn recorded_games(path: &Path, rules: &[Preset]) -> Result<RecordedGames, Da
     Ok(Box::new(games.map(move |game| game.map(|found| found.record).map_err(bad))))
 }
 
-/// What a file's name ends with, if games are found in such.
+/// The extension of a file, if it is one with games.
 fn ending(path: &Path) -> Result<String, DataError> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
     if ["csv", "otg", "pgn"].contains(&ending.as_str()) {
@@ -118,7 +117,7 @@ fn ending(path: &Path) -> Result<String, DataError> {
     Err(DataError::Unreadable { path: path.to_owned(), problem })
 }
 
-/// The games of a text of that kind.
+/// The games of a text with this extension.
 fn games(
     ending: &str,
     mut input: impl BufRead + 'static,
@@ -139,7 +138,7 @@ fn games(
     })
 }
 
-/// A game of our own text, its moves made policy targets.
+/// A game of a PGN-like text, with its moves as policy targets.
 fn from_pgn(read: Result<GameRecord, DataError>) -> Result<Found, LineError> {
     match read {
         Ok(mut record) => {

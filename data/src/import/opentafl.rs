@@ -12,20 +12,20 @@
 //! 8a.1.1a. e5-e3 d1-d3
 //! ```
 //!
-//! Read from the notation's published description. Of the rules string only the size, the start and who begins are
-//! used: which ruleset it is, the reader is told. Variations (turns numbered `8a.1.1a.`) are passed over.
+//! The format follows the notation's published description. Of the rules string only size, start and first side are
+//! used; the caller names the ruleset. Variations (turns numbered `8a.1.1a.`) are skipped.
 
 use hnefi_engine::{BoardSize, Position, Preset, Rules, Side};
 
 use super::game::{RecordedGame, RecordedResult};
 use super::{Found, LineError};
 
-/// Reads the one game of a file by the first of `rules` under which it can be played.
+/// Reads the game of a file under the first of `rules` under which it is legal.
 pub(super) fn read(text: &str, rules: &[Preset]) -> Result<Found, LineError> {
     let mut found = Err((1, "no ruleset to read it by".to_owned()));
     for (index, preset) in rules.iter().enumerate() {
         let read = read_by(text, preset.rules());
-        // Where none fits, what is wrong by the first is what is said.
+        // If none fits, report the error under the first.
         if index == 0 || read.is_ok() {
             found = read;
         }
@@ -47,7 +47,7 @@ fn read_by(text: &str, rules: Rules) -> Result<Found, LineError> {
         line: 1,
     };
     let mut setup = Setup::default();
-    // Moves as our own notation has them, without letters for pieces and marks for threats.
+    // Moves in Hnefi's notation, without letters for pieces and marks for threats.
     let mut moves: Vec<(String, usize)> = Vec::new();
     let (mut begun, mut in_variation, mut resigned) = (false, false, false);
     for piece in pieces {
@@ -82,13 +82,13 @@ fn read_by(text: &str, rules: Rules) -> Result<Found, LineError> {
     game.build(rules)
 }
 
-/// A piece of the text with its line.
+/// A token of the text with its line.
 enum Piece {
     Bracket(String, usize),
     Word(String, usize),
 }
 
-/// Cuts the text into brackets, which may go on over lines and hold brackets, and words.
+/// Splits the text into words and brackets, which may span lines and nest.
 fn pieces(text: &str) -> Result<Vec<Piece>, LineError> {
     let mut pieces = Vec::new();
     let (mut current, mut depth, mut opened, mut line) = (String::new(), 0usize, 1, 1);
@@ -148,7 +148,7 @@ fn tag(inner: &str, line: usize, game: &mut RecordedGame<'_>, setup: &mut Setup)
     Ok(())
 }
 
-/// What the rules string says of the board.
+/// Board and start from the rules string.
 #[derive(Default)]
 struct Setup {
     side: Option<usize>,
@@ -176,7 +176,7 @@ impl Setup {
         Ok(())
     }
 
-    /// Where the game began; `None` for the standard start.
+    /// FEN of the start; `None` for the standard start.
     fn start(&self, rules: &Rules) -> Result<Option<String>, String> {
         let n = rules.size.side();
         if let Some(side) = self.side
@@ -194,7 +194,7 @@ impl Setup {
     }
 }
 
-/// A layout, which begins with the first rank, as the rows of a FEN, which begins with the last.
+/// Converts a layout, which begins with the first rank, to the rows of a FEN, which begins with the last.
 fn fen_rows(layout: &str, size: BoardSize) -> Result<String, String> {
     let rows: Vec<&str> = layout.trim_matches('/').split('/').collect();
     if rows.len() != size.side() {
@@ -225,7 +225,7 @@ fn plain_move(word: &str) -> Result<String, String> {
     let mut out = String::with_capacity(bare.len());
     let mut letters = bare.chars().peekable();
     while let Some(c) = letters.next() {
-        // A letter before a letter is the piece's, except for the x before captures.
+        // A letter before a letter names the piece, except for the x before captures.
         let names_piece = c != 'x'
             && c.is_ascii_alphabetic()
             && letters.peek().is_some_and(char::is_ascii_lowercase)

@@ -1,4 +1,4 @@
-//! The positions of one game through the network.
+//! Judges the positions of one game.
 
 use hnefi_engine::{Move, MoveList, Position, Rules, Side};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Wdl};
@@ -7,31 +7,31 @@ use hnefi_search::{Search, SearchConfig, Selection};
 
 use super::JudgeParams;
 
-/// Positions evaluated in one call, and searches that run side by side.
+/// Positions per evaluation, and number of concurrent searches.
 const BATCH: usize = 32;
 
-/// What is known of one position.
+/// The judgement of one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct JudgedPly {
     /// Index of the game.
     pub(super) game: usize,
     /// Side to move.
     pub(super) side: Side,
-    /// Legal moves.
+    /// Number of legal moves.
     pub(super) legal: usize,
-    /// Moves that the raw policy likes better than the one played.
+    /// Number of moves with a higher prior than the move played.
     pub(super) rank: usize,
-    /// Moves that the search likes better.
+    /// Number of moves that the search prefers to the move played.
     pub(super) searched_rank: Option<usize>,
-    /// Expected score of the side to move by the raw value.
+    /// Expected score of the side to move from the raw value, 0 to 1.
     pub(super) score: f64,
-    /// The same by the search.
+    /// Expected score of the side to move from the search, 0 to 1.
     pub(super) searched_score: Option<f64>,
-    /// Result for the side to move; `None` in an unfinished game.
+    /// Result for the side to move, 0 to 1; `None` in an unfinished game.
     pub(super) result: Option<f64>,
 }
 
-/// One thread's judge.
+/// The judge of one thread.
 pub(super) struct Judge<'a> {
     evaluator: Box<dyn Evaluator>,
     params: &'a JudgeParams,
@@ -39,19 +39,19 @@ pub(super) struct Judge<'a> {
     answers: Evaluations,
 }
 
-/// A position with the move that was played from it.
+/// A position with the move played.
 struct Played {
     position: Position,
     moves: MoveList,
     mv: Move,
 }
 
-/// A walk through a game.
+/// Iterates over the positions of a game.
 struct Walk<'g> {
-    /// Where it stands; `None` once it cannot go on.
+    /// The present position; `None` after the last one.
     position: Option<Position>,
     plies: std::slice::Iter<'g, PlyRecord>,
-    /// Whether the game goes on where the rules do not.
+    /// Whether the game goes on after the rules end it.
     cut: bool,
 }
 
@@ -78,13 +78,14 @@ impl<'a> Judge<'a> {
         Judge { evaluator, params, searches: Vec::new(), answers: Evaluations::new() }
     }
 
-    /// Judges every position of a game that a move was played from. True when the game goes on beyond the last of them.
+    /// Judges every position of a game in which a move was played. The second value is whether the game goes on beyond
+    /// the last of them.
     pub(super) fn game(&mut self, index: usize, game: &GameRecord) -> Result<(Vec<JudgedPly>, bool), EvalError> {
         let mut walk = self.walk(game);
         let winner = game.is_finished().then(|| game.winner());
         let mut judged = Vec::with_capacity(game.plies.len());
         loop {
-            // Every position holds its game, so there are few at a time.
+            // Positions hold their histories, so take few at a time.
             let batch: Vec<Played> = walk.by_ref().take(BATCH).collect();
             if batch.is_empty() {
                 return Ok((judged, walk.cut));
@@ -115,7 +116,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The positions of the game under the rules asked for, as far as they allow it.
+    /// The positions of the game under the requested rules, up to the first illegal move.
     fn walk<'g>(&self, game: &'g GameRecord) -> Walk<'g> {
         let rules =
             self.params.rules.map_or(game.rules, |preset| Rules { ply_cap: game.rules.ply_cap, ..preset.rules() });
@@ -126,7 +127,7 @@ impl<'a> Judge<'a> {
         Walk { cut: position.is_none(), position, plies: game.plies.iter() }
     }
 
-    /// Searches the positions of a batch side by side, so that the evaluator is asked about many leaves at once.
+    /// Searches the positions of a batch concurrently, so that leaves are evaluated together.
     fn search(&mut self, batch: &[Played], playouts: u32, judged: &mut [JudgedPly]) -> Result<(), EvalError> {
         let config: &SearchConfig = &self.params.search;
         while self.searches.len() < batch.len() {
@@ -169,7 +170,7 @@ impl<'a> Judge<'a> {
                     report.moves[other].mv != report.best
                         && (key(other) > key(own) || key(other) == key(own) && other < own)
                 });
-                // The move to play comes first, whatever the weights.
+                // The chosen move has rank 0, whatever the weights.
                 if mv == report.best { 0 } else { 1 + ahead.count() }
             };
             judged.searched_rank = Some(better(played.mv));
@@ -179,7 +180,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Moves with a greater prior than `mv`; of equal ones those generated earlier count as greater.
+/// Number of moves with a higher prior than `mv`; among equal priors, earlier generated moves count as higher.
 fn rank_by_prior(moves: &[Move], priors: &[f32], mv: Move) -> usize {
     let Some(own) = moves.iter().position(|&known| known == mv) else { return moves.len() };
     priors

@@ -1,8 +1,7 @@
-//! A network against recorded games: how often it would have played the move that was played, and how well its chances
-//! fit how the games ended.
+//! Compares a network with recorded games: move agreement and calibration of its values.
 //!
-//! Games are shared out to threads, each with an evaluator of its own. Plies of one game are no independent draws, so
-//! every standard error is over games.
+//! Games are distributed over threads, each with its own evaluator. Plies of one game are not independent, so standard
+//! errors are over games.
 
 mod judged_ply;
 mod rate;
@@ -22,39 +21,39 @@ use self::judged_ply::{Judge, JudgedPly};
 use self::rate::rate;
 use crate::DataError;
 
-/// How to judge.
+/// Parameters of a judgement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeParams {
-    /// Playouts of a search per position, beside the raw network; `None` for none.
+    /// Playouts of a search per position, in addition to the raw network; `None` for no search.
     pub playouts: Option<u32>,
-    /// How it searches.
+    /// The search's configuration.
     pub search: SearchConfig,
-    /// Show the network the games under this ruleset instead of the recorded one. A game that has ended under it, or is
-    /// illegal, is judged up to there.
+    /// Ruleset instead of the recorded one. A game is judged up to its end under this ruleset or its first illegal
+    /// move.
     pub rules: Option<Preset>,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
 }
 
-/// How far it has come.
+/// Progress of a judgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgeProgress {
-    /// Games judged.
+    /// Number of games judged.
     pub games: usize,
-    /// Positions judged.
+    /// Number of positions judged.
     pub positions: usize,
 }
 
-/// What came out.
+/// The result of a judgement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgement {
-    /// Games judged.
+    /// Number of games judged.
     pub games: usize,
-    /// Positions judged.
+    /// Number of positions judged.
     pub positions: usize,
-    /// Games without an end: they count for the moves and not for the values.
+    /// Number of unfinished games, which count for the moves but not for the values.
     pub unfinished: usize,
-    /// Games judged in part, because they had ended under the ruleset asked for.
+    /// Number of games judged in part, because they ended earlier under the requested ruleset.
     pub cut: usize,
     /// Whether it was stopped before all games were judged.
     pub interrupted: bool,
@@ -79,25 +78,25 @@ pub struct SideJudgement {
     pub searched_value: Option<Calibration>,
 }
 
-/// How often the move played is among the best.
+/// Agreement with the moves played.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Agreement {
-    /// It is the first choice.
+    /// The move played is the first choice.
     pub top1: Rate,
-    /// It is among the first five.
+    /// The move played is among the first five.
     pub top5: Rate,
-    /// What picking at random among the legal moves would reach for the first choice.
+    /// Expected share of first choices for a random legal move.
     pub random_top1: f64,
-    /// The same for the first five.
+    /// Expected share of the first five for a random legal move.
     pub random_top5: f64,
 }
 
-/// How well expected scores fit results. Scores are P(win) + P(draw)/2 of the side to move; results are 1, 1/2 or 0.
+/// Calibration of expected scores. Scores are P(win) + P(draw)/2 of the side to move; results are 1, 1/2 or 0.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// Mean squared difference between score and result: 0 is perfect.
     pub brier: Rate,
-    /// The same for one who always says the mean result.
+    /// The same for a constant prediction of the mean result.
     pub brier_of_mean: f64,
     /// Mean score.
     pub predicted: f64,
@@ -120,8 +119,8 @@ pub struct Decile {
     pub observed: Option<Rate>,
 }
 
-/// Judges all games. `make` gives a thread its evaluator; `progress` is told after every game and says whether to go
-/// on.
+/// Judges all games. `make` makes the evaluator of a thread; `progress` is called after every game and returns whether
+/// to continue.
 ///
 /// # Errors
 /// When an evaluator fails.
@@ -167,7 +166,7 @@ pub fn judge(
         }
         Ok::<(), EvalError>(())
     })?;
-    // Threads finish in any order; sums of doubles should not depend on it.
+    // Sort, because threads finish in any order and floating-point sums depend on it.
     all.judged.sort_by_key(|ply| ply.game);
     let of = |side: Option<Side>| {
         let chosen = all.judged.iter().filter(move |ply| side.is_none_or(|side| ply.side == side));
@@ -185,7 +184,7 @@ pub fn judge(
     })
 }
 
-/// What threads hand over.
+/// Result of a thread for one game.
 #[derive(Default)]
 struct Judged {
     judged: Vec<JudgedPly>,
@@ -208,7 +207,7 @@ impl SideJudgement {
 }
 
 impl Agreement {
-    /// From the game, the rank of the move played (from 0) and the number of legal moves of each position.
+    /// From the game, rank (from 0) of the move played and number of legal moves of each position.
     fn of(ranks: Vec<(usize, usize, usize)>) -> Option<Agreement> {
         let within =
             |most: usize| rate(ranks.iter().map(move |&(game, rank, _)| (game, if rank < most { 1.0 } else { 0.0 })));

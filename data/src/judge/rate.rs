@@ -1,4 +1,4 @@
-//! Means over positions, with errors that know that the positions of a game belong together.
+//! Means over positions, with standard errors over games.
 
 use serde::Serialize;
 
@@ -7,19 +7,18 @@ use serde::Serialize;
 pub struct Rate {
     /// The mean.
     pub mean: f64,
-    /// Its standard error, with games as the independent draws; `None` for a single game.
+    /// Its standard error, with games as independent samples; `None` for a single game.
     pub standard_error: Option<f64>,
-    /// Positions.
+    /// Number of positions.
     pub positions: usize,
-    /// Games they come from.
+    /// Number of their games.
     pub games: usize,
 }
 
-/// The mean of values that are each marked with their game, the values of a game one after the other; `None` without
-/// values.
+/// The mean of values with the indices of their games, sorted by game; `None` without values.
 ///
-/// The error is that of a ratio of two sums over games (values, positions), linearised: with `r_g` the sum of `value -
-/// mean` over game g, its square is `G / (G - 1) * sum(r_g^2) / positions^2`.
+/// The standard error is the linearised error of a ratio of two sums over games (values, positions): with `r_g` the sum
+/// of `value - mean` over game g, its square is `G / (G - 1) * sum(r_g^2) / positions^2`.
 pub(super) fn rate(values: impl Iterator<Item = (usize, f64)> + Clone) -> Option<Rate> {
     let (sum, positions) = values.clone().fold((0.0, 0usize), |(sum, count), (_, value)| (sum + value, count + 1));
     if positions == 0 {

@@ -1,4 +1,4 @@
-//! Games as a PGN-like text: tags, numbered moves, result. Written for people, and read back by [`PgnReader`].
+//! Games as PGN-like text: tags, numbered moves, result. [`PgnReader`] reads it back.
 //!
 //! ```text
 //! [Game "12"]
@@ -25,7 +25,7 @@ pub(crate) use write::text;
 
 use hnefi_engine::Side;
 
-/// The result for that winner of a finished game.
+/// The result tag of a finished game with this winner.
 fn result_text(winner: Option<Side>) -> &'static str {
     match winner {
         Some(Side::Attackers) => "1-0",

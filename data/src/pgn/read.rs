@@ -1,4 +1,4 @@
-//! Reading games back: every move is played, so what comes out is a game the rules allow.
+//! Reads games and checks every move.
 
 use std::io::BufRead;
 
@@ -11,7 +11,7 @@ use super::tokens::{RawGame, RawGames};
 use crate::DataError;
 use crate::rules_text::RulesText;
 
-/// What a ply whose value nobody wrote down is worth: anything, equally.
+/// The value of a ply without a recorded value: equal chances.
 pub(crate) const UNKNOWN: Wdl = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
 
 /// Reads a PGN-like text game by game, as an iterator. A game with an error is reported with its line and the next one
@@ -46,7 +46,7 @@ impl<R: BufRead> Iterator for PgnReader<R> {
             Ok(None) => None,
             Ok(Some(raw)) => Some(game(&raw, number)),
             Err(error) => {
-                // A broken stream would fail for ever; a broken game has been read past.
+                // A failed stream ends the iteration; after a game with an error the next game follows.
                 self.failed = matches!(error, DataError::Stream { .. });
                 Some(Err(error))
             }
@@ -97,7 +97,7 @@ fn game(raw: &RawGame, number: u64) -> Result<GameRecord, DataError> {
     Ok(record)
 }
 
-/// Sets how the game ended where the board does not say, and checks the tags against the board where it does.
+/// Sets the ending of a game that did not end on the board, and checks the tags of one that did.
 fn conclude(raw: &RawGame, record: &mut GameRecord, result: Option<(&str, usize)>) -> Result<(), DataError> {
     if let Some(outcome) = record.outcome {
         if let Some((text, line)) = result
@@ -126,8 +126,8 @@ fn agree_on_reason(raw: &RawGame, outcome: Outcome) -> Result<(), DataError> {
     Ok(())
 }
 
-/// Plays one word such as `a4-b4xc4`. Where it names captures they must be those made; the king's may be left out, as
-/// many game texts do.
+/// Plays one move such as `a4-b4xc4`. Named captures must be the actual ones; the king's capture may be missing, as in
+/// many game texts.
 pub(crate) fn play_word(position: &mut Position, word: &str) -> Result<Move, String> {
     let size = position.size();
     let (mv, mut named) = Move::parse_with_captures(word, size).map_err(|error| error.to_string())?;
@@ -135,7 +135,7 @@ pub(crate) fn play_word(position: &mut Position, word: &str) -> Result<Move, Str
     let captured = position.play(mv).map_err(|error| error.to_string())?;
     let mut found: Vec<_> = captured.collect();
     named.sort();
-    // Some texts name a man twice that is taken in two ways at once.
+    // Some texts name a piece twice that is captured in two ways at once.
     named.dedup();
     if named != found {
         found.retain(|&square| Some(square) != king);

@@ -1,19 +1,19 @@
-//! Cutting a stream of lines into games, and a game into tags and words.
+//! Splits a stream of lines into games, and games into tags and words.
 
 use std::io::BufRead;
 
 use crate::DataError;
 
-/// Tags and words that one game may have; what is beyond is read past, so that no text takes more memory than a game.
+/// Most tags and words of one game; further ones are skipped, to bound memory.
 const MOST_TAGS: usize = 1 << 10;
 const MOST_WORDS: usize = 1 << 16;
 
-/// One game as it stands in the text.
+/// One game of the text.
 #[derive(Debug, Default)]
 pub(super) struct RawGame {
     /// Name, value and line of each tag.
     pub(super) tags: Vec<(String, String, usize)>,
-    /// Each word of the move text with its line: moves and the result; numbers, comments and annotations are gone.
+    /// Each word of the move text with its line: moves and the result, without numbers, comments and annotations.
     pub(super) words: Vec<(String, usize)>,
     /// Line the game begins at.
     pub(super) line: usize,
@@ -30,7 +30,7 @@ impl RawGame {
 pub(super) struct RawGames<R> {
     input: R,
     line: usize,
-    /// The first tag of the next game, met while the present one was read.
+    /// The first tag of the next game, already read.
     ahead: Option<(String, String, usize)>,
 }
 
@@ -39,7 +39,7 @@ impl<R: BufRead> RawGames<R> {
         RawGames { input, line: 0, ahead: None }
     }
 
-    /// The next game, `None` at the end of the text. After an error the next call goes on with the next game.
+    /// The next game; `None` at the end of the text. After an error the next call reads the next game.
     pub(super) fn next_game(&mut self) -> Result<Option<RawGame>, DataError> {
         let mut game = RawGame::default();
         if let Some(tag) = self.ahead.take() {
@@ -111,7 +111,7 @@ fn tag(text: &str) -> Option<(String, String)> {
     Some((name.to_owned(), value))
 }
 
-/// Adds the words of one line of move text. Comments in braces may go on over lines; `;` comments end with the line.
+/// Adds the words of one line of move text. Comments in braces may span lines; `;` comments end with the line.
 fn words(text: &str, line: usize, in_comment: &mut bool, out: &mut Vec<(String, usize)>) {
     let mut word = String::new();
     let mut flush = |word: &mut String| {

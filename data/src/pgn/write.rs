@@ -1,4 +1,4 @@
-//! Writing a game as text.
+//! Writes a game as text.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::rules_text::RulesText;
 use crate::steps::walk;
 use crate::{DataError, GameId, SourceGame};
 
-/// Columns a line of moves may fill.
+/// Longest line of moves, in columns.
 const WIDTH: usize = 100;
 
 /// The game's tags, an empty line, its moves and result, an empty line.
@@ -76,7 +76,7 @@ fn tags(source: &SourceGame) -> Result<String, DataError> {
     Ok(out)
 }
 
-/// Move numbers, moves and the result. A game that begins with the defenders says so, as chess does: `1... d4-d2`.
+/// Move numbers, moves and the result. A game that begins with a defenders' move begins with `1...`, as in chess.
 fn words(game: &GameRecord) -> Result<Vec<String>, DataError> {
     let size = game.rules.size;
     let mut words = Vec::with_capacity(game.plies.len() * 3 / 2 + 1);

@@ -49,13 +49,13 @@ pub struct TrainConfig {
     pub selfplay: SelfPlayConfig,
     /// How self-play searches a move.
     pub search: SearchSection,
-    /// How the network learns from the games.
+    /// Training of the network.
     pub train: TrainSection,
-    /// How long the run goes on.
+    /// Length of the run.
     pub budget: BudgetSection,
     /// How strength is measured over the run.
     pub ladder: LadderSection,
-    /// What the finished network is measured against.
+    /// The closing table.
     pub evaluate: EvaluateSection,
     /// The stages of the run; empty for a run of one stage.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

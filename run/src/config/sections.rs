@@ -27,21 +27,20 @@ pub const BATCH_GAMES: usize = 32;
 section! {
     /// The run as a whole.
     RunSection "run" {
-        /// Names all randomness of the run: the same seed gives the same games as long as the budget counts
-        /// generations.
-        seed: u64 = 1, Kind::Whole(0, i64::MAX), "names all randomness";
-        /// Threads of self-play. Games do not depend on it.
+        /// Seed of all randomness: with a budget in generations, the same seed gives the same games.
+        seed: u64 = 1, Kind::Whole(0, i64::MAX), "seed";
+        /// Threads of self-play. Games do not depend on them.
         threads: usize = 0, Kind::Whole(0, 1024), "threads, 0 is one per core, or on a GPU one per 32 games";
-        /// Where self-play evaluates; "cpu" is this program's own kernels.
+        /// Devices that evaluate for self-play; "cpu" uses Hnefi's kernels.
         device: DeviceList = DeviceChoice::Cpu.into(), Kind::Device, "devices";
-        /// What self-play computes the residual tower in, on the device "cpu". The lower two are made for CPUs with
-        /// AVX-512 BF16 and AVX-512 VNNI and cost no strength that matches showed; on other CPUs they are slower than
-        /// f32. "auto" is what a short trial finds fastest, f32 where there are no such instructions; a run that is to
-        /// repeat itself names one.
+        /// Precision of the residual tower in self-play, on the device "cpu". "bf16" and "int8" are made for CPUs with
+        /// AVX-512 BF16 and AVX-512 VNNI, and matches showed no loss of strength; on other CPUs they are slower than
+        /// "f32". "auto" takes the fastest in a short trial, or "f32" without these instructions; a repeatable run must
+        /// name one.
         precision: PrecisionChoice = PrecisionChoice::Auto, Kind::OneOf(&PrecisionChoice::NAMES), "precision";
-        /// Where the network is trained.
+        /// Devices that train the network.
         train_device: DeviceList = DeviceChoice::Flex.into(), Kind::Device, "devices";
-        /// How often games in flight are saved: what kill -9 loses at most.
+        /// Time between two saves of the games in flight, and the most that kill -9 loses.
         save_seconds: u32 = 20, Kind::Whole(1, 86_400), "seconds";
     }
 }
@@ -53,13 +52,13 @@ section! {
         blocks = 4, Kind::Whole(1, 100), "residual blocks";
         /// Channels of the tower; 32, 64, 96 and 128 have the fast kernels.
         channels = 32, Kind::Whole(8, 1024), "channels";
-        /// Every so many blocks one sees the whole board by global pooling.
+        /// Interval between blocks with global pooling, which see the whole board.
         pool_every = 3, Kind::Whole(0, 100), "blocks, 0 is never";
         /// Channels of the policy and value heads.
         head_channels = 32, Kind::Whole(1, 1024), "channels";
         /// Hidden units of the value head.
         value_hidden = 64, Kind::Whole(1, 4096), "units";
-        /// Heads of their own for attackers and defenders, who play different games.
+        /// Separate heads for attackers and defenders.
         role_heads = true, Kind::Switch, "switch";
     }
 }
@@ -67,32 +66,31 @@ section! {
 section! {
     /// How games are played.
     SelfPlayConfig "selfplay" {
-        /// Games played at once, in batches of 32 that threads take whole.
+        /// Games played concurrently, in game batches of 32. A thread takes a whole batch.
         games_in_flight: usize = 128, Kind::Multiple(BATCH_GAMES as i64, 65_536, BATCH_GAMES as i64), "games";
-        /// Rulesets and their shares. A stage may change them; a game keeps its ruleset to its end.
+        /// Rulesets and their shares. A stage may change them; a game in flight keeps its ruleset.
         rulesets: Vec<RulesetShare> = vec![RulesetShare { rules: Preset::Brandubh, share: 1.0 }], Kind::Rulesets,
             "shares of the games";
-        /// Mean length of the random opening by the raw policy, exponentially distributed.
+        /// Mean number of opening plies drawn from the raw policy; the number is exponentially distributed.
         opening_mean_plies: f32 = 4.0, Kind::Real(0.0, 40.0), "plies, 0 is off";
-        /// Temperature of the raw policy in the opening; above 1 is wilder.
+        /// Temperature of the raw policy in the opening.
         opening_temperature: f32 = 1.0, Kind::Real(0.1, 10.0), "temperature";
-        /// The side that mostly loses thinks longer and the other one shorter, up to so many doublings of one's
-        /// playouts over the other's, so that games come out even and both sides have something to learn; adapted
-        /// generation by generation.
+        /// Handicap: the side that mostly loses gets up to this many doublings of playouts over the other side, so that
+        /// results are balanced and both sides learn. Adapted every generation.
         balance_doublings: f32 = 2.0, Kind::Real(0.0, 8.0), "doublings, 0 is off";
-        /// The side that mostly wins plays up to this share of its moves at random, adapted in the same way.
+        /// Handicap: the side that mostly wins plays up to this share of its moves at random. Adapted every generation.
         blunder_share: f32 = 0.8, Kind::Real(0.0, 0.9), "share of the moves, 0 is off";
         within {
-            /// Plies after which a game is a draw of its own kind.
+            /// Plies after which a game is a draw.
             ply_caps: PlyCaps;
-            /// When a hopeless game is given up.
+            /// Resignation of hopeless games.
             resign: ResignConfig;
         }
     }
 }
 
 section! {
-    /// Plies after which a game of self-play is a draw of its own kind.
+    /// Plies after which a game of self-play is a draw.
     [Copy, Eq] PlyCaps "selfplay.ply_caps" {
         /// On 7x7.
         seven: u16 = 150, Kind::Whole(10, 10_000), "plies";
@@ -104,128 +102,127 @@ section! {
 }
 
 section! {
-    /// When a hopeless game is given up. The rule is verified against played-out games whether it is enabled or not.
+    /// Resignation of hopeless games. The rule is verified in games played to the end, even if it is disabled.
     [Copy] ResignConfig "selfplay.resign" {
-        /// Whether hopeless games are given up.
+        /// Whether hopeless games are resigned.
         enabled: bool = false, Kind::Switch, "switch";
-        /// A side is hopeless while its searched score (1 a win, 0.5 a draw) is below this.
+        /// A position is hopeless if the side to move has a lower searched score (1 a win, 0.5 a draw).
         threshold: f32 = 0.05, Kind::Real(0.0, 0.5), "expected score";
-        /// It resigns after so many hopeless turns of its own in a row.
+        /// A side resigns after this many consecutive hopeless turns.
         plies: u32 = 3, Kind::Whole(1, 100), "turns of one side";
-        /// Share of the games that are played on all the same, to verify the rule. Without any the rule could never be
-        /// found wrong again.
+        /// Share of the games that are played to the end to verify the rule.
         verify_share: f32 = 0.1, Kind::Real(0.01, 1.0), "share of the games";
-        /// Games in which a side would have resigned that are needed before it may.
+        /// A side may resign only after this many verified games in which it would have resigned.
         min_verified: u32 = 200, Kind::Whole(1, 100_000), "games";
-        /// It may while less than this share of the latest of them was not lost in the end.
+        /// A side may resign only while the share of its latest verified games that it did not lose is below this.
         max_wrong: f32 = 0.05, Kind::Real(0.0, 0.5), "share of the verified games";
     }
 }
 
 section! {
-    /// How self-play searches a move: from a Gumbel root (Danihelka et al. 2022). What a player's search has beside
-    /// these, such as `c_puct`, is set with the player.
+    /// The search of self-play, with a Gumbel root (Danihelka et al. 2022). Further keys of players' searches, such as
+    /// `c_puct`, are set with the player.
     [Copy] SearchSection "search" {
-        /// The most root moves considered; n playouts consider at most n/2.
+        /// The paper's max_num_considered_actions: the most root moves considered. A search of n playouts considers at
+        /// most n/2.
         considered: u32 = 16, Kind::Whole(1, 480), "moves";
-        /// A score q weighs (c_visit + most visits of a move) * c_scale * q logits.
+        /// A score q adds (c_visit + most visits of a move) * c_scale * q to a move's logit.
         c_visit: f32 = 50.0, Kind::Real(0.0, 1000.0), "visits";
-        /// See c_visit. (Players have 1, where it hardly matters.)
+        /// See c_visit. (Players have 1; it hardly matters for them.)
         c_scale: f32 = 3.0, Kind::Real(0.0, 10.0), "factor";
     }
 }
 
 section! {
-    /// How the network learns from the games.
+    /// Training of the network.
     TrainSection "train" {
-        /// Training plies of finished games that make a generation.
+        /// Training plies per generation.
         plies_per_generation: u64 = 4096, Kind::Whole(1, 100_000_000), "training plies";
         /// Samples per step.
         batch: usize = 256, Kind::Whole(2, 65_536), "samples";
-        /// Parts a batch is split into, one thread each, each normalised by itself; part of the result, unlike the
-        /// threads of self-play.
+        /// Parts of a batch, each on its own thread and normalised separately. Unlike the threads of self-play, they
+        /// change the result.
         shards: usize = 2, Kind::Whole(1, 64), "parts of a batch";
-        /// What the convolutions of the tower are computed in, on the device "flex"; weights, gradients and all else
-        /// are in single precision. "bf16" is made for CPUs with AVX-512 BF16, and "auto" takes it there; elsewhere
-        /// "f32" is faster.
+        /// Precision of the tower's convolutions in training, on the device "flex"; weights, gradients and everything
+        /// else are in single precision. "bf16" is made for CPUs with AVX-512 BF16, where "auto" takes it; on other
+        /// CPUs "f32" is faster.
         precision: TrainPrecisionChoice = TrainPrecisionChoice::Auto, Kind::OneOf(&TrainPrecisionChoice::NAMES),
             "precision";
-        /// How often a ply is trained on, on average. On a CPU this balances training against self-play.
+        /// Mean number of times that a ply is trained on. On a CPU this balances training against self-play.
         reuse: f64 = 2.5, Kind::Real(0.01, 100.0), "times";
         /// Highest learning rate of AdamW.
         rate: f64 = 0.002, Kind::Real(1e-7, 1.0), "learning rate";
         /// Learning rate at the end of the run or stage; it falls along half a cosine.
         rate_end: f64 = 0.0001, Kind::Real(0.0, 1.0), "learning rate";
-        /// Steps over which the rate first rises.
+        /// Warm-up steps, over which the rate rises.
         warmup_steps: u64 = 50, Kind::Whole(0, 1_000_000), "steps";
-        /// AdamW's decay; biases and normalisation do not decay.
+        /// AdamW's weight decay, without biases and normalisation.
         weight_decay: f32 = 0.0001, Kind::Real(0.0, 1.0), "share of a weight per step and learning rate";
-        /// Steps over which the weights that play are averaged.
+        /// Steps over which weights are averaged. The averaged weights play.
         average_steps: u32 = 100, Kind::Whole(1, 1_000_000), "steps";
-        /// Up to so many plies everything is kept in the replay window; from there it grows more slowly than what is
+        /// The replay window holds all plies up to this number, and then grows more slowly than the number of plies
         /// played.
         window_base: u64 = 20_000, Kind::Whole(1, 1_000_000_000), "training plies";
-        /// Generations the window never falls under.
+        /// Smallest number of generations in the window.
         window_generations: usize = 4, Kind::Whole(1, 1_000_000), "generations";
-        /// Share of the searched value in the value target; the rest is the result of the game.
+        /// Share of the searched value in the value target; the rest is the game's result.
         value_search_mix: f32 = 0.0, Kind::Real(0.0, 1.0), "share of the target";
-        /// A result this many plies ahead counts 1/e in the value target (the rest is a draw), so that a long defence
-        /// is worth more than a short one while one side wins nearly all games; fades out evenly until the end of the
-        /// run or stage.
-        value_horizon: f32 = 25.0, Kind::Real(0.0, 1e6), "plies, 0 is no fading";
-        /// Weight of the loss of win, draw and loss; the policy's is 1.
+        /// A result this many plies ahead has weight 1/e in the value target (a draw has the rest), so that a long
+        /// defence is worth more than a short one while one side wins nearly all games. The effect shrinks linearly to
+        /// none at the end of the run or stage.
+        value_horizon: f32 = 25.0, Kind::Real(0.0, 1e6), "plies, 0 is off";
+        /// Weight of the value loss; the policy loss has weight 1.
         value_weight: f32 = 1.0, Kind::Real(0.0, 100.0), "weight";
-        /// Weight of the loss of moves left.
+        /// Weight of the moves-left loss.
         moves_left_weight: f32 = 0.1, Kind::Real(0.0, 100.0), "weight";
-        /// Weight of the loss of the final occupancy.
+        /// Weight of the occupancy loss.
         occupancy_weight: f32 = 0.15, Kind::Real(0.0, 100.0), "weight";
     }
 }
 
 section! {
-    /// How long the run goes on; at least one of minutes and generations must be above 0.
+    /// Length of the run; minutes or generations must be above 0.
     BudgetSection "budget" {
-        /// Time of self-play and training, kept across resumes.
+        /// Time of self-play and training, summed over resumed processes.
         minutes: f64 = 8.0, Kind::Real(0.0, 1e7), "minutes, 0 is no limit";
-        /// Whose minutes: those that pass, or those that processors work for this program, summed over its threads, so
-        /// that runs compare on a machine that does other things too. GPUs and other machines that help are not in
-        /// them.
+        /// Clock of the minutes: "wall" is elapsed time, "processor" is CPU time of this process over all its threads,
+        /// for comparable runs on a machine with other load. Processor time does not include GPUs and other machines.
         clock: BudgetClock = BudgetClock::Wall, Kind::OneOf(&BudgetClock::NAMES), "clock";
         /// Generations.
         generations: u32 = 0, Kind::Whole(0, 999_999), "generations, 0 is no limit";
-        /// Playouts a move, part by part, each an equal part of the budget or stage.
+        /// Playouts per move; the numbers apply to equal parts of the budget or stage.
         playouts: Vec<u32> = vec![16, 20, 24], Kind::Wholes(2, 100_000), "playouts a move";
     }
 }
 
 section! {
-    /// Strength over the run: now and then the newest checkpoint meets some before it and fixed opponents. Changes
-    /// nothing else, and its time is not charged to the budget.
+    /// Strength over the run: at intervals the newest checkpoint plays earlier checkpoints and fixed opponents. The
+    /// matches do not affect training, and their time is not charged to the budget.
     LadderSection "ladder" {
-        /// How often.
+        /// Generations between two matches.
         every: u32 = 15, Kind::Whole(0, 999_999), "generations, 0 is never";
         /// Fixed opponents.
         opponents: Vec<String> = texts(&["alphabeta:1", "alphabeta:2"]), Kind::Players,
             "players as on the command line";
-        /// How many of those that climbed before it each newcomer meets.
+        /// Number of earlier checkpoints on the ladder that a new one plays.
         previous: usize = 2, Kind::Whole(0, 1_000), "checkpoints";
-        /// Games of a match, half as each side.
+        /// Games per match, half as each side.
         games: u32 = 24, Kind::Multiple(2, 100_000, 2), "games a match";
-        /// Playouts a move of the networks.
+        /// Playouts per move of the networks.
         playouts: u32 = 32, Kind::Whole(2, 1_000_000), "playouts a move";
     }
 }
 
 section! {
-    /// The table at the end of the run.
+    /// The closing table of a run.
     EvaluateSection "evaluate" {
-        /// Whom the finished network meets.
+        /// Opponents of the finished network.
         opponents: Vec<String> = texts(&["random", "alphabeta:2"]), Kind::Players, "players as on the command line";
-        /// Games as each side against each of them.
+        /// Games per side against each opponent.
         games: u32 = 100, Kind::Whole(0, 100_000), "games a side, 0 is no table";
-        /// Playouts a move of the network.
+        /// Playouts per move of the network.
         playouts: u32 = 64, Kind::Whole(2, 1_000_000), "playouts a move";
-        /// After so long no further match is begun.
+        /// Time after which no further match begins.
         seconds: u32 = 90, Kind::Whole(0, 1_000_000), "seconds, 0 is no limit";
     }
 }

@@ -374,7 +374,7 @@ mod tests {
         assert!(!left[0].exists() && left[1].exists());
     }
 
-    /// Who adds objects holds the lock of what it is writing, and writes it again should it be gone.
+    /// A process that adds an object locks the unfinished file, and writes it again if it was removed.
     #[test]
     fn what_is_being_added_is_locked() {
         let dir = tempfile::tempdir().unwrap();

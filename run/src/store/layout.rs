@@ -4,14 +4,14 @@
 //! run.json                       resolved configuration, seed and version, written before work begins
 //! games/000001.hgames            finished games of generation 1; 000000 has games taken over from another run
 //! inflight/000001-0003.hfleet    third snapshot of the fleet taken in generation 1
-//! checkpoints/000001/            what generation 1 trained; 000000 is what the run began with
+//! checkpoints/000001/            the checkpoint of generation 1; 000000 is the run's first
 //! state/000001/                  optimiser, raw weights and counters after generation 1
-//! metrics/000001.json            what generation 1 measured
+//! metrics/000001.json            metrics of generation 1
 //! ladder/000010-000000-....json  a match of generation 10 on the ladder
 //! tensorboard/                   event files
-//! trainer/000001.json            who trains, and what it is about to publish: one object after the other
-//! terms/000001.json              what the workers are to play with, numbered like the trainer's entry before it
-//! arrivals/WORKER-000001.harrival  games that a worker played, until a generation takes them in
+//! trainer/000001.json            the trainers' log: claims and announced generations
+//! terms/000001.json              the job of the workers, with the number of the log entry before it
+//! arrivals/WORKER-000001.harrival  a worker's upload, until a generation takes its games in
 //! ```
 
 /// `games/000001.hgames`: the finished games of a generation, counted from 1; 0 for games taken over.

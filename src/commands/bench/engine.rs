@@ -35,7 +35,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
             move || perft_made(&mut position, 3)
         });
         report.add(figure("perft 3, all moves made", size, threads, made, "moves/s", bare))?;
-        // Leaves are counted; the moves that lead to their parents are made.
+        // Perft counts the leaves and makes the moves that lead to their parents.
         let inner = perft(&mut Position::start(&preset(size).rules()), 3);
         let milliseconds = 1e3 * seconds_of_perft_4(effort, threads);
         report.add(figure("perft 4, leaves counted", size, threads, milliseconds, "ms", 1e3 * inner as f64 / bare))?;
@@ -47,7 +47,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Moves per second that only move a man and update a hash: no rule is looked at.
+/// Moves per second that only move a piece and update a hash, without any rules.
 fn bare_moves(effort: Effort, threads: usize) -> f64 {
     effort.rate_on(threads, |thread| {
         let mut rng = rng_for(&[3, thread as u64]);

@@ -14,21 +14,20 @@ use crate::cli::Stage;
 /// Positions in one evaluation: the number of games in a game batch.
 const BATCH: usize = hnefi_selfplay::BATCH_GAMES;
 
-/// A network of the size that is measured: with pooling and heads for each role, or as other programs measure theirs,
-/// without.
+/// A network to be measured, with pooling and role heads, or without them for comparison with other programs.
 pub(super) fn network(blocks: usize, channels: usize, real: bool) -> NetworkConfig {
     let pool_every = if real { 3 } else { 0 };
     NetworkConfig { blocks, channels, pool_every, head_channels: 32, value_hidden: 64, role_heads: real }
 }
 
-/// What figures call it.
+/// Its name in figures.
 pub(super) fn network_name(config: &NetworkConfig) -> String {
     let kind = if config.pool_every > 0 { "real" } else { "bench" };
     format!("{}x{} {kind}", config.blocks, config.channels)
 }
 
-/// Measures evaluations of distinct positions, in every precision that this CPU has instructions for. The peak is that
-/// of single precision.
+/// Measures evaluations of distinct positions, in every precision that this CPU has instructions for. The peak is the
+/// peak of single precision.
 pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
     let (fast, slow): (Vec<Precision>, Vec<Precision>) =
         Precision::ALL.into_iter().partition(|precision| precision.missing().is_none());
@@ -63,7 +62,7 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
     Ok(())
 }
 
-/// Evaluations per second on so many threads, encoding and softmax included.
+/// Evaluations per second on `threads` threads, encoding and softmax included.
 pub(super) fn evaluations(
     effort: Effort,
     size: BoardSize,

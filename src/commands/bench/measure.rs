@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-/// How long each figure is measured.
+/// Duration of the measurements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
     /// Seconds of each repeat.
@@ -13,16 +13,16 @@ pub(super) struct Effort {
 }
 
 impl Effort {
-    /// Units per second of work done on this thread; `work` does some and returns how many units.
+    /// Units per second of work on this thread; `work` does some work and returns its number of units.
     pub(super) fn rate(self, mut work: impl FnMut() -> u64) -> f64 {
         work();
         median((0..self.repeats).map(|_| rate_for(self.seconds, &mut work)).collect())
     }
 
-    /// Units per second of `threads` threads together, each with work of its own.
+    /// Units per second of `threads` threads together, each with its own work.
     pub(super) fn rate_on<W: FnMut() -> u64>(self, threads: usize, make: impl Fn(usize) -> W + Sync) -> f64 {
         let barrier = Barrier::new(threads);
-        // Repeat by repeat, so that a disturbance falls on one and the median leaves it out.
+        // Alternate the repeats, so that a disturbance affects one of them and not the median.
         let on_thread = |thread: usize| {
             let mut work = make(thread);
             work();
@@ -49,7 +49,7 @@ impl Effort {
             began.elapsed().as_secs_f64()
         };
         let mut times = vec![once()];
-        // As many as fit into the time that a rate would take, and as many as asked for at least.
+        // As many repeats as fit into the time of a rate, but at least the requested number.
         let budget = self.seconds * self.repeats as f64;
         while times.len() < self.repeats || times.iter().sum::<f64>() < budget {
             times.push(once());

@@ -1,4 +1,4 @@
-//! `hnefi bench`: how fast this machine runs each stage, beside what it could do at most.
+//! `hnefi bench`: the speed of each stage on this machine, compared with the peak.
 //!
 //! | module | what it measures | its peak |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! What the processor can do at most.
+//! The peak performance of the processor.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ const ROUNDS: u64 = 10_000;
 
 /// Multiply-adds of single-precision floats per second on one core.
 pub(super) fn measure(effort: Effort) -> f64 {
-    // A processor that was idle takes a while to reach its speed.
+    // An idle processor takes a while to reach its full speed.
     let began = Instant::now();
     while began.elapsed().as_secs_f64() < 0.2 {
         peak_multiply_adds(ROUNDS);

@@ -1,7 +1,7 @@
-//! The engine behind its protocol: how fast one search is on several threads, and how soon `stop` and the clock are
-//! answered.
+//! The engine behind its protocol: speed of one search on several threads, and delay of answers to `stop` and the
+//! clock.
 //!
-//! A client in this process talks to the engine over pipes, as a program of its own would.
+//! A client in this process talks to the engine over pipes, as another program would.
 
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
 use std::thread::JoinHandle;
@@ -17,10 +17,10 @@ use super::measure::{Effort, median};
 use super::{Figure, Report, board, evaluate, preset, thread_counts};
 use crate::cli::Stage;
 
-/// The network that thinks: its speed on other boards does not depend on what it was trained on.
+/// The network. Its speed does not depend on the ruleset that it was trained on.
 const NETWORK: &str = "brandubh";
 
-/// How long the search runs before it is stopped; varied, so that every state of it is met.
+/// Times before a search is stopped, varied to meet every state of the search.
 const BEFORE_STOP_MS: [u64; 5] = [20, 35, 50, 65, 80];
 
 /// Time allowed by `go movetime`.
@@ -55,7 +55,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Playouts per second of one search, and the evaluations that the threads would reach without any search.
+/// Playouts per second of one search, and evaluations per second of the threads without a search.
 fn speed(
     effort: Effort,
     size: BoardSize,
@@ -86,7 +86,7 @@ struct Latencies {
     clock: Vec<f64>,
 }
 
-/// The value that 95 of a hundred do not exceed.
+/// The 95th percentile.
 fn percentile(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let place = (0.95 * values.len() as f64).ceil() as usize;
@@ -95,7 +95,7 @@ fn percentile(mut values: Vec<f64>) -> f64 {
 
 /// A client of an engine in this process.
 struct Client {
-    /// `None` once it has been closed.
+    /// `None` once closed.
     input: Option<PipeWriter>,
     output: BufReader<PipeReader>,
     engine: Option<JoinHandle<Result<(), PlayError>>>,
@@ -122,7 +122,7 @@ impl Client {
         Ok(())
     }
 
-    /// The lines up to one that begins so.
+    /// The lines up to one with this prefix.
     fn until(&mut self, begin: &str) -> anyhow::Result<Vec<String>> {
         let mut lines = Vec::new();
         loop {
@@ -138,14 +138,13 @@ impl Client {
         }
     }
 
-    /// Sends a `go` line and returns what is said up to the move.
+    /// Sends a `go` line and returns the lines up to the move.
     fn ask(&mut self, line: &str) -> anyhow::Result<Vec<String>> {
         self.send(line)?;
         self.until("bestmove")
     }
 
-    /// How late searches were that were stopped, and that had a time. Twenty of each at least, since one in twenty may
-    /// be later than the figure.
+    /// Delays of stopped and of timed searches. At least twenty of each, because one in twenty may exceed the figure.
     fn latencies(mut self, effort: Effort) -> anyhow::Result<Latencies> {
         let rounds =
             (effort.seconds * effort.repeats as f64 / MOVE_TIME.as_secs_f64()).ceil().clamp(20.0, 1000.0) as usize;

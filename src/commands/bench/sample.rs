@@ -13,7 +13,7 @@ use super::preset;
 /// A position and its legal moves.
 pub(super) type Sample = Vec<(Position, MoveList)>;
 
-/// Distinct positions of random games, each from a game of its own.
+/// Distinct positions, each from another random game.
 pub(super) fn positions(size: BoardSize, count: usize) -> Sample {
     let mut sample = Sample::new();
     for game in 0.. {

@@ -1,5 +1,5 @@
-//! Self-play: how much of the network's speed is left beside the search, and how much memory it takes. In single
-//! precision and, where another one is faster, in that.
+//! Self-play: speed compared with the network alone, and memory. In single precision and, if another precision is
+//! faster, in that one.
 
 use std::sync::Mutex;
 use std::time::Instant;
@@ -18,7 +18,7 @@ use crate::cli::Stage;
 /// Playouts a move.
 const PLAYOUTS: u32 = 64;
 
-/// Games in flight where memory is measured.
+/// Games in flight when memory is measured.
 const MANY_GAMES: usize = 512;
 
 /// Measures self-play on the smallest and the largest board.
@@ -37,7 +37,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
         unit,
         peak,
     };
-    // First, before anything else has left its memory with the process.
+    // Measure memory first, before other measurements allocate any.
     let (_, memory) =
         play(BoardSize::Eleven, &config, Precision::F32, MANY_GAMES, 10.0 * effort.seconds, super::cores())?;
     report.add(figure(
@@ -52,7 +52,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let sizes = [BoardSize::Seven, BoardSize::Eleven];
     for (size, &precision) in sizes.into_iter().flat_map(|size| precisions.iter().map(move |one| (size, one))) {
         for threads in thread_counts() {
-            // One after the other and repeated, so that both see the same machine.
+            // Alternate both, so that they see the same load of the machine.
             let (mut alone, mut within) = (Vec::new(), Vec::new());
             for _ in 0..effort.repeats {
                 let once = Effort { repeats: 1, ..effort };
@@ -68,7 +68,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Evaluations per second over that time, after a while of warming up, and the most memory seen, in bytes.
+/// Evaluations per second over this time, after a warm-up, and peak memory in bytes.
 fn play(
     size: BoardSize,
     network: &NetworkConfig,
@@ -116,7 +116,7 @@ impl FleetObserver for Watch {
         let now = Instant::now();
         let began = *state.began.get_or_insert(now);
         state.memory = state.memory.max(resident_bytes());
-        // A tenth of the time lets the first moves pass, whose trees still grow.
+        // Warm up for a tenth of the time, while the first trees grow.
         if (now - began).as_secs_f64() < 0.1 * self.seconds || progress.evaluations == 0 {
             return;
         }

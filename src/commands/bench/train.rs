@@ -12,14 +12,14 @@ use super::measure::Effort;
 use super::{Figure, Report, board, evaluate, sample, thread_counts};
 use crate::cli::Stage;
 
-/// Samples of a step.
+/// Samples per step.
 const BATCH: usize = 256;
 
-/// Batches made beforehand, so that only steps are measured.
+/// Number of batches prepared in advance, so that only steps are measured.
 const BATCHES: u64 = 4;
 
 /// Measures samples per second, in every precision that this CPU has instructions for; a thread takes a shard of the
-/// batch. The peak is that of single precision.
+/// batch. The peak is the peak of single precision.
 pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
     let (fast, slow): (Vec<TrainPrecision>, Vec<TrainPrecision>) =
         TrainPrecision::ALL.into_iter().partition(|precision| precision.missing().is_none());

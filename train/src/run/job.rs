@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_terms_hold() {
+    fn the_newest_job_is_read() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(dir.path()).unwrap();
         let newest = |known| Job::newest_after(&store, known, &mut |warning| panic!("{warning}")).unwrap();

@@ -7,7 +7,7 @@
 //! inflight/000002-0000.*    games in flight at the end of generation 1's self-play
 //! games/000001.hgames       its finished games
 //! checkpoints/000001/       what plays next
-//! state/000001/             what the learner goes on from; with it the generation is complete
+//! state/000001/             the learner's state; with it the generation is complete
 //! metrics/000001.json       metrics, also under tensorboard/
 //! terms/000001.json         the job of the workers
 //! ladder/000010-....json    at intervals, rated matches

@@ -1,10 +1,10 @@
 //! Beginning a run with the weights of another run.
 //!
-//! A run directory gives the weights in training, their average and the optimiser's moments, as after its newest
-//! generation, and the games of its replay window, which become generation 0 of the new run. A checkpoint gives its
-//! weights alone, and the optimiser begins anew. Steps, samples and generations are counted from zero either way. A
-//! network that is smaller than the configuration's is grown, and then the average goes on, with a new optimiser. A
-//! network of an older encoding is converted ([`Network::in_newest_encoding`]).
+//! A run directory gives the weights in training, the averaged weights and the optimiser's moments of its newest
+//! generation, and the games of its replay window, which become generation 0 of the new run. A checkpoint gives only
+//! its weights, and the optimiser begins anew. In both cases steps, samples and generations count from zero. A network
+//! smaller than the configured one is grown, from its averaged weights and with a new optimiser. A network of an older
+//! encoding is converted ([`Network::in_newest_encoding`]).
 
 use std::path::{Path, PathBuf};
 
@@ -62,8 +62,8 @@ pub(super) fn learner_from(
 }
 
 /// Copies the games that the replay window of `config` would hold in the run at `path` into generation 0 of `store`,
-/// and gives their training plies: 0 where `path` is no run. Games of other rulesets than `rulesets` stay behind. Games
-/// that are there already, because an earlier attempt ended here, are taken as they are.
+/// and returns the number of their training plies; 0 if `path` is not a run. Games of other rulesets than `rulesets`
+/// are left out. Existing games of an interrupted attempt are kept.
 ///
 /// # Errors
 /// When the store cannot be read or written.

@@ -44,7 +44,7 @@ pub(super) struct Counters {
     pub(super) stage: usize,
     /// Seconds of self-play and training by the budget's clock.
     pub(super) elapsed_seconds: f64,
-    /// Training plies of the games taken over from the run that this one began from, which are those of generation 0.
+    /// Training plies of the games from the origin, which are generation 0.
     #[serde(default)]
     pub(super) plies_taken_over: u64,
     /// Training plies of every generation from the first on.

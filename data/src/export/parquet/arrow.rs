@@ -1,7 +1,7 @@
-//! What Arrow's readers are told beside Parquet's own schema: the lists that have a fixed length.
+//! Arrow's schema in a Parquet file, which names the lists of fixed length.
 //!
-//! The note is Arrow's own schema as a message of its IPC format (`format/Message.fbs` and `Schema.fbs` of its
-//! sources), in base64, as Arrow's libraries write and expect it.
+//! It is a message of Arrow's IPC format (`format/Message.fbs` and `Schema.fbs`) in base64, as Arrow's libraries write
+//! it.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -9,7 +9,7 @@ use flatbuffers::{FlatBufferBuilder, TableFinishedWIPOffset, WIPOffset};
 
 use crate::export::schema::{Cell, Field, Scalar};
 
-/// The key of the note in a file's metadata.
+/// Its key in a file's metadata.
 pub(super) const NOTE: &str = "ARROW:schema";
 
 /// Tags of the union `Type`.
@@ -28,7 +28,7 @@ const SINGLE_PRECISION: i16 = 1;
 type Builder = FlatBufferBuilder<'static>;
 type Table = WIPOffset<TableFinishedWIPOffset>;
 
-/// The note for these columns, on a board of so many squares.
+/// The schema of these columns, on a board of `squares` squares.
 pub(super) fn schema(fields: &[Field], squares: usize) -> String {
     let mut builder = Builder::new();
     let tables: Vec<Table> = fields.iter().map(|field| column(&mut builder, field, squares)).collect();
@@ -45,7 +45,7 @@ pub(super) fn schema(fields: &[Field], squares: usize) -> String {
     builder.finish_minimal(message);
     let data = builder.finished_data();
     let padded = data.len().next_multiple_of(8);
-    // A mark, the message's length with its padding, the message.
+    // A marker, the length of the padded message, the message.
     let mut bytes = vec![0xff; 4];
     bytes.extend((padded as u32).to_le_bytes());
     bytes.extend(data);
@@ -53,7 +53,7 @@ pub(super) fn schema(fields: &[Field], squares: usize) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
-/// Where a table keeps its field of that number.
+/// Offset of field number `field` in a table.
 const fn slot(number: u16) -> u16 {
     4 + 2 * number
 }

@@ -1,4 +1,4 @@
-//! Columns in memory and how a row group of them is written.
+//! Columns in memory, and writing them as row groups.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -34,20 +34,20 @@ impl<T: DataType> Column<T> {
         Column { field, values: Vec::new(), definition: Vec::new(), repetition: Vec::new() }
     }
 
-    /// A row of a column that has one value a row.
+    /// Adds a row of a column with one value per row.
     pub(super) fn push(&mut self, value: T::T) {
         debug_assert_eq!(self.field.cell, Cell::One, "{}", self.field.name);
         self.values.push(value);
     }
 
-    /// A row of a column whose value may be null.
+    /// Adds a row of a column with optional values.
     pub(super) fn push_optional(&mut self, value: Option<T::T>) {
         debug_assert_eq!(self.field.cell, Cell::Optional, "{}", self.field.name);
         self.definition.push(i16::from(value.is_some()));
         self.values.extend(value);
     }
 
-    /// A row of a column of lists.
+    /// Adds a row of a column of lists.
     pub(super) fn push_list(&mut self, values: impl IntoIterator<Item = T::T>) {
         debug_assert!(self.field.cell.is_list(), "{}", self.field.name);
         let before = self.values.len();
@@ -61,13 +61,13 @@ impl<T: DataType> Column<T> {
 
 /// A column of any type.
 pub(super) trait AnyColumn {
-    /// Memory taken, in bytes; texts are counted by their handles.
+    /// Memory in bytes; texts count as their handles.
     fn bytes(&self) -> usize;
 
-    /// Memory that a reader takes for them in Arrow's layout, in bytes.
+    /// A reader's memory in Arrow's layout, in bytes.
     fn arrow_bytes(&self) -> usize;
 
-    /// Writes the values and forgets them.
+    /// Writes and clears the values.
     fn write(&mut self, out: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError>;
 }
 
@@ -77,7 +77,7 @@ impl<T: DataType> AnyColumn for Column<T> {
     }
 
     fn arrow_bytes(&self) -> usize {
-        /// Where a value of changing length ends.
+        /// Offset of the end of a value of variable length.
         const OFFSET: usize = 4;
         let values = match self.field.scalar {
             Scalar::Text => self.values.iter().map(|value| value.as_bytes().len() + OFFSET).sum(),
@@ -86,7 +86,7 @@ impl<T: DataType> AnyColumn for Column<T> {
         values
             + match self.field.cell {
                 Cell::One | Cell::Fixed(_) | Cell::PerSquare(_) => 0,
-                // A bit says whether there is one; room for it is there in any case.
+                // An optional value takes its space and one bit for its presence.
                 Cell::Optional => {
                     let nulls = self.definition.len() - self.values.len();
                     self.definition.len().div_ceil(8) + nulls * self.field.scalar.bits().div_ceil(8)
@@ -118,7 +118,8 @@ pub(super) struct TableFile {
 }
 
 impl TableFile {
-    /// A new file with these columns, of positions on that board if of any. `notes` are kept in its metadata.
+    /// A new file with these columns; `size` is the board size of a table of positions. `notes` are added to its
+    /// metadata.
     pub(super) fn create(
         path: &Path,
         fields: &[Field],
@@ -127,7 +128,7 @@ impl TableFile {
     ) -> Result<TableFile, ParquetError> {
         let columns: String = fields.iter().map(Field::declaration).collect();
         let schema = Arc::new(parse_message_type(&format!("message table {{ {columns} }}"))?);
-        // Parquet knows no lists of fixed length; this note is how readers that do are told of them.
+        // Parquet has no lists of fixed length. This note tells Arrow's readers about them.
         let note = (arrow::NOTE, arrow::schema(fields, size.map_or(0, BoardSize::squares)));
         let notes = notes.iter().chain([&note]);
         let notes = notes.map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone())).collect();
@@ -152,12 +153,12 @@ impl TableFile {
         Ok(())
     }
 
-    /// Bytes written so far.
+    /// Number of bytes written so far.
     pub(super) fn bytes(&self) -> usize {
         self.writer.bytes_written()
     }
 
-    /// Ends the file and waits until it is on the disk.
+    /// Ends the file and flushes it to the disk.
     pub(super) fn finish(self) -> Result<(), ParquetError> {
         let file = self.writer.into_inner()?;
         file.into_inner().map_err(|error| error.into_error())?.sync_all()?;

@@ -1,9 +1,8 @@
 //! Tables as Parquet files.
 //!
-//! Rows are gathered column by column until they fill a row group, which is then written and forgotten, so memory stays
-//! bounded; a file that has grown large is ended after the game at hand and the next one begun. Of the Arrow crates
-//! only `parquet` is used, through its column writers: the columns are few and fixed, and Arrow's arrays would be a
-//! detour.
+//! Rows are collected by column until they fill a row group, which is then written, so memory is bounded. A large file
+//! ends after the present game, and the next one begins. Of the Arrow crates only `parquet` is used, through its column
+//! writers, because the columns are few and fixed.
 
 mod arrow;
 mod columns;
@@ -24,18 +23,18 @@ use super::schema::Field;
 use super::{ExportParams, Table};
 use crate::DataError;
 
-/// What the columns of one row group may take in memory, in bytes.
+/// Memory limit of the columns of a row group, in bytes.
 const GROUP_BYTES: usize = 32 << 20;
 
-/// A file is ended once it is this large, in bytes.
+/// A new file begins once one has this many bytes.
 const FILE_BYTES: usize = 256 << 20;
 
-/// The rows of one table that wait to be written.
+/// Rows of one table that are not written yet.
 trait Rows {
     /// The columns' descriptions, in order.
     fn fields(&self) -> Vec<Field>;
 
-    /// Rows that wait.
+    /// Number of these rows.
     fn rows(&self) -> usize;
 
     /// Adds the rows of a game.
@@ -44,7 +43,7 @@ trait Rows {
     /// The columns, in order.
     fn columns(&mut self) -> Vec<&mut dyn AnyColumn>;
 
-    /// Counts from nothing again, after the columns were written.
+    /// Resets the count after the columns were written.
     fn forget(&mut self);
 }
 
@@ -93,9 +92,9 @@ struct Files {
     folder: PathBuf,
     series: Series,
     rows: Box<dyn Rows>,
-    /// A file is ended once it has so many rows.
+    /// Most rows of a file.
     most: Option<usize>,
-    /// The file that is being written and the rows in it.
+    /// The present file and its number of rows.
     file: Option<(TableFile, WrittenFile)>,
     done: Vec<WrittenFile>,
 }
@@ -115,7 +114,7 @@ impl Files {
         Ok(())
     }
 
-    /// Writes what waits, into a new file if none is open.
+    /// Writes the collected rows, into a new file if none is open.
     fn write_group(&mut self) -> Result<(), DataError> {
         let rows = self.rows.rows();
         if rows == 0 {
@@ -149,7 +148,7 @@ impl Files {
     }
 }
 
-/// What went wrong, without the wrapping that names the crate.
+/// An error's text without the crate's prefix.
 fn plain(error: ParquetError) -> String {
     match error {
         ParquetError::General(problem) => problem,
