@@ -1,5 +1,8 @@
 //! One trainer at a time, and only those who speak the same protocol.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
 use hnefi_run::store::{Store, job_key};
 
 use crate::s3::S3;
@@ -65,4 +68,28 @@ fn the_ladder_is_played_by_another_process() {
     kill(follower);
     let shown = succeed(finish(scene.process(&["ladder", &scene.location(), "--show"])));
     assert!(shown.contains("generation 1") && shown.contains("random"), "{shown}");
+
+    // Who only looks at the run finds it in the bucket too, in the terminal and on the page.
+    let watched = succeed(finish(scene.process(&["watch", &scene.location()])));
+    for line in ["generation    1 ", "generation    2 ", "generation    1  Elo attackers "] {
+        assert!(watched.lines().any(|found| found.starts_with(line)), "{line}: {watched}");
+    }
+    let mut server = scene.process(&["watch", &scene.location(), "--web", "--listen", "127.0.0.1:0"]);
+    let mut told = String::new();
+    BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut told).expect("a line");
+    let address = told.split_once("http://").and_then(|(_, rest)| rest.split('/').next()).expect("an address");
+    let ask = |path: &str| {
+        let mut stream = TcpStream::connect(address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("asked");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("answered");
+        answer
+    };
+    let run = ask("/api/runs/0");
+    assert!(run.contains("\"generations\":[1,2]") && run.contains("\"name\":\"first\""), "{run}");
+    let games = ask("/api/runs/0/games?generation=2");
+    assert!(games.contains("\"generation\":2") && games.contains("\"plies\""), "{games}");
+    let players = ask("/api/setup");
+    assert!(players.contains("first, generation 2, newest"), "{players}");
+    kill(server);
 }
