@@ -52,24 +52,24 @@ impl MatchParams {
     }
 
     fn check(&self) -> Result<(), MatchError> {
-        let fault = |problem| Err(MatchError::Params { problem });
+        let refused = |problem| Err(MatchError::Params { problem });
         if self.games == 0 || !self.games.is_multiple_of(2) {
-            return fault(format!(
+            return refused(format!(
                 "{} games: expected an even number above 0, each opening is played twice",
                 self.games
             ));
         }
         if self.threads == 0 {
-            return fault("0 threads: expected at least 1".to_owned());
+            return refused("0 threads: expected at least 1".to_owned());
         }
         if self.ply_cap > 0 && u32::from(self.ply_cap) <= self.opening_plies {
             let (cap, opening) = (self.ply_cap, self.opening_plies);
-            return fault(format!(
+            return refused(format!(
                 "a ply cap of {cap}: expected more than the opening's {opening} plies, or 0 for none"
             ));
         }
         match self.sprt.and_then(|sprt| sprt.fault()) {
-            Some(problem) => fault(format!("sprt: {problem}")),
+            Some(problem) => refused(format!("sprt: {problem}")),
             None => Ok(()),
         }
     }
@@ -121,8 +121,8 @@ pub fn play_match_as(
 ) -> Result<MatchResult, MatchError> {
     let build = |_| Ok([a.build(models)?, b.build(models)?]);
     let workers = params.threads.clamp(1, params.games.max(1) as usize);
-    let crews = (0..workers).map(build).collect::<Result<Vec<_>, MatchError>>()?;
-    play_match_with(names, crews, params, observer)
+    let players = (0..workers).map(build).collect::<Result<Vec<_>, MatchError>>()?;
+    play_match_with(names, players, params, observer)
 }
 
 /// As [`play_match`] with ready-made players: one pair `[a, b]` for each worker thread.
@@ -131,7 +131,7 @@ pub fn play_match_as(
 /// As [`play_match`].
 pub fn play_match_with(
     names: [&str; 2],
-    crews: Vec<[Box<dyn Player>; 2]>,
+    players: Vec<[Box<dyn Player>; 2]>,
     params: &MatchParams,
     observer: &mut dyn MatchObserver,
 ) -> Result<MatchResult, MatchError> {
@@ -140,7 +140,7 @@ pub fn play_match_with(
     let (next, stop) = (AtomicU32::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        for [mut a, mut b] in crews {
+        for [mut a, mut b] in players {
             let (sender, rules, next, stop) = (sender.clone(), &rules, &next, &stop);
             scope.spawn(move || {
                 loop {

@@ -5,12 +5,9 @@ use hnefi_inference::Wdl;
 use serde::{Deserialize, Serialize};
 
 use super::MatchError;
-use crate::players::{Choice, FaultKind, Player, PlayerError};
+use crate::players::{Choice, Player, PlayerError, ProgramErrorKind};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::rng_for;
-
-/// The value noted for a player without an opinion: nothing is likelier than anything else.
-const NO_OPINION: Wdl = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
 
 /// What one game is to be.
 #[derive(Clone, Debug)]
@@ -46,13 +43,13 @@ pub struct Forfeit {
     /// The side it had.
     pub side: Side,
     /// What it did, in a word.
-    pub reason: FaultKind,
+    pub reason: ProgramErrorKind,
     /// What was seen and what was expected.
     pub problem: String,
 }
 
 /// Plays a game to its end, or returns `None` as soon as `stop` says so. `players` are the attackers' and the
-/// defenders'. An external program that breaks off ([`PlayerError::Fault`]) loses the game.
+/// defenders'. An external program that breaks off ([`PlayerError::Program`]) loses the game.
 ///
 /// # Errors
 /// When any other player fails or plays an illegal move; the error names the player, the game and the ply.
@@ -95,9 +92,9 @@ pub fn play_game(
         let mut rng = rng_for(&[params.seed, params.game, u64::from(ply)]);
         let choice = match player.choose(&game, &mut rng) {
             Ok(choice) => choice,
-            Err(PlayerError::Fault { player, fault }) => {
+            Err(PlayerError::Program { player, error }) => {
                 record.resigned = Some(side);
-                let (reason, problem) = (fault.kind, fault.problem);
+                let (reason, problem) = (error.kind, error.problem);
                 let forfeit = Some(Forfeit { game: params.game, ply, player, side, reason, problem });
                 return Ok(Some(PlayedGame { record, forfeit }));
             }
@@ -114,7 +111,7 @@ pub fn play_game(
 
 /// A ply that trains no network: no policy, and of the values what the player says.
 fn ply_record(mv: Move, choice: Option<Choice>) -> PlyRecord {
-    let wdl = choice.and_then(|choice| choice.wdl).unwrap_or(NO_OPINION);
+    let wdl = choice.and_then(|choice| choice.wdl).unwrap_or(Wdl::UNKNOWN);
     let playouts = choice.map_or(0, |choice| choice.playouts);
-    PlyRecord { mv, policy: Vec::new(), playouts, raw: wdl, searched: wdl, trains: false }
+    PlyRecord { playouts, raw: wdl, searched: wdl, ..PlyRecord::unsearched(mv) }
 }

@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let argument = |index: usize, usual: &'static str| arguments.get(index).map_or(usual, String::as_str);
     let preset = Preset::from_name(argument(0, "brandubh")).ok_or("no such rules")?;
     let person = argument(1, "attackers");
-    let seats = Side::BOTH.map(|side| {
+    let seats = Side::BOTH.map(|side| -> Seat<Box<dyn Player>> {
         if person == side.as_str() || person == "both" { Seat::Person } else { Seat::Player(Box::new(Grabber)) }
     });
     let table = Table {

@@ -22,7 +22,7 @@ pub mod words;
 
 pub use choice::{WITHOUT_NETWORK, foreign, shipped_network};
 pub use save::{save, save_numbered};
-pub use session::{Chances, Occupant, Session};
+pub use session::{Chances, Session};
 pub use table::{Seat, Table};
 pub use thinker::{Thinker, Thought};
 

@@ -5,15 +5,7 @@ use hnefi_inference::Wdl;
 use hnefi_run::{GameRecord, PlyRecord, RecordError};
 
 use crate::PlayError;
-
-/// Who moves one side's pieces, as far as the game is concerned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Occupant {
-    /// A person at this board.
-    Person,
-    /// A player of that name.
-    Player(String),
-}
+use crate::table::Seat;
 
 /// A view of a position, absolute: no side's viewpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +42,7 @@ pub struct Session {
     game: Game,
     /// The plies taken back, the next one last.
     taken_back: Vec<Ply>,
-    occupants: [Occupant; 2],
+    seats: [Seat; 2],
     /// Views of the positions, those taken back included, and the playouts behind them; one more than plies.
     views: Vec<Option<(Chances, u32)>>,
     stamp: u64,
@@ -62,12 +54,12 @@ impl Session {
     ///
     /// # Errors
     /// When the FEN is none or cannot stand under the rules.
-    pub fn new(rules: Rules, start: Option<String>, occupants: [Occupant; 2]) -> Result<Session, FenError> {
+    pub fn new(rules: Rules, start: Option<String>, seats: [Seat; 2]) -> Result<Session, FenError> {
         let game = match &start {
             None => Game::new(&rules),
             Some(fen) => Game::from_fen(&rules, fen)?,
         };
-        Ok(Session { game, taken_back: Vec::new(), occupants, views: vec![None], stamp: 0, number: 1 })
+        Ok(Session { game, taken_back: Vec::new(), seats, views: vec![None], stamp: 0, number: 1 })
     }
 
     /// The game, without the plies taken back.
@@ -91,23 +83,23 @@ impl Session {
     }
 
     /// Who has that side.
-    pub fn occupant(&self, side: Side) -> &Occupant {
-        &self.occupants[side.index()]
+    pub fn seat(&self, side: Side) -> &Seat {
+        &self.seats[side.index()]
     }
 
     /// Whether the game goes on and a person is to move.
     pub fn waits_for_person(&self) -> bool {
-        self.ending().is_none() && *self.occupant(self.side_to_move()) == Occupant::Person
+        self.ending().is_none() && self.seat(self.side_to_move()).is_person()
     }
 
     /// Whether the game goes on and a player is to move.
     pub fn waits_for_player(&self) -> bool {
-        self.ending().is_none() && *self.occupant(self.side_to_move()) != Occupant::Person
+        self.ending().is_none() && !self.seat(self.side_to_move()).is_person()
     }
 
     /// Whether any person sits at the table.
     pub fn has_person(&self) -> bool {
-        self.occupants.contains(&Occupant::Person)
+        self.seats.iter().any(Seat::is_person)
     }
 
     /// Whether plies were taken back that can be played again.
@@ -200,7 +192,7 @@ impl Session {
     fn stops_at(&self, ply: usize) -> bool {
         let first = self.game.start().side_to_move();
         let side = if ply.is_multiple_of(2) { first } else { first.opponent() };
-        !self.has_person() || *self.occupant(side) == Occupant::Person
+        !self.has_person() || self.seat(side).is_person()
     }
 
     fn go_to(&mut self, to: Option<usize>) -> bool {
@@ -228,7 +220,7 @@ impl Session {
             return Err(over());
         }
         let mover = self.side_to_move();
-        let person = [mover, mover.opponent()].into_iter().find(|&side| *self.occupant(side) == Occupant::Person);
+        let person = [mover, mover.opponent()].into_iter().find(|&side| self.seat(side).is_person());
         let side = person.ok_or(PlayError::NoResignation("no person plays"))?;
         self.game.resign(side).map_err(|_| over())?;
         self.stamp += 1;
@@ -238,7 +230,7 @@ impl Session {
     /// Begins again from the start; with `swap` the two change seats.
     pub fn restart(&mut self, swap: bool) {
         if swap {
-            self.occupants.swap(0, 1);
+            self.seats.swap(0, 1);
         }
         self.game = Game::from_position(self.game.start().clone());
         self.taken_back.clear();
@@ -276,8 +268,8 @@ impl Session {
             (ply.playouts > 0).then(|| (Chances::of(ply.searched, played.side), ply.playouts))
         };
         let views = record.plies.iter().zip(game.plies()).map(view).chain([None]).collect();
-        let occupants = [Occupant::Person, Occupant::Person];
-        let mut session = Session { game, taken_back: Vec::new(), occupants, views, stamp: 0, number: 1 };
+        let seats = [Seat::Person, Seat::Person];
+        let mut session = Session { game, taken_back: Vec::new(), seats, views, stamp: 0, number: 1 };
         session.go_to(Some(0));
         session.stamp = 0;
         Ok(session)
@@ -285,23 +277,12 @@ impl Session {
 
     /// The game as a record, without policies. A position nobody viewed is noted as anybody's.
     pub fn record(&self, seed: u64) -> GameRecord {
-        let name = |side: Side| match self.occupant(side) {
-            Occupant::Person => "person".to_owned(),
-            Occupant::Player(name) => name.clone(),
-        };
+        let name = |side: Side| self.seat(side).player().map_or("person", String::as_str).to_owned();
         let ply = |(index, played): (usize, &Ply)| {
             let view = self.views[index];
-            let third = 1.0 / 3.0;
-            let unknown = Wdl { win: third, draw: third, loss: third };
-            let wdl = view.map_or(unknown, |(chances, _)| chances.seen_by(played.side));
-            PlyRecord {
-                mv: played.mv,
-                policy: Vec::new(),
-                playouts: view.map_or(0, |(_, playouts)| playouts),
-                raw: wdl,
-                searched: wdl,
-                trains: false,
-            }
+            let wdl = view.map_or(Wdl::UNKNOWN, |(chances, _)| chances.seen_by(played.side));
+            let playouts = view.map_or(0, |(_, playouts)| playouts);
+            PlyRecord { playouts, raw: wdl, searched: wdl, ..PlyRecord::unsearched(played.mv) }
         };
         let (outcome, resigned) = match self.ending() {
             None => (None, None),
@@ -319,5 +300,58 @@ impl Session {
             resigned,
             would_have_resigned: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::Preset;
+
+    use super::*;
+
+    fn session(seats: [Seat; 2], moves: &[&str]) -> Session {
+        let mut session = Session::new(Preset::Brandubh.rules(), None, seats).expect("the start");
+        for text in moves {
+            let mv = Move::parse(text, session.rules().size).expect("a move");
+            session.play(mv).expect("a legal move");
+        }
+        session
+    }
+
+    fn moves(session: &Session) -> Vec<String> {
+        session.game().moves().map(|mv| mv.text(session.rules().size)).collect()
+    }
+
+    #[test]
+    fn plies_taken_back_are_played_again_in_order_with_their_views() {
+        let mut session = session([Seat::Person, Seat::Player("random".to_owned())], &[]);
+        let chances = Chances { attackers: 0.25, draw: 0.5, defenders: 0.25 };
+        session.note_view(chances, 8);
+        for text in ["d6c6", "d5f5", "c6c5"] {
+            session.play(Move::parse(text, session.rules().size).expect("a move")).expect("a legal move");
+        }
+        assert!(session.undo() && moves(&session) == ["d6c6", "d5f5"], "back to the person's last decision");
+        assert!(session.undo() && moves(&session).is_empty() && !session.undo());
+        assert_eq!(session.view(), Some((chances, true)));
+        assert!(session.redo() && moves(&session) == ["d6c6", "d5f5"]);
+        assert!(session.step_to(3) && moves(&session) == ["d6c6", "d5f5", "c6c5"]);
+        assert!(!session.step_to(3) && !session.step_to(4) && !session.has_taken_back());
+        assert_eq!(session.view(), Some((chances, false)));
+        assert_eq!(session.views().len(), 4);
+    }
+
+    #[test]
+    fn a_resignation_is_taken_back_alone_and_recorded() {
+        let mut session = session([Seat::Person, Seat::Person], &["d6c6"]);
+        assert_eq!(session.resign().expect("a person resigns"), Ending::Resigned(Side::Defenders));
+        let record = session.record(1);
+        assert_eq!(
+            (record.resigned, record.outcome, record.winner()),
+            (Some(Side::Defenders), None, Some(Side::Attackers))
+        );
+        assert!(session.play(Move::parse("d5f5", session.rules().size).expect("a move")).is_err());
+        assert!(session.undo() && session.ending().is_none() && moves(&session) == ["d6c6"]);
+        let opened = Session::of_record(&record).expect("a sound record");
+        assert_eq!((opened.ending(), opened.game().len(), opened.all_plies().count()), (None, 0, 1));
     }
 }

@@ -4,26 +4,37 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hnefi_arena::players::Player;
-use hnefi_engine::{Rules, Side};
+use hnefi_engine::Rules;
 
 use crate::PlayError;
-use crate::session::{Occupant, Session};
+use crate::session::Session;
 
-/// Who moves one side's pieces.
-pub enum Seat {
+/// Who moves one side's pieces; `P` is what is known of a player, its name at least.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seat<P = String> {
     /// A person at this board.
     Person,
-    /// A player of the toolkit.
-    Player(Box<dyn Player>),
+    /// A player: one of the toolkit, or an external program.
+    Player(P),
 }
 
-impl Seat {
-    /// What the session needs to know of it.
-    pub(crate) fn occupant(&self) -> Occupant {
+impl<P> Seat<P> {
+    /// Whether a person sits here.
+    pub fn is_person(&self) -> bool {
+        matches!(self, Seat::Person)
+    }
+
+    /// The player, where one sits.
+    pub fn player(&self) -> Option<&P> {
         match self {
-            Seat::Person => Occupant::Person,
-            Seat::Player(player) => Occupant::Player(player.name().to_owned()),
+            Seat::Person => None,
+            Seat::Player(player) => Some(player),
         }
+    }
+
+    /// The seat with something else known of its player.
+    pub fn map<Q>(&self, known: impl FnOnce(&P) -> Q) -> Seat<Q> {
+        self.player().map_or(Seat::Person, |player| Seat::Player(known(player)))
     }
 }
 
@@ -34,7 +45,7 @@ pub struct Table {
     /// FEN to begin from; `None` for the standard start.
     pub start: Option<String>,
     /// Attackers' and defenders' seats, by [`Side::index`].
-    pub seats: [Seat; 2],
+    pub seats: [Seat<Box<dyn Player>>; 2],
     /// Gives hints and, while a person thinks, the view shown in the bar; `None` for neither.
     pub adviser: Option<Box<dyn Player>>,
     /// Seed of the players' random choices.
@@ -47,7 +58,7 @@ pub struct Table {
 
 impl Table {
     /// A game from the standard start, without an adviser, saved to the present folder, at three moves in two seconds.
-    pub fn new(rules: Rules, seats: [Seat; 2]) -> Table {
+    pub fn new(rules: Rules, seats: [Seat<Box<dyn Player>>; 2]) -> Table {
         let pace = Duration::from_millis(667);
         Table { rules, start: None, seats, adviser: None, seed: 0, folder: PathBuf::from("."), pace }
     }
@@ -57,7 +68,7 @@ impl Table {
     /// # Errors
     /// When the start position does not stand under the rules.
     pub fn session(&self) -> Result<Session, PlayError> {
-        let occupants = Side::BOTH.map(|side| self.seats[side.index()].occupant());
-        Ok(Session::new(self.rules, self.start.clone(), occupants)?)
+        let seats = self.seats.each_ref().map(|seat| seat.map(|player| player.name().to_owned()));
+        Ok(Session::new(self.rules, self.start.clone(), seats)?)
     }
 }

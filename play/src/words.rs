@@ -2,7 +2,8 @@
 
 use hnefi_engine::{Ending, Escape, Move, Outcome, Ply, Reason, Rules, Side};
 
-use crate::session::{Chances, Occupant};
+use crate::session::Chances;
+use crate::table::Seat;
 
 /// `Attackers` or `Defenders`.
 pub fn side(side: Side) -> &'static str {
@@ -13,11 +14,8 @@ pub fn side(side: Side) -> &'static str {
 }
 
 /// Who sits there: `you`, or the player's name.
-pub fn occupant(occupant: &Occupant) -> &str {
-    match occupant {
-        Occupant::Person => "you",
-        Occupant::Player(name) => name,
-    }
+pub fn seat(seat: &Seat) -> &str {
+    seat.player().map_or("you", String::as_str)
 }
 
 /// Name and board of the rules, such as `Brandubh, 7x7`.

@@ -139,6 +139,11 @@ pub enum RecordError {
 }
 
 impl PlyRecord {
+    /// A move that nobody searched: no policy, no opinion, and it trains nothing.
+    pub fn unsearched(mv: Move) -> PlyRecord {
+        PlyRecord { mv, policy: Vec::new(), playouts: 0, raw: Wdl::UNKNOWN, searched: Wdl::UNKNOWN, trains: false }
+    }
+
     /// Whether `searched` comes from a search or is a proven result. Imported games have no searches.
     pub fn has_searched_value(&self) -> bool {
         let Wdl { win, draw, loss } = self.searched;

@@ -179,6 +179,22 @@ fn a_replay_visits_every_position() {
 }
 
 #[test]
+fn a_record_becomes_the_game_that_was_played() {
+    let record = random_game(7, 1);
+    let game = record.game().unwrap();
+    assert_eq!((game.len(), game.outcome()), (record.plies.len(), record.outcome));
+    let men: Vec<usize> = game.positions().map(|position| position.board().occupied().len()).collect();
+    for (ply, (pair, recorded)) in game.plies().iter().zip(men.windows(2).zip(&record.plies)) {
+        assert_eq!((ply.mv, ply.captured.len()), (recorded.mv, pair[0] - pair[1]));
+    }
+
+    let mut damaged = record.clone();
+    damaged.plies[2].mv = damaged.plies[0].mv;
+    let error = damaged.game().unwrap_err().to_string();
+    assert!(error.starts_with("game 1, ply 2: "), "{error}");
+}
+
+#[test]
 fn random_games_hold_together() {
     for game in games(8, 60) {
         game.check().unwrap();

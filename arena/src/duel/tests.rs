@@ -10,12 +10,12 @@ fn params(games: u32, threads: usize) -> MatchParams {
     MatchParams { threads, ..MatchParams::new(Preset::Brandubh.rules(), games, 42) }
 }
 
-fn crews(count: usize, pair: impl Fn() -> [Box<dyn Player>; 2]) -> Vec<[Box<dyn Player>; 2]> {
+fn players(count: usize, pair: impl Fn() -> [Box<dyn Player>; 2]) -> Vec<[Box<dyn Player>; 2]> {
     (0..count).map(|_| pair()).collect()
 }
 
 fn rollout_against_random(threads: usize) -> Vec<[Box<dyn Player>; 2]> {
-    crews(threads, || [Box::new(Rollout::new(8)), Box::new(RandomPlayer)])
+    players(threads, || [Box::new(Rollout::new(8)), Box::new(RandomPlayer)])
 }
 
 /// Keeps what it is shown and stops after a number of games.
@@ -80,8 +80,8 @@ fn records_replay_to_their_outcome() {
 #[test]
 fn the_ply_cap_is_a_draw_of_its_own_kind() {
     let params = MatchParams { ply_cap: 6, ..params(10, 1) };
-    let crews = crews(1, || [Box::new(RandomPlayer), Box::new(RandomPlayer)]);
-    let result = play_match_with(["random", "random"], crews, &params, &mut ()).expect("a match");
+    let players = players(1, || [Box::new(RandomPlayer), Box::new(RandomPlayer)]);
+    let result = play_match_with(["random", "random"], players, &params, &mut ()).expect("a match");
     assert!(result.ply_cap_draws() >= 5, "{:?}", result.ends);
     assert!(result.mean_plies <= 6.0);
 }
@@ -109,8 +109,8 @@ fn a_sequential_test_stops_early_and_at_the_same_game_on_any_number_of_threads()
     let sprt = SprtParams { elo0: 0.0, elo1: 100.0, alpha: 0.05, beta: 0.05 };
     let run = |threads: usize| {
         let params = MatchParams { sprt: Some(sprt), ..params(400, threads) };
-        let crews = crews(threads, || [Box::new(AlphaBeta::new(1)), Box::new(RandomPlayer)]);
-        play_match_with(["alphabeta:1", "random"], crews, &params, &mut ()).expect("a match")
+        let players = players(threads, || [Box::new(AlphaBeta::new(1)), Box::new(RandomPlayer)]);
+        play_match_with(["alphabeta:1", "random"], players, &params, &mut ()).expect("a match")
     };
     let result = run(1);
     assert_eq!(result.sprt.expect("a test was asked for").verdict, Verdict::AcceptH1);
@@ -157,8 +157,8 @@ impl Player for Faulty {
 #[test]
 fn a_player_that_fails_or_breaks_the_rules_stops_the_match_by_name() {
     for (fails, expected) in [(true, "it was deleted"), (false, "illegal move")] {
-        let crews = crews(1, || [Box::new(Faulty { moves: 0, fails }), Box::new(RandomPlayer)]);
-        let error = play_match_with(["faulty", "random"], crews, &params(10, 1), &mut ()).expect_err("a fault");
+        let players = players(1, || [Box::new(Faulty { moves: 0, fails }), Box::new(RandomPlayer)]);
+        let error = play_match_with(["faulty", "random"], players, &params(10, 1), &mut ()).expect_err("a fault");
         let message = error.to_string();
         assert!(message.starts_with("game 0, ply "), "{message}");
         assert!(message.contains("faulty (attackers): ") && message.contains(expected), "{message}");

@@ -12,6 +12,7 @@
 mod alphabeta;
 mod finish;
 mod htp;
+mod limit;
 mod model;
 mod program;
 mod random;
@@ -27,11 +28,12 @@ use serde::{Deserialize, Serialize};
 pub use alphabeta::AlphaBeta;
 pub(crate) use finish::winning_move;
 pub use htp::{HtpPlayer, HtpSpec};
-pub use model::{DEFAULT_PLAYOUTS, Limit, ModelCache, ModelPlayer, ModelSpec};
+pub use limit::Limit;
+pub use model::{CheckpointSource, DEFAULT_PLAYOUTS, ModelCache, ModelPlayer, ModelSpec};
 pub use random::RandomPlayer;
 pub use rollout::Rollout;
 pub use spec::PlayerSpec;
-pub use uci::{GoLimit, UciPlayer, UciSpec};
+pub use uci::{UciPlayer, UciSpec};
 
 use hnefi_run::store::StoreError;
 use hnefi_search::Rng;
@@ -68,7 +70,7 @@ pub struct Choice {
 /// How an external program broke off a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FaultKind {
+pub enum ProgramErrorKind {
     /// It did not answer in time.
     Timeout,
     /// It ended, or closed its output.
@@ -79,23 +81,23 @@ pub enum FaultKind {
     Resigned,
 }
 
-impl FaultKind {
+impl ProgramErrorKind {
     /// `timeout`, `crash`, `illegal_move` or `resigned`.
     pub const fn as_str(self) -> &'static str {
         match self {
-            FaultKind::Timeout => "timeout",
-            FaultKind::Crash => "crash",
-            FaultKind::IllegalMove => "illegal_move",
-            FaultKind::Resigned => "resigned",
+            ProgramErrorKind::Timeout => "timeout",
+            ProgramErrorKind::Crash => "crash",
+            ProgramErrorKind::IllegalMove => "illegal_move",
+            ProgramErrorKind::Resigned => "resigned",
         }
     }
 }
 
 /// What an external program did that loses a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ProgramError {
     /// Of what kind it was.
-    pub kind: FaultKind,
+    pub kind: ProgramErrorKind,
     /// What was seen and what was expected.
     pub problem: String,
 }
@@ -135,12 +137,12 @@ pub enum PlayerError {
     #[error(transparent)]
     Evaluation(#[from] EvalError),
     /// An external program broke off; a match counts its game as lost.
-    #[error("player {player}: {}", fault.problem)]
-    Fault {
+    #[error("player {player}: {}", error.problem)]
+    Program {
         /// The player.
         player: String,
         /// What it did.
-        fault: Fault,
+        error: ProgramError,
     },
     /// Asked for a move in a finished game.
     #[error("player {player}: asked for a move, but the game is over ({fen})")]

@@ -1,11 +1,10 @@
 //! Makes a record of a list of moves.
 
 use hnefi_engine::{Move, Position, Repetition, Rules, Side};
-use hnefi_inference::Wdl;
 use hnefi_run::{GameRecord, PlyRecord};
 
 use super::{Found, LineError};
-use crate::pgn::{UNKNOWN, play_word};
+use crate::pgn::play_word;
 
 /// A game as written in a file.
 pub(super) struct RecordedGame<'a> {
@@ -31,8 +30,7 @@ pub(super) enum RecordedResult {
 
 /// A ply without a search: the move is the policy target.
 pub(super) fn ply(mv: Move) -> PlyRecord {
-    let unknown: Wdl = UNKNOWN;
-    PlyRecord { mv, policy: vec![(mv, 1.0)], playouts: 0, raw: unknown, searched: unknown, trains: true }
+    PlyRecord { policy: vec![(mv, 1.0)], trains: true, ..PlyRecord::unsearched(mv) }
 }
 
 impl RecordedGame<'_> {

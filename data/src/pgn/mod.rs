@@ -20,7 +20,7 @@ mod tokens;
 mod write;
 
 pub use read::PgnReader;
-pub(crate) use read::{UNKNOWN, play_word};
+pub(crate) use read::play_word;
 pub(crate) use write::text;
 
 use hnefi_engine::Side;

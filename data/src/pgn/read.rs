@@ -3,16 +3,12 @@
 use std::io::BufRead;
 
 use hnefi_engine::{Move, Outcome, Position, Reason, Rules, Side};
-use hnefi_inference::Wdl;
 use hnefi_run::{GameRecord, PlyRecord};
 
 use super::result_text;
 use super::tokens::{RawGame, RawGames};
 use crate::DataError;
 use crate::rules_text::RulesText;
-
-/// The value of a ply without a recorded value: equal chances.
-pub(crate) const UNKNOWN: Wdl = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
 
 /// Reads a PGN-like text game by game, as an iterator. A game with an error is reported with its line and the next one
 /// follows.
@@ -82,14 +78,7 @@ fn game(raw: &RawGame, number: u64) -> Result<GameRecord, DataError> {
         } else {
             let ply = format!("ply {}", index + 1);
             let mv = play_word(&mut position, word).map_err(|problem| bad(*line, format!("{ply}: {problem}")))?;
-            record.plies.push(PlyRecord {
-                mv,
-                policy: Vec::new(),
-                playouts: 0,
-                raw: UNKNOWN,
-                searched: UNKNOWN,
-                trains: false,
-            });
+            record.plies.push(PlyRecord::unsearched(mv));
         }
     }
     record.outcome = position.outcome();

@@ -21,6 +21,8 @@ impl Wdl {
     pub const DRAW: Wdl = Wdl { win: 0.0, draw: 1.0, loss: 0.0 };
     /// A certain loss for the side to move.
     pub const LOSS: Wdl = Wdl { win: 0.0, draw: 0.0, loss: 1.0 };
+    /// No opinion: nothing is likelier than anything else.
+    pub const UNKNOWN: Wdl = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
 
     /// Expected score of the side to move: P(win) + P(draw)/2, in 0..=1.
     #[inline]

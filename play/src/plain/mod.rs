@@ -91,7 +91,7 @@ impl<R: BufRead, W: Write> Plain<R, W> {
     fn introduce(&mut self) -> Result<(), PlayError> {
         let mut text = words::rules(self.session.rules());
         for side in Side::BOTH {
-            text.push_str(&format!("\n{}: {}", words::side(side), words::occupant(self.session.occupant(side))));
+            text.push_str(&format!("\n{}: {}", words::side(side), words::seat(self.session.seat(side))));
         }
         text.push_str("\nA move is two squares, such as a4b4; `help` lists the commands.");
         self.say(&text)

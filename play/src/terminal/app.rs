@@ -10,7 +10,7 @@ use hnefi_engine::{Bitboard, Move, Side, Square};
 
 use super::board::Geometry;
 use super::input::Action;
-use crate::session::{Chances, Occupant, Session};
+use crate::session::{Chances, Session};
 use crate::table::{Seat, Table};
 use crate::thinker::Thinker;
 use crate::{PlayError, save_numbered, words};
@@ -66,7 +66,7 @@ impl App {
     pub(super) fn new(table: Table) -> Result<App, PlayError> {
         let session = table.session()?;
         let [attackers, defenders] = table.seats;
-        let thinker = |seat: Seat, purpose: u64| match seat {
+        let thinker = |seat, purpose: u64| match seat {
             Seat::Person => None,
             Seat::Player(player) => Some(Thinker::spawn(player, table.seed, purpose)),
         };
@@ -369,13 +369,11 @@ impl App {
             return words::ending(ending, self.session.rules());
         }
         let side = self.session.side_to_move();
-        match self.session.occupant(side) {
-            Occupant::Person if self.selected.is_some() => {
-                "Where to? Enter puts the piece down, Esc lets go.".to_owned()
-            }
-            Occupant::Person => format!("Your move, {side}."),
-            Occupant::Player(_) if self.paused => "Paused. Press p to go on.".to_owned(),
-            Occupant::Player(name) => format!("{name} thinks."),
+        match self.session.seat(side) {
+            Seat::Person if self.selected.is_some() => "Where to? Enter puts the piece down, Esc lets go.".to_owned(),
+            Seat::Person => format!("Your move, {side}."),
+            Seat::Player(_) if self.paused => "Paused. Press p to go on.".to_owned(),
+            Seat::Player(name) => format!("{name} thinks."),
         }
     }
 }

@@ -62,7 +62,7 @@ fn heading<'a>(app: &'a App, theme: &Theme) -> Vec<Line<'a>> {
             Span::styled(if turn { "▶ " } else { "  " }, style),
             Span::styled(format!("{} {} ", sign(piece), words::side(side)), style),
             Span::styled(format!("{men:>2} "), theme.quiet()),
-            Span::styled(words::occupant(session.occupant(side)), style),
+            Span::styled(words::seat(session.seat(side)), style),
         ]));
     }
     lines

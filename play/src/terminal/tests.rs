@@ -20,7 +20,6 @@ use super::board::Geometry;
 use super::theme::{Ground, Theme};
 use super::{input, screen};
 use crate::scripted::Scripted;
-use crate::session::Occupant;
 use crate::table::{Seat, Table};
 
 /// A person as attackers against a player with a script.
@@ -337,7 +336,7 @@ fn a_game_in_progress_is_not_left_by_one_key() {
     assert_eq!(app.session.ending(), Some(Ending::Resigned(Side::Attackers)));
     press(&mut app, "x");
     assert_eq!((plies(&app), app.session.number()), (0, 2));
-    assert_eq!(app.session.occupant(Side::Defenders), &Occupant::Person);
+    assert_eq!(app.session.seat(Side::Defenders), &Seat::Person);
     wait(&mut app, |app| plies(app) == 1);
     press(&mut app, "qy");
     assert!(app.quit);

@@ -10,12 +10,12 @@ use rand::RngExt;
 
 use super::clock::time_for;
 use super::command::{Command, Go, NODES_INSTEAD, shown};
-use super::desk::{Desk, Order};
 use super::game;
 use super::info::Findings;
 use super::network::Network;
 use super::options::{Changed, Options};
-use super::voice::Voice;
+use super::output::Output;
+use super::queue::{CommandQueue, QueuedCommand};
 use crate::words;
 
 /// When a search is first reported on; the time doubles with each report up to [`RARELY`].
@@ -35,8 +35,8 @@ const TREES: u64 = 2;
 
 /// What answers the commands.
 pub(super) struct Engine<'a> {
-    desk: &'a Desk,
-    voice: &'a Voice,
+    queue: &'a CommandQueue,
+    output: &'a Output,
     device: DeviceChoice,
     options: Options,
     /// `None` until it is needed.
@@ -55,8 +55,8 @@ pub(super) struct Engine<'a> {
 
 impl<'a> Engine<'a> {
     pub(super) fn new(
-        desk: &'a Desk,
-        voice: &'a Voice,
+        queue: &'a CommandQueue,
+        output: &'a Output,
         device: DeviceChoice,
         options: Options,
         network: Option<Network>,
@@ -64,8 +64,8 @@ impl<'a> Engine<'a> {
         let game = Game::new(&options.rules.rules());
         let search = new_search(&options);
         Engine {
-            desk,
-            voice,
+            queue,
+            output,
             device,
             options,
             network,
@@ -80,22 +80,22 @@ impl<'a> Engine<'a> {
 
     /// Answers commands until there are no more, or nobody to hear the answers.
     pub(super) fn run(mut self) {
-        while let Some(order) = self.desk.next().filter(|_| !self.voice.is_broken()) {
-            self.obey(order);
+        while let Some(queued) = self.queue.next().filter(|_| !self.output.is_broken()) {
+            self.execute(queued);
         }
     }
 
-    fn obey(&mut self, order: Order) {
-        match order.command {
+    fn execute(&mut self, queued: QueuedCommand) {
+        match queued.command {
             Command::Uci => {
                 let id =
                     [format!("id name Hnefi {}", env!("CARGO_PKG_VERSION")), "id author the Hnefi project".to_owned()];
                 let end = ["uciok".to_owned()];
-                self.voice.say(id.into_iter().chain(self.options.declarations()).chain(end));
+                self.output.lines(id.into_iter().chain(self.options.declarations()).chain(end));
             }
             Command::IsReady => {
                 self.load_network();
-                self.voice.say(["readyok"]);
+                self.output.lines(["readyok"]);
             }
             Command::NewGame => {
                 self.games += 1;
@@ -104,11 +104,11 @@ impl<'a> Engine<'a> {
             Command::SetOption { name, value } => self.set_option(&name, value.as_deref()),
             Command::Position { fen, moves } => match game::read(&self.options.rules.rules(), fen.as_deref(), &moves) {
                 Ok(game) => self.game = game,
-                Err(problem) => self.voice.tell(&format!("{problem}; the position stays as it was")),
+                Err(problem) => self.output.info(&format!("{problem}; the position stays as it was")),
             },
             Command::Go(go) => {
                 // The time that it waited for another search is not taken off it.
-                self.go(&go, order.search, order.received.max(self.free_since));
+                self.go(&go, queued.search, queued.received.max(self.free_since));
                 self.free_since = Instant::now();
             }
             // The reader sees to these.
@@ -124,7 +124,7 @@ impl<'a> Engine<'a> {
     fn set_option(&mut self, name: &str, value: Option<&str>) {
         let before = self.options.clone();
         match self.options.set(name, value) {
-            Err(problem) => self.voice.tell(&format!("setoption: {problem}")),
+            Err(problem) => self.output.info(&format!("setoption: {problem}")),
             Ok(Changed::Nothing) => {}
             Ok(Changed::Threads) => self.evaluators.truncate(self.options.threads),
             Ok(Changed::Hash) => {
@@ -139,7 +139,7 @@ impl<'a> Engine<'a> {
             Ok(Changed::Network) => {
                 if let Err(problem) = self.change_network() {
                     let stays = before.network.as_deref().unwrap_or("the shipped one");
-                    self.voice.tell(&format!("setoption: {name}: {problem}; the network stays {stays}"));
+                    self.output.info(&format!("setoption: {name}: {problem}; the network stays {stays}"));
                     self.options = before;
                 }
             }
@@ -152,7 +152,7 @@ impl<'a> Engine<'a> {
         match &self.network {
             // Nobody chose the network: it is the shipped one of other rules.
             Some(_) if self.options.network.is_none() => self.forget_network(),
-            Some(network) => network.warning(self.options.rules).into_iter().for_each(|text| self.voice.tell(&text)),
+            Some(network) => network.warning(self.options.rules).into_iter().for_each(|text| self.output.info(&text)),
             None => {}
         }
     }
@@ -179,8 +179,8 @@ impl<'a> Engine<'a> {
     }
 
     fn introduce(&mut self, network: Network) {
-        self.voice.tell(&network.description);
-        network.warning(self.options.rules).into_iter().for_each(|text| self.voice.tell(&text));
+        self.output.info(&network.description);
+        network.warning(self.options.rules).into_iter().for_each(|text| self.output.info(&text));
         self.network = Some(network);
     }
 
@@ -201,17 +201,17 @@ impl<'a> Engine<'a> {
             } else {
                 String::new()
             };
-            self.voice.tell(&format!("go {} is no limit of this engine{instead}", shown(limit)));
+            self.output.info(&format!("go {} is no limit of this engine{instead}", shown(limit)));
         }
         self.load_network();
         let position = self.game.position();
         if position.count_legal_moves() == 0 {
             if let Some(outcome) = position.outcome() {
                 let end = words::ending(Ending::Board(outcome), position.rules());
-                self.voice.tell(&format!("the game is over: {end}"));
+                self.output.info(&format!("the game is over: {end}"));
             }
-            self.desk.answered();
-            self.voice.say(["bestmove (none)"]);
+            self.queue.answered();
+            self.output.lines(["bestmove (none)"]);
             return;
         }
         let (side, ply) = (position.side_to_move(), position.ply());
@@ -220,8 +220,8 @@ impl<'a> Engine<'a> {
         // Without a number of nodes the tree's memory is the limit.
         self.search.extend(go.nodes.filter(|_| !go.infinite).unwrap_or(1_000_000_000));
         let watcher = Watcher {
-            desk: self.desk,
-            voice: self.voice,
+            queue: self.queue,
+            output: self.output,
             options: &self.options,
             game: &self.game,
             chance: [self.seed(), self.games, u64::from(ply)],
@@ -230,10 +230,10 @@ impl<'a> Engine<'a> {
             received,
             deadline,
         };
-        let bell = &self.desk.bell;
+        let bell = &self.queue.bell;
         let ((), end) = search_on_threads(&mut self.search, &mut self.evaluators, bell, |search| watcher.watch(search));
         if let Err(error) = end {
-            self.voice.tell(&format!("the search was cut short: {error}"));
+            self.output.info(&format!("the search was cut short: {error}"));
         }
     }
 
@@ -275,8 +275,8 @@ fn new_search(options: &Options) -> Search {
 
 /// Watches one search: reports on it, ends it in time, and says the move.
 struct Watcher<'a> {
-    desk: &'a Desk,
-    voice: &'a Voice,
+    queue: &'a CommandQueue,
+    output: &'a Output,
     options: &'a Options,
     game: &'a Game,
     /// Names the random numbers of the move.
@@ -303,7 +303,7 @@ impl Watcher<'_> {
                 // What is over does not change any more; only `stop` is awaited.
                 report_at = (!over).then_some(now + wait);
             }
-            self.desk.bell.wait([self.deadline, report_at].into_iter().flatten().min());
+            self.queue.bell.wait([self.deadline, report_at].into_iter().flatten().min());
         }
         self.await_first_evaluation(searching);
         searching.stop();
@@ -311,14 +311,14 @@ impl Watcher<'_> {
         self.report(&findings);
         let mv = self.choose(&findings.report);
         // First, so that a client that has read the move finds the engine at rest.
-        self.desk.answered();
-        self.voice.say([format!("bestmove {}", mv.text(self.game.rules().size))]);
+        self.queue.answered();
+        self.output.lines([format!("bestmove {}", mv.text(self.game.rules().size))]);
     }
 
     fn must_end(&self, now: Instant) -> bool {
-        let unheard = self.voice.is_broken();
+        let unheard = self.output.is_broken();
         unheard
-            || self.desk.is_stopped(self.number, self.endless)
+            || self.queue.is_stopped(self.number, self.endless)
             || self.deadline.is_some_and(|deadline| now >= deadline)
     }
 
@@ -328,7 +328,7 @@ impl Watcher<'_> {
         let patience = Instant::now() + FIRST_EVALUATION;
         let known = || searching.is_over() || searching.look(Search::knows_root);
         while !known() && Instant::now() < patience {
-            self.desk.bell.wait(Some(Instant::now() + Duration::from_millis(1)));
+            self.queue.bell.wait(Some(Instant::now() + Duration::from_millis(1)));
         }
     }
 
@@ -337,7 +337,7 @@ impl Watcher<'_> {
     }
 
     fn report(&self, findings: &Findings) {
-        self.voice.say(findings.text(self.received.elapsed(), self.game.rules().size));
+        self.output.lines(findings.text(self.received.elapsed(), self.game.rules().size));
     }
 
     /// The best move, or with a temperature one drawn by visits^(1/temperature); certain losses are not drawn.

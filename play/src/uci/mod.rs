@@ -6,23 +6,23 @@
 //! | file | what it does |
 //! |---|---|
 //! | `command` | lines as commands |
-//! | `reader`, `desk`, `voice` | the way in, the queue between the threads, the way out |
+//! | `reader`, `queue`, `output` | the way in, the queue between the threads, the way out |
 //! | `engine` | obeys, keeps the tree from move to move, watches searches |
 //! | `options`, `network`, `game`, `clock` | what is set, what judges, what is played, how long a move may take |
 //! | `info` | a search as `info` lines |
 
 mod clock;
 mod command;
-mod desk;
 mod engine;
 mod game;
 mod info;
 mod network;
 mod options;
+mod output;
+mod queue;
 mod reader;
 #[cfg(test)]
 mod tests;
-mod voice;
 
 use std::io::{BufRead, Write};
 use std::sync::Arc;
@@ -31,11 +31,11 @@ use hnefi_engine::Preset;
 use hnefi_inference::{DeviceChoice, PrecisionChoice};
 
 use crate::PlayError;
-use desk::Desk;
 use engine::Engine;
 use network::Network;
 use options::Options;
-use voice::Voice;
+use output::Output;
+use queue::CommandQueue;
 
 /// What the engine begins with; `setoption` changes all but the device.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,13 +74,13 @@ pub fn run(
     let network = named.map_err(|problem| PlayError::Network { problem })?;
     let rules = engine::first_ruleset(params.rules, network.as_ref());
     let options = Options::new(rules, params.model.clone(), params.threads);
-    let (desk, voice) = (Arc::new(Desk::default()), Arc::new(Voice::new(Box::new(output))));
-    options.remark(params.threads).into_iter().for_each(|text| voice.tell(&text));
-    let (readers_desk, readers_voice) = (Arc::clone(&desk), Arc::clone(&voice));
+    let (queue, output) = (Arc::new(CommandQueue::default()), Arc::new(Output::new(Box::new(output))));
+    options.remark(params.threads).into_iter().for_each(|text| output.info(&text));
+    let (readers_queue, readers_output) = (Arc::clone(&queue), Arc::clone(&output));
     // Not joined: it may wait for a line that never comes.
-    std::thread::spawn(move || reader::read(input, &readers_desk, &readers_voice));
-    Engine::new(&desk, &voice, params.device, options, network).run();
-    match voice.failure() {
+    std::thread::spawn(move || reader::read(input, &readers_queue, &readers_output));
+    Engine::new(&queue, &output, params.device, options, network).run();
+    match output.failure() {
         None => Ok(()),
         Some(source) => Err(PlayError::Stream { doing: "answering the client", source }),
     }

@@ -2,12 +2,9 @@
 
 use std::path::Path;
 
-use hnefi_arena::players::ModelCache;
+use hnefi_arena::players::CheckpointSource;
 use hnefi_engine::Preset;
-use hnefi_inference::{
-    Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, UniformEvaluator, evaluators, pretrained,
-};
-use hnefi_search::SearchConfig;
+use hnefi_inference::{Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, UniformEvaluator, evaluators};
 
 use crate::choice::{foreign, shipped_network};
 
@@ -30,16 +27,16 @@ impl Network {
     /// Why it cannot be used.
     pub(super) fn named(name: &str, device: DeviceChoice, precision: PrecisionChoice) -> Result<Network, String> {
         // Read anew each time: a run may have a newer checkpoint by now.
-        let mut models = ModelCache::new(device, SearchConfig::default());
-        let checkpoint = models.checkpoint(Path::new(name)).map_err(|error| error.to_string())?;
-        Network::of(checkpoint, name, device, precision)
+        let checkpoint = CheckpointSource::of(Path::new(name)).and_then(|source| source.load());
+        Network::of(&checkpoint.map_err(|error| error.to_string())?, name, device, precision)
     }
 
     /// The shipped network for a ruleset, at least for its board, or none, which the description then says.
     pub(super) fn shipped(rules: Preset, device: DeviceChoice, precision: PrecisionChoice) -> Network {
         let named = |name: &str| {
-            let unusable = || format!("the shipped network {name} cannot be used");
-            Network::of(&pretrained(name).and_then(Result::ok).ok_or_else(unusable)?, name, device, precision)
+            let checkpoint = CheckpointSource::Shipped(name.to_owned()).load();
+            let unusable = |_| format!("the shipped network {name} cannot be used");
+            Network::of(&checkpoint.map_err(unusable)?, name, device, precision)
         };
         shipped_network(rules).and_then(named).unwrap_or_else(|problem| Network::none(&problem))
     }
@@ -47,8 +44,8 @@ impl Network {
     /// No judgement at all: every move as likely, every result as likely.
     fn none(problem: &str) -> Network {
         let description = format!(
-            "no network is loaded: {problem}; set one with setoption name NNFile value PATH. Until then the search sees wins \
-             and losses that are near and judges nothing else"
+            "no network is loaded: {problem}; set one with setoption name NNFile value PATH. Until then the search \
+             sees wins and losses that are near and judges nothing else"
         );
         Network { make: Box::new(|| Box::new(UniformEvaluator)), description, rulesets: None }
     }

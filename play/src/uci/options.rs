@@ -142,7 +142,8 @@ impl Options {
             }
             _ => {
                 return Err(format!(
-                    "no option is named {}; expected NNFile, Threads, MultiPV, Rules, Temperature, Seed, Hash or Precision{}",
+                    "no option is named {}; expected NNFile, Threads, MultiPV, Rules, Temperature, Seed, \
+                     Hash or Precision{}",
                     shown(name),
                     names::did_you_mean(name, NAMES)
                 ));

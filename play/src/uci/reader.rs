@@ -4,40 +4,40 @@ use std::io::{BufRead, Read};
 use std::time::Instant;
 
 use super::command::{Command, parse};
-use super::desk::Desk;
-use super::voice::Voice;
+use super::output::Output;
+use super::queue::CommandQueue;
 
 /// A longer line is no command. The longest games recorded have some hundred moves of six letters at most.
 const LINE_BYTES: u64 = 1 << 20;
 
 /// Reads until `quit`, the end, or a failure, which is the end as well.
-pub(super) fn read(mut input: impl BufRead, desk: &Desk, voice: &Voice) {
+pub(super) fn read(mut input: impl BufRead, queue: &CommandQueue, output: &Output) {
     let mut line = Vec::new();
     loop {
         line.clear();
         match input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return desk.hang_up(),
+            Ok(0) | Err(_) => return queue.hang_up(),
             Ok(_) => {}
         }
         let received = Instant::now();
         if line.len() as u64 == LINE_BYTES && line.last() != Some(&b'\n') {
-            voice.tell(&format!("a line of more than {LINE_BYTES} bytes is left out"));
+            output.info(&format!("a line of more than {LINE_BYTES} bytes is left out"));
             if !skip_line(&mut input) {
-                return desk.hang_up();
+                return queue.hang_up();
             }
             continue;
         }
         match parse(&String::from_utf8_lossy(&line)) {
-            Err(problem) => voice.tell(&problem),
+            Err(problem) => output.info(&problem),
             Ok(None) => {}
-            Ok(Some(Command::Quit)) => return desk.quit(),
-            Ok(Some(Command::Stop)) => desk.stop(),
+            Ok(Some(Command::Quit)) => return queue.quit(),
+            Ok(Some(Command::Stop)) => queue.stop(),
             // The answer to a client that asks whether we are still there. Without a search it waits for its turn, so
             // that everything asked for before has been done by then.
-            Ok(Some(Command::IsReady)) if desk.is_searching() => voice.say(["readyok"]),
+            Ok(Some(Command::IsReady)) if queue.is_searching() => output.lines(["readyok"]),
             Ok(Some(command)) => {
-                if !desk.push(command, line.len(), received) {
-                    voice.tell("too many commands wait for the search to end; this one is left out");
+                if !queue.push(command, line.len(), received) {
+                    output.info("too many commands wait for the search to end; this one is left out");
                 }
             }
         }

@@ -125,7 +125,9 @@ mod tests {
     fn what_nobody_can_have_measured_is_not_shown() {
         let metrics: GenerationMetrics = serde_json::from_value(serde_json::json!({
             "generation": 3, "elapsed_seconds": -1e300,
-            "selfplay": { "games": 2, "mean_plies": 1e18, "ends": { "\u{1b}[2J": 1_000_000, "draw ply_cap": 1, "x": 0 } },
+            "selfplay": {
+                "games": 2, "mean_plies": 1e18, "ends": { "\u{1b}[2J": 1_000_000, "draw ply_cap": 1, "x": 0 }
+            },
         }))
         .expect("metrics");
         let figures = Figures::of(&metrics);

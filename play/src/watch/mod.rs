@@ -85,7 +85,8 @@ pub fn print(run: &Run, mut out: impl Write) -> Result<(), PlayError> {
         let scale =
             zero.as_ref().map_or_else(|| "the mean is 0".to_owned(), |zero| format!("{} is 0", printable(zero)));
         let line = format!(
-            "generation {generation:>4}  Elo attackers {attackers:+.0} defenders {defenders:+.0} overall {overall:+.0} ± {error:.0} ({scale})"
+            "generation {generation:>4}  Elo attackers {attackers:+.0} defenders {defenders:+.0} \
+             overall {overall:+.0} ± {error:.0} ({scale})"
         );
         writeln!(out, "{line}").map_err(PlayError::stream("writing"))?;
     }
@@ -106,7 +107,8 @@ mod tests {
             serde_json::json!({
                 "a": { "generation": 1, "playouts": 8 }, "b": { "player": player },
                 "result": {
-                    "a": "a", "b": "b", "rules": "\u{1b}[31mrules", "seed": 1, "games": 20, "wins": 10, "draws": 0, "losses": 10,
+                    "a": "a", "b": "b", "rules": "\u{1b}[31mrules", "seed": 1,
+                    "games": 20, "wins": 10, "draws": 0, "losses": 10,
                     "score": 0.5, "as_attackers": tally, "as_defenders": tally, "elo": none, "elo_as_attackers": none,
                     "elo_as_defenders": none, "attackers_score": 0.5, "pairs": [0, 0, 10, 0, 0], "ends": {},
                     "mean_plies": 30.0, "sprt": null, "interrupted": false,

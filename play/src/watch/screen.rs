@@ -236,7 +236,8 @@ mod tests {
             figures(&serde_json::json!({
                 "generation": generation, "progress": 0.25, "elapsed_seconds": 60.0 * generation as f64,
                 "selfplay": { "games": 100, "attackers": 0.4, "defenders": 0.5, "draws": 0.1, "mean_plies": 31.5,
-                              "ends": { "attackers king_captured": 40, "defenders king_escaped": 50, "draw ply_cap": 10 } },
+                              "ends": {
+                    "attackers king_captured": 40, "defenders king_escaped": 50, "draw ply_cap": 10 } },
                 "training": { "losses": { "total": 3.0 / generation as f64, "policy": 2.0, "value": 0.7 } },
             }))
             .expect("metrics")

@@ -1,9 +1,8 @@
 //! The game that a page begins with, and the opponent that the command line names for it.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
+use hnefi_arena::players::{ModelCache, ModelSpec, PlayerSpec};
 use hnefi_engine::{BoardSize, Position, Preset};
 use hnefi_inference::DeviceChoice;
 use hnefi_run::store::Location;
@@ -108,12 +107,8 @@ fn offer(path: &Path, runs: &mut Vec<PathBuf>, checkpoints: &mut Vec<PathBuf>) -
 
 /// How strong a page would call this model; `None` where it has settings that no page knows.
 fn strength(model: &ModelSpec) -> Option<Strength> {
-    let strength = match model.limit {
-        Limit::Playouts(playouts) => Strength::Playouts(playouts),
-        Limit::Time(time) => Strength::Seconds(Duration::as_secs_f32(&time)),
-    };
     let plain = *model == ModelSpec::new(&model.path, model.limit);
-    plain.then(|| strength.checked().ok()).flatten()
+    plain.then(|| Strength::from(model.limit).checked().ok()).flatten()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hnefi_arena::players::{CheckpointSource, PlayerError};
 use hnefi_engine::{Preset, Rules};
 use hnefi_inference::{
     Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluators, pretrained, pretrained_names,
@@ -115,13 +116,6 @@ pub(super) struct Models {
     named: Option<Named>,
     /// By key, the one used last at the end.
     loaded: Mutex<Vec<(String, Factory)>>,
-}
-
-/// Where a key leads.
-enum Place {
-    Shipped(String),
-    Folder(PathBuf),
-    Run(Arc<Run>, u32),
 }
 
 impl Models {
@@ -258,25 +252,18 @@ impl Models {
     /// # Errors
     /// When there is no such model or it cannot be loaded.
     pub(super) fn factory(&self, key: &str) -> Result<Factory, String> {
-        let (place, name, resolved) = self.place(key)?;
+        let (source, name, resolved) = self.place(key)?;
         if let Some(found) = self.loaded_before(&resolved) {
             return Ok(found);
         }
-        let checkpoint = match place {
-            Place::Shipped(name) => {
-                let found = pretrained(&name).ok_or_else(|| format!("no shipped model {name:?}"))?;
-                found.map_err(|error| error.to_string())?
-            }
+        let checkpoint = source.load().map_err(|error| {
+            let problem = match error {
+                PlayerError::NoModel { problem, .. } => problem,
+                other => other.to_string(),
+            };
             // Errors name files; where they lie on this machine is nobody's business.
-            Place::Folder(folder) => Checkpoint::load(&folder).map_err(|error| {
-                let whole = folder.display().to_string();
-                error.to_string().replace(&whole, &name)
-            })?,
-            Place::Run(run, generation) => {
-                let folder = run.store().name(&hnefi_run::store::checkpoint_key(generation));
-                run.checkpoint(generation).map_err(|problem| problem.replace(&folder, &name))?
-            }
-        };
+            problem.replace(&source.to_string(), &name)
+        })?;
         let made: Factory = evaluators(&checkpoint.weights, &self.device.into(), PrecisionChoice::Auto)
             .map_err(|error| error.to_string())?
             .into();
@@ -298,17 +285,17 @@ impl Models {
     }
 
     /// Where a key leads, the model's name, and its lasting identity.
-    fn place(&self, key: &str) -> Result<(Place, String, String), String> {
+    fn place(&self, key: &str) -> Result<(CheckpointSource, String, String), String> {
         let unknown = || format!("there is no model {key:?}");
         let parts: Vec<&str> = key.split('/').collect();
         match parts[..] {
             ["shipped", name] if self.shipped.iter().any(|(known, _)| *known == name) => {
-                Ok((Place::Shipped(name.to_owned()), name.to_owned(), key.to_owned()))
+                Ok((CheckpointSource::Shipped(name.to_owned()), name.to_owned(), key.to_owned()))
             }
             ["given", index] => {
                 let index: usize = index.parse().map_err(|_| unknown())?;
                 let folder = self.checkpoints.get(index).ok_or_else(unknown)?;
-                Ok((Place::Folder(folder.clone()), last_part(folder), key.to_owned()))
+                Ok((CheckpointSource::Folder(folder.clone()), last_part(folder), key.to_owned()))
             }
             ["run", index] | ["run", index, _] => {
                 let index: usize = index.parse().map_err(|_| unknown())?;
@@ -321,7 +308,7 @@ impl Models {
                     return Err(unknown());
                 }
                 let name = format!("{} {generation}", run.name());
-                Ok((Place::Run(run.clone(), generation), name, format!("run/{index}/{generation}")))
+                Ok((CheckpointSource::Run(run.clone(), generation), name, format!("run/{index}/{generation}")))
             }
             _ => Err(unknown()),
         }

@@ -1,4 +1,4 @@
-//! What a page may ask, field by field. Unknown fields are refused, so that a misspelt wish is not silently lost.
+//! What a page may ask, field by field. Unknown fields are refused, so that a misspelt name is not silently lost.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! One game in one place: the session, who sits where, what is being searched, and who is looking on.
 //!
-//! A room never computes. Whatever changes it asks for the work that the new state needs ([`Room::wish`]) and takes in
+//! A room never computes. Whatever changes it asks for the work that the new state needs ([`Inside::job`]) and takes in
 //! what the workers find, unless the state has changed meanwhile: every piece of work carries a ticket, and only the
 //! newest counts.
 
@@ -16,20 +16,22 @@ use super::models::{Fit, PlayerId};
 use super::report::Report;
 use super::strength::Strength;
 use crate::session::{Chances, Session};
+use crate::table::Seat;
 
 /// Plies a game may have here. Longer than any sensible one, and a bound on the memory of a hostile one.
 pub(super) const LONGEST: usize = 1_000;
 
-/// Who moves one side's pieces, in a page's words.
+/// A player in a room.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Chair {
-    Person,
-    Player { id: PlayerId, name: String, strength: Strength },
+pub(super) struct RoomPlayer {
+    pub(super) id: PlayerId,
+    pub(super) name: String,
+    pub(super) strength: Strength,
 }
 
 /// Work for a search, for the position on the board.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Wish {
+pub(super) enum Job {
     /// A player's move, shown no earlier than that.
     Move { id: PlayerId, strength: Strength },
     /// Advice for the person to move.
@@ -40,10 +42,10 @@ pub(super) enum Wish {
     Analyse { id: PlayerId },
 }
 
-/// Work under way: a wish, the state of the game it belongs to, and its number.
+/// Work under way: a job, the state of the game it belongs to, and its number.
 #[derive(Clone, Debug)]
 pub(super) struct Ticket {
-    pub(super) wish: Wish,
+    pub(super) job: Job,
     pub(super) stamp: u64,
     pub(super) number: u64,
 }
@@ -58,7 +60,7 @@ pub(super) struct Hint {
 /// What is in a room.
 pub(super) struct Inside {
     pub(super) game: Session,
-    pub(super) chairs: [Chair; 2],
+    pub(super) seats: [Seat<RoomPlayer>; 2],
     /// Who analyses and gives hints; `None` where no model knows the rules.
     pub(super) adviser: Option<PlayerId>,
     pub(super) adviser_name: String,
@@ -77,7 +79,7 @@ pub(super) struct Inside {
     pub(super) problem: Option<String>,
     pub(super) ticket: Option<Ticket>,
     /// What was finished or failed for a stamp and need not be begun again.
-    done: Vec<(u64, Wish)>,
+    done: Vec<(u64, Job)>,
     tickets: u64,
     /// Counts changes of the state and of the report.
     pub(super) state_count: u64,
@@ -96,10 +98,10 @@ pub(super) struct Room {
 }
 
 impl Room {
-    pub(super) fn new(id: String, number: u64, game: Session, chairs: [Chair; 2]) -> Room {
+    pub(super) fn new(id: String, number: u64, game: Session, seats: [Seat<RoomPlayer>; 2]) -> Room {
         let inside = Inside {
             game,
-            chairs,
+            seats,
             adviser: None,
             adviser_name: String::new(),
             adviser_fit: Fit::Other,
@@ -155,47 +157,47 @@ impl Inside {
     }
 
     /// The work that the present state needs, the most urgent first.
-    fn wish(&self, watched: bool) -> Option<Wish> {
+    fn job(&self, watched: bool) -> Option<Job> {
         if self.game.ending().is_some() {
             return None;
         }
         let stamp = self.game.stamp();
-        let open = |wish: &Wish| !self.done.iter().any(|(at, done)| *at == stamp && done == wish);
+        let open = |job: &Job| !self.done.iter().any(|(at, done)| *at == stamp && done == job);
         let side = self.game.side_to_move();
-        if let Chair::Player { id, strength, .. } = &self.chairs[side.index()] {
+        if let Seat::Player(RoomPlayer { id, strength, .. }) = &self.seats[side.index()] {
             // Two players go on by themselves only while somebody looks on. Who looks back at an earlier position does
             // not want it played on from there.
             let unattended = !self.game.has_person() && !watched;
             let looking_back = self.game.has_taken_back();
-            let wish = Wish::Move { id: id.clone(), strength: *strength };
-            return (open(&wish) && !unattended && !looking_back).then_some(wish);
+            let job = Job::Move { id: id.clone(), strength: *strength };
+            return (open(&job) && !unattended && !looking_back).then_some(job);
         }
         let id = self.adviser.clone()?;
         if self.hint_wanted {
-            return Some(Wish::Hint { id }).filter(open);
+            return Some(Job::Hint { id }).filter(open);
         }
         if self.analysing {
-            let wish = Wish::Analyse { id };
-            return (watched && open(&wish)).then_some(wish);
+            let job = Job::Analyse { id };
+            return (watched && open(&job)).then_some(job);
         }
         let viewed = self.game.views()[self.game.game().len()].is_some();
-        let wish = Wish::Glance { id };
-        (watched && !viewed && self.adviser_fit != Fit::Other && open(&wish)).then_some(wish)
+        let job = Job::Glance { id };
+        (watched && !viewed && self.adviser_fit != Fit::Other && open(&job)).then_some(job)
     }
 
     /// Compares the work under way with what is wished for: `Some` is new work to hand out.
     pub(super) fn next_work(&mut self, watched: bool) -> Option<Ticket> {
-        let wish = self.wish(watched);
+        let job = self.job(watched);
         let stamp = self.game.stamp();
-        if let (Some(ticket), Some(wish)) = (&self.ticket, &wish)
+        if let (Some(ticket), Some(job)) = (&self.ticket, &job)
             && ticket.stamp == stamp
-            && ticket.wish == *wish
+            && ticket.job == *job
         {
             return None;
         }
-        self.ticket = wish.map(|wish| {
+        self.ticket = job.map(|job| {
             self.tickets += 1;
-            Ticket { wish, stamp, number: self.tickets }
+            Ticket { job, stamp, number: self.tickets }
         });
         self.ticket.clone()
     }
@@ -209,7 +211,7 @@ impl Inside {
     pub(super) fn finish(&mut self, problem: Option<String>) {
         if let Some(ticket) = self.ticket.take() {
             self.done.retain(|(stamp, _)| *stamp == ticket.stamp);
-            self.done.push((ticket.stamp, ticket.wish));
+            self.done.push((ticket.stamp, ticket.job));
         }
         self.hint_wanted = false;
         if problem.is_some() {
@@ -251,10 +253,10 @@ impl Inside {
     }
 
     /// The name of who sits there, or once sat in a game that was opened.
-    pub(super) fn chair_name(&self, side: Side) -> String {
-        match &self.chairs[side.index()] {
-            Chair::Person => self.players[side.index()].clone().unwrap_or_else(|| "person".to_owned()),
-            Chair::Player { name, .. } => name.clone(),
+    pub(super) fn player_name(&self, side: Side) -> String {
+        match &self.seats[side.index()] {
+            Seat::Person => self.players[side.index()].clone().unwrap_or_else(|| "person".to_owned()),
+            Seat::Player(player) => player.name.clone(),
         }
     }
 }

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::error::ApiError;
-use super::room::{Chair, Room};
+use super::room::{Room, RoomPlayer};
 use crate::session::Session;
+use crate::table::Seat;
 
 /// After this long without a request or a listener a room is given up.
 const IDLE: Duration = Duration::from_secs(2 * 60 * 60);
@@ -62,7 +63,7 @@ impl Rooms {
     ///
     /// # Errors
     /// When all are in use.
-    pub(super) fn open(&self, game: Session, chairs: [Chair; 2]) -> Result<Arc<Room>, ApiError> {
+    pub(super) fn open(&self, game: Session, seats: [Seat<RoomPlayer>; 2]) -> Result<Arc<Room>, ApiError> {
         let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         clear(&mut rooms, IDLE);
         if rooms.len() >= self.most {
@@ -73,7 +74,7 @@ impl Rooms {
             return Err(ApiError::busy(format!("{most} games are open here and no more are kept; close one or wait")));
         }
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let room = Arc::new(Room::new(self.id(number), number, game, chairs));
+        let room = Arc::new(Room::new(self.id(number), number, game, seats));
         rooms.insert(room.id.clone(), room.clone());
         Ok(room)
     }
@@ -141,12 +142,11 @@ mod tests {
     use hnefi_engine::Preset;
 
     use super::*;
-    use crate::session::Occupant;
 
     fn open(rooms: &Rooms) -> Result<Arc<Room>, ApiError> {
-        let seats = [Occupant::Person, Occupant::Person];
+        let seats = [Seat::Person, Seat::Person];
         let game = Session::new(Preset::Brandubh.rules(), None, seats).expect("the start");
-        rooms.open(game, [Chair::Person, Chair::Person])
+        rooms.open(game, [Seat::Person, Seat::Person])
     }
 
     #[test]

@@ -20,11 +20,12 @@ use super::requests::{
     AgainRequest, AnalysisRequest, ExportFormat, ExportQuery, GoRequest, MoveRequest, NewGame, OpenGame, PathQuery,
     RunQuery, SeatRequest,
 };
-use super::room::{Chair, Inside, Room};
+use super::room::{Inside, Room, RoomPlayer};
 use super::strength::{LEVELS, Strength};
 use super::view::{RulesView, StateView};
 use super::{Server, assets, events, guard, texts};
-use crate::session::{Occupant, Session};
+use crate::session::Session;
+use crate::table::Seat;
 
 /// The largest request, in bytes: a pasted game of a thousand plies has some ten thousand.
 const LARGEST_REQUEST: usize = 128 << 10;
@@ -172,32 +173,23 @@ fn rules(name: &str) -> Result<Rules, ApiError> {
 }
 
 /// Who a seat is given to.
-fn chair(server: &Server, seat: SeatRequest) -> Result<Chair, ApiError> {
-    let Some(id) = seat.player else { return Ok(Chair::Person) };
+fn seat(server: &Server, seat: SeatRequest) -> Result<Seat<RoomPlayer>, ApiError> {
+    let Some(id) = seat.player else { return Ok(Seat::Person) };
     let strength = seat.strength.unwrap_or(USUAL).checked().map_err(ApiError::bad)?;
     let name = server.models.name(&id).map_err(ApiError::bad)?;
     let name = match id {
         PlayerId::Model(_) => format!("{name}, {}", strength.words()),
         _ => name,
     };
-    Ok(Chair::Player { id, name, strength })
-}
-
-fn occupant(chair: &Chair) -> Occupant {
-    match chair {
-        Chair::Person => Occupant::Person,
-        Chair::Player { name, .. } => Occupant::Player(name.clone()),
-    }
+    Ok(Seat::Player(RoomPlayer { id, name, strength }))
 }
 
 /// Chooses who gives hints and views: the opponent if it knows the rules, else a model that knows them or at least the
 /// board, else a search by hand-made rules.
 fn seat_adviser(server: &Server, inside: &mut Inside) {
     let rules = *inside.game.rules();
-    let opponent = inside.chairs.iter().find_map(|chair| match chair {
-        Chair::Player { id: id @ PlayerId::Model(_), .. } => Some(id.clone()),
-        _ => None,
-    });
+    let players = inside.seats.iter().filter_map(Seat::player);
+    let opponent = players.map(|player| player.id.clone()).find(|id| matches!(id, PlayerId::Model(_)));
     let opponent = opponent.filter(|id| server.models.fit(id, &rules) == Fit::Rules);
     let id = opponent.or_else(|| server.models.adviser(&rules).map(|(id, _)| id)).unwrap_or(PlayerId::AlphaBeta(3));
     set_adviser(server, inside, id);
@@ -212,10 +204,10 @@ fn set_adviser(server: &Server, inside: &mut Inside, id: PlayerId) {
 async fn new_game(State(server): Shared, Json(asked): Json<NewGame>) -> Answer {
     aside(move || {
         let rules = rules(&asked.rules)?;
-        let chairs = [chair(&server, asked.attackers)?, chair(&server, asked.defenders)?];
-        let game =
-            Session::new(rules, asked.fen, [occupant(&chairs[0]), occupant(&chairs[1])]).map_err(ApiError::bad)?;
-        let room = server.rooms.open(game, chairs)?;
+        let seats = [seat(&server, asked.attackers)?, seat(&server, asked.defenders)?];
+        let names = seats.each_ref().map(|seat| seat.map(|player| player.name.clone()));
+        let game = Session::new(rules, asked.fen, names).map_err(ApiError::bad)?;
+        let room = server.rooms.open(game, seats)?;
         let mut inside = room.enter();
         seat_adviser(&server, &mut inside);
         Ok(settled(&server, &room, &mut inside))
@@ -243,7 +235,7 @@ async fn open_game(State(server): Shared, Json(asked): Json<OpenGame>) -> Answer
             }
         };
         let game = Session::of_record(&record).map_err(ApiError::bad)?;
-        let room = server.rooms.open(game, [Chair::Person, Chair::Person])?;
+        let room = server.rooms.open(game, [Seat::Person, Seat::Person])?;
         let mut inside = room.enter();
         if record.plies.is_empty() {
             inside.title = Some("A position".to_owned());
@@ -302,7 +294,7 @@ async fn play(State(server): Shared, Path(id): Path<String>, Json(asked): Json<M
             return Err(ApiError::conflict("the position has changed meanwhile; look again"));
         }
         if inside.game.waits_for_player() {
-            let name = inside.chair_name(inside.game.side_to_move());
+            let name = inside.player_name(inside.game.side_to_move());
             return Err(ApiError::conflict(format!("it is the turn of {name}")));
         }
         let mv = Move::parse(&asked.mv, inside.game.rules().size).map_err(ApiError::bad)?;
@@ -366,7 +358,7 @@ async fn again(State(server): Shared, Path(id): Path<String>, Json(asked): Json<
     change(&server, &id, |inside| {
         inside.game.restart(asked.swap);
         if asked.swap {
-            inside.chairs.swap(0, 1);
+            inside.seats.swap(0, 1);
         }
         inside.retry();
         Ok(())
@@ -405,7 +397,7 @@ async fn export(State(server): Shared, Path(id): Path<String>, asked: QueryOf<Ex
     let format = query(asked)?.format;
     let room = server.rooms.get(&id)?;
     let mut record = room.enter().game.record(0);
-    record.players = Side::BOTH.map(|side| room.enter().chair_name(side));
+    record.players = Side::BOTH.map(|side| room.enter().player_name(side));
     let mut text = Vec::new();
     let (written, name) = match format {
         ExportFormat::Pgn => (hnefi_data::write_pgn([record], &mut text), "game.pgn"),

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use hnefi_arena::players::Limit;
 use hnefi_engine::Move;
-use hnefi_search::Rng;
-use hnefi_search::{RootKind, SearchReport};
+use hnefi_search::{Rng, SearchReport};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,15 @@ pub(super) const LEVELS: [Level; 8] = [
     Level { level: 8, name: "King", playouts: 3_200, temperature: 0.0 },
 ];
 
+impl From<Limit> for Strength {
+    fn from(limit: Limit) -> Strength {
+        match limit {
+            Limit::Playouts(playouts) => Strength::Playouts(playouts),
+            Limit::Time(time) => Strength::Seconds(time.as_secs_f32()),
+        }
+    }
+}
+
 impl Strength {
     /// The strength, if it is within what this server does.
     ///
@@ -60,26 +69,13 @@ impl Strength {
         }
     }
 
-    /// Playouts to make, `None` as many as the time allows.
-    pub(super) fn playouts(self) -> Option<u32> {
+    /// How long the search goes on; an infinite time has no end.
+    pub(super) fn limit(self) -> Limit {
         match self {
-            Strength::Playouts(playouts) => Some(playouts),
-            Strength::Seconds(_) => None,
-            Strength::Level(level) => Some(LEVELS[usize::from(level.clamp(1, 8)) - 1].playouts),
+            Strength::Playouts(playouts) => Limit::Playouts(playouts),
+            Strength::Seconds(seconds) => Limit::Time(Duration::try_from_secs_f32(seconds).unwrap_or(Duration::MAX)),
+            Strength::Level(level) => Limit::Playouts(LEVELS[usize::from(level.clamp(1, 8)) - 1].playouts),
         }
-    }
-
-    /// How long to think, where that is the limit; an infinite time has no end.
-    pub(super) fn time(self) -> Option<Duration> {
-        match self {
-            Strength::Seconds(seconds) => Duration::try_from_secs_f32(seconds).ok(),
-            _ => None,
-        }
-    }
-
-    /// The root that suits the limit.
-    pub(super) fn root(self) -> RootKind {
-        if matches!(self, Strength::Seconds(_)) { RootKind::Puct } else { RootKind::Gumbel }
     }
 
     /// The move to play after a search.

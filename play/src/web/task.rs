@@ -10,7 +10,7 @@ use hnefi_search::Search;
 use hnefi_search::{Rng, rng_for};
 
 use super::named;
-use super::room::{Room, Ticket, Wish};
+use super::room::{Job, Room, Ticket};
 
 /// A piece of work and how far it has come.
 pub(super) struct Task {
@@ -31,7 +31,7 @@ pub(super) struct Task {
 impl Task {
     /// Whether somebody waits for it and can do nothing else.
     pub(super) fn is_urgent(&self) -> bool {
-        matches!(self.ticket.wish, Wish::Move { .. } | Wish::Hint { .. })
+        matches!(self.ticket.job, Job::Move { .. } | Job::Hint { .. })
     }
 
     /// The generator of what is left to chance.

@@ -2,14 +2,10 @@
 
 use hnefi_data::PgnReader;
 use hnefi_engine::{BoardSize, Move, Position, Preset, Rules, Side};
-use hnefi_inference::Wdl;
 use hnefi_run::{GameRecord, PlyRecord};
 use serde::Deserialize;
 
 use super::room::LONGEST;
-
-/// A ply whose value nobody wrote down is worth anything, equally.
-const UNKNOWN: Wdl = Wdl { win: 1.0 / 3.0, draw: 1.0 / 3.0, loss: 1.0 / 3.0 };
 
 /// The fields of a JSON line that make a game; others are passed over.
 #[derive(Deserialize)]
@@ -117,7 +113,7 @@ fn game<'a>(rules: Rules, start: Option<String>, moves: impl Iterator<Item = &'a
         let wrong = |problem: String| format!("ply {}: {problem}", index + 1);
         let (mv, _) = Move::parse_with_captures(word, rules.size).map_err(|error| wrong(error.to_string()))?;
         position.play(mv).map_err(|error| wrong(error.to_string()))?;
-        plies.push(PlyRecord { mv, policy: Vec::new(), playouts: 0, raw: UNKNOWN, searched: UNKNOWN, trains: false });
+        plies.push(PlyRecord::unsearched(mv));
     }
     Ok(GameRecord {
         game: 0,

@@ -7,8 +7,9 @@ use serde::Serialize;
 
 use super::models::{Fit, PlayerId};
 use super::report::ChancesView;
-use super::room::{Chair, Inside};
+use super::room::{Inside, RoomPlayer};
 use super::strength::Strength;
+use crate::table::Seat;
 use crate::words;
 
 /// Rules as a page shows them.
@@ -233,7 +234,7 @@ impl StateView {
                 .map(|ending: Ending| EndingView { winner: ending.winner(), words: words::ending(ending, rules) }),
             history: plies.iter().map(|played| PlyView::of(played, rules)).collect(),
             views: game.views().iter().map(|view| view.map(|(chances, _)| chances.into())).collect(),
-            seats: Side::BOTH.map(|side| seat(&inside.chairs[side.index()], &inside.players[side.index()])),
+            seats: Side::BOTH.map(|side| seat(&inside.seats[side.index()], &inside.players[side.index()])),
             your_turn,
             thinking: game.waits_for_player() && inside.ticket.is_some(),
             analysing: inside.analysing,
@@ -258,13 +259,13 @@ impl StateView {
 }
 
 /// Who sits there; at an opened game, who played it.
-fn seat(chair: &Chair, played: &Option<String>) -> SeatView {
-    match chair {
-        Chair::Person => {
+fn seat(seat: &Seat<RoomPlayer>, played: &Option<String>) -> SeatView {
+    match seat {
+        Seat::Person => {
             let name = played.clone().unwrap_or_else(|| "you".to_owned());
             SeatView { person: true, name, player: None, strength: None }
         }
-        Chair::Player { id, name, strength } => {
+        Seat::Player(RoomPlayer { id, name, strength }) => {
             SeatView { person: false, name: name.clone(), player: Some(id.clone()), strength: Some(*strength) }
         }
     }

@@ -21,7 +21,7 @@ use super::models::{Models, PlayerId};
 use super::named::Question;
 use super::queue::{Queue, Waiting};
 use super::report::{Progress, Report};
-use super::room::{Inside, Room, Wish};
+use super::room::{Inside, Job, Room};
 use super::strength::Strength;
 use super::task::{Answer, Place, Run, Step, Task, most_nodes};
 
@@ -57,7 +57,7 @@ struct Shared {
 }
 
 /// What a thread keeps between slices.
-struct Bench {
+struct ThreadState {
     ready: HashMap<String, Box<dyn Evaluator>>,
     scratch: Evaluations,
 }
@@ -103,17 +103,17 @@ impl Shared {
 
     /// A thread's life.
     fn work(&self) {
-        let mut bench = Bench { ready: HashMap::new(), scratch: Evaluations::new() };
+        let mut kept = ThreadState { ready: HashMap::new(), scratch: Evaluations::new() };
         loop {
             let mut task = self.queue.take();
-            let step = catch_unwind(AssertUnwindSafe(|| self.slice(&mut task, &mut bench)));
+            let step = catch_unwind(AssertUnwindSafe(|| self.slice(&mut task, &mut kept)));
             match step {
                 Ok(Step::Over) => {}
                 Ok(Step::Again) => self.put(task, Instant::now()),
                 Ok(Step::Wait(until)) => self.put(task, until),
                 Err(_) => {
                     // Whatever broke may have left the scratch memory in disorder.
-                    bench = Bench { ready: HashMap::new(), scratch: Evaluations::new() };
+                    kept = ThreadState { ready: HashMap::new(), scratch: Evaluations::new() };
                     self.fail(&task, "the search broke off by a fault of the program".to_owned());
                 }
             }
@@ -133,13 +133,13 @@ impl Shared {
         }
     }
 
-    fn slice(&self, task: &mut Task, bench: &mut Bench) -> Step {
+    fn slice(&self, task: &mut Task, kept: &mut ThreadState) -> Step {
         let Some(room) = task.room.upgrade() else { return Step::Over };
         let mut inside = room.enter();
         if !inside.wants(task.ticket.number) {
             return Step::Over;
         }
-        let idle = matches!(task.ticket.wish, Wish::Analyse { .. } | Wish::Glance { .. });
+        let idle = matches!(task.ticket.job, Job::Analyse { .. } | Job::Glance { .. });
         if idle && !room.is_watched() {
             inside.ticket = None;
             return Step::Over;
@@ -153,11 +153,11 @@ impl Shared {
             };
         }
         drop(inside);
-        let advanced = match task.ticket.wish.clone() {
-            Wish::Move { id, strength } => self.think(&room, task, bench, &id, strength),
-            Wish::Hint { id } => self.think(&room, task, bench, &id, Strength::Playouts(HINT)),
-            Wish::Glance { id } => self.think(&room, task, bench, &id, Strength::Playouts(GLANCE)),
-            Wish::Analyse { id } => self.think(&room, task, bench, &id, Strength::Seconds(f32::INFINITY)),
+        let advanced = match task.ticket.job.clone() {
+            Job::Move { id, strength } => self.think(&room, task, kept, &id, strength),
+            Job::Hint { id } => self.think(&room, task, kept, &id, Strength::Playouts(HINT)),
+            Job::Glance { id } => self.think(&room, task, kept, &id, Strength::Playouts(GLANCE)),
+            Job::Analyse { id } => self.think(&room, task, kept, &id, Strength::Seconds(f32::INFINITY)),
         };
         match advanced {
             Ok(step) => step,
@@ -183,12 +183,12 @@ impl Shared {
         &self,
         room: &Arc<Room>,
         task: &mut Task,
-        bench: &mut Bench,
+        kept: &mut ThreadState,
         id: &PlayerId,
         strength: Strength,
     ) -> Result<Step, String> {
         match id {
-            PlayerId::Model(key) => self.search(room, task, bench, key, strength),
+            PlayerId::Model(key) => self.search(room, task, kept, key, strength),
             PlayerId::Random => self.ask(room, task, &mut RandomPlayer),
             PlayerId::AlphaBeta(depth) => self.ask(room, task, &mut AlphaBeta::new(*depth)),
             PlayerId::Named => self.ask_named(room, task),
@@ -228,7 +228,7 @@ impl Shared {
         &self,
         room: &Arc<Room>,
         task: &mut Task,
-        bench: &mut Bench,
+        kept: &mut ThreadState,
         key: &str,
         strength: Strength,
     ) -> Result<Step, String> {
@@ -238,12 +238,12 @@ impl Shared {
                 self.place()
             });
             let Some(place) = place else { return Ok(Step::Wait(Instant::now() + REST)) };
-            task.run = Some(self.begin(task, bench, key, strength, place)?);
+            task.run = Some(self.begin(task, kept, key, strength, place)?);
         }
         let Some(run) = &mut task.run else { return Ok(Step::Over) };
-        let (evaluator, scratch) = self.evaluator(bench, key, &run.network)?;
+        let (evaluator, scratch) = self.evaluator(kept, key, &run.network)?;
         let slice_ends = Instant::now() + SLICE;
-        let deadline = strength.time().map(|time| task.begun + time);
+        let deadline = strength.limit().time().and_then(|time| task.begun.checked_add(time));
         let finished = loop {
             match run.search.select_leaf() {
                 Selection::Leaf(leaf) => {
@@ -284,7 +284,7 @@ impl Shared {
     /// had its turn. Its room keeps what was found.
     fn make_place(&self, urgent: bool) {
         let long = |task: &Task| {
-            let analyses = task.run.is_some() && matches!(task.ticket.wish, Wish::Analyse { .. });
+            let analyses = task.run.is_some() && matches!(task.ticket.job, Job::Analyse { .. });
             (analyses && (urgent || task.begun.elapsed() >= TURN)).then_some(task.begun)
         };
         let Some(mut task) = self.queue.take_least(long) else { return };
@@ -305,22 +305,23 @@ impl Shared {
     fn begin(
         &self,
         task: &Task,
-        bench: &mut Bench,
+        kept: &mut ThreadState,
         key: &str,
         strength: Strength,
         place: Place,
     ) -> Result<Run, String> {
         let network = self.models.resolve(key)?;
         let most = most_nodes(task.played.rules().size);
-        let playouts = strength.playouts().unwrap_or(u32::MAX / 2);
-        let root = strength.root();
+        let limit = strength.limit();
+        let playouts = limit.playouts().unwrap_or(u32::MAX / 2);
+        let root = limit.usual_root();
         let max_nodes = most.min(playouts.saturating_add(2)).max(2);
         let mut search = Search::new(SearchConfig { root, max_nodes, ..SearchConfig::default() });
         search.begin(task.played.position(), playouts, None);
         // The occupancy is asked of the root alone, once.
-        let wanted = matches!(task.ticket.wish, Wish::Analyse { .. });
+        let wanted = matches!(task.ticket.job, Job::Analyse { .. });
         let evaluation = if wanted {
-            let (evaluator, scratch) = self.evaluator(bench, key, &network)?;
+            let (evaluator, scratch) = self.evaluator(kept, key, &network)?;
             let mut moves = MoveList::new();
             task.played.position().legal_moves(&mut moves);
             let request = EvalRequest { position: task.played.position(), moves: &moves, auxiliary: true };
@@ -335,28 +336,28 @@ impl Shared {
     /// This thread's evaluator of a network, and the memory for its answers.
     fn evaluator<'a>(
         &self,
-        bench: &'a mut Bench,
+        kept: &'a mut ThreadState,
         key: &str,
         network: &str,
     ) -> Result<(&'a mut dyn Evaluator, &'a mut Evaluations), String> {
-        if !bench.ready.contains_key(network) {
+        if !kept.ready.contains_key(network) {
             let made = self.models.factory(key)?();
-            if bench.ready.len() >= READY {
-                bench.ready.clear();
+            if kept.ready.len() >= READY {
+                kept.ready.clear();
             }
-            bench.ready.insert(network.to_owned(), made);
+            kept.ready.insert(network.to_owned(), made);
         }
-        let evaluator = bench.ready.get_mut(network).ok_or_else(|| format!("the model {key:?} is gone"))?;
-        Ok((evaluator.as_mut(), &mut bench.scratch))
+        let evaluator = kept.ready.get_mut(network).ok_or_else(|| format!("the model {key:?} is gone"))?;
+        Ok((evaluator.as_mut(), &mut kept.scratch))
     }
 
     /// Shows a room how its search stands.
     fn show(&self, room: &Arc<Room>, task: &Task, found: &SearchReport, root: Option<&Evaluation>, finished: bool) {
-        let kind = match task.ticket.wish {
-            Wish::Move { .. } => "move",
-            Wish::Hint { .. } => "hint",
-            Wish::Glance { .. } => "glance",
-            Wish::Analyse { .. } => "analysis",
+        let kind = match task.ticket.job {
+            Job::Move { .. } => "move",
+            Job::Hint { .. } => "hint",
+            Job::Glance { .. } => "glance",
+            Job::Analyse { .. } => "analysis",
         };
         let seconds = task.begun.elapsed().as_secs_f32();
         let progress = Progress { stamp: task.ticket.stamp, kind, finished, seconds, root };
@@ -365,7 +366,7 @@ impl Shared {
         if !inside.wants(task.ticket.number) {
             return;
         }
-        if !matches!(task.ticket.wish, Wish::Move { .. }) {
+        if !matches!(task.ticket.job, Job::Move { .. }) {
             inside.note_view(found.wdl, found.playouts);
         }
         inside.report = Some(report);
@@ -389,7 +390,7 @@ impl Shared {
 
     /// Takes in a player's answer: a move waits for its time, advice is shown at once.
     fn answered(&self, room: &Arc<Room>, task: &mut Task, answer: Answer) -> Result<Step, String> {
-        if matches!(task.ticket.wish, Wish::Move { .. }) {
+        if matches!(task.ticket.job, Job::Move { .. }) {
             task.answer = Some(answer);
             return Ok(Step::Again);
         }
@@ -398,7 +399,7 @@ impl Shared {
             if let Some(wdl) = answer.wdl {
                 inside.note_view(wdl, answer.playouts);
             }
-            if matches!(task.ticket.wish, Wish::Hint { .. }) {
+            if matches!(task.ticket.job, Job::Hint { .. }) {
                 inside.hint = Some(super::room::Hint { stamp: task.ticket.stamp, mv: answer.mv });
             }
             inside.finish(None);

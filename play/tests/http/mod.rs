@@ -13,7 +13,7 @@ use hnefi_arena::{MatchParams, MatchResult, Tally, play_match};
 use hnefi_engine::{MoveList, Preset};
 use hnefi_inference::DeviceChoice;
 use hnefi_play::web::{WebConfig, WebServer};
-use hnefi_play::{Occupant, Session};
+use hnefi_play::{Seat, Session};
 use hnefi_run::encode_games;
 use hnefi_search::SearchConfig;
 use serde_json::{Value, json};
@@ -217,7 +217,7 @@ pub fn add_generation(run: &Path, generation: u32) {
 
 /// A game of thirty plies, or as long as it lasts.
 fn played(seed: u64) -> Session {
-    let seats = [Occupant::Person, Occupant::Person];
+    let seats = [Seat::Person, Seat::Person];
     let mut game = Session::new(Preset::Brandubh.rules(), None, seats).expect("the start");
     for ply in 0..30 {
         let mut moves = MoveList::new();

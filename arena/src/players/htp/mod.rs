@@ -10,7 +10,7 @@
 //! <- play defender F4 D4       the program's move
 //! ```
 //!
-//! The program begins at the standard start and knows the rules of hnefatafl.org's Copenhagen alone. Faults are those
+//! The program begins at the standard start and knows the rules of hnefatafl.org's Copenhagen alone. Errors are those
 //! of [`super::uci`], and a resignation.
 
 use std::io::{ErrorKind, Read, Write};
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use hnefi_engine::{BoardSize, Game, Move, Ply, Position, Side};
 
 use super::program::Process;
-use super::{Choice, Fault, FaultKind, Player, PlayerError};
+use super::{Choice, Player, PlayerError, ProgramError, ProgramErrorKind};
 use hnefi_search::Rng;
 
 mod spec;
@@ -32,10 +32,10 @@ pub use spec::HtpSpec;
 const PORT: u16 = 49152;
 
 /// Only one game at a time may wait for its program at the port.
-static DOOR: Mutex<()> = Mutex::new(());
+static PORT_LOCK: Mutex<()> = Mutex::new(());
 
 /// How often the program's other output is emptied while its move is awaited, so that it never waits for us.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(20);
 
 /// A longer line is no move.
 const LINE_BYTES: usize = 1 << 12;
@@ -68,11 +68,11 @@ impl HtpPlayer {
         Ok(HtpPlayer { name, spec: spec.clone(), words, connection: None })
     }
 
-    fn answer(&mut self, game: &Game) -> Result<Choice, Fault> {
+    fn answer(&mut self, game: &Game) -> Result<Choice, ProgramError> {
         let size = game.rules().size;
         if size != BoardSize::Eleven || game.start_fen().is_some() {
             let problem = "the protocol knows games from the start on 11x11 only".to_owned();
-            return Err(Fault { kind: FaultKind::Crash, problem });
+            return Err(ProgramError { kind: ProgramErrorKind::Crash, problem });
         }
         // A program that knows other moves, taken back ones say, cannot be told; a new one can.
         let knows = |told: &[Move]| told.len() <= game.len() && game.moves().zip(told).all(|(mv, &told)| mv == told);
@@ -101,7 +101,7 @@ fn open_port(deadline: Instant) -> std::io::Result<TcpListener> {
     loop {
         match TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)) {
             Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < deadline => {
-                std::thread::sleep(GLANCE);
+                std::thread::sleep(POLL);
             }
             opened => return opened,
         }
@@ -110,9 +110,9 @@ fn open_port(deadline: Instant) -> std::io::Result<TcpListener> {
 
 impl Connection {
     /// Opens the port, starts the program and takes its call.
-    fn begin(words: &[String], deadline: Instant) -> Result<Connection, Fault> {
-        let crash = |problem: String| Fault { kind: FaultKind::Crash, problem };
-        let _door = DOOR.lock().unwrap_or_else(PoisonError::into_inner);
+    fn begin(words: &[String], deadline: Instant) -> Result<Connection, ProgramError> {
+        let crash = |problem: String| ProgramError { kind: ProgramErrorKind::Crash, problem };
+        let _lock = PORT_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let listener = open_port(deadline)
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .map_err(|error| crash(format!("port {PORT}, where the program calls, cannot be opened: {error}")))?;
@@ -124,7 +124,7 @@ impl Connection {
                     // From here on it may wait, for a glance at a time.
                     let ready = stream
                         .set_nonblocking(false)
-                        .and_then(|()| stream.set_read_timeout(Some(GLANCE)))
+                        .and_then(|()| stream.set_read_timeout(Some(POLL)))
                         .and_then(|()| stream.set_nodelay(true));
                     ready.map_err(|error| crash(format!("its connection cannot be used: {error}")))?;
                     return Ok(Connection { process, stream, heard: Vec::new(), told: Vec::new() });
@@ -134,20 +134,20 @@ impl Connection {
             }
             let awaited = format!("its call at port {PORT}");
             if Instant::now() >= deadline {
-                return Err(Fault { kind: FaultKind::Timeout, problem: format!("no sign of {awaited}") });
+                return Err(ProgramError { kind: ProgramErrorKind::Timeout, problem: format!("no sign of {awaited}") });
             }
-            process.let_talk(Instant::now() + GLANCE, &awaited)?;
+            process.let_talk(Instant::now() + POLL, &awaited)?;
         }
     }
 
-    fn send(&mut self, line: &str) -> Result<(), Fault> {
-        self.stream.write_all(format!("{line}\n").as_bytes()).map_err(|error| Fault {
-            kind: FaultKind::Crash,
+    fn send(&mut self, line: &str) -> Result<(), ProgramError> {
+        self.stream.write_all(format!("{line}\n").as_bytes()).map_err(|error| ProgramError {
+            kind: ProgramErrorKind::Crash,
             problem: format!("{line:?} cannot be sent to it: {error}"),
         })
     }
 
-    fn play(&mut self, &Ply { side, mv, .. }: &Ply, size: BoardSize) -> Result<(), Fault> {
+    fn play(&mut self, &Ply { side, mv, .. }: &Ply, size: BoardSize) -> Result<(), ProgramError> {
         let role = role(side);
         self.send(&format!("play {role} {} {}", mv.from().name(size), mv.to().name(size)))?;
         self.told.push(mv);
@@ -155,7 +155,7 @@ impl Connection {
     }
 
     /// The next line it sends that says anything.
-    fn hear(&mut self, deadline: Instant) -> Result<String, Fault> {
+    fn hear(&mut self, deadline: Instant) -> Result<String, ProgramError> {
         let began = Instant::now();
         let mut bytes = [0; 1024];
         loop {
@@ -171,22 +171,22 @@ impl Connection {
                     // It hung up. What it complained of, and how it ended, is worth a moment.
                     let last = self.process.let_talk(Instant::now() + Duration::from_secs(1), "its move");
                     let problem = "it hung up before its move".to_owned();
-                    return Err(last.err().map_or(Fault { kind: FaultKind::Crash, problem }, Fault::from));
+                    return Err(last.err().unwrap_or(ProgramError { kind: ProgramErrorKind::Crash, problem }));
                 }
                 Ok(count) => self.heard.extend_from_slice(&bytes[..count]),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
                 Err(error) => {
                     let problem = format!("its move cannot be read: {error}");
-                    return Err(Fault { kind: FaultKind::Crash, problem });
+                    return Err(ProgramError { kind: ProgramErrorKind::Crash, problem });
                 }
             }
             if self.heard.len() > LINE_BYTES {
                 let problem = format!("it sent a line of more than {LINE_BYTES} bytes before its move");
-                return Err(Fault { kind: FaultKind::Crash, problem });
+                return Err(ProgramError { kind: ProgramErrorKind::Crash, problem });
             }
             if Instant::now() >= deadline {
                 let problem = format!("no move within {:.1} s", began.elapsed().as_secs_f64());
-                return Err(Fault { kind: FaultKind::Timeout, problem });
+                return Err(ProgramError { kind: ProgramErrorKind::Timeout, problem });
             }
             // A program that has ended shows at the connection; here only its chatter is taken off its hands.
             let _ = self.process.let_talk(Instant::now(), "its move");
@@ -203,13 +203,13 @@ const fn role(side: Side) -> &'static str {
 }
 
 /// Reads `play ROLE FROM TO`.
-fn read_move(line: &str, position: &Position) -> Result<Move, Fault> {
+fn read_move(line: &str, position: &Position) -> Result<Move, ProgramError> {
     let words: Vec<String> = line.split_whitespace().map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let own = role(position.side_to_move());
     match words[..] {
         ["play", _, "resigns" | "resign", ..] => {
-            Err(Fault { kind: FaultKind::Resigned, problem: "it resigned".to_owned() })
+            Err(ProgramError { kind: ProgramErrorKind::Resigned, problem: "it resigned".to_owned() })
         }
         ["play", side, from, to] if side == own => {
             Move::parse(&format!("{from}{to}"), position.size()).map_err(|error| illegal(error.to_string()))
@@ -218,8 +218,8 @@ fn read_move(line: &str, position: &Position) -> Result<Move, Fault> {
     }
 }
 
-fn illegal(problem: String) -> Fault {
-    Fault { kind: FaultKind::IllegalMove, problem }
+fn illegal(problem: String) -> ProgramError {
+    ProgramError { kind: ProgramErrorKind::IllegalMove, problem }
 }
 
 impl Player for HtpPlayer {
@@ -235,9 +235,9 @@ impl Player for HtpPlayer {
         if game.ending().is_some() {
             return Err(PlayerError::game_over(&self.name, game));
         }
-        self.answer(game).map_err(|fault| {
+        self.answer(game).map_err(|error| {
             self.connection = None;
-            PlayerError::Fault { player: self.name.clone(), fault }
+            PlayerError::Program { player: self.name.clone(), error }
         })
     }
 }

@@ -1,7 +1,9 @@
 //! Checkpoints by path or name, each loaded once however many players use it.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hnefi_inference::names::did_you_mean;
 use hnefi_inference::{
@@ -10,7 +12,7 @@ use hnefi_inference::{
 
 use crate::players::PlayerError;
 use hnefi_run::Run;
-use hnefi_run::store::{Location, RetryPolicy};
+use hnefi_run::store::{Location, RetryPolicy, checkpoint_key};
 use hnefi_search::SearchConfig;
 
 /// The folder of a run that holds its checkpoints, numbered by generation.
@@ -44,7 +46,7 @@ impl ModelCache {
     /// When there is none, or it is damaged or of another encoding, or the device or the bucket is not there.
     pub fn checkpoint(&mut self, path: &Path) -> Result<&Checkpoint, PlayerError> {
         if !self.loaded.contains_key(path) {
-            let checkpoint = self.load(path)?;
+            let checkpoint = CheckpointSource::of(path)?.load()?;
             self.loaded.insert(path.to_owned(), checkpoint);
         }
         Ok(&self.loaded[path])
@@ -58,31 +60,77 @@ impl ModelCache {
         let device = self.device;
         Ok(evaluator(&self.checkpoint(path)?.weights, device, precision)?)
     }
+}
 
-    fn load(&self, path: &Path) -> Result<Checkpoint, PlayerError> {
+/// Where a checkpoint lies. Displays as the folder, the object or the name.
+#[derive(Clone, Debug)]
+pub enum CheckpointSource {
+    /// A checkpoint folder.
+    Folder(PathBuf),
+    /// A generation of a run.
+    Run(Arc<Run>, u32),
+    /// Shipped with the toolkit, by name.
+    Shipped(String),
+}
+
+impl CheckpointSource {
+    /// What `path` means, see [`ModelCache::checkpoint`].
+    ///
+    /// # Errors
+    /// When there is nothing of the kind, or the bucket is not there.
+    pub fn of(path: &Path) -> Result<CheckpointSource, PlayerError> {
         if path.join(CARD_FILE).is_file() {
-            return Ok(Checkpoint::load(path)?);
+            return Ok(CheckpointSource::Folder(path.to_owned()));
         }
-        let missing = |problem| PlayerError::NoModel { path: path.display().to_string(), problem };
+        let missing = |problem| Err(PlayerError::NoModel { path: path.display().to_string(), problem });
         let location = Location::from(path);
         if matches!(location, Location::Bucket(_)) || path.join(CHECKPOINTS).is_dir() {
             let run = Run::open(&location, RetryPolicy::interactive())?;
-            let newest = run.checkpoints()?.pop();
-            let newest = newest.ok_or_else(|| missing("there is no run, or it has no checkpoint yet".to_owned()))?;
-            return run.checkpoint(newest).map_err(missing);
+            return match run.checkpoints()?.pop() {
+                Some(newest) => Ok(CheckpointSource::Run(run.into(), newest)),
+                None => missing("there is no run, or it has no checkpoint yet".to_owned()),
+            };
         }
-        if let Some(shipped) = path.to_str().and_then(pretrained) {
-            return Ok(shipped?);
+        let names = pretrained_names();
+        if let Some(name) = path.to_str().filter(|name| names.contains(name)) {
+            return Ok(CheckpointSource::Shipped(name.to_owned()));
         }
         let found = if path.exists() {
             format!("it has neither {CARD_FILE} (a checkpoint) nor {CHECKPOINTS} (a run)")
         } else {
             "there is no such folder".to_owned()
         };
-        let names = pretrained_names();
         let shipped = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let meant = path.to_str().map(|text| did_you_mean(text, names.iter().copied())).unwrap_or_default();
-        Err(missing(format!("{found}, and no shipped checkpoint of that name; shipped: {shipped}{meant}")))
+        missing(format!("{found}, and no shipped checkpoint of that name; shipped: {shipped}{meant}"))
+    }
+
+    /// Reads the checkpoint.
+    ///
+    /// # Errors
+    /// When it is not there, damaged or of another encoding.
+    pub fn load(&self) -> Result<Checkpoint, PlayerError> {
+        let missing = |path: &str, problem| PlayerError::NoModel { path: path.to_owned(), problem };
+        match self {
+            CheckpointSource::Folder(folder) => Ok(Checkpoint::load(folder)?),
+            CheckpointSource::Run(run, generation) => {
+                let folder = run.store().name("");
+                run.checkpoint(*generation).map_err(|problem| missing(folder.trim_end_matches('/'), problem))
+            }
+            CheckpointSource::Shipped(name) => {
+                Ok(pretrained(name).ok_or_else(|| missing(name, format!("no shipped model {name:?}")))??)
+            }
+        }
+    }
+}
+
+impl fmt::Display for CheckpointSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CheckpointSource::Folder(folder) => folder.display().fmt(f),
+            CheckpointSource::Run(run, generation) => f.write_str(&run.store().name(&checkpoint_key(*generation))),
+            CheckpointSource::Shipped(name) => f.write_str(name),
+        }
     }
 }
 

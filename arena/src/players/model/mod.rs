@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use hnefi_engine::Game;
 use hnefi_inference::{Evaluations, Evaluator};
 
-use super::{Choice, Player, PlayerError};
+use super::{Choice, Limit, Player, PlayerError};
 use hnefi_search::Rng;
 use hnefi_search::{Search, SearchConfig, run_to_end};
 
-pub use cache::ModelCache;
-pub use spec::{DEFAULT_PLAYOUTS, Limit, ModelSpec};
+pub use cache::{CheckpointSource, ModelCache};
+pub use spec::{DEFAULT_PLAYOUTS, ModelSpec};
 
 /// Playouts between two looks at the clock: few, so that a large network on a slow machine keeps its time.
 const PLAYOUTS_PER_LOOK: u32 = 4;

@@ -4,8 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hnefi_inference::{EvalError, Precision, PrecisionChoice, names};
+use hnefi_inference::{EvalError, PrecisionChoice, names};
 
+use crate::players::Limit;
 use crate::players::spec::{COUNTS, whole};
 use hnefi_search::{RootKind, SearchConfig};
 
@@ -27,34 +28,6 @@ pub struct ModelSpec {
     /// Keys of the search that are not as usual, and their values, in the order given. Only [`ModelSpec::parse`] fills
     /// it, with what [`SearchConfig`] accepts.
     search: Vec<(String, String)>,
-}
-
-/// How long a model thinks about a move.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Limit {
-    /// This many playouts, a fresh tree each move; usually with a Gumbel root.
-    Playouts(u32),
-    /// This much wall-clock time with a PUCT root, the tree kept from move to move.
-    Time(Duration),
-}
-
-impl Limit {
-    /// What a network computes in where nobody says it. With a number of playouts the games can be repeated, on any
-    /// machine; where time is the limit they cannot, and speed is strength.
-    pub fn usual_precision(&self) -> PrecisionChoice {
-        match self {
-            Limit::Playouts(_) => Precision::F32.into(),
-            Limit::Time(_) => PrecisionChoice::Auto,
-        }
-    }
-
-    /// What drives the search where nobody says it.
-    pub fn usual_root(&self) -> RootKind {
-        match self {
-            Limit::Playouts(_) => RootKind::Gumbel,
-            Limit::Time(_) => RootKind::Puct,
-        }
-    }
 }
 
 impl ModelSpec {
@@ -139,15 +112,6 @@ impl fmt::Display for ModelSpec {
     }
 }
 
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Limit::Playouts(count) => write!(f, "playouts={count}"),
-            Limit::Time(duration) => write!(f, "time={}", duration.as_secs_f64()),
-        }
-    }
-}
-
 /// The end of an error about a setting that is none: which one was probably meant.
 fn meant(key: &str) -> String {
     let (section, rest) = key.split_at(key.find('.').unwrap_or(key.len()));
@@ -166,6 +130,8 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
+    use hnefi_inference::Precision;
+
     use super::*;
 
     fn spec(text: &str) -> ModelSpec {

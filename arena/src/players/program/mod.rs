@@ -8,16 +8,5 @@
 mod process;
 mod words;
 
-use super::{Fault, FaultKind};
-
-pub(super) use process::{Process, Silence};
+pub(super) use process::Process;
 pub(super) use words::{seconds, split};
-
-impl From<Silence> for Fault {
-    fn from(silence: Silence) -> Fault {
-        match silence {
-            Silence::Timeout(problem) => Fault { kind: FaultKind::Timeout, problem },
-            Silence::Ended(problem) => Fault { kind: FaultKind::Crash, problem },
-        }
-    }
-}

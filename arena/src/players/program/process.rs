@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 use hnefi_inference::printable;
 
+use crate::players::{ProgramError, ProgramErrorKind};
+
 /// How long a program may take to quit before it is killed.
 const GRACE: Duration = Duration::from_millis(1000);
 
@@ -27,17 +29,8 @@ const LINES: usize = 256;
 /// variation, of some hundred bytes.
 const LINE_BYTES: usize = 1 << 16;
 
-/// Why no answer came.
-#[derive(Debug)]
-pub(in crate::players) enum Silence {
-    /// Not in time.
-    Timeout(String),
-    /// The program has ended, closed its output, or wrote what is no line.
-    Ended(String),
-}
-
 /// A line of a program, or that there was one beyond all measure, after which nothing more is read.
-type Heard = Result<String, TooLong>;
+type LineRead = Result<String, TooLong>;
 
 struct TooLong;
 
@@ -48,8 +41,8 @@ pub(in crate::players) struct Process {
     #[cfg(unix)]
     group: Option<nix::unistd::Pid>,
     /// `None` once it was told to quit.
-    orders: Option<Sender<String>>,
-    lines: Receiver<Heard>,
+    input_lines: Option<Sender<String>>,
+    lines: Receiver<LineRead>,
     /// The last line it wrote to its standard error, and the thread that reads it.
     complaint: Arc<Mutex<String>>,
     listener: Option<JoinHandle<()>>,
@@ -67,16 +60,16 @@ impl Process {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
-        let (orders, sent) = mpsc::channel();
-        let (heard, lines) = mpsc::sync_channel(LINES);
+        let (input_lines, sent) = mpsc::channel();
+        let (read, lines) = mpsc::sync_channel(LINES);
         let complaint = Arc::new(Mutex::new(String::new()));
         if let Some(input) = child.stdin.take() {
-            std::thread::spawn(move || write_orders(input, &sent));
+            std::thread::spawn(move || write_lines(input, &sent));
         }
         if let Some(output) = child.stdout.take() {
             std::thread::spawn(move || {
                 read_lines(output, |line, whole| {
-                    heard.send(if whole { Ok(line) } else { Err(TooLong) }).is_ok() && whole
+                    read.send(if whole { Ok(line) } else { Err(TooLong) }).is_ok() && whole
                 });
             });
         }
@@ -88,7 +81,7 @@ impl Process {
             #[cfg(unix)]
             group: i32::try_from(child.id()).ok().map(nix::unistd::Pid::from_raw),
             child,
-            orders: Some(orders),
+            input_lines: Some(input_lines),
             lines,
             complaint,
             listener,
@@ -97,9 +90,9 @@ impl Process {
 
     /// Sends a line. Nothing is said of whether the program reads it.
     pub(in crate::players) fn send(&self, line: String) {
-        if let Some(orders) = &self.orders {
+        if let Some(input_lines) = &self.input_lines {
             // A program that is gone shows when its answer is awaited.
-            let _ = orders.send(line);
+            let _ = input_lines.send(line);
         }
     }
 
@@ -109,7 +102,7 @@ impl Process {
         deadline: Instant,
         awaited: &str,
         mut find: impl FnMut(&str) -> Option<T>,
-    ) -> Result<T, Silence> {
+    ) -> Result<T, ProgramError> {
         let began = Instant::now();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -117,7 +110,7 @@ impl Process {
                 // A program that talks without end must not talk on beyond the deadline.
                 Ok(_) | Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
                     let seconds = began.elapsed().as_secs_f64();
-                    return Err(Silence::Timeout(format!("no {awaited} within {seconds:.1} s")));
+                    return Err(timeout(format!("no {awaited} within {seconds:.1} s")));
                 }
                 Ok(Ok(line)) => {
                     if let Some(found) = find(line.trim()) {
@@ -126,13 +119,13 @@ impl Process {
                 }
                 Ok(Err(TooLong)) => return Err(too_long(awaited)),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended(self.obituary(awaited))),
+                Err(RecvTimeoutError::Disconnected) => return Err(ended(self.how_it_ended(awaited))),
             }
         }
     }
 
     /// Reads and forgets what it says until then, so that it never waits for a reader.
-    pub(in crate::players) fn let_talk(&mut self, until: Instant, awaited: &str) -> Result<(), Silence> {
+    pub(in crate::players) fn let_talk(&mut self, until: Instant, awaited: &str) -> Result<(), ProgramError> {
         // At most so many lines beyond the time, from a program that talks without end.
         let mut late = 0;
         loop {
@@ -145,13 +138,13 @@ impl Process {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => return Ok(()),
-                Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended(self.obituary(awaited))),
+                Err(RecvTimeoutError::Disconnected) => return Err(ended(self.how_it_ended(awaited))),
             }
         }
     }
 
     /// How the program ended, and its last words.
-    fn obituary(&mut self, awaited: &str) -> String {
+    fn how_it_ended(&mut self, awaited: &str) -> String {
         let mut text = match self.wait(GRACE) {
             Some(status) => format!("the program ended ({status}) before {awaited}"),
             None => format!("the program closed its output before {awaited}"),
@@ -204,7 +197,7 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.send("quit".to_owned());
-        self.orders = None;
+        self.input_lines = None;
         if self.wait(GRACE).is_none() {
             self.kill();
         }
@@ -212,17 +205,27 @@ impl Drop for Process {
 }
 
 /// Writes what is sent until there is nothing more to come or the program is gone.
-fn write_orders(mut input: ChildStdin, orders: &Receiver<String>) {
-    for mut order in orders {
-        order.push('\n');
-        if input.write_all(order.as_bytes()).and_then(|()| input.flush()).is_err() {
+fn write_lines(mut input: ChildStdin, lines: &Receiver<String>) {
+    for mut line in lines {
+        line.push('\n');
+        if input.write_all(line.as_bytes()).and_then(|()| input.flush()).is_err() {
             return;
         }
     }
 }
 
-fn too_long(awaited: &str) -> Silence {
-    Silence::Ended(format!("the program wrote a line of more than {LINE_BYTES} bytes before {awaited}"))
+/// The program did not answer in time.
+fn timeout(problem: String) -> ProgramError {
+    ProgramError { kind: ProgramErrorKind::Timeout, problem }
+}
+
+/// The program has ended, closed its output, or wrote what is no line.
+fn ended(problem: String) -> ProgramError {
+    ProgramError { kind: ProgramErrorKind::Crash, problem }
+}
+
+fn too_long(awaited: &str) -> ProgramError {
+    ended(format!("the program wrote a line of more than {LINE_BYTES} bytes before {awaited}"))
 }
 
 /// Keeps the latest line that says something, cut to a length that fits a report.

@@ -71,7 +71,7 @@ mod tests {
     fn the_latest_line_on_the_best_move_counts() {
         let mut thought = Thought::default();
         for line in [
-            "info depth 3 seldepth 5 score cp 10 wdl 500 100 400 winrate 0.55 nodes 40 time 3 speed 9 multipv 1 pv a4b4",
+            "info depth 3 seldepth 5 score cp 10 wdl 500 100 400 winrate 0.55 nodes 40 time 3 x 9 multipv 1 pv a4b4",
             "info depth 2 score cp 1 wdl 1 1 998 nodes 77 multipv 2 pv a5b5",
             "info string wdl 1 2 3 nodes 5",
             "info depth x wdl 9 nodes many",

@@ -6,7 +6,7 @@
 //! | `answer` | what a program's lines say |
 //!
 //! A program that does not answer in time, ends, or plays an illegal move has broken off: the player returns
-//! [`PlayerError::Fault`], for which a match counts the game as lost, and begins the next game with a new process.
+//! [`PlayerError::Program`], for which a match counts the game as lost, and begins the next game with a new process.
 
 mod answer;
 mod spec;
@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 use hnefi_engine::{Game, Move, Rules};
 
 use super::program::Process;
-use super::{Choice, Fault, FaultKind, Player, PlayerError};
+use super::{Choice, Player, PlayerError, ProgramError, ProgramErrorKind};
 use answer::{BestMove, Thought};
 use hnefi_search::Rng;
 
-pub use spec::{GoLimit, UciSpec};
+pub use spec::UciSpec;
 
 /// A program behind the protocol.
 pub struct UciPlayer {
@@ -47,18 +47,18 @@ impl UciPlayer {
     /// # Errors
     /// When the program cannot be started at all.
     pub fn start(name: String, spec: &UciSpec) -> Result<UciPlayer, PlayerError> {
-        let fault = |problem: String| PlayerError::Spec { spec: name.clone(), problem };
-        let words = spec.words().map_err(fault)?;
+        let refused = |problem: String| PlayerError::Spec { spec: name.clone(), problem };
+        let words = spec.words().map_err(refused)?;
         let process = Process::start(&words)
-            .map_err(|error| fault(format!("the program {:?} cannot be started: {error}", words[0])))?;
+            .map_err(|error| refused(format!("the program {:?} cannot be started: {error}", words[0])))?;
         Ok(UciPlayer { name, spec: spec.clone(), words, process: Some(process), told: None })
     }
 
-    fn answer(&mut self, game: &Game) -> Result<Choice, Fault> {
+    fn answer(&mut self, game: &Game) -> Result<Choice, ProgramError> {
         let process = match &mut self.process {
             Some(process) => process,
-            none => none.insert(Process::start(&self.words).map_err(|error| Fault {
-                kind: FaultKind::Crash,
+            none => none.insert(Process::start(&self.words).map_err(|error| ProgramError {
+                kind: ProgramErrorKind::Crash,
                 problem: format!("the program cannot be started again: {error}"),
             })?),
         };
@@ -80,14 +80,15 @@ impl UciPlayer {
         process.send("isready".to_owned());
         process.until(Instant::now() + self.spec.timeout, "readyok", |line| (line == "readyok").then_some(()))?;
         process.send(command(game));
-        process.send(format!("go {}", self.spec.limit.words()));
-        let patience = self.spec.limit.least_time() + self.spec.timeout;
+        let (name, value) = self.spec.go();
+        process.send(format!("go {name} {value}"));
+        let patience = self.spec.limit.time().unwrap_or_default() + self.spec.timeout;
         let mut thought = Thought::default();
         let best = process.until(Instant::now() + patience, "bestmove", |line| {
             thought.read(line);
             answer::best_move(line)
         })?;
-        let illegal = |problem: String| Fault { kind: FaultKind::IllegalMove, problem };
+        let illegal = |problem: String| ProgramError { kind: ProgramErrorKind::IllegalMove, problem };
         let mv = match best {
             BestMove::None => return Err(illegal("it found no move, but the game goes on".to_owned())),
             BestMove::Text(text) => {
@@ -101,7 +102,7 @@ impl UciPlayer {
 }
 
 /// `uci` and the answer to it.
-fn shake_hands(process: &mut Process, timeout: Duration) -> Result<Told, Fault> {
+fn shake_hands(process: &mut Process, timeout: Duration) -> Result<Told, ProgramError> {
     process.send("uci".to_owned());
     let mut has_rules = false;
     process.until(Instant::now() + timeout, "uciok", |line| {
@@ -126,11 +127,11 @@ impl Player for UciPlayer {
         if game.ending().is_some() {
             return Err(PlayerError::game_over(&self.name, game));
         }
-        self.answer(game).map_err(|fault| {
+        self.answer(game).map_err(|error| {
             // Whatever it still says belongs to a game that is over.
             self.process = None;
             self.told = None;
-            PlayerError::Fault { player: self.name.clone(), fault }
+            PlayerError::Program { player: self.name.clone(), error }
         })
     }
 }

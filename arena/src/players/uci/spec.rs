@@ -7,6 +7,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::players::Limit;
 use crate::players::program::{seconds, split};
 
 /// A program and how it is asked.
@@ -14,22 +15,13 @@ use crate::players::program::{seconds, split};
 pub struct UciSpec {
     /// Program and arguments, separated by spaces; quotes and backslashes as in a shell.
     pub command: String,
-    /// What `go` says.
-    pub limit: GoLimit,
+    /// How long it thinks, in whole milliseconds where time is the limit.
+    pub limit: Limit,
     /// How long an answer may take beyond the time that the limit allows.
     pub timeout: Duration,
 }
 
-/// How long a program thinks about a move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GoLimit {
-    /// `go nodes N`.
-    Nodes(u32),
-    /// `go movetime MS`, in milliseconds.
-    MoveTime(u32),
-}
-
-const DEFAULT_LIMIT: GoLimit = GoLimit::MoveTime(1000);
+const DEFAULT_LIMIT: Limit = Limit::Time(Duration::from_secs(1));
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const NODES: (u32, u32) = (1, 1_000_000_000);
 const MILLISECONDS: (u32, u32) = (1, 3_600_000);
@@ -46,10 +38,11 @@ impl UciSpec {
             let setting = setting.trim().split_once('=').filter(|(_, value)| !value.contains(['\'', '"']));
             match setting {
                 Some(("nodes", value)) if limit.is_none() => {
-                    limit = Some(GoLimit::Nodes(whole("nodes", value, NODES)?))
+                    limit = Some(Limit::Playouts(whole("nodes", value, NODES)?));
                 }
                 Some(("movetime", value)) if limit.is_none() => {
-                    limit = Some(GoLimit::MoveTime(whole("movetime", value, MILLISECONDS)?));
+                    let milliseconds = whole("movetime", value, MILLISECONDS)?;
+                    limit = Some(Limit::Time(Duration::from_millis(milliseconds.into())));
                 }
                 Some(("nodes" | "movetime", _)) => {
                     return Err("more than one limit; expected nodes=N or movetime=MS, not both".to_owned());
@@ -66,6 +59,14 @@ impl UciSpec {
         Ok(spec)
     }
 
+    /// What `go` says: a limit's name and value in the protocol.
+    pub(super) fn go(&self) -> (&'static str, u128) {
+        match self.limit {
+            Limit::Playouts(count) => ("nodes", count.into()),
+            Limit::Time(time) => ("movetime", time.as_millis()),
+        }
+    }
+
     /// The program and its arguments, at least one word.
     pub(super) fn words(&self) -> Result<Vec<String>, String> {
         let words = split(&self.command)?;
@@ -78,24 +79,6 @@ impl UciSpec {
     }
 }
 
-impl GoLimit {
-    /// The words after `go`.
-    pub(super) fn words(self) -> String {
-        match self {
-            GoLimit::Nodes(count) => format!("nodes {count}"),
-            GoLimit::MoveTime(milliseconds) => format!("movetime {milliseconds}"),
-        }
-    }
-
-    /// How long a program that keeps to the limit thinks, as far as that is known.
-    pub(super) fn least_time(self) -> Duration {
-        match self {
-            GoLimit::Nodes(_) => Duration::ZERO,
-            GoLimit::MoveTime(milliseconds) => Duration::from_millis(u64::from(milliseconds)),
-        }
-    }
-}
-
 fn whole(key: &str, text: &str, (low, high): (u32, u32)) -> Result<u32, String> {
     let value = text.parse().ok().filter(|value| (low..=high).contains(value));
     value.ok_or_else(|| format!("{key} {text:?}: expected a whole number from {low} to {high}"))
@@ -103,7 +86,8 @@ fn whole(key: &str, text: &str, (low, high): (u32, u32)) -> Result<u32, String> 
 
 impl fmt::Display for UciSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{},{}", self.command, self.limit.words().replacen(' ', "=", 1))?;
+        let (name, value) = self.go();
+        write!(f, "{},{name}={value}", self.command)?;
         match self.timeout {
             DEFAULT_TIMEOUT => Ok(()),
             timeout => write!(f, ",timeout={}", timeout.as_secs_f64()),
@@ -122,9 +106,10 @@ mod tests {
     #[test]
     fn settings_are_read_from_the_right_and_the_rest_is_the_command() {
         let one = |command: &str, limit| UciSpec { command: command.to_owned(), limit, timeout: DEFAULT_TIMEOUT };
-        assert_eq!(spec("./engine"), one("./engine", GoLimit::MoveTime(1000)));
-        assert_eq!(spec("./engine -a 1,b=2,nodes=800"), one("./engine -a 1,b=2", GoLimit::Nodes(800)));
-        let timed = UciSpec { timeout: Duration::from_millis(500), ..one("x,y", GoLimit::MoveTime(50)) };
+        assert_eq!(spec("./engine"), one("./engine", Limit::Time(Duration::from_secs(1))));
+        assert_eq!(spec("./engine -a 1,b=2,nodes=800"), one("./engine -a 1,b=2", Limit::Playouts(800)));
+        let timed =
+            UciSpec { timeout: Duration::from_millis(500), ..one("x,y", Limit::Time(Duration::from_millis(50))) };
         assert_eq!(spec("x,y,timeout=0.5,movetime=50"), timed);
         assert_eq!(spec("x,y,movetime=50, timeout=0.5"), timed);
         // Behind an argument that looks like a setting, the settings are written out.

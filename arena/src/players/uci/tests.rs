@@ -25,20 +25,21 @@ fn mv(text: &str) -> Move {
     Move::parse(text, start().rules().size).expect("a move")
 }
 
-fn fault(player: &mut UciPlayer) -> Fault {
+fn failure(player: &mut UciPlayer) -> ProgramError {
     match player.choose(&start(), &mut rng_for(&[1])) {
-        Err(PlayerError::Fault { player, fault }) => {
+        Err(PlayerError::Program { player, error }) => {
             assert!(player.starts_with("uci:sh -c"), "{player}");
-            fault
+            error
         }
-        other => panic!("no fault: {other:?}"),
+        other => panic!("no error: {other:?}"),
     }
 }
 
 #[test]
 fn a_good_program_is_heard() {
     let script = talker(
-        "go*) echo noise; echo info depth 1 wdl 700 100 200 nodes 12 multipv 1 pv d6f6; echo bestmove d6f6;; quit) exit;;",
+        "go*) echo noise; echo info depth 1 wdl 700 100 200 nodes 12 multipv 1 pv d6f6; \
+         echo bestmove d6f6;; quit) exit;;",
     );
     let mut player = player(&script, "");
     player.new_game();
@@ -54,28 +55,32 @@ fn a_good_program_is_heard() {
 }
 
 #[test]
-fn faults_are_told_apart_and_name_what_was_seen() {
+fn failures_are_told_apart_and_name_what_was_seen() {
     for (script, kind, message) in [
-        ("exec sleep 100", FaultKind::Timeout, "no uciok within"),
-        ("sleep 100", FaultKind::Timeout, "no uciok within"),
-        ("while :; do echo chatter; done", FaultKind::Timeout, "no uciok within"),
-        ("head -c 99999 /dev/zero; sleep 100", FaultKind::Crash, "wrote a line of more than 65536 bytes before uciok"),
-        (&talker("go*) head -c 99999 /dev/zero; sleep 100;;"), FaultKind::Crash, "65536 bytes before bestmove"),
-        ("echo it is broken >&2; exit 3", FaultKind::Crash, "exit status: 3) before uciok: it is broken"),
-        ("read line; echo uciok; exec >&-; sleep 100", FaultKind::Crash, "closed its output before readyok"),
-        (&talker("go*) sleep 100;;"), FaultKind::Timeout, "no bestmove within"),
-        (&talker("go*) kill -9 $$;;"), FaultKind::Crash, "before bestmove"),
-        (&talker("go*) echo bestmove a1a9;;"), FaultKind::IllegalMove, "a9 lies off the 7x7 board"),
-        (&talker("go*) echo bestmove d1d2;;"), FaultKind::IllegalMove, "d1d2"),
-        (&talker("go*) echo bestmove;;"), FaultKind::IllegalMove, "the game goes on"),
+        ("exec sleep 100", ProgramErrorKind::Timeout, "no uciok within"),
+        ("sleep 100", ProgramErrorKind::Timeout, "no uciok within"),
+        ("while :; do echo chatter; done", ProgramErrorKind::Timeout, "no uciok within"),
+        (
+            "head -c 99999 /dev/zero; sleep 100",
+            ProgramErrorKind::Crash,
+            "wrote a line of more than 65536 bytes before uciok",
+        ),
+        (&talker("go*) head -c 99999 /dev/zero; sleep 100;;"), ProgramErrorKind::Crash, "65536 bytes before bestmove"),
+        ("echo it is broken >&2; exit 3", ProgramErrorKind::Crash, "exit status: 3) before uciok: it is broken"),
+        ("read line; echo uciok; exec >&-; sleep 100", ProgramErrorKind::Crash, "closed its output before readyok"),
+        (&talker("go*) sleep 100;;"), ProgramErrorKind::Timeout, "no bestmove within"),
+        (&talker("go*) kill -9 $$;;"), ProgramErrorKind::Crash, "before bestmove"),
+        (&talker("go*) echo bestmove a1a9;;"), ProgramErrorKind::IllegalMove, "a9 lies off the 7x7 board"),
+        (&talker("go*) echo bestmove d1d2;;"), ProgramErrorKind::IllegalMove, "d1d2"),
+        (&talker("go*) echo bestmove;;"), ProgramErrorKind::IllegalMove, "the game goes on"),
     ] {
         let mut player = player(script, ",movetime=1,timeout=0.5");
-        let found = fault(&mut player);
+        let found = failure(&mut player);
         assert_eq!(found.kind, kind, "{script}: {}", found.problem);
         assert!(found.problem.contains(message), "{script}: {}", found.problem);
         // The next game begins with a new process, and comes to the same end.
         player.new_game();
-        assert_eq!(fault(&mut player).kind, kind);
+        assert_eq!(failure(&mut player).kind, kind);
     }
 }
 
@@ -136,7 +141,7 @@ fn nothing_is_left_running() {
 #[test]
 fn what_a_program_says_cannot_steer_a_terminal() {
     let mut player = player("printf \"\\033[2Jgone\\n\" >&2; exit 3", "");
-    let found = fault(&mut player).problem;
+    let found = failure(&mut player).problem;
     assert!(found.ends_with("before uciok: \\u{1b}[2Jgone"), "{found:?}");
 }
 

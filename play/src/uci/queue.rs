@@ -10,13 +10,13 @@ use hnefi_search::Bell;
 use super::command::Command;
 
 /// Commands that may wait behind a search; a client that sends more is not a sane one.
-const QUEUE: usize = 10_000;
+const MOST_COMMANDS: usize = 10_000;
 
 /// Bytes that their lines may have together. Read, a line of moves takes twenty times as much.
-const QUEUE_BYTES: usize = 4 << 20;
+const MOST_BYTES: usize = 4 << 20;
 
 /// A command that waits its turn.
-pub(super) struct Order {
+pub(super) struct QueuedCommand {
     pub(super) command: Command,
     pub(super) received: Instant,
     /// The latest search asked for, this command included; `stop` names searches by it.
@@ -27,7 +27,7 @@ pub(super) struct Order {
 
 /// What both threads see.
 #[derive(Default)]
-pub(super) struct Desk {
+pub(super) struct CommandQueue {
     waiting: Mutex<Waiting>,
     arrived: Condvar,
     /// Rung when a search may have to end.
@@ -41,7 +41,7 @@ pub(super) struct Desk {
 
 #[derive(Default)]
 struct Waiting {
-    orders: VecDeque<Order>,
+    commands: VecDeque<QueuedCommand>,
     /// Length of their lines.
     bytes: usize,
     /// Searches asked for so far, and those that have been answered.
@@ -49,32 +49,32 @@ struct Waiting {
     answered: u64,
 }
 
-impl Desk {
+impl CommandQueue {
     /// Puts a command, read from a line of so many bytes, at the end of the queue; false when too many or too long ones
     /// wait.
     pub(super) fn push(&self, command: Command, bytes: usize, received: Instant) -> bool {
         let mut waiting = self.waiting();
-        if waiting.orders.len() >= QUEUE || waiting.bytes + bytes > QUEUE_BYTES {
+        if waiting.commands.len() >= MOST_COMMANDS || waiting.bytes + bytes > MOST_BYTES {
             return false;
         }
         waiting.bytes += bytes;
         waiting.searches += u64::from(matches!(command, Command::Go(_)));
         let search = waiting.searches;
-        waiting.orders.push_back(Order { command, received, search, bytes });
+        waiting.commands.push_back(QueuedCommand { command, received, search, bytes });
         self.arrived.notify_one();
         true
     }
 
     /// The next command, when there is one; `None` when there will be none.
-    pub(super) fn next(&self) -> Option<Order> {
+    pub(super) fn next(&self) -> Option<QueuedCommand> {
         let mut waiting = self.waiting();
         loop {
             if self.quit.load(Ordering::SeqCst) {
                 return None;
             }
-            if let Some(order) = waiting.orders.pop_front() {
-                waiting.bytes -= order.bytes;
-                return Some(order);
+            if let Some(queued) = waiting.commands.pop_front() {
+                waiting.bytes -= queued.bytes;
+                return Some(queued);
             }
             if self.hung_up.load(Ordering::SeqCst) {
                 return None;
@@ -106,7 +106,7 @@ impl Desk {
         self.quit.store(true, Ordering::SeqCst);
         self.stop();
         let mut waiting = self.waiting();
-        (waiting.orders, waiting.bytes) = (VecDeque::new(), 0);
+        (waiting.commands, waiting.bytes) = (VecDeque::new(), 0);
         drop(waiting);
         self.arrived.notify_one();
     }
@@ -138,12 +138,12 @@ mod tests {
     #[test]
     fn what_waits_is_bounded_in_number_and_length() {
         let now = Instant::now();
-        let desk = Desk::default();
-        let long = |desk: &Desk| desk.push(Command::NewGame, 1 << 20, now);
-        assert_eq!((0..300).filter(|_| long(&desk)).count(), QUEUE_BYTES >> 20);
-        assert!(desk.next().is_some() && long(&desk) && !long(&desk), "as much as was taken away");
-        desk.quit();
-        let desk = Desk::default();
-        assert_eq!((0..2 * QUEUE).filter(|_| desk.push(Command::NewGame, 11, now)).count(), QUEUE);
+        let queue = CommandQueue::default();
+        let long = |queue: &CommandQueue| queue.push(Command::NewGame, 1 << 20, now);
+        assert_eq!((0..300).filter(|_| long(&queue)).count(), MOST_BYTES >> 20);
+        assert!(queue.next().is_some() && long(&queue) && !long(&queue), "as much as was taken away");
+        queue.quit();
+        let queue = CommandQueue::default();
+        assert_eq!((0..2 * MOST_COMMANDS).filter(|_| queue.push(Command::NewGame, 11, now)).count(), MOST_COMMANDS);
     }
 }

@@ -9,7 +9,7 @@ use hnefi_inference::printable;
 const LONGEST: usize = 600;
 
 /// Where lines are said.
-pub(super) struct Voice {
+pub(super) struct Output {
     state: Mutex<State>,
 }
 
@@ -19,13 +19,13 @@ struct State {
     failure: Option<io::Error>,
 }
 
-impl Voice {
-    pub(super) fn new(out: Box<dyn Write + Send>) -> Voice {
-        Voice { state: Mutex::new(State { out, failure: None }) }
+impl Output {
+    pub(super) fn new(out: Box<dyn Write + Send>) -> Output {
+        Output { state: Mutex::new(State { out, failure: None }) }
     }
 
     /// Says lines without any other between them.
-    pub(super) fn say<L: AsRef<str>>(&self, lines: impl IntoIterator<Item = L>) {
+    pub(super) fn lines<L: AsRef<str>>(&self, lines: impl IntoIterator<Item = L>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failure.is_some() {
             return;
@@ -40,10 +40,10 @@ impl Voice {
     }
 
     /// Tells the client's user something.
-    pub(super) fn tell(&self, text: &str) {
+    pub(super) fn info(&self, text: &str) {
         // One line of a sensible length, whatever a message quotes.
         let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
-        self.say([format!("info string {}", printable(&words))]);
+        self.lines([format!("info string {}", printable(&words))]);
     }
 
     /// Whether nobody listens any more.
