@@ -1,6 +1,6 @@
 //! Winograd's transform of the weights, and its transpose for their gradient.
 //!
-//! A 3x3 kernel `k` becomes `G k Gᵀ`, 6x6; the points are those of [`super::winograd`].
+//! A 3x3 kernel `k` becomes `G k Gᵀ`, 6x6; the points stand in [`super::winograd`].
 
 use super::winograd::{A, B, EDGE, POINTS};
 use super::{PANEL, Packed};
@@ -85,7 +85,8 @@ fn pack<'a>(depth: usize, columns: usize, kernel: impl Fn(usize, usize) -> &'a [
     packed
 }
 
-/// The gradient of `[cout, cin, 3, 3]` weights from that of their transform, `[POINTS][cin][cout]`.
+/// Takes the gradient of transformed weights, `[POINTS][cin][cout]`, to the gradient of the weights,
+/// `[cout, cin, 3, 3]`.
 ///
 /// # Panics
 /// When the channels are no multiple of [`PANEL`] or the length does not fit.

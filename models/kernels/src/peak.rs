@@ -5,17 +5,12 @@ use super::vector::Vector;
 /// Registers added up side by side, enough to hide the latency of a multiply-add.
 const CHAINS: usize = 12;
 
-/// Multiply-adds of one round of [`peak_multiply_adds`], by the width of the register.
-pub(super) const fn multiply_adds(lanes: usize) -> usize {
-    CHAINS * lanes
-}
-
-/// `rounds` times a multiply-add in every register; the sum keeps the compiler from leaving any out.
+/// `rounds` times a multiply-add in every register; returns how many multiply-adds of single floats that took.
 ///
 /// # Safety
 /// The CPU has the instruction set of `V`.
 #[inline(always)]
-pub(super) unsafe fn peak_multiply_adds<V: Vector>(rounds: u64) -> f32 {
+pub(super) unsafe fn multiply_adds<V: Vector>(rounds: u64) -> u64 {
     // SAFETY: the instruction set is the caller's promise, and `lanes` is as long as a register can be.
     unsafe {
         // Opaque to the compiler, and such that the values stay near 1.
@@ -30,6 +25,8 @@ pub(super) unsafe fn peak_multiply_adds<V: Vector>(rounds: u64) -> f32 {
         let total = sums.into_iter().fold(V::splat(0.0), |total, sum| total.add(sum));
         let mut lanes = [0.0; super::PANEL];
         total.store(lanes.as_mut_ptr());
-        lanes.iter().sum()
+        // So that the compiler leaves none out.
+        std::hint::black_box(lanes);
     }
+    rounds * (CHAINS * V::LANES) as u64
 }

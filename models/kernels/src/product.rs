@@ -1,13 +1,14 @@
-//! Matrix products: the heart of the tower and of every dense layer.
+//! Matrix products: the heart of the tower, of every dense layer and of the weights' gradients.
 //!
-//! The right-hand matrix is packed in panels of [`PANEL`] columns, so that it is read from memory in order. Sums run
-//! over the depth one by one in every block shape: a row's result does not depend on the rows computed beside it.
+//! The right-hand matrix is read by panels of [`PANEL`] columns. Sums run over their terms one by one in every block
+//! shape, so a row's result does not depend on the rows computed beside it.
 
+use super::dot::Dot;
 use super::vector::Vector;
 use super::{PANEL, Packed};
 
-/// Shape of a product `[rows, depth] x [depth, columns]`, repeated for several pairs of matrices, of floats or of words
-/// of bf16 values.
+/// Shape of a product `[rows, depth] x [depth, columns]`, repeated for several pairs of matrices. Their elements are
+/// floats, or words of bf16 values.
 #[derive(Clone, Copy, Debug)]
 pub struct Product {
     /// How many products.
@@ -32,138 +33,8 @@ impl Product {
     }
 }
 
-/// Rows of the register block of sixteen registers; groups of boards are made of them.
-pub const BLOCK: usize = 6;
-
-/// Calls the function with the number of rows as its last generic, for `$rows` rows, no more than `$most`, which are at
-/// most twelve.
-macro_rules! for_rows {
-    ($rows:expr, $most:ident, $function:ident::<$($generic:tt),+>$arguments:tt) => {
-        match $rows {
-            1 => $function::<$($generic),+, 1>$arguments,
-            2 => $function::<$($generic),+, 2>$arguments,
-            3 => $function::<$($generic),+, 3>$arguments,
-            4 => $function::<$($generic),+, 4>$arguments,
-            5 => $function::<$($generic),+, 5>$arguments,
-            7 if $most >= 7 => $function::<$($generic),+, 7>$arguments,
-            8 if $most >= 8 => $function::<$($generic),+, 8>$arguments,
-            9 if $most >= 9 => $function::<$($generic),+, 9>$arguments,
-            10 if $most >= 10 => $function::<$($generic),+, 10>$arguments,
-            11 if $most >= 11 => $function::<$($generic),+, 11>$arguments,
-            12 if $most >= 12 => $function::<$($generic),+, 12>$arguments,
-            _ => $function::<$($generic),+, 6>$arguments,
-        }
-    };
-}
-
-pub(super) use for_rows;
-
-/// Computes the products. `REGISTERS` registers make a panel, and `PANELS` panels by `ROWS` rows a register block.
-///
-/// # Safety
-/// The CPU has the instruction set of `V`, and [`Product::fits`] holds.
-#[inline(always)]
-pub(super) unsafe fn multiply<V: Vector, const REGISTERS: usize, const PANELS: usize, const ROWS: usize>(
-    product: &Product,
-    left: &[f32],
-    right: &Packed,
-    bias: Option<&[f32]>,
-    out: &mut [f32],
-) {
-    const { assert!(REGISTERS * V::LANES == PANEL && BLOCK <= ROWS && ROWS <= 12) };
-    let (depth, columns, rows, relu) = (right.depth, right.columns, product.rows, product.relu);
-    let blocks = rows.div_ceil(ROWS);
-    for matrix in 0..product.matrices {
-        let weights = right.matrix(matrix);
-        let mut column = 0;
-        while column < columns {
-            let wide = PANELS > 1 && column + PANELS * PANEL <= columns;
-            let bias = bias.map(|bias| &bias[column..]);
-            let mut first = 0;
-            for block in 1..=blocks {
-                let end = block * rows / blocks;
-                // SAFETY: `fits` keeps every row of every matrix inside `left` and `out`, and `matrix` returned
-                // `columns * depth` floats.
-                unsafe {
-                    let left = left.as_ptr().add(matrix * product.left_step + first * depth);
-                    let out = out.as_mut_ptr().add(matrix * product.out_step + first * columns + column);
-                    let weights = weights.as_ptr().add(column * depth);
-                    if wide {
-                        for_rows!(
-                            end - first,
-                            ROWS,
-                            rows_by_panels::<V, REGISTERS, PANELS>(left, depth, weights, bias, relu, out, columns)
-                        );
-                    } else {
-                        for_rows!(
-                            end - first,
-                            ROWS,
-                            rows_by_panels::<V, REGISTERS, 1>(left, depth, weights, bias, relu, out, columns)
-                        );
-                    }
-                }
-                first = end;
-            }
-            column += if wide { PANELS * PANEL } else { PANEL };
-        }
-    }
-}
-
-/// `ROWS` rows by `PANELS` panels, in registers throughout.
-///
-/// # Safety
-/// The CPU has the instruction set of `V`; `left` has `ROWS * depth` floats, `weights` `depth * PANEL` for each panel,
-/// `bias` a float for each of their columns, and `out` room for the panels at every `columns`.
-#[inline(always)]
-unsafe fn rows_by_panels<V: Vector, const REGISTERS: usize, const PANELS: usize, const ROWS: usize>(
-    left: *const f32,
-    depth: usize,
-    weights: *const f32,
-    bias: Option<&[f32]>,
-    relu: bool,
-    out: *mut f32,
-    columns: usize,
-) {
-    // SAFETY: all offsets stay below the lengths that the caller vouches for.
-    unsafe {
-        let zero = V::splat(0.0);
-        let mut sums = [[[zero; REGISTERS]; PANELS]; ROWS];
-        for k in 0..depth {
-            let mut weight = [[zero; REGISTERS]; PANELS];
-            for (panel, weight) in weight.iter_mut().enumerate() {
-                for (register, weight) in weight.iter_mut().enumerate() {
-                    *weight = V::load(weights.add((panel * depth + k) * PANEL + register * V::LANES));
-                }
-            }
-            for (row, sums) in sums.iter_mut().enumerate() {
-                let factor = V::splat(*left.add(row * depth + k));
-                for (sums, weight) in sums.iter_mut().zip(&weight) {
-                    for (sum, &weight) in sums.iter_mut().zip(weight) {
-                        *sum = factor.mul_add(weight, *sum);
-                    }
-                }
-            }
-        }
-        for (row, sums) in sums.iter().enumerate() {
-            for (panel, sums) in sums.iter().enumerate() {
-                for (register, &sum) in sums.iter().enumerate() {
-                    let at = panel * PANEL + register * V::LANES;
-                    let mut value = sum;
-                    if let Some(bias) = bias {
-                        value = value.add(V::load(bias.as_ptr().add(at)));
-                    }
-                    if relu {
-                        value = value.max(zero);
-                    }
-                    value.store(out.add(row * columns + at));
-                }
-            }
-        }
-    }
-}
-
-/// Shape of a product `[rows, left columns]ᵀ x [rows, right columns]`, repeated for several pairs of matrices: what a
-/// layer's inputs and the gradients of its outputs make of the gradient of its weights.
+/// Shape of a product `[rows, left columns]ᵀ x [rows, right columns]`, repeated for several pairs of matrices. Such
+/// products make the gradient of a layer's weights from the layer's inputs and the gradient of its outputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Outer {
     /// How many products.
@@ -191,100 +62,198 @@ impl Outer {
     }
 }
 
-/// Adds the products to `out`, whose matrices lie one after the other. `REGISTERS` registers make a panel of the
-/// right-hand matrix, and `PANELS` panels by `ROWS` columns of the left-hand one a register block.
+/// Rows of the register block of sixteen registers; groups of boards are made of them.
+pub const BLOCK: usize = 6;
+
+/// Most rows of a register block.
+const MOST: usize = 12;
+
+/// Computes the products, plus `bias` on every row. `PANELS` panels by `ROWS` rows make a register block.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`, and [`Outer::fits`] holds.
+/// The CPU has the instruction set of `D`, [`Product::fits`] holds, and `bias` is as long as a row of the result.
 #[inline(always)]
-pub(super) unsafe fn add_outer<V: Vector, const REGISTERS: usize, const PANELS: usize, const ROWS: usize>(
-    product: &Outer,
-    left: &[f32],
-    right: &[f32],
+pub(super) unsafe fn multiply<D: Dot, const PANELS: usize, const ROWS: usize>(
+    product: &Product,
+    left: &[D::Element],
+    right: &Packed<D::Element>,
+    bias: Option<&[f32]>,
     out: &mut [f32],
 ) {
-    const { assert!(REGISTERS * V::LANES == PANEL && BLOCK <= ROWS && ROWS <= 12) };
-    let Outer { matrices, rows, left_columns, right_columns, left_step, right_step } = *product;
-    let blocks = left_columns.div_ceil(ROWS);
+    let Product { matrices, rows, left_step, out_step, relu } = *product;
+    let (depth, columns) = (right.depth, right.columns);
     for matrix in 0..matrices {
-        let mut column = 0;
-        while column < right_columns {
-            let wide = PANELS > 1 && column + PANELS * PANEL <= right_columns;
-            let mut first = 0;
-            for block in 1..=blocks {
-                let end = block * left_columns / blocks;
-                // SAFETY: `fits` keeps every row of every matrix inside its slice.
-                unsafe {
-                    let left = left.as_ptr().add(matrix * left_step + first);
-                    let right = right.as_ptr().add(matrix * right_step + column);
-                    let out = out.as_mut_ptr().add((matrix * left_columns + first) * right_columns + column);
-                    if wide {
-                        for_rows!(
-                            end - first,
-                            ROWS,
-                            add_block::<V, REGISTERS, PANELS>(rows, left, left_columns, right, right_columns, out)
-                        );
-                    } else {
-                        for_rows!(
-                            end - first,
-                            ROWS,
-                            add_block::<V, REGISTERS, 1>(rows, left, left_columns, right, right_columns, out)
-                        );
-                    }
-                }
-                first = end;
-            }
-            column += if wide { PANELS * PANEL } else { PANEL };
+        // SAFETY: `fits` keeps every row of every matrix inside `left` and `out`, and `Packed::matrix` returns
+        // `depth * columns` elements.
+        unsafe {
+            let left = Lines { at: left.as_ptr().add(matrix * left_step), line: depth, term: 1 };
+            let right = Lines { at: right.matrix(matrix).as_ptr(), line: depth * PANEL, term: PANEL };
+            let out = out.as_mut_ptr().add(matrix * out_step);
+            blocks::<D, false, PANELS, ROWS>([rows, depth, columns], left, right, bias, relu, out);
         }
     }
 }
 
-/// `LEFT` columns of the left-hand matrix by `PANELS` panels of the right-hand one, in registers throughout.
+/// Adds the products to `out`, whose matrices lie one after the other. `PANELS` panels by `ROWS` columns of the
+/// left-hand matrix make a register block.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`; there are `LEFT` floats at every `left_columns` from `left` on and the
-/// panels at every `right_columns` from `right` and from `out` on, for each row they have.
+/// The CPU has the instruction set of `D`, and [`Outer::fits`] holds.
 #[inline(always)]
-unsafe fn add_block<V: Vector, const REGISTERS: usize, const PANELS: usize, const LEFT: usize>(
-    rows: usize,
-    left: *const f32,
-    left_columns: usize,
-    right: *const f32,
-    right_columns: usize,
+pub(super) unsafe fn add_outer<D: Dot, const PANELS: usize, const ROWS: usize>(
+    product: &Outer,
+    left: &[D::Element],
+    right: &[D::Element],
+    out: &mut [f32],
+) {
+    let Outer { matrices, rows, left_columns, right_columns, left_step, right_step } = *product;
+    for matrix in 0..matrices {
+        // SAFETY: `fits` keeps every row of every matrix inside its slice.
+        unsafe {
+            let left = Lines { at: left.as_ptr().add(matrix * left_step), line: 1, term: left_columns };
+            let right = Lines { at: right.as_ptr().add(matrix * right_step), line: PANEL, term: right_columns };
+            let out = out.as_mut_ptr().add(matrix * left_columns * right_columns);
+            blocks::<D, true, PANELS, ROWS>([left_columns, rows, right_columns], left, right, None, false, out);
+        }
+    }
+}
+
+/// An operand: the rows of the left-hand side, or the panels of the right-hand side.
+#[derive(Clone, Copy)]
+struct Lines<T> {
+    at: *const T,
+    /// Elements from one row or panel to the next.
+    line: usize,
+    /// Elements from one term of its sums to the next.
+    term: usize,
+}
+
+impl<T> Lines<T> {
+    /// The operand from row or panel `index` on.
+    ///
+    /// # Safety
+    /// The operand has that row or panel.
+    #[inline(always)]
+    unsafe fn from(self, index: usize) -> Lines<T> {
+        // SAFETY: as the caller vouches.
+        Lines { at: unsafe { self.at.add(index * self.line) }, ..self }
+    }
+}
+
+/// One product `[rows, terms] x [terms, columns]`, by register blocks of near equal height; written to `out`, or added
+/// to it if `ADD`.
+///
+/// # Safety
+/// The CPU has the instruction set of `D`; `left` has `rows` rows and `right` `columns / PANEL` panels of `terms` terms
+/// each, `bias` is `columns` long and `out` `rows * columns`.
+#[inline(always)]
+unsafe fn blocks<D: Dot, const ADD: bool, const PANELS: usize, const ROWS: usize>(
+    [rows, terms, columns]: [usize; 3],
+    left: Lines<D::Element>,
+    right: Lines<D::Element>,
+    bias: Option<&[f32]>,
+    relu: bool,
     out: *mut f32,
+) {
+    const { assert!(D::Vector::LANES == PANEL && ROWS <= MOST) };
+    let count = rows.div_ceil(ROWS);
+    let mut column = 0;
+    while column < columns {
+        let wide = PANELS > 1 && column + PANELS * PANEL <= columns;
+        let bias = bias.map(|bias| &bias[column..]);
+        let mut first = 0;
+        for index in 1..=count {
+            let end = index * rows / count;
+            // SAFETY: the rows from `first` to `end` and the panels from `column` on are inside the operands.
+            unsafe {
+                let (left, right) = (left.from(first), right.from(column / PANEL));
+                let out = out.add(first * columns + column);
+                macro_rules! block {
+                    ($($height:literal)+) => {
+                        match (wide, end - first) {
+                            $(
+                                (true, $height) if $height <= ROWS => {
+                                    block::<D, ADD, PANELS, $height>(terms, left, right, bias, relu, out, columns)
+                                }
+                                (false, $height) if $height <= ROWS => {
+                                    block::<D, ADD, 1, $height>(terms, left, right, bias, relu, out, columns)
+                                }
+                            )+
+                            _ => {}
+                        }
+                    };
+                }
+                block!(1 2 3 4 5 6 7 8 9 10 11 12);
+            }
+            first = end;
+        }
+        column += if wide { PANELS * PANEL } else { PANEL };
+    }
+}
+
+/// The register block: `ROWS` rows by `PANELS` panels, in registers from the first term to the last.
+///
+/// # Safety
+/// As for [`blocks`], with `ROWS` rows and `PANELS` panels; rows of `out` are `columns` floats apart.
+#[inline(always)]
+unsafe fn block<D: Dot, const ADD: bool, const PANELS: usize, const ROWS: usize>(
+    terms: usize,
+    left: Lines<D::Element>,
+    right: Lines<D::Element>,
+    bias: Option<&[f32]>,
+    relu: bool,
+    out: *mut f32,
+    columns: usize,
 ) {
     // SAFETY: all offsets stay below the lengths that the caller vouches for.
     unsafe {
-        let zero = V::splat(0.0);
-        let mut sums = [[[zero; REGISTERS]; PANELS]; LEFT];
-        for (column, sums) in sums.iter_mut().enumerate() {
-            for (panel, sums) in sums.iter_mut().enumerate() {
-                for (register, sum) in sums.iter_mut().enumerate() {
-                    *sum = V::load(out.add(column * right_columns + panel * PANEL + register * V::LANES));
+        let mut sums = [[D::zero(); PANELS]; ROWS];
+        if ADD {
+            for (row, sums) in sums.iter_mut().enumerate() {
+                for (panel, sum) in sums.iter_mut().enumerate() {
+                    *sum = D::begin(out.add(row * columns + panel * PANEL));
                 }
             }
         }
-        for row in 0..rows {
-            let mut values = [[zero; REGISTERS]; PANELS];
-            for (panel, values) in values.iter_mut().enumerate() {
-                for (register, value) in values.iter_mut().enumerate() {
-                    *value = V::load(right.add(row * right_columns + panel * PANEL + register * V::LANES));
-                }
+        for term in 0..terms {
+            let mut weights = [D::load(right.at.add(term * right.term)); PANELS];
+            for (panel, weights) in weights.iter_mut().enumerate().skip(1) {
+                *weights = D::load(right.at.add(panel * right.line + term * right.term));
             }
-            for (column, sums) in sums.iter_mut().enumerate() {
-                let factor = V::splat(*left.add(row * left_columns + column));
-                for (sums, values) in sums.iter_mut().zip(&values) {
-                    for (sum, &value) in sums.iter_mut().zip(values) {
-                        *sum = factor.mul_add(value, *sum);
-                    }
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let input = D::splat(left.at.add(row * left.line + term * left.term));
+                for (sum, weights) in sums.iter_mut().zip(weights) {
+                    *sum = sum.add_products(input, weights);
                 }
             }
         }
-        for (column, sums) in sums.iter().enumerate() {
-            for (panel, sums) in sums.iter().enumerate() {
-                for (register, &sum) in sums.iter().enumerate() {
-                    sum.store(out.add(column * right_columns + panel * PANEL + register * V::LANES));
+        let mut values = [[D::Vector::splat(0.0); PANELS]; ROWS];
+        for (row, (values, sums)) in values.iter_mut().zip(&sums).enumerate() {
+            for (panel, (value, sum)) in values.iter_mut().zip(sums).enumerate() {
+                if ADD {
+                    sum.add_to(out.add(row * columns + panel * PANEL));
+                } else {
+                    *value = sum.floats(D::Vector::splat(1.0));
                 }
+            }
+        }
+        if ADD {
+            return;
+        }
+        // Bias and ReLU in a pass each, so that no row tests for them again.
+        if let Some(bias) = bias {
+            for panel in 0..PANELS {
+                let bias = D::Vector::load(bias.as_ptr().add(panel * PANEL));
+                values.iter_mut().for_each(|values| values[panel] = values[panel].add(bias));
+            }
+        }
+        if relu {
+            let zero = D::Vector::splat(0.0);
+            values.as_flattened_mut().iter_mut().for_each(|value| *value = value.max(zero));
+        }
+        for (row, values) in values.iter().enumerate() {
+            for (panel, value) in values.iter().enumerate() {
+                value.store(out.add(row * columns + panel * PANEL));
             }
         }
     }

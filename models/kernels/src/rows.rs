@@ -9,57 +9,46 @@ use super::vector::Vector;
 /// multiple of the panel.
 #[inline(always)]
 pub(super) unsafe fn sum<V: Vector>(table: &[f32], picked: &[u16], bias: &[f32], out: &mut [f32]) {
-    let channels = bias.len();
-    let mut channel = 0;
-    // Eight sums at a time hide the latency of an addition; what is left of the channels goes by single registers.
-    while channel + 8 * V::LANES <= channels {
-        // SAFETY: eight registers from `channel` on are inside the row.
-        unsafe { sum_registers::<V, 8>(table, picked, bias, out, channel) };
-        channel += 8 * V::LANES;
-    }
-    while channel + 4 * V::LANES <= channels {
-        // SAFETY: four registers from `channel` on are inside the row.
-        unsafe { sum_registers::<V, 4>(table, picked, bias, out, channel) };
-        channel += 4 * V::LANES;
-    }
-    while channel + 2 * V::LANES <= channels {
-        // SAFETY: two registers from `channel` on are inside the row.
-        unsafe { sum_registers::<V, 2>(table, picked, bias, out, channel) };
-        channel += 2 * V::LANES;
-    }
-    while channel < channels {
-        // SAFETY: the channels are a multiple of the lanes.
-        unsafe { sum_registers::<V, 1>(table, picked, bias, out, channel) };
-        channel += V::LANES;
+    // SAFETY: as the caller vouches; the last call takes the channels to their end, a multiple of the lanes.
+    unsafe {
+        // Eight sums at a time hide the latency of an addition; fewer at a time take what is left of the channels.
+        let channel = sum_registers::<V, 8>(table, picked, bias, out, 0);
+        let channel = sum_registers::<V, 4>(table, picked, bias, out, channel);
+        let channel = sum_registers::<V, 2>(table, picked, bias, out, channel);
+        sum_registers::<V, 1>(table, picked, bias, out, channel);
     }
 }
 
-/// [`sum`] for `REGISTERS` registers of channels.
+/// [`sum`] from `channel` on, `REGISTERS` registers at a time while they fit. Returns the channel after the last one.
 ///
 /// # Safety
-/// As for [`sum`], and the registers end inside the row.
+/// As for [`sum`].
 #[inline(always)]
 unsafe fn sum_registers<V: Vector, const REGISTERS: usize>(
     table: &[f32],
     picked: &[u16],
     bias: &[f32],
     out: &mut [f32],
-    channel: usize,
-) {
-    // SAFETY: as the caller vouches.
-    unsafe {
-        let mut sums: [V; REGISTERS] =
-            std::array::from_fn(|register| V::load(bias.as_ptr().add(channel + register * V::LANES)));
-        for &row in picked {
-            let row = table.as_ptr().add(row as usize * bias.len() + channel);
-            for (register, sum) in sums.iter_mut().enumerate() {
-                *sum = sum.add(V::load(row.add(register * V::LANES)));
+    mut channel: usize,
+) -> usize {
+    while channel + REGISTERS * V::LANES <= bias.len() {
+        // SAFETY: the registers end inside the row.
+        unsafe {
+            let mut sums: [V; REGISTERS] =
+                std::array::from_fn(|register| V::load(bias.as_ptr().add(channel + register * V::LANES)));
+            for &row in picked {
+                let row = table.as_ptr().add(row as usize * bias.len() + channel);
+                for (register, sum) in sums.iter_mut().enumerate() {
+                    *sum = sum.add(V::load(row.add(register * V::LANES)));
+                }
+            }
+            for (register, sum) in sums.into_iter().enumerate() {
+                sum.max(V::splat(0.0)).store(out.as_mut_ptr().add(channel + register * V::LANES));
             }
         }
-        for (register, sum) in sums.into_iter().enumerate() {
-            sum.max(V::splat(0.0)).store(out.as_mut_ptr().add(channel + register * V::LANES));
-        }
+        channel += REGISTERS * V::LANES;
     }
+    channel
 }
 
 /// A square of squares in memory, to be pooled.
@@ -77,6 +66,7 @@ impl Pool {
     /// Whether slices of these lengths hold the squares and the result.
     pub(super) fn fits(&self, squares: &[f32], out: &[f32]) -> bool {
         self.side > 0
+            && self.channels.is_multiple_of(super::PANEL)
             && (self.side - 1) * self.row_step + self.side * self.channels <= squares.len()
             && out.len() == 3 * self.channels
     }
@@ -112,8 +102,8 @@ pub(super) unsafe fn pool<V: Vector>(pool: &Pool, squares: &[f32], out: &mut [f3
     }
 }
 
-/// [`pool`]'s gradient: from that of the result, `[3][channels]`, to that of the squares, laid out as they are. The
-/// maximum's goes to the first square that has it.
+/// [`pool`]'s gradient: takes the gradient of the result, `[3][channels]`, to the gradient of the squares, laid out as
+/// they are. The gradient of the maximum goes to the first square that has it.
 ///
 /// # Safety
 /// As for [`pool`]; `pooled` and `gradient` are as long as its result, and `out` as `squares`.

@@ -96,8 +96,8 @@ fn convolve_and_compare(kernels: &Kernels, grid: Grid, add: bool) {
             }
         }
     }
-    let mut board = Floats::zeros(grid.len());
-    let mut old = Floats::zeros(grid.len());
+    let mut board = Floats::zeros(grid.bordered_len());
+    let mut old = Floats::zeros(grid.bordered_len());
     for square in 0..side * side {
         let begin = grid.square(square);
         board[begin..begin + channels].copy_from_slice(&filled(channels, square as u64));
@@ -109,11 +109,11 @@ fn convolve_and_compare(kernels: &Kernels, grid: Grid, add: bool) {
     kernels.input_transform(grid, &board, &mut transformed, step);
     let product = Product { matrices: POINTS, rows: grid.tiles(), left_step: step, out_step: step, relu: false };
     kernels.multiply(&product, &transformed, &packed, None, &mut sums);
-    let mut out = Floats::zeros(grid.len());
+    let mut out = Floats::zeros(grid.bordered_len());
     out.copy_from_slice(&old);
     kernels.output_transform_relu(grid, &sums, step, &bias, add, &mut out);
 
-    let mut written = vec![false; grid.len()];
+    let mut written = vec![false; grid.bordered_len()];
     for square in 0..side * side {
         for output in 0..channels {
             let mut expected = f64::from(bias[output]);
@@ -134,7 +134,7 @@ fn convolve_and_compare(kernels: &Kernels, grid: Grid, add: bool) {
             written[at] = true;
         }
     }
-    let border = (0..grid.len()).filter(|&at| !written[at]).all(|at| out[at] == 0.0);
+    let border = (0..grid.bordered_len()).filter(|&at| !written[at]).all(|at| out[at] == 0.0);
     assert!(border, "the border stays zero");
 }
 
@@ -156,7 +156,7 @@ fn picked_rows_are_summed() {
 }
 
 #[test]
-#[should_panic(expected = "beyond 40")]
+#[should_panic(expected = "beyond the table")]
 fn a_row_beyond_the_table_is_refused() {
     let mut out = Floats::zeros(16);
     Kernels::best().sum(&filled(40 * 16, 1), &[40], &filled(16, 2), &mut out);
@@ -203,7 +203,7 @@ fn assert_transposed(forward: f64, backward: f64, terms: usize, what: &str) {
 
 /// A board of `grid` with its border of zeros, and the same one without.
 fn boards(grid: Grid, seed: u64) -> (Floats, Vec<f32>) {
-    let (mut bordered, mut plain) = (Floats::zeros(grid.len()), Vec::new());
+    let (mut bordered, mut plain) = (Floats::zeros(grid.bordered_len()), Vec::new());
     for square in 0..grid.side * grid.side {
         let values = filled(grid.channels, seed + square as u64);
         bordered[grid.square(square)..][..grid.channels].copy_from_slice(&values);
@@ -256,7 +256,7 @@ fn outputs_are_what_gather_writes() {
         let sums = filled(POINTS * step, 30);
         let mut plain = vec![f32::NAN; grid.inner_len()];
         kernels.output_transform(grid, &sums, step, &mut plain);
-        let mut bordered = Floats::zeros(grid.len());
+        let mut bordered = Floats::zeros(grid.bordered_len());
         kernels.output_transform_relu(grid, &sums, step, &[0.0; 16], false, &mut bordered);
         for (square, plain) in plain.chunks_exact(16).enumerate() {
             let gathered = &bordered[grid.square(square)..][..16];

@@ -19,7 +19,7 @@ pub(super) unsafe trait Vector: Copy {
     unsafe fn sub(self, other: Self) -> Self;
     unsafe fn mul(self, other: Self) -> Self;
     unsafe fn max(self, other: Self) -> Self;
-    /// `self * factor + sum`, rounded once or twice as the instruction set has it.
+    /// `self * factor + sum`, rounded once or twice, depending on the instruction set.
     unsafe fn mul_add(self, factor: Self, sum: Self) -> Self;
     /// `self` where `gate` is positive, else 0.
     unsafe fn where_positive(self, gate: Self) -> Self;
@@ -44,13 +44,13 @@ unsafe impl<const LANES: usize> Vector for Portable<LANES> {
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller vouches for as many floats at `from`.
+        // SAFETY: the caller vouches for `LANES` floats at `from`.
         Self(unsafe { from.cast::<[f32; LANES]>().read_unaligned() })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller vouches for room for as many floats at `to`.
+        // SAFETY: the caller vouches for room for `LANES` floats at `to`.
         unsafe { to.cast::<[f32; LANES]>().write_unaligned(self.0) }
     }
 
@@ -99,6 +99,82 @@ unsafe impl<const LANES: usize> Vector for Portable<LANES> {
     #[inline(always)]
     unsafe fn where_equal(self, a: Self, b: Self, other: Self) -> Self {
         Self(std::array::from_fn(|lane| if a.0[lane] == b.0[lane] { self.0[lane] } else { other.0[lane] }))
+    }
+}
+
+/// Some registers side by side as one, so that a panel of floats is a vector on every instruction set.
+#[derive(Clone, Copy)]
+pub(super) struct Wide<V, const REGISTERS: usize>([V; REGISTERS]);
+
+/// Computes `$value` for every register of `$registers`, in place.
+macro_rules! each {
+    ($registers:tt, |$index:ident| $value:expr) => {{
+        for $index in 0..REGISTERS {
+            // SAFETY: the caller's promise is what the register's operation asks for.
+            $registers.0[$index] = unsafe { $value };
+        }
+        $registers
+    }};
+}
+
+// SAFETY: every operation is the register's own, on each register in turn.
+unsafe impl<V: Vector, const REGISTERS: usize> Vector for Wide<V, REGISTERS> {
+    const LANES: usize = REGISTERS * V::LANES;
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        // SAFETY: the caller vouches for the floats of all registers.
+        let mut out = Self([unsafe { V::splat(0.0) }; REGISTERS]);
+        each!(out, |index| V::load(from.add(index * V::LANES)))
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        for index in 0..REGISTERS {
+            // SAFETY: the caller vouches for room for the floats of all registers.
+            unsafe { self.0[index].store(to.add(index * V::LANES)) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        // SAFETY: as the caller vouches.
+        Self([unsafe { V::splat(value) }; REGISTERS])
+    }
+
+    #[inline(always)]
+    unsafe fn add(mut self, other: Self) -> Self {
+        each!(self, |index| self.0[index].add(other.0[index]))
+    }
+
+    #[inline(always)]
+    unsafe fn sub(mut self, other: Self) -> Self {
+        each!(self, |index| self.0[index].sub(other.0[index]))
+    }
+
+    #[inline(always)]
+    unsafe fn mul(mut self, other: Self) -> Self {
+        each!(self, |index| self.0[index].mul(other.0[index]))
+    }
+
+    #[inline(always)]
+    unsafe fn max(mut self, other: Self) -> Self {
+        each!(self, |index| self.0[index].max(other.0[index]))
+    }
+
+    #[inline(always)]
+    unsafe fn mul_add(mut self, factor: Self, sum: Self) -> Self {
+        each!(self, |index| self.0[index].mul_add(factor.0[index], sum.0[index]))
+    }
+
+    #[inline(always)]
+    unsafe fn where_positive(mut self, gate: Self) -> Self {
+        each!(self, |index| self.0[index].where_positive(gate.0[index]))
+    }
+
+    #[inline(always)]
+    unsafe fn where_equal(mut self, a: Self, b: Self, other: Self) -> Self {
+        each!(self, |index| self.0[index].where_equal(a.0[index], b.0[index], other.0[index]))
     }
 }
 

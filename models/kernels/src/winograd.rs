@@ -1,19 +1,19 @@
 //! Winograd's minimal filtering F(4x4, 3x3): a 3x3 convolution as 36 small matrix products.
 //!
-//! The board is cut into tiles of 4x4 outputs. Each needs 6x6 inputs, which a linear transform turns into 36 values;
-//! the weights are transformed alike when they are packed. Point by point the channels then mix by a matrix product,
-//! and a last transform makes 4x4 outputs of 36 sums: 36 multiplications where the definition has 144 (Lavin and Gray,
-//! arXiv
-//! 1509.09308).
+//! The board is cut into tiles of 4x4 outputs. Each tile needs 6x6 inputs, which the input transform turns into 36
+//! values; the weights are transformed in the same way when they are packed. At each point a matrix product mixes the
+//! channels, and the output transform makes 4x4 outputs of 36 sums: 36 multiplications where the definition has 144
+//! (Lavin and Gray, arXiv 1509.09308).
 //!
 //! The transforms evaluate and interpolate polynomials at the points 0, ±3/4, ±3/2 and infinity. The customary 0, ±1,
 //! ±2 and infinity lose about twice as much precision; all constants here are exact in binary.
 //!
-//! Every step is linear, so gradients go back through the transposed steps. The weights' gradient is made point by point
-//! too, with 36 multiplications instead of 144.
+//! Every step is linear, so gradients go back through the transposed steps. The gradient of the weights is made point
+//! by point too, with 36 multiplications instead of 144.
 
 use std::ops::Range;
 
+use super::PANEL;
 use super::vector::Vector;
 
 /// Values of a transformed tile, and so matrix products of a convolution.
@@ -55,7 +55,7 @@ impl Grid {
     }
 
     /// Floats of a board with its border.
-    pub fn len(self) -> usize {
+    pub fn bordered_len(self) -> usize {
         self.width() * self.width() * self.channels
     }
 
@@ -85,6 +85,11 @@ impl Grid {
         })
     }
 
+    /// Whether the channels are whole panels.
+    pub(super) fn is_whole(self) -> bool {
+        self.channels.is_multiple_of(PANEL)
+    }
+
     /// Whether `transformed` holds this board's tiles at every point, `step` floats from point to point.
     pub(super) fn fits(self, transformed: &[f32], step: usize) -> bool {
         (POINTS - 1) * step + self.tiles() * self.channels <= transformed.len()
@@ -104,13 +109,14 @@ struct Tile {
 }
 
 impl Tile {
-    /// Where the tile's outputs begin on a board without border.
+    /// Where the tile's outputs begin on a board with a border or without, and the floats of a row of squares.
     #[inline(always)]
-    fn corner(self, grid: Grid) -> usize {
-        (self.top * grid.side + self.left) * grid.channels
+    fn outputs<const BORDER: bool>(self, grid: Grid) -> (usize, usize) {
+        let (border, row) = if BORDER { (1, grid.row_step()) } else { (0, grid.side * grid.channels) };
+        ((self.top + border) * row + (self.left + border) * grid.channels, row)
     }
 
-    /// Where its inputs are on a board with a border or without.
+    /// Where the tile's inputs are on a board with a border or without.
     #[inline(always)]
     fn inputs<const BORDER: bool>(self, grid: Grid) -> Inputs {
         let (rows, columns, width) = if BORDER {
@@ -129,13 +135,13 @@ impl Tile {
 /// The squares a tile reads.
 #[derive(Clone)]
 struct Inputs {
-    /// Those of its rows and columns that are in memory; the others are zero.
+    /// The tile's rows and columns that are in memory; the others are zero.
     rows: Range<usize>,
     columns: Range<usize>,
     /// Floats of a row and of a square.
     row: usize,
     channels: usize,
-    /// Where its corner is, and how much too far that counts.
+    /// Where the tile's corner is, and what to subtract because the inputs begin before it.
     first: usize,
     before: usize,
 }
@@ -148,8 +154,8 @@ impl Inputs {
     }
 }
 
-/// Transforms every tile of `board` to `[POINTS][tiles][channels]`, points `step` floats apart. A board with a border
-/// of zeros needs no care at the edges.
+/// The input transform: every tile of `board` to `[POINTS][tiles][channels]`, points `step` floats apart. A board with
+/// a border of zeros needs no care at the edges.
 ///
 /// # Safety
 /// The CPU has the instruction set of `V`; `board` is as long as `grid` says with the border or without,
@@ -188,38 +194,40 @@ pub(super) unsafe fn input_transform<V: Vector, const BORDER: bool>(
     }
 }
 
-/// Makes every tile's outputs of `[POINTS][tiles][channels]` sums, adds `bias` and, where `add` says so, what the board
-/// holds, and writes what is positive to the board.
+/// The output transform: every tile's outputs of `[POINTS][tiles][channels]` sums, written to `board`. An epilogue
+/// `(bias, add)` makes them `relu(outputs + bias)`, with the board's old values added before the ReLU if `add`.
 ///
 /// # Safety
-/// As for [`input_transform`]; `bias` is `grid.channels` long.
+/// As for [`input_transform`]; the bias is `grid.channels` long.
 #[inline(always)]
-pub(super) unsafe fn output_transform_relu<V: Vector>(
+pub(super) unsafe fn output_transform<V: Vector, const BORDER: bool>(
     grid: Grid,
     sums: &[f32],
     step: usize,
-    bias: &[f32],
-    add: bool,
+    epilogue: Option<(&[f32], bool)>,
     board: &mut [f32],
 ) {
-    let (channels, row) = (grid.channels, grid.row_step());
+    let channels = grid.channels;
     for tile in grid.cut() {
-        let to = (tile.top + 1) * row + (tile.left + 1) * channels;
+        let (corner, row) = tile.outputs::<BORDER>(grid);
         for channel in (0..channels).step_by(V::LANES) {
             // SAFETY: `fits` covers every tile and point; `rows` and `columns` keep the writes on the board.
             unsafe {
-                let bias = V::load(bias.as_ptr().add(channel));
-                let to = board.as_mut_ptr().add(to + channel);
+                let bias = epilogue.map(|(bias, _)| V::load(bias.as_ptr().add(channel)));
+                let to = board.as_mut_ptr().add(corner + channel);
                 let values: [[V; STEP]; STEP] = output_tile(sums.as_ptr().add(tile.index * channels + channel), step);
                 for (y, line) in values.into_iter().enumerate().take(tile.rows) {
-                    for (x, value) in line.into_iter().enumerate() {
+                    for (x, mut value) in line.into_iter().enumerate() {
                         if x < tile.columns {
                             let at: *mut f32 = to.add(y * row + x * channels);
-                            let mut value = value.add(bias);
-                            if add {
-                                value = value.add(V::load(at));
+                            if let (Some((_, add)), Some(bias)) = (epilogue, bias) {
+                                value = value.add(bias);
+                                if add {
+                                    value = value.add(V::load(at));
+                                }
+                                value = value.max(V::splat(0.0));
                             }
-                            value.max(V::splat(0.0)).store(at);
+                            value.store(at);
                         }
                     }
                 }
@@ -228,43 +236,20 @@ pub(super) unsafe fn output_transform_relu<V: Vector>(
     }
 }
 
-/// Makes every tile's outputs of `[POINTS][tiles][channels]` sums and writes them to a board without border.
+/// [`output_transform`] transposed: takes the gradient of a board without border to the gradient of the sums,
+/// `[POINTS][tiles][channels]`.
 ///
 /// # Safety
-/// As for [`input_transform`], but `board` is `grid.inner_len()` long.
-#[inline(always)]
-pub(super) unsafe fn output_transform<V: Vector>(grid: Grid, sums: &[f32], step: usize, board: &mut [f32]) {
-    let (channels, row) = (grid.channels, grid.side * grid.channels);
-    for tile in grid.cut() {
-        for channel in (0..channels).step_by(V::LANES) {
-            // SAFETY: `fits` covers every tile and point; `rows` and `columns` keep the writes on the board.
-            unsafe {
-                let to = board.as_mut_ptr().add(tile.corner(grid) + channel);
-                let values: [[V; STEP]; STEP] = output_tile(sums.as_ptr().add(tile.index * channels + channel), step);
-                for (y, line) in values.into_iter().enumerate().take(tile.rows) {
-                    for (x, value) in line.into_iter().enumerate() {
-                        if x < tile.columns {
-                            value.store(to.add(y * row + x * channels));
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// [`output_transform`] transposed: the gradient of a board without border to that of the sums, `[POINTS][tiles][channels]`.
-///
-/// # Safety
-/// As for [`output_transform`], with `sums` written.
+/// As for [`output_transform`] of a board without border.
 #[inline(always)]
 pub(super) unsafe fn output_transform_transposed<V: Vector>(grid: Grid, board: &[f32], sums: &mut [f32], step: usize) {
-    let (channels, row) = (grid.channels, grid.side * grid.channels);
+    let channels = grid.channels;
     for tile in grid.cut() {
+        let (corner, row) = tile.outputs::<false>(grid);
         for channel in (0..channels).step_by(V::LANES) {
             // SAFETY: `rows` and `columns` keep the reads on the board; `fits` covers every tile and point.
             unsafe {
-                let from = board.as_ptr().add(tile.corner(grid) + channel);
+                let from = board.as_ptr().add(corner + channel);
                 let to = sums.as_mut_ptr().add(tile.index * channels + channel);
                 let zero = V::splat(0.0);
                 let mut half = [[zero; STEP]; EDGE];
@@ -287,10 +272,11 @@ pub(super) unsafe fn output_transform_transposed<V: Vector>(grid: Grid, board: &
     }
 }
 
-/// [`input_transform`] transposed, for a board without border: adds the gradient of the transformed tiles to that of the board.
+/// [`input_transform`] transposed: adds the gradient of the transformed tiles to the gradient of a board without
+/// border.
 ///
 /// # Safety
-/// As for [`input_transform`], with `board` written.
+/// As for [`input_transform`] of a board without border.
 #[inline(always)]
 pub(super) unsafe fn input_transform_transposed<V: Vector>(
     grid: Grid,

@@ -13,7 +13,8 @@ use burn::backend::{
 };
 use burn::tensor::{Device, Tensor};
 
-use super::passes::{self, Saved, Shape};
+use super::convolution::Shape;
+use super::passes::{self, Saved};
 use super::tensors::{into_contiguous, is_present, tensor, values};
 use hnefi_inference::TrainPrecision;
 

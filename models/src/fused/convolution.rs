@@ -1,22 +1,47 @@
 //! The 3x3 convolution of a layer and its gradients over some boards, by Winograd's method in both directions.
 //!
-//! | direction | steps |
-//! |---|---|
-//! | forward | tiles of the input to points, a matrix product at each point, points to tiles of the output |
-//! | backward | tiles of the output's gradient to points (transposed), products for the weights' and for the input's gradient, points to tiles (transposed) |
+//! Forward: the input transform, a matrix product at each point, the output transform. Backward: the output transform
+//! transposed, products for the gradients of the weights and of the input, the input transform transposed.
 //!
-//! See [`hnefi_kernels`] for the method. A few boards go through together, as many as a core's own cache holds.
+//! See [`hnefi_kernels`] for the method. A group of boards goes through together, small enough for a core's own cache.
 
-use super::passes::Shape;
 use super::products::{Points, Products, Rounded};
 use hnefi_inference::TrainPrecision;
 use hnefi_kernels::{Floats, Grid, Kernels, PANEL, POINTS, Packed, filters};
 
-/// Bytes of one of the transformed sides that a group of boards may have: two of them share a core's cache.
+/// Most bytes of a group's transformed inputs, and of its sums: both share a core's cache.
 const GROUP_BYTES: usize = 160 << 10;
 
 /// Most boards in a group.
 const GROUP: usize = 8;
+
+/// Sizes of a layer and its batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Boards in the batch.
+    pub batch: usize,
+    /// Squares along an edge.
+    pub side: usize,
+    /// Input channels.
+    pub cin: usize,
+    /// Output channels.
+    pub cout: usize,
+}
+
+impl Shape {
+    pub(super) fn input_len(self) -> usize {
+        self.side * self.side * self.cin
+    }
+
+    pub(super) fn output_len(self) -> usize {
+        self.side * self.side * self.cout
+    }
+
+    /// Whether the kernels serve these sizes.
+    pub fn is_served(self) -> bool {
+        self.side > 0 && [self.cin, self.cout].iter().all(|&channels| channels > 0 && channels.is_multiple_of(PANEL))
+    }
+}
 
 /// A layer's convolution with its weights transformed for one direction.
 pub struct Convolution {
@@ -58,8 +83,8 @@ impl Convolution {
         Convolution { kernels: Kernels::best(), input, output, group: (GROUP_BYTES / board).clamp(1, GROUP), products }
     }
 
-    /// How so many transformed boards lie in memory: one panel more from point to point than needed, because points a
-    /// power of two apart would compete for the same few lines of the cache.
+    /// How the transformed boards of a group lie in memory: one panel more from point to point than needed, because
+    /// points a power of two apart would compete for the same few lines of the cache.
     fn points(grid: Grid, boards: usize) -> Points {
         Points { channels: grid.channels, step: boards * grid.tiles() * grid.channels + PANEL }
     }

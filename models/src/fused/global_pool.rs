@@ -19,7 +19,7 @@ pub(super) fn global_pool(x: Tensor<4>) -> Tensor<2> {
     Tensor::from_dispatch(Dispatch::global_pool(x.into_dispatch()))
 }
 
-/// Whether the operation has kernels for so many channels.
+/// Whether the operation has kernels for this number of channels.
 pub(super) fn serves_channels(channels: usize) -> bool {
     channels > 0 && channels.is_multiple_of(PANEL)
 }

@@ -8,9 +8,9 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
+use super::conv_norm::{ConvNormInputs, conv_norm, serves};
 use super::global_pool::{self, serves_channels};
 use super::pointwise::{PointwiseInputs, pointwise};
-use super::{ConvNormInputs, conv_norm, serves};
 use crate::network::{Block, ConvNorm, Heads, Network, RoleHeads};
 use hnefi_inference::TrainPrecision;
 

@@ -5,40 +5,12 @@
 
 use rayon::prelude::*;
 
-use super::convolution::Convolution;
+use super::convolution::{Convolution, Shape};
 use hnefi_inference::TrainPrecision;
-use hnefi_kernels::{Kernels, PANEL};
+use hnefi_kernels::Kernels;
 
-/// Boards a part.
+/// Boards of a part.
 pub(super) const PART: usize = 64;
-
-/// Sizes of one call.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Boards in the batch.
-    pub batch: usize,
-    /// Squares along an edge.
-    pub side: usize,
-    /// Input channels.
-    pub cin: usize,
-    /// Output channels.
-    pub cout: usize,
-}
-
-impl Shape {
-    pub(super) fn input_len(self) -> usize {
-        self.side * self.side * self.cin
-    }
-
-    pub(super) fn output_len(self) -> usize {
-        self.side * self.side * self.cout
-    }
-
-    /// Whether the passes serve these sizes.
-    pub fn is_served(self) -> bool {
-        self.side > 0 && [self.cin, self.cout].iter().all(|&channels| channels > 0 && channels.is_multiple_of(PANEL))
-    }
-}
 
 /// What the forward pass keeps for the backward pass.
 #[derive(Clone, Debug)]
@@ -148,8 +120,8 @@ pub fn forward(
     (out, saved)
 }
 
-/// Backward pass: `out` is what [`forward`] returned and `gradient` its gradient, which becomes that of the sum before
-/// the ReLU and so of the skip. The gradient of `x` is only computed when wanted.
+/// Backward pass: `out` is what [`forward`] returned and `gradient` its gradient, which becomes the gradient of the sum
+/// before the ReLU and so of the skip. The gradient of `x` is only computed when wanted.
 #[expect(clippy::too_many_arguments, reason = "one layer has that many inputs")]
 pub fn backward(
     shape: Shape,

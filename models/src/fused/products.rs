@@ -1,4 +1,4 @@
-//! The matrix products of a convolution, in one precision or the other.
+//! The matrix products of a convolution, in single precision or bf16.
 
 use hnefi_inference::TrainPrecision;
 use hnefi_kernels::{Aligned, Bf16Kernels, Kernels, Outer, PANEL, POINTS, Packed, Product};
@@ -47,14 +47,14 @@ impl Products {
         }
     }
 
-    /// Memory for sides with up to so many floats.
+    /// Memory for sides of at most `floats` floats.
     pub(super) fn scratch(&self, floats: usize) -> Rounded {
         // Pairs of rows may have half a row more than half the rows.
         let words = if matches!(self, Products::F32 { .. }) { 0 } else { floats };
         Rounded { left: Aligned::zeros(words), right: Aligned::zeros(words) }
     }
 
-    /// `out = left x weights` at every point, for so many rows.
+    /// `out = left x weights` at every point, for `rows` rows.
     ///
     /// # Panics
     /// When there are no weights or lengths do not fit.

@@ -24,7 +24,7 @@ pub(super) struct BlockScratch {
 }
 
 impl BlockScratch {
-    /// Room for boards of so many floats together, and tiles as [`Tiles::len`] counts them.
+    /// Room for a group's boards, `floats` together, and for its tiles, [`Tiles::len`] floats.
     pub fn new(channels: usize, floats: usize, tiles: usize) -> BlockScratch {
         BlockScratch {
             inner: Floats::zeros(floats),
@@ -50,15 +50,15 @@ impl Block {
         let BlockScratch { inner, tiles, bias, pooled } = scratch;
         let (first, second) = (&self.first, &self.second);
         first.run(kernels, grid, boards, trunk, tiles);
-        for (index, inner) in inner.chunks_exact_mut(grid.len()).take(boards).enumerate() {
+        for (index, inner) in inner.chunks_exact_mut(grid.bordered_len()).take(boards).enumerate() {
             Convolution::finish(kernels, grid, boards, index, tiles, &first.bias, false, inner);
         }
         second.run(kernels, grid, boards, inner, tiles);
-        for (index, trunk) in trunk.chunks_exact_mut(grid.len()).take(boards).enumerate() {
+        for (index, trunk) in trunk.chunks_exact_mut(grid.bordered_len()).take(boards).enumerate() {
             let bias = match &self.pool {
                 None => &second.bias,
                 Some(layer) => {
-                    let inner = &inner[index * grid.len()..][..grid.len()];
+                    let inner = &inner[index * grid.bordered_len()..][..grid.bordered_len()];
                     let pool = Pool { side: grid.side, row_step: grid.row_step(), channels: grid.channels };
                     kernels.pool(&pool, &inner[grid.square(0)..], pooled);
                     layer.run(kernels, pooled, false, bias);

@@ -1,9 +1,9 @@
-//! What the activations of a tower are like: the steps of eight-bit numbers are made of their largest.
+//! The largest activations of a tower, from which the steps of int8 values are made.
 //!
-//! Measured on games that the network plays by its own policy, on every board size: what play reaches, random games
-//! hardly do, and what lies beyond the largest is cut off. Some moves are any legal ones, as a search looks at those
-//! too. The games need no data beside the network and are the same every time, so that a checkpoint always makes the
-//! same evaluator on a machine.
+//! They are measured on games that the network plays by its own policy, on every board size: random games hardly reach
+//! what play reaches, and activations beyond the largest are cut off. Some moves are any legal ones, since a search
+//! looks at such moves too. The games need no data beside the network and are the same every time, so that a
+//! checkpoint always makes the same evaluator on a machine.
 
 use hnefi_engine::{BoardSize, Move, MoveList, Position, Preset};
 

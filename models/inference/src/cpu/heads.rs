@@ -168,7 +168,7 @@ fn every_square(kernels: &Kernels, grid: Grid, board: &[f32], layer: &Dense, rel
     kernels.multiply(&product, &board[grid.square(0)..], &layer.weights, Some(&layer.bias), out);
 }
 
-/// Product of two rows of whole panels, in as many sums as the compiler needs to use vectors.
+/// Product of two rows of whole panels, in a panel of sums, so that the compiler uses vectors.
 fn dot(left: &[f32], right: &[f32]) -> f32 {
     let mut sums = [0.0; PANEL];
     for (left, right) in left.chunks_exact(PANEL).zip(right.chunks_exact(PANEL)) {

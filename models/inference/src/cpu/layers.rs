@@ -99,7 +99,7 @@ impl Convolution {
     pub fn run(&self, kernels: &Kernels, grid: Grid, boards: usize, from: &[f32], tiles: &mut Tiles) {
         let step = Tiles::step(grid, boards);
         let rows = boards * grid.tiles();
-        for (index, board) in from.chunks_exact(grid.len()).take(boards).enumerate() {
+        for (index, board) in from.chunks_exact(grid.bordered_len()).take(boards).enumerate() {
             kernels.input_transform(grid, board, &mut tiles.inputs[index * grid.tiles() * grid.channels..], step);
         }
         let product = Product { matrices: POINTS, rows, left_step: step, out_step: step, relu: false };

@@ -20,11 +20,11 @@ use hnefi_kernels::{
 pub(super) struct LowPrecisionTower {
     kernels: &'static LowPrecisionKernels,
     blocks: Vec<LowPrecisionBlock>,
-    /// What the tower's own inputs count.
+    /// The steps of the tower's inputs.
     inputs: Steps,
 }
 
-/// What a quantised activation of one counts on each board size; 1 in bf16.
+/// What a quantised activation of 1 stands for on each board size; 1 in bf16.
 type Steps = [f32; BoardSize::ALL.len()];
 
 /// A residual block.
@@ -41,9 +41,9 @@ struct LowPrecisionBlock {
 struct LowPrecisionConvolution {
     weights: Weights,
     bias: Floats,
-    /// What each channel's sums count, on each board size.
+    /// What a sum of 1 stands for, `[channels]` on each board size.
     scales: [Floats; BoardSize::ALL.len()],
-    /// What the outputs count.
+    /// The steps of the outputs.
     outputs: Steps,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct LowPrecisionScratch {
 }
 
 impl LowPrecisionTower {
-    /// Rounds a tower of so many channels to bf16.
+    /// Rounds a tower of `channels` channels to bf16.
     pub fn bf16(kernels: &'static LowPrecisionKernels, blocks: &[FoldedBlock], channels: usize) -> LowPrecisionTower {
         let ones = [1.0; BoardSize::ALL.len()];
         let convolution = |folded: &Folded| LowPrecisionConvolution {
@@ -76,7 +76,7 @@ impl LowPrecisionTower {
         LowPrecisionTower { kernels, blocks: blocks.iter().map(block).collect(), inputs: ones }
     }
 
-    /// Rounds a tower of so many channels to eight bits. `peaks` are its largest activations: before each convolution
+    /// Quantises a tower of `channels` channels to int8. `peaks` are its largest activations: before each convolution
     /// in turn, and behind the last.
     pub fn int8(
         kernels: &'static LowPrecisionKernels,
@@ -85,7 +85,7 @@ impl LowPrecisionTower {
         peaks: &[Peaks],
     ) -> LowPrecisionTower {
         let steps = |place: usize| -> Steps {
-            // What is never reached may have any step.
+            // A layer that is never active may have any step.
             peaks[place].map(|peak| if peak > 0.0 { peak / LARGEST_INPUT } else { 1.0 })
         };
         let convolution = |folded: &Folded, place: usize| {
@@ -113,9 +113,9 @@ impl LowPrecisionTower {
         self.kernels.name
     }
 
-    /// Scratch memory for groups of so many squares, and boards of no more than the largest's.
+    /// Scratch memory for groups of `squares` squares.
     pub fn scratch(&self, channels: usize, squares: usize) -> LowPrecisionScratch {
-        let words = squares * channels / self.kernels.numbers;
+        let words = squares * channels / self.kernels.values();
         LowPrecisionScratch {
             trunk: Aligned::zeros(words),
             inner: Aligned::zeros(words),
@@ -138,14 +138,14 @@ impl LowPrecisionTower {
         let kernels = self.kernels;
         let size = BoardSize::ALL.iter().position(|size| size.side() == grid.side).unwrap_or(0);
         let len = kernels.board_len(grid);
-        for (board, to) in trunk.chunks_exact(grid.len()).zip(quantised.chunks_exact_mut(len)).take(boards) {
+        for (board, to) in trunk.chunks_exact(grid.bordered_len()).zip(quantised.chunks_exact_mut(len)).take(boards) {
             kernels.quantise(grid, board, 1.0 / self.inputs[size], to);
         }
         for LowPrecisionBlock { first, second, pool } in &self.blocks {
             for (from, to) in quantised.chunks_exact(len).zip(inner.chunks_exact_mut(len)).take(boards) {
-                kernels.convolve(grid, &first.weights, from, &first.finish(size, &first.bias), None, to);
+                kernels.convolve(grid, &first.weights, from, &first.epilogue(size, &first.bias), None, to);
             }
-            let outputs = trunk.chunks_exact_mut(grid.len()).zip(quantised.chunks_exact_mut(len));
+            let outputs = trunk.chunks_exact_mut(grid.bordered_len()).zip(quantised.chunks_exact_mut(len));
             for (from, (trunk, to)) in inner.chunks_exact(len).zip(outputs).take(boards) {
                 let bias = match pool {
                     None => &second.bias,
@@ -158,14 +158,14 @@ impl LowPrecisionTower {
                         &*bias
                     }
                 };
-                kernels.convolve(grid, &second.weights, from, &second.finish(size, bias), Some(trunk), to);
+                kernels.convolve(grid, &second.weights, from, &second.epilogue(size, bias), Some(trunk), to);
             }
         }
     }
 }
 
 impl LowPrecisionConvolution {
-    fn finish<'a>(&'a self, size: usize, bias: &'a [f32]) -> Epilogue<'a> {
+    fn epilogue<'a>(&'a self, size: usize, bias: &'a [f32]) -> Epilogue<'a> {
         Epilogue { scale: &self.scales[size], bias, inverse: 1.0 / self.outputs[size] }
     }
 }

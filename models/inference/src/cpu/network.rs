@@ -16,7 +16,7 @@ use hnefi_kernels::{BLOCK, Floats, Grid, Kernels, LowPrecisionKernels, POINTS};
 pub struct CpuNetwork {
     kernels: &'static Kernels,
     channels: usize,
-    /// Tiles that go through the tower together at least, where there are so many.
+    /// Tiles that go through the tower together at least, where a request has that many.
     rows: usize,
     stem: Stem,
     tower: Tower,
@@ -160,7 +160,7 @@ impl CpuNetwork {
         self.lay_out(position.size(), scratch);
         self.enter(0, &self.encoding.features(position), scratch);
         let Scratch { grid, trunk, tower, .. } = scratch;
-        let largest = |activations: &[f32]| activations[..grid.len()].iter().copied().fold(0.0, f32::max);
+        let largest = |activations: &[f32]| activations[..grid.bordered_len()].iter().copied().fold(0.0, f32::max);
         let mut reached = vec![largest(trunk)];
         if let (Tower::Single(blocks), TowerScratch::Single(inner)) = (&self.tower, tower) {
             for block in blocks {
@@ -185,7 +185,7 @@ impl CpuNetwork {
     /// Scratch memory for an evaluator of this network.
     pub(super) fn scratch(&self) -> Scratch {
         let sizes = BoardSize::ALL;
-        let floats = sizes.iter().map(|&size| self.group(size) * self.grid(size).len()).max().unwrap_or(0);
+        let floats = sizes.iter().map(|&size| self.group(size) * self.grid(size).bordered_len()).max().unwrap_or(0);
         let tower = match &self.tower {
             Tower::Single(_) => {
                 let tiles = sizes.iter().map(|&size| Tiles::len(self.grid(size), self.group(size))).max().unwrap_or(0);
@@ -225,7 +225,7 @@ impl CpuNetwork {
     /// Enters a position as board `index` of the group.
     pub(super) fn enter(&self, index: usize, features: &Features, scratch: &mut Scratch) {
         let grid = scratch.grid;
-        let board = &mut scratch.trunk[index * grid.len()..][..grid.len()];
+        let board = &mut scratch.trunk[index * grid.bordered_len()..][..grid.bordered_len()];
         self.stem.run(self.kernels, grid, features, &mut scratch.bias, board);
     }
 
@@ -252,19 +252,19 @@ impl CpuNetwork {
         scratch: &mut Scratch,
         logits: &mut Vec<f32>,
     ) {
-        let board = &scratch.trunk[index * scratch.grid.len()..][..scratch.grid.len()];
+        let board = &scratch.trunk[index * scratch.grid.bordered_len()..][..scratch.grid.bordered_len()];
         self.heads(side).policy(self.kernels, scratch.grid, board, places, &mut scratch.heads, logits);
     }
 
     /// Win, draw and loss logits and ln(1 + plies left) of board `index`.
     pub(super) fn value(&self, index: usize, side: Side, scratch: &mut Scratch) -> [f32; 4] {
-        let board = &scratch.trunk[index * scratch.grid.len()..][..scratch.grid.len()];
+        let board = &scratch.trunk[index * scratch.grid.bordered_len()..][..scratch.grid.bordered_len()];
         self.heads(side).value(self.kernels, scratch.grid, board, &mut scratch.heads)
     }
 
     /// Logits of each square's final content on board `index`.
     pub(super) fn occupancy(&self, index: usize, scratch: &mut Scratch) -> Vec<[f32; 4]> {
-        let board = &scratch.trunk[index * scratch.grid.len()..][..scratch.grid.len()];
+        let board = &scratch.trunk[index * scratch.grid.bordered_len()..][..scratch.grid.bordered_len()];
         self.occupancy.run(self.kernels, scratch.grid, board, &mut scratch.heads)
     }
 
@@ -274,8 +274,8 @@ impl CpuNetwork {
     }
 }
 
-/// How many tiles share one pass over the weights: two register blocks' worth while all weights stay in a core's share
-/// of the cache, and more beyond that, where reading them is what takes the time.
+/// How many tiles share one pass over the weights: the rows of two register blocks while all weights stay in a core's
+/// share of the cache, and more beyond, because reading the weights then takes most of the time.
 fn rows(channels: usize, blocks: usize) -> usize {
     const CACHE: usize = 12 << 20;
     let tower = 2 * blocks * POINTS * channels * channels * size_of::<f32>();

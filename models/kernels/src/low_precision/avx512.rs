@@ -1,22 +1,24 @@
-//! The quantise arithmetic by the instructions made for it.
+//! Low precision by the instructions made for it.
 
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
+use super::super::dot::Dot;
 use super::super::vector::{Avx512, Vector};
-use super::dot::{Bf16, Dot};
+use super::{Bf16, LowPrecision};
 
-/// Sums of products of bf16 numbers; needs AVX-512F and AVX-512 BF16.
+/// Sums of products of bf16 values; needs AVX-512F and AVX-512 BF16.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Avx512Bf16(__m512);
+pub(super) struct Avx512Bf16(__m512);
 
 // SAFETY: each method is a few instructions of AVX-512F and AVX-512 BF16, which the caller vouches for. It touches a
-// word, a register of words or sixteen numbers (32 bytes). `transmute` is between registers of the same bits.
+// word, a register of words or sixteen values (32 bytes). `transmute` is between registers of the same bits.
 #[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
 unsafe impl Dot for Avx512Bf16 {
+    type Element = u32;
+    type Elements = __m512i;
     type Vector = Avx512;
-    type Words = __m512i;
-    const NUMBERS: usize = 2;
+    const VALUES: usize = 2;
 
     #[inline(always)]
     unsafe fn zero() -> Avx512Bf16 {
@@ -46,20 +48,24 @@ unsafe impl Dot for Avx512Bf16 {
     unsafe fn floats(self, _: Avx512) -> Avx512 {
         Avx512(self.0)
     }
+}
 
+// SAFETY: as above.
+#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
+unsafe impl LowPrecision for Avx512Bf16 {
     #[inline(always)]
     unsafe fn quantise(values: Avx512, _: Avx512, to: *mut u32) {
         unsafe {
-            let numbers = transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(values.0));
-            _mm256_storeu_si256(to.cast(), numbers);
+            let values = transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(values.0));
+            _mm256_storeu_si256(to.cast(), values);
         }
     }
 
     #[inline(always)]
     unsafe fn dequantise(from: *const u32, _: Avx512) -> Avx512 {
         unsafe {
-            let numbers = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
-            Avx512(_mm512_castsi512_ps(_mm512_slli_epi32::<16>(numbers)))
+            let values = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
+            Avx512(_mm512_castsi512_ps(_mm512_slli_epi32::<16>(values)))
         }
     }
 }
@@ -77,17 +83,18 @@ unsafe impl Bf16 for Avx512Bf16 {
     }
 }
 
-/// Sums of products of eight-bit numbers; needs AVX-512F and AVX-512 VNNI.
+/// Sums of products of int8 values; needs AVX-512F and AVX-512 VNNI.
 #[derive(Clone, Copy)]
-pub(in super::super) struct Avx512Vnni(__m512i);
+pub(super) struct Avx512Vnni(__m512i);
 
 // SAFETY: each method is a few instructions of AVX-512F and AVX-512 VNNI, which the caller vouches for. It touches a
-// word, a register of words or sixteen numbers (16 bytes).
+// word, a register of words or sixteen values (16 bytes).
 #[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
 unsafe impl Dot for Avx512Vnni {
+    type Element = u32;
+    type Elements = __m512i;
     type Vector = Avx512;
-    type Words = __m512i;
-    const NUMBERS: usize = 4;
+    const VALUES: usize = 4;
 
     #[inline(always)]
     unsafe fn zero() -> Avx512Vnni {
@@ -114,7 +121,11 @@ unsafe impl Dot for Avx512Vnni {
         // Rounded twice, as in plain Rust, so that both make the same whole numbers later.
         unsafe { Avx512(_mm512_cvtepi32_ps(self.0)).mul(scale) }
     }
+}
 
+// SAFETY: as above.
+#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
+unsafe impl LowPrecision for Avx512Vnni {
     #[inline(always)]
     unsafe fn quantise(values: Avx512, inverse: Avx512, to: *mut u32) {
         unsafe {
@@ -126,8 +137,8 @@ unsafe impl Dot for Avx512Vnni {
     #[inline(always)]
     unsafe fn dequantise(from: *const u32, step: Avx512) -> Avx512 {
         unsafe {
-            let numbers = _mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast()));
-            Avx512(_mm512_cvtepi32_ps(numbers)).mul(step)
+            let values = _mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast()));
+            Avx512(_mm512_cvtepi32_ps(values)).mul(step)
         }
     }
 }

@@ -1,26 +1,47 @@
-//! A direct 3x3 convolution of quantise numbers on a board without border.
+//! A direct 3x3 convolution of quantised values on a board without border.
 //!
 //! A row of the board by a few panels of output channels stays in registers from the first product to the last
 //! rounding. Weights off the board are skipped, which saves a tenth to a quarter of the products.
 
 use super::super::vector::Vector;
 use super::super::{Grid, PANEL};
-use super::dot::Dot;
-use super::{Epilogue, TAPS, Weights};
+use super::{Epilogue, LowPrecision, TAPS, Weights};
 
-/// Convolves `board`, `[SIDE * SIDE][words]`, and finishes the sums as `finish` says: where there is a `trunk`, a
-/// bordered board of floats, the result is added to it before the ReLU and written there; `out` gets it as quantise
-/// numbers.
+/// Convolves `board`, `[squares][words]`, and applies the epilogue. Where there is a `trunk`, a board of floats with a
+/// border, the result is added to it before the ReLU and written there; `out` becomes the result, quantised.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; `grid.side` is `SIDE`, and all lengths are those of `grid`, `weights` being
-/// of as many inputs as outputs and `grid.channels` a multiple of the panel.
+/// The CPU has the instruction set of `D`; the side is 7, 9 or 11, the channels are a multiple of the panel, and all
+/// lengths fit `grid`.
 #[inline(always)]
-pub(super) unsafe fn convolve<D: Dot, const SIDE: usize, const PANELS: usize>(
+pub(super) unsafe fn convolve<D: LowPrecision, const PANELS: usize>(
     grid: Grid,
     weights: &Weights,
     board: &[u32],
-    finish: &Epilogue<'_>,
+    epilogue: &Epilogue<'_>,
+    trunk: Option<&mut [f32]>,
+    out: &mut [u32],
+) {
+    // SAFETY: as the caller vouches.
+    unsafe {
+        match grid.side {
+            7 => rows::<D, 7, PANELS>(grid, weights, board, epilogue, trunk, out),
+            9 => rows::<D, 9, PANELS>(grid, weights, board, epilogue, trunk, out),
+            _ => rows::<D, 11, PANELS>(grid, weights, board, epilogue, trunk, out),
+        }
+    }
+}
+
+/// [`convolve`] for one side.
+///
+/// # Safety
+/// As for [`convolve`], and `grid.side` is `SIDE`.
+#[inline(always)]
+unsafe fn rows<D: LowPrecision, const SIDE: usize, const PANELS: usize>(
+    grid: Grid,
+    weights: &Weights,
+    board: &[u32],
+    epilogue: &Epilogue<'_>,
     mut trunk: Option<&mut [f32]>,
     out: &mut [u32],
 ) {
@@ -32,9 +53,9 @@ pub(super) unsafe fn convolve<D: Dot, const SIDE: usize, const PANELS: usize>(
             // SAFETY: as the caller vouches, and the panels end within the channels.
             unsafe {
                 if wide {
-                    row::<D, SIDE, PANELS>(grid, weights, board, y, channel, finish, trunk, out);
+                    row::<D, SIDE, PANELS>(grid, weights, board, y, channel, epilogue, trunk, out);
                 } else {
-                    row::<D, SIDE, 1>(grid, weights, board, y, channel, finish, trunk, out);
+                    row::<D, SIDE, 1>(grid, weights, board, y, channel, epilogue, trunk, out);
                 }
             }
         }
@@ -48,13 +69,13 @@ pub(super) unsafe fn convolve<D: Dot, const SIDE: usize, const PANELS: usize>(
 /// As for [`convolve`], and the panels end within the channels.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's operands")]
-unsafe fn row<D: Dot, const SIDE: usize, const PANELS: usize>(
+unsafe fn row<D: LowPrecision, const SIDE: usize, const PANELS: usize>(
     grid: Grid,
     weights: &Weights,
     board: &[u32],
     y: usize,
     channel: usize,
-    finish: &Epilogue<'_>,
+    epilogue: &Epilogue<'_>,
     trunk: Option<&mut [f32]>,
     out: &mut [u32],
 ) {
@@ -63,12 +84,12 @@ unsafe fn row<D: Dot, const SIDE: usize, const PANELS: usize>(
     // for.
     unsafe {
         let sums = sums_of::<D, SIDE, PANELS>(words, board.as_ptr(), weights.panel(channel / PANEL), y);
-        let (zero, inverse) = (D::Vector::splat(0.0), D::Vector::splat(finish.inverse));
+        let (zero, inverse) = (D::Vector::splat(0.0), D::Vector::splat(epilogue.inverse));
         let trunk = trunk.map(|trunk| trunk.as_mut_ptr().add(grid.square(y * SIDE)));
         for (panel, sums) in sums.iter().enumerate() {
             let channel = channel + panel * PANEL;
-            let scale = D::Vector::load(finish.scale.as_ptr().add(channel));
-            let bias = D::Vector::load(finish.bias.as_ptr().add(channel));
+            let scale = D::Vector::load(epilogue.scale.as_ptr().add(channel));
+            let bias = D::Vector::load(epilogue.bias.as_ptr().add(channel));
             for (column, sum) in sums.iter().enumerate() {
                 let mut value = sum.floats(scale).add(bias);
                 if let Some(trunk) = trunk {
@@ -78,7 +99,7 @@ unsafe fn row<D: Dot, const SIDE: usize, const PANELS: usize>(
                 } else {
                     value = value.max(zero);
                 }
-                let to = out.as_mut_ptr().add((y * SIDE + column) * words + channel / D::NUMBERS);
+                let to = out.as_mut_ptr().add((y * SIDE + column) * words + channel / D::VALUES);
                 D::quantise(value, inverse, to);
             }
         }
@@ -91,7 +112,7 @@ unsafe fn row<D: Dot, const SIDE: usize, const PANELS: usize>(
 /// The CPU has the instruction set of `D`; `board` has `SIDE * SIDE * words` words, and `panels` as many words of
 /// weights as `PANELS` panels have.
 #[inline(always)]
-unsafe fn sums_of<D: Dot, const SIDE: usize, const PANELS: usize>(
+unsafe fn sums_of<D: LowPrecision, const SIDE: usize, const PANELS: usize>(
     words: usize,
     board: *const u32,
     panels: *const u32,
@@ -111,13 +132,13 @@ unsafe fn sums_of<D: Dot, const SIDE: usize, const PANELS: usize>(
     }
 }
 
-/// Adds what one column of the kernel, 0 to 2, gives a row of outputs.
+/// Adds the products of one column of the kernel, 0 to 2, to a row of sums.
 ///
 /// # Safety
 /// The CPU has the instruction set of `D`; `from` is a row of `SIDE` squares, and `taps` are the words of weights of
-/// the first panel, those of the others following at [`TAPS`] times the distance.
+/// the first panel; the words of each further panel follow at [`TAPS`] times the distance.
 #[inline(always)]
-unsafe fn tap<D: Dot, const SIDE: usize, const PANELS: usize, const COLUMN: usize>(
+unsafe fn tap<D: LowPrecision, const SIDE: usize, const PANELS: usize, const COLUMN: usize>(
     words: usize,
     from: *const u32,
     taps: *const u32,
@@ -142,37 +163,37 @@ unsafe fn tap<D: Dot, const SIDE: usize, const PANELS: usize, const COLUMN: usiz
     }
 }
 
-/// The squares of a bordered board of floats, none of them negative, as quantise numbers on a board without border.
+/// The squares of a bordered board of floats, none of them negative, quantised on a board without border.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`, and the lengths are those of `grid`.
+/// The CPU has the instruction set of `D`, and all lengths fit `grid`.
 #[inline(always)]
-pub(super) unsafe fn quantise<D: Dot>(grid: Grid, board: &[f32], inverse: f32, out: &mut [u32]) {
+pub(super) unsafe fn quantise<D: LowPrecision>(grid: Grid, board: &[f32], inverse: f32, out: &mut [u32]) {
     // SAFETY: as the caller vouches.
     unsafe {
         let inverse = D::Vector::splat(inverse);
         for square in 0..grid.side * grid.side {
             let from = board.as_ptr().add(grid.square(square));
-            let to = out.as_mut_ptr().add(square * grid.channels / D::NUMBERS);
+            let to = out.as_mut_ptr().add(square * grid.channels / D::VALUES);
             for channel in (0..grid.channels).step_by(PANEL) {
-                D::quantise(D::Vector::load(from.add(channel)), inverse, to.add(channel / D::NUMBERS));
+                D::quantise(D::Vector::load(from.add(channel)), inverse, to.add(channel / D::VALUES));
             }
         }
     }
 }
 
-/// quantised numbers as floats.
+/// Quantised values as floats.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; `out` is a multiple of the panel and `D::NUMBERS` times as long as
-/// `numbers`.
+/// The CPU has the instruction set of `D`; `out` is a multiple of the panel and `D::VALUES` times as long as
+/// `quantised`.
 #[inline(always)]
-pub(super) unsafe fn dequantise<D: Dot>(numbers: &[u32], step: f32, out: &mut [f32]) {
+pub(super) unsafe fn dequantise<D: LowPrecision>(quantised: &[u32], step: f32, out: &mut [f32]) {
     // SAFETY: as the caller vouches.
     unsafe {
         let step = D::Vector::splat(step);
         for at in (0..out.len()).step_by(PANEL) {
-            D::dequantise(numbers.as_ptr().add(at / D::NUMBERS), step).store(out.as_mut_ptr().add(at));
+            D::dequantise(quantised.as_ptr().add(at / D::VALUES), step).store(out.as_mut_ptr().add(at));
         }
     }
 }

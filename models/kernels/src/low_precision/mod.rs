@@ -1,202 +1,195 @@
-//! Convolutions of bf16 and of eight-bit numbers, and matrix products of bf16 numbers: half and a quarter of the bytes
-//! of a float, and two and four products where an instruction makes one of floats.
+//! Convolutions of bf16 and int8 values, and matrix products of bf16 values: half and a quarter of the bytes of a
+//! float, and two and four products in the instruction that makes one product of floats.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `dot` | the operations, and both arithmetics in plain Rust |
+//! | `portable` | both arithmetics in plain Rust |
 //! | `avx512` | the same by AVX-512 BF16 and AVX-512 VNNI |
-//! | `convolution` | a direct 3x3 convolution out of them |
-//! | `weights` | rounding and packing |
-//! | `product` | matrix products of bf16 numbers, for training |
-//! | `bf16` | their table of entry points |
+//! | `convolution` | a direct 3x3 convolution |
+//! | `weights` | rounding and packing of weights |
+//! | `round` | rounding of the operands of products |
 //!
-//! [`LowPrecisionKernels`] is a table of entry points as [`super::Kernels`] is. The eight-bit tables give the same numbers
-//! bit by bit. Those of bf16 differ in how a CPU rounds while it sums up, and in nothing else.
+//! The int8 tables give the same results bit by bit. The bf16 tables differ only in how a CPU rounds while it sums up.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod bf16;
 mod convolution;
-mod dot;
-mod product;
+mod portable;
+mod round;
 #[cfg(test)]
 mod tests;
 mod weights;
 
-pub use bf16::Bf16Kernels;
 pub use weights::{Int8Weights, Weights};
 
-use super::{Grid, PANEL};
-#[cfg(target_arch = "x86_64")]
-use avx512::{Avx512Bf16, Avx512Vnni};
-use dot::{Dot, PortableBf16, PortableInt8};
+use super::dispatch::dispatch;
+use super::dot::Dot;
+use super::{Grid, Outer, PANEL, Packed, Product, product};
 
 /// Weights of a 3x3 kernel.
 const TAPS: usize = 9;
 
-/// The largest eight-bit input.
+/// The largest int8 input: inputs have no sign.
 pub const LARGEST_INPUT: f32 = 255.0;
 
-/// What becomes of the sums of a convolution.
+/// An arithmetic of low precision, beyond its products: conversions from floats and back.
+///
+/// # Safety
+/// As for [`Dot`].
+unsafe trait LowPrecision: Dot<Element = u32> {
+    /// Writes a panel of quantised values: bf16 values, or whole numbers of `values`, none of them negative, times
+    /// `inverse`.
+    unsafe fn quantise(values: Self::Vector, inverse: Self::Vector, to: *mut u32);
+    /// The panel of quantised values at `from` as floats: whole numbers times `step`.
+    unsafe fn dequantise(from: *const u32, step: Self::Vector) -> Self::Vector;
+}
+
+/// Sums of products of bf16 values, and their operands.
+///
+/// # Safety
+/// As for [`Dot`].
+unsafe trait Bf16: LowPrecision {
+    /// Writes a panel of words: the values of `low` in the lower halves, the values of `high` in the upper halves.
+    unsafe fn pair(low: Self::Vector, high: Self::Vector, to: *mut u32);
+}
+
+/// What a convolution does with its sums.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'a> {
-    /// What each channel's sums count; of use to eight-bit numbers alone.
+    /// What a sum of 1 stands for, `[channels]`; for int8 alone.
     pub scale: &'a [f32],
-    /// A bias per channel.
+    /// A bias, `[channels]`.
     pub bias: &'a [f32],
-    /// One over the step of the quantise outputs; of use to eight-bit numbers alone.
+    /// One over the step of the quantised outputs; for int8 alone.
     pub inverse: f32,
 }
 
-/// The kernels of one quantise arithmetic and one instruction set.
-#[derive(Debug)]
-#[expect(clippy::type_complexity, reason = "the kernels' signatures, each used once")]
-pub struct LowPrecisionKernels {
-    /// What they are called, for people.
-    pub name: &'static str,
-    /// Numbers in a word.
-    pub numbers: usize,
-    convolve: unsafe fn(Grid, &Weights, &[u32], &Epilogue<'_>, Option<&mut [f32]>, &mut [u32]),
-    quantise: unsafe fn(Grid, &[f32], f32, &mut [u32]),
-    dequantise: unsafe fn(&[u32], f32, &mut [f32]),
-}
-
-/// Makes the table of one arithmetic and instruction set: every kernel in a function of its own that enables the
-/// features. After the register type stands how many panels a register block has.
-macro_rules! low_precision_kernels {
-    ($module:ident, $name:expr, $dot:ty, $panels:literal $(, $features:literal)?) => {
-        mod $module {
-            use super::*;
-
-            pub(super) static KERNELS: LowPrecisionKernels =
-                LowPrecisionKernels { name: $name, numbers: <$dot as Dot>::NUMBERS, convolve, quantise, dequantise };
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn convolve(
-                grid: Grid,
-                weights: &Weights,
-                board: &[u32],
-                finish: &Epilogue<'_>,
-                trunk: Option<&mut [f32]>,
-                out: &mut [u32],
-            ) {
-                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe {
-                    match grid.side {
-                        7 => convolution::convolve::<$dot, 7, $panels>(grid, weights, board, finish, trunk, out),
-                        9 => convolution::convolve::<$dot, 9, $panels>(grid, weights, board, finish, trunk, out),
-                        _ => convolution::convolve::<$dot, 11, $panels>(grid, weights, board, finish, trunk, out),
-                    }
-                }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn quantise(grid: Grid, board: &[f32], inverse: f32, out: &mut [u32]) {
-                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { convolution::quantise::<$dot>(grid, board, inverse, out) }
-            }
-
-            $(#[target_feature(enable = $features)])?
-            unsafe fn dequantise(numbers: &[u32], step: f32, out: &mut [f32]) {
-                // SAFETY: the caller's promise is the kernel's, and the features are enabled here.
-                unsafe { convolution::dequantise::<$dot>(numbers, step, out) }
-            }
-        }
-    };
-}
-
-low_precision_kernels!(bf16_portable, "portable", PortableBf16, 1);
-low_precision_kernels!(int8_portable, "portable", PortableInt8, 1);
-// Two panels by eleven squares are twenty-two of the thirty-two registers.
-#[cfg(target_arch = "x86_64")]
-low_precision_kernels!(bf16_avx512, LowPrecisionKernels::BF16, Avx512Bf16, 2, "avx512f,avx512bf16");
-#[cfg(target_arch = "x86_64")]
-low_precision_kernels!(int8_avx512, LowPrecisionKernels::INT8, Avx512Vnni, 2, "avx512f,avx512vnni");
-
-impl LowPrecisionKernels {
-    /// What the kernels are called that have instructions made for bf16.
-    pub const BF16: &'static str = "AVX-512 BF16";
-
-    /// What the kernels are called that have instructions made for eight-bit numbers.
-    pub const INT8: &'static str = "AVX-512 VNNI";
+dispatch! {
+    /// The convolution kernels of one arithmetic of low precision and one instruction set.
+    pub struct LowPrecisionKernels;
 
     /// The tables for bf16 that this CPU can run, fastest first.
-    pub fn bf16() -> impl Iterator<Item = &'static LowPrecisionKernels> {
-        #[cfg(target_arch = "x86_64")]
-        let vectors = (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bf16"))
-            .then_some(&bf16_avx512::KERNELS);
-        #[cfg(not(target_arch = "x86_64"))]
-        let vectors = None;
-        vectors.into_iter().chain([&bf16_portable::KERNELS])
-    }
-
-    /// The tables for eight-bit numbers that this CPU can run, fastest first.
-    pub fn int8() -> impl Iterator<Item = &'static LowPrecisionKernels> {
-        #[cfg(target_arch = "x86_64")]
-        let vectors = (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni"))
-            .then_some(&int8_avx512::KERNELS);
-        #[cfg(not(target_arch = "x86_64"))]
-        let vectors = None;
-        vectors.into_iter().chain([&int8_portable::KERNELS])
-    }
-
+    pub fn bf16();
     /// The fastest table for bf16 that this CPU can run.
-    pub fn best_bf16() -> &'static LowPrecisionKernels {
-        LowPrecisionKernels::bf16().next().unwrap_or(&bf16_portable::KERNELS)
+    pub fn best_bf16();
+    // Two panels by eleven squares are twenty-two of the thirty-two registers.
+    use bf16_avx512 LowPrecisionKernels::BF16, "avx512f", "avx512bf16" => {
+        type Sums = avx512::Avx512Bf16;
+        const PANELS: usize = 2;
+    }
+    else bf16_portable "portable" => {
+        type Sums = portable::PortableBf16;
+        const PANELS: usize = 1;
     }
 
-    /// The fastest table for eight-bit numbers that this CPU can run.
-    pub fn best_int8() -> &'static LowPrecisionKernels {
-        LowPrecisionKernels::int8().next().unwrap_or(&int8_portable::KERNELS)
+    /// The tables for int8 that this CPU can run, fastest first.
+    pub fn int8();
+    /// The fastest table for int8 that this CPU can run.
+    pub fn best_int8();
+    use int8_avx512 LowPrecisionKernels::INT8, "avx512f", "avx512vnni" => {
+        type Sums = avx512::Avx512Vnni;
+        const PANELS: usize = 2;
     }
+    else int8_portable "portable" => {
+        type Sums = portable::PortableInt8;
+        const PANELS: usize = 1;
+    }
+
+    impl(table) {
+        /// Values in a word.
+        fn values() -> usize => <Sums as Dot>::VALUES;
+
+        /// A 3x3 convolution of a quantised board `[squares][channels]` without border, and its [`Epilogue`]:
+        /// `relu(sums * scale + bias)`. Where there is a `trunk`, a board of floats with a border, its values are added
+        /// before the ReLU and become the result. `out` becomes the result quantised. The side is 7, 9 or 11.
+        fn convolve(
+            grid: Grid,
+            weights: &Weights,
+            board: &[u32],
+            epilogue: &Epilogue<'_>,
+            trunk: Option<&mut [f32]>,
+            out: &mut [u32],
+        )
+        where [7, 9, 11].contains(&grid.side) && grid.is_whole(), "side or channels of {grid:?}";
+        where weights.fit(grid.channels, table.values()), "weights of another arithmetic or size than {grid:?}";
+        where board.len() == table.board_len(grid) && out.len() == board.len(), "boards of {grid:?}";
+        where epilogue.scale.len() == grid.channels && epilogue.bias.len() == grid.channels, "channels of {grid:?}";
+        where trunk.as_ref().is_none_or(|trunk| trunk.len() == grid.bordered_len()), "trunk of {grid:?}";
+        => convolution::convolve::<Sums, PANELS>(grid, weights, board, epilogue, trunk, out);
+
+        /// Quantises a board of floats with a border, none of them negative, to a board without border; `inverse` as in
+        /// [`Epilogue`].
+        fn quantise(grid: Grid, board: &[f32], inverse: f32, out: &mut [u32])
+        where grid.is_whole(), "channels of {grid:?}";
+        where board.len() == grid.bordered_len() && out.len() == table.board_len(grid), "boards of {grid:?}";
+        => convolution::quantise::<Sums>(grid, board, inverse, out);
+
+        /// Quantised values as floats; `step` is what an int8 value of 1 stands for.
+        fn dequantise(quantised: &[u32], step: f32, out: &mut [f32])
+        where out.len().is_multiple_of(PANEL) && out.len() == quantised.len() * table.values(), "a float per value";
+        => convolution::dequantise::<Sums>(quantised, step, out);
+    }
+}
+
+impl LowPrecisionKernels {
+    /// The name of the kernels that have instructions made for bf16.
+    pub const BF16: &'static str = "AVX-512 BF16";
+
+    /// The name of the kernels that have instructions made for int8.
+    pub const INT8: &'static str = "AVX-512 VNNI";
 
     /// Words of a board without border.
     pub fn board_len(&self, grid: Grid) -> usize {
-        grid.inner_len() / self.numbers
+        grid.inner_len() / self.values()
+    }
+}
+
+dispatch! {
+    /// The products of bf16 values of one instruction set, for training: operands are rounded to bf16, and sums are of
+    /// floats.
+    ///
+    /// Two values that are neighbours along a sum share a word. A product over channels has neighbouring channels in a
+    /// word ([`Bf16Kernels::round`]); an outer product, which sums over rows, has a channel's values in two rows
+    /// ([`Bf16Kernels::pair_rows`]).
+    pub struct Bf16Kernels;
+
+    /// The tables that this CPU can run, fastest first.
+    pub fn available();
+    /// The fastest table that this CPU can run.
+    pub fn best();
+    // As for floats, twenty-four of the thirty-two registers hold sums.
+    use products_avx512 LowPrecisionKernels::BF16, "avx512f", "avx512bf16" => {
+        type Sums = avx512::Avx512Bf16;
+        const PANELS: usize = 2;
+        const ROWS: usize = 12;
+    }
+    else products_portable "portable" => {
+        type Sums = portable::PortableBf16;
+        const PANELS: usize = 1;
+        const ROWS: usize = 6;
     }
 
-    /// A 3x3 convolution of a board without border, and what [`Epilogue`] says of its sums: `relu(sums * scale + bias)`,
-    /// with `trunk`, a bordered board of floats, added before and overwritten if there is one. `out` gets it in quantise
-    /// numbers.
-    ///
-    /// # Panics
-    /// When a length does not fit, or the side is not 7, 9 or 11.
-    pub fn convolve(
-        &self,
-        grid: Grid,
-        weights: &Weights,
-        board: &[u32],
-        finish: &Epilogue<'_>,
-        trunk: Option<&mut [f32]>,
-        out: &mut [u32],
-    ) {
-        assert!([7, 9, 11].contains(&grid.side) && grid.channels.is_multiple_of(PANEL), "{grid:?}");
-        assert!(weights.fit(grid.channels, self.numbers), "weights of {} words on {grid:?}", weights.words);
-        assert!(board.len() == self.board_len(grid) && out.len() == board.len(), "boards of {grid:?}");
-        assert!(finish.scale.len() == grid.channels && finish.bias.len() == grid.channels, "channels of {grid:?}");
-        assert!(trunk.as_ref().is_none_or(|trunk| trunk.len() == grid.len()), "trunk of {grid:?}");
-        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
-        unsafe { (self.convolve)(grid, weights, board, finish, trunk, out) }
-    }
+    impl(_) {
+        /// Rounds floats; neighbours share a word.
+        fn round(values: &[f32], out: &mut [u32])
+        where values.len().is_multiple_of(PANEL) && out.len() * 2 == values.len(), "a word per two floats";
+        => round::round::<Sums>(values, out);
 
-    /// A bordered board of floats, none of them negative, in quantise numbers without border; `inverse` as in [`Epilogue`].
-    ///
-    /// # Panics
-    /// When a length does not fit.
-    pub fn quantise(&self, grid: Grid, board: &[f32], inverse: f32, out: &mut [u32]) {
-        assert!(grid.channels.is_multiple_of(PANEL), "{grid:?}");
-        assert!(board.len() == grid.len() && out.len() == self.board_len(grid), "boards of {grid:?}");
-        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
-        unsafe { (self.quantise)(grid, board, inverse, out) }
-    }
+        /// Rounds rows `[rows, channels]` of floats to `[rows / 2, channels]` words, the second of two rows in the
+        /// upper halves; a last odd row has zeros there.
+        fn pair_rows(channels: usize, values: &[f32], out: &mut [u32])
+        where channels > 0 && channels.is_multiple_of(PANEL) && values.len().is_multiple_of(channels), "whole rows";
+        where out.len() == (values.len() / channels).div_ceil(2) * channels, "a word per pair of floats";
+        => round::pair_rows::<Sums>(channels, values, out);
 
-    /// quantised numbers as floats; `step` is what one of eight bits counts.
-    ///
-    /// # Panics
-    /// When a length does not fit.
-    pub fn dequantise(&self, numbers: &[u32], step: f32, out: &mut [f32]) {
-        assert!(out.len().is_multiple_of(PANEL) && out.len() == numbers.len() * self.numbers, "lengths");
-        // SAFETY: lengths were checked, and a table is only handed out where the CPU has its features.
-        unsafe { (self.dequantise)(numbers, step, out) }
+        /// Matrix products `left x right` of words, without a ReLU; the depth is counted in words.
+        fn multiply(product: &Product, left: &[u32], right: &Packed<u32>, out: &mut [f32])
+        where product.fits(left, right, out) && !product.relu, "product {product:?} does not fit its operands";
+        => product::multiply::<Sums, PANELS, ROWS>(&Product { relu: false, ..*product }, left, right, None, out);
+
+        /// Adds the products `leftᵀ x right` to `out`; rows of both are pairs of rows.
+        fn add_outer(product: &Outer, left: &[u32], right: &[u32], out: &mut [f32])
+        where product.fits(left, right, out), "{product:?} does not fit its operands";
+        => product::add_outer::<Sums, PANELS, ROWS>(product, left, right, out);
     }
 }

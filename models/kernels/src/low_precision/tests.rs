@@ -3,7 +3,7 @@
 use super::super::product::{Outer, Product};
 use super::super::tests::{filled, values};
 use super::super::{Aligned, Floats, Packed};
-use super::dot::bf16;
+use super::portable::bf16;
 use super::*;
 
 const CHANNELS: [usize; 6] = [16, 32, 48, 64, 96, 128];
@@ -53,7 +53,7 @@ fn taps(side: usize, mut add: impl FnMut(usize, usize, usize)) {
 
 /// A bordered board of floats from 0 to 2.
 fn trunk(grid: Grid) -> Floats {
-    let mut trunk = Floats::zeros(grid.len());
+    let mut trunk = Floats::zeros(grid.bordered_len());
     for square in 0..grid.side * grid.side {
         for (place, value) in trunk[grid.square(square)..][..grid.channels].iter_mut().zip(values(90 + square as u64)) {
             *place = value + 1.0;
@@ -92,7 +92,7 @@ fn eight_bit_convolutions_are_right_bit_by_bit() {
             });
             for add in [false, true] {
                 let before = trunk(grid);
-                let (mut expected, mut expected_trunk) = (Vec::new(), Floats::zeros(grid.len()));
+                let (mut expected, mut expected_trunk) = (Vec::new(), Floats::zeros(grid.bordered_len()));
                 for (at, &sum) in sums.iter().enumerate() {
                     let place = grid.square(at / channels) + at % channels;
                     let mut value = sum as f32 * finish.scale[at % channels] + bias[at % channels];

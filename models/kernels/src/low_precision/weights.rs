@@ -1,14 +1,14 @@
-//! Weights of 3x3 kernels rounded to quantise numbers, in the order in which the convolution reads them.
+//! Weights of 3x3 kernels in low precision, in the order in which the convolution reads them.
 
 use super::super::{Aligned, Floats, PANEL};
 use super::TAPS;
-use super::dot::bf16;
+use super::portable::bf16;
 
-/// The largest eight-bit weight; the lowest is its negative.
+/// The largest int8 weight; the lowest is its negative.
 const LARGEST_WEIGHT: f64 = 127.0;
 
-/// Quantised weights of a convolution, `[channels / PANEL][TAPS][words][PANEL]`: the words of a square's inputs for each
-/// of a panel's outputs.
+/// Quantised weights of a convolution, `[channels / PANEL][TAPS][words][PANEL]`: for each output of a panel the words
+/// of a square's inputs.
 #[derive(Debug)]
 pub struct Weights {
     memory: Aligned<u32>,
@@ -16,38 +16,38 @@ pub struct Weights {
     pub(super) words: usize,
 }
 
-/// Eight-bit weights and what they count.
+/// Int8 weights and what they stand for.
 #[derive(Debug)]
 pub struct Int8Weights {
     /// The rounded weights.
     pub weights: Weights,
-    /// What a weight of one counts, for each output channel.
+    /// What a weight of 1 stands for, `[channels]`.
     pub steps: Floats,
 }
 
 impl Weights {
-    /// Packs numbers of `32 / numbers` bits that `number(output, input, tap)` names, in the lowest bits; both kinds of
-    /// channels are as many, a multiple of [`PANEL`].
-    fn pack(channels: usize, numbers: usize, number: impl Fn(usize, usize, usize) -> u32) -> Weights {
-        let words = channels / numbers;
+    /// Packs `values` values to a word: `value(output, input, tap)` returns one in the lowest bits. There are
+    /// `channels` outputs and `channels` inputs, a multiple of [`PANEL`].
+    fn pack(channels: usize, values: usize, value: impl Fn(usize, usize, usize) -> u32) -> Weights {
+        let words = channels / values;
         let mut memory = Aligned::zeros(channels * TAPS * words);
         for (at, place) in memory.iter_mut().enumerate() {
             let (lane, word, tap) = (at % PANEL, at / PANEL % words, at / PANEL / words % TAPS);
             let output = at / PANEL / words / TAPS * PANEL + lane;
-            for index in 0..numbers {
-                *place |= number(output, word * numbers + index, tap) << (32 / numbers * index);
+            for index in 0..values {
+                *place |= value(output, word * values + index, tap) << (32 / values * index);
             }
         }
         Weights { memory, words }
     }
 
-    /// Rounds the weights that `weight(output, input, tap)` names to bf16.
+    /// Rounds the weights `weight(output, input, tap)` to bf16.
     pub fn bf16(channels: usize, weight: impl Fn(usize, usize, usize) -> f64) -> Weights {
         Weights::pack(channels, 2, |output, input, tap| u32::from(bf16(weight(output, input, tap) as f32)))
     }
 
-    /// Rounds the weights that `weight(output, input, tap)` names to whole steps, the largest of an output channel
-    /// being 127.
+    /// Rounds the weights `weight(output, input, tap)` to whole steps; the largest weight of an output channel is 127
+    /// steps.
     pub fn int8(channels: usize, weight: impl Fn(usize, usize, usize) -> f64) -> Int8Weights {
         let mut steps = Floats::zeros(channels);
         for (output, step) in steps.iter_mut().enumerate() {
@@ -63,9 +63,9 @@ impl Weights {
         Int8Weights { weights, steps }
     }
 
-    /// Whether these are the weights from so many channels to as many, with so many numbers in a word.
-    pub(super) fn fit(&self, channels: usize, numbers: usize) -> bool {
-        self.words * numbers == channels && self.memory.len() == channels * TAPS * self.words
+    /// Whether these weights connect `channels` inputs to `channels` outputs, with `values` values in a word.
+    pub(super) fn fit(&self, channels: usize, values: usize) -> bool {
+        self.words * values == channels && self.memory.len() == channels * TAPS * self.words
     }
 
     /// Where the weights of a panel of outputs begin.
