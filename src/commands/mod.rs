@@ -31,3 +31,8 @@ pub mod watch;
 mod web;
 #[cfg(feature = "train")]
 pub mod worker;
+
+/// A seed from the clock, for games that need not be repeatable.
+fn clock_seed() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_nanos() as u64)
+}

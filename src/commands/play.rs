@@ -53,7 +53,7 @@ pub fn run(args: PlayArgs) -> anyhow::Result<()> {
         start: args.fen.clone(),
         seats,
         adviser: Some(player.build(&mut models)?),
-        seed: args.seed.unwrap_or_else(clock_seed),
+        seed: args.seed.unwrap_or_else(super::clock_seed),
         folder: std::env::current_dir()?,
         pace: Duration::from_millis(700),
     };
@@ -89,8 +89,4 @@ fn usual(rules: Preset) -> anyhow::Result<PlayerSpec> {
             Ok(WITHOUT_NETWORK.parse()?)
         }
     }
-}
-
-pub(super) fn clock_seed() -> u64 {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_nanos() as u64)
 }

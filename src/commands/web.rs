@@ -8,7 +8,7 @@ use hnefi_play::{WITHOUT_NETWORK, shipped_network};
 use hnefi_run::Run;
 use hnefi_run::store::{Location, RetryPolicy};
 
-use super::play::clock_seed;
+use super::clock_seed;
 use crate::cli::{PlayArgs, Seat, ServeArgs, WatchArgs};
 use crate::progress;
 

@@ -7,7 +7,7 @@
 //! | target | from |
 //! |---|---|
 //! | policy | the search's weights over the legal moves |
-//! | value | the game's result for the side to move, faded by its distance and mixed with the searched value as configured; a resignation is a win of the opponent |
+//! | value | the game's result for the side to move, faded and mixed with the searched value as configured |
 //! | moves left | `ln(1 + plies left)`; none in resigned games, whose full length is unknown |
 //! | occupancy | the last position's pieces; none in resigned games |
 //!

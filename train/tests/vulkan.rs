@@ -1,4 +1,4 @@
-//! Evaluation, self-play and training on `vulkan:0`, held to what the CPU computes. The device may be a software driver:
+//! Evaluation, self-play and training on `vulkan:0`, compared with the CPU. The device may be a software driver:
 //!
 //! ```sh
 //! VK_DRIVER_FILES=/usr/lib/chromium/vk_swiftshader_icd.json cargo test --profile trial -p hnefi-train --features vulkan --test vulkan

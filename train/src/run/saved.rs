@@ -5,7 +5,7 @@
 //! state/000001/weights.bpk      weights in training
 //! state/000001/average.bpk      averaged weights
 //! state/000001/optimiser.bpk    AdamW's moments
-//! state/000001/counters.json    counts, and length and CRC-32C of the three; written last, so its presence means "whole"
+//! state/000001/counters.json    counts, and sizes and checksums of the other files; written last
 //! inflight/000002-0003.json     clock and self-play figures at that save
 //! ```
 
