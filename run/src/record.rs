@@ -4,7 +4,7 @@
 //! Training and all other tools read games as records. These types are also the file format (`docs/RECORDS.md`), so a
 //! changed field needs a new format version; the golden file in the tests checks this.
 
-use hnefi_engine::{Game, Move, Outcome, Position, Rules, Side};
+use hnefi_engine::{Ending, Game, Move, Outcome, Position, Rules, Side};
 use hnefi_inference::Wdl;
 use serde::{Deserialize, Serialize};
 
@@ -152,14 +152,19 @@ impl PlyRecord {
 }
 
 impl GameRecord {
+    /// How the game ended, on the board or by resignation; `None` for an unfinished game.
+    pub fn ending(&self) -> Option<Ending> {
+        self.resigned.map(Ending::Resigned).or_else(|| self.outcome.map(Ending::Board))
+    }
+
     /// The winner, on the board or by resignation; `None` for a draw or an unfinished game.
     pub fn winner(&self) -> Option<Side> {
-        self.resigned.map(Side::opponent).or_else(|| self.outcome.and_then(Outcome::winner))
+        self.ending().and_then(Ending::winner)
     }
 
     /// Whether the game has ended, on the board or by resignation.
     pub fn is_finished(&self) -> bool {
-        self.outcome.is_some() || self.resigned.is_some()
+        self.ending().is_some()
     }
 
     /// Number of training plies.
