@@ -12,6 +12,7 @@ use hnefi_search::SearchConfig;
 use numpy::IntoPyArray;
 use numpy::ndarray::{Array1, Array2};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rayon::prelude::*;
 
 use crate::observation::{action_of, actions, legal_moves};
@@ -79,10 +80,7 @@ impl Checkpoint {
     /// Runs on all cores; the answer to a position does not depend on the others. Raises ValueError for no positions,
     /// several board sizes and a finished game. The interpreter's lock is released.
     fn evaluate<'py>(&self, py: Python<'py>, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let positions: Vec<Board> = match positions.cast::<VectorEnv>() {
-            Ok(env) => env.try_borrow()?.positions(),
-            Err(_) => positions.try_iter()?.map(|one| position_of(&one?)).collect::<PyResult<_>>()?,
-        };
+        let positions = positions_of(positions)?;
         let answers = py.detach(|| self.answers(&positions)).map_err(refused)?;
         let (values, plies_left, priors) = (answers.values, answers.plies_left, answers.priors);
         tuple(py, "Evaluation", (values.into_pyarray(py), plies_left.into_pyarray(py), priors.into_pyarray(py)))
@@ -91,13 +89,15 @@ impl Checkpoint {
     /// Searches a position and returns a `SearchResult`, from the side to move.
     ///
     /// One limit: `playouts` (64 when nothing is given; Gumbel root, the same result again on one thread) or `seconds`
-    /// (PUCT root). `threads` search one tree. `settings` are keys of the search such as `root="puct"`, `c_puct=1.5`,
-    /// `considered=8` (docs/CONFIGURATION.md, without `search.`). Raises ValueError when the game is over or a setting
-    /// cannot be. Ctrl-C ends the search. The interpreter's lock is released.
+    /// (PUCT root). `threads` search one tree. With `noise`, a seed, a Gumbel root explores as self-play does.
+    /// `settings` are keys of the search such as `root="puct"`, `c_puct=1.5`, `considered=8` (docs/CONFIGURATION.md,
+    /// without `search.`). Raises ValueError when the game is over or a setting cannot be. Ctrl-C ends the search. The
+    /// interpreter's lock is released.
     #[pyo3(
-        signature = (position, playouts = None, *, seconds = None, threads = 1, **settings),
-        text_signature = "($self, position, playouts=None, *, seconds=None, threads=1, **settings)"
+        signature = (position, playouts = None, *, seconds = None, threads = 1, noise = None, **settings),
+        text_signature = "($self, position, playouts=None, *, seconds=None, threads=1, noise=None, **settings)"
     )]
+    #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn search<'py>(
         &self,
         py: Python<'py>,
@@ -105,7 +105,8 @@ impl Checkpoint {
         playouts: Option<u32>,
         seconds: Option<f64>,
         threads: usize,
-        settings: Option<&Bound<'py, pyo3::types::PyDict>>,
+        noise: Option<u64>,
+        settings: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let position = position_of(position)?;
         if position.outcome().is_some() {
@@ -116,11 +117,37 @@ impl Checkpoint {
         }
         let limit = search::Limit::of(playouts, seconds)?;
         let config = search::config(limit, settings)?;
-        let (report, position) = py.detach(|| {
+        search::check_noise(&config, noise)?;
+        let report = py.detach(|| {
             let mut own: Vec<_> = (0..threads).map(|_| (self.evaluators)()).collect();
-            search::run(position, config, limit, &mut own)
+            search::run(&position, config, limit, noise, &mut own)
         })?;
         search::report(py, &report, &position)
+    }
+
+    /// Searches N positions, as a sequence of `Position` and `Game` or a `VectorEnv`, each by itself, on all cores.
+    /// Returns N `SearchResult`s: with `noise`, a seed, what self-play needs. All else is as for `search`.
+    #[pyo3(
+        signature = (positions, playouts = 64, *, noise = None, **settings),
+        text_signature = "($self, positions, playouts=64, *, noise=None, **settings)"
+    )]
+    fn search_each<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Bound<'py, PyAny>,
+        playouts: u32,
+        noise: Option<u64>,
+        settings: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let positions = positions_of(positions)?;
+        for (index, position) in positions.iter().enumerate() {
+            check_open(index, position).map_err(refused)?;
+        }
+        let limit = search::Limit::of(Some(playouts), None)?;
+        let config = search::config(limit, settings)?;
+        search::check_noise(&config, noise)?;
+        let reports = py.detach(|| search::run_each(&positions, &config, playouts, noise, || (self.evaluators)()))?;
+        reports.iter().zip(&positions).map(|(report, position)| search::report(py, report, position)).collect()
     }
 
     fn __repr__(&self) -> String {
@@ -134,6 +161,22 @@ fn load(path: &Path, precision: PrecisionChoice) -> Result<Checkpoint, String> {
     let evaluators = evaluators(&checkpoint.weights, &DeviceList::from(DeviceChoice::Cpu), precision);
     let evaluators = evaluators.map_err(|error| error.to_string())?;
     Ok(Checkpoint { path: path.to_owned(), card: checkpoint.card.clone(), precision, evaluators })
+}
+
+/// The positions of a sequence of positions and games, or of an environment.
+fn positions_of(argument: &Bound<'_, PyAny>) -> PyResult<Vec<Board>> {
+    match argument.cast::<VectorEnv>() {
+        Ok(env) => Ok(env.try_borrow()?.positions()),
+        Err(_) => argument.try_iter()?.map(|one| position_of(&one?)).collect(),
+    }
+}
+
+/// Refuses the end of a game.
+fn check_open(index: usize, position: &Board) -> Result<(), String> {
+    match position.outcome() {
+        None => Ok(()),
+        Some(_) => Err(format!("position {index}: the game is over ({}); expected one that goes on", position.fen())),
+    }
 }
 
 /// What the network says of some positions.
@@ -152,12 +195,7 @@ impl Checkpoint {
                 let (a, b) = (position.size().side(), size.side());
                 return Err(format!("position {index}: a board of {a}x{a} beside one of {b}x{b}; expected one size"));
             }
-            if position.outcome().is_some() {
-                return Err(format!(
-                    "position {index}: the game is over ({}); expected one that goes on",
-                    position.fen()
-                ));
-            }
+            check_open(index, position)?;
         }
         let width = actions(size);
         let (mut values, mut plies_left) = (vec![0.0; 3 * count], vec![0.0; count]);

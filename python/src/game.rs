@@ -175,6 +175,18 @@ impl Game {
         Game(self.0.clone())
     }
 
+    fn __getnewargs__(&self) -> (Rules, Option<String>, Vec<String>) {
+        (self.rules(), self.start_fen(), self.moves())
+    }
+
+    fn __getstate__(&self) -> Option<&'static str> {
+        self.resigned()
+    }
+
+    fn __setstate__(&mut self, resigned: Option<&str>) -> PyResult<()> {
+        resigned.map_or(Ok(()), |side| self.resign(side))
+    }
+
     fn __len__(&self) -> usize {
         self.0.len()
     }

@@ -67,6 +67,10 @@ impl Rules {
         to_python(py, &self.0)
     }
 
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&'static str,), Bound<'py, PyAny>)> {
+        Ok((("copenhagen",), self.options(py)?))
+    }
+
     fn __repr__(&self) -> String {
         let cap = if self.0.ply_cap > 0 { format!(", ply_cap={}", self.0.ply_cap) } else { String::new() };
         match self.ruleset() {

@@ -1,16 +1,19 @@
 //! One search, and its report as arrays.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use hnefi_arena::players::DEFAULT_PLAYOUTS;
 use hnefi_engine::Position;
-use hnefi_inference::{Evaluator, Wdl};
-use hnefi_search::{Bell, RootKind, Search, SearchConfig, SearchReport, search_on_threads};
+use hnefi_inference::{Evaluations, Evaluator, Wdl};
+use hnefi_search::{Bell, RootKind, Search, SearchConfig, SearchReport, rng_for, run_to_end, search_on_threads};
 use numpy::IntoPyArray;
 use numpy::ndarray::Array2;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rayon::prelude::*;
 
 use crate::observation::{numbers, texts};
 use crate::{refused, tuple};
@@ -62,19 +65,29 @@ pub fn config(limit: Limit, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Se
     Ok(config)
 }
 
+/// Refuses a noise that the search would not hear.
+pub fn check_noise(config: &SearchConfig, noise: Option<u64>) -> PyResult<()> {
+    match (config.root, noise) {
+        (RootKind::Puct, Some(seed)) => Err(refused(format!("noise = {seed}: a PUCT root has none; expected None"))),
+        _ => Ok(()),
+    }
+}
+
 /// Searches on one thread for each evaluator. Ctrl-C ends the search and is raised.
 pub fn run(
-    position: Position,
+    position: &Position,
     config: SearchConfig,
     limit: Limit,
+    noise: Option<u64>,
     evaluators: &mut [Box<dyn Evaluator>],
-) -> PyResult<(SearchReport, Position)> {
+) -> PyResult<SearchReport> {
     let (playouts, end) = match limit {
         Limit::Playouts(playouts) => (playouts, None),
         Limit::Time(time) => (u32::MAX, Instant::now().checked_add(time)),
     };
     let mut search = Search::new(config);
-    search.begin(&position, playouts, None);
+    let mut rng = noise.map(|seed| rng_for(&[seed]));
+    search.begin(position, playouts, rng.as_mut());
     let bell = Bell::default();
     let (watched, searched) = search_on_threads(&mut search, evaluators, &bell, |searching| {
         while !searching.is_over() && end.is_none_or(|end| Instant::now() < end) {
@@ -86,7 +99,49 @@ pub fn run(
     });
     watched?;
     searched.map_err(refused)?;
-    Ok((search.report(), position))
+    Ok(search.report())
+}
+
+/// Searches every position by itself on one thread, on all cores. The n-th position has noise of its own. Ctrl-C, which
+/// Python hears on the caller's thread alone, ends the work and is raised.
+pub fn run_each(
+    positions: &[Position],
+    config: &SearchConfig,
+    playouts: u32,
+    noise: Option<u64>,
+    evaluator: impl Fn() -> Box<dyn Evaluator> + Sync,
+) -> PyResult<Vec<SearchReport>> {
+    let stopped = AtomicBool::new(false);
+    let own = || (Search::new(config.clone()), evaluator(), Evaluations::new());
+    let search = |(search, evaluator, scratch): &mut (Search, Box<dyn Evaluator>, Evaluations), (index, position)| {
+        if stopped.load(Ordering::Relaxed) {
+            return Err("interrupted".to_owned());
+        }
+        let mut rng = noise.map(|seed| rng_for(&[seed, index as u64]));
+        search.begin(position, playouts, rng.as_mut());
+        run_to_end(search, evaluator.as_mut(), scratch).map_err(|error| error.to_string())?;
+        Ok(search.report())
+    };
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        scope.spawn(move || {
+            let reports: Result<Vec<_>, String> = positions.par_iter().enumerate().map_init(own, search).collect();
+            // Nobody listens after Ctrl-C.
+            let _ = sender.send(reports);
+        });
+        loop {
+            match receiver.recv_timeout(LOOK) {
+                Ok(reports) => return reports.map_err(refused),
+                // The thread panicked, and the scope passes that on.
+                Err(RecvTimeoutError::Disconnected) => return Ok(Vec::new()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Err(interrupt) = Python::attach(|py| py.check_signals()) {
+                stopped.store(true, Ordering::Relaxed);
+                return Err(interrupt);
+            }
+        }
+    })
 }
 
 /// The report as a `SearchResult`.

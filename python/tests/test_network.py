@@ -1,7 +1,11 @@
 """Networks, search and matches."""
 
+import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,6 +68,20 @@ def test_a_search_has_a_row_for_each_move(network: hnefi.Checkpoint) -> None:
     assert again.best == found.best and np.array_equal(again.visits, found.visits), "the same search again"
 
 
+def test_many_positions_are_searched_as_each_alone(network: hnefi.Checkpoint) -> None:
+    env = hnefi.VectorEnv("brandubh", 6, seed=4)
+    env.step_random(5)
+    positions = [env.position(row) for row in range(6)]
+    for found, position in zip(network.search_each(env, 24), positions):
+        alone = network.search(position, 24)
+        assert found.best == alone.best and np.array_equal(found.visits, alone.visits)
+    # Positions that are alike have noise of their own, and the seed decides it.
+    start = [hnefi.Position("brandubh")] * 6
+    noisy = [network.search_each(start, 24, noise=seed) for seed in (1, 1, 2)]
+    visits = [[tuple(found.visits) for found in some] for some in noisy]
+    assert visits[0] == visits[1] != visits[2] and len(set(visits[0])) > 1
+
+
 def test_searches_by_time_with_threads_and_settings(network: hnefi.Checkpoint) -> None:
     start = hnefi.Position("brandubh")
     found = network.search(start, seconds=0.05, threads=2)
@@ -87,6 +105,22 @@ def test_the_lock_is_released_while_searching(network: hnefi.Checkpoint) -> None
     assert len(ticks) > 10
 
 
+@pytest.mark.parametrize("work", ["search(start, seconds=60)", "search_each([start] * 1000, 2000)"])
+def test_ctrl_c_ends_a_search(work: str) -> None:
+    code = f"""if True:
+        import hnefi
+        start, network = hnefi.Position("brandubh"), hnefi.Checkpoint("brandubh")
+        print("searching", flush=True)
+        network.{work}"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "searching\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in process.communicate(timeout=50)[1]
+
+
 def test_what_cannot_be_is_refused(network: hnefi.Checkpoint) -> None:
     start = hnefi.Position("brandubh")
     over = hnefi.Game(hnefi.Rules("brandubh", ply_cap=1), moves=["d6f6"]).position
@@ -104,6 +138,8 @@ def test_what_cannot_be_is_refused(network: hnefi.Checkpoint) -> None:
         (lambda: network.search(start, seconds=1, root="gumbel"), "puct"),
         (lambda: network.search(start, 5, c_putc=1), "c_puct"),
         (lambda: network.search(start, 5, threads=0), "threads = 0"),
+        (lambda: network.search(start, 5, noise=1, root="puct"), "noise = 1"),
+        (lambda: network.search_each([start, over], 5), "position 1: the game is over"),
         (lambda: hnefi.match("random", "randon", 2, "brandubh"), "randon"),
         (lambda: hnefi.match("random", "random", 3, "brandubh"), "3 games: expected an even number"),
     ]:
@@ -126,8 +162,9 @@ def test_a_match_counts_and_keeps_its_games() -> None:
     assert [record.moves for record in again.records] == [record.moves for record in found.records]
 
 
-def test_the_build_runs_on_every_cpu_and_chooses_its_kernels() -> None:
+def test_the_build_runs_on_every_cpu_and_chooses_its_kernels(root: Path) -> None:
     info = hnefi.build_info()
+    assert f'version = "{info["version"]}"' in (root / "Cargo.toml").read_text(), "the crates share one version"
     assert info["compiled_for"] in ("x86_64", "aarch64"), "built without flags for newer CPUs"
     flags = open("/proc/cpuinfo").read() if info["compiled_for"] == "x86_64" else ""
     if " avx2 " in flags and " fma " in flags:

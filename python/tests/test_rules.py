@@ -1,6 +1,8 @@
 """Rules, positions and games against the data that independent programs agreed on (engine/tests/data)."""
 
+import copy
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +82,16 @@ def test_a_game_is_resigned_copied_and_looked_up() -> None:
         game.play("a4a5")
     with pytest.raises(IndexError):
         game.position_at(5)
+
+
+def test_rules_and_games_are_pickled_and_copied() -> None:
+    rules = hnefi.Rules("tablut", king_capture="weak", ply_cap=60)
+    game = hnefi.Game(rules, "3aaa3/4a4/4d4/a3d3a/aaddkddaa/a3d3a/4d4/4a4/3aaa3 d")
+    game.play("e3f3")
+    game.resign("attackers")
+    for again in (pickle.loads(pickle.dumps(game)), copy.deepcopy(game)):
+        assert again.rules == rules and (again.moves, again.fen, again.resigned) == (["e3f3"], game.fen, "attackers")
+        assert again.position == game.position
 
 
 @pytest.mark.parametrize("ruleset", hnefi.rulesets())
