@@ -67,7 +67,7 @@ fn evaluations(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(sample.len() as u64));
         for (name, config) in NETWORKS {
             let network: Network = Network::fresh(&config, 0, &device);
-            let packed = CpuNetwork::new(&network).expect("fresh weights are finite");
+            let packed = CpuNetwork::new(&network.weights().expect("on the CPU")).expect("fresh weights are finite");
             let kernels = packed.kernels();
             let mut fast = CpuEvaluator::new(Arc::new(packed));
             let mut flex = BurnEvaluator::new(&network, &device);
