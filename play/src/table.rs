@@ -44,7 +44,7 @@ pub struct Table {
     pub rules: Rules,
     /// FEN to begin from; `None` for the standard start.
     pub start: Option<String>,
-    /// Attackers' and defenders' seats, by [`Side::index`].
+    /// Attackers' and defenders' seats, by [`hnefi_engine::Side::index`].
     pub seats: [Seat<Box<dyn Player>>; 2],
     /// Gives hints and, while a person thinks, the view shown in the bar; `None` for neither.
     pub adviser: Option<Box<dyn Player>>,

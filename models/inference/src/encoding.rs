@@ -33,7 +33,7 @@ use hnefi_engine::{Bitboard, BoardSize, Position, Side, Square, Symmetry};
 pub use global::GLOBALS;
 
 /// How a position becomes what a network reads. A network carries the encoding that it was trained with
-/// ([`crate::Network::encoding`]), and so does every evaluator made of it: this is the one door to a network.
+/// ([`crate::Weights::encoding`]), and so does every evaluator made of it: this is the one door to a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// Version 1, in which self-play's technical ply cap was an input, and the plies played as a part of it. The

@@ -1,6 +1,6 @@
 //! Winograd's transform of the weights, and its transpose for their gradient.
 //!
-//! A 3x3 kernel `k` becomes `G k Gᵀ`, 6x6; the points stand in [`super::winograd`].
+//! A 3x3 kernel `k` becomes `G k Gᵀ`, 6x6; the points stand in `winograd.rs`.
 
 use super::winograd::{A, B, EDGE, POINTS};
 use super::{PANEL, Packed};

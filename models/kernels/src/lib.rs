@@ -3,7 +3,7 @@
 //!
 //! [`Kernels`] is a table of entry points, chosen when the program runs by what the CPU has; so are
 //! [`LowPrecisionKernels`] and [`Bf16Kernels`]. Their methods check every length and are safe; all `unsafe` of the
-//! library stands in this folder. A further instruction set is a further [`vector::Vector`] and a further table, and
+//! library stands in this folder. A further instruction set is a further `vector::Vector` and a further table, and
 //! changes nothing outside.
 
 mod aligned;
