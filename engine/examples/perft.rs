@@ -1,7 +1,7 @@
 //! Counts the move tree of a ruleset's start position: `cargo run --release --example perft -- copenhagen 4`.
 //!
-//! With a third argument `made` every move of the last ply is made and its outcome tested, with `games` that many random
-//! games are played to their ends instead: 200 for each unit of depth.
+//! With a third argument `made` every move of the last ply is made and its outcome tested, with `games` that many
+//! random games are played to their ends instead: 200 for each unit of depth.
 
 use std::time::Instant;
 

@@ -9,9 +9,9 @@ pub(crate) use regions::draw;
 
 /// A set of squares of one board.
 ///
-/// It is an iterator over its squares, lowest first, and a copy of the set is another iterator. Sets combine by `&`, `|`,
-/// `^` and `-` (the difference). A set does not know its board: the complement, regions, steps and drawings take the
-/// board's size, and there is neither `!` nor `<<`, which would leave the board and go around its edges.
+/// It is an iterator over its squares, lowest first, and a copy of the set is another iterator. Sets combine by `&`,
+/// `|`, `^` and `-` (the difference). A set does not know its board: the complement, regions, steps and drawings take
+/// the board's size, and there is neither `!` nor `<<`, which would leave the board and go around its edges.
 ///
 /// ```
 /// use hnefi_engine::{Bitboard, Position, Preset, Square};

@@ -69,8 +69,8 @@ impl Game {
         Position::from_fen(rules, fen).map(Game::from_position)
     }
 
-    /// A game that goes on from here. What was played before counts for repetition and clocks, and is neither listed nor
-    /// taken back.
+    /// A game that goes on from here. What was played before counts for repetition and clocks, and is neither listed
+    /// nor taken back.
     pub fn from_position(position: Position) -> Game {
         Game { start: position.clone(), position, plies: Vec::new(), undos: Vec::new(), resigned: None }
     }

@@ -1,7 +1,7 @@
 //! Hnefatafl rules: boards, moves, captures, outcomes, notation, and counting of move trees.
 //!
-//! [`Position`] makes moves under any mixture of [`Rules`]; [`Preset`] names the published ones. [`Game`] keeps what was
-//! played. The crate has no I/O, clock, randomness, network or globals: a position goes in, a position comes out.
+//! [`Position`] makes moves under any mixture of [`Rules`]; [`Preset`] names the published ones. [`Game`] keeps what
+//! was played. The crate has no I/O, clock, randomness, network or globals: a position goes in, a position comes out.
 //!
 //! ```
 //! use hnefi_engine::{Game, IllegalMoveReason, Move, MoveList, Preset};
@@ -25,7 +25,8 @@
 //! ```
 //!
 //! # What is where
-//! - [`Position`]: the board, the side to move and just the history the rules need. It lists moves, plays and takes back.
+//! - [`Position`]: the board, the side to move and just the history the rules need. It lists moves, plays and takes
+//!   back.
 //! - [`Game`]: a start, all plies with their captures, and the ending; for boards, records and players.
 //! - [`Rules`] and [`Preset`], [`BoardSize`], [`Side`], [`Piece`], [`Square`], [`Move`]: plain values.
 //! - [`Bitboard`]: a set of squares with set operators and the regions of each board.

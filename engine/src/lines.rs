@@ -1,9 +1,9 @@
 //! The pieces once more, line by line in each direction, so that a few vector instructions find every man's moves.
 //!
-//! A directed line is 16 bits: one rank or file as a piece sees it that moves along it, its bits rising in the direction
-//! of the move. There is one for every rank, file and direction, four to a word. In such a line the moves of all pieces
-//! are carries of one addition, lines end where bits do, and no direction is harder than another. But squares have no one
-//! place, so captures and floods go by the boards of [`State`](crate::state::State).
+//! A directed line is 16 bits: one rank or file as a piece sees it that moves along it, its bits rising in the
+//! direction of the move. There is one for every rank, file and direction, four to a word. In such a line the moves of
+//! all pieces are carries of one addition, lines end where bits do, and no direction is harder than another. But
+//! squares have no one place, so captures and floods go by the boards of [`State`](crate::state::State).
 
 use crate::bitboard::nth_bit;
 use crate::ruleset::Ruleset;

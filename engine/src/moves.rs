@@ -4,8 +4,8 @@ use crate::BoardSize;
 
 /// A square: `rank * N + file`, rank 0 at the bottom, file 0 at the left.
 ///
-/// Its name depends on the board, index 7 is `a2` on 7x7 and `h1` on 9x9. So squares and moves have [`Square::name`] and
-/// [`Square::parse`], [`Move::text`] and [`Move::parse`], which take the board's size, and neither `Display` nor
+/// Its name depends on the board, index 7 is `a2` on 7x7 and `h1` on 9x9. So squares and moves have [`Square::name`]
+/// and [`Square::parse`], [`Move::text`] and [`Move::parse`], which take the board's size, and neither `Display` nor
 /// `FromStr`.
 ///
 /// ```

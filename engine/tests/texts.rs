@@ -45,8 +45,8 @@ fn a_wrong_fen_is_told_apart() {
     }
 }
 
-/// Start positions and moves with a few letters changed, taken out or put in: most are refused, none panics, and what is
-/// read is written as it was meant.
+/// Start positions and moves with a few letters changed, taken out or put in: most are refused, none panics, and what
+/// is read is written as it was meant.
 #[test]
 fn damaged_texts_are_refused_or_read_as_they_stand() {
     const LETTERS: [char; 14] = ['a', 'd', 'k', '/', ' ', '1', '3', '9', '-', 'x', '0', 'ü', '\0', 'K'];

@@ -72,7 +72,7 @@ pub fn open_all(devices: &DeviceList) -> Result<Vec<Device>, EvalError> {
 /// that fails may take this process with it.
 ///
 /// # Errors
-/// When it is not in this build, its driver or the device itself is missing, or its results are not those of the CPU.
+/// When it is not in this build, its driver or the device itself is missing, or its results are not the CPU's.
 pub fn try_out(choice: DeviceChoice) -> Result<String, EvalError> {
     let device = find(choice)?;
     gpu::computes(&device).map_err(|problem| choice.unavailable(problem))?;

@@ -45,7 +45,7 @@ impl Network {
     }
 
     /// The larger network `fresh` with this network's numbers where [`Network::grown`] puts them. The ids of the
-    /// parameters are those of `fresh`. Also places what belongs to the parameters, such as an optimiser's moments,
+    /// parameters are the ids of `fresh`. Also places what belongs to the parameters, such as an optimiser's moments,
     /// held in the tensors of a network: `fresh` is then all zeros.
     ///
     /// # Panics

@@ -185,8 +185,8 @@ impl Network {
         self.heads(x, pooled, globals)
     }
 
-    /// As [`Network::forward`]. The tower is computed in this precision where there are fused layers for the device, and
-    /// else in single precision.
+    /// As [`Network::forward`]. The tower is computed in this precision where there are fused layers for the device,
+    /// and else in single precision.
     pub fn forward_in_training(&self, planes: Tensor<4>, globals: Tensor<2>, precision: TrainPrecision) -> Heads {
         if fused::serves_network(self, &planes) {
             return fused::forward(self, planes, globals, precision);

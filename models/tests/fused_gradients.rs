@@ -75,8 +75,8 @@ fn assert_close<const D: usize>(name: &str, expected: Tensor<D>, found: Tensor<D
     assert!(difference <= 2e-5 * largest.max(1e-3), "{name}: differs by {difference}, largest value {largest}");
 }
 
-/// For rounded operands: the root of the mean square of the difference, over that of what is expected. Single values
-/// say little, since a ReLU may fall on the other side of its kink.
+/// For rounded operands: the root of the mean square of the difference, over the same of the expected values. Single
+/// values say little, since a ReLU may fall on the other side of its kink.
 fn assert_near<const D: usize>(name: &str, expected: Tensor<D>, found: Tensor<D>, bound: f32) {
     assert_eq!(expected.dims(), found.dims(), "{name}");
     let size: f32 = expected.clone().square().mean().into_scalar();

@@ -251,7 +251,7 @@ impl Session {
         self.views[ply].map(|(chances, _)| (chances, ply == at))
     }
 
-    /// The views of all positions, those of plies taken back included, with the playouts behind them: one more than
+    /// The views of all positions, also after plies taken back, with the playouts behind them: one more than
     /// plies.
     pub fn views(&self) -> &[Option<(Chances, u32)>] {
         &self.views

@@ -2,8 +2,8 @@
 //! same.
 //!
 //! The network of this test reads nothing but the global vector, and what it says of a position grows with every entry
-//! that a technical ply cap could change. Self-play's games have a cap of 150 plies here, those of matches and of
-//! records one of 400, those of boards and of the protocol none. (`data/tests/reference.rs` and
+//! that a technical ply cap could change. Self-play's games have a cap of 150 plies here, matches and
+//! records one of 400, boards and the protocol none. (`data/tests/reference.rs` and
 //! `train/tests/samples.rs` do the same where features themselves come out.)
 
 mod http;

@@ -46,7 +46,7 @@ fn quick_says_what_is_left_out() {
     assert_eq!(changed, expected);
 }
 
-/// The values of a table's keys by their paths, those of a stage under its name.
+/// The values of a table's keys by their paths; a stage's keys stand under its name.
 fn leaves(prefix: &str, table: &Table) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for (name, value) in table {

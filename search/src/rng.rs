@@ -3,6 +3,7 @@
 //! Every game and ply derives its own generator from the run's seed. So no generator state is saved, a search repeated
 //! after a crash draws the same noise, and the number of threads does not matter.
 
+use hnefi_inference::mixing::mix;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -16,11 +17,4 @@ pub fn rng_for(path: &[u64]) -> Rng {
         state = mix(state ^ mix(part.wrapping_add(0x9E37_79B9_7F4A_7C15)));
     }
     Rng::seed_from_u64(state)
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }

@@ -69,7 +69,7 @@ fn documents() -> Vec<Document> {
 }
 
 impl Document {
-    /// The text outside of fenced blocks (in a configuration, that of its comments), and the blocks with their
+    /// The text outside of fenced blocks (in a configuration, the text of its comments), and the blocks with their
     /// languages.
     fn parts(&self) -> (String, Vec<(&str, String)>) {
         let (mut prose, mut blocks) = (String::new(), Vec::<(&str, String)>::new());

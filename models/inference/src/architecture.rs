@@ -17,7 +17,7 @@ pub struct NetworkConfig {
     pub blocks: usize,
     /// Channels of the tower.
     pub channels: usize,
-    /// Every so many blocks one has global pooling (3: the third, the sixth, ...); 0 for none.
+    /// Distance between blocks with global pooling (3: the third, the sixth, ...); 0 for none.
     pub pool_every: usize,
     /// Hidden channels of the policy and value heads.
     pub head_channels: usize,
@@ -54,7 +54,7 @@ impl NetworkConfig {
         self.pool_every > 0 && (index + 1).is_multiple_of(self.pool_every)
     }
 
-    /// Multiply-adds of one evaluation on a board of so many squares, by the definition of the layers: what a direct
+    /// Multiply-adds of one evaluation on a board of `squares` squares, by the definition of the layers: what a direct
     /// convolution takes. (Winograd's method takes fewer.) Heads that play does not use are left out.
     pub fn multiply_adds(&self, squares: usize) -> usize {
         let (channels, head) = (self.channels, self.head_channels);

@@ -35,7 +35,7 @@ pub struct Card {
     /// Version of the [`Encoding`] that the network was trained with.
     pub encoding: u32,
     /// The ply caps that it was trained with on 7x7, 9x9 and 11x11, in plies, where the encoding is version 1 and they
-    /// are not those of [`Encoding::FIRST`].
+    /// differ from [`Encoding::FIRST`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ply_caps: Option<[u16; 3]>,
     /// Shape of the network.

@@ -1,7 +1,7 @@
 //! Which devices evaluate: named in configurations and on the command line, opened at run time.
 //!
-//! This crate evaluates on `cpu`. Every other device comes from a [`Backend`] that a program installs, so that a program
-//! which needs no GPU is built without one; a name whose backend is missing is known all the same.
+//! This crate evaluates on `cpu`. Every other device comes from a [`Backend`] that a program installs, so that a
+//! program which needs no GPU is built without one; a name whose backend is missing is known all the same.
 
 use std::fmt;
 use std::str::FromStr;

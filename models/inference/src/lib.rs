@@ -1,9 +1,10 @@
-//! What a network sees and says, without burn: encoding, policy index, evaluations, checkpoints, and evaluation on CPUs.
+//! What a network sees and says, without burn: encoding, policy index, evaluations, checkpoints, and evaluation on
+//! CPUs.
 //!
 //! A position becomes [`Features`] (binary planes as bitboards and a global vector) by the [`Encoding`] of the network.
 //! An [`Evaluator`] turns requests into win/draw/loss, priors over the legal moves and, on request, the final occupancy
-//! of the squares. [`CpuEvaluator`] is the fast one; other devices come from a [`Backend`]. Other programs get a network
-//! as an ONNX file ([`Checkpoint::onnx_bytes`]).
+//! of the squares. [`CpuEvaluator`] is the fast one; other devices come from a [`Backend`]. Other programs get a
+//! network as an ONNX file ([`Checkpoint::onnx_bytes`]).
 
 mod architecture;
 mod checkpoint;

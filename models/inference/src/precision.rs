@@ -61,8 +61,8 @@ impl Precision {
 }
 
 /// The numbers in which the convolutions of the tower are computed in training, forward and backward, where a device
-/// has the fused layers (`hnefi_models::fused`). Weights, gradients, sums, everything between the convolutions, heads and
-/// optimiser are in single precision throughout.
+/// has the fused layers (`hnefi_models::fused`). Weights, gradients, sums, everything between the convolutions, heads
+/// and optimiser are in single precision throughout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrainPrecision {

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 /// The text with every character written out, as `\u{1b}`, that a terminal may obey instead of showing it or that hides
-/// or reorders what stands around it: control characters, line breaks among them, and those of the direction of
-/// writing.
+/// or reorders what stands around it: control characters, line breaks among them, and characters that set the direction
+/// of writing.
 ///
 /// Whatever comes from a file, another program or a network goes through here on its way to a terminal.
 pub fn printable(text: &str) -> Cow<'_, str> {

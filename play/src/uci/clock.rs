@@ -8,7 +8,7 @@ use hnefi_engine::Side;
 /// What is kept of a clock for the way there and back.
 const RESERVE: Duration = Duration::from_millis(50);
 
-/// A game is planned to last so many more moves of one's own, whenever the clock is looked at. Human games on 11x11
+/// A game is planned to last this many more moves of one's own, whenever the clock is looked at. Human games on 11x11
 /// have a median of twenty, and long ones must not end on the clock.
 const MOVES_AHEAD: u32 = 25;
 

@@ -50,7 +50,7 @@ struct Waiting {
 }
 
 impl CommandQueue {
-    /// Puts a command, read from a line of so many bytes, at the end of the queue; false when too many or too long ones
+    /// Puts a command, read from a line of `bytes` bytes, at the end of the queue; false when too many or too long ones
     /// wait.
     pub(super) fn push(&self, command: Command, bytes: usize, received: Instant) -> bool {
         let mut waiting = self.waiting();

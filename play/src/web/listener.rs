@@ -106,8 +106,8 @@ impl Door {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a connection from there, if need be that of one which asks nothing; `None` when all are being
-    /// answered.
+    /// A place for a connection from there, if need be the place of a connection which asks nothing; `None` when all
+    /// are being answered.
     fn admit(self: &Arc<Door>, address: IpAddr) -> Option<Arc<Guest>> {
         let mut inside = self.inside();
         let entries = &mut inside.entries;

@@ -3,7 +3,7 @@
 Needs the packages of ``pip install hnefi[pettingzoo]``. The agents are ``attackers`` and ``defenders``. Both see the
 same board, whoever is to move:
 
-- ``observation``: [18, n, n] float32 in 0..1. Planes 0 to 15 are those of `hnefi.Position.planes`; plane 16 is 1
+- ``observation``: [18, n, n] float32 in 0..1. Planes 0 to 15 are `hnefi.Position.planes`; plane 16 is 1
   everywhere while the attackers are to move, plane 17 is the clock of the ply cap;
 - ``action_mask``: [40 * n * n] int8, 1 for the legal moves of the agent whose turn it is, 0 for the other agent.
 

@@ -32,7 +32,7 @@ const FREE: [&str; 10] = [
     "config.ladder",
 ];
 
-/// Writes configuration and origin of a new run, or compares them with those of an existing run. Returns the origin of
+/// Writes configuration and origin of a new run, or compares them with what an existing run has. Returns the origin of
 /// the run.
 pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>) -> Result<Option<Origin>, TrainError> {
     let origin = origin.map(|path| Origin { path: path.to_owned() });
