@@ -321,6 +321,8 @@ fn a_run_that_is_not_there_is_not_made() {
         let message = workspace.refused(line);
         assert!(message.contains("typo: not found; expected the directory of a run"), "{line}: {message}");
     }
+    let message = workspace.refused("pack s3://bucket/typo");
+    assert!(message.contains("s3://bucket/typo: not found; expected the directory of a run"), "{message}");
     assert!(workspace.refused("fetch empty --run new").contains("nothing is there; expected a run"));
     assert_eq!(fs::read_dir(workspace.at("empty")).expect("a folder").count(), 0);
 }

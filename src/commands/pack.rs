@@ -9,6 +9,8 @@ use crate::cli::{PackArgs, UnpackArgs};
 
 /// Packs a run that no process is training.
 pub fn run(args: PackArgs) -> anyhow::Result<()> {
+    // A bucket is fetched first.
+    anyhow::ensure!(args.run.is_dir(), "{}: not found; expected the directory of a run", args.run.display());
     super::web::open_run(&args.run)?;
     let name = args.run.canonicalize().ok().and_then(|dir| dir.file_name().map(PathBuf::from));
     let out = args.out.unwrap_or_else(|| name.unwrap_or_else(|| "run".into()).with_extension("pack"));
