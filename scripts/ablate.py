@@ -4,8 +4,8 @@
     scripts/ablate.py configs/ablations.toml --out runs/ablations            # everything the plan asks for
     scripts/ablate.py configs/ablations.toml --out runs/ablations --only base,c_scale-0.3 --plot ablations.svg
 
-Runs and matches that are there already are not made again, so the same command goes on after an interruption. A plot needs matplotlib
-(scripts/requirements.txt), all else Python's own library.
+Runs and matches that exist are not made again, so the same command goes on after an interruption. A plot needs
+matplotlib (scripts/requirements.txt), all else Python's own library.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+
 import tomllib
 
 SIDES = {"attackers": "as_attackers", "defenders": "as_defenders", "overall": None}
@@ -23,7 +24,7 @@ SIDES = {"attackers": "as_attackers", "defenders": "as_defenders", "overall": No
 
 def hnefi(program, *words):
     """Runs a command and returns what it printed."""
-    done = subprocess.run([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([*program, *words], capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join([*program, *words])}: exit status {done.returncode}\n{done.stderr}")
     return done.stdout
@@ -48,7 +49,16 @@ def train(program, plan, one, seed, run):
 def result(program, plan, run, opponent, file):
     """The result of a match, played once."""
     if not file.exists():
-        words = ["match", f"model:{run},playouts={plan['playouts']}", opponent, "--games", str(plan["games"]), "--rules", plan["rules"], "--json"]
+        words = [
+            "match",
+            f"model:{run},playouts={plan['playouts']}",
+            opponent,
+            "--games",
+            str(plan["games"]),
+            "--rules",
+            plan["rules"],
+            "--json",
+        ]
         line = hnefi(program, *words).splitlines()[-1]
         file.with_suffix(".part").write_text(line + "\n")
         file.with_suffix(".part").rename(file)
@@ -58,13 +68,14 @@ def result(program, plan, run, opponent, file):
 def fitted(scores):
     """Elo of every network on one side, from its share of the points against each opponent in so many games.
 
-    One logistic model for all: a network's strength less the opponent's gives the expected score, the first opponent is 0. A
-    weak prior (standard deviation 1000 Elo) keeps those finite who won or lost everything.
+    One logistic model for all: a network's strength less the opponent's gives the expected score; the first opponent is
+    0. A weak prior (standard deviation 1000 Elo) keeps the strength finite of a network that won or lost everything.
 
     Known strengths come back from the scores that they make:
 
     >>> score = lambda own, other: 1 / (1 + 10 ** ((other - own) / 400))
-    >>> scores = {name: {"x": (10000 * score(own, 0), 10000), "y": (10000 * score(own, 150), 10000)} for name, own in [("a", 80), ("b", -40)]}
+    >>> met = lambda own: {"x": (10000 * score(own, 0), 10000), "y": (10000 * score(own, 150), 10000)}
+    >>> scores = {"a": met(80), "b": met(-40)}
     >>> {name: round(elo) for name, elo in fitted(scores).items()}
     {'a': 80, 'b': -40}
     >>> round(fitted({"a": {"x": (20, 20)}})["a"]) < 1000
@@ -100,9 +111,9 @@ def points(result, key):
 
 
 def differences(table, seeds):
-    """For every variant and side the mean over the seeds of its Elo less that of the first variant, and half a 95 % interval.
+    """For every variant and side the mean over the seeds of its Elo less the first variant's, and half a 95 % interval.
 
-    What differs from seed to seed is taken to be the same for all variants, and estimated from all of them together: a few
+    The spread from seed to seed is taken to be the same for all variants, and estimated from all of them together: few
     seeds of one variant say too little about it.
 
     >>> table = {name: dict.fromkeys(SIDES, elos) for name, elos in [("base", [0, 20]), ("other", [100, 120])]}
@@ -133,7 +144,18 @@ def draw(found, base, file):
     for shift, (side, colour) in enumerate(COLOURS.items()):
         rows = [len(names) - index + 0.2 * (1 - shift) for index in range(len(names))]
         values, errors = zip(*(found[name][side] for name in names))
-        axes.errorbar(values, rows, xerr=errors, label=side, color=colour, linestyle="", elinewidth=1, capsize=2, marker="o", markersize=3)
+        axes.errorbar(
+            values,
+            rows,
+            xerr=errors,
+            label=side,
+            color=colour,
+            linestyle="",
+            elinewidth=1,
+            capsize=2,
+            marker="o",
+            markersize=3,
+        )
     axes.axvline(0, color="#808080", linewidth=0.8, linestyle=":")
     axes.set_yticks([len(names) - index for index in range(len(names))], names)
     axes.set_xlabel(f"Elo against fixed opponents, {base} is 0 (95 %)")
@@ -146,7 +168,11 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("plan", type=pathlib.Path)
     arguments.add_argument("--out", type=pathlib.Path, required=True, help="folder of the runs and matches")
-    arguments.add_argument("--only", default="", help="names of variants, separated by commas; the first of them in the plan is what the others are compared with")
+    arguments.add_argument(
+        "--only",
+        default="",
+        help="names of variants, separated by commas; the first of them in the plan is the one to compare with",
+    )
     arguments.add_argument("--seeds", default="", help="seeds, separated by commas, instead of the plan's")
     arguments.add_argument("--plot", type=pathlib.Path, help="draw the table, an .svg file")
     arguments.add_argument("--hnefi", default="cargo run --release -q --", help="how the program is called")
@@ -156,9 +182,13 @@ def main():
     variants = [one for one in plan["variant"] if not given.only or one["name"] in given.only.split(",")]
     unknown = set(filter(None, given.only.split(","))) - {one["name"] for one in plan["variant"]}
     if unknown:
-        sys.exit(f"{given.plan}: no variant {', '.join(sorted(unknown))}; there are {', '.join(one['name'] for one in plan['variant'])}")
+        known = ", ".join(one["name"] for one in plan["variant"])
+        sys.exit(f"{given.plan}: no variant {', '.join(sorted(unknown))}; there are {known}")
     given.out.mkdir(parents=True, exist_ok=True)
-    run = lambda one, seed: given.out / f"{one['name']}-{seed}"
+
+    def run(one, seed):
+        return given.out / f"{one['name']}-{seed}"
+
     # Seed by seed, so that an interrupted plan has compared all variants on some seeds rather than some on all.
     with concurrent.futures.ThreadPoolExecutor(plan.get("at_once", 1)) as pool:
         jobs = [pool.submit(train, program, plan, one, seed, run(one, seed)) for seed in seeds for one in variants]
@@ -183,17 +213,24 @@ def main():
         generations[one["name"]] = statistics.mean(newest_metrics(run(one, seed))["generation"] for seed in seeds)
     strengths = {side: fitted(met) for side, met in sides.items()}
     table = {
-        one["name"]: {side: [strengths[side][one["name"], seed] for seed in seeds] for side in SIDES} for one in variants
+        one["name"]: {side: [strengths[side][one["name"], seed] for seed in seeds] for side in SIDES}
+        for one in variants
     }
     found = differences(table, seeds)
     base = variants[0]["name"]
-    print(f"| variant | generations | Elo attackers | defenders | overall | {' | '.join(f'against {name}' for name in plan['opponents'])} |")
+    against = " | ".join(f"against {name}" for name in plan["opponents"])
+    print(f"| variant | generations | Elo attackers | defenders | overall | {against} |")
     print("|---|---|---|---|---|" + "---|" * len(plan["opponents"]))
+
+    # One seed says nothing about the spread.
+    def spread(error):
+        return "" if math.isnan(error) else f" ± {error:.0f}"
+
     for name in found:
-        # One seed says nothing about the spread.
-        spread = lambda error: "" if math.isnan(error) else f" ± {error:.0f}"
         cells = ["0" if name == base else f"{value:+.0f}{spread(error)}" for value, error in found[name].values()]
-        percents = [", ".join(f"{score:.0f}" for score in scores[name][opponent]) + " %" for opponent in plan["opponents"]]
+        percents = [
+            ", ".join(f"{score:.0f}" for score in scores[name][opponent]) + " %" for opponent in plan["opponents"]
+        ]
         print(f"| {name} | {generations[name]:.0f} | {' | '.join(cells)} | {' | '.join(percents)} |")
     if given.plot:
         draw(found, base, given.plot)

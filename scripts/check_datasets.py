@@ -1,6 +1,6 @@
 """Runs the Python examples of docs/DATASETS.md and compares what they load with our lines of JSON.
 
-Called by check-python-reads-our-files.sh with a folder holding dataset/, games/, arrays/, games.jsonl and replay.jsonl (what
+Called by check-python-reads-our-files.sh with a folder of dataset/, games/, arrays/, games.jsonl and replay.jsonl (what
 `hnefi replay` answered to games.jsonl).
 """
 
@@ -141,8 +141,14 @@ print("dataset cards: columns, lengths and sizes as in the files")
 
 # The card's checksums are those of the files.
 for folder in ("dataset", "games", "arrays"):
-    listed = re.findall(r"^\| `([^`]+)` \| \d+ \| (\d+) \| `([0-9a-f]{64})` \|$", pathlib.Path(folder, "README.md").read_text(), re.MULTILINE)
-    files = sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*.*") if path.name != "README.md")
+    listed = re.findall(
+        r"^\| `([^`]+)` \| \d+ \| (\d+) \| `([0-9a-f]{64})` \|$",
+        pathlib.Path(folder, "README.md").read_text(),
+        re.MULTILINE,
+    )
+    files = sorted(
+        str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*.*") if path.name != "README.md"
+    )
     assert files == sorted(name for name, _, _ in listed), (files, listed)
     for name, size, checksum in listed:
         content = pathlib.Path(folder, name).read_bytes()

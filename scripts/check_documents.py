@@ -3,10 +3,11 @@
 
     scripts/check_documents.py [--binary target/release/hnefi] [--list]
 
-Every line of a block of shell commands, and every line after "$ " in others, is run by bash in a folder of its own and must succeed;
-a comment such as "# nodes 806344" behind it must stand in what it prints. LESS says how a command gets less to do: fewer games,
-playouts and steps, weaker opponents. Runs and game files that the documents take for granted are made first. SKIPPED names what is
-not run and why; a test of the program (`cargo test documents`) reads those too and asks that the program takes their arguments.
+Bash runs every line of a block of shell commands, and every line after "$ " in other blocks, in a fresh folder. The
+command must succeed, and print the text of a comment such as "# nodes 806344" behind it. LESS says how a command gets
+less to do: fewer games, playouts and steps, weaker opponents. Runs and game files that the documents take for granted
+are made first. SKIPPED names the commands that are not run and why; a test of the program (`cargo test documents`)
+reads all of them and checks that the program takes their arguments.
 
 A line that serves or watches until it is stopped (ENDLESS) is told to end as soon as it has printed something.
 """
@@ -31,8 +32,9 @@ PYTHON = ROOT / "target/python/bin/python"
 
 # A run of the same shape as the shipped configurations' that ends after a second or two; later settings count.
 SHORT = (
-    " --no-ladder --no-table --set budget.minutes=0 --set budget.generations=1 --set budget.playouts=[2] --set train.reuse=0.1"
-    " --set train.batch=8 --set train.plies_per_generation=64 --set selfplay.games_in_flight=32 --set selfplay.ply_caps.eleven=60"
+    " --no-ladder --no-table --set budget.minutes=0 --set budget.generations=1 --set budget.playouts=[2]"
+    " --set train.reuse=0.1 --set train.batch=8 --set train.plies_per_generation=64"
+    " --set selfplay.games_in_flight=32 --set selfplay.ply_caps.eleven=60"
 )
 
 LESS = [
@@ -95,7 +97,12 @@ def shell(command, folder):
     environment = {**os.environ, "PATH": f"{folder}/bin:{PYTHON.parent}:{os.environ['PATH']}"}
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     return subprocess.Popen(
-        ["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, text=True, start_new_session=True, **pipes
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=folder,
+        env=environment,
+        text=True,
+        start_new_session=True,
+        **pipes,
     )
 
 
@@ -135,7 +142,9 @@ def archive(name, rules, folder):
         for line in map(json.loads, (folder / "first.jsonl").open()):
             # Captures are written, but that of the king.
             captures = line["captures"] if line["reason"] != "king_captured" else [*line["captures"][:-1], []]
-            moves = [f"{move}{''.join('x' + square for square in taken)}" for move, taken in zip(line["moves"], captures)]
+            moves = [
+                f"{move}{''.join('x' + square for square in taken)}" for move, taken in zip(line["moves"], captures)
+            ]
             table.writerow([line["game"], " ".join(moves), "Black" if line["status"] == "attackers" else "White"])
 
 
@@ -183,7 +192,11 @@ def main():
             command = shown
             for pattern, less in LESS:
                 command = re.sub(pattern, less, command)
-            if any(re.search(pattern, command) for pattern, _ in SKIPPED) or "scripts/" in command and not PYTHON.exists():
+            if (
+                any(re.search(pattern, command) for pattern, _ in SKIPPED)
+                or "scripts/" in command
+                and not PYTHON.exists()
+            ):
                 skipped += 1
                 continue
             if command in done:

@@ -11,7 +11,6 @@ import sys
 import numpy as np
 import onnx
 import onnxruntime
-
 from numpy_network import Network, compare
 
 TOLERANCE = 1e-4

@@ -2,7 +2,7 @@
 """How the games of a run grow with its workers.
 
 Every worker pretends: instead of a network there is a pause of some milliseconds a batch, as if a distant accelerator
-answered. So the processor has little to do, and what is measured is the store, the trainer and the workers' own overhead.
+answered. So the processor has little to do, and the figures show the store, the trainer and the workers' overhead.
 
     cargo build --release
     scripts/measure_workers.py [--binary target/release/hnefi] [--workers 1 2 4] [--seconds 40] [--pretend-ms 10]

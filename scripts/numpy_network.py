@@ -2,7 +2,8 @@
 
 Usage: numpy_network.py CHECKPOINT REFERENCE.npz
 
-compares this network with the outputs that `hnefi export-net CHECKPOINT --reference REFERENCE.npz` wrote. Needs numpy alone.
+compares this network with the outputs that `hnefi export-net CHECKPOINT --reference REFERENCE.npz` wrote. Needs numpy
+alone.
 docs/NETWORK.md describes tensors, inputs and outputs. It is written to be read and takes its time.
 """
 

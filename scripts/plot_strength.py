@@ -3,8 +3,8 @@
 
     scripts/plot_strength.py runs/first runs/second --zero alphabeta:3 --out docs/images/strength-copenhagen.svg
 
-Several runs are one curve, each going on where the one before it ended (`hnefi train --from`). Every run must have met the player that is to be
-zero. Needs matplotlib (scripts/requirements.txt).
+Several runs are one curve, each going on where the one before it ended (`hnefi train --from`). Every run must have met
+the player that is zero. Needs matplotlib (scripts/requirements.txt).
 """
 
 import argparse
@@ -24,11 +24,19 @@ COLOURS = {"attackers": "#D55E00", "defenders": "#0072B2", "overall": "#808080"}
 
 def style():
     """What all our plots have in common."""
-    plot.rcParams.update({"font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "hnefi", "axes.spines.top": False, "axes.spines.right": False})
+    plot.rcParams.update(
+        {
+            "font.size": 10,
+            "svg.fonttype": "none",
+            "svg.hashsalt": "hnefi",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+        }
+    )
 
 
-# What a run has spent when a generation was published, from the metrics of that generation. Minutes are of the run's own clock; on a
-# machine that does other things too, samples say more.
+# What a run has spent when a generation was published, from the metrics of that generation. Minutes are minutes of the
+# run's own clock; on a machine that does other things too, samples say more.
 SPENT = {
     "minutes": ("minutes of self-play and training", lambda metrics: metrics["elapsed_seconds"] / 60),
     "samples": ("million training samples", lambda metrics: metrics["training"]["samples"] / 1e6),
@@ -76,7 +84,18 @@ def main():
         times = [time + (shift - 1) * begun / 300 for time, _ in points]
         elos, errors = zip(*(sides[side] for _, sides in points))
         width = 2.2 if side == "overall" else 1.2
-        axes.errorbar(times, elos, yerr=errors, label=side, color=colour, linewidth=width, elinewidth=0.8, capsize=2, marker="o", markersize=3)
+        axes.errorbar(
+            times,
+            elos,
+            yerr=errors,
+            label=side,
+            color=colour,
+            linewidth=width,
+            elinewidth=0.8,
+            capsize=2,
+            marker="o",
+            markersize=3,
+        )
     axes.axhline(0, color="#808080", linewidth=0.8, linestyle=":")
     axes.set_xlabel(label)
     axes.set_ylabel(f"Elo, {given.zero} is 0 (95 %)")

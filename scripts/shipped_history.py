@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Lays the Copenhagen checkpoints that were ever shipped into one folder, as if they were one run's, taken from the repository's own history.
+"""Lays all Copenhagen checkpoints that were ever shipped into one folder, as a run has them, from the history in git.
 
     scripts/shipped_history.py runs/history
-    cargo run --release -- ladder runs/history --rules copenhagen --checkpoints 7 --playouts 150 --games 60 --opponent alphabeta:3
+    cargo run --release -- ladder runs/history --rules copenhagen --checkpoints 7 --playouts 150 --games 60 \\
+        --opponent alphabeta:3
     scripts/plot_strength.py runs/history --zero alphabeta:3 --by samples --out docs/images/strength-copenhagen.svg
 
-Each goes on where the one before it ended, so generations and samples add up. Needs git and a clone that is not shallow.
+Each goes on where the one before it ended, so generations and samples add up. Needs git and a full clone.
 """
 
 import argparse
@@ -17,11 +18,13 @@ import sys
 
 def git(*arguments):
     """What a git command prints, as bytes."""
-    return subprocess.run(["git", *arguments], check=True, stdout=subprocess.PIPE, cwd=pathlib.Path(__file__).parent.parent).stdout
+    return subprocess.run(
+        ["git", *arguments], check=True, stdout=subprocess.PIPE, cwd=pathlib.Path(__file__).parent.parent
+    ).stdout
 
 
 def shipped_file(revision, shipped, name):
-    """A file of a checkpoint that was shipped, as bytes. A revision is a commit and the folder of its checkpoints, which has moved since."""
+    """A file of a shipped checkpoint, as bytes. A revision is a commit and the folder of its checkpoints."""
     commit, folder = revision
     return git("show", f"{commit}:{folder}/{shipped}/{name}")
 
@@ -53,19 +56,22 @@ def main():
         sys.exit("this clone is shallow; expected the whole history (git fetch --unshallow)")
     weights = "models/inference/pretrained/copenhagen/model.safetensors"
     words = git("log", "--follow", "--diff-filter=AM", "--format=%H", "--name-only", "--", weights).decode().split()
-    revisions = [(commit, str(pathlib.PurePosixPath(path).parent.parent)) for commit, path in zip(words[::2], words[1::2])][::-1]
+    revisions = [
+        (commit, str(pathlib.PurePosixPath(path).parent.parent)) for commit, path in zip(words[::2], words[1::2])
+    ][::-1]
     # What the first one began from: Brandubh's weights of that time.
     lay(folder, 0, 0, revisions[0], "brandubh")
     generation = samples = 0
     for revision in revisions:
         ended = [spent(revision, "copenhagen")]
-        # The taught one, which counts no generations, learned from the run of a larger network that was shipped with it.
+        # The taught network, which counts no generations, learned from a larger network's run, shipped with it.
         if ended[0][0] == 0:
             ended.append(spent(revision, "copenhagen-large"))
         generation += sum(generations for generations, _ in ended)
         samples += sum(seen for _, seen in ended)
         lay(folder, generation, samples, revision, "copenhagen")
-        print(f"{generation:06}  {samples / 1e6:5.2f} million samples  {git('log', '-1', '--format=%s', revision[0]).decode().strip()}")
+        subject = git("log", "-1", "--format=%s", revision[0]).decode().strip()
+        print(f"{generation:06}  {samples / 1e6:5.2f} million samples  {subject}")
 
 
 if __name__ == "__main__":

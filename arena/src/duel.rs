@@ -82,7 +82,7 @@ pub trait MatchObserver {
         let _ = (game, so_far);
     }
 
-    /// Whether to stop now. The games in progress are given up, those finished are counted.
+    /// Whether to stop now. Games in progress are given up, finished games are counted.
     fn should_stop(&mut self) -> bool {
         false
     }

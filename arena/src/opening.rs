@@ -6,7 +6,7 @@ use rand::RngExt;
 use crate::players::winning_move;
 use hnefi_search::{Rng, rng_for};
 
-/// Keeps an opening's random numbers apart from those of the games; spells "OPENING".
+/// Keeps an opening's random numbers apart from the games' random numbers; spells "OPENING".
 const OPENING: u64 = 0x4F_50_45_4E_49_4E_47;
 
 /// How often a random opening is begun anew before it is made shorter.

@@ -24,7 +24,7 @@ pub struct MatchResult {
     pub games: u32,
     /// A's wins.
     pub wins: u32,
-    /// Draws, those by the ply cap included.
+    /// Draws, including draws by the ply cap.
     pub draws: u32,
     /// A's losses.
     pub losses: u32,
@@ -40,7 +40,7 @@ pub struct MatchResult {
     pub elo_as_attackers: EloInterval,
     /// A's defenders against B's attackers, the rules' balance included.
     pub elo_as_defenders: EloInterval,
-    /// Score of the attackers over all games, whoever led them, 0..1.
+    /// Score of the attackers over all games, whichever player led them, 0..1.
     pub attackers_score: f64,
     /// Pairs that brought A 0, ½, 1, 1½ and 2 points.
     pub pairs: PairScores,

@@ -29,7 +29,7 @@ pub fn score_of_elo(elo: f64) -> f64 {
 pub struct Tally {
     /// Games won.
     pub wins: u32,
-    /// Games drawn, for whatever reason.
+    /// Games drawn, for any reason.
     pub draws: u32,
     /// Games lost.
     pub losses: u32,

@@ -187,7 +187,7 @@ impl Game {
         Some(ply)
     }
 
-    /// One side gives up, whoever is to move.
+    /// One side gives up, whichever side is to move.
     ///
     /// # Errors
     /// When the game is over already; it stays as it is.

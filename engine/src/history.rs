@@ -75,7 +75,7 @@ impl History {
         }
     }
 
-    /// The last `plies` entries: those since the last capture, as their user has counted them.
+    /// The last `plies` entries: the entries since the last capture, as the caller has counted them.
     #[inline(always)]
     pub(crate) fn recent(&self, plies: usize) -> Recent<'_> {
         Recent { history: self, plies }

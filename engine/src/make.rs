@@ -12,7 +12,7 @@ use crate::{Bitboard, Board, Move, NoLegalMove, Outcome, Reason, Repetition, Rul
 
 /// The state after a legal move, and the squares it emptied by capture. `recent` ends with `before`.
 ///
-/// Inlined everywhere: whoever wants the outcome alone does not pay for the rest.
+/// Inlined everywhere: a caller that wants the outcome alone does not pay for the rest.
 #[inline(always)]
 pub(crate) fn make<R: Ruleset>(rules: &Rules, recent: Recent<'_>, before: &State, mv: Move) -> (State, Bitboard) {
     match before.side_to_move {

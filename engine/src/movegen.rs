@@ -72,7 +72,7 @@ fn bound_moves<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: State) -> M
     moves
 }
 
-/// Where the king goes beyond the slides that he has like a man, or altogether where he has none of those.
+/// Where the king goes beyond the slides of a man, or altogether where he does not slide like a man.
 #[inline(always)]
 fn king_extra<R: Ruleset>(rules: &Rules, king: u128, occupied: u128) -> u128 {
     if king == 0 {

@@ -245,7 +245,7 @@ impl MoveList {
 
     /// Adds `count` moves from one square to `first`, `first + stride` and so on.
     ///
-    /// A full run is written whatever the count: that is a few vector stores, where a loop of unpredictable length
+    /// A full run is written for any count: that is a few vector stores, where a loop of unpredictable length
     /// would cost more in branches missed.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, from: Square, first: usize, stride: usize, count: usize) {

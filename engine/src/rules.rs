@@ -141,7 +141,7 @@ pub enum Repetition {
 pub enum RepetitionCompares {
     /// The board and the side to move.
     BoardAndSide,
-    /// The board, whoever is to move.
+    /// The board, whichever side is to move.
     BoardAlone,
 }
 
@@ -199,7 +199,7 @@ pub struct Rules {
 
 impl Rules {
     /// What is impossible about these rules, one line a fault with the key, the value and what is allowed; empty for
-    /// rules that can be played. Positions do not check this: whoever reads rules from a file should.
+    /// rules that can be played. Positions do not check this: code that reads rules from a file should.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let occurrence = self.repetition_occurrence;

@@ -117,7 +117,7 @@ impl ModuleVisitor for Ids {
     }
 }
 
-/// Puts the smaller network's tensors into those of a fresh larger one.
+/// Puts the smaller network's tensors into the tensors of a fresh larger one.
 struct Growth {
     tensors: BTreeMap<String, Values>,
     path: Vec<String>,

@@ -31,7 +31,7 @@ impl Network {
     #[must_use]
     pub fn average(&self, other: &Network, weight: f32) -> Network {
         // `valid` brings the running statistics up to date and gives the result statistics of its own: mapping a plain
-        // clone would write into those of `self`, which clones share.
+        // clone would write into the statistics of `self`, which clones share.
         let mut values = FlatTensors(Vec::new());
         other.valid().visit(&mut values);
         let mut blend = Blend { others: values.0.into_iter(), weight };

@@ -43,7 +43,7 @@ pub struct Session {
     /// The plies taken back, the next one last.
     taken_back: Vec<Ply>,
     seats: [Seat; 2],
-    /// Views of the positions, those taken back included, and the playouts behind them; one more than plies.
+    /// Views of the positions, including positions taken back, and the playouts behind them; one more than plies.
     views: Vec<Option<(Chances, u32)>>,
     stamp: u64,
     number: u64,
@@ -107,7 +107,7 @@ impl Session {
         !self.taken_back.is_empty()
     }
 
-    /// The plies played, and behind them those taken back.
+    /// The plies played, and behind them the plies taken back.
     pub fn all_plies(&self) -> impl Iterator<Item = &Ply> {
         self.game.plies().iter().chain(self.taken_back.iter().rev())
     }

@@ -1,4 +1,4 @@
-//! The server as a program meets it: a real one on a port of its own, by plain requests.
+//! The server as a program meets it: a real one on a free port, by plain requests.
 
 mod bounds;
 mod http;

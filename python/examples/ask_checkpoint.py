@@ -1,8 +1,7 @@
 """An agent that asks the shipped Brandubh network, as the defenders, against random attackers."""
 
-import numpy as np
-
 import hnefi
+import numpy as np
 
 rng = np.random.default_rng(1)
 network = hnefi.Checkpoint("brandubh")

@@ -5,10 +5,9 @@ python learn_policy.py GAMES.hgames
 
 import sys
 
+import hnefi
 import numpy as np
 from numpy.typing import NDArray
-
-import hnefi
 
 games = [game.arrays() for game in hnefi.read_games(sys.argv[1])]
 planes, masks, actions = (np.concatenate([game[key] for game in games]) for key in ("planes", "masks", "actions"))

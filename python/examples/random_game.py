@@ -1,8 +1,7 @@
 """A random game of Brandubh."""
 
-import numpy as np
-
 import hnefi
+import numpy as np
 
 rng = np.random.default_rng(1)
 game = hnefi.Game("brandubh")

@@ -49,7 +49,7 @@ impl Game {
         self.0.start_fen()
     }
 
-    /// The position on the board, a value of its own.
+    /// The position on the board, as an independent value.
     #[getter]
     fn position(&self) -> Position {
         Position(self.0.position().clone())
@@ -153,7 +153,7 @@ impl Game {
         self.0.undo().map(|ply| ply.mv.text(size))
     }
 
-    /// One side gives up, whoever is to move. Raises ValueError when the game is over.
+    /// One side gives up, whichever side is to move. Raises ValueError when the game is over.
     fn resign(&mut self, side: &str) -> PyResult<()> {
         self.0.resign(side_of(side)?).map_err(refused)
     }
@@ -170,7 +170,7 @@ impl Game {
         self.0.positions().map(Position).collect()
     }
 
-    /// A game of its own with the same plies.
+    /// An independent copy of the game.
     fn copy(&self) -> Game {
         Game(self.0.clone())
     }

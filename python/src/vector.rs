@@ -44,7 +44,7 @@ struct Kept {
 /// all cores.
 ///
 /// A game that ends is begun anew at once. Both sides are played by the caller: each action is the side to move's.
-/// `seed` decides `random_actions` and `step_random`, whatever the number of threads. `ply_cap`: plies after which a
+/// `seed` decides `random_actions` and `step_random` for any number of threads. `ply_cap`: plies after which a
 /// game is a draw, 0 for none; None takes the rules' own or, if they have none, self-play's for this board. `threads`:
 /// None for one a core (the variable RAYON_NUM_THREADS changes that). With `copy=False` every observation is written to
 /// the same arrays: faster, and only the newest is valid. Raises ValueError for an unknown ruleset and for no games or
@@ -241,7 +241,7 @@ impl VectorEnv {
     }
 
     /// Plays the moves, begins a new game where one ended, and writes down what is seen then. Returns the rewards of
-    /// those who moved and which games ended.
+    /// the sides that moved and which games ended.
     fn write(
         &mut self,
         py: Python<'_>,
@@ -349,7 +349,7 @@ fn on<T: Send>(pool: &Option<rayon::ThreadPool>, work: impl FnOnce() -> T + Send
     }
 }
 
-/// An array of whole numbers, whatever their width.
+/// An array of whole numbers of any width.
 fn whole_numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
     if let Ok(array) = values.cast::<PyArray1<i64>>()
         && array.is_c_contiguous()

@@ -5,9 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import hnefi
+import pytest
 
 
 def run(root: Path, name: str, *arguments: str) -> str:

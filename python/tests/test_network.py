@@ -7,10 +7,9 @@ import threading
 import time
 from pathlib import Path
 
+import hnefi
 import numpy as np
 import pytest
-
-import hnefi
 
 
 @pytest.fixture(scope="module")
@@ -112,9 +111,7 @@ def test_ctrl_c_ends_a_search(work: str) -> None:
         start, network = hnefi.Position("brandubh"), hnefi.Checkpoint("brandubh")
         print("searching", flush=True)
         network.{work}"""
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline() == "searching\n"
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)

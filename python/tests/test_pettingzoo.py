@@ -1,11 +1,10 @@
 """PettingZoo's own tests, and one game beside the package's."""
 
+import hnefi
+import hnefi.pettingzoo
 import numpy as np
 import pytest
 from pettingzoo.test import api_test, seed_test
-
-import hnefi
-import hnefi.pettingzoo
 
 
 @pytest.mark.parametrize("ruleset", ["brandubh", "tablut", "copenhagen"])

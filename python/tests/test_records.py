@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
+import hnefi
 import numpy as np
 import pytest
-
-import hnefi
 
 
 def test_the_golden_file_reads_as_its_json_says(root: Path) -> None:

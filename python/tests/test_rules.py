@@ -5,11 +5,10 @@ import json
 import pickle
 from pathlib import Path
 
+import hnefi
 import numpy as np
 import pytest
 from conftest import fen
-
-import hnefi
 
 
 def test_perft_agrees_with_independent_programs(root: Path) -> None:

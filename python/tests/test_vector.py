@@ -1,9 +1,8 @@
 """Many games at once against single games."""
 
+import hnefi
 import numpy as np
 import pytest
-
-import hnefi
 
 
 @pytest.mark.parametrize(("ruleset", "copy"), [("brandubh", True), ("tablut", False), ("copenhagen", True)])

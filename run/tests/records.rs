@@ -58,7 +58,7 @@ fn golden_games() -> Vec<GameRecord> {
     games
 }
 
-/// For the next format version: raise the number, run this once, commit the files, and test them like those before.
+/// For the next format version: raise the number, run this once, commit the files, and test them like the files before.
 #[test]
 #[ignore = "writes the golden file of a format version, once"]
 fn write_the_golden_file() {

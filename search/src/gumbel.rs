@@ -216,7 +216,7 @@ mod tests {
         let at = |noise: &[f32], index| choose_at_root(&config(), &example(), noise, &schedule, index);
         // Target 3: only the first move has 3 visits.
         assert_eq!(at(&[], 6), Some(0));
-        // Target 1: the second. Target 0: the third, the fourth being lost whatever its noise.
+        // Target 1: the second. Target 0: the third, since the fourth is lost with any noise.
         assert_eq!(at(&[], 2), Some(1));
         assert_eq!(at(&[0.0, 0.0, 0.0, 100.0], 0), Some(2));
         // Target 2: no move has 2 visits; the second has the most below.

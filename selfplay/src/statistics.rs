@@ -92,7 +92,7 @@ pub struct GenerationStats {
     pub ends: Vec<EndCount>,
     /// Finished games longer than 8 plies.
     pub games_beyond_ply_8: u64,
-    /// Number of different positions after 8 plies in those games.
+    /// Number of different positions after 8 plies in these games.
     pub distinct_at_ply_8: u64,
     /// Plies played in this generation, including plies of unfinished games.
     pub plies: u64,

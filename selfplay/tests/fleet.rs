@@ -297,7 +297,7 @@ fn rulesets_share_the_games() {
     assert_eq!((by_cap.winner, by_cap.games), (None, generation.games.iter().filter(capped).count() as u64));
 }
 
-/// Thinks that the attackers are lost, whatever the position.
+/// Thinks that the attackers are lost in every position.
 struct Gloomy;
 
 impl Evaluator for Gloomy {

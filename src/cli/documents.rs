@@ -1,6 +1,6 @@
 //! What the documents show must be so: every command is one that the program takes, every key of a configuration that
 //! they change is one, every link and every file that they name is there, and networks that they show are the shipped
-//! ones. `scripts/check_documents.py` runs those that are quick.
+//! ones. `scripts/check_documents.py` runs the quick ones.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ impl Document {
         paragraphs.chain(indented).map(spaced).collect()
     }
 
-    /// Whatever looks like a line for a shell: the lines of `sh` blocks, those after `$ ` in others, and quoted
+    /// Everything that looks like a line for a shell: lines of `sh` blocks, lines after `$ ` in others, and quoted
     /// commands.
     fn lines(&self) -> Vec<Line> {
         let (_, blocks) = self.parts();

@@ -121,7 +121,7 @@ impl S3 {
         *self.shared.faults.lock().expect("whole") = faults;
     }
 
-    /// Requests so far, and those that went wrong.
+    /// Requests so far, and failed requests.
     pub fn requests(&self) -> (u64, u64) {
         (self.shared.requests.load(Ordering::SeqCst), self.shared.faulty.load(Ordering::SeqCst))
     }

@@ -1,4 +1,4 @@
-//! One trainer at a time, and only those who speak the same protocol.
+//! One trainer at a time, and only trainers that speak the same protocol.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

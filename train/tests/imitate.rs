@@ -123,7 +123,7 @@ fn a_habit_is_learned_and_self_play_begins_with_it() {
     assert_eq!((learned.checkpoint.card.parent, again.checkpoint.card.parent), (None, Some(card.id)));
 }
 
-/// Here every search was sure to win, whoever was to move, which the results cannot say.
+/// Here every search was sure to win for either side to move, which the results cannot say.
 #[test]
 fn searched_values_are_learned_for_their_share() {
     let mut games: Vec<GameRecord> = (0..20).map(habitual).collect();

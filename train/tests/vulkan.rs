@@ -1,7 +1,8 @@
 //! Evaluation, self-play and training on `vulkan:0`, compared with the CPU. The device may be a software driver:
 //!
 //! ```sh
-//! VK_DRIVER_FILES=/usr/lib/chromium/vk_swiftshader_icd.json cargo test --profile trial -p hnefi-train --features vulkan --test vulkan
+//! VK_DRIVER_FILES=/usr/lib/chromium/vk_swiftshader_icd.json \
+//!     cargo test --profile trial -p hnefi-train --features vulkan --test vulkan
 //! ```
 //!
 //! Where there is no device the tests say so and pass, unless `VK_DRIVER_FILES` names a driver.

@@ -83,7 +83,7 @@ pub struct LadderMatch {
 const MOST_GAMES: u64 = 1_000_000;
 
 impl LadderMatch {
-    /// Whether the counts can be those of a match.
+    /// Whether a match can have these counts.
     fn is_plausible(&self) -> bool {
         let [a, b] = [self.result.as_attackers, self.result.as_defenders];
         [a.wins, a.draws, a.losses, b.wins, b.draws, b.losses].map(u64::from).iter().sum::<u64>() <= MOST_GAMES
@@ -186,7 +186,7 @@ pub fn read_matches(store: &Store) -> Result<(Vec<LadderMatch>, Vec<String>), St
     Ok((read, damaged))
 }
 
-/// Checkpoint `generation` and, of `rungs` before it, the nearest `previous` that are whole: those it can play against.
+/// Checkpoint `generation` and, of `rungs` before it, the nearest `previous` that are whole: it can play against them.
 /// `None` when it cannot be read itself. What is wrong with a checkpoint that is left out goes to `warn`.
 ///
 /// # Errors
@@ -237,12 +237,12 @@ fn pairings(generation: u32, rungs: &[u32], params: &LadderParams) -> Vec<Pairin
         .collect()
 }
 
-/// The object that holds a match: named after whatever decides its result.
+/// The object that holds a match: named after everything that decides its result.
 fn key(generation: u32, b: &Contestant, rules: Preset, params: &LadderParams) -> String {
     let opponent = match b {
         Contestant::Checkpoint { generation, .. } => format!("{generation:06}"),
         Contestant::Player { player } => {
-            // Specs hold letters that names of objects cannot; the checksum keeps those apart that look alike without.
+            // Specs hold letters that object names cannot; the checksum tells apart specs that look alike without them.
             let plain: String =
                 player.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
             format!("{plain}-{:08x}", crc32c::crc32c(player.as_bytes()))

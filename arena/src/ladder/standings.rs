@@ -44,7 +44,7 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// Fits the ratings of all who played. Each strength is that of one side (`docs/TRAINING.md`, Strength).
+    /// Fits the ratings of all players. Each strength is for one side (`docs/TRAINING.md`, Strength).
     pub fn fit(matches: &[LadderMatch]) -> Standings {
         let mut who: Vec<&Contestant> = matches.iter().flat_map(|played| [&played.a, &played.b]).collect();
         who.sort_unstable();

@@ -69,7 +69,7 @@ impl Rollout {
             position.advance(self.nodes[node].mv);
         }
         let mover = self.path.len() % 2;
-        // The points of whoever moved into the last node of the path: the opponent of the side to move there.
+        // The points of the side that moved into the last node of the path: the opponent of the side to move there.
         let last_mover = position.side_to_move().opponent();
         let winner = play_out(position, rng);
         for (depth, &node) in self.path.iter().enumerate() {
@@ -191,7 +191,7 @@ mod tests {
         let replies = &player.nodes[player.nodes[0].children.clone()];
         assert_eq!(replies.len(), 40);
         assert_eq!(replies.iter().map(|node| node.visits).sum::<u32>(), 300);
-        // The root's points are those of the side that is not to move.
+        // The root's points belong to the side that is not to move.
         let points: f64 = replies.iter().map(|node| node.points).sum();
         assert!((points + player.nodes[0].points - 300.0).abs() < 1e-9);
     }

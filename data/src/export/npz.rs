@@ -272,7 +272,7 @@ impl Shard {
         }
     }
 
-    /// Writes the file; the names and shapes are those of `docs/DATASETS.md`.
+    /// Writes the file with the names and shapes of `docs/DATASETS.md`.
     fn write(&self, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
         let (rows, side) = (self.rows(), self.size.side());
         let mut file = NpzWriter::new(BufWriter::new(File::create_new(path)?));

@@ -228,7 +228,7 @@ impl ExportParams {
             }
         }
         if self.disjoint && (self.splits.is_none() || self.table() == Table::Games) {
-            let problem = "only a split has parts, and only a table of positions has positions to leave out; expected a split \
+            let problem = "only a split has parts, and only a table of positions leaves positions out; expected a split \
                            of positions";
             return bad("disjoint", "true", problem.to_owned());
         }

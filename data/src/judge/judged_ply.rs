@@ -170,7 +170,7 @@ impl<'a> Judge<'a> {
                     report.moves[other].mv != report.best
                         && (key(other) > key(own) || key(other) == key(own) && other < own)
                 });
-                // The chosen move has rank 0, whatever the weights.
+                // The chosen move has rank 0 with any weights.
                 if mv == report.best { 0 } else { 1 + ahead.count() }
             };
             judged.searched_rank = Some(better(played.mv));

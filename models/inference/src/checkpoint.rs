@@ -132,7 +132,7 @@ pub enum CheckpointError {
         /// Which tensors differ.
         problem: String,
     },
-    /// The weights are not those the card was written for.
+    /// The weights are not the weights that the card was written for.
     #[error("checkpoint weights {path}: their SHA-256 is {found}, but the card says {expected}")]
     Identity {
         /// The weights file.
@@ -235,7 +235,7 @@ impl Card {
     /// `source` names the weights in messages.
     ///
     /// # Errors
-    /// When the weights are damaged or not those of the card.
+    /// When the weights are damaged or do not belong to the card.
     pub fn check_weights(&self, weights: &[u8], source: &Path) -> Result<(), CheckpointError> {
         // Structure before identity: "cut short" says more than "another hash".
         self.network.check_weights(weights, source)?;
@@ -293,7 +293,7 @@ impl Checkpoint {
     /// messages.
     ///
     /// # Errors
-    /// When the weights are damaged or not those of the card.
+    /// When the weights are damaged or do not belong to the card.
     pub fn from_parts(card: Card, bytes: &[u8], source: &Path) -> Result<Checkpoint, CheckpointError> {
         card.check_weights(bytes, source)?;
         let weights = Weights::from_safetensors(&card.network, card.encodes(), bytes, source)?;

@@ -49,7 +49,7 @@ pub enum DeviceChoice {
 }
 
 impl DeviceChoice {
-    /// Whether it is a device of its own, which works while the CPU does something else.
+    /// Whether it works while the CPU does something else.
     pub fn is_gpu(self) -> bool {
         matches!(self, DeviceChoice::Cuda(_) | DeviceChoice::Vulkan(_))
     }

@@ -23,7 +23,7 @@
 //! | 14 | attackers that a defending man could capture at once |
 //! | 15 | defending men that an attacker could capture at once |
 //!
-//! Planes 9, 10, 14 and 15 are drawn whoever is to move; captures by and of the king are not in them. The global vector
+//! Planes 9, 10, 14 and 15 are drawn for either side to move; captures by and of the king are not in them. The global vector
 //! is described in [`global`].
 
 pub mod global;
@@ -37,7 +37,7 @@ pub use global::GLOBALS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// Version 1, in which self-play's technical ply cap was an input, and the plies played as a part of it. The
-    /// network is told the caps of its training, whatever cap the game at hand has.
+    /// network is told the caps of its training instead of the cap of the game at hand.
     V1 {
         /// The caps on 7x7, 9x9 and 11x11, in plies; 0 for none.
         ply_caps: [u16; BoardSize::ALL.len()],
@@ -184,7 +184,7 @@ impl KingReach {
         let one_move = position.king_destinations(king);
         // A king on a goal has won: he goes no further from there.
         let two_moves = position.king_destinations(one_move.without(goals)).without(one_move | king);
-        // Sliding is reversible, so the squares with an open line to a goal are those a king would reach from one. The
+        // Sliding is reversible, so a king would reach the squares with an open line to a goal from the goal. The
         // throne is the exception (he may stand where nobody may stop), hence the separate look at where he stands.
         let free_goals = goals.without(board.attackers() | board.defenders());
         let towards_goals = position.king_destinations(free_goals).without(goals);

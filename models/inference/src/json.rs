@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_checksum_is_castagnoli_and_the_text_stays_json() {
-        // The check value of CRC-32C in the catalogue of parametrised CRC algorithms is that of these nine bytes.
+        // The catalogue of parametrised CRC algorithms gives the check value of CRC-32C for these nine bytes.
         assert!(with_checksum("123456789").contains("e3069283"));
         let text = with_checksum("{\"format\":1}\n");
         let value: Value = serde_json::from_str(&text).unwrap();

@@ -18,7 +18,7 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         let longest = found.chars().count().max(name.chars().count());
         *changes <= 3 && 3 * changes < longest
     });
-    // The first of those that are as near.
+    // The first of several that are as near.
     near.min_by_key(|&(changes, _)| changes).map(|(_, name)| name)
 }
 

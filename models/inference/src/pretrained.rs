@@ -49,7 +49,7 @@ pub fn pretrained_for(rules: Preset) -> Option<&'static str> {
         let board = known.iter().any(|preset| preset.rules().size == rules.rules().size);
         (known.contains(&rules), embedded.name == rules.name(), board)
     };
-    // The first by name of those that fit alike.
+    // The first by name of several that fit equally well.
     let best = EMBEDDED.iter().rev().max_by_key(|embedded| fitness(embedded))?;
     (fitness(best) != (false, false, false)).then_some(best.name)
 }

@@ -33,7 +33,7 @@ fn evaluate(weights: &Weights, precision: Precision, positions: &[(Position, Mov
     out
 }
 
-/// How far answers are from those in single precision.
+/// How far answers are from answers in single precision.
 #[derive(Debug)]
 struct Distance {
     /// Largest and mean difference of the expected score.

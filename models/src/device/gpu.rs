@@ -13,7 +13,7 @@ use crate::Network;
 const SMALL: NetworkConfig =
     NetworkConfig { blocks: 2, channels: 32, pool_every: 2, head_channels: 8, value_hidden: 16, role_heads: true };
 
-/// Positions of a batch on trial: those of a lane of self-play.
+/// Positions of a batch on trial, as many as a game batch of self-play has.
 const BATCH: usize = 32;
 
 /// How far a device may be from the CPU, as a share.

@@ -2,7 +2,7 @@
 //!
 //! Drivers are other people's code inside this process. One that meets a kernel it cannot handle while burn tries out
 //! which is fastest may end the process by a signal, and nothing here can catch that. So the first use of a device is
-//! made by another process, whose end is seen whatever it is.
+//! made by another process, whose end is seen in every case.
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};

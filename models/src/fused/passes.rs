@@ -39,7 +39,7 @@ pub struct Gradients {
     pub bias: Vec<f32>,
 }
 
-/// Adds one board's sums per channel to those of a part.
+/// Adds one board's sums per channel to the sums of a part.
 fn add_to(total: &mut [f64], sums: &[f32]) {
     for (total, &sum) in total.iter_mut().zip(sums) {
         *total += f64::from(sum);

@@ -98,7 +98,7 @@ fn bar(chances: Chances, theme: &Theme, width: usize) -> Line<'static> {
     Line::from_iter(spans)
 }
 
-/// Two plies a line, those taken back in dim; the latest move stays in sight.
+/// Two plies a line, plies taken back are dim; the latest move stays in sight.
 fn move_list(app: &App, theme: &Theme, area: Rect) -> Vec<Line<'static>> {
     let session = &app.session;
     let played = session.game().len();

@@ -60,7 +60,7 @@ fn centred(body: Rect, fitted: Geometry, size: hnefi_engine::BoardSize, flipped:
     Geometry::fit(Rect { x, y, ..board }, size, flipped).unwrap_or(fitted)
 }
 
-/// Rows of the panel: those of the board, but enough for itself beside a small one.
+/// Rows of the panel: as many as the board has, but enough for itself beside a small board.
 fn height_beside(board: u16, body: Rect) -> u16 {
     board.max(20).min(body.height)
 }

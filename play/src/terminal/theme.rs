@@ -157,7 +157,7 @@ impl Theme {
         }
     }
 
-    /// Coordinates, counts and whatever matters less.
+    /// Coordinates, counts and other things that matter less.
     pub(super) fn quiet(&self) -> Style {
         Style::new().add_modifier(Modifier::DIM)
     }

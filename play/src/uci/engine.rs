@@ -361,7 +361,7 @@ impl Watcher<'_> {
     }
 }
 
-/// The ruleset to begin with: the one asked for, else the network's, else that of the shipped network.
+/// The ruleset to begin with: the requested one, else the network's, else the shipped network's.
 pub(super) fn first_ruleset(asked: Option<Preset>, network: Option<&Network>) -> Preset {
     asked.or_else(|| network.and_then(Network::ruleset)).unwrap_or(Preset::Brandubh)
 }

@@ -40,7 +40,7 @@ use queue::CommandQueue;
 /// What the engine begins with; `setoption` changes all but the device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UciParams {
-    /// The rules; without, those that the network was trained on first, or Brandubh.
+    /// The rules; `None` for the first rules that the network was trained on, or Brandubh.
     pub rules: Option<Preset>,
     /// A checkpoint, a run, or the name of a shipped checkpoint; without, the shipped one of the rules.
     pub model: Option<String>,

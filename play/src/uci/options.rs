@@ -62,7 +62,7 @@ impl Options {
         }
     }
 
-    /// What to tell somebody who asked for so many threads.
+    /// The answer to a request for `threads` threads.
     pub(super) fn remark(&self, threads: usize) -> Option<String> {
         let (low, high) = THREADS;
         (threads != self.threads)

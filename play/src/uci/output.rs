@@ -41,7 +41,7 @@ impl Output {
 
     /// Tells the client's user something.
     pub(super) fn info(&self, text: &str) {
-        // One line of a sensible length, whatever a message quotes.
+        // One line of a sensible length, however long a quoted message is.
         let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
         self.lines([format!("info string {}", printable(&words))]);
     }

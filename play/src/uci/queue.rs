@@ -44,7 +44,7 @@ struct Waiting {
     commands: VecDeque<QueuedCommand>,
     /// Length of their lines.
     bytes: usize,
-    /// Searches asked for so far, and those that have been answered.
+    /// Searches requested so far, and searches answered.
     searches: u64,
     answered: u64,
 }

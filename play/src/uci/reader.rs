@@ -1,4 +1,4 @@
-//! The thread that reads: every line is understood at once, whatever the other thread is busy with.
+//! The thread that reads: every line is understood at once, also while the other thread is busy.
 
 use std::io::{BufRead, Read};
 use std::time::Instant;

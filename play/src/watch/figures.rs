@@ -85,7 +85,7 @@ impl Figures {
     }
 }
 
-/// A number with so many digits behind the point.
+/// A number with `digits` digits behind the point.
 fn fixed(number: f64, digits: usize) -> String {
     if number.is_finite() { format!("{number:.digits$}") } else { "-".to_owned() }
 }

@@ -69,7 +69,7 @@ impl Browser {
         self.command("POST", "/url", Some(json!({ "url": url })));
     }
 
-    /// Sets the size of the page, with so many dots a pixel.
+    /// Sets the size of the page, with `scale` dots per pixel.
     pub fn size(&self, width: u32, height: u32, scale: f32) {
         let phone = width.min(height) < 500;
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": scale, "mobile": phone });

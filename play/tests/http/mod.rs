@@ -159,7 +159,7 @@ pub fn stream(address: SocketAddr, path: &str, words: &[&str]) -> String {
     found
 }
 
-/// A run directory as training leaves it: metrics of so many generations and a file of games.
+/// A run directory as training leaves it: metrics of `generations` generations and a file of games.
 pub fn made_up_run(folder: &Path, generations: u32) -> PathBuf {
     let run = folder.join("quick");
     for part in ["metrics", "games"] {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::http::{get, post, serve, wait};
 use super::{of, play, ply};
 
-/// The first moves of so many games against a player that leaves something to chance, then those of a second game each.
+/// The first moves of several games against a player with chance in it, then the first moves of a second game each.
 fn openings(address: std::net::SocketAddr, player: &Value, games: usize) -> [Vec<String>; 2] {
     let body = json!({ "rules": "brandubh", "attackers": player, "defenders": {} });
     let states: Vec<Value> = (0..games).map(|_| post(address, "/api/games", &body).ok()).collect();

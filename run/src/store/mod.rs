@@ -199,7 +199,7 @@ impl Store {
         }
     }
 
-    /// As [`Store::create`], but an existing object, whatever its bytes, is not an error.
+    /// As [`Store::create`], but an existing object, with any bytes, is not an error.
     ///
     /// # Errors
     /// As [`Store::create`] otherwise.

@@ -16,7 +16,7 @@ use rand_xoshiro::rand_core::Rng as _;
 
 /// The default config with this root.
 fn config(root: RootKind) -> SearchConfig {
-    // The golden trees were made with this scale, whatever plays best today.
+    // The golden trees were made with this scale, even if another one plays better today.
     SearchConfig { root, c_scale: 0.3, ..SearchConfig::default() }
 }
 

@@ -173,7 +173,7 @@ fn truth_for_mover(reply: ProvenResult) -> ProvenResult {
 
 #[test]
 fn draws_by_the_ply_cap_are_known_and_weighed() {
-    // With a cap of one ply every move ends the game; those that neither win nor lose draw.
+    // With a cap of one ply every move ends the game; moves that neither win nor lose draw.
     let mut rules = Preset::Brandubh.rules();
     rules.ply_cap = 1;
     let start = Position::start(&rules);

@@ -143,7 +143,7 @@ struct Run<'a> {
     learner: Learner,
     fleet: Fleet,
     counters: Counters,
-    /// The newest generation with a network of its own.
+    /// The newest generation that has a network.
     network: u32,
     /// Games by generation: the replay window and the games not trained on yet.
     games: BTreeMap<u32, Vec<GameRecord>>,

@@ -135,7 +135,7 @@ fn king_paths(position: &Position, weights: &Weights) -> i32 {
     value + weights.far_gate * (far_gates.len() as i32).min(6)
 }
 
-/// Free steps of the defenders' men less those of the attackers, who have twice the men.
+/// Free steps of the defenders' men less the free steps of the attackers, who have twice the men.
 fn mobility(position: &Position, weights: &Weights) -> i32 {
     let board = position.board();
     let size = position.size();

@@ -2,7 +2,7 @@
 
 use hnefi_engine::{Move, MoveList, Position, Side};
 
-/// Deepest ply with killers of its own.
+/// Deepest ply that has killer moves.
 const PLIES: usize = 32;
 
 /// Ranks of the classes of moves; history stays below all of them.
@@ -81,7 +81,7 @@ pub(super) struct Ranked {
 impl Ranked {
     pub fn next_best(&mut self) -> Option<Move> {
         let rest = &mut self.entries[self.next..self.len];
-        // The first of equals, so that the order is that of generation.
+        // The first of equals, so that ties keep the order of generation.
         let best = (0..rest.len()).reduce(|best, i| if rest[i].0 > rest[best].0 { i } else { best })?;
         rest.swap(0, best);
         self.next += 1;

@@ -1,4 +1,4 @@
-//! What players by external programs have in common, whatever they speak.
+//! What players by external programs have in common in either protocol.
 //!
 //! | file | what it does |
 //! |---|---|

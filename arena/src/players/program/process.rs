@@ -126,7 +126,7 @@ impl Process {
 
     /// Reads and forgets what it says until then, so that it never waits for a reader.
     pub(in crate::players) fn let_talk(&mut self, until: Instant, awaited: &str) -> Result<(), ProgramError> {
-        // At most so many lines beyond the time, from a program that talks without end.
+        // A bound on lines beyond the time, for a program that talks without end.
         let mut late = 0;
         loop {
             match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {

@@ -39,7 +39,7 @@ pub(crate) fn fastest(weights: &Weights) -> Result<Precision, CpuNetworkError> {
         return Ok(Precision::F32);
     }
     let shape = (weights.config().blocks, weights.config().channels);
-    // Held while it is tried, so that threads that ask at once do not disturb one another's trial.
+    // Held while it is tried, so that threads that ask at the same time do not disturb each other's trial.
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(&(_, precision)) = found.iter().find(|(known, _)| *known == shape) {
         return Ok(precision);

@@ -268,7 +268,7 @@ impl CpuNetwork {
         self.occupancy.run(self.kernels, scratch.grid, board, &mut scratch.heads)
     }
 
-    /// The heads of the side to move: its own, or those that both share.
+    /// The heads of the side to move: its own, or the heads that both sides share.
     fn heads(&self, side: Side) -> &Heads {
         &self.roles[side.index().min(self.roles.len() - 1)]
     }

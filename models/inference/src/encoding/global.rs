@@ -105,9 +105,9 @@ pub const REPETITION_CLOCK: usize = 36;
 /// Plies played over the ply cap, in version 1 alone.
 pub const PLY_CLOCK: usize = 37;
 
-/// A limit of so many plies without a capture, or more, is encoded as 1.
+/// A limit of this many plies without a capture, or more, is encoded as 1.
 const NO_CAPTURE_SCALE: f32 = 200.0;
-/// A ply cap of so many plies, or more, is 1 in version 1.
+/// A ply cap of this many plies, or more, is 1 in version 1.
 const PLY_CAP_SCALE: f32 = 400.0;
 
 /// The whole vector of a position.

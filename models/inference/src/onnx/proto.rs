@@ -1,4 +1,4 @@
-//! The messages of an ONNX file, as far as this program writes them. Names and tags are those of the published
+//! The messages of an ONNX file, as far as this program writes them. Names and tags come from the published
 //! `onnx.proto`; declared by hand, so that no compiler of protocol buffers is needed.
 
 /// A model: a graph and what is said about it.
