@@ -13,6 +13,10 @@ use crate::rng_for;
 fn check(search: &Search, id: NodeId, position: &Position) -> usize {
     let node = search.tree.node(id);
     let edges = search.tree.edges(id);
+    if id != NodeId::ROOT && !node.is_evaluated() {
+        assert!(edges.is_empty() && node.pending == 0, "a cancelled leaf waits for its turn");
+        return 1;
+    }
     let mut moves = MoveList::new();
     position.legal_moves(&mut moves);
     let mut listed: Vec<_> = edges.iter().map(|edge| edge.mv).collect();

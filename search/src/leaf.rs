@@ -1,8 +1,12 @@
 //! Outstanding leaves: positions that wait for evaluation, each with its path.
 
-use hnefi_engine::{MoveList, Position, Undo};
+use hnefi_engine::{Move, MoveList, Position, Undo};
+use hnefi_inference::EvalRequest;
 
-use super::tree::NodeId;
+use super::config::{RootKind, SearchConfig};
+use super::puct::temper;
+use super::solver::Proven;
+use super::tree::{Edge, NodeId, judge, line_up};
 
 /// Names an outstanding leaf of one search. It is void once the leaf is expanded or cancelled or a new search begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,21 +16,93 @@ pub struct LeafId {
     serial: u32,
 }
 
-/// One move of a path: its node, its index among the node's edges, and its undo.
+/// One move of a path: its node, its index among the node's edges, and the move itself.
+#[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) node: NodeId,
     pub(super) edge: u16,
-    pub(super) undo: Undo,
+    pub(super) mv: Move,
 }
 
-/// Memory for one path down the tree.
+/// One path down the tree.
 pub(super) struct Slot {
-    pub(super) position: Position,
-    pub(super) moves: MoveList,
     pub(super) path: Vec<Step>,
-    pub(super) node: NodeId,
+    /// The node at its end, once there is one.
+    pub(super) node: Option<NodeId>,
+    /// The position at its end, for whoever calls [`super::Search::select_leaf`].
+    pub(super) bud: Option<Box<Bud>>,
     serial: u32,
     taken: bool,
+}
+
+/// The position at the end of a path and the edges that it will have. Everything here is computed without the tree, so
+/// that several threads can do so at once.
+#[derive(Clone)]
+pub(super) struct Bud {
+    pub(super) position: Position,
+    pub(super) moves: MoveList,
+    pub(super) edges: Vec<Edge>,
+    /// The moves made since the root.
+    undos: Vec<Undo>,
+}
+
+impl Bud {
+    /// At the root.
+    pub(super) fn new(root: &Position) -> Bud {
+        Bud { position: root.clone(), moves: MoveList::new(), edges: Vec::new(), undos: Vec::new() }
+    }
+
+    /// Goes to the root.
+    pub(super) fn reset(&mut self, root: &Position) {
+        self.position.clone_from(root);
+        self.undos.clear();
+    }
+
+    /// Goes to the end of a path that shares its beginning with the present one: moves are only added at its end, or
+    /// taken from its end by [`Bud::shorten`].
+    pub(super) fn follow(&mut self, path: &[Step]) {
+        for step in &path[self.undos.len()..] {
+            self.undos.push(self.position.play_unchecked(step.mv));
+        }
+    }
+
+    /// Takes back moves until the path has `len` moves.
+    pub(super) fn shorten(&mut self, len: usize) {
+        while self.undos.len() > len
+            && let Some(undo) = self.undos.pop()
+        {
+            self.position.undo(undo);
+        }
+    }
+
+    /// Lists the moves of the position and tests each for an immediate end. Returns the position's result if that
+    /// settles it; a root's result is known already.
+    pub(super) fn grow(&mut self, is_root: bool) -> Option<Proven> {
+        self.position.legal_moves(&mut self.moves);
+        judge(&self.position, &self.moves, &mut self.edges).filter(|_| !is_root)
+    }
+
+    /// Takes in the priors of the moves, in generation order, and orders the edges as the search wants them.
+    ///
+    /// # Panics
+    /// When the number of priors is not the number of moves.
+    pub(super) fn set_priors(&mut self, priors: &[f32], config: &SearchConfig) {
+        assert_eq!(priors.len(), self.edges.len(), "one prior for each legal move of the leaf");
+        for (edge, &prior) in self.edges.iter_mut().zip(priors) {
+            edge.prior = prior;
+        }
+        if config.root == RootKind::Puct {
+            temper(&mut self.edges, 1.0 / config.prior_temperature);
+            // The root's edges stay in generation order.
+            if !self.undos.is_empty() {
+                line_up(&mut self.edges);
+            }
+        }
+    }
+
+    pub(super) fn request(&self) -> EvalRequest<'_> {
+        EvalRequest { position: &self.position, moves: self.moves.as_slice(), auxiliary: false }
+    }
 }
 
 /// All slots, reused from playout to playout.
@@ -37,22 +113,15 @@ pub(super) struct Leaves {
 }
 
 impl Leaves {
-    /// Takes a slot, at `root` with an empty path.
-    pub(super) fn take(&mut self, root: &Position) -> LeafId {
+    /// Takes a slot with an empty path.
+    pub(super) fn take(&mut self) -> LeafId {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot {
-                position: root.clone(),
-                moves: MoveList::new(),
-                path: Vec::new(),
-                node: NodeId::ROOT,
-                serial: 0,
-                taken: false,
-            });
+            self.slots.push(Slot { path: Vec::new(), node: None, bud: None, serial: 0, taken: false });
             (self.slots.len() - 1) as u32
         });
         let slot = &mut self.slots[index as usize];
-        slot.position.clone_from(root);
         slot.path.clear();
+        slot.node = None;
         slot.taken = true;
         LeafId { slot: index, serial: slot.serial }
     }
@@ -67,12 +136,6 @@ impl Leaves {
         let slot = &self.slots[leaf.slot as usize];
         assert!(slot.taken && slot.serial == leaf.serial, "{leaf:?} was answered or cancelled before");
         slot
-    }
-
-    /// Fills in the legal moves of a leaf's position.
-    pub(super) fn list_moves(&mut self, leaf: LeafId) {
-        let slot = self.slot_mut(leaf);
-        slot.position.legal_moves(&mut slot.moves);
     }
 
     /// Frees a slot.

@@ -2,8 +2,8 @@
 
 use hnefi_inference::{EvalRequest, Evaluation};
 
-use super::leaf::{LeafId, Step};
-use super::tree::{Growth, NodeId};
+use super::leaf::{Bud, LeafId, Step};
+use super::tree::NodeId;
 use super::{Proven, RootKind, Search, gumbel, puct};
 
 /// What [`Search::select_leaf`] found.
@@ -19,85 +19,151 @@ pub enum Selection {
     Finished,
 }
 
+/// Where a walk down the tree ended.
+pub(super) enum Walk {
+    /// At a position that has no evaluation. The path of the leaf leads there.
+    Leaf(LeafId),
+    /// As [`Selection::Settled`].
+    Settled,
+    /// As [`Selection::Blocked`].
+    Blocked,
+    /// As [`Selection::Finished`].
+    Finished,
+}
+
 impl Search {
     /// Selects the leaf of the next playout.
     pub fn select_leaf(&mut self) -> Selection {
-        let Some(root) = &self.root else { return Selection::Finished };
+        let mut walk = self.walk();
+        let mut kept = None;
+        loop {
+            let leaf = match walk {
+                Walk::Leaf(leaf) => leaf,
+                Walk::Settled => return Selection::Settled,
+                Walk::Blocked => return Selection::Blocked,
+                Walk::Finished => return Selection::Finished,
+            };
+            let Some(root) = &self.root else { return Selection::Finished };
+            let slot = self.leaves.slot_mut(leaf);
+            let bud = slot.bud.get_or_insert_with(|| Box::new(Bud::new(root)));
+            match kept {
+                None => bud.reset(root),
+                Some(len) => bud.shorten(len),
+            }
+            bud.follow(&slot.path);
+            let Some(proven) = bud.grow(slot.path.is_empty()) else {
+                self.reserve(leaf);
+                return Selection::Leaf(leaf);
+            };
+            let Some((resumed, len)) = self.resume(leaf, proven) else { return Selection::Finished };
+            (walk, kept) = (resumed, Some(len));
+        }
+    }
+
+    /// Records that the position of a leaf is proven, and walks on from the nearest position above that is not. Returns
+    /// where that walk ended, and the length of the path that it shares with the former one; `None` if the root is
+    /// proven.
+    pub(super) fn resume(&mut self, leaf: LeafId, proven: Proven) -> Option<(Walk, usize)> {
+        match self.prove_upwards(leaf, proven) {
+            Some(open) => {
+                let kept = self.leaves.slot_mut(leaf).path.len();
+                Some((self.walk_from(leaf, open), kept))
+            }
+            None => {
+                self.leaves.give_back(leaf);
+                None
+            }
+        }
+    }
+
+    /// Walks from the root to the end of the next playout, by the tree alone.
+    pub(super) fn walk(&mut self) -> Walk {
+        if self.root.is_none() {
+            return Walk::Finished;
+        }
         let node = *self.tree.node(NodeId::ROOT);
         if node.proven.is_some() {
-            return Selection::Finished;
+            return Walk::Finished;
         }
         if !node.is_evaluated() {
             if node.pending > 0 {
-                return Selection::Blocked;
+                return Walk::Blocked;
             }
-            let leaf = self.leaves.take(root);
-            self.leaves.list_moves(leaf);
-            return self.emit(leaf, NodeId::ROOT);
+            let leaf = self.leaves.take();
+            self.leaves.slot_mut(leaf).node = Some(NodeId::ROOT);
+            return Walk::Leaf(leaf);
         }
         let used_up = self.full || self.begun >= self.budget;
         let halves = !used_up && self.config.root == RootKind::Gumbel && self.schedule.halves_before(self.begun);
         if (used_up || halves) && self.leaves.outstanding() > 0 {
-            return Selection::Blocked;
+            return Walk::Blocked;
         }
         if used_up {
-            return Selection::Finished;
+            return Walk::Finished;
         }
-        let leaf = self.leaves.take(root);
-        self.descend(leaf)
+        let leaf = self.leaves.take();
+        self.walk_from(leaf, NodeId::ROOT)
     }
 
-    /// Descends from the root; `leaf` is a free slot.
-    fn descend(&mut self, leaf: LeafId) -> Selection {
-        let mut id = NodeId::ROOT;
+    /// Walks on from an evaluated node, to which the path of `leaf` leads.
+    pub(super) fn walk_from(&mut self, leaf: LeafId, mut id: NodeId) -> Walk {
         loop {
             let Some(index) = self.choose(id) else {
                 self.leaves.give_back(leaf);
-                return Selection::Blocked;
+                return Walk::Blocked;
             };
             let edge = self.tree.edges(id)[index];
-            let slot = self.leaves.slot_mut(leaf);
-            let undo = slot.position.play_unchecked(edge.mv);
-            slot.path.push(Step { node: id, edge: index as u16, undo });
+            self.leaves.slot_mut(leaf).path.push(Step { node: id, edge: index as u16, mv: edge.mv });
             if edge.proven.is_some() {
                 self.begun += 1;
                 self.count_playout(leaf);
                 self.leaves.give_back(leaf);
-                return Selection::Settled;
+                return Walk::Settled;
             }
-            if let Some(child) = edge.child {
-                if !self.tree.node(child).is_evaluated() {
-                    // Its evaluation was cancelled earlier.
-                    self.leaves.list_moves(leaf);
-                    self.begun += 1;
-                    return self.emit(leaf, child);
-                }
-                id = child;
-                continue;
-            }
-            if self.tree.len() >= self.config.max_nodes as usize {
-                self.full = true;
-                self.leaves.give_back(leaf);
-                return if self.leaves.outstanding() > 0 { Selection::Blocked } else { Selection::Finished };
-            }
-            let slot = self.leaves.slot_mut(leaf);
-            slot.position.legal_moves(&mut slot.moves);
-            match self.tree.grow(&slot.position, &slot.moves) {
-                Growth::Open(child) => {
-                    self.tree.edges_mut(id)[index].child = Some(child);
-                    self.tree.line_up_next(id);
-                    self.begun += 1;
-                    return self.emit(leaf, child);
-                }
-                // The move is proven: choose another one, further up if that proved the positions above too.
-                Growth::Settled(proven) => match self.prove_upwards(leaf, proven) {
-                    Some(open) => id = open,
-                    None => {
+            match edge.child {
+                Some(child) if self.tree.node(child).is_evaluated() => id = child,
+                // Without an evaluation, a child is left of a leaf that was cancelled.
+                child => {
+                    if child.is_none() && self.tree.len() >= self.config.max_nodes as usize {
+                        self.full = true;
                         self.leaves.give_back(leaf);
-                        return Selection::Finished;
+                        return if self.leaves.outstanding() > 0 { Walk::Blocked } else { Walk::Finished };
                     }
-                },
+                    self.leaves.slot_mut(leaf).node = child;
+                    return Walk::Leaf(leaf);
+                }
             }
+        }
+    }
+
+    /// Begins the playout of a leaf: its position becomes a node, and its path counts as pending.
+    pub(super) fn reserve(&mut self, leaf: LeafId) {
+        let slot = self.leaves.slot_mut(leaf);
+        let id = *slot.node.get_or_insert_with(|| self.tree.add());
+        if let Some(step) = slot.path.last() {
+            self.begun += 1;
+            let edge = &mut self.tree.edges_mut(step.node)[usize::from(step.edge)];
+            if edge.child.is_none() {
+                edge.child = Some(id);
+                self.tree.line_up_next(step.node);
+            }
+        }
+        for step in &slot.path {
+            self.tree.node_mut(step.node).pending += 1;
+        }
+        self.tree.node_mut(id).pending += 1;
+        self.max_depth = self.max_depth.max(slot.path.len() as u32);
+    }
+
+    /// Takes back [`Search::reserve`] for a position that needs no node, because `proven` is its result.
+    pub(super) fn release(&mut self, leaf: LeafId) {
+        let id = self.end_wait(leaf);
+        self.begun -= 1;
+        self.tree.remove_newest(id);
+        let slot = self.leaves.slot_mut(leaf);
+        slot.node = None;
+        if let Some(step) = slot.path.last() {
+            self.tree.edges_mut(step.node)[usize::from(step.edge)].child = None;
         }
     }
 
@@ -113,24 +179,11 @@ impl Search {
         }
     }
 
-    /// Returns a leaf whose position and path are set, and marks its path as pending.
-    fn emit(&mut self, leaf: LeafId, id: NodeId) -> Selection {
-        let slot = self.leaves.slot_mut(leaf);
-        slot.node = id;
-        for step in &slot.path {
-            self.tree.node_mut(step.node).pending += 1;
-        }
-        self.tree.node_mut(id).pending += 1;
-        self.max_depth = self.max_depth.max(slot.path.len() as u32);
-        Selection::Leaf(leaf)
-    }
-
     /// Records that the position at the end of a path is proven, propagates the result upwards, and returns the nearest
     /// position above that is not proven; `None` if the root is proven.
     fn prove_upwards(&mut self, leaf: LeafId, mut proven: Proven) -> Option<NodeId> {
         let slot = self.leaves.slot_mut(leaf);
         while let Some(step) = slot.path.pop() {
-            slot.position.undo(step.undo);
             self.tree.edges_mut(step.node)[step.edge as usize].proven = Some(proven.for_move_before());
             self.tree.line_up_next(step.node);
             match self.tree.settle(step.node) {
@@ -157,13 +210,18 @@ impl Search {
         self.counted += 1;
     }
 
+    /// The path of a leaf.
+    pub(super) fn path(&mut self, leaf: LeafId) -> &[Step] {
+        &self.leaves.slot_mut(leaf).path
+    }
+
     /// The position and legal moves of an outstanding leaf.
     ///
     /// # Panics
     /// When the leaf is not outstanding.
     pub fn request(&self, leaf: LeafId) -> EvalRequest<'_> {
         let slot = self.leaves.outstanding_slot(leaf);
-        EvalRequest { position: &slot.position, moves: slot.moves.as_slice(), auxiliary: false }
+        slot.bud.as_ref().expect("select_leaf made it").request()
     }
 
     /// Expands an outstanding leaf with its evaluation, from the view of the side to move, and with one prior for each
@@ -172,6 +230,15 @@ impl Search {
     /// # Panics
     /// When the leaf is not outstanding or the number of priors is not the number of its moves.
     pub fn expand(&mut self, leaf: LeafId, evaluation: &Evaluation, priors: &[f32]) {
+        self.leaves.outstanding_slot(leaf);
+        let mut bud = self.leaves.slot_mut(leaf).bud.take().expect("select_leaf made it");
+        bud.set_priors(priors, &self.config);
+        self.attach(leaf, evaluation, &bud);
+        self.leaves.slot_mut(leaf).bud = Some(bud);
+    }
+
+    /// Expands an outstanding leaf with its evaluation and with the edges of `bud`; then backs up the playout.
+    pub(super) fn attach(&mut self, leaf: LeafId, evaluation: &Evaluation, bud: &Bud) {
         let id = self.end_wait(leaf);
         let node = self.tree.node_mut(id);
         node.visits = 1;
@@ -179,17 +246,13 @@ impl Search {
         node.value = evaluation.wdl;
         node.moves_left = evaluation.moves_left;
         node.raw_moves_left = evaluation.moves_left;
-        let edges = self.tree.edges_mut(id);
-        assert_eq!(priors.len(), edges.len(), "one prior for each legal move of the leaf");
-        for (edge, &prior) in edges.iter_mut().zip(priors) {
-            edge.prior = prior;
-        }
-        if self.config.root == RootKind::Puct {
-            puct::temper(edges, 1.0 / self.config.prior_temperature);
-            self.tree.line_up(id);
-        }
         self.evaluations += 1;
-        if id != NodeId::ROOT {
+        if id == NodeId::ROOT {
+            // The root has had its edges from the beginning, because a report shows them.
+            let edges = self.tree.edges_mut(id);
+            edges.iter_mut().zip(&bud.edges).for_each(|(edge, with_prior)| edge.prior = with_prior.prior);
+        } else {
+            self.tree.attach(id, &bud.edges);
             self.count_playout(leaf);
         }
         self.leaves.give_back(leaf);
@@ -209,10 +272,11 @@ impl Search {
     /// Removes an outstanding leaf from the pending counts of its path.
     fn end_wait(&mut self, leaf: LeafId) -> NodeId {
         let slot = self.leaves.outstanding_slot(leaf);
+        let id = slot.node.expect("a reserved leaf has a node");
         for step in &slot.path {
             self.tree.node_mut(step.node).pending -= 1;
         }
-        self.tree.node_mut(slot.node).pending -= 1;
-        slot.node
+        self.tree.node_mut(id).pending -= 1;
+        id
     }
 }

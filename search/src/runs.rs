@@ -55,24 +55,9 @@ impl<T: Copy> Runs<T> {
         RunStart(u32::try_from(start).expect("8 million nodes of 480 moves stay below 2^32 edges"))
     }
 
-    /// Adds an item to the newest run, within its `most` items.
-    pub(super) fn push(&mut self, item: T) {
-        self.blocks[self.open].push(item);
-    }
-
-    /// Adds several items to the newest run.
+    /// Adds items to the newest run, within its `most` items.
     pub(super) fn extend(&mut self, items: &[T]) {
         self.blocks[self.open].extend_from_slice(items);
-    }
-
-    /// The newest run, from its start.
-    pub(super) fn newest(&self, start: RunStart) -> &[T] {
-        &self.blocks[self.open][start.offset()..]
-    }
-
-    /// Removes the newest run.
-    pub(super) fn take_back(&mut self, start: RunStart) {
-        self.blocks[self.open].truncate(start.offset());
     }
 
     /// A run by its start and length.
@@ -98,13 +83,9 @@ mod tests {
             let mut starts = Vec::new();
             for (number, &len) in lens.iter().enumerate() {
                 let start = runs.begin(len);
-                (0..len).for_each(|item| runs.push(round + 1000 * number + item));
-                assert_eq!(runs.newest(start).len(), len);
+                let items: Vec<usize> = (0..len).map(|item| round + 1000 * number + item).collect();
+                runs.extend(&items);
                 starts.push((start, len));
-                // One that is taken back leaves nothing.
-                let start = runs.begin(50);
-                runs.extend(&[9; 50]);
-                runs.take_back(start);
             }
             for (number, &(start, len)) in starts.iter().enumerate() {
                 let expected: Vec<usize> = (0..len).map(|item| round + 1000 * number + item).collect();

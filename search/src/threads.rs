@@ -1,16 +1,19 @@
 //! One search on several threads: each thread selects a leaf, evaluates it and expands it.
 //!
-//! One lock protects the tree. It is held during selection and backup, never during an evaluation. Outstanding leaves
-//! count as lost visits (`virtual_loss`), so the threads take different paths. On one thread the search equals
-//! [`super::run_to_end`].
+//! One lock protects the tree. It is held while a thread walks down by the tree alone, and while it attaches a node's
+//! edges and backs up. Making the moves of the path, listing the leaf's moves, testing them for an immediate end,
+//! evaluating and ordering them happens without the lock ([`Bud`]). Outstanding leaves count as lost visits
+//! (`virtual_loss`), so the threads take different paths. On one thread the search equals [`super::run_to_end`].
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator};
+use hnefi_inference::{EvalError, Evaluations, Evaluator};
 
-use super::{Search, Selection};
+use super::Search;
+use super::leaf::Bud;
+use super::playout::Walk;
 
 /// Longest wait of a blocked thread before it tries again.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -143,41 +146,62 @@ impl<'a> Searching<'a> {
     /// The work of one thread.
     fn work(&self, evaluator: &mut dyn Evaluator) -> Result<(), EvalError> {
         let mut search = self.enter();
-        // Copies of the leaf's position and moves, so that the tree is unlocked during the evaluation.
-        let Some(mut position) = search.root.clone() else { return Ok(()) };
-        let (mut moves, mut scratch) = (Vec::new(), Evaluations::new());
-        while !self.is_stopped() {
-            match search.select_leaf() {
-                Selection::Finished => break,
-                Selection::Blocked => search = self.wait_for_answers(search),
-                Selection::Settled => {
+        let Some(root) = search.root.clone() else { return Ok(()) };
+        let config = search.config.clone();
+        // The thread's own: what is computed here needs no lock.
+        let (mut bud, mut path, mut scratch) = (Bud::new(&root), Vec::new(), Evaluations::new());
+        // A walk that goes on from a position above one that turned out to be proven, and the length of its path there.
+        let mut resumed = None;
+        while !self.is_stopped() || resumed.is_some() {
+            let (walk, kept) = resumed.take().map_or_else(|| (search.walk(), None), |(walk, kept)| (walk, Some(kept)));
+            let leaf = match walk {
+                Walk::Leaf(leaf) => leaf,
+                Walk::Finished => break,
+                Walk::Blocked => {
+                    search = self.wait_for_answers(search);
+                    continue;
+                }
+                Walk::Settled => {
                     if self.visitors.load(Ordering::SeqCst) > 0 {
                         drop(search);
                         search = self.enter();
                     }
+                    continue;
                 }
-                Selection::Leaf(leaf) => {
-                    let request = search.request(leaf);
-                    position.clone_from(request.position);
-                    moves.clear();
-                    moves.extend_from_slice(request.moves);
-                    drop(search);
-                    let request = EvalRequest { position: &position, moves: &moves, auxiliary: false };
-                    let answer = evaluator.evaluate(&[request], &mut scratch);
-                    search = self.enter();
-                    match answer {
-                        Ok(()) => search.expand(leaf, scratch.get(0), scratch.priors(0)),
-                        Err(_) => {
-                            search.cancel(leaf);
-                            self.stop();
-                        }
-                    }
-                    if self.waiting.load(Ordering::SeqCst) > 0 {
-                        self.answered.notify_all();
-                    }
-                    answer?;
+            };
+            search.reserve(leaf);
+            path.clear();
+            path.extend_from_slice(search.path(leaf));
+            drop(search);
+            match kept {
+                None => bud.reset(&root),
+                Some(len) => bud.shorten(len),
+            }
+            bud.follow(&path);
+            let proven = bud.grow(path.is_empty());
+            let answer = match proven {
+                Some(_) => Ok(()),
+                None => evaluator.evaluate(&[bud.request()], &mut scratch),
+            };
+            if proven.is_none() && answer.is_ok() {
+                bud.set_priors(scratch.priors(0), &config);
+            }
+            search = self.enter();
+            match (proven, &answer) {
+                (Some(proven), _) => {
+                    search.release(leaf);
+                    resumed = search.resume(leaf, proven);
+                }
+                (None, Ok(())) => search.attach(leaf, scratch.get(0), &bud),
+                (None, Err(_)) => {
+                    search.cancel(leaf);
+                    self.stop();
                 }
             }
+            if self.waiting.load(Ordering::SeqCst) > 0 {
+                self.answered.notify_all();
+            }
+            answer?;
         }
         Ok(())
     }

@@ -49,6 +49,10 @@ pub(super) struct Edge {
 const _: () = assert!(size_of::<Edge>() == 16, "edges are most of the memory");
 
 impl Edge {
+    const fn new(mv: Move, proven: Option<Proven>) -> Edge {
+        Edge { mv, proven, prior: 0.0, visits: 0, child: None }
+    }
+
     /// Whether the move is a proven loss, which no playout follows.
     pub(super) fn is_lost(&self) -> bool {
         matches!(self.proven, Some(Proven { result: ProvenResult::Loss, .. }))
@@ -93,12 +97,41 @@ impl Node {
     }
 }
 
-/// The result of [`Tree::grow`].
-pub(super) enum Growth {
-    /// A node to be evaluated.
-    Open(NodeId),
-    /// The immediate ends of its moves prove the position (result from the view of its side to move); it gets no node.
-    Settled(Proven),
+/// Makes the edges of a position, whose legal moves are `moves`: every move is tested for an immediate end, up to the
+/// first that wins. Returns the position's result (from the view of its side to move) if the immediate ends prove it.
+pub(super) fn judge(position: &Position, moves: &[Move], edges: &mut Vec<Edge>) -> Option<Proven> {
+    let mover = position.side_to_move();
+    edges.clear();
+    for &mv in moves {
+        let proven = position.outcome_after(mv).map(|outcome| Proven::ending(outcome, mover));
+        if proven.is_some_and(|proven| proven.result == ProvenResult::Win) {
+            return proven;
+        }
+        edges.push(Edge::new(mv, proven));
+    }
+    prove(edges.iter().map(|edge| edge.proven))
+}
+
+/// Orders the edges of a newly evaluated node that is not the root: proven moves, then the one with the highest prior.
+pub(super) fn line_up(edges: &mut [Edge]) {
+    let mut touched = 0;
+    for index in 0..edges.len() {
+        if edges[index].is_touched() {
+            edges.swap(touched, index);
+            touched += 1;
+        }
+    }
+    line_up_next(edges);
+}
+
+/// Moves the untouched edge with the highest prior behind the touched edges.
+fn line_up_next(edges: &mut [Edge]) {
+    let Some(place) = edges.iter().position(|edge| !edge.is_touched()) else { return };
+    let next = (place + 1..edges.len()).fold(place, |best, at| match edges[at].prior > edges[best].prior {
+        true => at,
+        false => best,
+    });
+    edges.swap(place, next);
 }
 
 /// A search tree.
@@ -154,34 +187,11 @@ impl Tree {
         &edges[..edges.len().min(touched + 1)]
     }
 
-    /// Orders the moves of a newly evaluated node: proven moves, then the one with the highest prior.
-    pub(super) fn line_up(&mut self, id: NodeId) {
-        if !self.is_lined_up(id) {
-            return;
-        }
-        let edges = self.edges_mut(id);
-        let mut touched = 0;
-        for index in 0..edges.len() {
-            if edges[index].is_touched() {
-                edges.swap(touched, index);
-                touched += 1;
-            }
-        }
-        self.line_up_next(id);
-    }
-
-    /// Moves the untouched move with the highest prior behind the touched moves.
+    /// Moves the untouched move with the highest prior behind the touched moves, where the moves are ordered.
     pub(super) fn line_up_next(&mut self, id: NodeId) {
-        if !self.is_lined_up(id) {
-            return;
+        if self.is_lined_up(id) {
+            line_up_next(self.edges_mut(id));
         }
-        let edges = self.edges_mut(id);
-        let Some(place) = edges.iter().position(|edge| !edge.is_touched()) else { return };
-        let next = (place + 1..edges.len()).fold(place, |best, at| match edges[at].prior > edges[best].prior {
-            true => at,
-            false => best,
-        });
-        edges.swap(place, next);
     }
 
     /// Whether the moves of a node are ordered. The root's moves stay in generation order, for noise and reports.
@@ -194,47 +204,36 @@ impl Tree {
     pub(super) fn plant(&mut self, position: &Position, moves: &MoveList) {
         self.clear();
         let mover = position.side_to_move();
-        let first_edge = self.edges.begin(moves.len());
-        for &mv in moves.as_slice() {
+        let edges = moves.iter().map(|&mv| {
             let proven = position.outcome_after(mv).map(|outcome| Proven::ending(outcome, mover));
-            self.push_edge(mv, proven, moves.len());
-        }
-        self.push_node(first_edge);
-        self.settle(NodeId::ROOT);
+            Edge { prior: 1.0 / moves.len() as f32, ..Edge::new(mv, proven) }
+        });
+        let edges: Vec<Edge> = edges.collect();
+        let root = self.add();
+        self.attach(root, &edges);
+        self.settle(root);
     }
 
-    /// Adds a node for `position`, whose legal moves are `moves`, unless their immediate ends settle it: every move is
-    /// tested, up to the first that wins.
-    pub(super) fn grow(&mut self, position: &Position, moves: &MoveList) -> Growth {
-        let mover = position.side_to_move();
-        let first_edge = self.edges.begin(moves.len());
-        let mut settled = None;
-        for &mv in moves.as_slice() {
-            let proven = position.outcome_after(mv).map(|outcome| Proven::ending(outcome, mover));
-            if proven.is_some_and(|proven| proven.result == ProvenResult::Win) {
-                settled = proven;
-                break;
-            }
-            self.push_edge(mv, proven, moves.len());
-        }
-        match settled.or_else(|| prove(self.edges.newest(first_edge).iter().map(|edge| edge.proven))) {
-            Some(proven) => {
-                self.edges.take_back(first_edge);
-                Growth::Settled(proven)
-            }
-            None => Growth::Open(self.push_node(first_edge)),
+    /// Gives a node its edges.
+    pub(super) fn attach(&mut self, id: NodeId, edges: &[Edge]) {
+        let first_edge = self.edges.begin(edges.len());
+        self.edges.extend(edges);
+        let node = self.node_mut(id);
+        (node.first_edge, node.edge_count) = (first_edge, edges.len() as u16);
+    }
+
+    /// Removes a node without edges that nothing names any more, if it is the newest one.
+    pub(super) fn remove_newest(&mut self, id: NodeId) {
+        if id.index() + 1 == self.nodes.len() {
+            self.nodes.pop();
         }
     }
 
-    fn push_edge(&mut self, mv: Move, proven: Option<Proven>, moves: usize) {
-        self.edges.push(Edge { mv, proven, prior: 1.0 / moves as f32, visits: 0, child: None });
-    }
-
-    /// Adds a node with the edges from `first_edge` on, which are the newest.
-    fn push_node(&mut self, first_edge: RunStart) -> NodeId {
+    /// Adds a node without edges, which it gets with its evaluation.
+    pub(super) fn add(&mut self) -> NodeId {
         self.nodes.push(Node {
-            first_edge,
-            edge_count: self.edges.newest(first_edge).len() as u16,
+            first_edge: self.edges.begin(0),
+            edge_count: 0,
             pending: 0,
             visits: 0,
             raw: Wdl::DRAW,
@@ -374,7 +373,7 @@ impl Tree {
                 NodeId::new(tree.nodes.len() - 1)
             });
             let mv = Move::new(Square::new(0), Square::new(index + 1));
-            tree.edges.push(Edge { mv, proven, prior, visits, child });
+            tree.edges.extend(&[Edge { mv, proven, prior, visits, child }]);
         }
         tree
     }
