@@ -93,10 +93,7 @@ impl Bud {
         }
         if config.root == RootKind::Puct {
             temper(&mut self.edges, 1.0 / config.prior_temperature);
-            // The root's edges stay in generation order.
-            if !self.undos.is_empty() {
-                line_up(&mut self.edges);
-            }
+            line_up(&mut self.edges);
         }
     }
 

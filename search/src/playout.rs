@@ -249,8 +249,7 @@ impl Search {
         self.evaluations += 1;
         if id == NodeId::ROOT {
             // The root has had its edges from the beginning, because a report shows them.
-            let edges = self.tree.edges_mut(id);
-            edges.iter_mut().zip(&bud.edges).for_each(|(edge, with_prior)| edge.prior = with_prior.prior);
+            self.tree.edges_mut(id).copy_from_slice(&bud.edges);
         } else {
             self.tree.attach(id, &bud.edges);
             self.count_playout(leaf);

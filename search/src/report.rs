@@ -5,7 +5,7 @@ use hnefi_inference::Wdl;
 
 use super::config::RootKind;
 use super::solver::{Proven, ProvenResult};
-use super::tree::{Edge, NodeId};
+use super::tree::{Edge, NodeId, generation_order};
 use super::{Search, gumbel, puct};
 
 /// One legal move of the root, from the view of the side to move.
@@ -73,7 +73,11 @@ impl Search {
         };
         let edges = self.tree.edges(NodeId::ROOT);
         let mut network = edges.to_vec();
+        let mut policy_target: Vec<(Move, f32)> = edges.iter().map(|edge| edge.mv).zip(policy).collect();
         if self.config.root == RootKind::Puct {
+            // The search has ordered them.
+            network.sort_unstable_by_key(|edge| generation_order(edge.mv));
+            policy_target.sort_unstable_by_key(|&(mv, _)| generation_order(mv));
             puct::temper(&mut network, self.config.prior_temperature);
         }
         let moves = network.iter().map(|edge| {
@@ -92,7 +96,7 @@ impl Search {
             wdl,
             raw: unevaluated.map_or(root.raw, Proven::wdl),
             moves: moves.collect(),
-            policy_target: edges.iter().map(|edge| edge.mv).zip(policy).collect(),
+            policy_target,
             playouts: self.counted,
             evaluations: self.evaluations,
             nodes: self.tree.len() as u32,

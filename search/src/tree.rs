@@ -5,8 +5,8 @@
 //! node.
 //!
 //! PUCT without noise visits the moves of a node in the order of their priors, so the next untouched move is the one
-//! with the highest prior. Below the root the tree keeps the touched moves in front and that one behind them, and a
-//! playout reads a handful of edges per node instead of a hundred ([`Tree::moves_in_play`]).
+//! with the highest prior. The tree keeps the touched moves in front and that one behind them, and a playout reads a
+//! handful of edges per node instead of a hundred ([`Tree::moves_in_play`]).
 
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_inference::Wdl;
@@ -112,7 +112,7 @@ pub(super) fn judge(position: &Position, moves: &[Move], edges: &mut Vec<Edge>) 
     prove(edges.iter().map(|edge| edge.proven))
 }
 
-/// Orders the edges of a newly evaluated node that is not the root: proven moves, then the one with the highest prior.
+/// Orders the edges of a newly evaluated node: proven moves, then the one with the highest prior.
 pub(super) fn line_up(edges: &mut [Edge]) {
     let mut touched = 0;
     for index in 0..edges.len() {
@@ -139,12 +139,12 @@ fn line_up_next(edges: &mut [Edge]) {
 pub(super) struct Tree {
     nodes: Vec<Node>,
     edges: Runs<Edge>,
-    /// Whether moves below the root are ordered by prior.
+    /// Whether moves are ordered by prior.
     by_prior: bool,
 }
 
 impl Tree {
-    /// A tree whose moves below the root are tried in the order of their priors.
+    /// A tree whose moves are tried in the order of their priors.
     pub(super) fn by_prior() -> Tree {
         Tree { by_prior: true, ..Tree::default() }
     }
@@ -194,9 +194,9 @@ impl Tree {
         }
     }
 
-    /// Whether the moves of a node are ordered. The root's moves stay in generation order, for noise and reports.
+    /// Whether the moves of a node are ordered. A root has them in generation order until it is evaluated.
     fn is_lined_up(&self, id: NodeId) -> bool {
-        self.by_prior && id != NodeId::ROOT
+        self.by_prior && self.node(id).is_evaluated()
     }
 
     /// Makes `position` the root of an empty tree. Every move is tested for an immediate end and kept, so that a report
@@ -314,8 +314,7 @@ impl Tree {
         proven
     }
 
-    /// Fills `kept` with the subtree under `id`, which becomes its root, its moves in generation order again. No leaf
-    /// is outstanding in it.
+    /// Fills `kept` with the subtree under `id`, which becomes its root. No leaf is outstanding in it.
     pub(super) fn copy_subtree(&self, id: NodeId, kept: &mut Tree) {
         kept.clear();
         kept.nodes.push(Node { pending: 0, ..*self.node(id) });
@@ -334,9 +333,6 @@ impl Tree {
                 }
             }
             next += 1;
-        }
-        if kept.by_prior {
-            kept.edges_mut(NodeId::ROOT).sort_unstable_by_key(|edge| generation_order(edge.mv));
         }
     }
 }
