@@ -63,10 +63,14 @@ LESS = [
 SKIPPED = [
     (r"s3://", "needs a bucket; tests/machines has one"),
     (r"^srun\b", "needs Slurm"),
-    (r"^cargo (test|install)\b|^HNEFI_PICTURES|^export VK|^CUBECL", "builds; the other steps of .ci/run test"),
+    (
+        r"^cargo (test|install|fuzz|\+nightly)\b|^HNEFI_(FUZZ|ORDERS|PICTURES)|^export VK|^CUBECL",
+        "builds; the other steps of .ci/run test",
+    ),
     (r"^pip install \./python", "builds; scripts/check-python-package.sh tests"),
     (r"their-engine|hnefatafl-text-protocol", "needs a program of others"),
     (r"^scripts/(ablate|shipped_history)\.py", "trains for an hour; needs the history of the repository"),
+    (r"^scripts/check_(memory\.sh|dependencies\.py)", "is a step of .ci/run of its own"),
     (r"^hnefi\(\)", "is what stands for the program"),
 ]
 

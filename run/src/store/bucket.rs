@@ -19,6 +19,7 @@ use tokio::runtime::Runtime;
 
 use super::StoreError;
 use super::client::{self, Asked};
+use super::operation::{Operation, Verdict};
 use super::retry::{Attempts, RetryPolicy};
 
 /// Objects that are fetched concurrently.
@@ -247,8 +248,8 @@ impl Bucket {
     {
         let mut attempts = Attempts::new(&self.retry);
         loop {
-            let outcome =
-                self.wait(what, GRACE, async { tokio::time::timeout(self.retry.request, request()).await })?;
+            let one = self.attempt(what, request());
+            let outcome = self.wait(what, GRACE, async { tokio::time::timeout(self.retry.request, one).await })?;
             match self.judge(what, outcome)? {
                 Ok(Some(value)) => return Ok(Answer::Done(value)),
                 Ok(None) => return Ok(Answer::NotFound),
@@ -276,7 +277,7 @@ impl Bucket {
         while !open.is_empty() {
             let requests: Vec<_> = open
                 .iter()
-                .map(|&index| (index, request(self.path(&keys[index]))))
+                .map(|&index| (index, self.attempt(what, request(self.path(&keys[index])))))
                 .map(|(index, one)| async move { (index, tokio::time::timeout(self.retry.request, one).await) })
                 .collect();
             let all = futures_util::stream::iter(requests).buffer_unordered(AT_ONCE).collect::<Vec<_>>();
@@ -301,6 +302,16 @@ impl Bucket {
             }
         }
         Ok(answers)
+    }
+
+    /// Makes a request unless the watch comes in its way.
+    async fn attempt<T>(&self, what: &str, request: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let failed = |error| Err(Error::Generic { store: "watch", source: Box::new(error) });
+        match self.retry.watch.attempt(&Operation::Request(what)) {
+            Verdict::Fail(error) => failed(error),
+            Verdict::FailAfterwards(error) => request.await.and_then(|_| failed(error)),
+            Verdict::Proceed | Verdict::Short(_) => request.await,
+        }
     }
 
     /// Sorts the outcome of a request: an answer (`None` for a missing object), a temporary failure, or a final error.

@@ -1,11 +1,13 @@
 //! Clients of the object stores, with settings and credentials from the usual environment variables.
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::memory::InMemory;
 use object_store::{ClientConfigKey, CredentialProvider, Error, ObjectStore, RetryConfig};
 
 use super::retry::RetryPolicy;
@@ -52,6 +54,7 @@ pub(super) fn build(
             let asked = signs.then(|| ask(store.credentials()));
             Ok((Box::new(store), asked))
         }
+        "memory" => Ok((Box::new(in_memory(name)), None)),
         _ => {
             let builder = MicrosoftAzureBuilder::from_env()
                 .with_container_name(name)
@@ -63,6 +66,14 @@ pub(super) fn build(
             Ok((Box::new(store), asked))
         }
     }
+}
+
+/// A bucket of this process, for tests: it is gone when the process ends, and no text names it
+/// ([`super::Location`] reads other schemes only).
+fn in_memory(name: &str) -> Arc<InMemory> {
+    static BUCKETS: Mutex<BTreeMap<String, Arc<InMemory>>> = Mutex::new(BTreeMap::new());
+    let mut buckets = BUCKETS.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(buckets.entry(name.to_owned()).or_default())
 }
 
 /// Whether requests are signed.

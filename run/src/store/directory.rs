@@ -4,10 +4,11 @@
 //! or none of it, and a crash or a full disk harms no other object.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::operation::{Files, Operation, Unfinished};
 use super::{ADDED, StoreError, is_key, lock};
 
 /// Prefix of the names of unfinished files and folders; such names are not keys.
@@ -28,6 +29,7 @@ const ATTEMPTS: usize = 3;
 #[derive(Debug)]
 pub(super) struct Directory {
     pub(super) dir: PathBuf,
+    pub(super) files: Files,
 }
 
 impl Directory {
@@ -45,53 +47,53 @@ impl Directory {
 
     pub(super) fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path(key);
-        if path.exists() {
-            return Err(self.exists_error(key));
-        }
         let write_error =
             |source| StoreError::Write { place: self.place(), key: key.to_string(), bytes: bytes.len(), source };
+        if self.files.look(&path).map_err(write_error)?.is_some() {
+            return Err(self.exists_error(key));
+        }
         let folder = path.parent().unwrap_or(&self.dir);
-        make_folder(folder).map_err(write_error)?;
+        self.files.make_folders(folder).map_err(write_error)?;
         for attempt in 1.. {
-            let mut file = unfinished_file(folder).map_err(write_error)?;
+            let mut file = self.unfinished_file(folder).map_err(write_error)?;
+            let unfinished = file.path.clone();
             if is_added(key) {
                 // The lock tells other processes that the file is being written. Without locks they go by its age.
-                let _ = file.as_file().try_lock();
+                let _ = file.file().try_lock();
             }
-            file.write_all(bytes).map_err(write_error)?;
-            file.as_file().sync_all().map_err(write_error)?;
-            match file.persist_noclobber(&path).map_err(|refused| refused.error) {
-                Ok(_) => break,
+            self.files.write(&unfinished, file.file(), bytes).map_err(write_error)?;
+            self.files.flush(&unfinished, file.file()).map_err(write_error)?;
+            match file.rename_to(&path) {
+                Ok(()) => break,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(self.exists_error(key)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {}
                 Err(error) => return Err(write_error(error)),
             }
         }
-        sync_folder(folder).map_err(write_error)
+        self.files.flush_folder(folder).map_err(write_error)
     }
 
     /// Creates a folder with its objects in one step.
     pub(super) fn create_folder(&self, key: &str, parts: &[(&str, &[u8])]) -> Result<(), StoreError> {
         let path = self.path(key);
-        if path.exists() {
-            return Err(self.exists_error(key));
-        }
         let bytes = parts.iter().map(|(_, bytes)| bytes.len()).sum();
         let write_error = |source| StoreError::Write { place: self.place(), key: key.to_string(), bytes, source };
+        if self.files.look(&path).map_err(write_error)?.is_some() {
+            return Err(self.exists_error(key));
+        }
         let above = path.parent().unwrap_or(&self.dir);
-        make_folder(above).map_err(write_error)?;
+        self.files.make_folders(above).map_err(write_error)?;
         let written = || {
-            let folder = unfinished_folder(above)?;
+            let folder = self.unfinished_folder(above)?;
             for (name, bytes) in parts {
-                let mut file = File::create(folder.path().join(name))?;
-                file.write_all(bytes)?;
-                file.sync_all()?;
+                let path = folder.path.join(name);
+                let mut file = self.files.make_file(&path)?;
+                self.files.write(&path, &mut file, bytes)?;
+                self.files.flush(&path, &file)?;
             }
-            sync_folder(folder.path())?;
-            fs::rename(folder.path(), &path)?;
-            // The folder is renamed, so do not remove it with the temporary one.
-            let _ = folder.keep();
-            sync_folder(above)
+            self.files.flush_folder(&folder.path)?;
+            folder.rename_folder_to(&path)?;
+            self.files.flush_folder(above)
         };
         written().map_err(write_error)
     }
@@ -101,8 +103,9 @@ impl Directory {
         // Skip folders outside the prefix: a long run has thousands of metrics files.
         let folder = prefix.rfind('/').map_or("", |slash| &prefix[..slash]);
         let root = if folder.is_empty() { self.dir.clone() } else { self.path(folder) };
-        if root.is_dir() {
-            let above = root.canonicalize().map_err(|source| StoreError::Directory { dir: root.clone(), source })?;
+        let failed = |source| StoreError::Directory { dir: root.clone(), source };
+        if self.files.look(&root).map_err(failed)?.is_some_and(|found| found.is_dir()) {
+            let above = root.canonicalize().map_err(failed)?;
             self.walk(&root, folder, &mut vec![above], &mut keys)?;
         }
         keys.retain(|key| key.starts_with(prefix));
@@ -111,19 +114,21 @@ impl Directory {
     }
 
     pub(super) fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
-        fs::read(self.path(key)).map_err(|source| match source.kind() {
+        self.files.read(&self.path(key)).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => StoreError::Missing { place: self.place(), key: key.to_string() },
             _ => StoreError::Read { place: self.place(), key: key.to_string(), source },
         })
     }
 
-    pub(super) fn size(&self, key: &str) -> Option<u64> {
-        fs::metadata(self.path(key)).ok().filter(fs::Metadata::is_file).map(|data| data.len())
+    pub(super) fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
+        let failed = |source| StoreError::Read { place: self.place(), key: key.to_string(), source };
+        let found = self.files.look(&self.path(key)).map_err(failed)?;
+        Ok(found.filter(fs::Metadata::is_file).map(|data| data.len()))
     }
 
     pub(super) fn remove(&self, key: &str) -> Result<(), StoreError> {
         let path = self.path(key);
-        match fs::remove_file(&path) {
+        match self.files.remove(&path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(StoreError::Remove { place: self.place(), key: key.to_string(), source })
             }
@@ -133,7 +138,7 @@ impl Directory {
                 if let Some(folder) = path.parent()
                     && !is_added(key)
                 {
-                    let _ = fs::remove_dir(folder);
+                    let _ = self.files.remove_folder(folder);
                 }
                 Ok(())
             }
@@ -147,7 +152,7 @@ impl Directory {
     }
 
     fn clear(&self, folder: &Path, prefix: &str) -> Result<(), StoreError> {
-        for entry in entries(folder)? {
+        for entry in self.entries(folder)? {
             let (path, name) = (entry.path(), entry.file_name());
             let Some(name) = name.to_str() else { continue };
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -161,10 +166,23 @@ impl Directory {
             if is_added(prefix) && !is_abandoned(&path) {
                 continue;
             }
-            let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            let removed = if is_folder { self.files.remove_tree(&path) } else { self.files.remove(&path) };
             removed.map_err(|source| StoreError::Directory { dir: path, source })?;
         }
         Ok(())
+    }
+
+    fn entries(&self, folder: &Path) -> Result<Vec<fs::DirEntry>, StoreError> {
+        self.files.list(folder).map_err(|source| StoreError::Directory { dir: folder.to_path_buf(), source })
+    }
+
+    fn unfinished_file(&self, folder: &Path) -> io::Result<Unfinished<'_, File>> {
+        // By the user's umask, as other files.
+        self.files.make_unfinished(folder, UNFINISHED, |path| Operation::MakeFile(path), |path| File::create_new(path))
+    }
+
+    fn unfinished_folder(&self, folder: &Path) -> io::Result<Unfinished<'_, ()>> {
+        self.files.make_unfinished(folder, UNFINISHED, |path| Operation::MakeFolder(path), |path| fs::create_dir(path))
     }
 
     fn exists_error(&self, key: &str) -> StoreError {
@@ -180,7 +198,7 @@ impl Directory {
         above: &mut Vec<PathBuf>,
         keys: &mut Vec<String>,
     ) -> Result<(), StoreError> {
-        for entry in entries(folder)? {
+        for entry in self.entries(folder)? {
             let name = entry.file_name();
             // Skip names that are not keys: the lock, unfinished files, files of the user.
             let Some(name) = name.to_str().filter(|name| is_key(name)) else { continue };
@@ -228,12 +246,6 @@ fn is_abandoned(path: &Path) -> bool {
     age.is_some_and(|age| age >= ABANDONED) && is_free()
 }
 
-fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, StoreError> {
-    fs::read_dir(folder)
-        .and_then(Iterator::collect)
-        .map_err(|source| StoreError::Directory { dir: folder.to_path_buf(), source })
-}
-
 /// Makes a temporary file, which is removed when dropped unless it is renamed.
 pub(super) fn unfinished_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
@@ -247,67 +259,46 @@ pub(super) fn unfinished_file(folder: &Path) -> io::Result<tempfile::NamedTempFi
     builder.tempfile_in(folder)
 }
 
-/// Makes a temporary folder, which is removed when dropped unless it is kept.
-fn unfinished_folder(folder: &Path) -> io::Result<tempfile::TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(UNFINISHED);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o777));
-    }
-    builder.tempdir_in(folder)
-}
-
-/// Makes a folder and its parents and flushes each to the disk.
-pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    if let Some(above) = folder.parent() {
-        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
-        make_folder(above)?;
-        match fs::create_dir(folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => sync_folder(above)?,
-        }
-    }
-    Ok(())
-}
-
-/// Flushes a folder's entries to the disk, which makes a new file's name durable.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    #[cfg(test)]
-    tests::FLUSHED.with_borrow_mut(|flushed| flushed.push(folder.to_owned()));
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
+    use std::sync::{Arc, Mutex};
     use std::time::SystemTime;
 
     use super::*;
-    use crate::store::Store;
+    use crate::store::{Access, RetryPolicy, Store, StoreWatch, Verdict};
 
-    thread_local! {
-        /// Folders that this thread has flushed.
-        pub(super) static FLUSHED: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
+    /// Notes the folders that are flushed.
+    #[derive(Default)]
+    struct Flushed(Mutex<Vec<PathBuf>>);
+
+    impl StoreWatch for Flushed {
+        fn attempt(&self, operation: &Operation<'_>) -> Verdict {
+            if let Operation::FlushFolder(folder) = operation {
+                self.0.lock().unwrap().push(folder.to_path_buf());
+            }
+            Verdict::Proceed
+        }
+    }
+
+    fn directory(dir: &Path) -> Directory {
+        Directory { dir: dir.to_owned(), files: Files::default() }
     }
 
     #[test]
     fn a_new_directory_is_flushed_with_all_that_was_made_for_it() {
         let dir = tempfile::tempdir().unwrap();
-        FLUSHED.take();
-        Store::open_or_create(&dir.path().join("runs/quick")).unwrap().create("games/000001.hgames", b"x").unwrap();
+        let flushed = Arc::new(Flushed::default());
+        let retry = RetryPolicy { watch: flushed.clone(), ..RetryPolicy::default() };
+        let store = Store::open(&dir.path().join("runs/quick").as_path().into(), Access::Write, retry).unwrap();
+        store.create("games/000001.hgames", b"x").unwrap();
         let expected = ["", "runs", "runs/quick", "runs/quick/games"].map(|folder| dir.path().join(folder));
-        assert_eq!(FLUSHED.take(), expected);
+        assert_eq!(*flushed.0.lock().unwrap(), expected);
     }
 
     #[test]
     fn a_folder_appears_whole_and_once() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Directory { dir: dir.path().to_owned() };
+        let store = directory(dir.path());
         let parts: [(&str, &[u8]); 2] = [("weights", b"many"), ("card.json", b"{}")];
         store.create_folder("checkpoints/000001", &parts).unwrap();
         assert_eq!(store.list("checkpoints/").unwrap(), ["checkpoints/000001/card.json", "checkpoints/000001/weights"]);
@@ -329,7 +320,7 @@ mod tests {
     #[test]
     fn what_others_may_still_be_writing_stays() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Directory { dir: dir.path().to_owned() };
+        let store = directory(dir.path());
         let now = Duration::from_secs(5400);
         let at = |name: &str| dir.path().join(name);
         leave(&at("arrivals/.unfinished-new"), now);
@@ -378,7 +369,7 @@ mod tests {
     #[test]
     fn what_is_being_added_is_locked() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Directory { dir: dir.path().to_owned() };
+        let store = directory(dir.path());
         let watched = dir.path().join("arrivals");
         fs::create_dir(&watched).unwrap();
         std::thread::scope(|scope| {

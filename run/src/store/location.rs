@@ -14,7 +14,8 @@ const SCHEMES: [&str; 3] = ["s3", "gs", "az"];
 pub enum Location {
     /// A directory, local or mounted.
     Directory(PathBuf),
-    /// A bucket with a prefix, such as `s3://bucket/runs/first`; never ends with `/`.
+    /// A bucket with a prefix, such as `s3://bucket/runs/first`; never ends with `/`. `memory://NAME/PREFIX` is one in
+    /// this process, for tests.
     Bucket(String),
 }
 

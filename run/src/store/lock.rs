@@ -8,6 +8,7 @@ use std::io::{Read, Seek, Write};
 use std::path::Path;
 
 use super::StoreError;
+use super::operation::Files;
 
 /// The lock file's name, which is not a key.
 const NAME: &str = ".lock";
@@ -25,11 +26,11 @@ pub(super) fn is_run(dir: &Path) -> bool {
 
 impl Lock {
     /// Locks `dir`, or returns an error that names the process holding the lock.
-    pub(super) fn take(dir: &Path) -> Result<Lock, StoreError> {
+    pub(super) fn take(dir: &Path, files: &Files) -> Result<Lock, StoreError> {
         let path = dir.join(NAME);
         let failed = |source| StoreError::Directory { dir: path.clone(), source };
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = files.lock(&path, open).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

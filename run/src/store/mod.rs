@@ -18,6 +18,7 @@ mod games;
 mod layout;
 mod location;
 mod lock;
+mod operation;
 mod pack;
 mod retry;
 #[cfg(test)]
@@ -35,12 +36,14 @@ pub use layout::{
     trainer_number, upload_key,
 };
 pub use location::Location;
+pub use operation::{Operation, Verdict};
 pub use pack::{PackError, PackParams, Packed, pack, unpack};
 pub use retry::{RetryPolicy, StoreWatch, Unwatched};
 
 use bucket::Bucket;
-use directory::{Directory, make_folder};
+use directory::Directory;
 use lock::Lock;
+use operation::Files;
 
 /// Prefixes of objects that newer ones supersede. [`Store::remove`] removes only these.
 const SUPERSEDED: [&str; 3] = ["arrivals/", "inflight/", "state/"];
@@ -86,13 +89,16 @@ impl Store {
     /// settings in the environment are invalid, or there are no credentials.
     pub fn open(location: &Location, access: Access, retry: RetryPolicy) -> Result<Store, StoreError> {
         match (location, access) {
-            (Location::Directory(dir), Access::Write) => Store::open_or_create(dir),
-            (Location::Directory(dir), Access::Read) => Store::open_to_read(dir),
+            (Location::Directory(dir), Access::Write) => Store::open_or_create_with(dir, Files::new(retry.watch)),
+            (Location::Directory(dir), Access::Read) => Store::open_to_read_with(dir, Files::new(retry.watch)),
             // Adding needs an existing run: a misspelt name must not make a new one.
-            (Location::Directory(dir), Access::Add) => Ok(Store { access, ..Store::open_to_read(dir)? }),
+            (Location::Directory(dir), Access::Add) => {
+                Ok(Store { access, ..Store::open_to_read_with(dir, Files::new(retry.watch))? })
+            }
             (Location::Directory(dir), Access::Shared) => {
-                make_folder(dir).map_err(|source| StoreError::Directory { dir: dir.clone(), source })?;
-                Ok(Store { place: Place::Directory(Directory { dir: dir.clone() }), access, _lock: None })
+                let files = Files::new(retry.watch);
+                files.make_folders(dir).map_err(|source| StoreError::Directory { dir: dir.clone(), source })?;
+                Ok(Store { place: Place::Directory(Directory { dir: dir.clone(), files }), access, _lock: None })
             }
             (Location::Bucket(url), _) => {
                 Ok(Store { place: Place::Bucket(Box::new(Bucket::open(url, retry)?)), access, _lock: None })
@@ -106,9 +112,13 @@ impl Store {
     /// # Errors
     /// When the directory cannot be made or another process has it open for writing.
     pub fn open_or_create(dir: &Path) -> Result<Store, StoreError> {
-        make_folder(dir).map_err(|source| StoreError::Directory { dir: dir.to_path_buf(), source })?;
-        let lock = Lock::take(dir)?;
-        let directory = Directory { dir: dir.to_path_buf() };
+        Store::open_or_create_with(dir, Files::default())
+    }
+
+    fn open_or_create_with(dir: &Path, files: Files) -> Result<Store, StoreError> {
+        files.make_folders(dir).map_err(|source| StoreError::Directory { dir: dir.to_path_buf(), source })?;
+        let lock = Lock::take(dir, &files)?;
+        let directory = Directory { dir: dir.to_path_buf(), files };
         directory.remove_unfinished()?;
         Ok(Store { place: Place::Directory(directory), access: Access::Write, _lock: Some(lock) })
     }
@@ -118,8 +128,13 @@ impl Store {
     /// # Errors
     /// When there is no such directory.
     pub fn open_to_read(dir: &Path) -> Result<Store, StoreError> {
-        if dir.is_dir() {
-            let place = Place::Directory(Directory { dir: dir.to_path_buf() });
+        Store::open_to_read_with(dir, Files::default())
+    }
+
+    fn open_to_read_with(dir: &Path, files: Files) -> Result<Store, StoreError> {
+        let found = files.look(dir).map_err(|source| StoreError::Directory { dir: dir.to_path_buf(), source })?;
+        if found.is_some_and(|found| found.is_dir()) {
+            let place = Place::Directory(Directory { dir: dir.to_path_buf(), files });
             Ok(Store { place, access: Access::Read, _lock: None })
         } else {
             Err(StoreError::NoDirectory { dir: dir.to_path_buf() })
@@ -168,7 +183,7 @@ impl Store {
     /// Whether the object exists.
     ///
     /// # Errors
-    /// When a bucket cannot be read.
+    /// When the store cannot be read.
     pub fn exists(&self, key: &str) -> Result<bool, StoreError> {
         Ok(self.size(key)?.is_some())
     }
@@ -176,13 +191,13 @@ impl Store {
     /// The size of an object in bytes; `None` if it does not exist.
     ///
     /// # Errors
-    /// When a bucket cannot be read.
+    /// When the store cannot be read.
     pub fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
         if !is_key(key) {
             return Ok(None);
         }
         match &self.place {
-            Place::Directory(directory) => Ok(directory.size(key)),
+            Place::Directory(directory) => directory.size(key),
             Place::Bucket(bucket) => bucket.size(key),
         }
     }

@@ -8,6 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use super::operation::{Operation, Verdict};
+
 /// The first pause, without jitter.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
@@ -17,7 +19,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Time between two messages about a lasting failure.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// Receives messages about delays, and decides when to give up.
+/// Receives messages about delays, decides when to give up, and may come in the way of operations.
 pub trait StoreWatch: Send + Sync {
     /// A request failed and will be repeated; called at the first failure and then once a minute.
     fn delayed(&self, text: &str) {
@@ -27,6 +29,13 @@ pub trait StoreWatch: Send + Sync {
     /// Whether to give up now; called several times a second while a request waits.
     fn should_stop(&self) -> bool {
         false
+    }
+
+    /// Asked before every operation on files and every request to a bucket, each attempt of it; says what becomes of
+    /// it. For tests: everybody else lets it proceed.
+    fn attempt(&self, operation: &Operation<'_>) -> Verdict {
+        let _ = operation;
+        Verdict::Proceed
     }
 }
 

@@ -17,7 +17,8 @@ use tempfile::NamedTempFile;
 
 pub use unpack::unpack;
 
-use super::directory::{sync_folder, unfinished_file};
+use super::directory::unfinished_file;
+use super::operation::Files;
 use super::{Store, StoreError, games_number};
 
 /// Compression level. Weights hardly shrink at any level, and games are compressed already.
@@ -223,7 +224,7 @@ impl Parts {
             file.as_file().sync_all().map_err(|source| io(name, source))?;
             file.persist_noclobber(name).map_err(|refused| io(name, refused.error))?;
         }
-        sync_folder(&folder).map_err(|source| io(&folder, source))?;
+        Files::default().flush_folder(&folder).map_err(|source| io(&folder, source))?;
         Ok(names)
     }
 }

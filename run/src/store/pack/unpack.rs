@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::PackError;
 use crate::store::Store;
-use crate::store::directory::{make_folder, sync_folder};
 use crate::store::lock::Lock;
+use crate::store::operation::Files;
 
 /// The most bytes that a pack unpacks to: 256 MiB, or 32 times its size if that is more. Training states shrink to a
 /// half at best, metrics to a tenth.
@@ -34,7 +34,7 @@ pub fn unpack(parts: &[PathBuf], dir: &Path, limit: Option<u64>) -> Result<usize
     let dir = real(dir)?;
     let io = |source| PackError::Io { path: dir.clone(), source };
     let above = dir.parent().unwrap_or(Path::new("/"));
-    make_folder(above).map_err(io)?;
+    Files::default().make_folders(above).map_err(io)?;
     let name = dir.file_name().unwrap_or_default().to_string_lossy();
     let half = above.join(format!(".unpacking-{name}"));
     let store = Store::open_or_create(&half)?;
@@ -49,7 +49,7 @@ pub fn unpack(parts: &[PathBuf], dir: &Path, limit: Option<u64>) -> Result<usize
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
             _ => {}
         }
-        fs::rename(&half, &dir).and_then(|()| sync_folder(above)).map_err(io)?;
+        fs::rename(&half, &dir).and_then(|()| Files::default().flush_folder(above)).map_err(io)?;
         Ok(objects)
     });
     if published.is_err() {
@@ -71,7 +71,7 @@ fn real(dir: &Path) -> Result<PathBuf, PackError> {
     }
     if dir.join(".lock").exists() {
         // Another process may be about to begin a run there.
-        Lock::take(dir)?;
+        Lock::take(dir, &Files::default())?;
     }
     dir.canonicalize().map_err(io)
 }
