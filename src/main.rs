@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Command::Import(args) => commands::import::run(args),
         #[cfg(feature = "train")]
         Command::Imitate(args) => commands::imitate::run(args),
+        Command::Puzzles(args) => commands::puzzles::run(args),
         Command::Judge(args) => commands::judge::run(args),
         Command::ExportNet(args) => commands::export_net::run(args),
         Command::Replay => commands::replay::run(),

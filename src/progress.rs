@@ -22,6 +22,11 @@ pub fn games(count: u64) -> ProgressBar {
     bar(count, "{bar:30} {pos}/{len} games {msg} {eta}")
 }
 
+/// A bar over a number of puzzles.
+pub fn puzzles(count: u64) -> ProgressBar {
+    bar(count, "{bar:30} {pos}/{len} puzzles {msg} {eta}")
+}
+
 /// A bar over the share of work that is done; `message` describes the work.
 pub fn share() -> ProgressBar {
     bar(1000, "{prefix:<10} {bar:30} {percent:>3}% {msg}")

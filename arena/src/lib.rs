@@ -2,7 +2,8 @@
 //!
 //! [`play_match`] seats two players for many games at once and returns a [`MatchResult`]: counts per side, Elo with
 //! intervals from the spread of the pairs, and how the games ended. [`SprtParams`] let it stop when its question is
-//! answered. [`Ratings`] fits one strength per player and side to the games of any number of players.
+//! answered. [`Ratings`] fits one strength per player and side to the games of any number of players. [`solve`] sets
+//! players puzzles with proven answers.
 
 mod duel;
 mod game;
@@ -12,6 +13,7 @@ pub mod players;
 mod ratings;
 mod result;
 mod score;
+mod solve;
 mod sprt;
 
 use hnefi_engine::Side;
@@ -22,6 +24,7 @@ pub use opening::random_opening;
 pub use ratings::{Encounter, Rating, RatingParams, Ratings};
 pub use result::MatchResult;
 pub use score::{EloInterval, PairScores, Tally, elo_of_score, score_of_elo};
+pub use solve::solve;
 pub use sprt::{SprtParams, SprtReport, Verdict};
 
 use crate::players::PlayerError;

@@ -91,6 +91,11 @@ Examples:
   hnefi judge brandubh games.hgames
   hnefi judge runs/quick games.hgames --playouts 64 --json";
 
+pub const PUZZLES: &str = "\
+Examples:
+  hnefi puzzles solve model:brandubh,playouts=64 alphabeta:2 --rules brandubh
+  hnefi puzzles find runs/quick --out puzzles.jsonl";
+
 pub const EXPORT_NET: &str = "\
 Examples:
   hnefi export-net brandubh --onnx brandubh.onnx

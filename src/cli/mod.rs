@@ -6,6 +6,7 @@ mod documents;
 mod examples;
 mod measuring;
 mod playing;
+mod puzzles;
 mod shell;
 mod training;
 
@@ -17,6 +18,7 @@ pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 pub use measuring::LadderArgs;
 pub use measuring::{BenchArgs, DoctorArgs, JudgeArgs, MatchArgs, PerftArgs, Stage};
 pub use playing::{PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
+pub use puzzles::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
 pub use shell::{CompletionsArgs, ManArgs};
 #[cfg(feature = "train")]
 pub use training::{CheckArgs, ImitateArgs, StoreArgs, TrainArgs, WorkerArgs};
@@ -90,6 +92,9 @@ pub enum Command {
     /// Compare a checkpoint with recorded games: move agreement and value calibration.
     #[command(after_help = examples::JUDGE)]
     Judge(JudgeArgs),
+    /// Find puzzles in games, set them to players, or prove them again.
+    #[command(after_help = examples::PUZZLES)]
+    Puzzles(PuzzlesArgs),
     /// Write a checkpoint's network for other programs (ONNX).
     #[command(after_help = examples::EXPORT_NET)]
     ExportNet(ExportNetArgs),

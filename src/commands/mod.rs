@@ -18,6 +18,7 @@ pub mod matches;
 pub mod pack;
 pub mod perft;
 pub mod play;
+pub mod puzzles;
 mod records;
 pub mod replay;
 pub mod selfplay;
