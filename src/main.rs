@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Fetch(args) => commands::fetch::run(args),
         Command::Selfplay(args) => commands::selfplay::run(args),
         Command::Play(args) => commands::play::run(args),
+        Command::Online(args) => commands::online::run(args),
         Command::Uci(args) => commands::uci::run(args),
         Command::Watch(args) => commands::watch::run(args),
         Command::Match(args) => commands::matches::run(args),

@@ -99,7 +99,7 @@ fn results_alone_go_to_standard_output() {
 #[test]
 fn the_network_for_a_ruleset_is_chosen_and_told_alike() {
     let folder = folder();
-    let nobody = "no network is shipped for tablut or its board";
+    let nobody = "no network is shipped for tablut or a game like it";
     for (rules, player, told) in [
         ("brandubh", "model:brandubh,playouts=200 plays brandubh", None),
         ("copenhagen", "model:copenhagen,playouts=200 plays copenhagen", None),

@@ -47,7 +47,7 @@ impl MatchParams {
     /// played.
     pub fn new(rules: Rules, games: u32, seed: u64) -> MatchParams {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let ply_cap = PlyCaps::default().of(rules.size);
+        let ply_cap = PlyCaps::default().of(rules.size());
         MatchParams { rules, games, seed, threads, opening_plies: 4, ply_cap, sprt: None }
     }
 

@@ -37,7 +37,7 @@ struct GameLine<'a> {
 /// The game as a line, without the line break.
 pub(crate) fn line(source: &SourceGame) -> Result<String, DataError> {
     let game = &source.record;
-    let size = game.rules.size;
+    let size = game.rules.size();
     let (mut captures, mut legal) = (Vec::with_capacity(game.plies.len()), Vec::with_capacity(game.plies.len()));
     let mut moves = MoveList::new();
     walk(game, |step| {

@@ -121,7 +121,7 @@ fn play_all(mut game: Game, moves: &[String]) -> ReplayAnswer {
 }
 
 fn play(game: &mut Game, text: &str) -> Result<ReplayPly, String> {
-    let size = game.rules().size;
+    let size = game.rules().size();
     let mv = Move::parse(text, size).map_err(|error| error.to_string())?;
     let captured = game.play(mv).map_err(|error| error.to_string())?.captured;
     let outcome = game.outcome();

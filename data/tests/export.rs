@@ -39,7 +39,7 @@ fn triple(wdl: Wdl) -> [f32; 3] {
 
 /// Checks the rows of one game from row `first` on.
 fn check_rows(file: &Path, game: &GameRecord, first: usize) {
-    let size = game.rules.size;
+    let size = game.rules.size();
     let n = size.side();
     let planes: Array4<u8> = array(file, "planes");
     let globals: Array2<f32> = array(file, "globals");
@@ -110,14 +110,17 @@ fn arrays_hold_the_positions_of_the_games() {
         let n = size.side();
         let file = out.join(format!("positions-{n}x{n}-0001.npz"));
         let mut row = 0;
-        for game in games.iter().filter(|game| game.rules.size == size) {
+        for game in games.iter().filter(|game| game.rules.size() == size) {
             check_rows(&file, game, row);
             row += game.plies.len();
         }
         assert_eq!(array::<u8, ndarray::Ix4>(&file, "planes").dim(), (row, 16, n, n));
         assert_eq!(array::<u32, Ix0>(&file, "encoding").into_scalar(), hnefi_inference::ENCODING_VERSION);
         let rules: Array1<u8> = array(&file, "rules");
-        assert!(rules.iter().all(|&rules| rules == 8 || Preset::ALL[usize::from(rules)].rules().size == size));
+        // The ruleset that came after the number of one's own rules was given has the number after it.
+        let preset = |rules: u8| Preset::ALL[usize::from(if rules > 8 { rules - 1 } else { rules })];
+        assert!(rules.iter().all(|&rules| rules == 8 || preset(rules).rules().size() == size));
+        assert_eq!(rules.iter().any(|&rules| rules == 9), size == BoardSize::Eleven, "historical is 9");
         assert_eq!(rules.iter().any(|&rules| rules == 8), size == BoardSize::Seven, "one game has rules of its own");
     }
 }

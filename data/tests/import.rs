@@ -38,7 +38,7 @@ fn human_game(preset: Preset, number: u64) -> GameRecord {
 
 /// The captures of each move without the king's, as archives write them.
 fn captures(game: &GameRecord) -> Vec<Vec<String>> {
-    let size = game.rules.size;
+    let size = game.rules.size();
     let mut position = Position::start(&game.rules);
     let mut all = Vec::new();
     for ply in &game.plies {
@@ -50,7 +50,7 @@ fn captures(game: &GameRecord) -> Vec<Vec<String>> {
 }
 
 fn archive_line(game: &GameRecord) -> String {
-    let size = game.rules.size;
+    let size = game.rules.size();
     let captures = captures(game);
     let mut counts = [0, 0];
     let words: Vec<_> = game
@@ -101,7 +101,7 @@ fn archives_are_read_back_and_moves_become_policy_targets() {
 fn opentafl_games_are_read_with_comments_variations_and_marks() {
     for (preset, number) in [(Preset::Brandubh, 1), (Preset::Fetlar, 2), (Preset::Copenhagen, 3)] {
         let game = human_game(preset, number);
-        let size = game.rules.size;
+        let size = game.rules.size();
         let mut text = format!(
             "[date:2015.05.04]\n[attackers:Ivar the [Red]]\n[defenders:Astrid]\n[result:{}]\n",
             match game.winner() {
@@ -219,7 +219,7 @@ fn files_of_another_kind_are_refused() {
         ("", "no numbered moves"),
         ("[open\n1. d2-c2", "never closed"),
         ("[rules:dim:9]\n1. d2-c2", "a board of 9x9"),
-        ("[rules:start:/3n3/]\n1. d2-c2", "a layout of 1 rows"),
+        ("[rules:start:/3n3/]\n1. d2-c2", "1 rows; expected 7"),
         ("[result:2]\n1. d2-c2", "result \"2\""),
         ("1. d2=c2", "berserk"),
     ] {

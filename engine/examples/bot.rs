@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while game.outcome().is_none() && game.len() < 200 {
         let mut position = game.position().clone();
         let Some((mv, value)) = best_move(&mut position, depth) else { break };
-        println!("{:>3}. {:<9} {} ({value})", game.len() + 1, position.side_to_move(), mv.text(rules.size));
+        println!("{:>3}. {:<9} {} ({value})", game.len() + 1, position.side_to_move(), mv.text(rules.size()));
         game.play(mv)?;
     }
     print!("{}", game.position().diagram());

@@ -15,8 +15,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while let Some(mv) = game.position().random_move(|count| rng.random_range(0..count)) {
         let number = game.len() + 1;
         let ply = game.play(mv)?;
-        let captured: String = ply.captured.map(|square| format!("x{}", square.name(rules.size))).collect();
-        println!("{number:>3}. {:<9} {}{captured}", ply.side, mv.text(rules.size));
+        let captured: String = ply.captured.map(|square| format!("x{}", square.name(rules.size()))).collect();
+        println!("{number:>3}. {:<9} {}{captured}", ply.side, mv.text(rules.size()));
     }
     print!("{}", game.position().diagram());
     if let Some(outcome) = game.outcome() {

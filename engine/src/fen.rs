@@ -1,7 +1,14 @@
 //! Board texts: FEN and the diagram.
 //!
 //! A FEN gives the ranks from the top, runs of empty squares as numbers, the letters a d k, then the side to move:
-//! `3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a`.
+//! `3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a`. That is written; three more notations are read:
+//!
+//! - TaflZero's, with the last move's destination before the side to move and two counters after it:
+//!   `3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 - a 0 0`. A game begins with its FEN, so these are passed over.
+//! - OpenTafl's, which begins with the first rank and has t for attackers, T for defenders and K:
+//!   `/3t3/3t3/3T3/ttTKTtt/3T3/3t3/3t3/`. It may stand without the side to move, which then is the rules' first.
+//! - hnefatafl.org's, which has capitals and slashes around: `/3A3/3A3/3D3/AADKDAA/3D3/3A3/3A3/`. The last rank comes
+//!   first, as in ours, and the side to move may be missing, as in OpenTafl's.
 
 use crate::bitboard::draw;
 use crate::{Bitboard, Board, BoardSize, Piece, Rules, Side, Square};
@@ -29,8 +36,8 @@ pub enum FenProblem {
     /// The second word names no side.
     #[error("side to move {0:?}; expected a or d")]
     UnknownSide(String),
-    /// A third word.
-    #[error("{0:?} follows the side to move; expected nothing more")]
+    /// More after the side to move than TaflZero's two counters.
+    #[error("{0:?} follows the side to move; expected nothing more, or two numbers")]
     Trailing(String),
     /// As many rows as another board has, or none.
     #[error("{found} rows; expected {}", size.side())]
@@ -51,13 +58,19 @@ pub enum FenProblem {
         size: BoardSize,
     },
     /// A letter that stands for no piece.
-    #[error("unknown letter {letter:?} in the row of rank {rank}; expected a, d, k", letter = letter.to_string())]
+    #[error(
+        "unknown letter {letter:?} in the row of rank {rank}; expected a, d, k, or t, T, K as OpenTafl has them",
+        letter = letter.to_string()
+    )]
     UnknownLetter {
         /// The letter.
         letter: char,
         /// The rank, 1 at the bottom.
         rank: usize,
     },
+    /// Men of two notations on one board.
+    #[error("letters of two notations; expected a, d and k, or t, T and K as OpenTafl has them")]
+    TwoNotations,
     /// No king, or more than one.
     #[error("{}; expected one", match found { 0 => "no king".to_owned(), kings => format!("{kings} kings") })]
     Kings {
@@ -82,44 +95,65 @@ pub enum FenProblem {
     },
 }
 
-/// The standard layout of a size, as the board part of a FEN.
-pub(crate) const fn standard_layout(size: BoardSize) -> &'static str {
-    match size {
-        BoardSize::Seven => "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3",
-        BoardSize::Nine => "3aaa3/4a4/4d4/a3d3a/aaddkddaa/a3d3a/4d4/4a4/3aaa3",
-        BoardSize::Eleven => "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3ddd3a/a4d4a/11/5a5/3aaaaa3",
-    }
-}
-
 /// Reads a FEN under these rules.
 pub(crate) fn read(rules: &Rules, fen: &str) -> Result<(Board, Side), FenError> {
     read_words(rules, fen).map_err(|problem| FenError { fen: fen.to_owned(), problem })
 }
 
 fn read_words(rules: &Rules, fen: &str) -> Result<(Board, Side), FenProblem> {
-    let mut words = fen.split_whitespace();
-    let rows = words.next().ok_or(FenProblem::Empty)?;
-    let side = match words.next() {
-        Some("a") => Side::Attackers,
-        Some("d") => Side::Defenders,
-        Some(other) => return Err(FenProblem::UnknownSide(other.to_owned())),
-        None => return Err(FenProblem::NoSide),
+    let words: Vec<&str> = fen.split_whitespace().collect();
+    let (&rows, rest) = words.split_first().ok_or(FenProblem::Empty)?;
+    let opentafl = is_opentafl(rows)?;
+    let side = match rest {
+        [] if opentafl || rows.starts_with('/') => rules.first,
+        [] => return Err(FenProblem::NoSide),
+        [word, counters @ ..] if side(word).is_some() => side_before(word, counters)?,
+        // TaflZero: the last move's destination, or a dash at the start.
+        [last, word, counters @ ..] if *last == "-" || Square::parse(last, rules.size()).is_ok() => {
+            side_before(word, counters)?
+        }
+        [word, ..] => return Err(FenProblem::UnknownSide((*word).to_owned())),
     };
-    if let Some(more) = words.next() {
-        return Err(FenProblem::Trailing(more.to_owned()));
-    }
-    Ok((read_rows(rules, rows)?, side))
+    Ok((read_rows(rules, rows, opentafl)?, side))
 }
 
-fn read_rows(rules: &Rules, rows: &str) -> Result<Board, FenProblem> {
-    let size = rules.size;
+fn side(word: &str) -> Option<Side> {
+    match word {
+        "a" | "attackers" => Some(Side::Attackers),
+        "d" | "defenders" => Some(Side::Defenders),
+        _ => None,
+    }
+}
+
+/// The side that `word` names; TaflZero lets up to two counters follow.
+fn side_before(word: &str, counters: &[&str]) -> Result<Side, FenProblem> {
+    let side = side(word).ok_or_else(|| FenProblem::UnknownSide(word.to_owned()))?;
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    match counters.iter().enumerate().find(|&(index, word)| index >= 2 || !is_number(word)) {
+        Some((_, word)) => Err(FenProblem::Trailing((*word).to_owned())),
+        None => Ok(side),
+    }
+}
+
+/// Whether the rows are in OpenTafl's letters.
+fn is_opentafl(rows: &str) -> Result<bool, FenProblem> {
+    match (rows.contains(['t', 'T']), rows.contains(['a', 'A', 'd', 'D'])) {
+        (true, true) => Err(FenProblem::TwoNotations),
+        (opentafl, _) => Ok(opentafl),
+    }
+}
+
+fn read_rows(rules: &Rules, rows: &str, opentafl: bool) -> Result<Board, FenProblem> {
+    let size = rules.size();
     let n = size.side();
     let mut board = Board { attackers: Bitboard::EMPTY, defenders: Bitboard::EMPTY, king: Bitboard::EMPTY, size };
+    let rows = rows.strip_prefix('/').map_or(rows, |rows| rows.strip_suffix('/').unwrap_or(rows));
     let found = rows.split('/').count();
     if found != n {
         return Err(FenProblem::Rows { found, size });
     }
-    for (rank, row) in (0..n).rev().zip(rows.split('/')) {
+    for (index, row) in rows.split('/').enumerate() {
+        let rank = if opentafl { index } else { n - 1 - index };
         for (file, piece) in read_row(row, rank, size)? {
             let square = Square::new(rank * n + file);
             match piece {
@@ -149,9 +183,9 @@ fn read_row(row: &str, rank: usize, size: BoardSize) -> Result<Vec<(usize, Piece
         let (token, after) = rest.split_at(if digits > 0 { digits } else { letter.len_utf8() });
         rest = after;
         let piece = match token {
-            "a" => Piece::Attacker,
-            "d" => Piece::Defender,
-            "k" => Piece::King,
+            "a" | "A" | "t" => Piece::Attacker,
+            "d" | "D" | "T" => Piece::Defender,
+            "k" | "K" => Piece::King,
             _ if digits > 0 => {
                 // A number too long to read is too wide for any board.
                 width += token.parse::<usize>().unwrap_or(n + 1).min(n + 1);
@@ -170,7 +204,7 @@ fn read_row(row: &str, rank: usize, size: BoardSize) -> Result<Vec<(usize, Piece
 
 /// Men may stand anywhere but on the throne and on royal corners.
 fn check_man(rules: &Rules, square: Square) -> Result<(), FenProblem> {
-    let size = rules.size;
+    let size = rules.size();
     if rules.corners && Bitboard::corners(size).contains(square) {
         Err(FenProblem::ManOnCorner { square, size })
     } else if Bitboard::throne(size).contains(square) {

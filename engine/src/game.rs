@@ -26,7 +26,7 @@ pub struct Ply {
 /// let rules = Preset::Brandubh.rules();
 /// let mut game = Game::new(&rules);
 /// for text in ["d6c6", "d5f5", "c6c5", "d4d6"] {
-///     game.play(Move::parse(text, rules.size)?)?;
+///     game.play(Move::parse(text, rules.size())?)?;
 /// }
 /// assert_eq!(game.last().map(|ply| (ply.side, ply.captured.len())), Some((Side::Defenders, 0)));
 /// assert_eq!(game.position_at(0).map(|start| start.fen()), Some(game.start().fen()));

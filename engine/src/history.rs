@@ -248,7 +248,7 @@ mod tests {
     /// Plays these four moves over and over, and asks for the legal moves in between.
     fn shuffled(rules: &Rules, start: &str, moves: [&str; 4], plies: usize) -> Position {
         let mut position = Position::from_fen(rules, start).expect("a position");
-        let moves = moves.map(|text| Move::parse(text, rules.size).expect("a move"));
+        let moves = moves.map(|text| Move::parse(text, rules.size()).expect("a move"));
         for ply in 0..plies {
             position.play(moves[ply % 4]).unwrap_or_else(|error| panic!("ply {ply}: {error}"));
         }

@@ -14,13 +14,13 @@
 //! game.position().legal_moves(&mut moves);
 //! assert_eq!(moves.len(), 40);
 //!
-//! let ply = game.play(Move::parse("d6f6", rules.size)?)?;
+//! let ply = game.play(Move::parse("d6f6", rules.size())?)?;
 //! assert!(ply.captured.is_empty());
 //! assert_eq!(game.position().fen(), "3a3/5a1/3d3/aadkdaa/3d3/3a3/3a3 d");
 //! assert_eq!(game.outcome(), None);
 //!
-//! let illegal = game.play(Move::parse("d4d7", rules.size)?).unwrap_err();
-//! assert!(matches!(illegal.reason, IllegalMoveReason::Blocked(square) if square.name(rules.size) == "d5"));
+//! let illegal = game.play(Move::parse("d4d7", rules.size())?).unwrap_err();
+//! assert!(matches!(illegal.reason, IllegalMoveReason::Blocked(square) if square.name(rules.size()) == "d5"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -55,6 +55,7 @@ mod fen;
 mod game;
 mod geometry;
 mod history;
+mod layout;
 mod legality;
 mod lines;
 mod make;
@@ -78,6 +79,7 @@ pub use bitboard::{Bitboard, Direction};
 pub use fen::{FenError, FenProblem};
 pub use game::{Game, GameOver, Ply};
 pub use geometry::{BoardSize, BoardSizeError};
+pub use layout::Layout;
 pub use legality::{IllegalMove, IllegalMoveReason};
 pub use moves::{Move, MoveList, MoveTextError, NotationProblem, Square, SquareTextError};
 pub use names::UnknownName;

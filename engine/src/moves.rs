@@ -103,7 +103,9 @@ impl Move {
         format!("{}{}", self.from().name(size), self.to().name(size))
     }
 
-    /// Reads `a4b4`, `a4-b4` or `a4-b4xc4`. Captures named in the text are read but not returned, see
+    /// Reads `a4b4`, `a4-b4` or `a4-b4xc4`, as TaflZero, OpenTafl and hnefatafl.org write moves too: squares may have
+    /// capitals, as in `A4-B4`, the king may be named, as in `Kd4-d1`, and marks for threats and ends may follow, as
+    /// in `a4-b4+` and `Kd4-d1--`. Captures named in the text are read but not returned, see
     /// [`Move::parse_with_captures`].
     ///
     /// # Errors
@@ -120,15 +122,20 @@ impl Move {
     pub fn parse_with_captures(text: &str, size: BoardSize) -> Result<(Move, Vec<Square>), MoveTextError> {
         let mut rest = text.trim();
         let mut read = || -> Result<(Move, Vec<Square>), NotationProblem> {
+            skip_piece(&mut rest);
             let from = take_square(&mut rest, size)?;
+            if rest.starts_with(['^', '=']) {
+                return Err(NotationProblem::Berserk);
+            }
             rest = rest.strip_prefix('-').unwrap_or(rest);
             let to = take_square(&mut rest, size)?;
             let mut captures = Vec::new();
             while let Some(after) = rest.strip_prefix('x').or_else(|| rest.strip_prefix('/')) {
                 rest = after;
+                skip_piece(&mut rest);
                 captures.push(take_square(&mut rest, size)?);
             }
-            if rest.is_empty() {
+            if ["", "+", "-", "++", "--"].contains(&rest) {
                 Ok((Move::new(from, to), captures))
             } else {
                 Err(NotationProblem::Trailing(rest.to_owned()))
@@ -138,9 +145,19 @@ impl Move {
     }
 }
 
+/// Takes the capital that names a piece, as in `Kd4`, off the front of `text`.
+fn skip_piece(text: &mut &str) {
+    let mut letters = text.chars();
+    if letters.next().is_some_and(|first| "KTAD".contains(first))
+        && letters.next().is_some_and(|second| second.is_ascii_alphabetic())
+    {
+        *text = &text[1..];
+    }
+}
+
 /// Reads a square such as `k11` off the front of `text`.
 fn take_square(text: &mut &str, size: BoardSize) -> Result<Square, NotationProblem> {
-    let letter = text.chars().next().ok_or(NotationProblem::MissingSquare)?;
+    let letter = text.chars().next().ok_or(NotationProblem::MissingSquare)?.to_ascii_lowercase();
     if !letter.is_ascii_lowercase() {
         return Err(NotationProblem::NoSquare((*text).to_owned()));
     }
@@ -183,7 +200,7 @@ pub enum NotationProblem {
     /// The text ends where a square should be.
     #[error("a square is missing at the end")]
     MissingSquare,
-    /// Here a square should begin, with a small letter.
+    /// Here a square should begin, with a letter.
     #[error("{0:?} does not begin with a square")]
     NoSquare(String),
     /// A letter without a rank, or with more than a rank.
@@ -197,6 +214,9 @@ pub enum NotationProblem {
         /// The board it is not on.
         size: BoardSize,
     },
+    /// One of OpenTafl's moves that these games do not have.
+    #[error("it is a jump or a berserk move, which these games do not have")]
+    Berserk,
     /// Text after a whole move.
     #[error("{0:?} follows the move")]
     Trailing(String),

@@ -65,11 +65,11 @@ impl Clone for Position {
 }
 
 impl Position {
-    /// The start position of the rules' standard layout.
+    /// The start position of the rules' layout.
     pub fn start(rules: &Rules) -> Position {
         let side = if rules.first == Side::Attackers { 'a' } else { 'd' };
-        let fen = format!("{} {side}", fen::standard_layout(rules.size));
-        Position::from_fen(rules, &fen).expect("standard layouts stand under all rules")
+        let fen = format!("{} {side}", rules.layout.rows());
+        Position::from_fen(rules, &fen).expect("layouts stand under all rules")
     }
 
     /// Reads a FEN such as `3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a`: rows from the top, then the side to move.

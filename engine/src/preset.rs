@@ -1,10 +1,10 @@
-//! The eight published rulesets as presets of the options.
+//! The nine published rulesets as presets of the options.
 
 use std::str::FromStr;
 
 use crate::names::{UnknownName, by_name};
 use crate::{
-    BoardSize, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, NoLegalMove, Repetition, RepetitionCompares,
+    Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Layout, NoLegalMove, Repetition, RepetitionCompares,
     Rules, Side, ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
 };
 
@@ -28,11 +28,13 @@ pub enum Preset {
     Tablut,
     /// Tablut 9x9 after Linnaeus.
     TablutLinnaeus,
+    /// Historical Hnefatafl 11x11 (S5).
+    Historical,
 }
 
 impl Preset {
-    /// All eight presets, in the order of the rules text.
-    pub const ALL: [Preset; 8] = [
+    /// All nine presets, in the order of the rules text.
+    pub const ALL: [Preset; 9] = [
         Preset::Copenhagen,
         Preset::CopenhagenHnefataflOrg,
         Preset::CopenhagenCyningstan,
@@ -41,6 +43,7 @@ impl Preset {
         Preset::Brandubh,
         Preset::Tablut,
         Preset::TablutLinnaeus,
+        Preset::Historical,
     ];
 
     /// The name used in configs and on the command line, such as `copenhagen-hnefatafl-org`.
@@ -54,6 +57,7 @@ impl Preset {
             Preset::Brandubh => "brandubh",
             Preset::Tablut => "tablut",
             Preset::TablutLinnaeus => "tablut-linnaeus",
+            Preset::Historical => "historical",
         }
     }
 
@@ -84,7 +88,7 @@ impl Preset {
                 ..COPENHAGEN_WITHOUT_DRAWS
             },
             Preset::Brandubh => Rules {
-                size: BoardSize::Seven,
+                layout: Layout::Seven,
                 king_capture: KingCapture::StrongNearThrone,
                 corner_hostile_to_king: true,
                 shieldwall: false,
@@ -102,6 +106,7 @@ impl Preset {
                 repetition: Repetition::Draw,
                 ..TABLUT
             },
+            Preset::Historical => Rules { layout: Layout::LewisCross, first: Side::Defenders, ..TABLUT },
         }
     }
 }
@@ -129,7 +134,7 @@ impl FromStr for Preset {
 }
 
 const COPENHAGEN: Rules = Rules {
-    size: BoardSize::Eleven,
+    layout: Layout::Eleven,
     first: Side::Attackers,
     king_capture: KingCapture::Strong,
     king_on_edge: KingOnEdge::Safe,
@@ -158,7 +163,7 @@ const COPENHAGEN: Rules = Rules {
 const COPENHAGEN_WITHOUT_DRAWS: Rules = Rules { no_capture_draw_plies: 0, draw_fort_occurrence: 0, ..COPENHAGEN };
 
 const TABLUT: Rules = Rules {
-    size: BoardSize::Nine,
+    layout: Layout::Nine,
     king_capture: KingCapture::StrongNearThrone,
     corners: false,
     escape: Escape::Edge,

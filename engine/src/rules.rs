@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::tables::mix;
-use crate::{BoardSize, Side};
+use crate::{BoardSize, Layout, Side};
 
 /// How many enemies it takes to capture the king.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,8 +149,9 @@ pub enum RepetitionCompares {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Rules {
-    /// Board with its standard layout.
-    pub size: BoardSize,
+    /// The board and where the pieces begin. In files the key is `size`.
+    #[cfg_attr(feature = "serde", serde(rename = "size"))]
+    pub layout: Layout,
     /// Who moves first.
     pub first: Side,
     /// How many enemies capture the king.
@@ -198,6 +199,18 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// The board's size.
+    #[inline]
+    pub const fn size(&self) -> BoardSize {
+        self.layout.size()
+    }
+
+    /// Whether the board has the same size as under `other`, and the king the same goal: a network that knows one of two
+    /// such games knows something about the other.
+    pub fn resembles(&self, other: &Rules) -> bool {
+        (self.size(), self.escape) == (other.size(), other.escape)
+    }
+
     /// What is impossible about these rules, one line a fault with the key, the value and what is allowed; empty for
     /// rules that can be played. Positions do not check this: code that reads rules from a file should.
     pub fn faults(&self) -> Vec<String> {

@@ -3,7 +3,8 @@
 //! Hot code is generic over a [`Ruleset`]. For the published boards [`Ruleset::options`] is a constant, so every test
 //! of an option folds away; any other mixture runs the same code with the options read at run time. A position
 //! chooses its [`Kernel`] once. Options that are read once a move and cannot change a board (repetition, clocks, who
-//! starts, what no legal move means) are always run-time values, which lets all Copenhagen presets share one kernel.
+//! starts and from which layout, what no legal move means) are always run-time values, which lets all Copenhagen
+//! presets share one kernel.
 
 use crate::tables::lines::{self, LineTables};
 use crate::tables::{self, Tables};
@@ -71,6 +72,7 @@ published!(Fetlar, 11, ELEVEN);
 published!(Brandubh, 7, SEVEN);
 published!(Tablut, 9, NINE);
 published!(TablutLinnaeus, 9, NINE);
+published!(Historical, 11, ELEVEN);
 mixture!(Mixed7, 7, SEVEN);
 mixture!(Mixed9, 9, NINE);
 mixture!(Mixed11, 11, ELEVEN);
@@ -83,6 +85,7 @@ pub(crate) enum Kernel {
     Brandubh,
     Tablut,
     TablutLinnaeus,
+    Historical,
     Mixed7,
     Mixed9,
     Mixed11,
@@ -97,10 +100,14 @@ impl Kernel {
             (Preset::Brandubh, Kernel::Brandubh),
             (Preset::Tablut, Kernel::Tablut),
             (Preset::TablutLinnaeus, Kernel::TablutLinnaeus),
+            (Preset::Historical, Kernel::Historical),
         ];
         let same_board_rules = |preset: Preset| {
+            let published = preset.rules();
+            let layout = if rules.size() == published.size() { rules.layout } else { published.layout };
             *rules
                 == Rules {
+                    layout,
                     first: rules.first,
                     no_legal_move: rules.no_legal_move,
                     repetition: rules.repetition,
@@ -109,12 +116,12 @@ impl Kernel {
                     no_capture_draw_plies: rules.no_capture_draw_plies,
                     draw_fort_occurrence: rules.draw_fort_occurrence,
                     ply_cap: rules.ply_cap,
-                    ..preset.rules()
+                    ..published
                 }
         };
         match published.into_iter().find(|&(preset, _)| same_board_rules(preset)) {
             Some((_, kernel)) => kernel,
-            None => match rules.size {
+            None => match rules.size() {
                 BoardSize::Seven => Kernel::Mixed7,
                 BoardSize::Nine => Kernel::Mixed9,
                 BoardSize::Eleven => Kernel::Mixed11,
@@ -146,6 +153,10 @@ macro_rules! with_ruleset {
             }
             Kernel::TablutLinnaeus => {
                 type $ruleset = $crate::ruleset::TablutLinnaeus;
+                $body
+            }
+            Kernel::Historical => {
+                type $ruleset = $crate::ruleset::Historical;
                 $body
             }
             Kernel::Mixed7 => {

@@ -44,7 +44,7 @@ fn every_case_holds_under_every_ruleset_it_names() {
 fn check(case: &Case, ruleset: &str) {
     let context = format!("{} under {ruleset}", case.name);
     let rules = Preset::from_name(ruleset).unwrap_or_else(|| panic!("{context}: unknown ruleset")).rules();
-    let size = rules.size;
+    let size = rules.size();
     let mut position = Position::from_fen(&rules, &rows::fen(&case.board, &case.to_move)).unwrap();
     for text in &case.history {
         position.play(Move::parse(text, size).unwrap()).unwrap_or_else(|error| panic!("{context}: {error}"));

@@ -96,7 +96,7 @@ fn a_game_goes_on_from_itself_and_from_no_other() {
     let game = |rules, fen: Option<&str>, moves: &[&str]| {
         let mut game = fen.map_or(Game::new(rules), |fen| Game::from_fen(rules, fen).unwrap());
         for text in moves {
-            game.play(Move::parse(text, rules.size).unwrap()).unwrap();
+            game.play(Move::parse(text, rules.size()).unwrap()).unwrap();
         }
         game
     };
@@ -116,21 +116,21 @@ fn a_game_goes_on_from_itself_and_from_no_other() {
 fn the_end_by_resignation_is_an_end() {
     let rules = Preset::Brandubh.rules();
     let mut game = Game::new(&rules);
-    game.play(Move::parse("d6f6", rules.size).unwrap()).unwrap();
+    game.play(Move::parse("d6f6", rules.size()).unwrap()).unwrap();
     assert_eq!((game.ending(), game.result_for(Side::Attackers)), (None, None));
     game.resign(Side::Defenders).unwrap();
     let resigned = Ending::Resigned(Side::Defenders);
     assert_eq!((game.ending(), game.outcome()), (Some(resigned), None));
     assert_eq!(game.result_for(Side::Attackers), Some(GameResult::Win));
     assert_eq!(game.resign(Side::Attackers), Err(GameOver(resigned)));
-    let refused = game.play(Move::parse("d5f5", rules.size).unwrap()).unwrap_err();
+    let refused = game.play(Move::parse("d5f5", rules.size()).unwrap()).unwrap_err();
     assert_eq!(refused.reason, IllegalMoveReason::GameOver(resigned));
     assert_eq!(refused.to_string(), "illegal move d5f5: the game is over, the defenders have resigned");
     assert!(game.withdraw_resignation() && !game.withdraw_resignation());
     assert_eq!((game.ending(), game.len()), (None, 1));
-    game.play(Move::parse("d5f5", rules.size).unwrap()).unwrap();
+    game.play(Move::parse("d5f5", rules.size()).unwrap()).unwrap();
     game.resign(Side::Attackers).unwrap();
-    assert_eq!(game.undo().map(|ply| ply.mv.text(rules.size)).as_deref(), Some("d5f5"));
+    assert_eq!(game.undo().map(|ply| ply.mv.text(rules.size())).as_deref(), Some("d5f5"));
     assert_eq!((game.ending(), game.len()), (None, 1));
 }
 
@@ -138,7 +138,7 @@ fn the_end_by_resignation_is_an_end() {
 fn the_end_on_the_board_cannot_be_resigned() {
     let rules = Preset::Brandubh.rules();
     let mut game = Game::from_fen(&rules, "7/k6/7/7/7/7/3a3 d").unwrap();
-    game.play(Move::parse("a6a7", rules.size).unwrap()).unwrap();
+    game.play(Move::parse("a6a7", rules.size()).unwrap()).unwrap();
     let ending = Ending::Board(Outcome::Win { side: Side::Defenders, reason: Reason::KingEscaped });
     assert_eq!((game.ending(), game.resign(Side::Attackers)), (Some(ending), Err(GameOver(ending))));
     assert_eq!(
@@ -161,7 +161,7 @@ fn results_of_the_two_sides_are_each_others_reverse() {
 fn a_captured_king_is_among_the_captured() {
     let rules = Preset::Brandubh.rules();
     let mut game = Game::from_fen(&rules, "7/2a4/1aka3/7/2a3a/7/7 a").unwrap();
-    let mv = Move::parse("c3c4", rules.size).unwrap();
+    let mv = Move::parse("c3c4", rules.size()).unwrap();
     let king = Bitboard::from(game.position().board().king().unwrap());
     let ply = *game.play(mv).unwrap();
     assert_eq!((ply.side, ply.captured), (Side::Attackers, king));

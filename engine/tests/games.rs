@@ -89,7 +89,7 @@ fn replay_game(rules: &Rules, moves: &str, captures: [usize; 2], result: &str, c
         let king = position.board().king();
         position.legal_moves(&mut legal);
         totals.moves[side.index()].push(legal.len());
-        let (mv, recorded) = Move::parse_with_captures(text, rules.size).unwrap();
+        let (mv, recorded) = Move::parse_with_captures(text, rules.size()).unwrap();
         let captured = position.play(mv).unwrap_or_else(|error| panic!("{context}: {error}\n{}", position.diagram()));
         // Records do not mark the capture of the king.
         let mut men: Vec<Square> = captured.filter(|&square| side == Side::Defenders || Some(square) != king).collect();

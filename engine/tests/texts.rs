@@ -17,6 +17,33 @@ fn start_positions_write_their_fen() {
     assert_eq!(fen(Preset::Copenhagen), "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3ddd3a/a4d4a/11/5a5/3aaaaa3 a");
     assert_eq!(fen(Preset::Tablut), "3aaa3/4a4/4d4/a3d3a/aaddkddaa/a3d3a/4d4/4a4/3aaa3 a");
     assert_eq!(fen(Preset::Brandubh), "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a");
+    assert_eq!(fen(Preset::Historical), "4aaa4/4aaa4/5d5/5d5/aa3d3aa/aadddkdddaa/aa3d3aa/5d5/5d5/4aaa4/4aaa4 d");
+}
+
+/// The texts are examples of the programs' own documents, changed only to tell top from bottom.
+#[test]
+fn the_notations_of_other_programs_are_read() {
+    use Preset::{Brandubh, Copenhagen, Historical, Tablut};
+    for (preset, text, expected) in [
+        // TaflZero: the last move's destination, two counters.
+        (Tablut, "3aaa3/4a4/4d4/a3d3a/aaddkddaa/a3d3a/4d4/4a4/3aaa3 - a 0 0", None),
+        (Historical, "4aaa4/4aaa4/5d5/5d5/aa3d3aa/aadddkdddaa/aa3d3aa/5d5/5d5/4aaa4/4aaa4 - d 0 0", None),
+        (Brandubh, "3a3/7/7/3k3/7/7/1a5 b1 d 3 17", Some("3a3/7/7/3k3/7/7/1a5 d")),
+        (Brandubh, "3a3/7/7/3k3/7/7/1a5 d 3", Some("3a3/7/7/3k3/7/7/1a5 d")),
+        // OpenTafl: the first rank comes first, and nobody is to move.
+        (Brandubh, "/3t3/3t3/3T3/ttTKTtt/3T3/3t3/3t3/", None),
+        (Copenhagen, "/3ttttt3/5t5/11/t4T4t/t3TTT3t/tt1TTKTT1tt/t3TTT3t/t4T4t/11/5t5/3ttttt3/", None),
+        (Brandubh, "/3t3/7/7/3K3/7/7/1t5/ d", Some("1a5/7/7/3k3/7/7/3a3 d")),
+        (Brandubh, "3t3/7/7/3K3/7/7/1T5 defenders", Some("1d5/7/7/3k3/7/7/3a3 d")),
+        // hnefatafl.org: capitals, the last rank first.
+        (Brandubh, "/3A3/7/7/3K3/7/7/1D5/", Some("3a3/7/7/3k3/7/7/1d5 a")),
+        (Brandubh, "/3A3/7/7/3K3/7/7/1D5/ d", Some("3a3/7/7/3k3/7/7/1d5 d")),
+    ] {
+        let rules = preset.rules();
+        let position = Position::from_fen(&rules, text).unwrap_or_else(|error| panic!("{error}"));
+        let expected = expected.map_or_else(|| Position::start(&rules).fen(), str::to_owned);
+        assert_eq!(position.fen(), expected, "{text}");
+    }
 }
 
 #[test]
@@ -26,15 +53,46 @@ fn a_wrong_fen_is_told_apart() {
         (Brandubh, "", "it is empty; expected rows and the side to move"),
         (Brandubh, "3k3/7/7/7/7/7/7", "the side to move is missing; expected a or d after the rows"),
         (Brandubh, "3k3/7/7/7/7/7/7 w", "side to move \"w\"; expected a or d"),
-        (Brandubh, "3k3/7/7/7/7/7/7 a 1", "\"1\" follows the side to move; expected nothing more"),
+        (Brandubh, "3k3/7/7/7/7/7/7 a x", "\"x\" follows the side to move; expected nothing more, or two numbers"),
+        (Brandubh, "3k3/7/7/7/7/7/7 a 0 1 2", "\"2\" follows the side to move; expected nothing more, or two numbers"),
+        (Brandubh, "3k3/7/7/7/7/7/7 - w 0 0", "side to move \"w\"; expected a or d"),
+        (Brandubh, "3k3/7/7/7/7/7/7 -", "side to move \"-\"; expected a or d"),
+        (Brandubh, "3k3/7/7/7/7/7/7 h9 a", "side to move \"h9\"; expected a or d"),
+        (
+            Brandubh,
+            "/3K3/7/7/3t3/7/7/3a3/",
+            "letters of two notations; expected a, d and k, or t, T and K as OpenTafl has them",
+        ),
         (Brandubh, "3k3/7/7/7/7/7 a", "6 rows; expected 7"),
         (Brandubh, "3k3/7/7/7/7/7/7/7 a", "8 rows; expected 7"),
         (Brandubh, "3k3/8/7/7/7/7/7 a", "the row of rank 6 is 8 squares wide; expected 7"),
         (Brandubh, "3k3/7/7/7/7/7/6 a", "the row of rank 1 is 6 squares wide; expected 7"),
         (Brandubh, "3k3/7/7//7/7/7 a", "the row of rank 4 is 0 squares wide; expected 7"),
         (Brandubh, "3k3/7/99999999999999999999999/7/7/7/7 a", "the row of rank 5 is 8 squares wide; expected 7"),
-        (Brandubh, "3k3/3x3/7/7/7/7/7 a", "unknown letter \"x\" in the row of rank 6; expected a, d, k"),
-        (Brandubh, "3k3/3ü3/7/7/7/7/7 a", "unknown letter \"ü\" in the row of rank 6; expected a, d, k"),
+        (
+            Brandubh,
+            "3k3/3x3/7/7/7/7/7 a",
+            "unknown letter \"x\" in the row of rank 6; expected a, d, k, or t, T, K as \
+             OpenTafl has them",
+        ),
+        (
+            Brandubh,
+            "3k3/3ü3/7/7/7/7/7 a",
+            "unknown letter \"ü\" in the row of rank 6; expected a, d, k, or t, T, K as \
+             OpenTafl has them",
+        ),
+        (
+            Brandubh,
+            "/3K3/7/7/7/7/7/n6/",
+            "unknown letter \"n\" in the row of rank 1; expected a, d, k, or t, T, K as \
+             OpenTafl has them",
+        ),
+        (
+            Brandubh,
+            "/3K3/7/7/7/7/7/t5N/",
+            "unknown letter \"N\" in the row of rank 7; expected a, d, k, or t, T, K as \
+             OpenTafl has them",
+        ),
         (Brandubh, "3a3/7/7/7/7/7/7 a", "no king; expected one"),
         (Brandubh, "2k1k2/7/7/7/7/7/7 a", "2 kings; expected one"),
         (Brandubh, "a2k3/7/7/7/7/7/7 a", "a man on the corner a7; only the king may stand there"),
@@ -49,7 +107,7 @@ fn a_wrong_fen_is_told_apart() {
 /// is read is written as it was meant.
 #[test]
 fn damaged_texts_are_refused_or_read_as_they_stand() {
-    const LETTERS: [char; 14] = ['a', 'd', 'k', '/', ' ', '1', '3', '9', '-', 'x', '0', 'ü', '\0', 'K'];
+    const LETTERS: [char; 14] = ['a', 'd', 'k', '/', ' ', '1', '3', '9', '-', 'x', '0', 'ü', '\0', 'T'];
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut damage = |text: &str| -> String {
         let mut letters: Vec<char> = text.chars().collect();
@@ -64,7 +122,7 @@ fn damaged_texts_are_refused_or_read_as_they_stand() {
         }
         letters.into_iter().collect()
     };
-    // Ranks may have zeros in front.
+    // Ranks may have zeros in front; a T names a piece.
     let without_zeros = |text: &str| {
         text.chars().fold(String::new(), |mut kept, letter| {
             if letter != '0' || !kept.ends_with(char::is_alphabetic) {
@@ -75,7 +133,7 @@ fn damaged_texts_are_refused_or_read_as_they_stand() {
     };
     let mut read = [0; 3];
     for round in 0..4000 {
-        let rules = Preset::ALL[round % 8].rules();
+        let rules = Preset::ALL[round % Preset::ALL.len()].rules();
         let fen = damage(&Position::start(&rules).fen());
         if let Ok(position) = Position::from_fen(&rules, &fen) {
             let again = Position::from_fen(&rules, &position.fen()).unwrap();
@@ -83,16 +141,16 @@ fn damaged_texts_are_refused_or_read_as_they_stand() {
             read[0] += 1;
         }
         let text = damage("a10-c10xd10/e9");
-        if let Ok((mv, captures)) = Move::parse_with_captures(&text, rules.size) {
-            let names = captures.iter().map(|square| format!("x{}", square.name(rules.size)));
-            let plain = format!("{}{}", mv.text(rules.size), names.collect::<String>());
-            let meant = without_zeros(&text.trim().replace('-', "").replace('/', "x"));
+        if let Ok((mv, captures)) = Move::parse_with_captures(&text, rules.size()) {
+            let names = captures.iter().map(|square| format!("x{}", square.name(rules.size())));
+            let plain = format!("{}{}", mv.text(rules.size()), names.collect::<String>());
+            let meant = without_zeros(&text.trim().replace(['-', 'T'], "").replace('/', "x"));
             assert_eq!(plain, meant, "{text:?}");
             read[1] += 1;
         }
         let text = damage("d10");
-        if let Ok(square) = Square::parse(&text, rules.size) {
-            assert_eq!(square.name(rules.size), without_zeros(&text));
+        if let Ok(square) = Square::parse(&text, rules.size()) {
+            assert_eq!(square.name(rules.size()), without_zeros(&text));
             read[2] += 1;
         }
     }
@@ -106,12 +164,18 @@ fn without_royal_corners_men_may_stand_there() {
 
 #[test]
 fn moves_are_read_in_all_their_forms() {
-    let size = Preset::Copenhagen.rules().size;
+    let size = Preset::Copenhagen.rules().size();
     let square = |name: &str| Move::parse(&format!("{name}a1"), size).unwrap().from();
     let expected = Move::new(square("a4"), square("b4"));
-    for text in ["a4b4", "a4-b4", "a4-b4xc4", "a4b4xc4", "a4-b4xc4xd5", "a4-b4xc4/d5", " a4b4 "] {
+    for text in ["a4b4", "a4-b4", "a4-b4xc4", "a4b4xc4", "a4-b4xc4xd5", "a4-b4xc4/d5", " a4b4 ", "A4B4", "A4-b4xC4"] {
         assert_eq!(Move::parse(text, size).unwrap(), expected, "{text}");
     }
+    // OpenTafl names the king and marks threats and ends.
+    for text in ["Ka4-b4", "Ka4-b4xc4/Td5-", "a4-b4+", "a4-b4xKc4++", "Ka4-b4--", "KA4-B4"] {
+        assert_eq!(Move::parse(text, size).unwrap(), expected, "{text}");
+    }
+    let (mv, captures) = Move::parse_with_captures("Kk4-k1xTj1/d1--", size).unwrap();
+    assert_eq!((mv.text(size), captures), ("k4k1".to_owned(), ["j1", "d1"].map(square).to_vec()));
     let (mv, captures) = Move::parse_with_captures("d10-d11xe11xf11/g11", size).unwrap();
     assert_eq!(mv.text(size), "d10d11");
     assert_eq!(captures, ["e11", "f11", "g11"].map(square));
@@ -120,7 +184,7 @@ fn moves_are_read_in_all_their_forms() {
 
 #[test]
 fn a_wrong_move_text_says_what_is_wrong() {
-    let size = Preset::Brandubh.rules().size;
+    let size = Preset::Brandubh.rules().size();
     for (text, expected) in [
         ("", "a square is missing at the end"),
         ("a4", "a square is missing at the end"),
@@ -131,7 +195,11 @@ fn a_wrong_move_text_says_what_is_wrong() {
         ("a0a4", "a0 lies off the 7x7 board"),
         ("aa4", "\"a\" is not a square"),
         ("a99999999999999999999b4", "\"a99999999999999999999\" is not a square"),
-        ("A4B4", "\"A4B4\" does not begin with a square"),
+        ("---", "\"---\" does not begin with a square"),
+        ("d4^d6", "it is a jump or a berserk move, which these games do not have"),
+        ("d4=d6", "it is a jump or a berserk move, which these games do not have"),
+        ("a4b4+++", "\"+++\" follows the move"),
+        ("L4B4", "L4 lies off the 7x7 board"),
         ("ä4b4", "\"ä4b4\" does not begin with a square"),
         ("a4b4#", "\"#\" follows the move"),
     ] {
@@ -142,7 +210,7 @@ fn a_wrong_move_text_says_what_is_wrong() {
 
 fn refusal(rules: &Rules, fen: &str, mv: &str) -> String {
     let mut position = Position::from_fen(rules, fen).unwrap();
-    let error = position.play(Move::parse(mv, rules.size).unwrap()).expect_err(mv).to_string();
+    let error = position.play(Move::parse(mv, rules.size()).unwrap()).expect_err(mv).to_string();
     assert_eq!(position.fen(), fen, "a refused move changed the position");
     error
 }
@@ -197,9 +265,9 @@ fn a_forbidden_repetition_is_refused_by_name() {
     assert_eq!(rules.repetition, Repetition::DefendersMayNot);
     let mut position = Position::start(&rules);
     for text in ["f2f3", "f4g4", "f3f2"] {
-        position.play(Move::parse(text, rules.size).unwrap()).unwrap();
+        position.play(Move::parse(text, rules.size()).unwrap()).unwrap();
     }
-    let error = position.play(Move::parse("g4f4", rules.size).unwrap()).unwrap_err();
+    let error = position.play(Move::parse("g4f4", rules.size()).unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "illegal move g4f4: the defenders may not make a position occur 2 times");
 }
 
@@ -300,17 +368,17 @@ fn squares_are_read_by_name() {
 fn errors_say_what_is_wrong_by_type_too() {
     let rules = Preset::Brandubh.rules();
     let fen = |fen: &str| Position::from_fen(&rules, fen).unwrap_err().problem;
-    assert_eq!(fen("3k3/7/7/7/7/7 a"), FenProblem::Rows { found: 6, size: rules.size });
+    assert_eq!(fen("3k3/7/7/7/7/7 a"), FenProblem::Rows { found: 6, size: rules.size() });
     assert_eq!(fen("3a3/7/7/7/7/7/7 a"), FenProblem::Kings { found: 0 });
-    assert_eq!(fen("a2k3/7/7/7/7/7/7 a"), FenProblem::ManOnCorner { square: Square::new(42), size: rules.size });
+    assert_eq!(fen("a2k3/7/7/7/7/7/7 a"), FenProblem::ManOnCorner { square: Square::new(42), size: rules.size() });
     assert_eq!(fen("3k3/3ü3/7/7/7/7/7 a"), FenProblem::UnknownLetter { letter: 'ü', rank: 6 });
-    assert_eq!(Move::parse("a4b4#", rules.size).unwrap_err().problem, NotationProblem::Trailing("#".into()));
+    assert_eq!(Move::parse("a4b4#", rules.size()).unwrap_err().problem, NotationProblem::Trailing("#".into()));
     let start = Position::start(&rules);
-    let reason = |text: &str| start.check(Move::parse(text, rules.size).unwrap()).unwrap_err().reason;
+    let reason = |text: &str| start.check(Move::parse(text, rules.size()).unwrap()).unwrap_err().reason;
     assert_eq!(reason("a1a2"), IllegalMoveReason::NoPiece);
     assert_eq!(reason("d3c3"), IllegalMoveReason::EnemyPiece(Side::Attackers));
-    assert_eq!(reason("d1d7"), IllegalMoveReason::Blocked(Square::parse("d2", rules.size).unwrap()));
-    assert_eq!(start.check(Move::parse("d6f6", rules.size).unwrap()), Ok(()));
+    assert_eq!(reason("d1d7"), IllegalMoveReason::Blocked(Square::parse("d2", rules.size()).unwrap()));
+    assert_eq!(start.check(Move::parse("d6f6", rules.size()).unwrap()), Ok(()));
 }
 
 #[cfg(feature = "serde")]
@@ -322,6 +390,13 @@ fn rules_and_names_are_serialised_as_in_files() {
         assert_eq!(serde_json::from_str::<Rules>(&text).unwrap(), preset.rules());
     }
     let text = serde_json::to_string(&Preset::Brandubh.rules()).unwrap();
+    let cross = serde_json::to_string(&Preset::Historical.rules()).unwrap();
+    assert!(cross.starts_with(r#"{"size":"lewis-cross","first":"defenders""#), "{cross}");
+    for (size, found) in [("8", "board size 8: "), ("27", "board size 27: "), (r#""cross""#, r#"board "cross": "#)] {
+        let error = serde_json::from_str::<Rules>(&text.replace(r#""size":7"#, &format!(r#""size":{size}"#)));
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{found}expected 7, 9, 11 or \"lewis-cross\"")), "{error}");
+    }
     assert!(text.contains(r#""size":7"#) && text.contains(r#""king_capture":"strong_near_throne""#), "{text}");
     let outcome = Outcome::Win { side: Side::Defenders, reason: Reason::KingEscaped };
     let text = r#"{"Win":{"side":"defenders","reason":"king_escaped"}}"#;

@@ -17,7 +17,7 @@ const SMALL: NetworkConfig =
 fn difference(one: (&Network, &Features), other: (&Network, &Features), preset: Preset) -> f32 {
     let outputs = |(network, features): (&Network, &Features)| {
         let RawOutputs { policy, wdl, moves_left, occupancy } =
-            network.raw_outputs(std::slice::from_ref(features), preset.rules().size).unwrap();
+            network.raw_outputs(std::slice::from_ref(features), preset.rules().size()).unwrap();
         [policy, wdl, moves_left, occupancy].concat()
     };
     outputs(one).iter().zip(outputs(other)).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
@@ -50,7 +50,7 @@ fn shipped_networks_keep_their_opinions() {
         let old = Network::load(&pretrained(name).unwrap().unwrap().weights, &Device::flex()).unwrap();
         let new = old.clone().in_newest_encoding();
         let score = |network: &Network, features: &Features| {
-            let wdl = network.raw_outputs(std::slice::from_ref(features), preset.rules().size).unwrap().wdl;
+            let wdl = network.raw_outputs(std::slice::from_ref(features), preset.rules().size()).unwrap().wdl;
             hnefi_inference::Wdl::from_logits([wdl[0], wdl[1], wdl[2]]).score()
         };
         let positions = positions(&preset.rules(), 40, 5);

@@ -7,12 +7,12 @@ use hnefi_inference::pretrained_for;
 pub const WITHOUT_NETWORK: &str = "alphabeta:2";
 
 /// The name of the shipped network that plays by these rules where nobody names one: one trained on them, or else one
-/// trained on other rules of the same board ([`foreign`] says so).
+/// trained on a game like theirs ([`foreign`] says so).
 ///
 /// # Errors
 /// A sentence that says that there is none.
 pub fn shipped_network(rules: Preset) -> Result<&'static str, String> {
-    pretrained_for(rules).ok_or_else(|| format!("no network is shipped for {rules} or its board"))
+    pretrained_for(rules).ok_or_else(|| format!("no network is shipped for {rules} or a game like it"))
 }
 
 /// What to tell somebody who plays by rules that a network was not trained on.

@@ -4,9 +4,10 @@
 //! [`plain::run`] line by line over any reader and writer; players think in threads of their own, the [`Thinker`]s.
 //! [`web`] serves boards to browsers. All three drive a [`Session`], which knows the game, its moves back and forth and
 //! how it ended, and nothing about screens. [`watch`] shows how a training run is doing. [`uci::run`] puts a checkpoint
-//! behind a text protocol for other programs.
+//! behind a text protocol for other programs; [`online::run`] seats a player at a server of the protocol of hnefatafl.org.
 
 mod choice;
+pub mod online;
 pub mod plain;
 mod save;
 #[cfg(test)]
@@ -21,7 +22,7 @@ pub mod web;
 pub mod words;
 
 pub use choice::{WITHOUT_NETWORK, foreign, shipped_network};
-pub use save::{save, save_numbered};
+pub use save::{format_of, save, save_numbered};
 pub use session::{Chances, Session};
 pub use table::{Seat, Table};
 pub use thinker::{Thinker, Thought};

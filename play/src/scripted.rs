@@ -33,7 +33,7 @@ impl Player for Scripted {
         game.position().legal_moves(&mut moves);
         let mv = match self.script.pop_front() {
             Some("panic") => panic!("the script says so"),
-            Some(text) => Move::parse(text, game.rules().size).expect("scripts hold moves"),
+            Some(text) => Move::parse(text, game.rules().size()).expect("scripts hold moves"),
             None => moves[0],
         };
         Ok(Choice { mv, wdl: self.wdl, playouts: 64, evaluations: 64 })

@@ -312,14 +312,14 @@ mod tests {
     fn session(seats: [Seat; 2], moves: &[&str]) -> Session {
         let mut session = Session::new(Preset::Brandubh.rules(), None, seats).expect("the start");
         for text in moves {
-            let mv = Move::parse(text, session.rules().size).expect("a move");
+            let mv = Move::parse(text, session.rules().size()).expect("a move");
             session.play(mv).expect("a legal move");
         }
         session
     }
 
     fn moves(session: &Session) -> Vec<String> {
-        session.game().moves().map(|mv| mv.text(session.rules().size)).collect()
+        session.game().moves().map(|mv| mv.text(session.rules().size())).collect()
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
         let chances = Chances { attackers: 0.25, draw: 0.5, defenders: 0.25 };
         session.note_view(chances, 8);
         for text in ["d6c6", "d5f5", "c6c5"] {
-            session.play(Move::parse(text, session.rules().size).expect("a move")).expect("a legal move");
+            session.play(Move::parse(text, session.rules().size()).expect("a move")).expect("a legal move");
         }
         assert!(session.undo() && moves(&session) == ["d6c6", "d5f5"], "back to the person's last decision");
         assert!(session.undo() && moves(&session).is_empty() && !session.undo());
@@ -349,7 +349,7 @@ mod tests {
             (record.resigned, record.outcome, record.winner()),
             (Some(Side::Defenders), None, Some(Side::Attackers))
         );
-        assert!(session.play(Move::parse("d5f5", session.rules().size).expect("a move")).is_err());
+        assert!(session.play(Move::parse("d5f5", session.rules().size()).expect("a move")).is_err());
         assert!(session.undo() && session.ending().is_none() && moves(&session) == ["d6c6"]);
         let opened = Session::of_record(&record).expect("a sound record");
         assert_eq!((opened.ending(), opened.game().len(), opened.all_plies().count()), (None, 0, 1));

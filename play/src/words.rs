@@ -20,7 +20,7 @@ pub fn seat(seat: &Seat) -> &str {
 
 /// Name and board of the rules, such as `Brandubh, 7x7`.
 pub fn rules(rules: &Rules) -> String {
-    let side = rules.size.side();
+    let side = rules.size().side();
     let name = rules.preset().map_or("own rules", |preset| preset.name());
     let mut letters = name.chars();
     let capital = letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>());
@@ -66,14 +66,14 @@ pub fn ply(ply: &Ply, rules: &Rules) -> String {
     let mut text = mv(ply.mv, rules);
     for square in ply.captured {
         text.push('x');
-        text.push_str(&square.name(rules.size));
+        text.push_str(&square.name(rules.size()));
     }
     text
 }
 
 /// A move as `a4-b4`.
 pub fn mv(mv: Move, rules: &Rules) -> String {
-    format!("{}-{}", mv.from().name(rules.size), mv.to().name(rules.size))
+    format!("{}-{}", mv.from().name(rules.size()), mv.to().name(rules.size()))
 }
 
 /// A view in one phrase, such as `attackers 61 %, defenders 37 %, draw 2 %`.

@@ -145,7 +145,7 @@ fn played(network: &Network) -> GameRecord {
 
 /// The moves before `ply`, as texts.
 fn moves(game: &GameRecord, ply: usize) -> Vec<String> {
-    game.plies[..ply].iter().map(|ply| ply.mv.text(game.rules.size)).collect()
+    game.plies[..ply].iter().map(|ply| ply.mv.text(game.rules.size())).collect()
 }
 
 /// Collects the games of a match.

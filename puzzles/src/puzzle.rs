@@ -217,7 +217,7 @@ pub fn read(text: &str) -> Result<Vec<Puzzle>, PuzzleError> {
         .map(|(index, line)| {
             let line: Line =
                 serde_json::from_str(line).map_err(|problem| PuzzleError::Json { line: index + 1, problem })?;
-            let size = line.rules.rules().size;
+            let size = line.rules.rules().size();
             let moves = |texts: &[String]| texts.iter().map(|text| Move::parse(text, size)).collect::<Result<_, _>>();
             Ok(Puzzle {
                 answers: moves(&line.answers)?,
@@ -236,7 +236,7 @@ pub fn read(text: &str) -> Result<Vec<Puzzle>, PuzzleError> {
 pub fn write(puzzles: &[Puzzle]) -> String {
     let mut text = String::new();
     for puzzle in puzzles {
-        let size = puzzle.rules.rules().size;
+        let size = puzzle.rules.rules().size();
         let texts = |moves: &[Move]| moves.iter().map(|mv| mv.text(size)).collect();
         let line = Line {
             id: puzzle.id.clone(),

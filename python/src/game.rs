@@ -31,7 +31,7 @@ impl Game {
             Some(fen) => engine::Game::from_fen(&rules, fen).map_err(refused)?,
         };
         for (ply, mv) in moves.iter().enumerate() {
-            let mv = mv.on(rules.size)?;
+            let mv = mv.on(rules.size())?;
             game.play(mv).map_err(|error| refused(format!("ply {ply}: {error}")))?;
         }
         Ok(Game(game))
@@ -70,13 +70,13 @@ impl Game {
     /// The moves played, first to last.
     #[getter]
     fn moves(&self) -> Vec<String> {
-        observation::texts(self.0.moves(), self.0.rules().size)
+        observation::texts(self.0.moves(), self.0.rules().size())
     }
 
     /// For each ply the squares that it emptied by capture.
     #[getter]
     fn captures(&self) -> Vec<Vec<String>> {
-        let size = self.0.rules().size;
+        let size = self.0.rules().size();
         self.0.plies().iter().map(|ply| names(ply.captured, size)).collect()
     }
 
@@ -114,17 +114,17 @@ impl Game {
 
     /// The legal moves as texts, in generation order; empty when the game is over.
     fn legal_moves(&self) -> Vec<String> {
-        observation::texts(self.open_moves().iter().copied(), self.0.rules().size)
+        observation::texts(self.open_moves().iter().copied(), self.0.rules().size())
     }
 
     /// The legal moves as numbers of the policy index: [k] int64, in the order of `legal_moves`.
     fn legal_actions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        observation::numbers(py, self.open_moves().iter().copied(), self.0.rules().size)
+        observation::numbers(py, self.open_moves().iter().copied(), self.0.rules().size())
     }
 
     /// Where the policy index holds a legal move: [40 * n * n] bool; all False when the game is over.
     fn action_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
-        observation::mask_of(py, self.open_moves().as_slice(), self.0.rules().size)
+        observation::mask_of(py, self.open_moves().as_slice(), self.0.rules().size())
     }
 
     /// `Position.planes` of the position on the board: [16, n, n] float32.
@@ -141,7 +141,7 @@ impl Game {
     ///
     /// Raises ValueError for an illegal move and names the rule; nothing has changed then.
     fn play(&mut self, r#move: MoveArgument) -> PyResult<Vec<String>> {
-        let size = self.0.rules().size;
+        let size = self.0.rules().size();
         let ply = self.0.play(r#move.on(size)?).map_err(refused)?;
         Ok(names(ply.captured, size))
     }
@@ -149,7 +149,7 @@ impl Game {
     /// Takes back the last ply, with the resignation that may have followed it, and returns its move; None when nothing
     /// was played.
     fn undo(&mut self) -> Option<String> {
-        let size = self.0.rules().size;
+        let size = self.0.rules().size();
         self.0.undo().map(|ply| ply.mv.text(size))
     }
 

@@ -92,7 +92,7 @@ impl GameRecord {
     /// The moves played, first to last.
     #[getter]
     fn moves(&self) -> Vec<String> {
-        texts(self.0.plies.iter().map(|ply| ply.mv), self.0.rules.size)
+        texts(self.0.plies.iter().map(|ply| ply.mv), self.0.rules.size())
     }
 
     /// How the game ended on the board; None for a resigned or unfinished game.
@@ -117,7 +117,7 @@ impl GameRecord {
     fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         // Damaged records may hold moves that no board has.
         self.0.final_position().map_err(refused)?;
-        Ok(numbers(py, self.0.plies.iter().map(|ply| ply.mv), self.0.rules.size))
+        Ok(numbers(py, self.0.plies.iter().map(|ply| ply.mv), self.0.rules.size()))
     }
 
     /// The game as a `Game`, each move checked. Raises ValueError when one is illegal.
@@ -143,7 +143,7 @@ impl GameRecord {
     /// training sample. Raises ValueError when the record contradicts itself. The interpreter's lock is released.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rows = py.detach(|| rows(&self.0)).map_err(refused)?;
-        let (count, size) = (self.0.plies.len(), self.0.rules.size);
+        let (count, size) = (self.0.plies.len(), self.0.rules.size());
         let wide = |values, width| Array2::from_shape_vec((count, width), values).map_err(refused);
         let planes = Array4::from_shape_vec((count, PLANES, size.side(), size.side()), rows.planes).map_err(refused)?;
         let masks = Array2::from_shape_vec((count, actions(size)), rows.masks).map_err(refused)?;
@@ -191,7 +191,7 @@ struct Rows {
 
 fn rows(record: &Record) -> Result<Rows, String> {
     record.check().map_err(|error| error.to_string())?;
-    let (size, mut rows) = (record.rules.size, Rows::default());
+    let (size, mut rows) = (record.rules.size(), Rows::default());
     let ending = record.resigned.map(Ending::Resigned).or(record.outcome.map(Ending::Board));
     let mut replay = record.replay().map_err(|error| error.to_string())?;
     while let Some(ply) = replay.ply() {

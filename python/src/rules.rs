@@ -59,7 +59,7 @@ impl Rules {
     /// Squares along one edge, n: 7, 9 or 11.
     #[getter]
     fn size(&self) -> usize {
-        self.0.size.side()
+        self.0.size().side()
     }
 
     /// All options with their values: a dict of str, int and bool.

@@ -75,7 +75,7 @@ impl VectorEnv {
         copy: bool,
     ) -> PyResult<VectorEnv> {
         let given = rules_of(ruleset)?;
-        let usual = if given.ply_cap > 0 { given.ply_cap } else { PlyCaps::default().of(given.size) };
+        let usual = if given.ply_cap > 0 { given.ply_cap } else { PlyCaps::default().of(given.size()) };
         let rules = EngineRules { ply_cap: ply_cap.unwrap_or(usual), ..given };
         if count == 0 {
             return Err(refused("count = 0: expected at least one game"));
@@ -100,13 +100,13 @@ impl VectorEnv {
     /// Squares along one edge, n.
     #[getter]
     fn size(&self) -> usize {
-        self.rules.size.side()
+        self.rules.size().side()
     }
 
     /// Length of the policy index, A = 40 * n * n.
     #[getter]
     fn num_actions(&self) -> usize {
-        actions(self.rules.size)
+        actions(self.rules.size())
     }
 
     fn __len__(&self) -> usize {
@@ -155,7 +155,7 @@ impl VectorEnv {
 
     /// A legal move for every game, each equally likely: [N] int64.
     fn random_actions<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let (size, pool, slots) = (self.rules.size, &self.pool, &mut self.slots);
+        let (size, pool, slots) = (self.rules.size(), &self.pool, &mut self.slots);
         let choose = |slot: &mut Slot| {
             let Slot { position, rng } = slot;
             position.random_move(|count| rng.random_range(0..count)).map_or(-1, |mv| action_of(mv, size) as i64)
@@ -222,7 +222,7 @@ impl VectorEnv {
                 players: kept.players.bind(py).clone(),
             });
         }
-        let (count, size) = (self.slots.len(), self.rules.size);
+        let (count, size) = (self.slots.len(), self.rules.size());
         let arrays = Arrays {
             planes: PyArray::zeros(py, [count, PLANES, size.side(), size.side()], false),
             globals: PyArray::zeros(py, [count, GLOBALS], false),
@@ -257,7 +257,7 @@ impl VectorEnv {
         let masks = masks.as_slice_mut().map_err(refused)?;
         let players = players.as_slice_mut().map_err(refused)?;
         let (mut rewards, mut dones) = (vec![0.0; self.slots.len()], vec![false; self.slots.len()]);
-        let (start, pool, slots, size) = (&self.start, &self.pool, &mut self.slots, self.rules.size);
+        let (start, pool, slots, size) = (&self.start, &self.pool, &mut self.slots, self.rules.size());
         let fill = |game: usize, slot: &mut Slot, (reward, done): (&mut f32, &mut bool), seen: Seen<'_>| {
             if let Some(moves) = moves {
                 (*reward, *done) = slot.play(moves[game], start);

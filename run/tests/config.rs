@@ -217,7 +217,7 @@ fn the_curriculum_that_is_shipped_goes_from_small_boards_to_large_ones() {
     let config = TrainConfig::named("all-boards").unwrap();
     let played: Vec<Vec<Preset>> =
         (0..config.stage_count()).map(|index| config.stage(index).unwrap().selfplay.rulesets_played()).collect();
-    let largest = |presets: &Vec<Preset>| presets.iter().map(|preset| preset.rules().size.side()).max();
+    let largest = |presets: &Vec<Preset>| presets.iter().map(|preset| preset.rules().size().side()).max();
     assert_eq!(played.iter().map(largest).collect::<Vec<_>>(), [7, 9, 11].map(Some));
     assert_eq!(played[2].len(), Preset::ALL.len(), "every ruleset");
 }

@@ -96,7 +96,7 @@ impl Reader<'_> {
     fn game(&mut self, game: &GameRecord) {
         assert_eq!(self.number("game number"), game.game);
         assert_eq!(self.number("seed"), game.seed);
-        assert_eq!(self.byte("board size"), game.rules.size.side() as u64);
+        assert_eq!(self.byte("board size"), game.rules.size().side() as u64);
         self.choice("first", &["attackers", "defenders"]);
         self.choice("king_capture", &["strong", "strong_near_throne", "weak"]);
         self.choice("king_on_edge", &["safe", "captured_by_three"]);

@@ -30,7 +30,7 @@ pub(crate) fn rules_at(config: &SelfPlayConfig, point: f64) -> Rules {
     // Rounding may leave the point just past the end; then take the last ruleset with a share.
     let preset = chosen.or_else(|| played().next_back()).map_or(Preset::Brandubh, |ruleset| ruleset.rules);
     let rules = preset.rules();
-    Rules { ply_cap: config.ply_caps.of(rules.size), ..rules }
+    Rules { ply_cap: config.ply_caps.of(rules.size()), ..rules }
 }
 
 #[cfg(test)]

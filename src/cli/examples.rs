@@ -31,6 +31,12 @@ Examples:
   hnefi play --rules copenhagen alphabeta:3
   hnefi play --web --listen 8038 --run runs/quick";
 
+pub const ONLINE: &str = "\
+Examples:
+  hnefi online --user NAME --side attackers    # the password: HNEFI_PASSWORD
+  hnefi online alphabeta:3 --user NAME --join 17 --save game.pgn
+  hnefi online --user NAME --create-account --server localhost --untimed";
+
 pub const UCI: &str = "\
 Examples:
   hnefi uci

@@ -17,7 +17,7 @@ pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 #[cfg(feature = "train")]
 pub use measuring::LadderArgs;
 pub use measuring::{BenchArgs, DoctorArgs, JudgeArgs, MatchArgs, PerftArgs, Stage};
-pub use playing::{PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
+pub use playing::{OnlineArgs, OnlineSide, PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
 pub use puzzles::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
 pub use shell::{CompletionsArgs, ManArgs};
 #[cfg(feature = "train")]
@@ -56,6 +56,9 @@ pub enum Command {
     /// Play in the terminal or, with --web, in a browser.
     #[command(after_help = examples::PLAY)]
     Play(PlayArgs),
+    /// Play at a server of the protocol of hnefatafl.org (docs/PLAYING.md).
+    #[command(after_help = examples::ONLINE)]
+    Online(OnlineArgs),
     /// Serve a program by a UCI-style text protocol (docs/PLAYING.md).
     #[command(after_help = examples::UCI)]
     Uci(UciArgs),

@@ -1,4 +1,4 @@
-//! Arguments of `play`, `watch` and `uci`.
+//! Arguments of `play`, `online`, `watch` and `uci`.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use hnefi_inference::names::ruleset;
 /// The side that a person plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Seat {
-    /// The besiegers, who move first.
+    /// The besiegers.
     Attackers,
     /// The king and his men.
     Defenders,
@@ -121,4 +121,60 @@ pub struct UciArgs {
     /// Device of the network.
     #[arg(long, default_value_t)]
     pub device: DeviceChoice,
+}
+
+/// Arguments of `online`.
+#[derive(Debug, Args)]
+pub struct OnlineArgs {
+    /// Who plays: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S]`, uci:COMMAND, htp:COMMAND.
+    /// [default: the shipped Copenhagen network with 2 seconds a move]
+    pub player: Option<PlayerSpec>,
+    /// Name of the account. The password is read from the variable HNEFI_PASSWORD; it may be empty.
+    #[arg(long, value_name = "NAME")]
+    pub user: String,
+    /// Make the account first.
+    #[arg(long)]
+    pub create_account: bool,
+    /// The server.
+    #[arg(long, value_name = "HOST[:PORT]", default_value = "hnefatafl.org")]
+    pub server: String,
+    /// Ask for this game, which somebody else offers, instead of offering games.
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["games", "side", "rated", "minutes", "increment", "untimed"])]
+    pub join: Option<u128>,
+    /// Games to offer, one after another.
+    #[arg(long, default_value_t = 1)]
+    pub games: u32,
+    /// The side to play in them.
+    #[arg(long, value_enum, default_value = "defenders")]
+    pub side: OnlineSide,
+    /// Let them count for the ratings.
+    #[arg(long)]
+    pub rated: bool,
+    /// Minutes of each side for a game.
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=4320))]
+    pub minutes: u64,
+    /// Seconds that every move adds.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=86400))]
+    pub increment: u64,
+    /// Play without clocks.
+    #[arg(long, conflicts_with_all = ["minutes", "increment"])]
+    pub untimed: bool,
+    /// What the server expects of a client of its version.
+    #[arg(long, value_name = "TEXT", default_value = hnefi_play::online::PROTOCOL)]
+    pub protocol: String,
+    /// Save the games, ending in .pgn or .jsonl.
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Seed of the player's choices [default: from the clock].
+    #[arg(long)]
+    pub seed: Option<u64>,
+}
+
+/// The side that a player takes at a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnlineSide {
+    /// The besiegers.
+    Attackers,
+    /// The king and his men.
+    Defenders,
 }

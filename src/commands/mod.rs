@@ -15,6 +15,7 @@ pub mod judge;
 #[cfg(feature = "train")]
 pub mod ladder;
 pub mod matches;
+pub mod online;
 pub mod pack;
 pub mod perft;
 pub mod play;

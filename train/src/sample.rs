@@ -115,7 +115,7 @@ impl<'a> Sampler<'a> {
 /// # Errors
 /// When the start position or a move is impossible.
 pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, target: ValueTarget) -> Result<Row, RecordError> {
-    let size = game.rules.size;
+    let size = game.rules.size();
     let mut replay = game.replay()?;
     for _ in 0..index {
         replay.step()?;

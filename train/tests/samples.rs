@@ -12,7 +12,7 @@ use support::random_game;
 
 /// The game as seen through a symmetry: the start positions look the same from all sides.
 fn turned(game: &GameRecord, symmetry: Symmetry) -> GameRecord {
-    let size = game.rules.size;
+    let size = game.rules.size();
     let mut turned = game.clone();
     for ply in &mut turned.plies {
         ply.mv = symmetry.mv(ply.mv, size);
@@ -161,7 +161,7 @@ fn boards_are_drawn_by_their_share_and_never_mixed() {
         .filter(|&step| {
             let shards = sampler.batch(step, 4, 2).unwrap();
             assert_eq!(shards[0].size, shards[1].size);
-            shards[0].size == Preset::Brandubh.rules().size
+            shards[0].size == Preset::Brandubh.rules().size()
         })
         .count();
     // Four standard deviations of the binomial distribution.

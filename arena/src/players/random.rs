@@ -50,7 +50,7 @@ mod tests {
     fn a_finished_game_is_an_error() {
         let fen = "7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d";
         let mut game = Game::from_fen(&Preset::Brandubh.rules(), fen).expect("a legal position");
-        game.play(Move::parse("g3g1", game.rules().size).expect("a move")).expect("the king goes home");
+        game.play(Move::parse("g3g1", game.rules().size()).expect("a move")).expect("the king goes home");
         let error = RandomPlayer.choose(&game, &mut rng_for(&[1])).expect_err("the game is over").to_string();
         assert!(error.starts_with("player random: asked for a move, but the game is over"), "{error}");
     }

@@ -171,7 +171,7 @@ mod tests {
     fn takes_a_win_in_one_without_playouts() {
         for (fen, mv) in [("7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d", "g3g1"), ("7/1ak4/7/2d4/7/7/3a3 a", "d1d6")] {
             let choice = choose(50, &game(fen));
-            assert_eq!((choice.mv.text(game(fen).rules().size), choice.wdl), (mv.to_owned(), Some(Wdl::WIN)));
+            assert_eq!((choice.mv.text(game(fen).rules().size()), choice.wdl), (mv.to_owned(), Some(Wdl::WIN)));
         }
     }
 

@@ -14,7 +14,8 @@ use super::{
 /// What error messages say is accepted.
 pub(super) const ACCEPTED: &str = "random, alphabeta:DEPTH, rollout:N, \
                                    model:PATH[,playouts=N|,time=S][,precision=P][,search.KEY=VALUE]..., \
-                                   uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S], htp:COMMAND[,timeout=S]";
+                                   uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S][,option.NAME=VALUE]..., \
+                                   htp:COMMAND[,timeout=S]";
 
 /// What a spec begins with.
 const KINDS: [&str; 6] = ["random", "alphabeta", "rollout", "model", "uci", "htp"];

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::fmt::Write;
 
+use hnefi_engine::{Layout, Position};
 use hnefi_run::GameRecord;
 use sha2::{Digest, Sha256};
 
 /// The id of a game: the SHA-256 of its board size, start and moves.
 ///
-/// The hashed text is `N\nFEN\nMOVES`: the side of the board, the FEN of the start (empty for the standard start) and
-/// the moves as `a4b4` separated by spaces. The number of the game and its run are not hashed, so copies of a game have
+/// The hashed text is `N\nFEN\nMOVES`: the side of the board, the FEN of the start (empty for the start that all rules
+/// but Historical Hnefatafl have on this board) and the moves as `a4b4` separated by spaces. The number of the game and its run are not hashed, so copies of a game have
 /// one id and are in the same split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GameId([u8; 32]);
@@ -17,8 +18,13 @@ pub struct GameId([u8; 32]);
 impl GameId {
     /// The id of a game.
     pub fn of(game: &GameRecord) -> GameId {
-        let size = game.rules.size;
-        let mut text = format!("{}\n{}\n", size.side(), game.start.as_deref().unwrap_or_default());
+        let size = game.rules.size();
+        let start = match (&game.start, game.rules.layout) {
+            (Some(fen), _) => fen.clone(),
+            (None, Layout::Seven | Layout::Nine | Layout::Eleven) => String::new(),
+            (None, Layout::LewisCross) => Position::start(&game.rules).fen(),
+        };
+        let mut text = format!("{}\n{start}\n", size.side());
         for (index, ply) in game.plies.iter().enumerate() {
             if index > 0 {
                 text.push(' ');

@@ -22,8 +22,9 @@ const SHARD_BYTES: usize = 128 << 20;
 /// `reason` of a game that ended by resignation; smaller numbers are the reasons of the rules in their order.
 const RESIGNATION: u8 = Reason::ALL.len() as u8;
 
-/// `rules` of a game whose rules are not a preset; smaller numbers are the presets in their order.
-const OWN_RULES: u8 = Preset::ALL.len() as u8;
+/// `rules` of a game whose rules are not a preset. The presets before it in their order have smaller numbers, later ones
+/// larger numbers: a number means the same in all datasets.
+const OWN_RULES: u8 = 8;
 
 /// The arrays of a file, for the dataset card: name, type, shape, meaning. P is the number of rows, N the side of the
 /// board.
@@ -102,7 +103,7 @@ impl NpzWriters {
 
 impl PartWriter for NpzWriters {
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
-        let size = entry.game.record.rules.size;
+        let size = entry.game.record.rules.size();
         let most = self.most_rows.unwrap_or(self.shard_bytes / row_bytes(size, self.policy)).max(1);
         let mut shard = self.shards.remove(&size).unwrap_or_else(|| Shard::new(size, self.board, self.policy));
         let facts = RowFacts::of(entry);
@@ -137,15 +138,21 @@ impl RowFacts<'_> {
         let game = &entry.game.record;
         let position_in = |found: Option<usize>, other: u8| found.map_or(other, |index| index as u8);
         let reason = game.outcome.and_then(|outcome| Reason::ALL.iter().position(|&known| known == outcome.reason()));
-        let preset = game.rules.preset().and_then(|preset| Preset::ALL.iter().position(|&known| known == preset));
+        let rules = game.rules.preset().map_or(OWN_RULES, rules_number);
         RowFacts {
             facts: GameFacts::of(game),
             id: entry.id.number(),
             generation: entry.game.generation.and_then(|number| i32::try_from(number).ok()).unwrap_or(-1),
             reason: position_in(reason, RESIGNATION),
-            rules: position_in(preset, OWN_RULES),
+            rules,
         }
     }
+}
+
+/// `rules` of a game by this preset.
+fn rules_number(preset: Preset) -> u8 {
+    let index = Preset::ALL.iter().position(|&known| known == preset).map_or(OWN_RULES, |index| index as u8);
+    if index < OWN_RULES { index } else { index + 1 }
 }
 
 /// The rows of one file, column by column.

@@ -15,7 +15,7 @@
 //! The format follows the notation's published description. Of the rules string only size, start and first side are
 //! used; the caller names the ruleset. Variations (turns numbered `8a.1.1a.`) are skipped.
 
-use hnefi_engine::{BoardSize, Position, Preset, Rules, Side};
+use hnefi_engine::{Position, Preset, Rules, Side};
 
 use super::game::{RecordedGame, RecordedResult};
 use super::{Found, LineError};
@@ -47,7 +47,6 @@ fn read_by(text: &str, rules: Rules) -> Result<Found, LineError> {
         line: 1,
     };
     let mut setup = Setup::default();
-    // Moves in Hnefi's notation, without letters for pieces and marks for threats.
     let mut moves: Vec<(String, usize)> = Vec::new();
     let (mut begun, mut in_variation, mut resigned) = (false, false, false);
     for piece in pieces {
@@ -64,7 +63,7 @@ fn read_by(text: &str, rules: Rules) -> Result<Found, LineError> {
                 } else if word == "---" && !in_variation {
                     resigned = true;
                 } else if !in_variation && word.chars().any(|c| c != '.') {
-                    moves.push((plain_move(&word).map_err(|problem| (line, problem))?, line));
+                    moves.push((word, line));
                 }
             }
         }
@@ -178,61 +177,16 @@ impl Setup {
 
     /// FEN of the start; `None` for the standard start.
     fn start(&self, rules: &Rules) -> Result<Option<String>, String> {
-        let n = rules.size.side();
+        let n = rules.size().side();
         if let Some(side) = self.side
             && side != n
         {
             return Err(format!("a board of {side}x{side}; the ruleset asked for is played on {n}x{n}"));
         }
         let standard = Position::start(rules).fen();
-        let rows = match &self.layout {
-            Some(layout) => fen_rows(layout, rules.size)?,
-            None => standard.split(' ').next().unwrap_or_default().to_owned(),
-        };
-        let fen = format!("{rows} {}", if self.defenders_first { 'd' } else { 'a' });
+        let rows = self.layout.as_deref().or_else(|| standard.split(' ').next()).unwrap_or_default();
+        let text = format!("{rows} {}", if self.defenders_first { 'd' } else { 'a' });
+        let fen = Position::from_fen(rules, &text).map_err(|error| error.to_string())?.fen();
         Ok((fen != standard).then_some(fen))
     }
-}
-
-/// Converts a layout, which begins with the first rank, to the rows of a FEN, which begins with the last.
-fn fen_rows(layout: &str, size: BoardSize) -> Result<String, String> {
-    let rows: Vec<&str> = layout.trim_matches('/').split('/').collect();
-    if rows.len() != size.side() {
-        return Err(format!("a layout of {} rows; expected {}", rows.len(), size.side()));
-    }
-    let rows = rows.iter().rev().map(|row| {
-        row.chars()
-            .map(|c| match c {
-                't' => Ok('a'),
-                'T' => Ok('d'),
-                'K' => Ok('k'),
-                c if c.is_ascii_digit() => Ok(c),
-                other => Err(format!(
-                    "{other:?} in the layout; expected t, T, K or a number: other pieces are not in these rules"
-                )),
-            })
-            .collect::<Result<String, String>>()
-    });
-    Ok(rows.collect::<Result<Vec<_>, _>>()?.join("/"))
-}
-
-/// `Kf6-c6xTd6/e6--` as `f6-c6xd6/e6`.
-fn plain_move(word: &str) -> Result<String, String> {
-    let bare = word.trim_end_matches(['+', '-']);
-    if bare.contains(['^', '=']) {
-        return Err(format!("move {word}: jumps and berserk moves are not in these rules"));
-    }
-    let mut out = String::with_capacity(bare.len());
-    let mut letters = bare.chars().peekable();
-    while let Some(c) = letters.next() {
-        // A letter before a letter names the piece, except for the x before captures.
-        let names_piece = c != 'x'
-            && c.is_ascii_alphabetic()
-            && letters.peek().is_some_and(char::is_ascii_lowercase)
-            && letters.peek() != Some(&'x');
-        if !names_piece {
-            out.push(c);
-        }
-    }
-    Ok(out)
 }

@@ -78,7 +78,7 @@ fn tags(source: &SourceGame) -> Result<String, DataError> {
 
 /// Move numbers, moves and the result. A game that begins with a defenders' move begins with `1...`, as in chess.
 fn words(game: &GameRecord) -> Result<Vec<String>, DataError> {
-    let size = game.rules.size;
+    let size = game.rules.size();
     let mut words = Vec::with_capacity(game.plies.len() * 3 / 2 + 1);
     let mut number = 1;
     walk(game, |step| {

@@ -37,7 +37,8 @@ pub fn pretrained(name: &str) -> Option<Result<Checkpoint, CheckpointError>> {
 }
 
 /// The name of the embedded checkpoint that should play by `rules`: one that was trained on them, by preference the one
-/// of the same name; failing that one of the same board; failing that none.
+/// of the same name; failing that one of a game that [resembles](hnefi_engine::Rules::resembles) theirs; failing that
+/// none.
 pub fn pretrained_for(rules: Preset) -> Option<&'static str> {
     let trained_on = |embedded: &Embedded| -> Vec<Preset> {
         let card = Card::from_json(embedded.card.as_bytes(), Path::new(embedded.name));
@@ -46,8 +47,8 @@ pub fn pretrained_for(rules: Preset) -> Option<&'static str> {
     };
     let fitness = |embedded: &Embedded| {
         let known = trained_on(embedded);
-        let board = known.iter().any(|preset| preset.rules().size == rules.rules().size);
-        (known.contains(&rules), embedded.name == rules.name(), board)
+        let alike = known.iter().any(|preset| preset.rules().resembles(&rules.rules()));
+        (known.contains(&rules), embedded.name == rules.name(), alike)
     };
     // The first by name of several that fit equally well.
     let best = EMBEDDED.iter().rev().max_by_key(|embedded| fitness(embedded))?;
@@ -67,13 +68,14 @@ mod tests {
     }
 
     #[test]
-    fn a_ruleset_is_played_by_a_network_that_knows_it_or_at_least_its_board() {
+    fn a_ruleset_is_played_by_a_network_that_knows_it_or_a_game_like_it() {
         assert_eq!(pretrained_for(Preset::Brandubh), Some("brandubh"));
+        assert_eq!(pretrained_for(Preset::Historical), None, "on its board the networks know another goal");
         for preset in Preset::ALL {
             let Some(name) = pretrained_for(preset) else { continue };
             let card = pretrained(name).expect("listed").expect("loads").card;
-            let known = |name: &String| Preset::from_name(name).expect("a ruleset").rules().size;
-            assert!(card.rulesets.iter().any(|name| known(name) == preset.rules().size), "{preset} by {name}");
+            let known = |name: &String| Preset::from_name(name).expect("a ruleset").rules();
+            assert!(card.rulesets.iter().any(|name| known(name).resembles(&preset.rules())), "{preset} by {name}");
         }
     }
 

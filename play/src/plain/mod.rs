@@ -114,7 +114,7 @@ impl<R: BufRead, W: Write> Plain<R, W> {
     }
 
     fn obey(&mut self, line: &str) -> Result<Next, PlayError> {
-        let command = match Command::parse(line, self.session.rules().size) {
+        let command = match Command::parse(line, self.session.rules().size()) {
             Ok(command) => command,
             Err(problem) => return self.say(&problem).map(|()| Next::Go),
         };
@@ -198,7 +198,7 @@ impl<R: BufRead, W: Write> Plain<R, W> {
     }
 
     fn moves(&mut self) -> Result<(), PlayError> {
-        let size = self.session.rules().size;
+        let size = self.session.rules().size();
         let moves = self.session.moves();
         let mut lines = vec![format!("{} legal moves", moves.len())];
         for from in self.session.movable() {

@@ -71,7 +71,7 @@ impl App {
             Seat::Player(player) => Some(Thinker::spawn(player, table.seed, purpose)),
         };
         Ok(App {
-            cursor: Square::new(session.rules().size.squares() / 2),
+            cursor: Square::new(session.rules().size().squares() / 2),
             selected: None,
             flipped: false,
             front: Front::Board,
@@ -214,7 +214,7 @@ impl App {
 
     /// Moves the cursor as the screen shows it, without leaving the board.
     fn step(&mut self, right: i16, down: i16) {
-        let n = self.session.rules().size.side() as i16;
+        let n = self.session.rules().size().side() as i16;
         let (right, up) = if self.flipped { (-right, down) } else { (right, -down) };
         let (file, rank) = (self.cursor.index() as i16 % n, self.cursor.index() as i16 / n);
         let clamp = |coordinate: i16| coordinate.clamp(0, n - 1);

@@ -20,7 +20,7 @@ const GAP: u16 = 2;
 /// Draws everything and says where the board is, for the mouse.
 pub(super) fn draw(frame: &mut Frame, app: &App, theme: &Theme, now: Instant) -> Option<Geometry> {
     let [body, keys] = Layout::vertical([Constraint::Min(0), Constraint::Length(1)]).areas(frame.area());
-    let size = app.session.rules().size;
+    let size = app.session.rules().size();
     let beside = Rect { width: body.width.saturating_sub(PANEL.0 + GAP), ..body };
     let geometry = match Geometry::fit(beside, size, app.flipped) {
         Some(geometry) => {
@@ -81,7 +81,7 @@ fn board(app: &App) -> BoardView<'_> {
 }
 
 fn too_small(frame: &mut Frame, app: &App) {
-    let (width, height) = least_extent(app.session.rules().size);
+    let (width, height) = least_extent(app.session.rules().size());
     let text = format!("The board needs {width} columns and {} rows; make the window larger.", height + 2);
     frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), frame.area());
 }

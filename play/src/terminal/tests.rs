@@ -50,7 +50,7 @@ fn press(app: &mut App, keys: &str) {
 /// Moves as a person does: cursor to the piece, Enter, cursor to the target, Enter.
 fn play(app: &mut App, from: &str, to: &str) {
     for name in [from, to] {
-        app.cursor = square(name, app.session.rules().size);
+        app.cursor = square(name, app.session.rules().size());
         press(app, ">");
     }
 }

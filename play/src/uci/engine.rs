@@ -263,7 +263,7 @@ impl<'a> Engine<'a> {
 }
 
 fn new_search(options: &Options) -> Search {
-    let side = options.rules.rules().size.side();
+    let side = options.rules.rules().size().side();
     let bytes = NODE_BYTES.iter().find(|&&(size, _)| size >= side).map_or(2000, |&(_, bytes)| bytes);
     let nodes = (u64::from(options.hash) << 20) / (TREES * bytes);
     Search::new(SearchConfig {
@@ -312,7 +312,7 @@ impl Watcher<'_> {
         let mv = self.choose(&findings.report);
         // First, so that a client that has read the move finds the engine at rest.
         self.queue.answered();
-        self.output.lines([format!("bestmove {}", mv.text(self.game.rules().size))]);
+        self.output.lines([format!("bestmove {}", mv.text(self.game.rules().size()))]);
     }
 
     fn must_end(&self, now: Instant) -> bool {
@@ -337,7 +337,7 @@ impl Watcher<'_> {
     }
 
     fn report(&self, findings: &Findings) {
-        self.output.lines(findings.text(self.received.elapsed(), self.game.rules().size));
+        self.output.lines(findings.text(self.received.elapsed(), self.game.rules().size()));
     }
 
     /// The best move, or with a temperature one drawn by visits^(1/temperature); certain losses are not drawn.

@@ -14,7 +14,7 @@ pub(super) fn read(rules: &Rules, fen: Option<&str>, moves: &[String]) -> Result
         Some(fen) => Game::from_fen(rules, fen).map_err(|error| error.to_string())?,
     };
     for (index, text) in moves.iter().enumerate() {
-        let played = Move::parse(text, rules.size)
+        let played = Move::parse(text, rules.size())
             .map_err(|error| error.to_string())
             .and_then(|mv| game.play(mv).map(drop).map_err(|error| error.to_string()));
         played.map_err(|problem| format!("move {} of the position, {}: {problem}", index + 1, shown(text)))?;

@@ -31,7 +31,7 @@ impl Network {
         Network::of(&checkpoint.map_err(|error| error.to_string())?, name, device, precision)
     }
 
-    /// The shipped network for a ruleset, at least for its board, or none, which the description then says.
+    /// The shipped network for a ruleset, or at least for a game like it, or none, which the description then says.
     pub(super) fn shipped(rules: Preset, device: DeviceChoice, precision: PrecisionChoice) -> Network {
         let named = |name: &str| {
             let checkpoint = CheckpointSource::Shipped(name.to_owned()).load();

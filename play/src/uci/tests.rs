@@ -85,7 +85,7 @@ fn the_greeting_names_engine_and_options() {
     client.send("isready");
     let lines = client.until("readyok");
     assert!(lines[0].starts_with(
-        "info string no network is loaded: no network is shipped for tablut or its board; set one with setoption"
+        "info string no network is loaded: no network is shipped for tablut or a game like it; set one with setoption"
     ));
     client.send("quit");
     assert_eq!(client.close(), Vec::<String>::new());

@@ -50,7 +50,7 @@ impl Asked {
             Position::from_fen(&rules, fen)?;
         }
         let Some(spec) = &self.opponent else { return Ok(None) };
-        if matches!(spec, PlayerSpec::Htp(_)) && (rules.size != BoardSize::Eleven || self.fen.is_some()) {
+        if matches!(spec, PlayerSpec::Htp(_)) && (rules.size() != BoardSize::Eleven || self.fen.is_some()) {
             let problem = "its protocol knows games from the start on 11x11 only".to_owned();
             return Err(WebError::Unsuited { opponent: spec.to_string(), problem });
         }

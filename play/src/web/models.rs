@@ -48,9 +48,9 @@ pub(super) enum PlayerId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Fit {
-    /// It learned on other boards, or nowhere.
+    /// It learned other games, or nothing.
     Other,
-    /// It learned other rules on this board.
+    /// It learned a game like this one on this board.
     Board,
     /// It learned these rules.
     Rules,
@@ -100,7 +100,7 @@ impl Offer {
         let known: Vec<Preset> = self.rulesets.iter().filter_map(|name| Preset::from_name(name)).collect();
         match rules.preset() {
             Some(preset) if known.contains(&preset) => Fit::Rules,
-            _ if known.iter().any(|preset| preset.rules().size == rules.size) => Fit::Board,
+            _ if known.iter().any(|preset| preset.rules().resembles(rules)) => Fit::Board,
             _ => Fit::Other,
         }
     }

@@ -137,8 +137,8 @@ fn best(search: &SearchReport, rules: &Rules) -> Vec<MoveView> {
     let key = |mv: &RootMove| (mv.mv == search.best, mv.visits, mv.prior);
     moves.sort_by(|a, b| key(b).partial_cmp(&key(a)).unwrap_or(std::cmp::Ordering::Equal));
     let view = |mv: &&RootMove| MoveView {
-        from: mv.mv.from().name(rules.size),
-        to: mv.mv.to().name(rules.size),
+        from: mv.mv.from().name(rules.size()),
+        to: mv.mv.to().name(rules.size()),
         text: words::mv(mv.mv, rules),
         visits: mv.visits,
         share: mv.visits as f32 / visits.max(1) as f32,

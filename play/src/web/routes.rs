@@ -297,7 +297,7 @@ async fn play(State(server): Shared, Path(id): Path<String>, Json(asked): Json<M
             let name = inside.player_name(inside.game.side_to_move());
             return Err(ApiError::conflict(format!("it is the turn of {name}")));
         }
-        let mv = Move::parse(&asked.mv, inside.game.rules().size).map_err(ApiError::bad)?;
+        let mv = Move::parse(&asked.mv, inside.game.rules().size()).map_err(ApiError::bad)?;
         inside.play(mv).map_err(ApiError::bad)
     })
 }

@@ -51,7 +51,7 @@ pub(super) fn pasted(text: &str, rules: Rules) -> Result<GameRecord, String> {
             11 => BoardSize::Eleven,
             rows => return Err(format!("a FEN of {rows} rows; expected 7, 9 or 11")),
         };
-        let rules = if size == rules.size { rules } else { usual(size) };
+        let rules = if size == rules.size() { rules } else { usual(size) };
         return game(rules, Some(text.to_owned()), std::iter::empty::<&str>());
     }
     game(rules, None, moves(text))
@@ -111,7 +111,7 @@ fn game<'a>(rules: Rules, start: Option<String>, moves: impl Iterator<Item = &'a
             return Err(format!("the game is longer than {LONGEST} plies"));
         }
         let wrong = |problem: String| format!("ply {}: {problem}", index + 1);
-        let (mv, _) = Move::parse_with_captures(word, rules.size).map_err(|error| wrong(error.to_string()))?;
+        let (mv, _) = Move::parse_with_captures(word, rules.size()).map_err(|error| wrong(error.to_string()))?;
         position.play(mv).map_err(|error| wrong(error.to_string()))?;
         plies.push(PlyRecord::unsearched(mv));
     }
@@ -171,7 +171,7 @@ mod tests {
             assert_eq!(game.plies.len(), 2, "{text}");
         }
         let fen = pasted("3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d", Preset::Copenhagen.rules()).expect("a FEN");
-        assert_eq!((fen.plies.len(), fen.rules.size), (0, BoardSize::Seven));
+        assert_eq!((fen.plies.len(), fen.rules.size()), (0, BoardSize::Seven));
     }
 
     #[test]

@@ -109,8 +109,8 @@ struct CanView {
 
 impl RulesView {
     pub(super) fn of(rules: &Rules) -> RulesView {
-        let n = rules.size.side();
-        let name = |file: usize, rank: usize| Square::new(rank * n + file).name(rules.size);
+        let n = rules.size().side();
+        let name = |file: usize, rank: usize| Square::new(rank * n + file).name(rules.size());
         let corners = [(0, 0), (n - 1, 0), (0, n - 1), (n - 1, n - 1)];
         RulesView {
             name: rules.preset().map(Preset::name),
@@ -132,6 +132,7 @@ fn title(rules: &Rules) -> String {
         Some(Preset::CopenhagenCyningstan) => "Copenhagen (Cyningstan)",
         Some(Preset::CopenhagenPlaytafl) => "Copenhagen (PlayTafl)",
         Some(Preset::TablutLinnaeus) => "Tablut (Linnaeus)",
+        Some(Preset::Historical) => "Historical Hnefatafl",
         Some(_) => return words::rules(rules),
         // People often went on where the rules end a game for repetitions or for want of captures.
         None => match Preset::ALL.into_iter().find(|preset| without_draws(&preset.rules()) == without_draws(rules)) {
@@ -139,7 +140,7 @@ fn title(rules: &Rules) -> String {
             None => "As recorded",
         },
     };
-    let side = rules.size.side();
+    let side = rules.size().side();
     format!("{name}, {side}x{side}")
 }
 
@@ -159,6 +160,7 @@ fn about(preset: Preset) -> &'static str {
         Preset::Fetlar => "The Shetland game: like Copenhagen, without shieldwalls, forts and encirclement.",
         Preset::Brandubh => "The small Irish game: quick and sharp, two enemies take a king in the open.",
         Preset::Tablut => "Nine by nine: the king flees to any square of the edge.",
+        Preset::Historical => "Tablut's rules on the large board, which begins with a cross; the defenders move first.",
         Preset::TablutLinnaeus => "Tablut as Linnaeus saw it in Lapland in 1732: nobody returns to the throne.",
     }
 }
@@ -176,7 +178,7 @@ pub(super) fn board(position: &Position) -> String {
 
 impl PlyView {
     fn of(played: &Ply, rules: &Rules) -> PlyView {
-        let size = rules.size;
+        let size = rules.size();
         PlyView {
             side: played.side,
             from: played.mv.from().name(size),
@@ -203,7 +205,7 @@ impl StateView {
     pub(super) fn of(id: &str, inside: &Inside) -> StateView {
         let game = &inside.game;
         let (rules, position) = (game.rules(), game.position());
-        let size = rules.size;
+        let size = rules.size();
         let your_turn = game.waits_for_person();
         let mut moves: BTreeMap<String, Vec<String>> = BTreeMap::new();
         if your_turn {

@@ -311,7 +311,7 @@ impl Shared {
         place: Place,
     ) -> Result<Run, String> {
         let network = self.models.resolve(key)?;
-        let most = most_nodes(task.played.rules().size);
+        let most = most_nodes(task.played.rules().size());
         let limit = strength.limit();
         let playouts = limit.playouts().unwrap_or(u32::MAX / 2);
         let root = limit.usual_root();

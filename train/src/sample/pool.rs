@@ -16,7 +16,7 @@ pub(super) struct Pool {
 impl Pool {
     /// All training plies of the games on boards of this size.
     pub(super) fn new(size: BoardSize, games: &[&GameRecord]) -> Pool {
-        let games = games.iter().enumerate().filter(|(_, game)| game.rules.size == size);
+        let games = games.iter().enumerate().filter(|(_, game)| game.rules.size() == size);
         let plies = games.flat_map(|(number, game)| {
             let trains = game.plies.iter().enumerate().filter(|(_, ply)| ply.trains);
             trains.map(move |(ply, _)| (number as u32, ply as u32))

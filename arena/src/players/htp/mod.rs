@@ -69,7 +69,7 @@ impl HtpPlayer {
     }
 
     fn answer(&mut self, game: &Game) -> Result<Choice, ProgramError> {
-        let size = game.rules().size;
+        let size = game.rules().size();
         if size != BoardSize::Eleven || game.start_fen().is_some() {
             let problem = "the protocol knows games from the start on 11x11 only".to_owned();
             return Err(ProgramError { kind: ProgramErrorKind::Crash, problem });

@@ -158,7 +158,7 @@ mod tests {
         let other = Game::from_fen(&Preset::Brandubh.rules(), "7/1ak4/7/2d4/7/7/3a3 a").expect("a legal position");
         let choice = choose(&mut player, &other);
         assert_eq!(
-            (choice.mv.text(other.rules().size), choice.wdl),
+            (choice.mv.text(other.rules().size()), choice.wdl),
             ("d1d6".to_owned(), Some(hnefi_inference::Wdl::WIN))
         );
     }

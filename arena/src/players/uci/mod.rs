@@ -11,7 +11,7 @@
 mod answer;
 mod spec;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hnefi_engine::{Game, Move, Rules};
 
@@ -64,7 +64,7 @@ impl UciPlayer {
         };
         let told = match &mut self.told {
             Some(told) => told,
-            none => none.insert(shake_hands(process, self.spec.timeout)?),
+            none => none.insert(shake_hands(process, &self.spec)?),
         };
         let rules = game.rules();
         if told.rules != Some(*rules) {
@@ -92,7 +92,7 @@ impl UciPlayer {
         let mv = match best {
             BestMove::None => return Err(illegal("it found no move, but the game goes on".to_owned())),
             BestMove::Text(text) => {
-                let mv = Move::parse(&text, rules.size).map_err(|error| illegal(error.to_string()))?;
+                let mv = Move::parse(&text, rules.size()).map_err(|error| illegal(error.to_string()))?;
                 game.position().check(mv).map_err(|error| illegal(error.to_string()))?;
                 mv
             }
@@ -101,14 +101,17 @@ impl UciPlayer {
     }
 }
 
-/// `uci` and the answer to it.
-fn shake_hands(process: &mut Process, timeout: Duration) -> Result<Told, ProgramError> {
+/// `uci` and the answer to it, then the options.
+fn shake_hands(process: &mut Process, spec: &UciSpec) -> Result<Told, ProgramError> {
     process.send("uci".to_owned());
     let mut has_rules = false;
-    process.until(Instant::now() + timeout, "uciok", |line| {
+    process.until(Instant::now() + spec.timeout, "uciok", |line| {
         has_rules |= answer::is_option(line, "Rules");
         (line == "uciok").then_some(())
     })?;
+    for (name, value) in &spec.options {
+        process.send(format!("setoption name {name} value {value}"));
+    }
     Ok(Told { has_rules, rules: None, game: false })
 }
 
@@ -147,7 +150,7 @@ fn command(game: &Game) -> String {
     }
     for mv in game.moves() {
         text.push(' ');
-        text.push_str(&mv.text(game.rules().size));
+        text.push_str(&mv.text(game.rules().size()));
     }
     text
 }

@@ -1,8 +1,8 @@
-//! How an external program is named: `uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S]`.
+//! How an external program is named: `uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S][,option.NAME=VALUE]...`.
 //!
 //! A command may hold anything, spaces, commas and `=` included. Settings are read from the right: the last parts
-//! after a comma that are `nodes=`, `movetime=` or `timeout=`, each at most once and only one of the first two.
-//! Everything before them is the command.
+//! after a comma that are `nodes=`, `movetime=`, `timeout=` or `option.NAME=`, each at most once and only one of the
+//! first two. Everything before them is the command.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,6 +19,8 @@ pub struct UciSpec {
     pub limit: Limit,
     /// How long an answer may take beyond the time that the limit allows.
     pub timeout: Duration,
+    /// Names and values that `setoption` tells the program before its first game, in this order.
+    pub options: Vec<(String, String)>,
 }
 
 const DEFAULT_LIMIT: Limit = Limit::Time(Duration::from_secs(1));
@@ -32,7 +34,7 @@ impl UciSpec {
     /// # Errors
     /// What is wrong with it and what was expected.
     pub(in crate::players) fn parse(text: &str) -> Result<UciSpec, String> {
-        let (mut command, mut limit, mut timeout) = (text, None, None);
+        let (mut command, mut limit, mut timeout, mut options) = (text, None, None, Vec::new());
         while let Some((before, setting)) = command.rsplit_once(',') {
             // What ends within quotes is an argument.
             let setting = setting.trim().split_once('=').filter(|(_, value)| !value.contains(['\'', '"']));
@@ -48,13 +50,18 @@ impl UciSpec {
                     return Err("more than one limit; expected nodes=N or movetime=MS, not both".to_owned());
                 }
                 Some(("timeout", value)) if timeout.is_none() => timeout = Some(seconds(value)?),
-                _ => break,
+                Some((key, value)) => match key.strip_prefix("option.") {
+                    Some(name) => options.push(option(name, value, &options)?),
+                    None => break,
+                },
+                None => break,
             }
             command = before;
         }
+        options.reverse();
         let command = command.trim().to_owned();
         let (limit, timeout) = (limit.unwrap_or(DEFAULT_LIMIT), timeout.unwrap_or(DEFAULT_TIMEOUT));
-        let spec = UciSpec { command, limit, timeout };
+        let spec = UciSpec { command, limit, timeout, options };
         spec.words()?;
         Ok(spec)
     }
@@ -79,6 +86,20 @@ impl UciSpec {
     }
 }
 
+/// An option's name and value; `others` are those after it.
+fn option(name: &str, value: &str, others: &[(String, String)]) -> Result<(String, String), String> {
+    let (name, value) = (name.trim(), value.trim());
+    if name.is_empty() || value.is_empty() {
+        return Err(format!(
+            "option.{name}={value}: expected a name and a value, as in option.Variant=historical11x11"
+        ));
+    }
+    if others.iter().any(|(other, _)| other == name) {
+        return Err(format!("option.{name} more than once; expected one value"));
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 fn whole(key: &str, text: &str, (low, high): (u32, u32)) -> Result<u32, String> {
     let value = text.parse().ok().filter(|value| (low..=high).contains(value));
     value.ok_or_else(|| format!("{key} {text:?}: expected a whole number from {low} to {high}"))
@@ -88,10 +109,10 @@ impl fmt::Display for UciSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, value) = self.go();
         write!(f, "{},{name}={value}", self.command)?;
-        match self.timeout {
-            DEFAULT_TIMEOUT => Ok(()),
-            timeout => write!(f, ",timeout={}", timeout.as_secs_f64()),
+        if self.timeout != DEFAULT_TIMEOUT {
+            write!(f, ",timeout={}", self.timeout.as_secs_f64())?;
         }
+        self.options.iter().try_for_each(|(name, value)| write!(f, ",option.{name}={value}"))
     }
 }
 
@@ -105,7 +126,12 @@ mod tests {
 
     #[test]
     fn settings_are_read_from_the_right_and_the_rest_is_the_command() {
-        let one = |command: &str, limit| UciSpec { command: command.to_owned(), limit, timeout: DEFAULT_TIMEOUT };
+        let one = |command: &str, limit| UciSpec {
+            command: command.to_owned(),
+            limit,
+            timeout: DEFAULT_TIMEOUT,
+            options: Vec::new(),
+        };
         assert_eq!(spec("./engine"), one("./engine", Limit::Time(Duration::from_secs(1))));
         assert_eq!(spec("./engine -a 1,b=2,nodes=800"), one("./engine -a 1,b=2", Limit::Playouts(800)));
         let timed =
@@ -115,11 +141,17 @@ mod tests {
         // Behind an argument that looks like a setting, the settings are written out.
         assert_eq!(spec("x,timeout=1,b=2,nodes=5").command, "x,timeout=1,b=2");
         assert_eq!(spec("sh -c 'x,nodes=5'").command, "sh -c 'x,nodes=5'");
+        let told = spec("x,option.Variant=historical11x11,nodes=5,option.Multi PV = 2,timeout=1");
+        let options = [("Variant", "historical11x11"), ("Multi PV", "2")];
+        assert_eq!(told.options, options.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!((&*told.command, told.limit), ("x", Limit::Playouts(5)));
     }
 
     #[test]
     fn specs_round_trip() {
-        for text in ["./engine --a 1,movetime=1000", "sh -c 'x, y',nodes=5,timeout=0.25"] {
+        for text in
+            ["./engine --a 1,movetime=1000", "sh -c 'x, y',nodes=5,timeout=0.25", "x,nodes=5,option.A=b,option.C=d e"]
+        {
             assert_eq!(spec(text).to_string(), text);
             assert_eq!(spec(&spec(text).to_string()), spec(text));
         }
@@ -135,6 +167,9 @@ mod tests {
             ("x,timeout=never", "timeout \"never\": expected seconds from 0.01 to 3600"),
             ("x,nodes=1,movetime=1", "more than one limit; expected nodes=N or movetime=MS, not both"),
             ("sh -c 'x,nodes=1", "ends within '...'"),
+            ("x,option.=1", "option.=1: expected a name and a value"),
+            ("x,option.A=", "option.A=: expected a name and a value, as in option.Variant=historical11x11"),
+            ("x,option.A=1,option.A=2", "option.A more than once; expected one value"),
         ] {
             let problem = UciSpec::parse(text).expect_err(text);
             assert!(problem.contains(message), "{text:?}: {problem}");

@@ -1,5 +1,7 @@
 //! The player against small shell scripts.
 
+use std::time::Duration;
+
 use hnefi_engine::{Preset, Repetition};
 
 use super::*;
@@ -22,7 +24,7 @@ fn start() -> Game {
 }
 
 fn mv(text: &str) -> Move {
-    Move::parse(text, start().rules().size).expect("a move")
+    Move::parse(text, start().rules().size()).expect("a move")
 }
 
 fn failure(player: &mut UciPlayer) -> ProgramError {
@@ -44,7 +46,7 @@ fn a_good_program_is_heard() {
     let mut player = player(&script, "");
     player.new_game();
     let choice = player.choose(&start(), &mut rng_for(&[1])).expect("a move");
-    assert_eq!(choice.mv.text(start().rules().size), "d6f6");
+    assert_eq!(choice.mv.text(start().rules().size()), "d6f6");
     assert_eq!((choice.playouts, choice.wdl.map(|wdl| wdl.win)), (12, Some(0.7)));
     // The same move again is illegal now: the program does not look at the board.
     let mut game = start();
@@ -52,6 +54,25 @@ fn a_good_program_is_heard() {
     game.play(mv("d5f5")).expect("legal");
     let error = player.choose(&game, &mut rng_for(&[1])).expect_err("illegal").to_string();
     assert!(error.contains("d6f6"), "{error}");
+}
+
+#[test]
+fn options_are_told_once_and_before_the_game() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("lines");
+    let script = talker(&format!(
+        "setoption*|ucinewgame) echo \"$line\" >> {};; go*) echo bestmove d6f6;; quit) exit;;",
+        file.display()
+    ));
+    let mut player = player(&script, ",nodes=1,option.Variant=historical11x11,option.Multi PV=2");
+    for _ in 0..2 {
+        player.new_game();
+        player.choose(&start(), &mut rng_for(&[1])).expect("a move");
+    }
+    let told = std::fs::read_to_string(&file).expect("lines");
+    let expected =
+        "setoption name Variant value historical11x11\nsetoption name Multi PV value 2\nucinewgame\nucinewgame\n";
+    assert_eq!(told, expected);
 }
 
 #[test]
@@ -96,7 +117,7 @@ fn a_program_that_reads_nothing_does_not_block_its_player() {
         let process = player.process.as_mut().expect("running");
         process.send("x".repeat(10_000));
         let choice = player.choose(&game, &mut rng_for(&[1])).expect("a legal move, if by chance");
-        assert_eq!(choice.mv.text(start().rules().size), "d6f6");
+        assert_eq!(choice.mv.text(start().rules().size()), "d6f6");
     }
 }
 

@@ -71,7 +71,7 @@ impl Rows for GameRows {
 
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
         let record = &entry.game.record;
-        let size = record.rules.size;
+        let size = record.rules.size();
         let mut captures = Vec::with_capacity(record.plies.len());
         entry.walk(|_, step| {
             let names: Vec<_> = step.captured.map(|square| square.name(size)).collect();

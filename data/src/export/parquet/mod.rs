@@ -64,7 +64,7 @@ impl PartWriter for ParquetWriter {
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
         let params = &self.params;
         let series = match params.table() {
-            Table::Positions => Series::Positions(entry.game.record.rules.size),
+            Table::Positions => Series::Positions(entry.game.record.rules.size()),
             Table::Games => Series::Games,
         };
         let files = self.files.entry(series).or_insert_with(|| {

@@ -139,7 +139,7 @@ pub fn told_cap(cap: f32) -> f32 {
 }
 
 fn write_rules(rules: &Rules, out: &mut [f32; GLOBALS]) {
-    out[BOARD_SIZE + size_index(rules.size)] = 1.0;
+    out[BOARD_SIZE + size_index(rules.size())] = 1.0;
     out[DEFENDERS_FIRST] = bit(rules.first == Side::Defenders);
     let king_capture = match rules.king_capture {
         KingCapture::Strong => 0,
