@@ -27,6 +27,12 @@ $hnefi export "$work/run" --format parquet --table games --out "$work/games" 2>/
 $hnefi replay <"$work/games.jsonl" >"$work/replay.jsonl"
 $venv/bin/python scripts/check_datasets.py "$work"
 
+# The example that learns from a dataset predicts positions of other games better than the most frequent move does.
+$hnefi match alphabeta:1 alphabeta:1 --games 200 --save "$work/games.hgames" >/dev/null 2>&1
+$hnefi export "$work/games.hgames" --format npz --split train=0.8,test=0.2 --disjoint --out "$work/learned" 2>/dev/null
+$venv/bin/python python/examples/learn_from_dataset.py "$work/learned" | tee "$work/learned.txt"
+awk '/^the move played:/ { learned = $4; usual = $6; exit } END { exit !(learned + 0 > usual + 5) }' "$work/learned.txt"
+
 # Networks with heads per role and with shared ones, with and without pooling in the tower.
 sed -e 's/^role_heads = true/role_heads = false/' -e 's/^pool_every = 1/pool_every = 0/' -e 's/^generations = 3/generations = 1/' \
     tests/data/tiny.toml >"$work/shared.toml"

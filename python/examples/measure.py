@@ -29,4 +29,5 @@ for ruleset in ("brandubh", "tablut", "copenhagen"):
         if copy:
             figures.append(rate(lambda: env.step_random(50), GAMES * 50))
         figures.append(rate(lambda: env.step(env.random_actions()), GAMES))
+    figures.append(rate(lambda: env.step_packed(env.random_actions()), GAMES))
     print(f"| `{ruleset}` | " + " | ".join(f"{figure:.2f} million" for figure in figures) + " |")

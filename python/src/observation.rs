@@ -3,7 +3,7 @@
 use hnefi_engine::{BoardSize, Move, MoveList, Position};
 use hnefi_inference::{Encoding, Features, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
 use numpy::ndarray::{Array1, Array3};
-use numpy::{IntoPyArray, PyArray1, PyArray3};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray3};
 use pyo3::prelude::*;
 
 use crate::refused;
@@ -63,12 +63,84 @@ pub fn numbers(py: Python<'_>, moves: impl IntoIterator<Item = Move>, size: Boar
     moves.into_iter().map(|mv| action_of(mv, size) as i64).collect::<Array1<i64>>().into_pyarray(py)
 }
 
-/// Marks the legal moves in `[actions]` values.
-pub fn write_mask(position: &Position, mask: &mut [bool]) {
-    mask.fill(false);
-    let size = position.size();
-    for &mv in legal_moves(position).as_slice() {
-        mask[action_of(mv, size)] = true;
+/// A form that observations have in memory.
+pub trait Form: 'static {
+    /// A value of the planes.
+    type Plane: Element;
+    /// A value of the mask.
+    type Mask: Element;
+
+    /// The shape of a game's planes.
+    fn planes(size: BoardSize) -> Vec<usize>;
+
+    /// The length of a game's mask.
+    fn mask(size: BoardSize) -> usize;
+
+    /// Writes a game's planes.
+    fn write_planes(features: &Features, size: BoardSize, planes: &mut [Self::Plane]);
+
+    /// Writes which moves are legal.
+    fn write_mask(position: &Position, mask: &mut [Self::Mask]);
+}
+
+/// A value a square and a value a move: what networks are fed.
+pub struct Plain;
+
+impl Form for Plain {
+    type Plane = f32;
+    type Mask = bool;
+
+    fn planes(size: BoardSize) -> Vec<usize> {
+        vec![PLANES, size.side(), size.side()]
+    }
+
+    fn mask(size: BoardSize) -> usize {
+        actions(size)
+    }
+
+    fn write_planes(features: &Features, size: BoardSize, planes: &mut [f32]) {
+        features.write_planes(size.squares(), planes);
+    }
+
+    fn write_mask(position: &Position, mask: &mut [bool]) {
+        mask.fill(false);
+        let size = position.size();
+        for &mv in legal_moves(position).as_slice() {
+            mask[action_of(mv, size)] = true;
+        }
+    }
+}
+
+/// Eight squares or moves a byte, the first in the lowest bit. A plane begins with a byte of its own.
+pub struct Packed;
+
+impl Form for Packed {
+    type Plane = u8;
+    type Mask = u8;
+
+    fn planes(size: BoardSize) -> Vec<usize> {
+        vec![PLANES, size.squares().div_ceil(8)]
+    }
+
+    fn mask(size: BoardSize) -> usize {
+        const _: () = assert!(POLICY_PLANES % 8 == 0, "the mask fills its bytes");
+        actions(size) / 8
+    }
+
+    fn write_planes(features: &Features, size: BoardSize, planes: &mut [u8]) {
+        let bytes = size.squares().div_ceil(8);
+        for (plane, packed) in features.planes.iter().zip(planes.chunks_exact_mut(bytes)) {
+            packed.copy_from_slice(&plane.0.to_le_bytes()[..bytes]);
+        }
+    }
+
+    fn write_mask(position: &Position, mask: &mut [u8]) {
+        mask.fill(0);
+        let size = position.size();
+        for &mv in legal_moves(position).as_slice() {
+            let action = action_of(mv, size);
+            mask[action / 8] |= 1 << (action % 8);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::game::Game;
-use crate::observation::{action_of, actions, features, numbers, texts, write_mask};
+use crate::observation::{Form, Plain, action_of, actions, features, numbers, texts};
 use crate::refused;
 use crate::rules::{Outcome, Rules, reward};
 
@@ -202,7 +202,7 @@ fn rows(record: &Record) -> Result<Rows, String> {
         seen.write_planes(squares, &mut rows.planes[planes..]);
         rows.globals.extend_from_slice(&seen.globals);
         rows.masks.resize(actions_there + actions(size), false);
-        write_mask(position, &mut rows.masks[actions_there..]);
+        Plain::write_mask(position, &mut rows.masks[actions_there..]);
         rows.policies.resize(actions_there + actions(size), 0.0);
         for &(mv, weight) in &ply.policy {
             rows.policies[actions_there + action_of(mv, size)] = weight;

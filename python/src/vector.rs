@@ -1,16 +1,16 @@
 //! Many games stepped at once.
 
 use hnefi_engine::{BoardSize, Move, Position as Board, Rules as EngineRules, Side};
-use hnefi_inference::{GLOBALS, PLANES};
+use hnefi_inference::GLOBALS;
 use hnefi_run::PlyCaps;
 use hnefi_search::{Rng, rng_for};
-use numpy::{Element, IntoPyArray, PyArray, PyArray1, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{Element, IntoPyArray, PyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use rand::RngExt;
 use rayon::prelude::*;
 
-use crate::observation::{self, action_of, actions, move_of, write_mask};
+use crate::observation::{Form, Packed, Plain, action_of, actions, features, move_of};
 use crate::position::Position;
 use crate::rules::{Rules, reward, rules_of};
 use crate::{refused, tuple};
@@ -25,18 +25,18 @@ struct Slot {
 }
 
 /// The arrays of an observation.
-struct Arrays<'py> {
-    planes: Bound<'py, PyArray<f32, numpy::Ix4>>,
+struct Arrays<'py, F: Form> {
+    planes: Bound<'py, PyArrayDyn<F::Plane>>,
     globals: Bound<'py, PyArray<f32, numpy::Ix2>>,
-    masks: Bound<'py, PyArray<bool, numpy::Ix2>>,
+    masks: Bound<'py, PyArrayDyn<F::Mask>>,
     players: Bound<'py, PyArray1<i8>>,
 }
 
 /// The same, kept from step to step.
-struct Kept {
-    planes: Py<PyArray<f32, numpy::Ix4>>,
+struct Kept<F: Form> {
+    planes: Py<PyArrayDyn<F::Plane>>,
     globals: Py<PyArray<f32, numpy::Ix2>>,
-    masks: Py<PyArray<bool, numpy::Ix2>>,
+    masks: Py<PyArrayDyn<F::Mask>>,
     players: Py<PyArray1<i8>>,
 }
 
@@ -56,7 +56,8 @@ pub struct VectorEnv {
     slots: Vec<Slot>,
     pool: Option<rayon::ThreadPool>,
     copy: bool,
-    kept: Option<Kept>,
+    kept: Option<Kept<Plain>>,
+    kept_packed: Option<Kept<Packed>>,
 }
 
 #[pymethods]
@@ -85,7 +86,8 @@ impl VectorEnv {
             _ => rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(refused),
         });
         let start = Board::start(&rules);
-        let mut env = VectorEnv { rules, start, slots: Vec::new(), pool: pool.transpose()?, copy, kept: None };
+        let mut env =
+            VectorEnv { rules, start, slots: Vec::new(), pool: pool.transpose()?, copy, kept: None, kept_packed: None };
         env.slots = (0..count).map(|_| Slot { position: env.start.clone(), rng: rng_for(&[]) }).collect();
         env.seed(seed);
         Ok(env)
@@ -134,9 +136,12 @@ impl VectorEnv {
 
     /// What is seen now: an `Observation`.
     fn observe<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let arrays = self.arrays(py)?;
-        self.write(py, &arrays, None)?;
-        arrays.into_tuple(py)
+        Ok(self.advance::<Plain>(py, None)?.0)
+    }
+
+    /// What is seen now in bits: a `PackedObservation`.
+    fn observe_packed<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.advance::<Packed>(py, None)?.0)
     }
 
     /// Plays one move in every game: `actions` are [N] whole numbers of the policy index. Returns a `Step`.
@@ -144,13 +149,12 @@ impl VectorEnv {
     /// Raises ValueError when a move is illegal, with the game and the rule, or their number is wrong; no game has
     /// changed then. The interpreter's lock is released.
     fn step<'py>(&mut self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let given = whole_numbers(actions)?;
-        let given = given.readonly();
-        let given = given.as_slice().map_err(refused)?;
-        let moves = py.detach(|| self.check(given)).map_err(refused)?;
-        let arrays = self.arrays(py)?;
-        let (rewards, dones) = self.write(py, &arrays, Some(&moves))?;
-        tuple(py, "Step", (arrays.into_tuple(py)?, rewards.into_pyarray(py), dones.into_pyarray(py)))
+        self.play::<Plain>(py, actions)
+    }
+
+    /// `step` whose observation is in bits, several times as fast: returns a `PackedStep`.
+    fn step_packed<'py>(&mut self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.play::<Packed>(py, actions)
     }
 
     /// A legal move for every game, each equally likely: [N] int64.
@@ -211,95 +215,139 @@ impl VectorEnv {
         moves.into_iter().enumerate().map(named).collect()
     }
 
+    /// Plays the moves that these numbers mean.
+    fn play<'py, F: Kind>(&mut self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let given = whole_numbers(actions)?;
+        let given = given.readonly();
+        let given = given.as_slice().map_err(refused)?;
+        let moves = py.detach(|| self.check(given)).map_err(refused)?;
+        let (seen, rewards, dones) = self.advance::<F>(py, Some(&moves))?;
+        tuple(py, F::STEP, (seen, rewards.into_pyarray(py), dones.into_pyarray(py)))
+    }
+
     /// The arrays to write the next observation to.
-    fn arrays<'py>(&mut self, py: Python<'py>) -> PyResult<Arrays<'py>> {
-        if let Some(kept) = &self.kept {
-            let (planes, globals) = (kept.planes.bind(py).clone(), kept.globals.bind(py).clone());
-            return Ok(Arrays {
-                planes,
-                globals,
+    fn arrays<'py, F: Kind>(&mut self, py: Python<'py>) -> Arrays<'py, F> {
+        let (count, size, copy) = (self.slots.len(), self.rules.size(), self.copy);
+        if let Some(kept) = F::kept(self) {
+            return Arrays {
+                planes: kept.planes.bind(py).clone(),
+                globals: kept.globals.bind(py).clone(),
                 masks: kept.masks.bind(py).clone(),
                 players: kept.players.bind(py).clone(),
-            });
+            };
         }
-        let (count, size) = (self.slots.len(), self.rules.size());
+        let shape = |of_a_game: &[usize]| [&[count][..], of_a_game].concat();
         let arrays = Arrays {
-            planes: PyArray::zeros(py, [count, PLANES, size.side(), size.side()], false),
+            planes: PyArrayDyn::zeros(py, shape(&F::planes(size)), false),
             globals: PyArray::zeros(py, [count, GLOBALS], false),
-            masks: PyArray::zeros(py, [count, actions(size)], false),
+            masks: PyArrayDyn::zeros(py, shape(&[F::mask(size)]), false),
             players: PyArray::zeros(py, [count], false),
         };
-        if !self.copy {
-            self.kept = Some(Kept {
+        if !copy {
+            *F::kept(self) = Some(Kept {
                 planes: arrays.planes.clone().unbind(),
                 globals: arrays.globals.clone().unbind(),
                 masks: arrays.masks.clone().unbind(),
                 players: arrays.players.clone().unbind(),
             });
         }
-        Ok(arrays)
+        arrays
     }
 
-    /// Plays the moves, begins a new game where one ended, and writes down what is seen then. Returns the rewards of
-    /// the sides that moved and which games ended.
-    fn write(
+    /// Plays the moves, begins a new game where one ended, and writes down what is seen then. Returns that, the rewards
+    /// of the sides that moved and which games ended.
+    fn advance<'py, F: Kind>(
         &mut self,
-        py: Python<'_>,
-        arrays: &Arrays<'_>,
+        py: Python<'py>,
         moves: Option<&[Move]>,
-    ) -> PyResult<(Vec<f32>, Vec<bool>)> {
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<f32>, Vec<bool>)> {
+        let arrays = self.arrays::<F>(py);
         let (mut planes, mut globals) =
             (arrays.planes.try_readwrite().map_err(refused)?, arrays.globals.try_readwrite().map_err(refused)?);
         let (mut masks, mut players) =
             (arrays.masks.try_readwrite().map_err(refused)?, arrays.players.try_readwrite().map_err(refused)?);
-        let planes = planes.as_slice_mut().map_err(refused)?;
-        let globals = globals.as_slice_mut().map_err(refused)?;
-        let masks = masks.as_slice_mut().map_err(refused)?;
-        let players = players.as_slice_mut().map_err(refused)?;
         let (mut rewards, mut dones) = (vec![0.0; self.slots.len()], vec![false; self.slots.len()]);
         let (start, pool, slots, size) = (&self.start, &self.pool, &mut self.slots, self.rules.size());
-        let fill = |game: usize, slot: &mut Slot, (reward, done): (&mut f32, &mut bool), seen: Seen<'_>| {
-            if let Some(moves) = moves {
-                (*reward, *done) = slot.play(moves[game], start);
-            }
-            seen.write(&slot.position, size);
-        };
-        py.detach(|| {
-            on(pool, || {
-                let seen = planes
-                    .par_chunks_mut(PLANES * size.squares())
-                    .zip(globals.par_chunks_mut(GLOBALS))
-                    .zip(masks.par_chunks_mut(actions(size)))
-                    .zip(players.par_iter_mut());
-                slots
-                    .par_iter_mut()
-                    .enumerate()
-                    .zip(rewards.par_iter_mut().zip(dones.par_iter_mut()))
-                    .zip(seen)
-                    .with_min_len(AT_ONCE)
-                    .for_each(|(((game, slot), results), (((planes, globals), mask), player))| {
-                        fill(game, slot, results, Seen { planes, globals, mask, player });
-                    });
+        {
+            let planes = planes.as_slice_mut().map_err(refused)?;
+            let globals = globals.as_slice_mut().map_err(refused)?;
+            let masks = masks.as_slice_mut().map_err(refused)?;
+            let players = players.as_slice_mut().map_err(refused)?;
+            let fill = |game: usize, slot: &mut Slot, (reward, done): (&mut f32, &mut bool), seen: Seen<'_, F>| {
+                if let Some(moves) = moves {
+                    (*reward, *done) = slot.play(moves[game], start);
+                }
+                seen.write(&slot.position, size);
+            };
+            py.detach(|| {
+                on(pool, || {
+                    let seen = planes
+                        .par_chunks_mut(F::planes(size).iter().product())
+                        .zip(globals.par_chunks_mut(GLOBALS))
+                        .zip(masks.par_chunks_mut(F::mask(size)))
+                        .zip(players.par_iter_mut());
+                    slots
+                        .par_iter_mut()
+                        .enumerate()
+                        .zip(rewards.par_iter_mut().zip(dones.par_iter_mut()))
+                        .zip(seen)
+                        .with_min_len(AT_ONCE)
+                        .for_each(|(((game, slot), results), (((planes, globals), mask), player))| {
+                            fill(game, slot, results, Seen { planes, globals, mask, player });
+                        });
+                });
             });
-        });
-        Ok((rewards, dones))
+        }
+        drop((planes, globals, masks, players));
+        let seen = tuple(py, F::OBSERVATION, (arrays.planes, arrays.globals, arrays.masks, arrays.players))?;
+        Ok((seen, rewards, dones))
+    }
+}
+
+/// A form of observations that the environment returns.
+trait Kind: Form {
+    /// The named tuples of `hnefi._tuples`.
+    const OBSERVATION: &'static str;
+    const STEP: &'static str;
+
+    /// Where an environment keeps its arrays of this form.
+    fn kept(env: &mut VectorEnv) -> &mut Option<Kept<Self>>
+    where
+        Self: Sized;
+}
+
+impl Kind for Plain {
+    const OBSERVATION: &'static str = "Observation";
+    const STEP: &'static str = "Step";
+
+    fn kept(env: &mut VectorEnv) -> &mut Option<Kept<Plain>> {
+        &mut env.kept
+    }
+}
+
+impl Kind for Packed {
+    const OBSERVATION: &'static str = "PackedObservation";
+    const STEP: &'static str = "PackedStep";
+
+    fn kept(env: &mut VectorEnv) -> &mut Option<Kept<Packed>> {
+        &mut env.kept_packed
     }
 }
 
 /// What is seen of one game.
-struct Seen<'a> {
-    planes: &'a mut [f32],
+struct Seen<'a, F: Form> {
+    planes: &'a mut [F::Plane],
     globals: &'a mut [f32],
-    mask: &'a mut [bool],
+    mask: &'a mut [F::Mask],
     player: &'a mut i8,
 }
 
-impl Seen<'_> {
+impl<F: Form> Seen<'_, F> {
     fn write(self, position: &Board, size: BoardSize) {
-        let features = observation::features(position);
-        features.write_planes(size.squares(), self.planes);
+        let features = features(position);
+        F::write_planes(&features, size, self.planes);
         self.globals.copy_from_slice(&features.globals);
-        write_mask(position, self.mask);
+        F::write_mask(position, self.mask);
         *self.player = position.side_to_move().index() as i8;
     }
 }
@@ -332,12 +380,6 @@ impl Slot {
             }
         }
         ends
-    }
-}
-
-impl<'py> Arrays<'py> {
-    fn into_tuple(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        tuple(py, "Observation", (self.planes, self.globals, self.masks, self.players))
     }
 }
 

@@ -57,7 +57,7 @@ def test_a_game_goes_as_the_engine_documents_it() -> None:
 
 
 def test_rules_are_readable_and_can_be_mixed() -> None:
-    assert len(hnefi.rulesets()) == 8
+    assert len(hnefi.rulesets()) == 9
     options = hnefi.Rules("brandubh").options()
     assert (options["size"], options["king_capture"], options["ply_cap"]) == (7, "strong_near_throne", 0)
     mixed = hnefi.Rules("brandubh", king_capture="weak", shieldwall=True)

@@ -33,6 +33,24 @@ def test_stepping_many_games_is_stepping_each(ruleset: str, copy: bool) -> None:
     assert env.position(0).fen == games[0].fen
 
 
+@pytest.mark.parametrize("ruleset", ["brandubh", "tablut", "historical"])
+@pytest.mark.parametrize("copy", [True, False])
+def test_packed_observations_are_the_others_in_bits(ruleset: str, copy: bool) -> None:
+    plain, packed = (hnefi.VectorEnv(ruleset, 5, seed=3, ply_cap=40, copy=copy) for _ in range(2))
+    squares, size = plain.size**2, plain.size
+    plain.reset()
+    for _ in range(60):
+        actions = plain.random_actions()
+        seen, rewards, dones = plain.step(actions)
+        bits, packed_rewards, packed_dones = packed.step_packed(actions)
+        planes = np.unpackbits(bits.planes, axis=-1, count=squares, bitorder="little")
+        assert np.array_equal(planes.reshape(5, 16, size, size), seen.planes)
+        assert np.array_equal(np.unpackbits(bits.masks, axis=-1, bitorder="little"), seen.masks)
+        assert np.array_equal(bits.globals, seen.globals) and np.array_equal(bits.players, seen.players)
+        assert np.array_equal(packed_rewards, rewards) and np.array_equal(packed_dones, dones)
+    assert (packed.observe_packed().planes is bits.planes) != copy
+
+
 def test_shapes_and_kinds() -> None:
     env = hnefi.VectorEnv("brandubh", 3)
     seen = env.reset()

@@ -25,7 +25,7 @@ from ._hnefi import (
     rulesets,
     write_games,
 )
-from ._tuples import Evaluation, Observation, RandomPlay, SearchResult, Step
+from ._tuples import Evaluation, Observation, PackedObservation, PackedStep, RandomPlay, SearchResult, Step
 
 __version__: str = build_info()["version"]
 
@@ -38,6 +38,8 @@ __all__ = [
     "MatchResult",
     "Observation",
     "Outcome",
+    "PackedObservation",
+    "PackedStep",
     "Position",
     "RandomPlay",
     "Rules",

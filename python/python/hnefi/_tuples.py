@@ -30,6 +30,34 @@ class Step(NamedTuple):
     """[N] bool: the game ended with this move, and the next one has begun."""
 
 
+class PackedObservation(NamedTuple):
+    """An `Observation` in bits, eight a byte, the first in the lowest bit.
+
+    `numpy.unpackbits(planes, axis=-1, count=n * n, bitorder="little")` are [N, 16, n * n] uint8,
+    `numpy.unpackbits(masks, axis=-1, bitorder="little")` [N, A].
+    """
+
+    planes: NDArray[np.uint8]
+    """[N, 16, ceil(n * n / 8)] uint8: the planes, each padded to whole bytes."""
+    globals: NDArray[np.float32]
+    """[N, 48] float32 in 0..1, as in `Observation`."""
+    masks: NDArray[np.uint8]
+    """[N, A / 8] uint8: the legal moves."""
+    players: NDArray[np.int8]
+    """[N] int8: the side to move, 0 attackers, 1 defenders."""
+
+
+class PackedStep(NamedTuple):
+    """What `VectorEnv.step_packed` returns."""
+
+    observation: PackedObservation
+    """After the moves; where a game ended, of the new game's start."""
+    rewards: NDArray[np.float32]
+    """[N] float32, as in `Step`."""
+    dones: NDArray[np.bool_]
+    """[N] bool, as in `Step`."""
+
+
 class RandomPlay(NamedTuple):
     """What `VectorEnv.step_random` counted."""
 
