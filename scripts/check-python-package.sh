@@ -8,22 +8,15 @@ if ! command -v python3 >/dev/null; then
     exit 0
 fi
 work=$PWD/target/python-package
-tools=$work/tools
-[ -x "$tools/bin/python" ] || python3 -m venv "$tools"
-"$tools/bin/pip" install --quiet --disable-pip-version-check --requirement python/tests/build-requirements.txt
-
-# python/.cargo/config.toml has the flags of a wheel for every CPU; this variable would replace them.
-unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
-export CARGO_TARGET_DIR=$work/build
 rm -rf "$work/wheels" "$work/empty"
-(cd python && cargo fmt --check && cargo clippy --quiet --release -- -D warnings)
-(cd python && "$tools/bin/maturin" build --release --quiet --out "$work/wheels")
+scripts/build-wheel.sh --out "$work/wheels"
+(cd python && cargo fmt --check)
+# As scripts/build-wheel.sh builds, so that nothing is built twice.
+unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
+(cd python && cargo clippy --quiet --release --target-dir "$work/build" -- -D warnings)
 
-python3 -m venv "$work/empty"
+scripts/try-wheel.sh "$work"/wheels/*.whl "$work/empty"
 python=$work/empty/bin/python
-"$python" -m pip install --quiet --disable-pip-version-check "$work"/wheels/*.whl
-# NumPy is all that the package itself needs.
-(cd "$work" && "$python" -c 'import hnefi; print(hnefi.build_info()); hnefi.Checkpoint("brandubh").search(hnefi.Position("brandubh"))')
 # A CPU of 2008 is pretended, which has no AVX: the kernels for every CPU must be chosen, and nothing crash.
 if [ "$(uname -m)" = x86_64 ] && command -v qemu-x86_64 >/dev/null; then
     site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

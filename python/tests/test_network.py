@@ -33,6 +33,12 @@ def test_an_evaluation_lies_on_the_legal_moves_and_does_not_depend_on_the_batch(
         assert not priors[row][~positions[row].action_mask()].any()
 
 
+def test_a_bucket_is_refused_by_the_name_of_the_missing_feature() -> None:
+    for place in ("s3://games/run", "gs://games/run", "az://games/run"):
+        with pytest.raises(ValueError, match=f"store {place}: .*expected a directory, .*feature `buckets`"):
+            hnefi.Checkpoint(place)
+
+
 def test_an_environment_is_evaluated_as_its_positions(network: hnefi.Checkpoint) -> None:
     env = hnefi.VectorEnv("brandubh", 5, seed=3)
     env.step_random(4)

@@ -128,6 +128,12 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The crate is built without the feature `buckets`.
+    #[error("{place}: buckets are not in this build; expected a directory, or a build with the feature `buckets`")]
+    NoBuckets {
+        /// The place.
+        place: String,
+    },
     /// Settings of an object store, such as credentials, are missing or invalid.
     #[error("{place}: {problem}; expected {expected} in the environment")]
     Settings {

@@ -2,15 +2,19 @@
 //!
 //! Every object has a key such as `games/000001.hgames`. A reader sees the whole object or none of it, and a crash or a
 //! full disk harms no other object. Objects are never overwritten; the newest has the highest number. The operations
-//! are create, list, get and remove, which object stores (`bucket.rs`) and directories (`directory.rs`) offer.
+//! are create, list, get and remove, which directories (`directory.rs`) and, with the feature `buckets`, object stores
+//! (`bucket/`) offer.
 //!
 //! One process at a time may write to a directory: [`Store::open_or_create`] takes a lock that the operating system
 //! releases when the process ends. Any number of processes may read at the same time, and add games and matches under
 //! unique names ([`Access::Add`]).
 
+#[cfg(feature = "buckets")]
+mod bucket;
+#[cfg(not(feature = "buckets"))]
+#[path = "no_bucket.rs"]
 mod bucket;
 mod checkpoints;
-mod client;
 mod directory;
 mod error;
 mod fetch;
@@ -86,7 +90,8 @@ impl Store {
     ///
     /// # Errors
     /// When a directory is missing, cannot be made, or is locked by another process; when a bucket's name or its
-    /// settings in the environment are invalid, or there are no credentials.
+    /// settings in the environment are invalid, there are no credentials, or the crate is built without the feature
+    /// `buckets`.
     pub fn open(location: &Location, access: Access, retry: RetryPolicy) -> Result<Store, StoreError> {
         match (location, access) {
             (Location::Directory(dir), Access::Write) => Store::open_or_create_with(dir, Files::new(retry.watch)),

@@ -1,6 +1,6 @@
 //! What a store does, operation by operation, as its watch is asked.
 //!
-//! The file operations of a directory go through [`Files`] and the requests to a bucket through `bucket.rs`; both ask
+//! The file operations of a directory go through [`Files`] and the requests to a bucket through `bucket/`; both ask
 //! [`StoreWatch::attempt`] first. So a test can list every operation of a run, and make each of them fail or be the
 //! last (`train/tests/faults`).
 

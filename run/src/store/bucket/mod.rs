@@ -6,6 +6,9 @@
 //!
 //! The rest of the program is not asynchronous, so requests block on a small runtime of the bucket.
 
+mod attempts;
+mod client;
+
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +20,10 @@ use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutP
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use super::StoreError;
-use super::client::{self, Asked};
+use self::attempts::Attempts;
+use self::client::Asked;
 use super::operation::{Operation, Verdict};
-use super::retry::{Attempts, RetryPolicy};
+use super::{RetryPolicy, StoreError};
 
 /// Objects that are fetched concurrently.
 const AT_ONCE: usize = 32;

@@ -10,7 +10,7 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::memory::InMemory;
 use object_store::{ClientConfigKey, CredentialProvider, Error, ObjectStore, RetryConfig};
 
-use super::retry::RetryPolicy;
+use crate::store::RetryPolicy;
 
 /// A request for credentials, which may ask a service of the cloud provider.
 pub(super) type Asked = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
@@ -31,7 +31,7 @@ pub(super) fn build(
     retry: &RetryPolicy,
 ) -> Result<(Box<dyn ObjectStore>, Option<Asked>), Error> {
     let request = format!("{} seconds", retry.request.as_secs().max(1));
-    // `bucket.rs` repeats requests, so the client does not.
+    // `Bucket` repeats requests, so the client does not.
     let once = RetryConfig { max_retries: 0, retry_timeout: retry.request, ..RetryConfig::default() };
     match scheme {
         "s3" => {
@@ -69,7 +69,7 @@ pub(super) fn build(
 }
 
 /// A bucket of this process, for tests: it is gone when the process ends, and no text names it
-/// ([`super::Location`] reads other schemes only).
+/// ([`crate::store::Location`] reads other schemes only).
 fn in_memory(name: &str) -> Arc<InMemory> {
     static BUCKETS: Mutex<BTreeMap<String, Arc<InMemory>>> = Mutex::new(BTreeMap::new());
     let mut buckets = BUCKETS.lock().unwrap_or_else(PoisonError::into_inner);

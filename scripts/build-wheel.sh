@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Builds the wheel of the Python package, for every CPU of its architecture and every CPython from 3.9 on (abi3):
+#     scripts/build-wheel.sh --out DIR [-- MATURIN OPTIONS]
+# Needs python3 with venv, Rust and a C compiler; tools are installed under target/. The workflow of releases and CI
+# build by this script alone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if [ $# -lt 2 ] || [ "$1" != --out ]; then
+    echo "expected --out DIR" >&2
+    exit 2
+fi
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+shift 2
+[ "${1:-}" != -- ] || shift
+work=$PWD/target/python-package
+python=$(command -v python3 || command -v python) || { echo "no Python: expected python3 on the path" >&2 && exit 1; }
+[ -d "$work/tools" ] || "$python" -m venv "$work/tools"
+tools=$work/tools/bin
+[ -d "$tools" ] || tools=$work/tools/Scripts
+"$tools/python" -m pip install --quiet --disable-pip-version-check --requirement python/tests/build-requirements.txt
+case " $* " in *" --zig "*) "$tools/python" -m pip install --quiet --disable-pip-version-check ziglang ;; esac
+
+# python/.cargo/config.toml has the flags of a wheel for every CPU; this variable would replace them.
+unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
+export CARGO_TARGET_DIR=$work/build
+cd python
+"$tools/maturin" build --release --locked --quiet --out "$out" "$@"
