@@ -99,7 +99,7 @@ pub(super) fn result(winner: Option<Side>, side: Side) -> GameResult {
 mod tests {
     use super::*;
 
-    /// As the server of hnefatafl-copenhagen 6.4.1 wrote them.
+    /// As the sources and tests of hnefatafl-copenhagen 6.4.1 have them.
     #[test]
     fn the_servers_lines_are_understood() {
         let begun = |board: &str| Line::Begun {
