@@ -32,10 +32,11 @@ def workspaces():
 
 
 def crates():
-    """The names of all crates of the lock files."""
+    """The names of all crates of others in the lock files."""
     found = set()
     for folder in workspaces():
-        found |= set(re.findall(r'^name = "(.+)"$', (folder / "Cargo.lock").read_text(), re.MULTILINE))
+        text = (folder / "Cargo.lock").read_text()
+        found |= set(re.findall(r'^name = "(.+)"\nversion = ".+"\nsource = ', text, re.MULTILINE))
     return found
 
 

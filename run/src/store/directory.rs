@@ -128,16 +128,21 @@ impl Directory {
 
     pub(super) fn remove(&self, key: &str) -> Result<(), StoreError> {
         let path = self.path(key);
-        match self.files.remove(&path) {
+        let folder = path.parent().unwrap_or(&self.dir);
+        // A power cut may undo a removal that was not flushed, and a later one not. Of a training state the part that
+        // readers look for goes first, so it must be gone for good before the others go.
+        let removed = self.files.remove(&path).and_then(|()| match is_added(key) {
+            false => self.files.flush_folder(folder),
+            true => Ok(()),
+        });
+        match removed {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(StoreError::Remove { place: self.place(), key: key.to_string(), source })
             }
             _ => {
                 // Remove the folder too if it is empty now; otherwise this fails, as it should. Folders that others
                 // write to stay.
-                if let Some(folder) = path.parent()
-                    && !is_added(key)
-                {
+                if !is_added(key) {
                     let _ = self.files.remove_folder(folder);
                 }
                 Ok(())
