@@ -3,8 +3,7 @@
 use hnefi_engine::{Move, MoveList, Position, Rules};
 use rand::RngExt;
 
-use crate::players::winning_move;
-use hnefi_search::{Rng, rng_for};
+use hnefi_search::{Rng, rng_for, winning_move};
 
 /// Keeps an opening's random numbers apart from the games' random numbers; spells "OPENING".
 const OPENING: u64 = 0x4F_50_45_4E_49_4E_47;

@@ -7,24 +7,20 @@
 
 mod export;
 mod import;
-mod jsonl;
 mod judge;
 mod lines;
-mod pgn;
 mod place;
 mod reference;
 mod replay;
-mod rules_text;
-mod steps;
 
 pub use export::{
-    BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameId, GameResult, PolicyColumns,
+    BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameResult, PolicyColumns,
     SourceGame, Splits, Table, export, export_unless, write_jsonl, write_pgn,
 };
+pub use hnefi_record::{GameId, PgnReader, TextError};
 pub use import::{Imported, LeftOut, RecordedGames, import, recorded_games};
 pub use judge::{Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Rate, SideJudgement, judge};
 pub use lines::BoundedLines;
-pub use pgn::PgnReader;
 pub use place::{check_new_file, check_new_folder, write_new_file};
 pub use reference::write_reference;
 pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
@@ -92,22 +88,9 @@ pub enum DataError {
     /// A record is inconsistent with its rules.
     #[error(transparent)]
     BadGame(#[from] RecordError),
-    /// A game cannot be represented in JSON.
-    #[error("game {game} as JSON: {source}")]
-    Json {
-        /// The game's number.
-        game: u64,
-        /// What JSON cannot represent.
-        source: serde_json::Error,
-    },
-    /// A game text cannot be parsed or breaks the rules.
-    #[error("line {line}: {problem}")]
-    BadText {
-        /// Line of the text, from 1.
-        line: usize,
-        /// What was found and what was expected.
-        problem: String,
-    },
+    /// A game could not be written as text or read from it.
+    #[error(transparent)]
+    Text(#[from] TextError),
 }
 
 impl DataError {

@@ -8,7 +8,7 @@ use hnefi_engine::{Game, Move, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::DataError;
-use crate::rules_text::RulesText;
+use hnefi_record::RulesText;
 
 /// The longest line in bytes; a game of 10,000 plies with its policies fits.
 const LONGEST_LINE: u64 = 64 << 20;

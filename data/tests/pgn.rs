@@ -2,11 +2,11 @@
 
 mod games;
 
-use hnefi_data::{DataError, PgnReader, write_pgn};
+use hnefi_data::{TextError, PgnReader, write_pgn};
 use hnefi_engine::{Outcome, Reason, Side};
 use hnefi_run::GameRecord;
 
-fn read(text: &str) -> Vec<Result<GameRecord, DataError>> {
+fn read(text: &str) -> Vec<Result<GameRecord, TextError>> {
     PgnReader::new(text.as_bytes()).collect()
 }
 
@@ -131,6 +131,6 @@ fn an_error_names_its_line_and_the_next_game_is_read() {
 #[test]
 fn damaged_bytes_end_the_reading_with_an_error() {
     let mut games = PgnReader::new(&b"[Rules \"brandubh\"]\n\xff\n"[..]);
-    assert!(matches!(games.next(), Some(Err(DataError::Stream { .. }))));
+    assert!(matches!(games.next(), Some(Err(TextError::Stream { .. }))));
     assert!(games.next().is_none());
 }

@@ -10,7 +10,7 @@ fn main() -> io::Result<()> {
     let root = manifest.join("pretrained");
     println!("cargo::rerun-if-changed={}", root.display());
 
-    let mut table = String::from("static EMBEDDED: &[Embedded] = &[\n");
+    let (mut cards, mut contents) = (String::new(), String::new());
     for folder in checkpoint_folders(&root)? {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (card, weights) = (folder.join("card.json"), folder.join("model.safetensors"));
@@ -19,14 +19,14 @@ fn main() -> io::Result<()> {
                 println!("cargo::error={} is missing; a pretrained checkpoint has both files", file.display());
             }
         }
-        writeln!(
-            table,
-            "    Embedded {{ name: {name:?}, card: include_str!({card:?}), weights: include_bytes!({weights:?}) }},"
-        )
-        .expect("writing to a String does not fail");
+        writeln!(cards, "    Embedded {{ name: {name:?}, card: include_str!({card:?}) }},")
+            .and_then(|()| writeln!(contents, "    include_bytes!({weights:?}),"))
+            .expect("writing to a String does not fail");
     }
-    table.push_str("];\n");
-    fs::write(out.join("pretrained.rs"), table)
+    let tables = format!(
+        "static EMBEDDED: &[Embedded] = &[\n{cards}];\n\nstatic WEIGHTS: &[&[u8]] = &[\n{contents}];\n"
+    );
+    fs::write(out.join("pretrained.rs"), tables)
 }
 
 /// The folders under `root`, sorted; none when there is no such folder.

@@ -6,25 +6,21 @@
 //! how it ended, and nothing about screens. [`watch`] shows how a training run is doing. [`uci::run`] puts a checkpoint
 //! behind a text protocol for other programs; [`online::run`] seats a player at a server of the protocol of hnefatafl.org.
 
-mod choice;
 pub mod online;
 pub mod plain;
 mod save;
 #[cfg(test)]
 mod scripted;
-mod session;
 mod table;
 pub mod terminal;
 mod thinker;
 pub mod uci;
 pub mod watch;
 pub mod web;
-pub mod words;
 
-pub use choice::{WITHOUT_NETWORK, foreign, shipped_network};
+pub use hnefi_board::{Chances, NoResignation, Seat, Session, WITHOUT_NETWORK, foreign, shipped_network, words};
 pub use save::{format_of, save, save_numbered};
-pub use session::{Chances, Session};
-pub use table::{Seat, Table};
+pub use table::Table;
 pub use thinker::{Thinker, Thought};
 
 use std::path::PathBuf;
@@ -72,8 +68,8 @@ pub enum PlayError {
         problem: String,
     },
     /// Resigning needs a person whose turn it is or whose game it is.
-    #[error("nobody here can resign: {0}")]
-    NoResignation(&'static str),
+    #[error(transparent)]
+    NoResignation(#[from] NoResignation),
     /// A file name that does not say how to save.
     #[error("cannot save as {path}: expected a name ending in .pgn or .jsonl")]
     SaveName {

@@ -1,4 +1,4 @@
-//! What is played and who sits at the table.
+//! What is played at a table.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,37 +6,7 @@ use std::time::Duration;
 use hnefi_arena::players::Player;
 use hnefi_engine::Rules;
 
-use crate::PlayError;
-use crate::session::Session;
-
-/// Who moves one side's pieces; `P` is what is known of a player, its name at least.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seat<P = String> {
-    /// A person at this board.
-    Person,
-    /// A player: one of the toolkit, or an external program.
-    Player(P),
-}
-
-impl<P> Seat<P> {
-    /// Whether a person sits here.
-    pub fn is_person(&self) -> bool {
-        matches!(self, Seat::Person)
-    }
-
-    /// The player, where one sits.
-    pub fn player(&self) -> Option<&P> {
-        match self {
-            Seat::Person => None,
-            Seat::Player(player) => Some(player),
-        }
-    }
-
-    /// The seat with something else known of its player.
-    pub fn map<Q>(&self, known: impl FnOnce(&P) -> Q) -> Seat<Q> {
-        self.player().map_or(Seat::Person, |player| Seat::Player(known(player)))
-    }
-}
+use crate::{PlayError, Seat, Session};
 
 /// Everything a board needs to begin.
 pub struct Table {

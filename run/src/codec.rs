@@ -21,7 +21,7 @@ use bincode::error::DecodeError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::record::{GameRecord, RecordError};
+use hnefi_record::{GameRecord, RecordError};
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

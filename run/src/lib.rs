@@ -3,12 +3,11 @@
 pub mod codec;
 pub mod config;
 mod metrics;
-mod record;
 mod run;
 pub mod store;
 
 pub use codec::{GameReader, decode_games, encode_games};
 pub use config::PlyCaps;
+pub use hnefi_record::{GameRecord, PlyRecord, RecordError, Replay};
 pub use metrics::{GenerationMetrics, Handicap, LossValues, ResignSummary, SelfPlayMetrics, TrainingMetrics};
-pub use record::{GameRecord, PlyRecord, RecordError, Replay};
 pub use run::Run;

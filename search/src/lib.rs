@@ -8,12 +8,17 @@
 //!
 //! A **playout** is one path from the root down to a new position, or to a proven draw, and the backup of its value.
 //! The evaluation of the root is not a playout.
+//!
+//! [`AlphaBeta`] is the baseline without a network: an alpha-beta search with a hand-made evaluation.
 
+mod alphabeta;
 mod config;
+mod finish;
 mod gumbel;
 #[cfg(test)]
 mod invariants;
 mod leaf;
+mod limit;
 mod noise;
 mod playout;
 mod puct;
@@ -22,6 +27,7 @@ mod rng;
 mod runs;
 mod schedule;
 mod solver;
+mod squares;
 mod text;
 mod threads;
 mod tree;
@@ -33,8 +39,11 @@ use leaf::Leaves;
 use schedule::Schedule;
 use tree::{NodeId, Tree};
 
+pub use alphabeta::{AlphaBeta, AlphaBetaFound};
 pub use config::{KeyError, RootKind, SearchConfig};
+pub use finish::winning_move;
 pub use leaf::LeafId;
+pub use limit::Limit;
 pub use playout::Selection;
 pub use report::{RootMove, SearchReport};
 pub use rng::{Rng, rng_for};

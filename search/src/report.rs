@@ -1,9 +1,10 @@
 //! The result of a search: the move to play, the root's value, the policy target and the principal variation.
 
-use hnefi_engine::{Move, MoveList, Position};
+use hnefi_engine::Move;
 use hnefi_inference::Wdl;
 
 use super::config::RootKind;
+use super::finish::winning_move;
 use super::solver::{Proven, ProvenResult};
 use super::tree::{Edge, NodeId, generation_order};
 use super::{Search, gumbel, puct};
@@ -199,13 +200,4 @@ impl Search {
 fn is_best_proven(edges: &[Edge], edge: &Edge) -> bool {
     let best = edges.iter().filter_map(|edge| edge.proven).map(Proven::preference).max();
     edge.proven.is_some_and(|proven| Some(proven.preference()) == best)
-}
-
-/// A move that wins at once.
-fn winning_move(position: &Position) -> Option<Move> {
-    let mut moves = MoveList::new();
-    position.legal_moves(&mut moves);
-    let mover = position.side_to_move();
-    let wins = |mv: &&Move| position.outcome_after(**mv).and_then(|outcome| outcome.winner()) == Some(mover);
-    moves.as_slice().iter().find(wins).copied()
 }

@@ -10,15 +10,12 @@
 //! same random numbers: nothing carries over [`Player::new_game`].
 
 mod alphabeta;
-mod finish;
 mod htp;
-mod limit;
 mod model;
 mod program;
 mod random;
 mod rollout;
 mod spec;
-mod squares;
 mod uci;
 
 use hnefi_engine::{Game, Move};
@@ -26,9 +23,8 @@ use hnefi_inference::{CheckpointError, EvalError, Wdl};
 use serde::{Deserialize, Serialize};
 
 pub use alphabeta::AlphaBeta;
-pub(crate) use finish::winning_move;
 pub use htp::{HtpPlayer, HtpSpec};
-pub use limit::Limit;
+pub use hnefi_search::Limit;
 pub use model::{CheckpointSource, DEFAULT_PLAYOUTS, ModelCache, ModelPlayer, ModelSpec};
 pub use random::RandomPlayer;
 pub use rollout::Rollout;

@@ -12,8 +12,8 @@ use hnefi_inference::Wdl;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use super::{Choice, Player, PlayerError, winning_move};
-use hnefi_search::Rng;
+use super::{Choice, Player, PlayerError};
+use hnefi_search::{Rng, winning_move};
 
 /// Weight of the exploration term; sqrt(2) is UCB1's own.
 const EXPLORATION: f64 = std::f64::consts::SQRT_2;

@@ -12,7 +12,7 @@ use hnefi_run::{GameRecord, decode_games, encode_games};
 
 use super::SourceGame;
 use crate::DataError;
-use crate::steps::walk;
+use hnefi_record::walk;
 
 /// The positions so far, and the waiting games of later parts.
 pub(super) struct Disjoint {

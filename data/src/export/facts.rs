@@ -4,7 +4,7 @@ use hnefi_engine::{MoveList, Position, Preset, Side, Square};
 use hnefi_inference::{PolicyIndex, Wdl};
 use hnefi_run::GameRecord;
 
-use crate::jsonl::end;
+use hnefi_record::end;
 
 /// The columns that are equal for all plies of a game.
 pub(super) struct GameFacts<'a> {

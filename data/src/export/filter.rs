@@ -6,7 +6,8 @@ use hnefi_engine::{Preset, Side};
 use hnefi_inference::names::did_you_mean;
 use hnefi_run::GameRecord;
 
-use super::{GameId, SourceGame};
+use super::SourceGame;
+use crate::GameId;
 use crate::DataError;
 
 /// Conditions on games. The default takes every game.

@@ -1,10 +1,10 @@
 //! Export of games to files, with filters, formats and splits.
 
 mod card;
+mod checksum;
 mod disjoint;
 mod facts;
 mod filter;
-mod identity;
 mod npz;
 mod params;
 mod parquet;
@@ -20,7 +20,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hnefi_run::GameRecord;
 
 pub use filter::{Bounds, Filter, GameResult};
-pub use identity::GameId;
 pub use params::{BoardColumns, CardText, ExportParams, Format, PolicyColumns, Table};
 pub use split::Splits;
 
@@ -30,7 +29,7 @@ use self::npz::NpzWriters;
 use self::parquet::ParquetWriter;
 use self::parts::{Entry, PartWriter, TextWriter, WrittenFile};
 use crate::place::{UnfinishedFolder, check_new_file, check_new_folder, finish_file, unfinished_file};
-use crate::{DataError, jsonl, pgn};
+use crate::{DataError, GameId};
 
 /// A game with its generation.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,7 +122,7 @@ where
     G: IntoIterator,
     G::Item: Into<SourceGame>,
 {
-    write_texts(games, out, |game| jsonl::line(game).map(|line| line + "\n"))
+    write_texts(games, out, json_text)
 }
 
 /// Writes games as PGN-like text, a blank line between them.
@@ -135,7 +134,17 @@ where
     G: IntoIterator,
     G::Item: Into<SourceGame>,
 {
-    write_texts(games, out, pgn::text)
+    write_texts(games, out, pgn_text)
+}
+
+/// The game as a line of JSON, with the line break.
+fn json_text(game: &SourceGame) -> Result<String, DataError> {
+    Ok(hnefi_record::json_line(&game.record, game.generation)? + "\n")
+}
+
+/// The game as PGN-like text.
+fn pgn_text(game: &SourceGame) -> Result<String, DataError> {
+    Ok(hnefi_record::pgn::text(&game.record, game.generation)?)
 }
 
 fn write_texts<G>(
@@ -276,7 +285,7 @@ impl CardFile {
         let problem = |error: std::io::Error| DataError::write(&file.path, error);
         let opened = File::open(&file.path).map_err(problem)?;
         let bytes = opened.metadata().map_err(problem)?.len();
-        let checksum = identity::checksum(opened).map_err(problem)?;
+        let checksum = checksum::checksum(opened).map_err(problem)?;
         let name = file.path.strip_prefix(root).unwrap_or(&file.path).display().to_string();
         let WrittenFile { series, rows, arrow_bytes, .. } = *file;
         Ok(CardFile { split: split.to_owned(), series, name, rows, bytes, arrow_bytes, checksum })

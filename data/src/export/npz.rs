@@ -14,7 +14,7 @@ use super::facts::{GameFacts, contents, legal_indices, triple};
 use super::parts::{Entry, PartWriter, Series, WrittenFile};
 use super::{BoardColumns, ExportParams, PolicyColumns};
 use crate::DataError;
-use crate::steps::Step;
+use hnefi_record::Step;
 
 /// Memory limit of the arrays of all open shards, in bytes.
 const SHARD_BYTES: usize = 128 << 20;

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 
 use hnefi_engine::BoardSize;
 
-use super::{Format, GameId, SourceGame};
-use crate::steps::{Step, walk};
-use crate::{DataError, jsonl, pgn};
+use hnefi_record::{GameId, Step, walk};
+
+use super::{Format, SourceGame, json_text, pgn_text};
+use crate::DataError;
 
 /// A new text file begins once one has this many bytes.
 const TEXT_BYTES: usize = 256 << 20;
@@ -58,7 +59,8 @@ impl Entry<'_> {
                 visit(index, step);
             }
             index += 1;
-        })
+        })?;
+        Ok(())
     }
 }
 
@@ -111,8 +113,8 @@ impl TextWriter {
 impl PartWriter for TextWriter {
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
         let text = match self.format {
-            Format::Pgn => pgn::text(entry.game)?,
-            _ => jsonl::line(entry.game)? + "\n",
+            Format::Pgn => pgn_text(entry.game)?,
+            _ => json_text(entry.game)?,
         };
         if self.file.is_none() {
             let path = self.folder.join(format!("games-{:04}.{}", self.done.len() + 1, self.format));

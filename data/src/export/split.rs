@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::GameId;
+use crate::GameId;
 use crate::DataError;
 
 /// Names and shares of the parts of a dataset, such as `train=0.9,validation=0.05,test=0.05`.

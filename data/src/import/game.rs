@@ -4,7 +4,7 @@ use hnefi_engine::{Move, Position, Repetition, Rules, Side};
 use hnefi_run::{GameRecord, PlyRecord};
 
 use super::{Found, LineError};
-use crate::pgn::play_word;
+use hnefi_record::pgn::play_word;
 
 /// A game as written in a file.
 pub(super) struct RecordedGame<'a> {

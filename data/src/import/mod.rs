@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use hnefi_engine::Preset;
 use hnefi_run::GameRecord;
 
-use crate::{DataError, PgnReader};
+use crate::{DataError, PgnReader, TextError};
 use archive::ArchiveReader;
 
 /// The longest text of an OpenTafl game in bytes; typical ones have a few thousand, comments included.
@@ -103,7 +103,7 @@ pub fn recorded_games(path: &Path, rules: &[Preset]) -> Result<RecordedGames, Da
     let ending = ending(path)?;
     let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
     let games = games(&ending, BufReader::new(file), rules).map_err(unreadable)?;
-    let bad = |(line, problem): LineError| DataError::BadText { line, problem };
+    let bad = |(line, problem): LineError| DataError::Text(TextError::BadText { line, problem });
     Ok(Box::new(games.map(move |game| game.map(|found| found.record).map_err(bad))))
 }
 
@@ -139,7 +139,7 @@ fn games(
 }
 
 /// A game of a PGN-like text, with its moves as policy targets.
-fn from_pgn(read: Result<GameRecord, DataError>) -> Result<Found, LineError> {
+fn from_pgn(read: Result<GameRecord, TextError>) -> Result<Found, LineError> {
     match read {
         Ok(mut record) => {
             for ply in &mut record.plies {
@@ -147,7 +147,7 @@ fn from_pgn(read: Result<GameRecord, DataError>) -> Result<Found, LineError> {
             }
             Ok(Found { record, played_on: false, agreed_draw: false })
         }
-        Err(DataError::BadText { line, problem }) => Err((line, problem)),
+        Err(TextError::BadText { line, problem }) => Err((line, problem)),
         Err(other) => Err((1, other.to_string())),
     }
 }

@@ -33,7 +33,7 @@ pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator,
 pub use hashing::HashEvaluator;
 pub use policy::{POLICY_PLANES, PolicyIndex};
 pub use precision::{Precision, PrecisionChoice, TrainPrecision, TrainPrecisionChoice};
-pub use pretrained::{pretrained, pretrained_for, pretrained_names};
+pub use pretrained::{pretrained, pretrained_card, pretrained_for, pretrained_names};
 pub use printable::{printable, printable_lines};
 pub use uniform::UniformEvaluator;
 pub use weights::{LAST_LAYER_SCALE, WeightTensor, Weights};

@@ -8,14 +8,14 @@ use hnefi_engine::Preset;
 
 use crate::{Card, Checkpoint, CheckpointError};
 
-/// One embedded checkpoint folder.
+/// The card of an embedded checkpoint.
 struct Embedded {
     name: &'static str,
     card: &'static str,
-    weights: &'static [u8],
 }
 
-// `static EMBEDDED: &[Embedded]`, sorted by name.
+// `static EMBEDDED: &[Embedded]`, sorted by name, and `static WEIGHTS: &[&[u8]]` in the same order: a program that asks
+// for cards alone has no weights in it.
 include!(concat!(env!("OUT_DIR"), "/pretrained.rs"));
 
 /// Names of the embedded checkpoints, sorted.
@@ -28,12 +28,19 @@ pub fn pretrained_names() -> Vec<&'static str> {
 /// # Errors
 /// When it was made with another encoding or network, which the tests rule out for a released program.
 pub fn pretrained(name: &str) -> Option<Result<Checkpoint, CheckpointError>> {
+    let weights = WEIGHTS[EMBEDDED.iter().position(|embedded| embedded.name == name)?];
+    let source = Path::new("pretrained").join(name).join("model.safetensors");
+    Some(pretrained_card(name)?.and_then(|card| Checkpoint::from_parts(card, weights, &source)))
+}
+
+/// The card of the embedded checkpoint of that name, `None` if there is none.
+///
+/// # Errors
+/// As [`pretrained`], but for the weights.
+pub fn pretrained_card(name: &str) -> Option<Result<Card, CheckpointError>> {
     let embedded = EMBEDDED.iter().find(|embedded| embedded.name == name)?;
-    let source = Path::new("pretrained").join(embedded.name);
-    Some(
-        Card::from_json(embedded.card.as_bytes(), &source.join("card.json"))
-            .and_then(|card| Checkpoint::from_parts(card, embedded.weights, &source.join("model.safetensors"))),
-    )
+    let source = Path::new("pretrained").join(embedded.name).join("card.json");
+    Some(Card::from_json(embedded.card.as_bytes(), &source))
 }
 
 /// The name of the embedded checkpoint that should play by `rules`: one that was trained on them, by preference the one

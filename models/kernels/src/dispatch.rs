@@ -19,7 +19,7 @@ macro_rules! dispatch {
             $(#[$best_doc:meta])*
             pub fn $best:ident();
             $(use $set:ident $set_name:expr, $($feature:tt),+ => { $($item:item)* })*
-            else $last:ident $last_name:literal => { $($last_item:item)* }
+            else $last:ident $last_name:expr => { $($last_item:item)* }
         )+
         impl($this:tt) $kernels:tt
     ) => {

@@ -56,11 +56,11 @@ dispatch! {
         const PANELS: usize = 1;
         const ROWS: usize = BLOCK;
     }
-    else portable "portable" => {
-        type Register = vector::Portable<8>;
-        type Panel = vector::Wide<Register, 2>;
+    else portable vector::BASELINE => {
+        type Register = vector::Baseline;
+        type Panel = vector::Wide<Register, { PANEL / <Register as vector::Vector>::LANES }>;
         const PANELS: usize = 1;
-        const ROWS: usize = BLOCK;
+        const ROWS: usize = vector::BASELINE_ROWS;
     }
 
     impl(_) {

@@ -178,6 +178,19 @@ unsafe impl<V: Vector, const REGISTERS: usize> Vector for Wide<V, REGISTERS> {
     }
 }
 
+/// What every machine of the target has: the last table's register.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+pub(super) type Baseline = Portable<8>;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(super) type Baseline = simd128::Simd128;
+
+/// The name of its table.
+pub(super) const BASELINE: &str =
+    if cfg!(all(target_arch = "wasm32", target_feature = "simd128")) { "SIMD128" } else { "portable" };
+
+/// Rows of its register block: a register of four floats leaves room for fewer rows of a panel.
+pub(super) const BASELINE_ROWS: usize = if <Baseline as Vector>::LANES < 8 { 3 } else { super::BLOCK };
+
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
@@ -317,6 +330,75 @@ mod avx512 {
         #[inline(always)]
         unsafe fn where_equal(self, a: Avx512, b: Avx512, other: Avx512) -> Avx512 {
             Avx512(unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a.0, b.0), other.0, self.0) })
+        }
+    }
+}
+
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128 {
+    use std::arch::wasm32::*;
+
+    use super::Vector;
+
+    /// Four floats in a `v128`; WebAssembly knows when it loads a module whether it has them, so nothing is chosen.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Simd128(v128);
+
+    // SAFETY: each method is one or two instructions of SIMD128, without which the module does not load; loads and
+    // stores touch four floats, which the caller vouches for.
+    #[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
+    unsafe impl Vector for Simd128 {
+        const LANES: usize = 4;
+
+        #[inline(always)]
+        unsafe fn load(from: *const f32) -> Simd128 {
+            Simd128(unsafe { v128_load(from.cast()) })
+        }
+
+        #[inline(always)]
+        unsafe fn store(self, to: *mut f32) {
+            unsafe { v128_store(to.cast(), self.0) }
+        }
+
+        #[inline(always)]
+        unsafe fn splat(value: f32) -> Simd128 {
+            Simd128(f32x4_splat(value))
+        }
+
+        #[inline(always)]
+        unsafe fn add(self, other: Simd128) -> Simd128 {
+            Simd128(f32x4_add(self.0, other.0))
+        }
+
+        #[inline(always)]
+        unsafe fn sub(self, other: Simd128) -> Simd128 {
+            Simd128(f32x4_sub(self.0, other.0))
+        }
+
+        #[inline(always)]
+        unsafe fn mul(self, other: Simd128) -> Simd128 {
+            Simd128(f32x4_mul(self.0, other.0))
+        }
+
+        #[inline(always)]
+        unsafe fn max(self, other: Simd128) -> Simd128 {
+            // `other < self ? self : other`: one instruction on x86-64, where `f32x4_max` takes several.
+            Simd128(f32x4_pmax(other.0, self.0))
+        }
+
+        #[inline(always)]
+        unsafe fn mul_add(self, factor: Simd128, sum: Simd128) -> Simd128 {
+            Simd128(f32x4_add(f32x4_mul(self.0, factor.0), sum.0))
+        }
+
+        #[inline(always)]
+        unsafe fn where_positive(self, gate: Simd128) -> Simd128 {
+            Simd128(v128_and(f32x4_gt(gate.0, f32x4_splat(0.0)), self.0))
+        }
+
+        #[inline(always)]
+        unsafe fn where_equal(self, a: Simd128, b: Simd128, other: Simd128) -> Simd128 {
+            Simd128(v128_bitselect(self.0, other.0, f32x4_eq(a.0, b.0)))
         }
     }
 }

@@ -11,8 +11,7 @@ use hnefi_engine::{Move, Side};
 use hnefi_inference::printable_lines;
 use hnefi_search::{Rng, rng_for};
 
-use crate::session::{Chances, Session};
-use crate::table::{Seat, Table};
+use crate::{Chances, Seat, Session, Table};
 use crate::{PlayError, save, save_numbered, words};
 use command::{Command, HELP};
 

@@ -6,7 +6,7 @@ use hnefi_engine::Preset;
 
 use crate::PlayError;
 use crate::scripted::Scripted;
-use crate::table::{Seat, Table};
+use crate::{Seat, Table};
 
 fn table(script: &[&'static str]) -> Table {
     Table {

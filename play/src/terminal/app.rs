@@ -10,8 +10,7 @@ use hnefi_engine::{Bitboard, Move, Side, Square};
 
 use super::board::Geometry;
 use super::input::Action;
-use crate::session::{Chances, Session};
-use crate::table::{Seat, Table};
+use crate::{Chances, Seat, Session, Table};
 use crate::thinker::Thinker;
 use crate::{PlayError, save_numbered, words};
 

@@ -12,7 +12,7 @@ use ratatui::widgets::{Paragraph, Wrap};
 use super::app::{App, Front, Question};
 use super::glyphs::sign;
 use super::theme::Theme;
-use crate::session::Chances;
+use crate::Chances;
 use crate::words;
 
 /// Signs that turn while a player thinks, ten a second.

@@ -20,7 +20,7 @@ use super::board::Geometry;
 use super::theme::{Ground, Theme};
 use super::{input, screen};
 use crate::scripted::Scripted;
-use crate::table::{Seat, Table};
+use crate::{Seat, Table};
 
 /// A person as attackers against a player with a script.
 fn table(preset: Preset, script: &[&'static str]) -> Table {

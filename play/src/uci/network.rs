@@ -6,7 +6,7 @@ use hnefi_arena::players::CheckpointSource;
 use hnefi_engine::Preset;
 use hnefi_inference::{Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, UniformEvaluator, evaluators};
 
-use crate::choice::{foreign, shipped_network};
+use crate::{foreign, shipped_network};
 
 /// Makes evaluators, one per thread.
 type Make = Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;

@@ -7,11 +7,12 @@ use axum::response::{IntoResponse, Response};
 use super::error::ApiError;
 
 /// Names, kinds and contents of what lies in `page/`.
-const FILES: [(&str, &str, &str); 18] = [
+const FILES: [(&str, &str, &str); 19] = [
     ("style.css", "text/css", include_str!("page/style.css")),
     ("watch.css", "text/css", include_str!("page/watch.css")),
     ("icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
     ("theme.js", "text/javascript", include_str!("page/theme.js")),
+    ("transport.js", "text/javascript", include_str!("page/transport.js")),
     ("ask.js", "text/javascript", include_str!("page/ask.js")),
     ("ink.js", "text/javascript", include_str!("page/ink.js")),
     ("pieces.js", "text/javascript", include_str!("page/pieces.js")),

@@ -7,8 +7,8 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hnefi_board::Refusal;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use super::Server;
 
@@ -50,42 +50,36 @@ pub enum WebError {
     Server(#[from] std::io::Error),
 }
 
-/// A request that is refused, with the reason in words.
+/// A refusal as an answer.
 #[derive(Debug)]
-pub(super) struct ApiError {
-    status: StatusCode,
-    message: String,
+pub(super) struct ApiError(Refusal);
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> ApiError {
+        ApiError(refusal)
+    }
 }
 
 impl ApiError {
     pub(super) fn new(status: StatusCode, message: impl ToString) -> ApiError {
-        ApiError { status, message: message.to_string() }
+        ApiError(Refusal::new(status.as_u16(), message))
     }
 
     /// The request makes no sense.
     pub(super) fn bad(message: impl ToString) -> ApiError {
-        ApiError::new(StatusCode::BAD_REQUEST, message)
+        ApiError(Refusal::bad(message))
     }
 
     /// There is no such thing.
     pub(super) fn missing(message: impl ToString) -> ApiError {
-        ApiError::new(StatusCode::NOT_FOUND, message)
-    }
-
-    /// The request came at the wrong time, such as a move out of turn.
-    pub(super) fn conflict(message: impl ToString) -> ApiError {
-        ApiError::new(StatusCode::CONFLICT, message)
-    }
-
-    /// The server has as much to do as it allows itself.
-    pub(super) fn busy(message: impl ToString) -> ApiError {
-        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message)
+        ApiError(Refusal::missing(message))
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, json(&serde_json::json!({ "error": self.message }))).into_response()
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (status, [(header::CONTENT_TYPE, "application/json")], self.0.body()).into_response()
     }
 }
 
@@ -100,9 +94,9 @@ pub(super) fn json(value: &impl Serialize) -> Response {
 }
 
 /// A request's body, which must be JSON and say so: a page of another site cannot send that without asking first.
-pub(super) struct Json<T>(pub(super) T);
+pub(super) struct Json(pub(super) Bytes);
 
-impl<T: DeserializeOwned> FromRequest<Arc<Server>> for Json<T> {
+impl FromRequest<Arc<Server>> for Json {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &Arc<Server>) -> Result<Self, ApiError> {
@@ -114,13 +108,12 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for Json<T> {
         }
         let body = tokio::time::timeout(state.patience, Bytes::from_request(request, state)).await;
         let late = |_| ApiError::new(StatusCode::REQUEST_TIMEOUT, "the request took too long to come");
-        let bytes = body.map_err(late)?.map_err(|rejection| {
+        body.map_err(late)?.map(Json).map_err(|rejection| {
             let message = match rejection.status() {
                 StatusCode::PAYLOAD_TOO_LARGE => "the request is too large".to_owned(),
                 _ => rejection.body_text(),
             };
             ApiError::new(rejection.status(), message)
-        })?;
-        serde_json::from_slice(&bytes).map(Json).map_err(|error| ApiError::bad(format!("the request: {error}")))
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! Streams of events: what happens in a room and in a run, as it happens.
+//! Streams of events: what happens in a game and in a run, as it happens.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -8,11 +8,10 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{Stream, unfold};
 use tokio::sync::watch;
 
-use super::room::Room;
-use super::rooms::Listening;
-use super::view::StateView;
-use crate::watch::strengths;
+use hnefi_board::{Listener, Listening};
 use hnefi_run::Run;
+
+use crate::watch::strengths;
 
 /// How often a quiet stream says that it is there.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -23,45 +22,22 @@ const LOOK: Duration = Duration::from_secs(2);
 /// How often a bucket is, where every look costs some requests.
 const LOOK_FAR: Duration = Duration::from_secs(20);
 
-/// What a stream of a room has told.
-struct Told {
-    room: Arc<Room>,
+/// The stream of a game: its listener's events, whenever the bell rings.
+pub(super) fn game(
+    listener: Listener,
     bell: watch::Receiver<u64>,
-    state: u64,
-    report: u64,
-    _place: Listening,
-}
-
-/// The stream of a room: `state` whenever the game changes, `search` whenever the search has found more.
-pub(super) fn room(room: Arc<Room>, place: Listening) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let bell = room.listen();
-    let told = Told { room, bell, state: 0, report: 0, _place: place };
-    let stream = unfold(told, |mut told| async move {
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let stream = unfold((listener, bell), |(mut listener, mut bell)| async move {
         loop {
-            if let Some(event) = news(&mut told) {
-                return Some((Ok(event), told));
+            bell.mark_unchanged();
+            if let Some(told) = listener.news() {
+                return Some((Ok(Event::default().event(told.name).data(told.data)), (listener, bell)));
             }
-            // The bell's other end lies in the room, which this stream keeps; an error would mean it is gone.
-            told.bell.changed().await.ok()?;
+            // The bell's other end lies in the server; an error would mean it is gone.
+            bell.changed().await.ok()?;
         }
     });
     Sse::new(stream).keep_alive(KeepAlive::new().interval(ALIVE))
-}
-
-/// The next event, if there is anything to tell: the state before the search, which belongs to it.
-fn news(told: &mut Told) -> Option<Event> {
-    told.bell.mark_unchanged();
-    let inside = told.room.enter();
-    if inside.state_count != told.state {
-        told.state = inside.state_count;
-        return event("state", &StateView::of(&told.room.id, &inside));
-    }
-    if inside.report_count != told.report {
-        told.report = inside.report_count;
-        let report = inside.report.as_ref()?;
-        return event("search", report);
-    }
-    None
 }
 
 /// What a stream of a run has told.

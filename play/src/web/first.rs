@@ -3,27 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use hnefi_arena::players::{ModelCache, ModelSpec, PlayerSpec};
+use hnefi_board::{DEEPEST, PlayerId, Strength};
 use hnefi_engine::{BoardSize, Position, Preset};
 use hnefi_inference::DeviceChoice;
 use hnefi_run::store::Location;
 use hnefi_search::SearchConfig;
 
 use super::error::WebError;
-use super::models::{self, DEEPEST, Models, PlayerId};
+use super::models;
 use super::named::Named;
-use super::requests::{NewGame, SeatRequest};
-use super::strength::Strength;
-
-/// How strong a model plays that nobody asked for.
-const USUAL: Strength = Strength::Level(4);
 
 /// The first game as it was asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) rules: Preset,
     pub(super) fen: Option<String>,
-    /// Which sides a person moves, by [`hnefi_engine::Side::index`].
-    pub(super) people: [bool; 2],
     pub(super) opponent: Option<PlayerSpec>,
 }
 
@@ -72,21 +66,6 @@ impl Asked {
             other => Opponent::Named(Named::new(other, other.build(&mut cache)?)),
         }))
     }
-
-    /// The request for the game.
-    pub(super) fn request(&self, opponent: Option<(PlayerId, Option<Strength>)>, models: &Models) -> NewGame {
-        let (player, strength) = opponent.unwrap_or_else(|| {
-            let id = models.opponent(self.rules);
-            let strength = matches!(id, PlayerId::Model(_)).then_some(USUAL);
-            (id, strength)
-        });
-        let seat = |is_person: bool| match is_person {
-            true => SeatRequest::default(),
-            false => SeatRequest { player: Some(player.clone()), strength },
-        };
-        let [attackers, defenders] = self.people.map(seat);
-        NewGame { rules: self.rules.name().to_owned(), attackers, defenders, fen: self.fen.clone() }
-    }
 }
 
 /// The key of the model that a path means, which is put on the lists if it is a folder.
@@ -117,7 +96,7 @@ mod tests {
 
     fn asked(opponent: &str, rules: Preset) -> Asked {
         let opponent = Some(opponent.parse().unwrap_or_else(|error| panic!("{error}")));
-        Asked { rules, fen: None, people: [false, true], opponent }
+        Asked { rules, fen: None, opponent }
     }
 
     fn prepared(asked: &Asked) -> Result<Option<Opponent>, WebError> {

@@ -7,14 +7,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use hnefi_data::{BoundedLines, DataError};
+use hnefi_board::{OpenGame, Refusal, player_name, texts};
 use hnefi_engine::Preset;
 use hnefi_run::store::games_key;
 use hnefi_run::{GameReader, GameRecord, Run};
 use serde::Serialize;
 
-use super::error::{ApiError, WebError};
+use super::error::WebError;
 use super::models::last_part;
-use super::texts;
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -86,27 +86,27 @@ impl Library {
     ///
     /// # Errors
     /// When there is no run of that number.
-    pub(super) fn run(&self, index: usize) -> Result<&Arc<Run>, ApiError> {
-        self.runs.get(index).ok_or_else(|| ApiError::missing(format!("there is no run {index} here")))
+    pub(super) fn run(&self, index: usize) -> Result<&Arc<Run>, Refusal> {
+        self.runs.get(index).ok_or_else(|| Refusal::missing(format!("there is no run {index} here")))
     }
 
     /// The real path of something below a folder.
     ///
     /// # Errors
     /// When the path leads out of the folder in any way, or there is nothing.
-    pub(super) fn path(&self, folder: usize, path: &str) -> Result<PathBuf, ApiError> {
+    pub(super) fn path(&self, folder: usize, path: &str) -> Result<PathBuf, Refusal> {
         let root = self.folders.get(folder);
-        below(root.ok_or_else(|| ApiError::missing(format!("there is no folder {folder} here")))?, path)
+        below(root.ok_or_else(|| Refusal::missing(format!("there is no folder {folder} here")))?, path)
     }
 
     /// The folders and game files in a folder.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) fn entries(&self, folder: usize, path: &str) -> Result<Vec<Entry>, ApiError> {
+    pub(super) fn entries(&self, folder: usize, path: &str) -> Result<Vec<Entry>, Refusal> {
         let path = self.path(folder, path)?;
         let read =
-            std::fs::read_dir(&path).map_err(|error| ApiError::missing(format!("{}: {error}", last_part(&path))))?;
+            std::fs::read_dir(&path).map_err(|error| Refusal::missing(format!("{}: {error}", last_part(&path))))?;
         let mut entries: Vec<Entry> = read
             .filter_map(|entry| {
                 let entry = entry.ok()?;
@@ -125,23 +125,45 @@ impl Library {
     ///
     /// # Errors
     /// When there are none or the object is damaged.
-    pub(super) fn generation(&self, run: usize, generation: u32) -> Result<Games, ApiError> {
+    pub(super) fn generation(&self, run: usize, generation: u32) -> Result<Games, Refusal> {
         let (run, key) = (self.run(run)?, games_key(generation));
-        let size = run.store().size(&key).map_err(|error| ApiError::missing(format!("{key}: {error}")))?;
+        let size = run.store().size(&key).map_err(|error| Refusal::missing(format!("{key}: {error}")))?;
         if size.is_none_or(|size| size > LARGEST) {
             let problem = format!("{key}: expected an object of at most {} MiB", LARGEST >> 20);
-            return Err(ApiError::missing(problem));
+            return Err(Refusal::missing(problem));
         }
         // Errors name objects; where they lie is nobody's business.
-        let games = run.games(generation).map_err(|_| ApiError::bad(format!("{key} is damaged")))?;
+        let games = run.games(generation).map_err(|_| Refusal::bad(format!("{key} is damaged")))?;
         Ok(Box::new(games.into_iter().map(texts::bounded)))
+    }
+
+    /// A game of a file or a run, and the words that say where it comes from.
+    ///
+    /// # Errors
+    /// When there is no such game, or it cannot be read.
+    pub(super) fn recorded(&self, asked: &OpenGame) -> Result<(GameRecord, String), Refusal> {
+        match asked {
+            OpenGame::Text { .. } => Err(Refusal::bad("a text is in no file")),
+            OpenGame::File { folder, path, index } => {
+                let path = self.path(*folder, path)?;
+                let record = open(games(&path)?, *index)?;
+                let from = format!("{}, game {}", last_part(&path), record.game);
+                Ok((record, from))
+            }
+            OpenGame::Run { run, generation, index } => {
+                let record = open(self.generation(*run, *generation)?, *index)?;
+                let run = self.run_names().swap_remove(*run);
+                let from = format!("{run}, generation {generation}, game {}", record.game);
+                Ok((record, from))
+            }
+        }
     }
 
     /// The generations of a run that have games, rising.
     ///
     /// # Errors
     /// When there is no such run.
-    pub(super) fn generations(&self, run: usize) -> Result<Vec<u32>, ApiError> {
+    pub(super) fn generations(&self, run: usize) -> Result<Vec<u32>, Refusal> {
         Ok(self.run(run)?.generations().unwrap_or_default())
     }
 }
@@ -154,14 +176,14 @@ fn real_folder(path: &Path) -> Result<PathBuf, WebError> {
 }
 
 /// The real path of `path` below `root`, which is a real path itself.
-fn below(root: &Path, path: &str) -> Result<PathBuf, ApiError> {
+fn below(root: &Path, path: &str) -> Result<PathBuf, Refusal> {
     let outside =
-        || ApiError::bad(format!("path {path:?}: expected names below the folder, without .. and without links out"));
+        || Refusal::bad(format!("path {path:?}: expected names below the folder, without .. and without links out"));
     let relative = Path::new(path);
     if path.contains(['\\', '\0']) || !relative.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(outside());
     }
-    let real = root.join(relative).canonicalize().map_err(|_| ApiError::missing(format!("there is no {path:?}")))?;
+    let real = root.join(relative).canonicalize().map_err(|_| Refusal::missing(format!("there is no {path:?}")))?;
     if real.starts_with(root) { Ok(real) } else { Err(outside()) }
 }
 
@@ -177,8 +199,8 @@ pub(super) type Games = Box<dyn Iterator<Item = Result<GameRecord, String>>>;
 ///
 /// # Errors
 /// When the file cannot be read.
-pub(super) fn games(path: &Path) -> Result<Games, ApiError> {
-    let wrong = |problem: String| ApiError::bad(format!("{}: {problem}", last_part(path)));
+pub(super) fn games(path: &Path) -> Result<Games, Refusal> {
+    let wrong = |problem: String| Refusal::bad(format!("{}: {problem}", last_part(path)));
     let kind = ending(path).ok_or_else(|| wrong(format!("expected a file ending in {}", ENDINGS.join(", "))))?;
     let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
     if !size.is_file() || size.len() > LARGEST {
@@ -188,7 +210,7 @@ pub(super) fn games(path: &Path) -> Result<Games, ApiError> {
     Ok(match kind {
         "hgames" => {
             let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
-            let games = GameReader::new(last_part(path), bytes).map_err(ApiError::bad)?;
+            let games = GameReader::new(last_part(path), bytes).map_err(Refusal::bad)?;
             Box::new(games.map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)))
         }
         "jsonl" => {
@@ -198,7 +220,7 @@ pub(super) fn games(path: &Path) -> Result<Games, ApiError> {
         _ => {
             let games = hnefi_data::recorded_games(path, &USUAL).map_err(|error| match error {
                 DataError::Unreadable { problem, .. } => wrong(problem),
-                other => ApiError::bad(other),
+                other => Refusal::bad(other),
             })?;
             Box::new(games.map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)))
         }
@@ -219,7 +241,7 @@ pub(super) fn list(games: Games, first: usize, names: &HashMap<String, String>) 
                 number: Some(game.game),
                 plies: game.plies.len(),
                 result: texts::result(&game),
-                players: Some(game.players.map(|name| player(name, names))),
+                players: Some(game.players.map(|name| player_name(name, names))),
                 error: None,
             },
             Err(error) => {
@@ -234,23 +256,16 @@ pub(super) fn list(games: Games, first: usize, names: &HashMap<String, String>) 
 ///
 /// # Errors
 /// When there is no such game or it does not follow the rules.
-pub(super) fn open(mut games: Games, index: usize) -> Result<GameRecord, ApiError> {
-    let game = games.nth(index).ok_or_else(|| ApiError::missing(format!("there is no game {index} here")))?;
-    game.map_err(ApiError::bad)
-}
-
-/// A player's name: that of a network where its identity is known here, and no more of a long one than its beginning.
-pub(super) fn player(name: String, names: &HashMap<String, String>) -> String {
-    if let Some(known) = names.get(&name) {
-        return known.clone();
-    }
-    let is_identity = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_identity { format!("network {}", &name[..8]) } else { name.chars().take(60).collect() }
+fn open(mut games: Games, index: usize) -> Result<GameRecord, Refusal> {
+    let game = games.nth(index).ok_or_else(|| Refusal::missing(format!("there is no game {index} here")))?;
+    game.map_err(Refusal::bad)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::models::{Fit, Models};
+    use hnefi_board::{Fit, Players, adviser};
+
+    use super::super::models::Models;
     use super::*;
 
     #[test]
@@ -302,7 +317,7 @@ mod tests {
 
     #[test]
     fn networks_have_names_instead_of_identities() {
-        let names = Models::new(hnefi_inference::DeviceChoice::Cpu, Vec::new(), Vec::new(), None).names();
+        let names = Models::new(hnefi_inference::DeviceChoice::Cpu, Vec::new(), Vec::new(), None).identities();
         let card = hnefi_inference::pretrained("brandubh").expect("shipped").expect("loads").card;
         for (found, shown) in [
             (card.id, "brandubh".to_owned()),
@@ -310,7 +325,7 @@ mod tests {
             ("Anna".to_owned(), "Anna".to_owned()),
             ("x".repeat(500), "x".repeat(60)),
         ] {
-            assert_eq!(player(found, &names), shown);
+            assert_eq!(player_name(found, &names), shown);
         }
     }
 
@@ -325,7 +340,7 @@ mod tests {
             let (mut count, mut known) = (0, 0);
             for game in games(&folder.join(file)).expect("readable") {
                 let rules = game.unwrap_or_else(|problem| panic!("{file}: {problem}")).rules;
-                let (id, fit) = models.adviser(&rules).expect("an adviser");
+                let (id, fit) = adviser(&models, &rules).expect("an adviser");
                 assert_eq!(String::from(id), format!("model:shipped/{network}"));
                 count += 1;
                 known += u32::from(fit == Fit::Rules);

@@ -1,9 +1,8 @@
 //! A board for browsers: a small server with one hand-written page, for the person at this machine.
 //!
-//! The page draws and asks; everything it shows comes from here. A game lives in a room (`room.rs`), of which there are
-//! so many and no more (`rooms.rs`). The rules stay in Rust: the page is told the legal moves of each position.
-//! Searches run in a fixed number of threads that take turns (`workers.rs`) and are streamed to the page while they run
-//! (`events.rs`). The training page reads a run's directory (`crate::watch`).
+//! The page draws and asks; everything it shows comes from the board (`hnefi_board`), whose host this is (`host.rs`): a
+//! fixed number of threads takes turns with its searches, which are streamed to the page while they run (`events.rs`).
+//! The training page reads a run's directory (`crate::watch`).
 //!
 //! The server listens to this machine alone unless told otherwise, answers only to its own page (`guard.rs`), reads no
 //! file but the page's own and what lies below the folders it was given (`library.rs`), and holds bounded amounts of
@@ -14,21 +13,13 @@ mod error;
 mod events;
 mod first;
 mod guard;
+mod host;
 mod library;
 mod listener;
 mod models;
 mod named;
-mod queue;
-mod report;
-mod requests;
-mod room;
-mod rooms;
+mod queries;
 mod routes;
-mod strength;
-mod task;
-mod texts;
-mod view;
-mod workers;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -36,6 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hnefi_arena::players::PlayerSpec;
+use hnefi_board::{Board, BoardConfig, PlayerId};
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
 use hnefi_run::Run;
@@ -46,15 +38,19 @@ pub use error::WebError;
 
 use first::{Asked, Opponent};
 use guard::Hosts;
+use host::Process;
 use library::Library;
 use listener::Bounds;
-use models::{Models, PlayerId};
-use requests::NewGame;
-use rooms::Rooms;
-use workers::Workers;
+use models::Models;
 
 /// Game files that are read at once: each may take some hundred megabytes.
 const READERS: usize = 2;
+
+/// Searches that hold memory at once.
+const SEARCHES: usize = 8;
+
+/// How long a thread stays with one search.
+const SLICE: Duration = Duration::from_millis(100);
 
 /// What a server offers and how much of it.
 #[derive(Clone, Debug)]
@@ -128,11 +124,9 @@ pub struct WebServer {
 struct Server {
     hosts: Hosts,
     models: Arc<Models>,
-    library: Library,
-    rooms: Rooms,
-    workers: Workers,
-    /// The game that a page begins with.
-    first: NewGame,
+    library: Arc<Library>,
+    process: Arc<Process>,
+    board: Arc<Board>,
     /// Places for those who read game files.
     readers: Arc<Semaphore>,
     patience: Duration,
@@ -150,7 +144,7 @@ impl WebServer {
             config.folders.into_iter().partition(|folder| models::is_checkpoint(folder));
         let mut runs = config.runs;
         let WebConfig { rules, fen, people, opponent, .. } = config;
-        let asked = Asked { rules, fen, people, opponent };
+        let asked = Asked { rules, fen, opponent };
         let (named, offered) = match asked.prepare(config.device, &mut runs, &mut checkpoints)? {
             None => (None, None),
             Some(Opponent::Offered(id, strength)) => (None, Some((id, strength))),
@@ -162,18 +156,28 @@ impl WebServer {
                 .map_err(|error| WebError::Folder { path: path.clone(), problem: error.to_string() })
         };
         let runs: Vec<Arc<Run>> = runs.iter().map(open).collect::<Result<_, _>>()?;
-        let library = Library::new(&folders, runs.clone())?;
+        let library = Arc::new(Library::new(&folders, runs.clone())?);
         let listener = std::net::TcpListener::bind(address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let models = Arc::new(Models::new(config.device, runs, checkpoints, named));
+        let process = Arc::new(Process::new(library.clone()));
+        let limits = BoardConfig {
+            rooms: config.rooms,
+            listeners: config.listeners,
+            searches: SEARCHES,
+            slice: SLICE,
+            first: Board::first_game(&*models, rules, asked.fen, people, offered),
+            seed: config.seed,
+        };
+        let board = Arc::new(Board::new(process.clone(), models.clone(), limits));
+        host::search(&process, &board, config.threads);
         let server = Server {
             hosts: Hosts::new(address, &config.hosts),
-            workers: Workers::start(models.clone(), config.threads, config.seed),
-            first: asked.request(offered, &models),
             models,
             library,
-            rooms: Rooms::new(config.rooms, config.listeners),
+            process,
+            board,
             readers: Arc::new(Semaphore::new(READERS)),
             patience: config.patience,
         };

@@ -1,22 +1,18 @@
-//! The players a page may choose: shipped checkpoints, checkpoints of the runs named on the command line, and
-//! baselines.
-//!
-//! A page names a player by an id from the list it was given, such as `model:run/0`; never by a path.
+//! The networks a page may choose: shipped checkpoints, and checkpoints of the runs and folders named on the command
+//! line. Beside them the opponent that was named there.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hnefi_arena::players::{CheckpointSource, PlayerError};
-use hnefi_engine::{Preset, Rules};
+use hnefi_board::{Offer, Outsider, PlayerId, Players};
 use hnefi_inference::{
-    Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluators, pretrained, pretrained_names,
+    Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluators, pretrained_card, pretrained_names,
 };
 use hnefi_run::Run;
-use serde::{Deserialize, Serialize};
 
 use super::named::Named;
-use crate::choice::{WITHOUT_NETWORK, shipped_network};
 
 /// Networks kept in memory at once; the one used longest ago goes.
 const LOADED: usize = 6;
@@ -24,87 +20,8 @@ const LOADED: usize = 6;
 /// Checkpoints of one run that are offered, the newest among them.
 const PER_RUN: usize = 9;
 
-/// The deepest alpha-beta search offered: it cannot be interrupted, and on 11x11 a deeper one takes minutes.
-pub(super) const DEEPEST: u32 = 4;
-
 /// Something that makes evaluators of one network, one for each thread.
 type Factory = Arc<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;
-
-/// Who plays, as a page names it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(super) enum PlayerId {
-    /// Uniformly random moves.
-    Random,
-    /// Alpha-beta search to this depth.
-    AlphaBeta(u32),
-    /// A network by its key in the list.
-    Model(String),
-    /// The opponent named on the command line.
-    Named,
-}
-
-/// How well a player knows the rules of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Fit {
-    /// It learned other games, or nothing.
-    Other,
-    /// It learned a game like this one on this board.
-    Board,
-    /// It learned these rules.
-    Rules,
-}
-
-impl TryFrom<String> for PlayerId {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<PlayerId, String> {
-        match text.split_once(':') {
-            None if text == "random" => Ok(PlayerId::Random),
-            None if text == "opponent" => Ok(PlayerId::Named),
-            Some(("model", key)) if key.len() <= 80 => Ok(PlayerId::Model(key.to_owned())),
-            Some(("alphabeta", depth)) => match depth.parse() {
-                Ok(depth) if (1..=DEEPEST).contains(&depth) => Ok(PlayerId::AlphaBeta(depth)),
-                _ => Err(format!("alphabeta depth {depth:?}: expected 1 to {DEEPEST}")),
-            },
-            _ => Err(format!("unknown player {text:?}: expected random, alphabeta:DEPTH, model:KEY or opponent")),
-        }
-    }
-}
-
-impl From<PlayerId> for String {
-    fn from(id: PlayerId) -> String {
-        match id {
-            PlayerId::Random => "random".to_owned(),
-            PlayerId::AlphaBeta(depth) => format!("alphabeta:{depth}"),
-            PlayerId::Model(key) => format!("model:{key}"),
-            PlayerId::Named => "opponent".to_owned(),
-        }
-    }
-}
-
-/// One line of the list of players.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Offer {
-    pub(super) id: PlayerId,
-    pub(super) name: String,
-    /// Rulesets it was trained on; none for the baselines, which play them all.
-    pub(super) rulesets: Vec<String>,
-    pub(super) is_model: bool,
-}
-
-impl Offer {
-    /// How well it knows these rules.
-    pub(super) fn fit(&self, rules: &Rules) -> Fit {
-        let known: Vec<Preset> = self.rulesets.iter().filter_map(|name| Preset::from_name(name)).collect();
-        match rules.preset() {
-            Some(preset) if known.contains(&preset) => Fit::Rules,
-            _ if known.iter().any(|preset| preset.rules().resembles(rules)) => Fit::Board,
-            _ => Fit::Other,
-        }
-    }
-}
 
 /// The models, and those of them that are loaded.
 pub(super) struct Models {
@@ -127,131 +44,16 @@ impl Models {
         checkpoints: Vec<PathBuf>,
         named: Option<Named>,
     ) -> Models {
-        let card = |name| Some((name, pretrained(name)?.ok()?.card));
+        let card = |name| Some((name, pretrained_card(name)?.ok()?));
         let shipped = pretrained_names().into_iter().filter_map(card).collect();
         Models { device, runs, checkpoints, shipped, named, loaded: Mutex::new(Vec::new()) }
-    }
-
-    /// The opponent named on the command line.
-    pub(super) fn named(&self) -> Option<&Named> {
-        self.named.as_ref()
-    }
-
-    /// Everybody who can be asked to play, models first.
-    pub(super) fn offers(&self) -> Vec<Offer> {
-        let mut offers = Vec::new();
-        let mut add = |key: String, name: String, rulesets: Vec<String>| {
-            offers.push(Offer { id: PlayerId::Model(key), name, rulesets, is_model: true });
-        };
-        for (index, run) in self.runs.iter().enumerate() {
-            let name = run.name();
-            let generations = thinned(&newest_first(run));
-            for (place, &generation) in generations.iter().enumerate() {
-                let Some(card) = run.card(generation) else { continue };
-                let newest = place == 0;
-                let key = if newest { format!("run/{index}") } else { format!("run/{index}/{generation}") };
-                let note = if newest { ", newest" } else { "" };
-                add(key, format!("{name}, generation {generation}{note}"), card.rulesets);
-            }
-        }
-        for (index, folder) in self.checkpoints.iter().enumerate() {
-            if let Ok(card) = Checkpoint::load_card(folder) {
-                add(format!("given/{index}"), last_part(folder), card.rulesets);
-            }
-        }
-        for (name, card) in &self.shipped {
-            add(format!("shipped/{name}"), format!("{name}, shipped"), card.rulesets.clone());
-        }
-        if let Some(named) = &self.named {
-            let name = named.name().to_owned();
-            offers.push(Offer { id: PlayerId::Named, name, rulesets: Vec::new(), is_model: false });
-        }
-        for depth in 1..=DEEPEST {
-            let name = format!("alpha-beta, {depth} {}", if depth == 1 { "ply" } else { "plies" });
-            offers.push(Offer { id: PlayerId::AlphaBeta(depth), name, rulesets: Vec::new(), is_model: false });
-        }
-        let name = "random moves".to_owned();
-        offers.push(Offer { id: PlayerId::Random, name, rulesets: Vec::new(), is_model: false });
-        offers
-    }
-
-    /// The model that knows these rules best, to give views and hints, and how well; `None` when none knows the board.
-    pub(super) fn adviser(&self, rules: &Rules) -> Option<(PlayerId, Fit)> {
-        let offers = self.offers().into_iter().map(|offer| (offer.fit(rules), offer.id));
-        // Of those that fit alike the first of the list.
-        let best = offers.rev().max_by_key(|(fit, _)| *fit)?;
-        (best.0 != Fit::Other).then_some((best.1, best.0))
-    }
-
-    /// How well a player knows these rules.
-    pub(super) fn fit(&self, id: &PlayerId, rules: &Rules) -> Fit {
-        self.offers().iter().find(|offer| offer.id == *id).map_or(Fit::Other, |offer| offer.fit(rules))
-    }
-
-    /// What the networks that records name by their identity are called here.
-    pub(super) fn names(&self) -> HashMap<String, String> {
-        let mut names = HashMap::new();
-        for (name, card) in &self.shipped {
-            names.insert(card.id.clone(), (*name).to_owned());
-        }
-        for folder in &self.checkpoints {
-            if let Ok(card) = Checkpoint::load_card(folder) {
-                names.insert(card.id, last_part(folder));
-            }
-        }
-        for run in &self.runs {
-            for generation in newest_first(run) {
-                if let Some(card) = run.card(generation) {
-                    names.insert(card.id, format!("{} {generation}", run.name()));
-                }
-            }
-        }
-        names
-    }
-
-    /// Who plays by these rules where nobody is chosen: the model of a run or a folder that knows them best, else the
-    /// shipped one that is chosen everywhere, else none.
-    pub(super) fn opponent(&self, preset: Preset) -> PlayerId {
-        if let Some((PlayerId::Model(key), _)) = self.adviser(&preset.rules())
-            && !key.starts_with("shipped/")
-        {
-            return PlayerId::Model(key);
-        }
-        let shipped = shipped_network(preset).ok().map(|name| PlayerId::Model(format!("shipped/{name}")));
-        let without = || PlayerId::try_from(WITHOUT_NETWORK.to_owned()).unwrap_or(PlayerId::Random);
-        shipped.unwrap_or_else(without)
-    }
-
-    /// What a page calls a player.
-    ///
-    /// # Errors
-    /// When there is no such model.
-    pub(super) fn name(&self, id: &PlayerId) -> Result<String, String> {
-        match id {
-            PlayerId::Random => Ok("random moves".to_owned()),
-            PlayerId::AlphaBeta(depth) => Ok(format!("alpha-beta {depth}")),
-            PlayerId::Model(key) => self.place(key).map(|(_, name, _)| name),
-            PlayerId::Named => self
-                .named
-                .as_ref()
-                .map(|named| named.name().to_owned())
-                .ok_or("nobody was named on the command line".to_owned()),
-        }
-    }
-
-    /// An identity that stays with one network, while `run/0` moves on to the newest.
-    ///
-    /// # Errors
-    /// When there is no such model.
-    pub(super) fn resolve(&self, key: &str) -> Result<String, String> {
-        self.place(key).map(|(_, _, resolved)| resolved)
     }
 
     /// Makes evaluators of a network, which is loaded if it is not.
     ///
     /// # Errors
     /// When there is no such model or it cannot be loaded.
-    pub(super) fn factory(&self, key: &str) -> Result<Factory, String> {
+    fn factory(&self, key: &str) -> Result<Factory, String> {
         let (source, name, resolved) = self.place(key)?;
         if let Some(found) = self.loaded_before(&resolved) {
             return Ok(found);
@@ -315,6 +117,71 @@ impl Models {
     }
 }
 
+impl Players for Models {
+    fn networks(&self) -> Vec<Offer> {
+        let mut offers = Vec::new();
+        let mut add = |key: String, name: String, rulesets: Vec<String>| {
+            offers.push(Offer { id: PlayerId::Model(key), name, rulesets, is_model: true });
+        };
+        for (index, run) in self.runs.iter().enumerate() {
+            let name = run.name();
+            let generations = thinned(&newest_first(run));
+            for (place, &generation) in generations.iter().enumerate() {
+                let Some(card) = run.card(generation) else { continue };
+                let newest = place == 0;
+                let key = if newest { format!("run/{index}") } else { format!("run/{index}/{generation}") };
+                let note = if newest { ", newest" } else { "" };
+                add(key, format!("{name}, generation {generation}{note}"), card.rulesets);
+            }
+        }
+        for (index, folder) in self.checkpoints.iter().enumerate() {
+            if let Ok(card) = Checkpoint::load_card(folder) {
+                add(format!("given/{index}"), last_part(folder), card.rulesets);
+            }
+        }
+        for (name, card) in &self.shipped {
+            add(format!("shipped/{name}"), format!("{name}, shipped"), card.rulesets.clone());
+        }
+        offers
+    }
+
+    fn name(&self, key: &str) -> Result<String, String> {
+        self.place(key).map(|(_, name, _)| name)
+    }
+
+    fn resolve(&self, key: &str) -> Result<String, String> {
+        self.place(key).map(|(_, _, resolved)| resolved)
+    }
+
+    fn evaluator(&self, key: &str) -> Result<Option<Box<dyn Evaluator>>, String> {
+        Ok(Some(self.factory(key)?()))
+    }
+
+    fn identities(&self) -> HashMap<String, String> {
+        let mut names = HashMap::new();
+        for (name, card) in &self.shipped {
+            names.insert(card.id.clone(), (*name).to_owned());
+        }
+        for folder in &self.checkpoints {
+            if let Ok(card) = Checkpoint::load_card(folder) {
+                names.insert(card.id, last_part(folder));
+            }
+        }
+        for run in &self.runs {
+            for generation in newest_first(run) {
+                if let Some(card) = run.card(generation) {
+                    names.insert(card.id, format!("{} {generation}", run.name()));
+                }
+            }
+        }
+        names
+    }
+
+    fn outsider(&self) -> Option<&dyn Outsider> {
+        self.named.as_ref().map(|named| named as &dyn Outsider)
+    }
+}
+
 /// Whether the folder holds a checkpoint, by its card.
 pub(super) fn is_checkpoint(folder: &Path) -> bool {
     Checkpoint::load_card(folder).is_ok_and(|card: Card| !card.id.is_empty())
@@ -343,18 +210,10 @@ pub(super) fn last_part(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use hnefi_board::{Fit, adviser};
+    use hnefi_engine::{Preset, Rules};
 
-    #[test]
-    fn ids_go_to_text_and_back_and_no_others_are_read() {
-        for text in ["random", "alphabeta:3", "model:shipped/brandubh", "model:run/0/12", "opponent"] {
-            let id = PlayerId::try_from(text.to_owned()).expect(text);
-            assert_eq!(String::from(id), text);
-        }
-        for text in ["", "alphabeta", "alphabeta:0", "alphabeta:99", "uci:rm", "random:1", "rollout:5"] {
-            assert!(PlayerId::try_from(text.to_owned()).is_err(), "{text}");
-        }
-    }
+    use super::*;
 
     #[test]
     fn keys_lead_to_listed_places_only() {
@@ -372,18 +231,18 @@ mod tests {
         for preset in Preset::ALL {
             let shipped =
                 hnefi_inference::pretrained_for(preset).map(|name| PlayerId::Model(format!("shipped/{name}")));
-            assert_eq!(models.adviser(&preset.rules()).map(|(id, _)| id), shipped, "{preset}");
+            assert_eq!(adviser(&models, &preset.rules()).map(|(id, _)| id), shipped, "{preset}");
         }
         let played_on = Rules { repetition: hnefi_engine::Repetition::Ignore, ..Preset::Copenhagen.rules() };
         assert_eq!(played_on.preset(), None);
-        let (id, fit) = models.adviser(&played_on).expect("the network of the board");
+        let (id, fit) = adviser(&models, &played_on).expect("the network of the board");
         assert_eq!((String::from(id).as_str(), fit), ("model:shipped/copenhagen", Fit::Board));
     }
 
     #[test]
     fn errors_of_damaged_checkpoints_name_no_folder_of_this_machine() {
         let folder = tempfile::tempdir().expect("a folder");
-        let card = serde_json::to_string(&pretrained("brandubh").expect("shipped").expect("loads").card).expect("JSON");
+        let card = serde_json::to_string(&pretrained_card("brandubh").expect("shipped").expect("sound")).expect("JSON");
         std::fs::write(folder.path().join("card.json"), card).expect("a file");
         let models = Models::new(DeviceChoice::Cpu, Vec::new(), vec![folder.path().to_owned()], None);
         let Err(problem) = models.factory("given/0") else { panic!("there are no weights") };

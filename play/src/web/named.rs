@@ -7,9 +7,8 @@
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hnefi_arena::players::{Choice, Player, PlayerSpec};
-use hnefi_engine::Game;
-use hnefi_search::Rng;
+use hnefi_arena::players::{Player, PlayerSpec};
+use hnefi_board::{Answer, Outsider, Question};
 
 /// A player and what pages call it.
 pub(super) struct Named {
@@ -24,37 +23,25 @@ struct Seat {
     game: Option<(u64, u64)>,
 }
 
-/// What it is asked.
-pub(super) struct Question {
-    /// Numbers of the room and of the game in it.
-    pub(super) game: (u64, u64),
-    pub(super) played: Game,
-    pub(super) rng: Rng,
-}
-
-/// What it says to it, once.
-pub(super) type Answer = Receiver<Result<Choice, String>>;
-
 impl Named {
     pub(super) fn new(spec: &PlayerSpec, player: Box<dyn Player>) -> Named {
         Named { spec: spec.to_string(), name: name(spec), seat: Arc::new(Mutex::new(Seat { player, game: None })) }
     }
 
-    /// What pages call it: no path of this machine is in it.
-    pub(super) fn name(&self) -> &str {
+}
+
+impl Outsider for Named {
+    /// No path of this machine is in it.
+    fn name(&self) -> &str {
         &self.name
     }
 
-    /// Asks for a move. While another question is thought about this one waits; if it is not `wanted` any more when its
-    /// turn comes, there is no answer.
-    ///
-    /// # Errors
-    /// When the system cannot start a thread.
-    pub(super) fn ask(
+    /// While another question is thought about this one waits.
+    fn ask(
         &self,
         mut question: Question,
-        wanted: impl Fn() -> bool + Send + 'static,
-    ) -> std::io::Result<Answer> {
+        wanted: Box<dyn Fn() -> bool + Send>,
+    ) -> Result<Receiver<Result<Answer, String>>, String> {
         let (sender, answer) = channel();
         let (seat, spec, name) = (self.seat.clone(), self.spec.clone(), self.name.clone());
         let think = move || {
@@ -69,10 +56,11 @@ impl Named {
             let choice = seat.player.choose(&question.played, &mut question.rng);
             // Errors name the player by its spec, command line and all.
             let choice = choice.map_err(|error| error.to_string().replace(&spec, &name));
+            let answer = choice.map(|choice| Answer { mv: choice.mv, wdl: choice.wdl, playouts: choice.playouts });
             // Nobody may be listening any more.
-            let _ = sender.send(choice);
+            let _ = sender.send(answer);
         };
-        std::thread::Builder::new().name("opponent".to_owned()).spawn(think)?;
+        std::thread::Builder::new().name("opponent".to_owned()).spawn(think).map_err(|error| error.to_string())?;
         Ok(answer)
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Store, StoreError, games_number};
 use crate::codec::{GameReader, decode_games};
-use crate::record::{GameRecord, RecordError};
+use hnefi_record::{GameRecord, RecordError};
 
 /// A file that could not be read, with the reason.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use crate::DataError;
 use crate::export::facts::rules_name;
 use crate::export::parts::Entry;
 use crate::export::schema::{self, Field};
-use crate::jsonl::end;
+use hnefi_record::{TextError, end};
 
 /// The columns, in the order of the schema.
 pub(super) struct GameRows {
@@ -80,7 +80,7 @@ impl Rows for GameRows {
         let options = match record.rules.preset() {
             Some(_) => None,
             None => Some(
-                serde_json::to_string(&record.rules).map_err(|source| DataError::Json { game: record.game, source })?,
+                serde_json::to_string(&record.rules).map_err(|source| TextError::Json { game: record.game, source })?,
             ),
         };
         let (status, reason) = end(record);

@@ -11,7 +11,7 @@ use crate::export::facts::{GameFacts, contents, legal_indices, triple};
 use crate::export::parts::Entry;
 use crate::export::schema::{self, Field};
 use crate::export::{BoardColumns, PolicyColumns, SourceGame};
-use crate::steps::Step;
+use hnefi_record::Step;
 
 /// The columns, in the order of the schema.
 pub(super) struct PositionRows {

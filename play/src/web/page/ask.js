@@ -1,22 +1,19 @@
-// Talking to the server.
+// Talking to the board, wherever it is, and the small things that every part of the page needs.
 
-/** Sends a request and gives its answer; an error carries the server's words. */
+import { send } from "./transport.js";
+
+/** Sends a request and gives its answer; an error carries the board's words. */
 export async function ask(path, { method = "GET", body } = {}) {
-  const options = { method };
-  if (body !== undefined) {
-    options.headers = { "Content-Type": "application/json" };
-    options.body = JSON.stringify(body);
-  }
-  let response;
+  const { status, text } = await send(method, path, body === undefined ? undefined : JSON.stringify(body));
+  let answer;
   try {
-    response = await fetch(path, options);
+    answer = JSON.parse(text);
   } catch {
-    throw new Error("The server does not answer. Is hnefi still running?");
+    answer = { error: `The server answered ${status}.` };
   }
-  const answer = await response.json().catch(() => ({ error: `The server answered ${response.status}.` }));
-  if (!response.ok) {
-    const error = new Error(answer.error ?? `The server answered ${response.status}.`);
-    error.status = response.status;
+  if (status >= 400) {
+    const error = new Error(answer.error ?? `The server answered ${status}.`);
+    error.status = status;
     throw error;
   }
   return answer;

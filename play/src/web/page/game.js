@@ -1,4 +1,4 @@
-// The board's page: one game, its controls, and what the server says of it.
+// The board's page: one game, its controls, and what the board says of it.
 
 import { analyse, openAnalysis, showAnalysis } from "./analysis.js";
 import { ask, dialog, make, post } from "./ask.js";
@@ -10,6 +10,7 @@ import { newGame } from "./newgame.js";
 import { openGame, pasteGame } from "./open.js";
 import { arrows, heat, occupancy, short } from "./overlays.js";
 import { piece } from "./pieces.js";
+import { listen, save } from "./transport.js";
 
 const $ = (id) => document.getElementById(id);
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -27,7 +28,7 @@ const board = new Board($("board"), {
   onMove: (from, to) => act("move", { move: from + to, stamp: page.state.stamp }),
   onBuild: () => showReport(),
 });
-let stream = null;
+let leave = null;
 
 /** Takes in a state, unless a newer one is shown already. */
 export function take(state) {
@@ -56,24 +57,18 @@ function seatViewer(state) {
 
 /** Listens to a game. */
 function follow(id) {
-  stream?.close();
+  leave?.();
   history.replaceState(null, "", `#${id}`);
-  stream = new EventSource(`/api/games/${id}/events`);
-  stream.addEventListener("state", (event) => {
-    lost(false);
-    take(JSON.parse(event.data));
-  });
-  stream.addEventListener("search", (event) => {
-    const report = JSON.parse(event.data);
-    if (report.stamp !== page.state?.stamp) return;
-    page.report = report;
-    showReport();
-  });
-  const mine = stream;
-  stream.addEventListener("error", () => {
-    if (mine !== stream) return;
-    if (mine.readyState === EventSource.CLOSED) complain("The server does not know this game any more; begin a new one.");
-    else lost(true);
+  leave = listen(id, {
+    told: (name, data) => {
+      const news = JSON.parse(data);
+      if (name === "state") return take(news);
+      if (news.stamp !== page.state?.stamp) return;
+      page.report = news;
+      showReport();
+    },
+    lost,
+    gone: () => complain("This game is not known any more; begin a new one."),
   });
 }
 
@@ -89,7 +84,7 @@ export function complain(message) {
   $("problem").hidden = !message;
 }
 
-/** Asks the server to do something with the game, and shows what came of it. */
+/** Asks the board to do something with the game, and shows what came of it. */
 export async function act(what, body = {}) {
   try {
     take(await post(`/api/games/${page.state.id}/${what}`, body));
@@ -248,7 +243,7 @@ function resign() {
     [button("Play on", "play-on", () => {}), button("Resign", "resign-now", () => act("resign"), true)]);
 }
 
-function listen() {
+function connect() {
   $("new").addEventListener("click", () => newGame());
   $("undo").addEventListener("click", () => act("undo"));
   $("redo").addEventListener("click", () => act("redo"));
@@ -265,10 +260,7 @@ function listen() {
   $("paste").addEventListener("click", () => pasteGame());
   $("edit").addEventListener("click", () => editPosition());
   for (const format of ["pgn", "jsonl"]) {
-    $(`save-${format}`).addEventListener("click", () => {
-      const link = make("a", { href: `/api/games/${page.state.id}/export?format=${format}`, download: `game.${format}` });
-      link.click();
-    });
+    $(`save-${format}`).addEventListener("click", () => save(`/api/games/${page.state.id}/export?format=${format}`, `game.${format}`));
   }
   $("copy-fen").addEventListener("click", async () => {
     try {
@@ -292,14 +284,14 @@ function listen() {
 }
 
 async function begin() {
-  listen();
+  connect();
   try {
     page.setup = await ask("/api/setup");
     $("to-watch").hidden = page.setup.runs.length === 0;
     const asked = new URLSearchParams(location.search);
     const id = location.hash.slice(1);
     if (asked.has("run")) {
-      history.replaceState(null, "", "/");
+      history.replaceState(null, "", location.pathname);
       const [run, generation, index] = ["run", "generation", "index"].map((name) => Number(asked.get(name)));
       return await enter("/api/games/open", { run: { run, generation, index } });
     }

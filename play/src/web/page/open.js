@@ -3,8 +3,12 @@
 import { analyse } from "./analysis.js";
 import { ask, dialog, make } from "./ask.js";
 import { enter, page } from "./game.js";
+import { withoutFolders } from "./transport.js";
 
 const $ = (id) => document.getElementById(id);
+
+/** The largest file that is opened from this device, in bytes. */
+const LARGEST = 64 << 20;
 
 /** A dialog with a field for a FEN, moves, or a whole game. */
 export function pasteGame() {
@@ -53,11 +57,27 @@ export function openGame() {
   function top() {
     const runs = setup.runs.map((name, run) => item(name, "run", () => generations(name, run)));
     const folders = setup.folders.map((name, folder) => item(name, "folder", () => entries(folder, name, [])));
-    if (runs.length + folders.length === 0) {
+    if (withoutFolders === null) {
+      body.replaceChildren(make("p", {}, "A game as saved here, as text (.pgn) or JSON (.jsonl); of several the first."), chooser());
+    } else if (runs.length + folders.length === 0) {
       body.replaceChildren(make("p", {}, "The server was given no folders. Start it with"),
-        make("pre", {}, "hnefi play --web --run runs/quick --games FOLDER"),
+        make("pre", {}, withoutFolders),
         make("p", {}, "to open the games of a run and game files (.pgn, .jsonl, .csv, .otg, .hgames) below a folder."));
     } else list("Runs and folders", [...runs, ...folders]);
+  }
+
+  /** A field for a file of this device. */
+  function chooser() {
+    const field = make("input", { type: "file", id: "open-file", accept: ".pgn,.jsonl,.json,.txt", "aria-label": "File of a game" });
+    field.addEventListener("change", guarded(async () => {
+      const [file] = field.files;
+      if (!file) return;
+      if (file.size > LARGEST) throw new Error(`${file.name} has ${file.size} bytes; expected at most ${LARGEST}`);
+      const whole = (await file.text()).trim();
+      const text = whole.startsWith("{") ? whole.split("\n")[0] : whole;
+      await enterGame({ text: { text, rules: setup.first.rules } })();
+    }));
+    return field;
   }
 
   async function generations(name, run) {

@@ -1,0 +1,44 @@
+//! A game on a board for a page: requests in, JSON views out, searches in slices.
+//!
+//! A [`Board`] holds games in rooms. [`Board::handle`] answers a page's requests, [`Board::listen`] tells a page what
+//! happens in a game, and [`Board::work`] does a slice of the searches that the games need. The page knows no rules:
+//! every view brings the legal moves.
+//!
+//! Nothing here opens a file or a socket, starts a thread or reads a clock: a [`Host`] says what time it is, is told of
+//! work and of changes, and finds recorded games; [`Players`] knows the networks. So one board serves pages from a
+//! server with threads, and a page without a server from a worker of its own.
+
+mod backend;
+mod board;
+mod choice;
+mod line;
+mod listening;
+mod players;
+mod refusal;
+mod report;
+mod requests;
+mod room;
+mod rooms;
+mod searches;
+mod seat;
+mod session;
+mod strength;
+mod task;
+pub mod texts;
+mod view;
+pub mod words;
+
+pub use backend::{Host, Outsider, Players, Question};
+pub use board::{Board, BoardConfig, Reply, Request};
+pub use choice::{WITHOUT_NETWORK, foreign, shipped_network};
+pub use line::Next;
+pub use listening::{Event, Listener};
+pub use players::{DEEPEST, Fit, Offer, PlayerId, adviser, player_name};
+pub use refusal::Refusal;
+pub use requests::{NewGame, OpenGame, SeatRequest};
+pub use rooms::Listening;
+pub use searches::Kept;
+pub use seat::Seat;
+pub use session::{Chances, NoResignation, Session};
+pub use strength::Strength;
+pub use task::{Answer, Task};

@@ -1,0 +1,250 @@
+//! One game in one place: the session, who sits where, what is being searched, and who is looking on.
+//!
+//! A room never computes. Whatever changes it asks for the work that the new state needs ([`Inside::job`]) and takes in
+//! what the searches find, unless the state has changed meanwhile: every piece of work carries a ticket, and only the
+//! newest counts.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hnefi_engine::{Move, Side};
+use hnefi_inference::Wdl;
+
+use super::players::{Fit, PlayerId};
+use super::report::Report;
+use super::strength::Strength;
+use crate::{Chances, Seat, Session};
+
+/// Plies a game may have here. Longer than any sensible one, and a bound on the memory of a hostile one.
+pub(super) const LONGEST: usize = 1_000;
+
+/// A player in a room.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RoomPlayer {
+    pub(super) id: PlayerId,
+    pub(super) name: String,
+    pub(super) strength: Strength,
+}
+
+/// Work for a search, for the position on the board.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Job {
+    /// A player's move, shown no earlier than that.
+    Move { id: PlayerId, strength: Strength },
+    /// Advice for the person to move.
+    Hint { id: PlayerId },
+    /// A short look, so that the bar and the graph know the position.
+    Glance { id: PlayerId },
+    /// A search that goes on until something changes.
+    Analyse { id: PlayerId },
+}
+
+/// Work under way: a job, the state of the game it belongs to, and its number.
+#[derive(Clone, Debug)]
+pub(super) struct Ticket {
+    pub(super) job: Job,
+    pub(super) stamp: u64,
+    pub(super) number: u64,
+}
+
+/// Advice, as long as the position stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hint {
+    pub(super) stamp: u64,
+    pub(super) mv: Move,
+}
+
+/// What is in a room.
+pub(super) struct Inside {
+    pub(super) game: Session,
+    pub(super) seats: [Seat<RoomPlayer>; 2],
+    /// Who analyses and gives hints; `None` where no model knows the rules.
+    pub(super) adviser: Option<PlayerId>,
+    pub(super) adviser_name: String,
+    /// How well the adviser knows the rules.
+    pub(super) adviser_fit: Fit,
+    pub(super) analysing: bool,
+    /// Where the game comes from, when it was opened.
+    pub(super) title: Option<String>,
+    /// Who played the game that was opened, by [`Side::index`], where the record says it.
+    pub(super) players: [Option<String>; 2],
+    /// The moves of an opened game, to come back to.
+    pub(super) opened: Option<Vec<Move>>,
+    pub(super) hint: Option<Hint>,
+    pub(super) hint_wanted: bool,
+    pub(super) report: Option<Report>,
+    pub(super) problem: Option<String>,
+    pub(super) ticket: Option<Ticket>,
+    /// What was finished or failed for a stamp and need not be begun again.
+    done: Vec<(u64, Job)>,
+    tickets: u64,
+    /// Counts changes of the state and of the report.
+    pub(super) state_count: u64,
+    pub(super) report_count: u64,
+    /// When the game was changed last, since the host began.
+    pub(super) used: Duration,
+}
+
+/// A room, and how many are listening.
+pub(super) struct Room {
+    pub(super) id: String,
+    /// How many rooms were opened before it.
+    pub(super) number: u64,
+    inside: Mutex<Inside>,
+    listeners: AtomicUsize,
+}
+
+impl Room {
+    pub(super) fn new(id: String, number: u64, game: Session, seats: [Seat<RoomPlayer>; 2], now: Duration) -> Room {
+        let inside = Inside {
+            game,
+            seats,
+            adviser: None,
+            adviser_name: String::new(),
+            adviser_fit: Fit::Other,
+            analysing: false,
+            title: None,
+            players: [None, None],
+            opened: None,
+            hint: None,
+            hint_wanted: false,
+            report: None,
+            problem: None,
+            ticket: None,
+            done: Vec::new(),
+            tickets: 0,
+            state_count: 1,
+            report_count: 0,
+            used: now,
+        };
+        Room { id, number, inside: Mutex::new(inside), listeners: AtomicUsize::new(0) }
+    }
+
+    /// The inside. A panic of another thread leaves a game that is still whole: every change is one call to the
+    /// session.
+    pub(super) fn enter(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn listeners(&self) -> &AtomicUsize {
+        &self.listeners
+    }
+
+    /// Whether anybody is looking on.
+    pub(super) fn is_watched(&self) -> bool {
+        self.listeners.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Inside {
+    /// Notes that the state has changed and must be shown anew.
+    pub(super) fn changed(&mut self, now: Duration) {
+        self.state_count += 1;
+        self.used = now;
+    }
+
+    /// The work that the present state needs, the most urgent first.
+    fn job(&self, watched: bool) -> Option<Job> {
+        if self.game.ending().is_some() {
+            return None;
+        }
+        let stamp = self.game.stamp();
+        let open = |job: &Job| !self.done.iter().any(|(at, done)| *at == stamp && done == job);
+        let side = self.game.side_to_move();
+        if let Seat::Player(RoomPlayer { id, strength, .. }) = &self.seats[side.index()] {
+            // Two players go on by themselves only while somebody looks on. Who looks back at an earlier position does
+            // not want it played on from there.
+            let unattended = !self.game.has_person() && !watched;
+            let looking_back = self.game.has_taken_back();
+            let job = Job::Move { id: id.clone(), strength: *strength };
+            return (open(&job) && !unattended && !looking_back).then_some(job);
+        }
+        let id = self.adviser.clone()?;
+        if self.hint_wanted {
+            return Some(Job::Hint { id }).filter(open);
+        }
+        if self.analysing {
+            let job = Job::Analyse { id };
+            return (watched && open(&job)).then_some(job);
+        }
+        let viewed = self.game.views()[self.game.game().len()].is_some();
+        let job = Job::Glance { id };
+        (watched && !viewed && self.adviser_fit != Fit::Other && open(&job)).then_some(job)
+    }
+
+    /// Compares the work under way with what is wished for: `Some` is new work to hand out.
+    pub(super) fn next_work(&mut self, watched: bool) -> Option<Ticket> {
+        let job = self.job(watched);
+        let stamp = self.game.stamp();
+        if let (Some(ticket), Some(job)) = (&self.ticket, &job)
+            && ticket.stamp == stamp
+            && ticket.job == *job
+        {
+            return None;
+        }
+        self.ticket = job.map(|job| {
+            self.tickets += 1;
+            Ticket { job, stamp, number: self.tickets }
+        });
+        self.ticket.clone()
+    }
+
+    /// Whether work with this number is still wanted.
+    pub(super) fn wants(&self, number: u64) -> bool {
+        self.ticket.as_ref().is_some_and(|ticket| ticket.number == number)
+    }
+
+    /// Takes the work off the list and remembers not to begin it again for this position.
+    pub(super) fn finish(&mut self, problem: Option<String>) {
+        if let Some(ticket) = self.ticket.take() {
+            self.done.retain(|(stamp, _)| *stamp == ticket.stamp);
+            self.done.push((ticket.stamp, ticket.job));
+        }
+        self.hint_wanted = false;
+        if problem.is_some() {
+            self.problem = problem;
+        }
+        self.state_count += 1;
+    }
+
+    /// Forgets what has failed, so that it is tried again.
+    pub(super) fn retry(&mut self) {
+        self.done.clear();
+        self.problem = None;
+    }
+
+    /// Plays a move, whoever made it.
+    ///
+    /// # Errors
+    /// When it is illegal or the game is longer than boards keep; the message says so.
+    pub(super) fn play(&mut self, mv: Move, now: Duration) -> Result<(), String> {
+        if self.game.game().len() >= LONGEST {
+            return Err(format!("games of more than {LONGEST} plies are not kept here"));
+        }
+        self.game.play(mv).map_err(|illegal| illegal.to_string())?;
+        self.changed(now);
+        Ok(())
+    }
+
+    /// A player's view of the position on the board.
+    pub(super) fn note_view(&mut self, wdl: Wdl, playouts: u32) {
+        let known = self.game.views()[self.game.game().len()].map_or(0, |(_, playouts)| playouts);
+        if playouts >= known {
+            self.game.note_view(Chances::of(wdl, self.game.side_to_move()), playouts);
+        }
+    }
+
+    /// How long a player's move is held back, so that a person sees what happened before.
+    pub(super) fn pace(&self) -> Duration {
+        if self.game.has_person() { Duration::from_millis(350) } else { Duration::from_millis(800) }
+    }
+
+    /// The name of who sits there, or once sat in a game that was opened.
+    pub(super) fn player_name(&self, side: Side) -> String {
+        match &self.seats[side.index()] {
+            Seat::Person => self.players[side.index()].clone().unwrap_or_else(|| "person".to_owned()),
+            Seat::Player(player) => player.name.clone(),
+        }
+    }
+}

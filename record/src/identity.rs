@@ -1,0 +1,71 @@
+//! Ids of games, which do not depend on run or file.
+
+use std::fmt;
+
+use hnefi_engine::{Layout, Position};
+use sha2::{Digest, Sha256};
+
+use crate::GameRecord;
+
+/// The id of a game: the SHA-256 of its board size, start and moves.
+///
+/// The hashed text is `N\nFEN\nMOVES`: the side of the board, the FEN of the start (empty for the start that all rules
+/// but Historical Hnefatafl have on this board) and the moves as `a4b4` separated by spaces. The number of the game and its run are not hashed, so copies of a game have
+/// one id and are in the same split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GameId([u8; 32]);
+
+impl GameId {
+    /// The id of a game.
+    pub fn of(game: &GameRecord) -> GameId {
+        let size = game.rules.size();
+        let start = match (&game.start, game.rules.layout) {
+            (Some(fen), _) => fen.clone(),
+            (None, Layout::Seven | Layout::Nine | Layout::Eleven) => String::new(),
+            (None, Layout::LewisCross) => Position::start(&game.rules).fen(),
+        };
+        let mut text = format!("{}\n{start}\n", size.side());
+        for (index, ply) in game.plies.iter().enumerate() {
+            if index > 0 {
+                text.push(' ');
+            }
+            text.push_str(&ply.mv.text(size));
+        }
+        GameId(Sha256::digest(text.as_bytes()).into())
+    }
+
+    /// The first eight bytes, big-endian.
+    pub fn number(self) -> u64 {
+        first_eight(&self.0)
+    }
+
+    /// A number in [0, 1), uniformly distributed over games: the first eight bytes, big-endian, divided by 2^64.
+    pub fn share(self) -> f64 {
+        unit(&self.0)
+    }
+
+    /// A number as [`GameId::share`] that depends on a seed and is independent of other seeds.
+    pub fn share_of(self, seed: u64) -> f64 {
+        let mut hash = Sha256::new();
+        hash.update(seed.to_le_bytes());
+        hash.update(self.0);
+        unit(&<[u8; 32]>::from(hash.finalize()))
+    }
+}
+
+fn first_eight(hash: &[u8; 32]) -> u64 {
+    hash[..8].iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
+
+/// The first eight bytes, big-endian, divided by 2^64.
+fn unit(hash: &[u8; 32]) -> f64 {
+    // A double has 53 bits; more could round up to 1.
+    (first_eight(hash) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// The first eight bytes in hexadecimal: the field `game_id` of datasets.
+impl fmt::Display for GameId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0[..8].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

@@ -1,0 +1,50 @@
+//! A game as it was played: its record, its id, and the record as text.
+//!
+//! [`pgn::text`] writes a game as PGN-like text and [`PgnReader`] reads it back; [`json_line`] writes it as one line of
+//! JSON. Nothing here opens a file, so whoever shows games can use it, a page in a browser included.
+
+mod identity;
+mod json_line;
+pub mod pgn;
+mod record;
+mod rules_text;
+mod steps;
+
+pub use identity::GameId;
+pub use json_line::{end, json_line};
+pub use pgn::PgnReader;
+pub use record::{GameRecord, PlyRecord, RecordError, Replay};
+pub use rules_text::RulesText;
+pub use steps::{Step, walk};
+
+/// Why a game could not be written as text or read from it.
+#[derive(Debug, thiserror::Error)]
+pub enum TextError {
+    /// A stream of the caller failed.
+    #[error("{doing}: {source}")]
+    Stream {
+        /// The operation.
+        doing: &'static str,
+        /// The stream's error.
+        source: std::io::Error,
+    },
+    /// A record is inconsistent with its rules.
+    #[error(transparent)]
+    BadGame(#[from] RecordError),
+    /// A game cannot be represented in JSON.
+    #[error("game {game} as JSON: {source}")]
+    Json {
+        /// The game's number.
+        game: u64,
+        /// What JSON cannot represent.
+        source: serde_json::Error,
+    },
+    /// A game text cannot be parsed or breaks the rules.
+    #[error("line {line}: {problem}")]
+    BadText {
+        /// Line of the text, from 1.
+        line: usize,
+        /// What was found and what was expected.
+        problem: String,
+    },
+}

@@ -1,0 +1,36 @@
+// Keeps the page's files, so that it works without a network. The build writes version and files into it; files of
+// another version go when this one takes over.
+
+const VERSION = "@VERSION@";
+const FILES = ["@FILES@"];
+const scope = registration.scope;
+const own = `hnefi ${scope} `;
+
+addEventListener("install", (event) => {
+  const keep = async () => {
+    const cache = await caches.open(own + VERSION);
+    await cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })));
+  };
+  event.waitUntil(keep());
+});
+
+addEventListener("activate", (event) => {
+  const replace = async () => {
+    const names = await caches.keys();
+    await Promise.all(names.filter((name) => name.startsWith(own) && name !== own + VERSION).map((name) => caches.delete(name)));
+    await clients.claim();
+  };
+  event.waitUntil(replace());
+});
+
+addEventListener("message", ({ data }) => { if (data === "take over") skipWaiting(); });
+
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  if (request.method !== "GET" || !request.url.startsWith(scope)) return;
+  const answer = async () => {
+    const cache = await caches.open(own + VERSION);
+    return (await cache.match(request, { ignoreSearch: true })) ?? fetch(request);
+  };
+  event.respondWith(answer());
+});
