@@ -68,6 +68,7 @@ SKIPPED = [
         "builds; the other steps of .ci/run test",
     ),
     (r"^pip install \./python", "builds; scripts/check-python-package.sh tests"),
+    (r"build-site\.sh|http\.server", "builds, and serves without end; scripts/check-site.sh tests"),
     (r"their-engine|hnefatafl-text-protocol", "needs a program of others"),
     (r"^scripts/(ablate|shipped_history)\.py", "trains for an hour; needs the history of the repository"),
     (r"^scripts/check_(memory\.sh|dependencies\.py)", "is a step of .ci/run of its own"),

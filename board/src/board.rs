@@ -225,9 +225,7 @@ impl Board {
                     "redo" => self.change(id, |inside| moved(inside.game.redo(), "there is nothing to play again")),
                     "go" => self.go(id, request.read()?),
                     "back" => self.back(id),
-                    "resign" => {
-                        self.change(id, |inside| inside.game.resign().map(|_| ()).map_err(Refusal::conflict))
-                    }
+                    "resign" => self.change(id, |inside| inside.game.resign().map(|_| ()).map_err(Refusal::conflict)),
                     "hint" => self.hint(id),
                     "again" => self.again(id, request.read()?),
                     "analysis" => self.analysis(id, request.read()?),
@@ -430,8 +428,9 @@ impl Board {
 
     /// The game as a file to keep.
     fn export(&self, id: &str, query: &str) -> Answer {
-        let asked: ExportQuery = serde_urlencoded::from_str(query)
-            .map_err(|error| Refusal::bad(format!("the query {query:?}: {error}; expected format=pgn or format=jsonl")))?;
+        let asked: ExportQuery = serde_urlencoded::from_str(query).map_err(|error| {
+            Refusal::bad(format!("the query {query:?}: {error}; expected format=pgn or format=jsonl"))
+        })?;
         let room = self.rooms.get(id)?;
         let inside = room.enter();
         let mut record = inside.game.record(0);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::rooms::Listening;
 use crate::room::Room;
+use crate::rooms::Listening;
 use crate::view::StateView;
 
 /// One thing to tell.

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use hnefi_engine::{Preset, Rules};
 use serde::{Deserialize, Serialize};
 
-use crate::choice::{WITHOUT_NETWORK, shipped_network};
 use crate::Players;
+use crate::choice::{WITHOUT_NETWORK, shipped_network};
 
 /// The deepest alpha-beta search offered: it cannot be interrupted, and on 11x11 a deeper one takes minutes.
 pub const DEEPEST: u32 = 4;

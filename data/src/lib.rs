@@ -14,8 +14,8 @@ mod reference;
 mod replay;
 
 pub use export::{
-    BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameResult, PolicyColumns,
-    SourceGame, Splits, Table, export, export_unless, write_jsonl, write_pgn,
+    BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameResult, PolicyColumns, SourceGame,
+    Splits, Table, export, export_unless, write_jsonl, write_pgn,
 };
 pub use hnefi_record::{GameId, PgnReader, TextError};
 pub use import::{Imported, LeftOut, RecordedGames, import, recorded_games};

@@ -2,7 +2,7 @@
 
 mod games;
 
-use hnefi_data::{TextError, PgnReader, write_pgn};
+use hnefi_data::{PgnReader, TextError, write_pgn};
 use hnefi_engine::{Outcome, Reason, Side};
 use hnefi_run::GameRecord;
 

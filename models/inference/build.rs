@@ -23,9 +23,8 @@ fn main() -> io::Result<()> {
             .and_then(|()| writeln!(contents, "    include_bytes!({weights:?}),"))
             .expect("writing to a String does not fail");
     }
-    let tables = format!(
-        "static EMBEDDED: &[Embedded] = &[\n{cards}];\n\nstatic WEIGHTS: &[&[u8]] = &[\n{contents}];\n"
-    );
+    let tables =
+        format!("static EMBEDDED: &[Embedded] = &[\n{cards}];\n\nstatic WEIGHTS: &[&[u8]] = &[\n{contents}];\n");
     fs::write(out.join("pretrained.rs"), tables)
 }
 

@@ -11,9 +11,10 @@ use clap::{CommandFactory, Parser};
 use super::{Cli, Command};
 
 /// The crates' folders, each with a README.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 16] = [
     "arena",
     "bench",
+    "board",
     "data",
     "engine",
     "models",
@@ -21,10 +22,12 @@ const CRATES: [&str; 13] = [
     "models/kernels",
     "play",
     "python",
+    "record",
     "run",
     "search",
     "selfplay",
     "train",
+    "wasm",
 ];
 
 /// A document with its name, below the root of the repository.

@@ -115,9 +115,7 @@ impl Page {
 
     /// The next event, if there is anything to tell.
     pub fn news(&mut self) -> Option<Told> {
-        self.listeners
-            .iter_mut()
-            .find_map(|(&listener, told)| told.news().map(|event| Told { listener, event }))
+        self.listeners.iter_mut().find_map(|(&listener, told)| told.news().map(|event| Told { listener, event }))
     }
 
     /// Does a slice of the searches.

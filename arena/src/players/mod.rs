@@ -23,8 +23,8 @@ use hnefi_inference::{CheckpointError, EvalError, Wdl};
 use serde::{Deserialize, Serialize};
 
 pub use alphabeta::AlphaBeta;
-pub use htp::{HtpPlayer, HtpSpec};
 pub use hnefi_search::Limit;
+pub use htp::{HtpPlayer, HtpSpec};
 pub use model::{CheckpointSource, DEFAULT_PLAYOUTS, ModelCache, ModelPlayer, ModelSpec};
 pub use random::RandomPlayer;
 pub use rollout::Rollout;

@@ -7,8 +7,8 @@ use hnefi_inference::names::did_you_mean;
 use hnefi_run::GameRecord;
 
 use super::SourceGame;
-use crate::GameId;
 use crate::DataError;
+use crate::GameId;
 
 /// Conditions on games. The default takes every game.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::GameId;
 use crate::DataError;
+use crate::GameId;
 
 /// Names and shares of the parts of a dataset, such as `train=0.9,validation=0.05,test=0.05`.
 ///

@@ -188,8 +188,9 @@ pub(super) type Baseline = simd128::Simd128;
 pub(super) const BASELINE: &str =
     if cfg!(all(target_arch = "wasm32", target_feature = "simd128")) { "SIMD128" } else { "portable" };
 
-/// Rows of its register block: a register of four floats leaves room for fewer rows of a panel.
-pub(super) const BASELINE_ROWS: usize = if <Baseline as Vector>::LANES < 8 { 3 } else { super::BLOCK };
+/// Rows of its register block: where a panel takes four registers, two rows of sums and the operands fill the sixteen
+/// that engines have on x86-64.
+pub(super) const BASELINE_ROWS: usize = if <Baseline as Vector>::LANES < 8 { 2 } else { super::BLOCK };
 
 #[cfg(target_arch = "x86_64")]
 pub(super) use avx2::Avx2;

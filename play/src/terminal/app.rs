@@ -10,8 +10,8 @@ use hnefi_engine::{Bitboard, Move, Side, Square};
 
 use super::board::Geometry;
 use super::input::Action;
-use crate::{Chances, Seat, Session, Table};
 use crate::thinker::Thinker;
+use crate::{Chances, Seat, Session, Table};
 use crate::{PlayError, save_numbered, words};
 
 /// What stands in front of the board.

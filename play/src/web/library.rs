@@ -6,8 +6,8 @@ use std::io::BufReader;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use hnefi_data::{BoundedLines, DataError};
 use hnefi_board::{OpenGame, Refusal, player_name, texts};
+use hnefi_data::{BoundedLines, DataError};
 use hnefi_engine::Preset;
 use hnefi_run::store::games_key;
 use hnefi_run::{GameReader, GameRecord, Run};

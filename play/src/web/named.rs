@@ -27,7 +27,6 @@ impl Named {
     pub(super) fn new(spec: &PlayerSpec, player: Box<dyn Player>) -> Named {
         Named { spec: spec.to_string(), name: name(spec), seat: Arc::new(Mutex::new(Seat { player, game: None })) }
     }
-
 }
 
 impl Outsider for Named {

@@ -161,7 +161,8 @@ async fn run_games(State(server): Shared, Path(run): Path<String>, asked: QueryO
         let generations = server.library.generations(run)?;
         let newest = generations.last().ok_or_else(|| ApiError::missing("the run has no games yet"))?;
         let generation = asked.generation.unwrap_or(*newest);
-        let games = library::list(server.library.generation(run, generation)?, asked.first, &server.models.identities());
+        let games =
+            library::list(server.library.generation(run, generation)?, asked.first, &server.models.identities());
         Ok(answer(&json!({ "generation": generation, "list": games })))
     })
     .await

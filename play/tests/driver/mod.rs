@@ -1,5 +1,7 @@
 //! A browser driven through `chromedriver`, by the few commands of the WebDriver protocol that are needed here.
 
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
