@@ -22,7 +22,7 @@ const FILES: [(&str, &str, &[(&str, &str)]); 5] = [
             ("use super::command::Command;", "use crate::Command;"),
         ],
     ),
-    ("../play/src/web/queue.rs", "jobs", &[]),
+    ("../play/src/web/bell.rs", "jobs", &[]),
     ("../models/src/burn_evaluator/rows.rs", "rows", &[]),
     (
         "../models/src/burn_evaluator/queue.rs",

@@ -1,5 +1,6 @@
 //! What must hold in every order of the threads' steps.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use hnefi_engine::{MoveList, Position, Preset};
@@ -13,9 +14,12 @@ use crate::careless::CommandQueue as CarelessQueue;
 use crate::commands::CommandQueue;
 use crate::device::GpuQueue;
 use crate::gpu::{Device, Network};
-use crate::jobs::{Queue, Waiting};
+use crate::jobs::WorkBell;
 use crate::threads::{Bell, search_on_threads};
 use crate::tree::Search;
+
+/// A bell, the jobs that wait, and those that are done; a worker ends at `None`.
+type Line = (WorkBell, Mutex<VecDeque<Option<(usize, usize)>>>, Mutex<Vec<(usize, usize)>>);
 
 /// Orders tried of each kind; `HNEFI_ORDERS` says another number.
 fn orders() -> usize {
@@ -95,44 +99,41 @@ fn whoever_quits_or_stops_is_heard() {
     });
 }
 
+/// Givers put jobs in a line and ring; workers look and wait, as the threads of the web board do (`host.rs`).
 #[test]
 fn every_job_is_done_once() {
     in_many_orders(|| {
-        let (queue, done) = (Arc::new(Queue::new()), Arc::new(Mutex::new(Vec::new())));
+        let line = Arc::new((WorkBell::new(), Mutex::new(VecDeque::new()), Mutex::new(Vec::new())));
+        let give = |line: &Line, job| {
+            line.1.lock().unwrap().push_back(job);
+            line.0.ring();
+        };
         let workers: Vec<_> = (0..2)
             .map(|_| {
-                let (queue, done) = (Arc::clone(&queue), Arc::clone(&done));
+                let line = Arc::clone(&line);
                 thread::spawn(move || {
                     loop {
-                        match queue.take() {
-                            Some(job) => done.lock().unwrap().push(job),
-                            None => return,
+                        let seen = line.0.rung();
+                        let next = line.1.lock().unwrap().pop_front();
+                        match next {
+                            Some(Some(job)) => line.2.lock().unwrap().push(job),
+                            Some(None) => return,
+                            None => line.0.wait(seen, None),
                         }
                     }
                 })
             })
             .collect();
-        let now = Instant::now();
         let givers: Vec<_> = (0..2)
             .map(|giver| {
-                let queue = Arc::clone(&queue);
-                thread::spawn(move || {
-                    for job in 0..2 {
-                        queue.push(Waiting { work: Some((giver, job)), urgent: giver == 0, not_before: now });
-                    }
-                })
+                let line = Arc::clone(&line);
+                thread::spawn(move || (0..2).for_each(|job| give(&line, Some((giver, job)))))
             })
             .collect();
         givers.into_iter().for_each(|giver| giver.join().unwrap());
-        for _ in 0..2 {
-            queue.push(Waiting { work: None, urgent: false, not_before: now });
-        }
+        (0..2).for_each(|_| give(&line, None));
         workers.into_iter().for_each(|worker| worker.join().unwrap());
-        // Jobs that nobody has done yet when the workers are sent home stay in the queue.
-        let mut all = done.lock().unwrap().clone();
-        while let Some(job) = queue.take_least(|job| *job) {
-            all.extend(job);
-        }
+        let mut all = line.2.lock().unwrap().clone();
         all.sort_unstable();
         assert_eq!(all, [(0, 0), (0, 1), (1, 0), (1, 1)]);
     });

@@ -9,6 +9,7 @@
 //! everything.
 
 mod assets;
+mod bell;
 mod error;
 mod events;
 mod first;
