@@ -2,31 +2,25 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use hnefi_engine::Preset;
-use hnefi_puzzles::{Puzzle, Theme, orbit, read, shipped, write};
+use hnefi_puzzles::{Theme, orbit, read, shipped, write};
 
 /// Far more than any shipped puzzle takes.
 const BUDGET: u64 = 200_000_000;
 
-fn prove(puzzles: impl Iterator<Item = Puzzle>) {
-    for puzzle in puzzles {
-        puzzle.check(BUDGET).unwrap_or_else(|error| panic!("{} {}: {error}", puzzle.rules.name(), puzzle.fen));
-    }
-}
-
 #[test]
-fn short_puzzles_and_some_long_ones_are_proven() {
-    let puzzles = shipped();
-    let short = |puzzle: &Puzzle| puzzle.plies < 5 && (puzzle.rules == Preset::Brandubh || puzzle.plies == 1);
-    prove(puzzles.iter().filter(|&puzzle| short(puzzle)).cloned());
-    prove(puzzles.into_iter().filter(|puzzle| !short(puzzle)).step_by(25));
-}
-
-/// Long, so not part of the quick tests: `cargo test --release -p hnefi-puzzles -- --ignored every_`.
-#[test]
-#[ignore = "takes a minute or more"]
 fn every_puzzle_is_proven() {
-    prove(shipped().into_iter());
+    let puzzles = shipped();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let share = puzzles.iter().skip(thread).step_by(threads);
+            scope.spawn(move || {
+                for puzzle in share {
+                    puzzle.check(BUDGET).unwrap_or_else(|error| panic!("{}: {error}", puzzle.fen));
+                }
+            });
+        }
+    });
 }
 
 #[test]
