@@ -9,7 +9,7 @@ set -euo pipefail
 
 fail() { echo "build-site.sh: $1" >&2; exit 1; }
 
-[ $# -eq 2 ] && [ "$1" = --out ] || fail "expected --out DIR, found: ${*:-nothing}"
+{ [ $# -eq 2 ] && [ "$1" = --out ]; } || fail "expected --out DIR, found: ${*:-nothing}"
 case $2 in
 /*) out=$2 ;;
 *) out=$PWD/$2 ;;
