@@ -3,7 +3,7 @@
 
 mod played;
 
-use hnefi_engine::{Move, Outcome, Preset, Reason, Side, Square};
+use hnefi_engine::{Layout, Move, Outcome, Preset, Reason, Side, Square};
 use hnefi_inference::Wdl;
 use hnefi_run::{GameRecord, PlyRecord, encode_games};
 
@@ -96,7 +96,11 @@ impl Reader<'_> {
     fn game(&mut self, game: &GameRecord) {
         assert_eq!(self.number("game number"), game.game);
         assert_eq!(self.number("seed"), game.seed);
-        assert_eq!(self.byte("board size"), game.rules.size().side() as u64);
+        let layout = match game.rules.layout {
+            Layout::LewisCross => 27,
+            plain => plain.size().side() as u64,
+        };
+        assert_eq!(self.byte("layout"), layout);
         self.choice("first", &["attackers", "defenders"]);
         self.choice("king_capture", &["strong", "strong_near_throne", "weak"]);
         self.choice("king_on_edge", &["safe", "captured_by_three"]);

@@ -81,7 +81,7 @@ attackers>\u{20}";
 
 #[test]
 fn mistakes_are_explained_and_the_game_goes_on() {
-    let found = talk(table(&[]), "e4e5\nd2b3\nd2d3\na9a1\nhello\nundo\nredo\nmoves now\n\n  D2C2\nd2 c2\n");
+    let found = talk(table(&[]), "e4e5\nd2b3\nd2d3\na9a1\nhello\nundo\nredo\nmoves now\n\n  D2:C2\nd2 c2\n");
     in_order(
         &found,
         &[
@@ -93,7 +93,7 @@ fn mistakes_are_explained_and_the_game_goes_on() {
             "There is nothing to take back.",
             "There is nothing to play again.",
             "moves takes nothing after it; found \"now\".",
-            "D2C2",
+            "D2:C2",
             "Defenders play ",
         ],
     );

@@ -186,7 +186,7 @@ impl Disk {
                         _ => 0,
                     };
                     let mut bytes = bytes[..flushed + kept].to_vec();
-                    if matches!(survives, Survives::Some(_)) && rng.next_u64() % 2 == 0 {
+                    if matches!(survives, Survives::Some(_)) && rng.next_u64().is_multiple_of(2) {
                         bytes.resize(bytes.len() + (lost - kept), 0);
                     }
                     found.insert(path, Some(bytes));
@@ -197,7 +197,7 @@ impl Disk {
                         let lasts = match survives {
                             Survives::Nothing => false,
                             Survives::Names | Survives::Everything => true,
-                            Survives::Some(_) => rng.next_u64() % 2 == 0,
+                            Survives::Some(_) => rng.next_u64().is_multiple_of(2),
                         };
                         for (name, node) in change.iter().filter(|_| lasts) {
                             match node {
