@@ -35,4 +35,6 @@ fi
 # The stubs say what the module has; the package and the examples keep to them.
 "$python" -m mypy --strict --cache-dir "$work/mypy" -p hnefi
 "$python" -m mypy --strict --cache-dir "$work/mypy" python/examples
-(cd "$work" && "$python" -m mypy.stubtest --mypy-config-file ../../python/pyproject.toml hnefi)
+# OpenSpiel's classes have a metaclass that its stubs do not show.
+printf 'hnefi\.open_spiel\.Hnefatafl(Game|State)\n' >"$work/allowed"
+(cd "$work" && "$python" -m mypy.stubtest --mypy-config-file ../../python/pyproject.toml --allowlist allowed hnefi)

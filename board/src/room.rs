@@ -152,13 +152,14 @@ impl Inside {
         let stamp = self.game.stamp();
         let open = |job: &Job| !self.done.iter().any(|(at, done)| *at == stamp && done == job);
         let side = self.game.side_to_move();
-        if let Seat::Player(RoomPlayer { id, strength, .. }) = &self.seats[side.index()] {
-            // Two players go on by themselves only while somebody looks on. Who looks back at an earlier position does
-            // not want it played on from there.
+        // An earlier position that somebody looks back at is not played on from there; it may be analysed.
+        if let Seat::Player(RoomPlayer { id, strength, .. }) = &self.seats[side.index()]
+            && !self.game.has_taken_back()
+        {
+            // Two players go on by themselves only while somebody looks on.
             let unattended = !self.game.has_person() && !watched;
-            let looking_back = self.game.has_taken_back();
             let job = Job::Move { id: id.clone(), strength: *strength };
-            return (open(&job) && !unattended && !looking_back).then_some(job);
+            return (open(&job) && !unattended).then_some(job);
         }
         let id = self.adviser.clone()?;
         if self.hint_wanted {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::players::{Fit, PlayerId};
 use super::report::ChancesView;
-use super::room::{Inside, RoomPlayer};
+use super::room::{Inside, Job, RoomPlayer};
 use super::strength::Strength;
 use crate::{Seat, words};
 
@@ -237,7 +237,7 @@ impl StateView {
             views: game.views().iter().map(|view| view.map(|(chances, _)| chances.into())).collect(),
             seats: Side::BOTH.map(|side| seat(&inside.seats[side.index()], &inside.players[side.index()])),
             your_turn,
-            thinking: game.waits_for_player() && inside.ticket.is_some(),
+            thinking: inside.ticket.as_ref().is_some_and(|ticket| matches!(ticket.job, Job::Move { .. })),
             analysing: inside.analysing,
             adviser: inside.adviser.clone(),
             adviser_name: inside.adviser_name.clone(),

@@ -30,7 +30,8 @@ def load(split: str) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int32]]:
 
 def best(scores: Floats, masks: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The legal move with the highest score."""
-    return np.where(masks, scores, -np.inf).argmax(axis=1)
+    choices: NDArray[np.intp] = np.where(masks, scores, -np.inf).argmax(axis=1)
+    return choices
 
 
 inputs, masks, played = load("train")

@@ -123,7 +123,7 @@ impl Form for Packed {
     }
 
     fn mask(size: BoardSize) -> usize {
-        const _: () = assert!(POLICY_PLANES % 8 == 0, "the mask fills its bytes");
+        const _: () = assert!(POLICY_PLANES.is_multiple_of(8), "the mask fills its bytes");
         actions(size) / 8
     }
 

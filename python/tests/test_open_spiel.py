@@ -21,7 +21,7 @@ def test_a_game_goes_as_the_packages_game() -> None:
     game = pyspiel.load_game("python_hnefatafl(ruleset=historical)")
     state, ours = game.new_initial_state(), hnefi.Game(hnefi.VectorEnv("historical", 1).rules)
     observation = make_observation(game)
-    assert game.max_game_length() == 300 and state.current_player() == 1, "the defenders move first"
+    assert game.max_game_length() == 400 and state.current_player() == 1, "the defenders move first"
     rng = np.random.default_rng(2)
     while not state.is_terminal():
         side = ("attackers", "defenders")[state.current_player()]

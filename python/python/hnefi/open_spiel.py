@@ -86,7 +86,8 @@ class HnefataflState(pyspiel.State):  # type: ignore[misc,unused-ignore]
 
     def _legal_actions(self, player: int) -> list[int]:
         """Rising."""
-        return np.sort(self.game.legal_actions()).tolist()
+        actions: list[int] = np.sort(self.game.legal_actions()).tolist()
+        return actions
 
     def _apply_action(self, action: int) -> None:
         self.game.play(action)
