@@ -32,7 +32,10 @@ fn a_run_with_kills(place: Place) {
         let ended = trainer.try_wait().expect("its state");
         let ended_well = ended.is_none_or(|status| status.success());
         assert!(ended_well, "round {round}: {}", String::from_utf8_lossy(&finish(trainer).stderr));
-        kill(std::mem::replace(&mut trainer, scene.trainer(&["--no-selfplay", "--no-ladder"])));
+        // In a bucket the next trainer begins while the last one still works; a directory has a lock.
+        let next = (!scene.is_directory()).then(|| scene.trainer(&["--no-selfplay", "--no-ladder"]));
+        kill(trainer);
+        trainer = next.unwrap_or_else(|| scene.trainer(&["--no-selfplay", "--no-ladder"]));
     }
     succeed(finish(trainer));
     // Workers see that the run is finished and go.

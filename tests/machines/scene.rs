@@ -35,6 +35,11 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// Whether the run lies in a directory.
+    pub fn is_directory(&self) -> bool {
+        matches!(self.place, Place::Directory)
+    }
+
     /// A scene without a run yet, of `generations` generations.
     pub fn new(place: Place, generations: u32) -> Scene {
         let folder = tempfile::tempdir().expect("a folder");
