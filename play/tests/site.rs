@@ -123,7 +123,7 @@ fn some_move(browser: &Browser, number: usize) {
     browser.until(&format!("{PLIES} > {plies}"));
 }
 
-/// Plays by the page's own buttons until the game is over, at most so many moves.
+/// Plays by the page's own buttons until the game is over, at most `most` moves.
 fn play_to_the_end(browser: &Browser, most: usize) {
     for number in 0..most {
         browser.until(MY_TURN);

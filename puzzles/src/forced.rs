@@ -1,7 +1,7 @@
 //! Forced wins, proven by trying every move.
 //!
-//! There is no transposition table and no pruning by a heuristic, so an answer is exact for the position as it is given,
-//! with the history that it knows. The cost grows with the number of moves to the power of the plies: on 11x11 a win in
+//! There is no transposition table and no pruning by a heuristic, so an answer is exact for the given position with the
+//! history that it knows. The cost grows with the number of moves to the power of the plies: on 11x11 a win in
 //! three plies takes milliseconds, a win in five up to a second.
 
 use hnefi_engine::{Move, MoveList, Position, Side};

@@ -27,8 +27,8 @@ impl Default for MineParams {
 /// Fewest legal moves of a puzzle: with few moves an answer is found by chance.
 const FEWEST_MOVES: usize = 10;
 
-/// The puzzles among the last positions of a game under the rules of `rules`, latest first. A position stands for itself
-/// without its past.
+/// The puzzles among the last positions of a game under the rules of `rules`, latest first. A position stands for
+/// itself, without its past.
 pub fn mine(rules: Preset, game: &Game, params: &MineParams) -> Vec<Puzzle> {
     let positions: Vec<Position> = game.positions().collect();
     let winner = game.ending().and_then(|ending| ending.winner());

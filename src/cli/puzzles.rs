@@ -41,7 +41,7 @@ pub struct SolveArgs {
     /// Puzzles of this ruleset alone; may be given several times.
     #[arg(long, value_parser = ruleset)]
     pub rules: Vec<Preset>,
-    /// Every so many-th puzzle alone, for a quick look.
+    /// Only every Nth puzzle, for a quick look.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub every: u32,
     /// Seed of the players' random choices.

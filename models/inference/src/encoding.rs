@@ -23,7 +23,7 @@
 //! | 14 | attackers that a defending man could capture at once |
 //! | 15 | defending men that an attacker could capture at once |
 //!
-//! Planes 9, 10, 14 and 15 are drawn for either side to move; captures by and of the king are not in them. The global vector
+//! Planes 9, 10, 14 and 15 are drawn for either side to move, without captures by and of the king. The global vector
 //! is described in [`global`].
 
 pub mod global;
