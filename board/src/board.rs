@@ -268,8 +268,8 @@ impl Board {
         Ok(Seat::Player(RoomPlayer { id, name, strength }))
     }
 
-    /// Chooses who gives hints and views: the opponent if it knows the rules, else a network that knows them or at least
-    /// the board, else a search by hand-made rules.
+    /// Chooses who gives hints and views: the opponent if it knows the rules, else a network that knows them or at
+    /// least the board, else a search by hand-made rules.
     fn seat_adviser(&self, inside: &mut Inside) {
         let (rules, players) = (*inside.game.rules(), &*self.players);
         let seated = inside.seats.iter().filter_map(Seat::player);
