@@ -66,7 +66,7 @@ def result(program, plan, run, opponent, file):
 
 
 def fitted(scores):
-    """Elo of every network on one side, from its share of the points against each opponent in so many games.
+    """Elo of every network on one side, from its share of the points against each opponent and the number of games.
 
     One logistic model for all: a network's strength less the opponent's gives the expected score; the first opponent is
     0. A weak prior (standard deviation 1000 Elo) keeps the strength finite of a network that won or lost everything.

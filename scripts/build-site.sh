@@ -35,8 +35,8 @@ cp "target/wasm/$target/release/hnefi_wasm.wasm" "$site/assets/hnefi.wasm"
 # The page of the server, but for the training page.
 for file in play/src/web/page/*; do
     case ${file##*/} in
-    index.html | transport.js | watch.* | plots.js) ;;
-    *) cp "$file" "$site/assets/" ;;
+    *.html | transport.js | watch.* | plots.js) ;;
+    *) cp -r "$file" "$site/assets/" ;;
     esac
 done
 cp wasm/page/transport.js wasm/page/worker.js wasm/page/icon-*.png "$site/assets/"
@@ -52,13 +52,17 @@ head="<meta http-equiv=\"Content-Security-Policy\" content=\"$policy\">\\
 <meta name=\"theme-color\" content=\"#2b2420\">\\
 <link rel=\"manifest\" href=\"manifest.webmanifest\">\\
 <link rel=\"apple-touch-icon\" href=\"assets/icon-192.png\">"
-sed "s|^<title>|$head\\
-<title>|" play/src/web/page/index.html >"$site/index.html"
-grep -q 'rel="manifest"' "$site/index.html" || fail "play/src/web/page/index.html has no line that begins with <title>"
+for page in index learn puzzles; do
+    cat play/src/web/page/head.html "play/src/web/page/$page.html" | sed "s|^<link rel=\"icon\"|$head\\
+&|" >"$site/$page.html"
+    grep -q 'rel="manifest"' "$site/$page.html" ||
+        fail "play/src/web/page/head.html has no line that begins with <link rel=\"icon\""
+done
 
 # The version is what the files are: another file, another version, and browsers replace what they keep.
 files=$(cd "$site" && find . -type f | sed 's|^\./||' | LC_ALL=C sort)
-version=$(cd "$site" && { echo "$files" | xargs sha256sum; cat - <"$OLDPWD/wasm/page/service-worker.js"; } | sha256sum | cut -c1-16)
+sums=$(cd "$site" && echo "$files" | xargs sha256sum)
+version=$({ echo "$sums"; cat wasm/page/service-worker.js; } | sha256sum | cut -c1-16)
 # The folder itself is the page.
 list=$(echo "$files" | sed 's|^index\.html$|./|; s|.*|"&"|' | paste -sd, | sed 's|,|, |g')
 sed "s|@VERSION@|$version|; s|\"@FILES@\"|$list|" wasm/page/service-worker.js >"$site/service-worker.js"

@@ -21,7 +21,7 @@ tools=$work/tools/bin
 "$tools/python" -m pip install --quiet --disable-pip-version-check --requirement python/tests/build-requirements.txt
 case " $* " in *" --zig "*) "$tools/python" -m pip install --quiet --disable-pip-version-check ziglang ;; esac
 
-# python/.cargo/config.toml has the flags of a wheel for every CPU; this variable would replace them.
+# A wheel is for every CPU, whatever this machine builds for otherwise.
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
 export CARGO_TARGET_DIR=$work/build
 cd python

@@ -17,10 +17,11 @@ unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
 
 scripts/try-wheel.sh "$work"/wheels/*.whl "$work/empty"
 python=$work/empty/bin/python
-# A CPU of 2008 is pretended, which has no AVX: the kernels for every CPU must be chosen, and nothing crash.
+# A CPU of 2008 is pretended, which has no AVX: the kernels for every CPU must be chosen, and nothing crash. NumPy's
+# OpenBLAS is told the CPU, since it mistakes the pretended one for a newer one on some machines.
 if [ "$(uname -m)" = x86_64 ] && command -v qemu-x86_64 >/dev/null; then
     site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-    PYTHONPATH=$site qemu-x86_64 -cpu Nehalem "$(readlink -f "$python")" - <<'PYTHON'
+    OPENBLAS_CORETYPE=Nehalem PYTHONPATH=$site qemu-x86_64 -cpu Nehalem "$(readlink -f "$python")" - <<'PYTHON'
 import hnefi
 assert hnefi.build_info()["kernels"] == "portable", hnefi.build_info()
 assert hnefi.Position("copenhagen").perft(2) == 6788

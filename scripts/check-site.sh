@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the page without a server and tries it: its size, its speed, and in a headless Chromium a game, an analysis with
-# the values of the native program, and reloads.
+# Builds the page without a server and tries it: its size, its speed, and in a headless Chromium a game, an analysis
+# with the values of the native program, and reloads.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

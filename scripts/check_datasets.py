@@ -139,7 +139,7 @@ for folder, config in (("dataset", "positions-7x7"), ("games", "games")):
     assert info.download_size == sum(path.stat().st_size for path in files)
 print("dataset cards: columns, lengths and sizes as in the files")
 
-# The card's checksums are those of the files.
+# The card has the files' checksums.
 for folder in ("dataset", "games", "arrays"):
     listed = re.findall(
         r"^\| `([^`]+)` \| \d+ \| (\d+) \| `([0-9a-f]{64})` \|$",

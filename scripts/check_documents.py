@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands that README.md and docs/*.md show, those that finish in seconds once they are given less to do.
+"""Runs the commands that README.md and docs/*.md show, where they finish in seconds once they are given less to do.
 
     scripts/check_documents.py [--binary target/release/hnefi] [--list]
 
@@ -52,6 +52,7 @@ LESS = [
     (r"hnefi ladder (\S+)(?=$|  )", r"hnefi ladder \1 --games 2 --playouts 2"),
     (r"(scripts/plot_strength\.py)", r"\1 --hnefi hnefi"),
     (r"hnefi bench$", "hnefi bench engine --seconds 0.01 --repeats 1"),
+    (r"(hnefi bench search --threads \d+)$", r"\1 --seconds 0.01 --repeats 1"),
     (r"target/release/hnefi", "hnefi"),
     # What a reader fills in.
     (r"\bRUN\b", "runs/quick"),
@@ -71,7 +72,9 @@ SKIPPED = [
     (r"build-site\.sh|http\.server", "builds, and serves without end; scripts/check-site.sh tests"),
     (r"their-engine|hnefatafl-text-protocol", "needs a program of others"),
     (r"^scripts/(ablate|shipped_history)\.py", "trains for an hour; needs the history of the repository"),
-    (r"^scripts/check_(memory\.sh|dependencies\.py)", "is a step of .ci/run of its own"),
+    (r"^scripts/(check_(memory\.sh|dependencies\.py)|fuzz\.sh)", "is a step of .ci/run of its own"),
+    (r"^scripts/soak\.py", "takes an hour"),
+    (r"^kubectl\b", "needs a cluster; scripts/check_kubernetes.py holds the manifests to schemas"),
     (r"^hnefi\(\)", "is what stands for the program"),
 ]
 
@@ -145,7 +148,7 @@ def archive(name, rules, folder):
         table = csv.writer(file)
         table.writerow(["game", "moves", "result"])
         for line in map(json.loads, (folder / "first.jsonl").open()):
-            # Captures are written, but that of the king.
+            # Captures are written, but the king's.
             captures = line["captures"] if line["reason"] != "king_captured" else [*line["captures"][:-1], []]
             moves = [
                 f"{move}{''.join('x' + square for square in taken)}" for move, taken in zip(line["moves"], captures)

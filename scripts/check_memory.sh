@@ -5,13 +5,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ "$(uname -m)" = x86_64 ] && rustc +nightly --version >/dev/null 2>&1; then
-    # The flags of .cargo/config.toml do not come with it: the kernels are chosen when the program runs.
     RUSTFLAGS="-Zsanitizer=address" cargo +nightly test --release -p hnefi-kernels --lib \
         --target x86_64-unknown-linux-gnu --target-dir target/asan
     if cargo +nightly miri --version >/dev/null 2>&1 ||
         rustup component add --toolchain nightly miri rust-src >/dev/null 2>&1; then
         # Miri takes minutes for what takes milliseconds: the tests that are over soon.
-        RUSTFLAGS="-C target-cpu=x86-64" MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test \
+        MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test \
             -p hnefi-kernels --lib --target-dir target/miri -- buffers_ refused outputs_
     else
         echo "skipped: no Miri for this nightly compiler"

@@ -140,15 +140,15 @@ fn doctor_tries_out_a_device() {
 #[test]
 fn bench_prints_a_line_of_json_per_figure() {
     let quickly = ["--seconds", "0.01", "--repeats", "1", "--json"];
-    let figures = |stage: &str| -> Vec<serde_json::Value> {
-        let args: Vec<&str> = ["bench", stage].into_iter().chain(quickly).collect();
+    let figures = |stage: &str, more: &[&str]| -> Vec<serde_json::Value> {
+        let args: Vec<&str> = ["bench", stage].iter().chain(&quickly).chain(more).copied().collect();
         stdout(&run(&args)).lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
     };
     for (stage, names) in [
         ("engine", &["perft 3, all moves made", "perft 4, leaves counted", "random games"][..]),
         ("evaluate", &["evaluations"][..]),
     ] {
-        let figures = figures(stage);
+        let figures = figures(stage, &[]);
         for name in names {
             assert!(figures.iter().any(|figure| figure["name"] == *name), "{stage} without {name}: {figures:?}");
         }
@@ -163,6 +163,14 @@ fn bench_prints_a_line_of_json_per_figure() {
             assert!(figure["unit"].is_string(), "{figure}");
         }
     }
+    let search = figures("search", &["--threads", "3"]);
+    for threads in 1..=3 {
+        let named = |figure: &&serde_json::Value| figure["name"] == "playouts, evaluation 200 us";
+        let found = search.iter().filter(named).find(|figure| figure["threads"] == threads);
+        let times = found.and_then(|figure| figure["times_one"].as_f64());
+        assert!(times.is_some_and(|times| times > 0.0 && (threads > 1 || times == 1.0)), "{threads}: {search:?}");
+    }
+    assert!(search.iter().any(|figure| figure["name"] == "tree locked, evaluation 0 us"), "{search:?}");
     assert_names(&refused(&["bench", "--seconds", "0"]), &["seconds", "0.01 to 600"]);
 }
 

@@ -8,9 +8,12 @@
 import { readFileSync } from "node:fs";
 
 const [folder, rules = "copenhagen", seconds = "10"] = process.argv.slice(2);
-// Processor time, so that a busy machine does not count; Node's compiler of WebAssembly is in it. The program is shown a
-// clock of its own, by which a slice has a hundred playouts: a busy machine would give it a few.
-const used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1e6; };
+// Processor time, so that a busy machine does not count; Node's compiler of WebAssembly is in it. The program is shown
+// a clock of its own, by which a slice has a hundred playouts: a busy machine would give it a few.
+const used = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+};
 let clock = 0;
 const outside = { env: { now: () => (clock += 0.4) } };
 const { instance } = await WebAssembly.instantiate(readFileSync(`${folder}/assets/hnefi.wasm`), outside);

@@ -8,8 +8,21 @@ use hnefi_engine::Game;
 use hnefi_inference::Evaluator;
 use hnefi_record::GameRecord;
 use hnefi_search::Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::{Answer, Offer, OpenGame, Refusal};
+
+/// Where a game lies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// Name of the file or the run.
+    pub place: String,
+    /// The generation, of a game of a run.
+    pub generation: Option<u32>,
+    /// Number of the game there.
+    pub game: u64,
+}
 
 /// The program that a board runs in: a server with threads, or a worker of a page.
 pub trait Host: Send + Sync {
@@ -32,11 +45,11 @@ pub trait Host: Send + Sync {
         Vec::new()
     }
 
-    /// A game of a file or a run, and the words that say where it comes from.
+    /// A game of a file or a run, and where it lies.
     ///
     /// # Errors
     /// When there is no such game, or it cannot be read.
-    fn recorded(&self, _asked: &OpenGame) -> Result<(GameRecord, String), Refusal> {
+    fn recorded(&self, _asked: &OpenGame) -> Result<(GameRecord, Origin), Refusal> {
         Err(Refusal::missing("there are no folders of games here; paste the game"))
     }
 }

@@ -7,20 +7,27 @@ use std::time::Duration;
 
 use hnefi_engine::{Move, Preset, Rules, Side};
 use hnefi_inference::names;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use hnefi_record::{GameRecord, GameTree};
 use serde_json::json;
 
+use super::clock::{Clock, ClockRequest};
+use super::exchange::{Answer, Reply, Request, wrong_method};
+use super::kept::KeptGame;
 use super::line::Line;
 use super::players::{self, Fit, PlayerId, player_name};
 use super::requests::{
-    AgainRequest, AnalysisRequest, ExportFormat, ExportQuery, GoRequest, MoveRequest, NewGame, OpenGame, SeatRequest,
+    AgainRequest, AnalysisRequest, CommentRequest, ExportFormat, ExportQuery, GoRequest, MoveRequest, NewGame,
+    OpenGame, PromoteRequest, RemoveRequest, ReviewRequest, SeatRequest, TryRequest,
 };
-use super::room::{Inside, Room, RoomPlayer};
+use super::review::Review;
+use super::room::{Inside, Room, RoomPlayer, Source};
 use super::rooms::{Listening, Rooms};
 use super::strength::{LEVELS, Strength};
 use super::view::{RulesView, StateView};
-use super::{Host, Listener, Players, Refusal, Seat, Session, Task, texts};
+use super::{
+    EndingView, Host, Listener, Origin, Players, Refusal, Seat, Session, Task, address, elo, lessons, puzzle_book,
+    texts,
+};
 
 /// How strong a player is that was given no strength.
 const USUAL: Strength = Strength::Playouts(200);
@@ -42,34 +49,6 @@ pub struct BoardConfig {
     pub seed: u64,
 }
 
-/// What a page asks.
-#[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
-    /// The method, such as `GET`.
-    pub method: &'a str,
-    /// The path, such as `/api/setup`.
-    pub path: &'a str,
-    /// The query, without the question mark.
-    pub query: &'a str,
-    /// The body, in JSON where the request takes one.
-    pub body: &'a [u8],
-}
-
-/// The answer to a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
-    /// The status as in HTTP.
-    pub status: u16,
-    /// The content type.
-    pub kind: &'static str,
-    /// The name to keep it under, for what a page saves.
-    pub file_name: Option<&'static str>,
-    /// The content.
-    pub body: Vec<u8>,
-}
-
-type Answer = Result<Reply, Refusal>;
-
 /// All games, and what they share.
 pub struct Board {
     pub(super) host: Arc<dyn Host>,
@@ -81,49 +60,6 @@ pub struct Board {
     pub(super) seed: u64,
     rooms: Rooms,
     first: NewGame,
-}
-
-impl Reply {
-    fn json(value: &impl Serialize) -> Answer {
-        let body = serde_json::to_vec(value)
-            .map_err(|error| Refusal::new(500, format!("an answer that is no JSON: {error}")))?;
-        Ok(Reply { status: 200, kind: "application/json", file_name: None, body })
-    }
-}
-
-impl From<Refusal> for Reply {
-    fn from(refusal: Refusal) -> Reply {
-        Reply { status: refusal.status, kind: "application/json", file_name: None, body: refusal.body() }
-    }
-}
-
-impl Request<'_> {
-    /// The parts of the path behind `/api/`; `None` for other paths.
-    fn parts(path: &str) -> Option<Vec<&str>> {
-        Some(path.strip_prefix("/api/")?.split('/').collect())
-    }
-
-    /// Whether a request to this path takes a body.
-    pub fn takes_body(path: &str) -> bool {
-        matches!(
-            Request::parts(path).as_deref(),
-            Some(["games"] | ["games", "open"] | ["games", _, "move" | "go" | "again" | "analysis"])
-        )
-    }
-
-    /// Refuses other methods.
-    fn only(&self, method: &str) -> Result<(), Refusal> {
-        if self.method == method || (self.method == "HEAD" && method == "GET") { Ok(()) } else { Err(wrong_method()) }
-    }
-
-    /// The body of a request that takes one.
-    fn read<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
-        serde_json::from_slice(self.body).map_err(|error| Refusal::bad(format!("the request: {error}")))
-    }
-}
-
-fn wrong_method() -> Refusal {
-    Refusal::new(405, "this cannot be done by that method")
 }
 
 impl Board {
@@ -161,7 +97,7 @@ impl Board {
             false => SeatRequest { player: Some(player.clone()), strength },
         };
         let [attackers, defenders] = people.map(seat);
-        NewGame { rules: rules.name().to_owned(), attackers, defenders, fen }
+        NewGame { rules: rules.name().to_owned(), attackers, defenders, fen, clock: None }
     }
 
     /// Answers a request. It may take as long as loading networks or, for a game of a file or a run, reading it takes.
@@ -178,7 +114,7 @@ impl Board {
         let place = self.rooms.listen(Some(&room))?;
         // Now that somebody looks on, there may be more to do.
         self.update(&room, &mut room.enter());
-        Ok(Listener::new(room, place))
+        Ok(Listener::new(room, place, self.host.clone()))
     }
 
     /// A place among all who listen, for what is no game.
@@ -209,31 +145,78 @@ impl Board {
                 "DELETE" => self.close(id),
                 _ => Err(wrong_method()),
             },
-            ["games", id, "export"] => {
+            ["games", id, what @ ("export" | "kept" | "address")] => {
                 request.only("GET")?;
-                self.export(id, request.query)
+                match what {
+                    "export" => self.export(id, request.query),
+                    "kept" => self.kept(id),
+                    _ => self.address(id),
+                }
             }
             [
                 "games",
                 id,
-                what @ ("move" | "undo" | "redo" | "go" | "back" | "resign" | "hint" | "again" | "retry" | "analysis"),
+                what @ ("move" | "undo" | "redo" | "go" | "back" | "promote" | "remove" | "comment" | "resign" | "hint"
+                | "again" | "flag" | "retry" | "analysis" | "review" | "try"),
             ] => {
                 request.only("POST")?;
                 match what {
                     "move" => self.play(id, &request.read()?),
-                    "undo" => self.change(id, |inside| moved(inside.game.undo(), "there is nothing to take back")),
-                    "redo" => self.change(id, |inside| moved(inside.game.redo(), "there is nothing to play again")),
+                    "undo" => self.look_back(id, |inside| moved(inside.game.undo(), "there is nothing to take back")),
+                    "redo" => self.look_back(id, |inside| moved(inside.game.redo(), "there is nothing to play again")),
                     "go" => self.go(id, request.read()?),
-                    "back" => self.back(id),
+                    "back" => self.look_back(id, |inside| {
+                        inside.game.go_to_main();
+                        Ok(())
+                    }),
+                    "promote" => {
+                        let asked: PromoteRequest = request.read()?;
+                        self.look_back(id, |inside| inside.game.promote(asked.place, asked.main).map_err(Refusal::bad))
+                    }
+                    "remove" => {
+                        let asked: RemoveRequest = request.read()?;
+                        self.look_back(id, |inside| inside.game.remove(asked.place).map_err(Refusal::bad))
+                    }
+                    "comment" => {
+                        let asked: CommentRequest = request.read()?;
+                        self.change(id, |inside| inside.game.comment(asked.place, &asked.text).map_err(Refusal::bad))
+                    }
                     "resign" => self.change(id, |inside| inside.game.resign().map(|_| ()).map_err(Refusal::conflict)),
                     "hint" => self.hint(id),
+                    "flag" => self.flag(id),
                     "again" => self.again(id, request.read()?),
                     "analysis" => self.analysis(id, request.read()?),
+                    "review" => self.review(id, request.read()?),
+                    "try" => self.attempt(id, &request.read()?),
                     _ => self.change(id, |inside| {
                         inside.retry();
                         Ok(())
                     }),
                 }
+            }
+            ["lessons"] => {
+                request.only("GET")?;
+                Reply::json(&lessons::course(&request.query()?)?)
+            }
+            ["lessons", "attempt"] => {
+                request.only("POST")?;
+                Reply::json(&lessons::attempt(&request.read()?)?)
+            }
+            ["puzzles"] => {
+                request.only("GET")?;
+                Reply::json(&puzzle_book::list())
+            }
+            ["puzzles", id] => {
+                request.only("GET")?;
+                Reply::json(&puzzle_book::set(id)?)
+            }
+            ["puzzles", id, "attempt"] => {
+                request.only("POST")?;
+                Reply::json(&puzzle_book::attempt(id, &request.read()?)?)
+            }
+            ["puzzles", id, "solution"] => {
+                request.only("POST")?;
+                Reply::json(&puzzle_book::solution(id, &request.read()?)?)
             }
             _ => Err(Refusal::missing("there is no such page")),
         }
@@ -244,6 +227,8 @@ impl Board {
         let players = &*self.players;
         let opponents: BTreeMap<&str, PlayerId> =
             Preset::ALL.iter().map(|&preset| (preset.name(), players::opponent(players, preset))).collect();
+        let elo: BTreeMap<&str, elo::Ratings> =
+            Preset::ALL.iter().filter_map(|&preset| Some((preset.name(), elo::ratings(preset)?))).collect();
         let rules: Vec<RulesView> = Preset::ALL.iter().map(|preset| RulesView::of(&preset.rules())).collect();
         Reply::json(&json!({
             "rules": rules,
@@ -251,6 +236,7 @@ impl Board {
             "players": players::offers(players),
             "opponents": opponents,
             "levels": LEVELS,
+            "elo": elo,
             "folders": self.host.folders(),
             "runs": self.host.runs(),
         }))
@@ -261,10 +247,6 @@ impl Board {
         let Some(id) = seat.player else { return Ok(Seat::Person) };
         let strength = seat.strength.unwrap_or(USUAL).checked().map_err(Refusal::bad)?;
         let name = players::name(&*self.players, &id).map_err(Refusal::bad)?;
-        let name = match id {
-            PlayerId::Model(_) => format!("{name}, {}", strength.words()),
-            _ => name,
-        };
         Ok(Seat::Player(RoomPlayer { id, name, strength }))
     }
 
@@ -288,42 +270,92 @@ impl Board {
     fn new_game(&self, asked: NewGame) -> Answer {
         let rules = rules(&asked.rules)?;
         let seats = [self.seat(asked.attackers)?, self.seat(asked.defenders)?];
+        let clock = asked.clock.map(ClockRequest::checked).transpose().map_err(Refusal::bad)?;
         let names = seats.each_ref().map(|seat| seat.map(|player| player.name.clone()));
         let game = Session::new(rules, asked.fen, names).map_err(Refusal::bad)?;
         let room = self.rooms.open(game, seats, self.host.now())?;
         let mut inside = room.enter();
+        inside.clock = clock.map(Clock::new);
         self.seat_adviser(&mut inside);
         self.settled(&room, &mut inside)
     }
 
     fn open_game(&self, asked: OpenGame) -> Answer {
-        let (record, from) = match &asked {
-            OpenGame::Text { text, rules: name } => {
-                (texts::pasted(text, rules(name)?).map_err(Refusal::bad)?, "Pasted game".to_owned())
+        let (tree, origin) = match &asked {
+            OpenGame::Text { text, rules: name } => (texts::pasted(text, rules(name)?).map_err(Refusal::bad)?, None),
+            OpenGame::Address(address) => return self.open_address(address),
+            OpenGame::Kept(kept) => return self.open_kept(kept),
+            OpenGame::File { .. } | OpenGame::Run { .. } => {
+                let (record, origin) = self.host.recorded(&asked)?;
+                (GameTree::from(record), Some(origin))
             }
-            OpenGame::File { .. } | OpenGame::Run { .. } => self.host.recorded(&asked)?,
         };
-        let game = Session::of_record(&record).map_err(Refusal::bad)?;
+        self.open_tree(&tree, origin, 0)
+    }
+
+    /// Opens a game to look at, after `ply` plies.
+    fn open_tree(&self, tree: &GameTree, origin: Option<Origin>, ply: usize) -> Answer {
+        let mut game = Session::of_tree(tree).map_err(Refusal::bad)?;
+        game.step_to(ply);
+        let record = &tree.record;
         let room = self.rooms.open(game, [Seat::Person, Seat::Person], self.host.now())?;
         let mut inside = room.enter();
         if record.plies.is_empty() {
-            inside.title = Some("A position".to_owned());
+            inside.source = Some(Source::Position);
         } else {
-            inside.title = Some(format!("{from}: {}", texts::result(&record)));
-            inside.opened = Some(record.plies.iter().map(|ply| ply.mv).collect());
+            inside.source = Some(Source::Game { origin, ending: EndingView::of_record(record) });
             let names = self.players.identities();
-            let name = |name: String| Some(player_name(name, &names)).filter(|name| name != "?");
-            inside.players = record.players.map(name);
+            let name = |name: &String| Some(player_name(name.clone(), &names)).filter(|name| name != "?");
+            inside.players = record.players.each_ref().map(name);
         }
         self.seat_adviser(&mut inside);
         self.settled(&room, &mut inside)
+    }
+
+    fn open_address(&self, address: &str) -> Answer {
+        let (record, ply) = address::read(address).map_err(Refusal::bad)?;
+        self.open_tree(&GameTree::from(record), None, ply)
+    }
+
+    /// Opens a game of an earlier visit as it was left. Where a player is here no more a person takes its side.
+    fn open_kept(&self, kept: &KeptGame) -> Answer {
+        let tree = kept.tree().map_err(Refusal::bad)?;
+        let mut game = kept.session(&tree).map_err(Refusal::bad)?;
+        let clock = kept.clock(self.host.now()).map_err(Refusal::bad)?;
+        let mut problem = None;
+        let seats = kept.seats().map(|seat| {
+            self.seat(seat).unwrap_or_else(|refusal| {
+                problem = Some(refusal.message);
+                Seat::Person
+            })
+        });
+        game.set_seats(seats.each_ref().map(|seat| seat.map(|player| player.name.clone())));
+        let room = self.rooms.open(game, seats, self.host.now())?;
+        let mut inside = room.enter();
+        (inside.source, inside.players, inside.problem) = (kept.source(&tree), kept.players(), problem);
+        inside.clock = clock;
+        self.seat_adviser(&mut inside);
+        self.settled(&room, &mut inside)
+    }
+
+    /// What a page keeps of a game, to open it again when the board knows it no more.
+    fn kept(&self, id: &str) -> Answer {
+        let room = self.rooms.get(id)?;
+        let kept = KeptGame::of(&room.enter(), self.host.now()).map_err(Refusal::bad)?;
+        Reply::json(&kept)
+    }
+
+    fn address(&self, id: &str) -> Answer {
+        let room = self.rooms.get(id)?;
+        let address = address::of(&room.enter().game);
+        Reply::json(&json!({ "address": address }))
     }
 
     /// The room's state after a change, with the work it needs handed out.
     fn settled(&self, room: &Arc<Room>, inside: &mut Inside) -> Answer {
         inside.changed(self.host.now());
         self.update(room, inside);
-        Reply::json(&StateView::of(&room.id, inside))
+        Reply::json(&StateView::of(&room.id, inside, self.host.now()))
     }
 
     /// Changes a room and answers with its new state.
@@ -335,10 +367,31 @@ impl Board {
         self.settled(&room, &mut inside)
     }
 
+    /// Goes to another position, which nobody does while a clock runs.
+    fn look_back(&self, id: &str, go: impl FnOnce(&mut Inside) -> Result<(), Refusal>) -> Answer {
+        self.change(id, |inside| match inside.is_timed() {
+            true => Err(Refusal::conflict("nobody looks back while the clock runs")),
+            false => go(inside),
+        })
+    }
+
+    /// Ends the game of whoever has no time left.
+    fn flag(&self, id: &str) -> Answer {
+        let now = self.host.now();
+        self.change(id, |inside| {
+            let clock = inside.clock.as_mut().ok_or_else(|| Refusal::conflict("the game has no clock"))?;
+            let side = clock.over(now).ok_or_else(|| Refusal::conflict("there is time left"))?;
+            clock.out = Some(side);
+            clock.stop(now);
+            inside.game.forfeit(side);
+            Ok(())
+        })
+    }
+
     fn state(&self, id: &str) -> Answer {
         let room = self.rooms.get(id)?;
         let inside = room.enter();
-        Reply::json(&StateView::of(&room.id, &inside))
+        Reply::json(&StateView::of(&room.id, &inside, self.host.now()))
     }
 
     fn close(&self, id: &str) -> Answer {
@@ -363,27 +416,16 @@ impl Board {
     }
 
     fn go(&self, id: &str, asked: GoRequest) -> Answer {
-        self.change(id, |inside| {
-            let plies = inside.game.all_plies().count();
-            if asked.ply > plies {
-                return Err(Refusal::bad(format!("ply {}: the game has {plies}", asked.ply)));
+        self.look_back(id, |inside| match asked {
+            GoRequest::Place(place) => inside.game.go_to_place(place).map_err(Refusal::bad),
+            GoRequest::Ply(ply) => {
+                let plies = inside.game.line_len();
+                if ply > plies {
+                    return Err(Refusal::bad(format!("ply {ply}: the game has {plies}")));
+                }
+                inside.game.step_to(ply);
+                Ok(())
             }
-            inside.game.step_to(asked.ply);
-            Ok(())
-        })
-    }
-
-    /// Back from a variation to the game that was opened.
-    fn back(&self, id: &str) -> Answer {
-        self.change(id, |inside| {
-            let opened = inside.opened.clone().ok_or_else(|| Refusal::conflict("no game was opened"))?;
-            let common = inside.game.game().moves().zip(&opened).take_while(|(played, mv)| played == *mv).count();
-            inside.game.step_to(common);
-            for mv in &opened[common..] {
-                inside.play(*mv, self.host.now()).map_err(Refusal::bad)?;
-            }
-            inside.game.step_to(common);
-            Ok(())
         })
     }
 
@@ -401,6 +443,8 @@ impl Board {
     fn again(&self, id: &str, asked: AgainRequest) -> Answer {
         self.change(id, |inside| {
             inside.game.restart(asked.swap);
+            inside.review = None;
+            inside.clock = inside.clock.take().map(|clock| Clock::new(clock.asked));
             if asked.swap {
                 inside.seats.swap(0, 1);
             }
@@ -426,6 +470,30 @@ impl Board {
         })
     }
 
+    /// Begins a review of the line on the board, or puts it away.
+    fn review(&self, id: &str, asked: ReviewRequest) -> Answer {
+        self.change(id, |inside| {
+            if asked.on && !inside.can_review() {
+                return Err(Refusal::conflict("a game is reviewed when it is over and has moves"));
+            }
+            if asked.on && !matches!(inside.adviser, Some(PlayerId::Model(_))) {
+                return Err(Refusal::conflict("only a model can review; choose one"));
+            }
+            inside.review = asked.on.then(|| Review::new(&inside.game));
+            inside.retry();
+            Ok(())
+        })
+    }
+
+    /// Has a move judged that a person would have played.
+    fn attempt(&self, id: &str, asked: &TryRequest) -> Answer {
+        self.change(id, |inside| {
+            let mv = Move::parse(&asked.mv, inside.game.rules().size()).map_err(Refusal::bad)?;
+            let review = inside.review.as_mut().ok_or_else(|| Refusal::conflict("the game is not reviewed"))?;
+            review.attempt(asked.ply, mv).map_err(Refusal::bad)
+        })
+    }
+
     /// The game as a file to keep.
     fn export(&self, id: &str, query: &str) -> Answer {
         let asked: ExportQuery = serde_urlencoded::from_str(query).map_err(|error| {
@@ -433,11 +501,17 @@ impl Board {
         })?;
         let room = self.rooms.get(id)?;
         let inside = room.enter();
-        let mut record = inside.game.record(0);
-        record.players = Side::BOTH.map(|side| inside.player_name(side));
+        let players = Side::BOTH.map(|side| inside.player_name(side));
         let (text, name) = match asked.format {
-            ExportFormat::Pgn => (hnefi_record::pgn::text(&record, None), "game.pgn"),
-            ExportFormat::Jsonl => (hnefi_record::json_line(&record, None).map(|line| line + "\n"), "game.jsonl"),
+            ExportFormat::Pgn => {
+                let mut tree = inside.game.game_tree(0);
+                tree.record.players = players;
+                (hnefi_record::pgn::tree_text(&tree), "game.pgn")
+            }
+            ExportFormat::Jsonl => {
+                let record = GameRecord { players, ..inside.game.record(0) };
+                (hnefi_record::json_line(&record, None).map(|line| line + "\n"), "game.jsonl")
+            }
         };
         let body = text.map_err(Refusal::bad)?.into_bytes();
         Ok(Reply { status: 200, kind: "text/plain; charset=utf-8", file_name: Some(name), body })

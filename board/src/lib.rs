@@ -8,29 +8,44 @@
 //! work and of changes, and finds recorded games; [`Players`] knows the networks. So one board serves pages from a
 //! server with threads, and a page without a server from a worker of its own.
 
+mod address;
 mod backend;
 mod board;
 mod choice;
+mod clock;
+mod elo;
+mod ending;
+mod exchange;
+mod kept;
+mod lessons;
 mod line;
 mod listening;
 mod players;
+mod puzzle_book;
 mod refusal;
 mod report;
 mod requests;
+mod review;
 mod room;
 mod rooms;
+mod scene;
 mod searches;
 mod seat;
 mod session;
 mod strength;
 mod task;
 pub mod texts;
+mod tree;
 mod view;
 pub mod words;
 
-pub use backend::{Host, Outsider, Players, Question};
-pub use board::{Board, BoardConfig, Reply, Request};
+pub use backend::{Host, Origin, Outsider, Players, Question};
+pub use board::{Board, BoardConfig};
 pub use choice::{WITHOUT_NETWORK, foreign, shipped_network};
+pub use clock::ClockRequest;
+pub use ending::EndingView;
+pub use exchange::{Reply, Request};
+pub use kept::KeptGame;
 pub use line::Next;
 pub use listening::{Event, Listener};
 pub use players::{DEEPEST, Fit, Offer, PlayerId, adviser, player_name};
@@ -39,6 +54,6 @@ pub use requests::{NewGame, OpenGame, SeatRequest};
 pub use rooms::Listening;
 pub use searches::Kept;
 pub use seat::Seat;
-pub use session::{Chances, NoResignation, Session};
-pub use strength::Strength;
+pub use session::{Chances, NoResignation, Session, TreeError};
+pub use strength::{LEVELS, Level, Strength};
 pub use task::{Answer, Task};

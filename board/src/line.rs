@@ -1,9 +1,9 @@
-//! What waits for its turn. People who wait for a move come before those who look at an analysis.
+//! What waits for its turn. People who wait for a move come before people who look at an analysis.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Of so many turns one goes to work that is not urgent, however much is.
+/// One turn in four goes to work that is not urgent, however much is.
 const PATIENT_TURN: u32 = 4;
 
 /// Work that waits.

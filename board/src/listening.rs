@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::Host;
 use crate::room::Room;
 use crate::rooms::Listening;
 use crate::view::StateView;
@@ -20,14 +21,15 @@ pub struct Event {
 /// A page that listens to a game, and how far it has been told.
 pub struct Listener {
     room: Arc<Room>,
+    host: Arc<dyn Host>,
     state: u64,
     report: u64,
     _place: Listening,
 }
 
 impl Listener {
-    pub(super) fn new(room: Arc<Room>, place: Listening) -> Listener {
-        Listener { room, state: 0, report: 0, _place: place }
+    pub(super) fn new(room: Arc<Room>, place: Listening, host: Arc<dyn Host>) -> Listener {
+        Listener { room, host, state: 0, report: 0, _place: place }
     }
 
     /// The next event, if there is anything to tell: the state before the search, which belongs to it.
@@ -35,7 +37,7 @@ impl Listener {
         let inside = self.room.enter();
         if inside.state_count != self.state {
             self.state = inside.state_count;
-            return event("state", &StateView::of(&self.room.id, &inside));
+            return event("state", &StateView::of(&self.room.id, &inside, self.host.now()));
         }
         if inside.report_count != self.report {
             self.report = inside.report_count;

@@ -2,7 +2,7 @@
 
 use hnefi_engine::{Position, Rules, Side};
 use hnefi_inference::Evaluation;
-use hnefi_search::{ProvenResult, RootMove, SearchReport};
+use hnefi_search::{Proven, ProvenResult, RootMove, SearchReport};
 use serde::Serialize;
 
 use crate::{Chances, words};
@@ -32,6 +32,25 @@ impl From<Chances> for ChancesView {
     }
 }
 
+/// A proven result for the side to move, and in how many plies.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Certain {
+    /// `win`, `loss` or `draw`.
+    result: &'static str,
+    plies: u8,
+}
+
+impl From<Proven> for Certain {
+    fn from(proven: Proven) -> Certain {
+        let result = match proven.result {
+            ProvenResult::Win => "win",
+            ProvenResult::Loss => "loss",
+            ProvenResult::Draw => "draw",
+        };
+        Certain { result, plies: proven.plies }
+    }
+}
+
 /// One of the best moves.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct MoveView {
@@ -44,8 +63,7 @@ pub(super) struct MoveView {
     prior: f32,
     /// Expected score of the mover, draws half; `None` for a move not looked at.
     score: Option<f32>,
-    /// A certain result in words, such as `wins in 3`.
-    certain: Option<String>,
+    certain: Option<Certain>,
 }
 
 /// What a page shows of a search.
@@ -66,7 +84,7 @@ pub(super) struct Report {
     seconds: f32,
     chances: ChancesView,
     raw: ChancesView,
-    certain: Option<String>,
+    certain: Option<Certain>,
     /// Expected plies to the end, by the network.
     plies_left: Option<u32>,
     moves: Vec<MoveView>,
@@ -98,7 +116,6 @@ impl Report {
             to[mv.mv.to().index()] += mv.prior;
         }
         let thousandths = |weights: Vec<f32>| weights.iter().map(|weight| (weight * 1000.0).round() as u16).collect();
-        let certain = search.proven.map(|proven| certain(proven.result, u32::from(proven.plies)));
         Report {
             stamp: progress.stamp,
             kind: progress.kind,
@@ -112,7 +129,7 @@ impl Report {
             seconds: progress.seconds,
             chances: Chances::of(search.wdl, side).into(),
             raw: Chances::of(search.raw, side).into(),
-            certain,
+            certain: search.proven.map(Certain::from),
             plies_left: progress.root.map(|root| root.moves_left.round() as u32),
             moves: best(search, rules),
             line: search.pv.iter().take(LINE).map(|&mv| words::mv(mv, rules)).collect(),
@@ -143,15 +160,7 @@ fn best(search: &SearchReport, rules: &Rules) -> Vec<MoveView> {
         share: mv.visits as f32 / visits.max(1) as f32,
         prior: mv.prior,
         score: mv.score,
-        certain: mv.proven.map(|proven| certain(proven.result, u32::from(proven.plies))),
+        certain: mv.proven.map(Certain::from),
     };
     moves.iter().take(MOVES).map(view).collect()
-}
-
-fn certain(result: ProvenResult, plies: u32) -> String {
-    match result {
-        ProvenResult::Win => format!("wins in {plies}"),
-        ProvenResult::Loss => format!("loses in {plies}"),
-        ProvenResult::Draw => "drawn".to_owned(),
-    }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::ClockRequest;
+use super::kept::KeptGame;
 use super::players::PlayerId;
 use super::strength::Strength;
 
@@ -30,6 +32,9 @@ pub struct NewGame {
     /// FEN to begin from; nothing for the standard start.
     #[serde(default)]
     pub fen: Option<String>,
+    /// Clocks; nothing for a game without.
+    #[serde(default)]
+    pub clock: Option<ClockRequest>,
 }
 
 /// A game to look at: a pasted text, or one of a file or of a run.
@@ -61,6 +66,10 @@ pub enum OpenGame {
         /// Place of the game in the generation, from 0.
         index: usize,
     },
+    /// A permanent address, such as `brandubh/moves=d6c6_d5e5`.
+    Address(String),
+    /// A game of an earlier visit, which the board knows no more.
+    Kept(Box<KeptGame>),
 }
 
 /// A move, and the state it was made in: a move for another position is refused.
@@ -74,9 +83,37 @@ pub(super) struct MoveRequest {
 
 /// A place in the game.
 #[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum GoRequest {
+    /// So many plies from the start, on the line that is shown.
+    Ply(usize),
+    /// A place of the tree.
+    Place(u32),
+}
+
+/// A place whose variation becomes more important.
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct GoRequest {
-    pub(super) ply: usize,
+pub(super) struct PromoteRequest {
+    pub(super) place: u32,
+    /// Whether it becomes the main line, and not only the first of its alternatives.
+    #[serde(default)]
+    pub(super) main: bool,
+}
+
+/// A place that goes, with all that follows.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RemoveRequest {
+    pub(super) place: u32,
+}
+
+/// What is said of a place.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CommentRequest {
+    pub(super) place: u32,
+    pub(super) text: String,
 }
 
 /// Whether to analyse, and who does.
@@ -86,6 +123,22 @@ pub(super) struct AnalysisRequest {
     pub(super) on: bool,
     #[serde(default)]
     pub(super) player: Option<PlayerId>,
+}
+
+/// Whether to review the game.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReviewRequest {
+    pub(super) on: bool,
+}
+
+/// A move to try in the place of one that was reviewed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TryRequest {
+    pub(super) ply: usize,
+    #[serde(rename = "move")]
+    pub(super) mv: String,
 }
 
 /// Another game by the same players.

@@ -8,16 +8,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hnefi_engine::{Move, Side};
+use hnefi_engine::{Game, Move, Side};
 use hnefi_inference::Wdl;
+use serde::Serialize;
 
+use super::clock::Clock;
 use super::players::{Fit, PlayerId};
 use super::report::Report;
+use super::review::{Look, Review};
 use super::strength::Strength;
-use crate::{Chances, Seat, Session};
+use crate::{Chances, EndingView, Origin, Seat, Session};
 
 /// Plies a game may have here. Longer than any sensible one, and a bound on the memory of a hostile one.
 pub(super) const LONGEST: usize = 1_000;
+
+/// Moves a game may have here with all its variations.
+pub(super) const MOST_MOVES: usize = 4_000;
 
 /// A player in a room.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +42,8 @@ pub(super) enum Job {
     Hint { id: PlayerId },
     /// A short look, so that the bar and the graph know the position.
     Glance { id: PlayerId },
+    /// A part of the review of the game.
+    Review { id: PlayerId, look: Look },
     /// A search that goes on until something changes.
     Analyse { id: PlayerId },
 }
@@ -55,6 +63,21 @@ pub(super) struct Hint {
     pub(super) mv: Move,
 }
 
+/// What was opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum Source {
+    /// A position.
+    Position,
+    /// A game.
+    Game {
+        /// Where it lies; nowhere, of a pasted one.
+        origin: Option<Origin>,
+        /// How it ended.
+        ending: Option<EndingView>,
+    },
+}
+
 /// What is in a room.
 pub(super) struct Inside {
     pub(super) game: Session,
@@ -65,12 +88,12 @@ pub(super) struct Inside {
     /// How well the adviser knows the rules.
     pub(super) adviser_fit: Fit,
     pub(super) analysing: bool,
-    /// Where the game comes from, when it was opened.
-    pub(super) title: Option<String>,
+    pub(super) review: Option<Review>,
+    pub(super) clock: Option<Clock>,
+    /// What was opened, when the game did not begin here.
+    pub(super) source: Option<Source>,
     /// Who played the game that was opened, by [`Side::index`], where the record says it.
     pub(super) players: [Option<String>; 2],
-    /// The moves of an opened game, to come back to.
-    pub(super) opened: Option<Vec<Move>>,
     pub(super) hint: Option<Hint>,
     pub(super) hint_wanted: bool,
     pub(super) report: Option<Report>,
@@ -104,9 +127,10 @@ impl Room {
             adviser_name: String::new(),
             adviser_fit: Fit::Other,
             analysing: false,
-            title: None,
+            review: None,
+            clock: None,
+            source: None,
             players: [None, None],
-            opened: None,
             hint: None,
             hint_wanted: false,
             report: None,
@@ -142,15 +166,18 @@ impl Inside {
     pub(super) fn changed(&mut self, now: Duration) {
         self.state_count += 1;
         self.used = now;
+        if let Some(clock) = self.clock.as_mut().filter(|_| self.game.ending().is_some()) {
+            clock.stop(now);
+        }
     }
 
     /// The work that the present state needs, the most urgent first.
     fn job(&self, watched: bool) -> Option<Job> {
-        if self.game.ending().is_some() {
-            return None;
-        }
         let stamp = self.game.stamp();
         let open = |job: &Job| !self.done.iter().any(|(at, done)| *at == stamp && done == job);
+        if self.game.ending().is_some() {
+            return self.review_job(watched).filter(open);
+        }
         let side = self.game.side_to_move();
         // An earlier position that somebody looks back at is not played on from there; it may be analysed.
         if let Seat::Player(RoomPlayer { id, strength, .. }) = &self.seats[side.index()]
@@ -165,13 +192,35 @@ impl Inside {
         if self.hint_wanted {
             return Some(Job::Hint { id }).filter(open);
         }
+        if let Some(job) = self.review_job(watched).filter(open) {
+            return Some(job);
+        }
         if self.analysing {
             let job = Job::Analyse { id };
             return (watched && open(&job)).then_some(job);
         }
-        let viewed = self.game.views()[self.game.game().len()].is_some();
+        let viewed = self.game.view_here().is_some();
         let job = Job::Glance { id };
         (watched && !viewed && self.adviser_fit != Fit::Other && open(&job)).then_some(job)
+    }
+
+    /// Whether the game can be reviewed: it has moves, and nobody but people goes on playing it.
+    pub(super) fn can_review(&self) -> bool {
+        self.game.all_plies().next().is_some() && (self.game.is_decided() || self.seats.iter().all(Seat::is_person))
+    }
+
+    /// The part of the review that comes next.
+    fn review_job(&self, watched: bool) -> Option<Job> {
+        let (review, id) = (self.review.as_ref()?, self.adviser.clone()?);
+        review.next().filter(|_| watched).map(|look| Job::Review { id, look })
+    }
+
+    /// The game up to the position that a job is about.
+    pub(super) fn game_for(&self, job: &Job) -> Game {
+        match (job, &self.review) {
+            (Job::Review { look, .. }, Some(review)) => review.game_at(*look),
+            _ => self.game.game().clone(),
+        }
     }
 
     /// Compares the work under way with what is wished for: `Some` is new work to hand out.
@@ -218,19 +267,41 @@ impl Inside {
     /// Plays a move, whoever made it.
     ///
     /// # Errors
-    /// When it is illegal or the game is longer than boards keep; the message says so.
+    /// When it is illegal or the game is longer or has more variations than boards keep; the message says so.
     pub(super) fn play(&mut self, mv: Move, now: Duration) -> Result<(), String> {
         if self.game.game().len() >= LONGEST {
             return Err(format!("games of more than {LONGEST} plies are not kept here"));
         }
-        self.game.play(mv).map_err(|illegal| illegal.to_string())?;
+        if self.game.tree_len() >= MOST_MOVES && !self.game.knows(mv) {
+            return Err(format!("games of more than {MOST_MOVES} moves with their variations are not kept here"));
+        }
+        if self.clock.as_ref().is_some_and(|clock| clock.over(now).is_some()) {
+            return Err("the time is over".to_owned());
+        }
+        let goes_on = !self.game.is_decided();
+        let ply = self.game.play(mv).map_err(|illegal| illegal.to_string())?;
+        if let Some(clock) = self.clock.as_mut().filter(|_| goes_on) {
+            clock.moved(ply.side, now);
+        }
         self.changed(now);
         Ok(())
     }
 
+    /// Whether a clock runs: then nobody looks back or takes back.
+    pub(super) fn is_timed(&self) -> bool {
+        self.clock.as_ref().is_some_and(Clock::runs)
+    }
+
+    /// How the game ended.
+    pub(super) fn ending_view(&self) -> Option<EndingView> {
+        let view = self.game.ending().map(|ending| EndingView::of(ending, self.game.rules()));
+        let out = self.clock.as_ref().is_some_and(|clock| clock.out.is_some());
+        view.map(|view| if out { view.by_time() } else { view })
+    }
+
     /// A player's view of the position on the board.
     pub(super) fn note_view(&mut self, wdl: Wdl, playouts: u32) {
-        let known = self.game.views()[self.game.game().len()].map_or(0, |(_, playouts)| playouts);
+        let known = self.game.view_here().map_or(0, |(_, playouts)| playouts);
         if playouts >= known {
             self.game.note_view(Chances::of(wdl, self.game.side_to_move()), playouts);
         }
@@ -241,10 +312,13 @@ impl Inside {
         if self.game.has_person() { Duration::from_millis(350) } else { Duration::from_millis(800) }
     }
 
-    /// The name of who sits there, or once sat in a game that was opened.
+    /// The name of who sits there, or once sat in a game that was opened, for records and refusals.
     pub(super) fn player_name(&self, side: Side) -> String {
         match &self.seats[side.index()] {
             Seat::Person => self.players[side.index()].clone().unwrap_or_else(|| "person".to_owned()),
+            Seat::Player(RoomPlayer { id: PlayerId::Model(_), name, strength }) => {
+                format!("{name}, {}", strength.words())
+            }
             Seat::Player(player) => player.name.clone(),
         }
     }

@@ -1,4 +1,4 @@
-//! All rooms: so many and no more, and those that nobody has entered for long are given up.
+//! All rooms, up to a number; a room that nobody has entered for long is given up.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -45,7 +45,7 @@ impl Drop for Listening {
 }
 
 impl Rooms {
-    /// No rooms yet, at most so many, with at most so many listeners altogether.
+    /// No rooms yet; at most `most`, with at most `most_listeners` altogether.
     pub(super) fn new(most: usize, most_listeners: usize) -> Rooms {
         Rooms {
             most,

@@ -19,6 +19,7 @@ use rand::RngExt;
 
 use super::line::{Line, Waiting};
 use super::report::{Progress, Report};
+use super::review::{self, Look};
 use super::room::{Hint, Inside, Job, Room};
 use super::task::{Place, Run, Step, most_nodes};
 use super::{Answer, Board, Next, PlayerId, Question, Strength, Task};
@@ -75,11 +76,12 @@ impl Board {
     pub(super) fn update(&self, room: &Arc<Room>, inside: &mut Inside) {
         if let Some(ticket) = inside.next_work(room.is_watched()) {
             let now = self.host.now();
+            let played = inside.game_for(&ticket.job);
             let task = Task {
                 room: Arc::downgrade(room),
                 ticket,
                 game: (room.number, inside.game.number()),
-                played: inside.game.game().clone(),
+                played,
                 begun: now,
                 earliest: now + inside.pace(),
                 run: None,
@@ -113,7 +115,7 @@ impl Board {
         if !inside.wants(task.ticket.number) {
             return Step::Over;
         }
-        let idle = matches!(task.ticket.job, Job::Analyse { .. } | Job::Glance { .. });
+        let idle = matches!(task.ticket.job, Job::Analyse { .. } | Job::Glance { .. } | Job::Review { .. });
         if idle && !room.is_watched() {
             inside.ticket = None;
             return Step::Over;
@@ -131,6 +133,7 @@ impl Board {
             Job::Move { id, strength } => self.think(&room, task, kept, &id, strength),
             Job::Hint { id } => self.think(&room, task, kept, &id, Strength::Playouts(HINT)),
             Job::Glance { id } => self.think(&room, task, kept, &id, Strength::Playouts(GLANCE)),
+            Job::Review { id, .. } => self.think(&room, task, kept, &id, Strength::Playouts(review::PLAYOUTS)),
             Job::Analyse { id } => self.think(&room, task, kept, &id, Strength::Seconds(f32::INFINITY)),
         };
         match advanced {
@@ -342,6 +345,8 @@ impl Board {
             Job::Hint { .. } => "hint",
             Job::Glance { .. } => "glance",
             Job::Analyse { .. } => "analysis",
+            // It shows what it finds in the state.
+            Job::Review { .. } => return,
         };
         let seconds = self.host.now().saturating_sub(task.begun).as_secs_f32();
         let progress = Progress { stamp: task.ticket.stamp, kind, finished, seconds, root };
@@ -367,9 +372,31 @@ impl Board {
         found: &SearchReport,
         strength: Strength,
     ) -> Result<Step, String> {
+        if let Job::Review { look, .. } = task.ticket.job {
+            self.reviewed(room, task, look, found);
+            return Ok(Step::Over);
+        }
         let mut rng = task.rng(self.seed, 1);
         let (mv, wdl, playouts) = (strength.choose(found, &mut rng), Some(found.wdl), found.playouts.max(1));
         self.answered(room, task, Answer { mv, wdl, playouts })
+    }
+
+    /// Takes in a part of a review.
+    fn reviewed(&self, room: &Arc<Room>, task: &Task, look: Look, found: &SearchReport) {
+        let mut inside = room.enter();
+        if !inside.wants(task.ticket.number) {
+            return;
+        }
+        let told = inside.state_count;
+        let is_news = inside.review.as_mut().is_some_and(|review| {
+            review.take(look, task.played.position().side_to_move(), found);
+            review.is_news()
+        });
+        inside.finish(None);
+        if !is_news {
+            inside.state_count = told;
+        }
+        self.update(room, &mut inside);
     }
 
     /// Takes in a player's answer: a move waits for its time, advice is shown at once.

@@ -1,10 +1,18 @@
-//! One game at a board: the moves back and forth, who sits where, and how it ended. Knows nothing of screens.
+//! One game at a board: the moves back and forth with all variations, who sits where, and how it ended. Knows nothing
+//! of screens.
+
+mod edit;
+mod records;
 
 use hnefi_engine::{Bitboard, Ending, FenError, Game, IllegalMove, Move, MoveList, Ply, Position, Rules, Side, Square};
 use hnefi_inference::Wdl;
-use hnefi_record::{GameRecord, PlyRecord, RecordError};
+use hnefi_record::LONGEST_COMMENT;
 
 use crate::Seat;
+use crate::tree::{Place, START, Tree};
+
+/// Bytes of all comments of a game together.
+pub(crate) const MOST_WORDS: usize = 64 << 10;
 
 /// Resigning needs a person whose turn it is or whose game it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +37,11 @@ impl Chances {
         Chances { attackers: attackers.win, draw: attackers.draw, defenders: attackers.loss }
     }
 
+    /// What the end of a game leaves of them; a draw has no winner.
+    pub fn of_winner(winner: Option<Side>) -> Chances {
+        Chances::of(Wdl::of_winner(winner, Side::Attackers), Side::Attackers)
+    }
+
     /// The chances as `viewer` sees them.
     pub fn seen_by(self, viewer: Side) -> Wdl {
         Wdl { win: self.attackers, draw: self.draw, loss: self.defenders }.seen_by(Side::Attackers, viewer)
@@ -40,16 +53,40 @@ impl Chances {
     }
 }
 
-/// A game and the plies that were taken back and may be played again.
+/// A change of the moves that cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TreeError {
+    /// There is no such place (any more).
+    #[error("the game has no move {0} (any more)")]
+    NoSuchMove(u32),
+    /// The place before the first move is no move.
+    #[error("the start is no move; it cannot be removed or promoted")]
+    Start,
+    /// The comment is too long.
+    #[error("the comment has {0} characters; expected at most {LONGEST_COMMENT}")]
+    LongComment(usize),
+    /// All comments together are too long.
+    #[error("the comments of a game have {0} bytes together; expected at most {MOST_WORDS}")]
+    ManyComments(usize),
+}
+
+/// A game with everything that was tried in it: what is taken back stays, and another move begins a variation.
+///
+/// At any time one **line** goes through the tree: the plies played, which are [`Session::game`], and behind them those
+/// that may be played again.
 #[derive(Clone, Debug)]
 pub struct Session {
     game: Game,
-    /// The plies taken back, the next one last.
-    taken_back: Vec<Ply>,
+    tree: Tree,
+    /// The places of the line, without the start; the first `game.len()` are played.
+    line: Vec<Place>,
     seats: [Seat; 2],
-    /// Views of the positions, including positions taken back, and the playouts behind them; one more than plies.
-    views: Vec<Option<(Chances, u32)>>,
+    /// Whether a finished game is looked at: other moves are variations then, and never the game.
+    is_study: bool,
+    /// Where a side gave up the game that is looked at.
+    given_up: Option<(Place, Side)>,
     stamp: u64,
+    tree_stamp: u64,
     number: u64,
 }
 
@@ -63,7 +100,12 @@ impl Session {
             None => Game::new(&rules),
             Some(fen) => Game::from_fen(&rules, fen)?,
         };
-        Ok(Session { game, taken_back: Vec::new(), seats, views: vec![None], stamp: 0, number: 1 })
+        Ok(Session::begun(game, seats, false))
+    }
+
+    fn begun(game: Game, seats: [Seat; 2], is_study: bool) -> Session {
+        let (tree, line) = (Tree::new(), Vec::new());
+        Session { game, tree, line, seats, is_study, given_up: None, stamp: 0, tree_stamp: 0, number: 1 }
     }
 
     /// The game, without the plies taken back.
@@ -86,7 +128,7 @@ impl Session {
         self.position().side_to_move()
     }
 
-    /// Who has that side.
+    /// Who has this side.
     pub fn seat(&self, side: Side) -> &Seat {
         &self.seats[side.index()]
     }
@@ -106,14 +148,52 @@ impl Session {
         self.seats.iter().any(Seat::is_person)
     }
 
-    /// Whether plies were taken back that can be played again.
+    /// Whether plies follow on the line that can be played again.
     pub fn has_taken_back(&self) -> bool {
-        !self.taken_back.is_empty()
+        self.line.len() > self.game.len()
     }
 
-    /// The plies played, and behind them the plies taken back.
+    /// The plies of the line: what was played, then what was taken back.
     pub fn all_plies(&self) -> impl Iterator<Item = &Ply> {
-        self.game.plies().iter().chain(self.taken_back.iter().rev())
+        self.line.iter().filter_map(|&place| self.tree.node(place).ply.as_ref())
+    }
+
+    /// Plies of the line.
+    pub fn line_len(&self) -> usize {
+        self.line.len()
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    pub(crate) fn line(&self) -> &[Place] {
+        &self.line
+    }
+
+    /// The place on the board.
+    pub(crate) fn place(&self) -> Place {
+        self.game.len().checked_sub(1).map_or(START, |last| self.line[last])
+    }
+
+    /// Whether the place on the board is on the main line.
+    pub fn is_main(&self) -> bool {
+        self.tree.is_main(self.place())
+    }
+
+    /// Moves in the tree.
+    pub fn tree_len(&self) -> usize {
+        self.tree.len()
+    }
+
+    /// Whether this move was made here before.
+    pub fn knows(&self, mv: Move) -> bool {
+        self.tree.child(self.place(), mv).is_some()
+    }
+
+    /// Changes whenever the tree or its words do.
+    pub fn tree_stamp(&self) -> u64 {
+        self.tree_stamp
     }
 
     /// Changes whenever the position or the game does: an answer to an older stamp is stale.
@@ -155,42 +235,75 @@ impl Session {
         Bitboard(picked)
     }
 
-    /// Plays a move; plies that were taken back are forgotten.
+    /// Plays a move. In a game it is what was played, and what was played there before becomes a variation; after the
+    /// end of the game, and in a game that is looked at, it begins a variation or goes into one that is there.
     ///
     /// # Errors
     /// When it is illegal or the game is over; the message says why.
     pub fn play(&mut self, mv: Move) -> Result<Ply, IllegalMove> {
+        let place = self.place();
         let ply = *self.game.play(mv)?;
-        self.taken_back.clear();
-        self.views.truncate(self.game.len());
-        self.views.push(None);
+        let goes_on = !self.is_study && !self.is_decided();
+        let next = self.tree.child(place, mv).unwrap_or_else(|| self.add(place, ply));
+        self.line.truncate(self.game.len() - 1);
+        self.line.push(next);
+        if goes_on {
+            if self.tree.make_main(next) {
+                self.tree_stamp += 1;
+            }
+        } else {
+            self.line.extend(self.tree.onward(next));
+        }
         self.stamp += 1;
         Ok(ply)
+    }
+
+    fn add(&mut self, place: Place, ply: Ply) -> Place {
+        self.tree_stamp += 1;
+        self.tree.add(place, ply, self.game.ending())
+    }
+
+    /// Whether the main line has come to an end.
+    pub(crate) fn is_decided(&self) -> bool {
+        let last = self.tree.onward(START).last().unwrap_or(START);
+        self.tree.node(last).ending.is_some()
     }
 
     /// Takes back to a person's last decision (a single ply when nobody sits here, or just the resignation) and returns
     /// whether there was anything to take back.
     pub fn undo(&mut self) -> bool {
-        let at = self.game.len();
+        let (at, place) = (self.game.len(), self.place());
         let to = match self.ending() {
-            Some(Ending::Resigned(_)) => Some(at),
-            _ => (0..at).rev().find(|&ply| self.stops_at(ply)),
+            Some(Ending::Resigned(_)) => {
+                self.tree.node_mut(place).ending = None;
+                Some(at)
+            }
+            _ => self.decided_before(),
         };
         self.go_to(to)
     }
 
+    /// Whether there is anything to take back.
+    pub fn can_undo(&self) -> bool {
+        matches!(self.ending(), Some(Ending::Resigned(_))) || self.decided_before().is_some()
+    }
+
+    /// The ply of the last decision before the position on the board.
+    fn decided_before(&self) -> Option<usize> {
+        (0..self.game.len()).rev().find(|&ply| self.stops_at(ply))
+    }
+
     /// Plays what was taken back, up to a person's next decision.
     pub fn redo(&mut self) -> bool {
-        let (at, end) = (self.game.len(), self.all_plies().count());
+        let (at, end) = (self.game.len(), self.line.len());
         let to = (at + 1..=end).find(|&ply| ply == end || self.stops_at(ply));
         self.go_to(to)
     }
 
-    /// Goes to the position after `ply` plies of the game, backwards or forwards; false when there is no such position
+    /// Goes to the position after `ply` plies of the line, backwards or forwards; false when there is no such position
     /// or it is on the board already.
     pub fn step_to(&mut self, ply: usize) -> bool {
-        let elsewhere = ply != self.game.len() || matches!(self.ending(), Some(Ending::Resigned(_)));
-        self.go_to((ply <= self.all_plies().count() && elsewhere).then_some(ply))
+        self.go_to((ply <= self.line.len() && ply != self.game.len()).then_some(ply))
     }
 
     fn stops_at(&self, ply: usize) -> bool {
@@ -203,32 +316,45 @@ impl Session {
         let Some(to) = to else { return false };
         self.game.withdraw_resignation();
         while self.game.len() > to {
-            self.taken_back.extend(self.game.undo());
+            self.game.undo();
         }
         while self.game.len() < to
-            && let Some(ply) = self.taken_back.pop()
+            && let Some(ply) = self.tree.node(self.line[self.game.len()]).ply
         {
             self.game.play(ply.mv).expect("it was legal when it was played first");
+        }
+        if let Some(Ending::Resigned(side)) = self.tree.node(self.place()).ending {
+            self.game.resign(side).expect("the game was given up here");
         }
         self.stamp += 1;
         true
     }
 
-    /// The person gives up: the one to move, or the only one at the table.
+    /// The person gives up, at the end of the game: the one to move, or the only one at the table.
     ///
     /// # Errors
     /// When the game is over or no person plays.
     pub fn resign(&mut self) -> Result<Ending, NoResignation> {
         let over = || NoResignation("the game is over");
-        if self.ending().is_some() {
+        if self.ending().is_some() || self.is_decided() {
             return Err(over());
         }
+        let last = self.tree.onward(START).last().unwrap_or(START);
+        self.go_to_place(last).map_err(|_| over())?;
         let mover = self.side_to_move();
         let person = [mover, mover.opponent()].into_iter().find(|&side| self.seat(side).is_person());
         let side = person.ok_or(NoResignation("no person plays"))?;
-        self.game.resign(side).map_err(|_| over())?;
-        self.stamp += 1;
+        self.forfeit(side);
         Ok(Ending::Resigned(side))
+    }
+
+    /// A side loses the position on the board, unless the game is over.
+    pub(crate) fn forfeit(&mut self, side: Side) {
+        if self.game.resign(side).is_ok() {
+            let place = self.place();
+            self.tree.node_mut(place).ending = self.game.ending();
+            self.stamp += 1;
+        }
     }
 
     /// Begins again from the start; with `swap` the two change seats.
@@ -237,125 +363,41 @@ impl Session {
             self.seats.swap(0, 1);
         }
         self.game = Game::from_position(self.game.start().clone());
-        self.taken_back.clear();
-        self.views = vec![None];
+        self.tree = Tree::new();
+        self.line.clear();
         self.stamp += 1;
+        self.tree_stamp += 1;
         self.number += 1;
     }
 
     /// Notes a player's view of the position on the board.
     pub fn note_view(&mut self, chances: Chances, playouts: u32) {
-        self.views[self.game.len()] = Some((chances, playouts));
+        let place = self.place();
+        self.tree.node_mut(place).view = Some((chances, playouts));
     }
 
     /// The latest view of the game, and whether it is of this very position.
     pub fn view(&self) -> Option<(Chances, bool)> {
         let at = self.game.len();
-        let ply = (0..=at).rev().find(|&ply| self.views[ply].is_some())?;
-        self.views[ply].map(|(chances, _)| (chances, ply == at))
+        let view = |ply: usize| self.tree.node(self.place_at(ply)).view;
+        (0..=at).rev().find_map(|ply| view(ply).map(|(chances, _)| (chances, ply == at)))
     }
 
-    /// The views of all positions, also after plies taken back, with the playouts behind them: one more than
-    /// plies.
-    pub fn views(&self) -> &[Option<(Chances, u32)>] {
-        &self.views
+    /// The view of the position on the board, and the playouts behind it.
+    pub fn view_here(&self) -> Option<(Chances, u32)> {
+        self.tree.node(self.place()).view
     }
 
-    /// A recorded game at its start, with people on both sides; the values of searched plies become views. A
-    /// resignation is left out, so that the game can be played on.
-    ///
-    /// # Errors
-    /// When the record does not replay.
-    pub fn of_record(record: &GameRecord) -> Result<Session, RecordError> {
-        let game = record.game()?;
-        let view = |(ply, played): (&PlyRecord, &Ply)| {
-            (ply.playouts > 0).then(|| (Chances::of(ply.searched, played.side), ply.playouts))
-        };
-        let views = record.plies.iter().zip(game.plies()).map(view).chain([None]).collect();
-        let seats = [Seat::Person, Seat::Person];
-        let mut session = Session { game, taken_back: Vec::new(), seats, views, stamp: 0, number: 1 };
-        session.go_to(Some(0));
-        session.stamp = 0;
-        Ok(session)
+    /// The views of all positions of the line with the playouts behind them: one more than plies.
+    pub fn views(&self) -> impl Iterator<Item = Option<(Chances, u32)>> + '_ {
+        (0..=self.line.len()).map(|ply| self.tree.node(self.place_at(ply)).view)
     }
 
-    /// The game as a record, without policies. A position nobody viewed is noted as anybody's.
-    pub fn record(&self, seed: u64) -> GameRecord {
-        let name = |side: Side| self.seat(side).player().map_or("person", String::as_str).to_owned();
-        let ply = |(index, played): (usize, &Ply)| {
-            let view = self.views[index];
-            let wdl = view.map_or(Wdl::UNKNOWN, |(chances, _)| chances.seen_by(played.side));
-            let playouts = view.map_or(0, |(_, playouts)| playouts);
-            PlyRecord { playouts, raw: wdl, searched: wdl, ..PlyRecord::unsearched(played.mv) }
-        };
-        let (outcome, resigned) = match self.ending() {
-            None => (None, None),
-            Some(Ending::Board(outcome)) => (Some(outcome), None),
-            Some(Ending::Resigned(side)) => (None, Some(side)),
-        };
-        GameRecord {
-            game: self.number,
-            seed,
-            rules: *self.rules(),
-            start: self.game.start_fen(),
-            players: Side::BOTH.map(name),
-            plies: self.game.plies().iter().enumerate().map(ply).collect(),
-            outcome,
-            resigned,
-            would_have_resigned: None,
-        }
+    /// The place after `ply` plies of the line.
+    fn place_at(&self, ply: usize) -> Place {
+        ply.checked_sub(1).map_or(START, |last| self.line[last])
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use hnefi_engine::Preset;
-
-    use super::*;
-
-    fn session(seats: [Seat; 2], moves: &[&str]) -> Session {
-        let mut session = Session::new(Preset::Brandubh.rules(), None, seats).expect("the start");
-        for text in moves {
-            let mv = Move::parse(text, session.rules().size()).expect("a move");
-            session.play(mv).expect("a legal move");
-        }
-        session
-    }
-
-    fn moves(session: &Session) -> Vec<String> {
-        session.game().moves().map(|mv| mv.text(session.rules().size())).collect()
-    }
-
-    #[test]
-    fn plies_taken_back_are_played_again_in_order_with_their_views() {
-        let mut session = session([Seat::Person, Seat::Player("random".to_owned())], &[]);
-        let chances = Chances { attackers: 0.25, draw: 0.5, defenders: 0.25 };
-        session.note_view(chances, 8);
-        for text in ["d6c6", "d5f5", "c6c5"] {
-            session.play(Move::parse(text, session.rules().size()).expect("a move")).expect("a legal move");
-        }
-        assert!(session.undo() && moves(&session) == ["d6c6", "d5f5"], "back to the person's last decision");
-        assert!(session.undo() && moves(&session).is_empty() && !session.undo());
-        assert_eq!(session.view(), Some((chances, true)));
-        assert!(session.redo() && moves(&session) == ["d6c6", "d5f5"]);
-        assert!(session.step_to(3) && moves(&session) == ["d6c6", "d5f5", "c6c5"]);
-        assert!(!session.step_to(3) && !session.step_to(4) && !session.has_taken_back());
-        assert_eq!(session.view(), Some((chances, false)));
-        assert_eq!(session.views().len(), 4);
-    }
-
-    #[test]
-    fn a_resignation_is_taken_back_alone_and_recorded() {
-        let mut session = session([Seat::Person, Seat::Person], &["d6c6"]);
-        assert_eq!(session.resign().expect("a person resigns"), Ending::Resigned(Side::Defenders));
-        let record = session.record(1);
-        assert_eq!(
-            (record.resigned, record.outcome, record.winner()),
-            (Some(Side::Defenders), None, Some(Side::Attackers))
-        );
-        assert!(session.play(Move::parse("d5f5", session.rules().size()).expect("a move")).is_err());
-        assert!(session.undo() && session.ending().is_none() && moves(&session) == ["d6c6"]);
-        let opened = Session::of_record(&record).expect("a sound record");
-        assert_eq!((opened.ending(), opened.game().len(), opened.all_plies().count()), (None, 0, 1));
-    }
-}
+mod tests;

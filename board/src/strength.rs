@@ -1,4 +1,4 @@
-//! How strongly a model plays: so many playouts, so much time, or a level from 1 to 8 made of playouts and chance.
+//! How strongly a model plays: a number of playouts, a time, or a level from 1 to 8.
 
 use std::time::Duration;
 
@@ -25,26 +25,33 @@ pub enum Strength {
     Level(u8),
 }
 
-/// A rung of the ladder from beginner to all it can.
+/// How a level plays: its playouts, and its move drawn from the search's policy sharpened by 1/temperature, among the
+/// moves that have a share of the best one's weight. So a low level plays what looks natural and sees little, and never
+/// throws in a move that the network finds absurd. The last levels take the best move.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Level {
-    pub(super) level: u8,
-    pub(super) name: &'static str,
-    pub(super) playouts: u32,
-    /// The move is drawn from the search's policy sharpened by 1/temperature; 0 takes the best.
-    pub(super) temperature: f32,
+pub struct Level {
+    /// Playouts of every move.
+    pub playouts: u32,
+    #[serde(skip)]
+    temperature: f32,
+    #[serde(skip)]
+    share: f32,
+}
+
+const fn level(playouts: u32, temperature: f32, share: f32) -> Level {
+    Level { playouts, temperature, share }
 }
 
 /// The levels, weakest first.
-pub(super) const LEVELS: [Level; 8] = [
-    Level { level: 1, name: "Thrall", playouts: 0, temperature: 2.0 },
-    Level { level: 2, name: "Farmhand", playouts: 0, temperature: 1.0 },
-    Level { level: 3, name: "Fisher", playouts: 0, temperature: 0.5 },
-    Level { level: 4, name: "Rower", playouts: 16, temperature: 0.5 },
-    Level { level: 5, name: "Raider", playouts: 64, temperature: 0.25 },
-    Level { level: 6, name: "Huscarl", playouts: 200, temperature: 0.0 },
-    Level { level: 7, name: "Jarl", playouts: 800, temperature: 0.0 },
-    Level { level: 8, name: "King", playouts: 3_200, temperature: 0.0 },
+pub const LEVELS: [Level; 8] = [
+    level(0, 2.5, 0.015),
+    level(0, 1.3, 0.04),
+    level(0, 0.8, 0.07),
+    level(0, 0.4, 0.15),
+    level(16, 0.5, 0.2),
+    level(64, 0.0, 1.0),
+    level(300, 0.0, 1.0),
+    level(1_500, 0.0, 1.0),
 ];
 
 impl From<Limit> for Strength {
@@ -72,27 +79,29 @@ impl Strength {
     }
 
     /// How long the search goes on; an infinite time has no end.
-    pub(super) fn limit(self) -> Limit {
+    pub fn limit(self) -> Limit {
         match self {
             Strength::Playouts(playouts) => Limit::Playouts(playouts),
             Strength::Seconds(seconds) => Limit::Time(Duration::try_from_secs_f32(seconds).unwrap_or(Duration::MAX)),
-            Strength::Level(level) => Limit::Playouts(LEVELS[usize::from(level.clamp(1, 8)) - 1].playouts),
+            Strength::Level(number) => Limit::Playouts(numbered(number).playouts),
         }
     }
 
     /// The move to play after a search.
-    pub(super) fn choose(self, report: &SearchReport, rng: &mut Rng) -> Move {
-        let temperature = match self {
-            Strength::Level(level) => LEVELS[usize::from(level.clamp(1, 8)) - 1].temperature,
-            _ => 0.0,
+    pub fn choose(self, report: &SearchReport, rng: &mut Rng) -> Move {
+        let level = match self {
+            Strength::Level(number) => numbered(number),
+            _ => return report.best,
         };
-        if temperature <= 0.0 || report.proven.is_some() {
+        if level.temperature <= 0.0 || report.proven.is_some() {
             return report.best;
         }
-        let powers: Vec<f32> = report.policy_target.iter().map(|(_, weight)| weight.powf(1.0 / temperature)).collect();
-        let mut pick = rng.random_range(0.0..1.0) * powers.iter().sum::<f32>();
-        for (&(mv, _), power) in report.policy_target.iter().zip(powers) {
-            pick -= power;
+        let most = report.policy_target.iter().map(|&(_, weight)| weight).fold(0.0, f32::max);
+        let drawn = report.policy_target.iter().filter(|&&(_, weight)| weight >= level.share * most);
+        let drawn: Vec<(Move, f32)> = drawn.map(|&(mv, weight)| (mv, weight.powf(1.0 / level.temperature))).collect();
+        let mut pick = rng.random_range(0.0..1.0) * drawn.iter().map(|(_, weight)| weight).sum::<f32>();
+        for (mv, weight) in drawn {
+            pick -= weight;
             if pick < 0.0 {
                 return mv;
             }
@@ -111,6 +120,11 @@ impl Strength {
     }
 }
 
+/// The level of a number from 1 to 8.
+fn numbered(number: u8) -> Level {
+    LEVELS[usize::from(number.clamp(1, 8)) - 1]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,14 +139,5 @@ mod tests {
             assert!(read(bad).checked().is_err(), "{bad}");
         }
         assert!(Strength::Seconds(f32::NAN).checked().is_err());
-    }
-
-    #[test]
-    fn levels_are_numbered_and_rise() {
-        for (index, level) in LEVELS.iter().enumerate() {
-            assert_eq!(usize::from(level.level), index + 1);
-        }
-        assert!(LEVELS.windows(2).all(|pair| pair[0].playouts <= pair[1].playouts));
-        assert!(LEVELS.windows(2).all(|pair| pair[0].temperature >= pair[1].temperature));
     }
 }

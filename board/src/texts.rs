@@ -1,10 +1,11 @@
 //! Games from texts: what a person pastes, and the lines of JSON files.
 
 use hnefi_engine::{BoardSize, Move, Position, Preset, Rules, Side};
-use hnefi_record::{GameRecord, PgnReader, PlyRecord};
+use hnefi_record::{GameRecord, GameTree, PlyRecord, pgn};
 use serde::Deserialize;
 
-use super::room::LONGEST;
+use super::room::{LONGEST, MOST_MOVES};
+use super::session::MOST_WORDS;
 
 /// The fields of a JSON line that make a game; others are passed over.
 #[derive(Deserialize)]
@@ -25,25 +26,23 @@ struct Line {
     status: Option<String>,
 }
 
-/// Reads a pasted text: a PGN-like game, a line of JSON, a FEN, or moves. The last two are read under `rules`, unless
-/// the board of the FEN has another size.
+/// Reads a pasted text: a PGN-like game or moves, with their variations and comments, a line of JSON, or a FEN. A FEN
+/// and moves are read under `rules`, unless the board of the FEN has another size.
 ///
 /// # Errors
 /// When it is none of these or does not follow the rules; the message says what was taken for what.
-pub fn pasted(text: &str, rules: Rules) -> Result<GameRecord, String> {
+pub fn pasted(text: &str, rules: Rules) -> Result<GameTree, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("there is nothing to read; paste a FEN, moves, or a game".to_owned());
     }
-    if text.starts_with('[') {
-        let game = PgnReader::new(text.as_bytes()).next().ok_or("the text holds no game")?;
-        return game.map_err(|error| error.to_string()).and_then(bounded);
-    }
-    if text.starts_with('{') {
-        return json_line(text);
-    }
     let first = text.split_whitespace().next().unwrap_or_default();
-    if first.contains('/') {
+    // A game in JSON begins like a comment in front of moves, but for the quotation mark.
+    let is_json = text.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with(['"', '}']));
+    if is_json {
+        return json_line(text).map(GameTree::from);
+    }
+    if !text.starts_with(['[', '{']) && first.contains('/') {
         let size = match first.split('/').count() {
             7 => BoardSize::Seven,
             9 => BoardSize::Nine,
@@ -51,9 +50,11 @@ pub fn pasted(text: &str, rules: Rules) -> Result<GameRecord, String> {
             rows => return Err(format!("a FEN of {rows} rows; expected 7, 9 or 11")),
         };
         let rules = if size == rules.size() { rules } else { usual(size) };
-        return game(rules, Some(text.to_owned()), std::iter::empty::<&str>());
+        return game(rules, Some(text.to_owned()), std::iter::empty::<&str>()).map(GameTree::from);
     }
-    game(rules, None, moves(text))
+    // A file brings its rules; moves alone have no tags.
+    let rules = (!text.starts_with('[')).then_some(rules);
+    pgn::read_tree(text, rules).map_err(|error| error.to_string()).and_then(bounded_tree)
 }
 
 /// The preset a board is mostly played by.
@@ -63,15 +64,6 @@ fn usual(size: BoardSize) -> Rules {
         BoardSize::Nine => Preset::Tablut.rules(),
         BoardSize::Eleven => Preset::Copenhagen.rules(),
     }
-}
-
-/// The words of a list of moves, without numbers and results.
-fn moves(text: &str) -> impl Iterator<Item = &str> {
-    let is_move = |word: &&str| {
-        let number = word.trim_end_matches('.').bytes().all(|byte| byte.is_ascii_digit());
-        !number && !["1-0", "0-1", "1/2-1/2", "*", "timeout"].contains(word)
-    };
-    text.split_whitespace().filter(is_move)
 }
 
 /// Reads a line of an exported dataset.
@@ -99,7 +91,11 @@ pub fn json_line(text: &str) -> Result<GameRecord, String> {
 }
 
 /// A game of these moves, each of them played.
-fn game<'a>(rules: Rules, start: Option<String>, moves: impl Iterator<Item = &'a str>) -> Result<GameRecord, String> {
+pub(crate) fn game<'a>(
+    rules: Rules,
+    start: Option<String>,
+    moves: impl Iterator<Item = &'a str>,
+) -> Result<GameRecord, String> {
     if let Some(fault) = rules.faults().first() {
         return Err(format!("rules: {fault}"));
     }
@@ -144,16 +140,26 @@ pub fn bounded(record: GameRecord) -> Result<GameRecord, String> {
     }
 }
 
-/// How a game ended, in a few words for a list.
-pub fn result(record: &GameRecord) -> String {
-    match (record.resigned, record.outcome) {
-        (Some(side), _) => format!("{} won, the {side} gave up", side.opponent()),
-        (None, Some(outcome)) => {
-            let reason = outcome.reason().as_str().replace('_', " ");
-            outcome.winner().map_or_else(|| format!("drawn, {reason}"), |winner| format!("{winner} won, {reason}"))
-        }
-        (None, None) => "unfinished".to_owned(),
+/// The same of a game with variations and comments.
+///
+/// # Errors
+/// When it has too many of them, or as [`bounded`].
+pub fn bounded_tree(tree: GameTree) -> Result<GameTree, String> {
+    let mut depths: Vec<usize> = Vec::with_capacity(tree.moves.len());
+    for mv in &tree.moves {
+        depths.push(mv.after.and_then(|after| depths.get(after)).map_or(1, |depth| depth + 1));
     }
+    if depths.iter().any(|&depth| depth > LONGEST) {
+        return Err(format!("the game is longer than {LONGEST} plies"));
+    }
+    let (moves, words) = (tree.moves.len(), tree.moves.iter().map(|mv| mv.comment.len()).sum::<usize>());
+    if moves > MOST_MOVES {
+        return Err(format!("the game has {moves} moves with its variations; expected at most {MOST_MOVES}"));
+    }
+    if words + tree.comment.len() > MOST_WORDS {
+        return Err(format!("the game's comments have {words} bytes; expected at most {MOST_WORDS}"));
+    }
+    Ok(GameTree { record: bounded(tree.record)?, ..tree })
 }
 
 #[cfg(test)]
@@ -169,21 +175,23 @@ mod tests {
         for text in [
             "d6-c6 d5-e5",
             "1. d6-c6 d5-e5 *",
+            "{why?} 1. d6-c6 (1. d6-b6 {or so}) d5-e5 *",
             r#"{"rules": "brandubh", "fen": null, "moves": ["d6c6", "d5e5"], "status": "ongoing"}"#,
             "[Rules \"brandubh\"]\n\n1. d6-c6 d5-e5 *\n",
         ] {
             let game = pasted(text, brandubh()).unwrap_or_else(|problem| panic!("{text}: {problem}"));
-            assert_eq!(game.plies.len(), 2, "{text}");
+            assert_eq!(game.record.plies.len(), 2, "{text}");
         }
         let fen = pasted("3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d", Preset::Copenhagen.rules()).expect("a FEN");
-        assert_eq!((fen.plies.len(), fen.rules.size()), (0, BoardSize::Seven));
+        assert_eq!((fen.record.plies.len(), fen.record.rules.size()), (0, BoardSize::Seven));
     }
 
     #[test]
     fn what_is_wrong_is_said() {
         let problem = |text: &str| pasted(text, brandubh()).expect_err(text);
-        assert!(problem("d6c6 d6c6").starts_with("ply 2: illegal move"), "{}", problem("d6c6 d6c6"));
-        assert!(problem("hello").starts_with("ply 1: "));
+        assert!(problem("d6c6 d6c6").starts_with("line 1: ply 2: illegal move"), "{}", problem("d6c6 d6c6"));
+        assert!(problem("hello").starts_with("line 1: ply 1: "));
+        assert!(problem("d6c6 (d6b6").contains("has no end; expected )"));
         assert!(problem("7/7 a").contains("2 rows"));
         assert!(problem("7/7/7/7/7/7/7 a").contains("no king"));
         assert!(problem("99999999999999999999/7/7/7/7/7/7 a").contains("wide"));

@@ -1,24 +1,27 @@
 //! The state of a game as a page shows it. Legal moves are in it: the page knows no rules.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use hnefi_engine::{BoardSize, Ending, Escape, Piece, Ply, Position, Preset, Repetition, Rules, Side, Square};
+use hnefi_engine::{Escape, Piece, Ply, Position, Preset, Repetition, Rules, Side, Square};
 use serde::Serialize;
 
+use super::clock::ClockView;
 use super::players::{Fit, PlayerId};
 use super::report::ChancesView;
-use super::room::{Inside, Job, RoomPlayer};
+use super::review::{Review, ReviewView};
+use super::room::{Inside, Job, RoomPlayer, Source};
 use super::strength::Strength;
-use crate::{Seat, words};
+use super::tree::{Place, START};
+use crate::{EndingView, Seat, Session, words};
 
 /// Rules as a page shows them.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct RulesView {
+pub(crate) struct RulesView {
     /// The preset's name, none for a mixture.
     name: Option<&'static str>,
-    title: String,
-    /// What is particular about them, in a sentence.
-    about: &'static str,
+    /// The preset whose rules these are but for what ends a game that nobody has won: people often played on.
+    played_on: Option<&'static str>,
     side: usize,
     throne: String,
     /// Squares that only the king may enter and that are hostile to all men.
@@ -45,8 +48,6 @@ pub(super) struct StateView {
     ply: usize,
     plies: usize,
     last: Option<PlyView>,
-    /// What the last ply did, in words.
-    said: String,
     /// Where each piece may go, when a person is to move.
     moves: BTreeMap<String, Vec<String>>,
     ending: Option<EndingView>,
@@ -57,31 +58,48 @@ pub(super) struct StateView {
     your_turn: bool,
     thinking: bool,
     analysing: bool,
+    review: Option<ReviewView>,
+    clock: Option<ClockView>,
     adviser: Option<PlayerId>,
     adviser_name: String,
     adviser_fit: Fit,
     hint: Option<HintView>,
     can: CanView,
-    title: Option<String>,
-    /// Whether an opened game was left and can be come back to.
+    /// What was opened, when the game did not begin here.
+    source: Option<Source>,
+    tree: TreeView,
+    /// Whether the position on the board is off the main line, to which one can go back.
     departed: bool,
     problem: Option<String>,
 }
 
+/// All moves with their variations, in few letters.
+#[derive(Clone, Debug, Serialize)]
+struct TreeView {
+    /// Changes whenever the tree does.
+    stamp: u64,
+    /// The place on the board, 0 for the start, and the places of the line.
+    place: Place,
+    line: Vec<Place>,
+    /// Who moves first.
+    first: Side,
+    /// Place, the place before it, and text of each move: behind each at once its main continuation with all that
+    /// follows, then the others.
+    moves: Vec<(Place, Place, String)>,
+    /// What is said of a place.
+    comments: BTreeMap<Place, String>,
+    /// Marks of a move by their numbers in PGN.
+    nags: BTreeMap<Place, Vec<u8>>,
+}
+
 /// One ply.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct PlyView {
+pub(crate) struct PlyView {
     side: Side,
     from: String,
     to: String,
     captured: Vec<String>,
     text: String,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct EndingView {
-    winner: Option<Side>,
-    words: String,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -93,8 +111,10 @@ struct HintView {
 #[derive(Clone, Debug, Serialize)]
 struct SeatView {
     person: bool,
-    name: String,
+    /// Who plays; at an opened game, who played it, where that is known.
+    name: Option<String>,
     player: Option<PlayerId>,
+    /// How strongly a network plays.
     strength: Option<Strength>,
 }
 
@@ -104,17 +124,18 @@ struct CanView {
     redo: bool,
     resign: bool,
     hint: bool,
+    /// Whether the game can be reviewed: it has moves, and no player still plays.
+    review: bool,
 }
 
 impl RulesView {
-    pub(super) fn of(rules: &Rules) -> RulesView {
+    pub(crate) fn of(rules: &Rules) -> RulesView {
         let n = rules.size().side();
         let name = |file: usize, rank: usize| Square::new(rank * n + file).name(rules.size());
         let corners = [(0, 0), (n - 1, 0), (0, n - 1), (n - 1, n - 1)];
         RulesView {
             name: rules.preset().map(Preset::name),
-            title: title(rules),
-            about: rules.preset().map_or("Rules of the game as it was recorded.", about),
+            played_on: played_on(rules).map(Preset::name),
             side: n,
             throne: name(n / 2, n / 2),
             corners: if rules.corners { corners.map(|(file, rank)| name(file, rank)).to_vec() } else { Vec::new() },
@@ -124,23 +145,10 @@ impl RulesView {
     }
 }
 
-/// What a page calls the rules, such as `Brandubh, 7x7`.
-fn title(rules: &Rules) -> String {
-    let name = match rules.preset() {
-        Some(Preset::CopenhagenHnefataflOrg) => "Copenhagen (hnefatafl.org)",
-        Some(Preset::CopenhagenCyningstan) => "Copenhagen (Cyningstan)",
-        Some(Preset::CopenhagenPlaytafl) => "Copenhagen (PlayTafl)",
-        Some(Preset::TablutLinnaeus) => "Tablut (Linnaeus)",
-        Some(Preset::Historical) => "Historical Hnefatafl",
-        Some(_) => return words::rules(rules),
-        // People often went on where the rules end a game for repetitions or for want of captures.
-        None => match Preset::ALL.into_iter().find(|preset| without_draws(&preset.rules()) == without_draws(rules)) {
-            Some(preset) => return format!("{}, played on", title(&preset.rules())),
-            None => "As recorded",
-        },
-    };
-    let side = rules.size().side();
-    format!("{name}, {side}x{side}")
+/// The preset that a mixture is like, but for what ends a game that nobody has won.
+fn played_on(rules: &Rules) -> Option<Preset> {
+    let alike = |preset: &Preset| without_draws(&preset.rules()) == without_draws(rules);
+    if rules.preset().is_some() { None } else { Preset::ALL.into_iter().find(alike) }
 }
 
 /// The rules but for what ends a game that nobody has won.
@@ -149,23 +157,8 @@ fn without_draws(rules: &Rules) -> Rules {
     Rules { repetition, draw_fort_occurrence: 0, no_capture_draw_plies: 0, ply_cap: 0, ..*rules }
 }
 
-/// What distinguishes a preset, for somebody who is about to choose one.
-fn about(preset: Preset) -> &'static str {
-    match preset {
-        Preset::Copenhagen => "The tournament game: strong king, shieldwalls, edge forts; the king flees to a corner.",
-        Preset::CopenhagenHnefataflOrg => "Copenhagen, but the defenders may never repeat a position.",
-        Preset::CopenhagenCyningstan => "Copenhagen, but at the third repetition the defenders must find another move.",
-        Preset::CopenhagenPlaytafl => "Copenhagen, where the third repetition loses for the defenders.",
-        Preset::Fetlar => "The Shetland game: like Copenhagen, without shieldwalls, forts and encirclement.",
-        Preset::Brandubh => "The small Irish game: quick and sharp, two enemies take a king in the open.",
-        Preset::Tablut => "Nine by nine: the king flees to any square of the edge.",
-        Preset::Historical => "Tablut's rules on the large board, which begins with a cross; the defenders move first.",
-        Preset::TablutLinnaeus => "Tablut as Linnaeus saw it in Lapland in 1732: nobody returns to the throne.",
-    }
-}
-
 /// The letters of all squares, `a1` first.
-pub(super) fn board(position: &Position) -> String {
+pub(crate) fn board(position: &Position) -> String {
     let letter = |index: usize| match position.board().piece_at(Square::new(index)) {
         None => '.',
         Some(Piece::Attacker) => 'a',
@@ -176,7 +169,7 @@ pub(super) fn board(position: &Position) -> String {
 }
 
 impl PlyView {
-    fn of(played: &Ply, rules: &Rules) -> PlyView {
+    pub(crate) fn of(played: &Ply, rules: &Rules) -> PlyView {
         let size = rules.size();
         PlyView {
             side: played.side,
@@ -188,20 +181,31 @@ impl PlyView {
     }
 }
 
-/// What a ply did, such as `Attackers moved d1 to c1 and captured c2.`
-fn said(played: &Ply, size: BoardSize) -> String {
-    let (from, to) = (played.mv.from().name(size), played.mv.to().name(size));
-    let names: Vec<String> = played.captured.map(|square| square.name(size)).collect();
-    let captured = match names.split_last() {
-        None => String::new(),
-        Some((only, [])) => format!(" and captured {only}"),
-        Some((last, others)) => format!(" and captured {} and {last}", others.join(", ")),
-    };
-    format!("{} moved {from} to {to}{captured}.", words::side(played.side))
+impl TreeView {
+    fn of(game: &Session) -> TreeView {
+        let tree = game.tree();
+        let order = tree.in_order();
+        let text = |place: Place| {
+            let node = tree.node(place);
+            (place, node.parent, node.ply.as_ref().map(|ply| words::ply(ply, game.rules())).unwrap_or_default())
+        };
+        let said =
+            |&place: &Place| Some((place, tree.node(place).comment.clone())).filter(|(_, said)| !said.is_empty());
+        let marked = |&place: &Place| Some((place, tree.node(place).nags.clone())).filter(|(_, nags)| !nags.is_empty());
+        TreeView {
+            stamp: game.tree_stamp(),
+            place: game.place(),
+            line: game.line().to_vec(),
+            first: game.game().start().side_to_move(),
+            comments: std::iter::once(&START).chain(&order).filter_map(said).collect(),
+            nags: order.iter().filter_map(marked).collect(),
+            moves: order.into_iter().map(text).collect(),
+        }
+    }
 }
 
 impl StateView {
-    pub(super) fn of(id: &str, inside: &Inside) -> StateView {
+    pub(super) fn of(id: &str, inside: &Inside, now: Duration) -> StateView {
         let game = &inside.game;
         let (rules, position) = (game.rules(), game.position());
         let size = rules.size();
@@ -214,9 +218,6 @@ impl StateView {
         }
         let ending = game.ending();
         let plies: Vec<&Ply> = game.all_plies().collect();
-        let departed = inside.opened.as_ref().is_some_and(|opened| {
-            opened.len() != plies.len() || opened.iter().zip(&plies).any(|(mv, played)| *mv != played.mv)
-        });
         StateView {
             id: id.to_owned(),
             count: inside.state_count,
@@ -229,16 +230,16 @@ impl StateView {
             ply: game.game().len(),
             plies: plies.len(),
             last: game.game().last().map(|ply| PlyView::of(ply, rules)),
-            said: game.game().last().map(|ply| said(ply, size)).unwrap_or_default(),
             moves,
-            ending: ending
-                .map(|ending: Ending| EndingView { winner: ending.winner(), words: words::ending(ending, rules) }),
+            ending: inside.ending_view(),
             history: plies.iter().map(|played| PlyView::of(played, rules)).collect(),
-            views: game.views().iter().map(|view| view.map(|(chances, _)| chances.into())).collect(),
+            views: game.views().map(|view| view.map(|(chances, _)| chances.into())).collect(),
             seats: Side::BOTH.map(|side| seat(&inside.seats[side.index()], &inside.players[side.index()])),
             your_turn,
             thinking: inside.ticket.as_ref().is_some_and(|ticket| matches!(ticket.job, Job::Move { .. })),
             analysing: inside.analysing,
+            review: inside.review.as_ref().map(Review::view),
+            clock: inside.clock.as_ref().map(|clock| clock.view(now)),
             adviser: inside.adviser.clone(),
             adviser_name: inside.adviser_name.clone(),
             adviser_fit: inside.adviser_fit,
@@ -247,13 +248,15 @@ impl StateView {
                 .filter(|hint| hint.stamp == game.stamp())
                 .map(|hint| HintView { from: hint.mv.from().name(size), to: hint.mv.to().name(size) }),
             can: CanView {
-                undo: !game.game().is_empty() || matches!(ending, Some(Ending::Resigned(_))),
-                redo: game.has_taken_back(),
-                resign: ending.is_none() && game.has_person() && inside.title.is_none(),
+                undo: !inside.is_timed() && game.can_undo(),
+                redo: !inside.is_timed() && game.has_taken_back(),
+                resign: ending.is_none() && game.has_person() && inside.source.is_none(),
                 hint: your_turn && inside.adviser.is_some(),
+                review: inside.can_review(),
             },
-            title: inside.title.clone(),
-            departed,
+            source: inside.source.clone(),
+            tree: TreeView::of(game),
+            departed: !game.is_main(),
             problem: inside.problem.clone(),
         }
     }
@@ -262,12 +265,12 @@ impl StateView {
 /// Who sits there; at an opened game, who played it.
 fn seat(seat: &Seat<RoomPlayer>, played: &Option<String>) -> SeatView {
     match seat {
-        Seat::Person => {
-            let name = played.clone().unwrap_or_else(|| "you".to_owned());
-            SeatView { person: true, name, player: None, strength: None }
-        }
-        Seat::Player(RoomPlayer { id, name, strength }) => {
-            SeatView { person: false, name: name.clone(), player: Some(id.clone()), strength: Some(*strength) }
-        }
+        Seat::Person => SeatView { person: true, name: played.clone(), player: None, strength: None },
+        Seat::Player(RoomPlayer { id, name, strength }) => SeatView {
+            person: false,
+            name: Some(name.clone()),
+            player: Some(id.clone()),
+            strength: matches!(id, PlayerId::Model(_)).then_some(*strength),
+        },
     }
 }

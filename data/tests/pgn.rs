@@ -129,8 +129,11 @@ fn an_error_names_its_line_and_the_next_game_is_read() {
 }
 
 #[test]
-fn damaged_bytes_end_the_reading_with_an_error() {
-    let mut games = PgnReader::new(&b"[Rules \"brandubh\"]\n\xff\n"[..]);
-    assert!(matches!(games.next(), Some(Err(TextError::Stream { .. }))));
+fn damaged_bytes_cost_their_game_and_the_next_one_is_read() {
+    let text = [&b"[Rules \"brandubh\"]\n\xff\nd2c2 *\n"[..], b"[Rules \"brandubh\"]\n\nd2c2 *\n"].concat();
+    let mut games = PgnReader::new(text.as_slice());
+    let error = games.next().expect("a game").expect_err("no text").to_string();
+    assert_eq!(error, "line 2: the line is no UTF-8 text");
+    assert!(games.next().is_some_and(|game| game.is_ok()));
     assert!(games.next().is_none());
 }

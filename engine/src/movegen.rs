@@ -51,6 +51,58 @@ fn list_slides<R: Ruleset>(rules: &Rules, state: &State, moves: &mut MoveList) {
     }
 }
 
+/// Adds the origins of the legal moves, by direction (up, right, down, left) and distance. The game must go on.
+#[inline(always)]
+pub(crate) fn origins<R: Ruleset>(
+    rules: &Rules,
+    recent: Recent<'_>,
+    state: &State,
+    [up, right, down, left]: &mut [[Bitboard; 10]; 4],
+) {
+    let t = R::TABLES;
+    let (men, king) = state.movers();
+    let occupied = state.board.occupied().0;
+    let is_bound = bound(rules, recent, state);
+    if !is_bound {
+        let ahead = (men_may_cross::<R>(rules, occupied), men_may_stop::<R>(rules));
+        by_distance(&mut up[..R::N - 1], men, ahead, |set| set >> R::N);
+        by_distance(&mut right[..R::N - 1], men, ahead, |set| (set >> 1) & t.not_last_file);
+        by_distance(&mut down[..R::N - 1], men, ahead, |set| set << R::N);
+        by_distance(&mut left[..R::N - 1], men, ahead, |set| (set << 1) & t.not_first_file);
+    }
+    let mut add = |from: usize, to: usize| {
+        let (direction, distance) = match (from / R::N == to / R::N, from < to) {
+            (true, true) => (&mut *right, to - from),
+            (true, false) => (&mut *left, from - to),
+            (false, true) => (&mut *up, (to - from) / R::N),
+            (false, false) => (&mut *down, (from - to) / R::N),
+        };
+        direction[distance - 1].0 |= t.bit[from & 127];
+    };
+    if is_bound {
+        for mv in bound_moves::<R>(rules, recent, *state).iter() {
+            add(mv.from().index(), mv.to().index());
+        }
+    } else if king != 0 {
+        let from = king.trailing_zeros() as usize;
+        for to in Bitboard(king_reach::<R>(rules, from, occupied & !king)) {
+            add(from, to.index());
+        }
+    }
+}
+
+/// Where men can slide from in one direction, by distance. `back` takes a set of squares one square against the
+/// direction, so that a square has what lies ahead of it.
+#[inline(always)]
+fn by_distance(origins: &mut [Bitboard], men: u128, ahead: (u128, u128), back: impl Fn(u128) -> u128) {
+    let (mut movers, (mut free, mut stops)) = (men, ahead);
+    for origins in origins {
+        (free, stops) = (back(free), back(stops));
+        movers &= free;
+        origins.0 = movers & stops;
+    }
+}
+
 /// How many legal moves there are. The game must go on.
 #[inline(always)]
 pub(crate) fn count<R: Ruleset>(rules: &Rules, recent: Recent<'_>, state: &State, lines: &Lines) -> usize {

@@ -2,6 +2,7 @@
 
 use crate::capture;
 use crate::enclosure;
+use crate::movegen;
 use crate::ruleset::{Ruleset, with_ruleset};
 use crate::slide::{men_may_cross, men_may_stop, slides_from_any};
 use crate::state::Men;
@@ -17,6 +18,17 @@ pub struct CaptureThreats {
 }
 
 impl Position {
+    /// The origins of the legal moves, by direction (up, right, down, left) and distance, one square first; none when
+    /// the game is over.
+    pub fn legal_origins(&self) -> [[Bitboard; 10]; 4] {
+        let mut found = [[Bitboard::EMPTY; 10]; 4];
+        if self.outcome().is_none() {
+            let (rules, recent, state) = (&self.rules, self.recent(), &self.state);
+            with_ruleset!(self.kernel, R => movegen::origins::<R>(rules, recent, state, &mut found));
+        }
+        found
+    }
+
     /// Squares the king could go to in one move from any of `origins`, the pieces standing as they do (the king
     /// lifted). Applied again to its result it gives the squares two moves away, and so on.
     pub fn king_destinations(&self, origins: Bitboard) -> Bitboard {

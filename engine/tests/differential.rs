@@ -61,6 +61,20 @@ fn mixtures_of_options_agree_with_the_reference() {
     }
 }
 
+/// The legal moves by origin and destination, from their origins by direction and distance.
+fn moves_by_direction(position: &Position) -> Vec<Move> {
+    let n = position.size().side() as isize;
+    let mut moves = Vec::new();
+    for (origins, step) in position.legal_origins().into_iter().zip([n, 1, -n, -1]) {
+        for (distance, origins) in (1..).zip(origins) {
+            let to = |from: Square| Square::new(from.index().strict_add_signed(distance * step));
+            moves.extend(origins.into_iter().map(|from| Move::new(from, to(from))));
+        }
+    }
+    moves.sort_by_key(|mv| (mv.from(), mv.to()));
+    moves
+}
+
 fn rounds() -> usize {
     std::env::var("HNEFI_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
@@ -85,6 +99,7 @@ fn compare_game(mut position: Position, plies: u32, rng: &mut Rng, seen: &mut Se
         let expected: Vec<Move> = reference.legal_moves().into_iter().map(|mv| engine_move(mv, size)).collect();
         assert_eq!(moves.as_slice(), expected, "legal moves\n{}", context());
         assert_eq!(position.count_legal_moves(), moves.len(), "number of moves\n{}", context());
+        assert_eq!(moves_by_direction(&position), expected, "moves by direction\n{}", context());
         if rng.random_bool(0.1) {
             let mut drawn: Vec<Move> = (0..moves.len()).filter_map(|index| position.random_move(|_| index)).collect();
             drawn.sort_by_key(|mv| (mv.from(), mv.to()));

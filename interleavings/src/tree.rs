@@ -2,7 +2,7 @@
 //! must come back once. It offers to the search on many threads as much as that uses of the real tree.
 
 use hnefi_engine::{Move, MoveList, Position, Preset};
-use hnefi_inference::{EvalRequest, Evaluation};
+use hnefi_inference::{EvalRequest, Evaluation, Wdl};
 
 /// What a thread finds on its way down.
 #[derive(Clone, Copy)]
@@ -24,6 +24,9 @@ enum Leaf {
 
 /// The leaf that is proven without an evaluation.
 const PROVEN: usize = 1;
+
+/// The leaf that is known by another order of moves.
+const KNOWN: usize = 3;
 
 /// The playout that ends at once, without a leaf.
 const SETTLED: usize = 2;
@@ -107,9 +110,19 @@ impl Search {
         Some((self.walk(), 0))
     }
 
-    pub(crate) fn attach(&mut self, leaf: usize, _: &Evaluation, bud: &Bud) {
-        assert_eq!(bud.at, Some(leaf), "the answer of another leaf");
+    /// Value and plies to the end of a leaf that is known.
+    pub(crate) fn transposition(&self, bud: &mut Bud) -> Option<(Wdl, f32)> {
+        (bud.at == Some(KNOWN)).then_some((Wdl::DRAW, 0.0))
+    }
+
+    pub(crate) fn attach(&mut self, leaf: usize, _: Wdl, _: f32, bud: &Bud) {
+        assert_eq!(bud.at, Some(leaf), "the value of another leaf");
         self.changes(leaf, Leaf::Out, Leaf::Back);
+    }
+
+    pub(crate) fn attach_evaluation(&mut self, leaf: usize, evaluation: &Evaluation, bud: &Bud) {
+        assert_ne!(leaf, KNOWN, "it needs no evaluation");
+        self.attach(leaf, evaluation.wdl, evaluation.moves_left, bud);
     }
 
     pub(crate) fn cancel(&mut self, leaf: usize) {

@@ -54,7 +54,7 @@ fn some_move(browser: &Browser, number: usize) {
         format!("[data-square=\"{}\"]", name.as_str().expect("a square"))
     };
     browser.click(&pick(".squares .movable"));
-    browser.click(&pick(".squares [aria-label$=target]"));
+    browser.click(&pick(".squares .reachable"));
     browser.until(&format!("{PLIES} > {plies}"));
 }
 
@@ -106,7 +106,7 @@ fn a_game_is_played_undone_analysed_and_ended() {
     // By dragging.
     let plies = browser.run(&format!("return {PLIES};"));
     browser.click(&mine);
-    let target = browser.run("return document.querySelector('.squares [aria-label$=target]').dataset.square;");
+    let target = browser.run("return document.querySelector('.squares .reachable').dataset.square;");
     browser.type_into(&mine, "\u{e00c}");
     browser.drag(&mine, &format!("[data-square=\"{}\"]", target.as_str().expect("a square")));
     browser.until(&format!("{PLIES} > {plies}"));
@@ -205,7 +205,8 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
     let real = std::env::var_os("HNEFI_PICTURES_RUN").map(PathBuf::from);
     let made_up = made_up_run(folder.path(), 40);
     let run = real.clone().unwrap_or_else(|| made_up.clone());
-    let address = serve(WebConfig { runs: vec![run], ..WebConfig::default() });
+    let other = made_up_run(&folder.path().join("other"), 25);
+    let address = serve(WebConfig { runs: vec![run, other], ..WebConfig::default() });
     browser.size(1280, 1000, 1.0);
     browser.open(&format!("http://{address}/watch"));
     browser.until("document.querySelectorAll('.plot svg path').length > 20");
@@ -218,16 +219,31 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
     }
     // Four generations of the ladder are drawn, and named is what they are measured by.
     if real.is_none() {
-        browser.until(
-            "document.querySelector('[data-plot=elo-per-side] h2').textContent === 'Elo per side (random is 0)'",
-        );
+        browser.until("document.querySelector('[data-plot=elo] h2').textContent === 'Elo per side (random is 0)'");
         assert!(browser.text("#tiles").contains("Elo overall"), "{}", browser.text("#tiles"));
     }
     // Ratings have their error bands, and ticks that differ by less than their rounding are told apart.
     if real.is_none() {
-        browser.until("document.querySelectorAll('[data-plot=elo-per-side] .band').length === 3");
-        assert!(browser.text("[data-plot=elo-per-side]").contains("±"), "{}", browser.text("[data-plot=elo-per-side]"));
+        browser.until("document.querySelectorAll('[data-plot=elo] .band').length === 3");
+        assert!(browser.text("[data-plot=elo]").contains("±"), "{}", browser.text("[data-plot=elo]"));
     }
+    // Another run beside it, and the values under the pointer.
+    let lines = "document.querySelectorAll('[data-plot=losses] path[stroke-linejoin=round]').length";
+    let alone = browser.run(&format!("return {lines};")).as_u64().expect("a number");
+    browser.run(
+        "const other = document.querySelector('#beside'); other.value = '1'; other.dispatchEvent(new Event('change'));",
+    );
+    browser.until(&format!("{lines} === {}", 2 * alone));
+    picture(&browser, "training-beside.png");
+    browser.run(
+        "document.querySelector('[data-plot=losses] svg').dispatchEvent(\
+         new PointerEvent('pointermove', { clientX: 300 }));",
+    );
+    assert!(browser.text("[data-plot=losses]").contains("generation "), "{}", browser.text("[data-plot=losses]"));
+    browser.run(
+        "const other = document.querySelector('#beside'); other.value = ''; other.dispatchEvent(new Event('change'));",
+    );
+    browser.until(&format!("{lines} === {alone}"));
     let ticks = browser.run_later(
         "const done = arguments[arguments.length - 1]; import('/assets/plots.js').then(({ tickLabels, brief }) => done([\
          tickLabels([950, 1000, 1050]), tickLabels([0, 0.25, 0.5]), tickLabels([-2500, 0, 2500, 12500]), \
@@ -285,8 +301,16 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
     my_turn(&browser);
     some_move(&browser, 3);
     my_turn(&browser);
-    let too_wide = "document.documentElement.scrollWidth > 360";
-    assert_eq!(browser.run(&format!("return {too_wide};")), false);
+    let fits = |browser: &Browser, what: &str| {
+        let beyond = browser.run(
+            "return [...document.querySelectorAll('body *')].filter((element) => element.checkVisibility() && \
+             element.getBoundingClientRect().right > innerWidth + 1 && !element.closest('.moves, .plots')) \
+             .map((element) => `${element.tagName} ${element.id} ${element.className}`);",
+        );
+        let too_wide = browser.run("return document.documentElement.scrollWidth > innerWidth;");
+        assert_eq!(too_wide, false, "{what}: {beyond}");
+    };
+    fits(&browser, "the board");
     assert_eq!(browser.run("return document.documentElement.dataset.theme;"), "dark");
     let square = |browser: &Browser| {
         let width = "return document.querySelector('[data-square=a1]').getBoundingClientRect().width;";
@@ -296,11 +320,39 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
     picture(&browser, "phone.png");
     browser.click("#new");
     picture(&browser, "phone-new-game.png");
-    assert_eq!(browser.run(&format!("return {too_wide};")), false);
+    fits(&browser, "a new game");
     browser.open(&format!("http://{address}/watch"));
     browser.until("document.querySelectorAll('.plot svg path').length > 20");
-    assert_eq!(browser.run(&format!("return {too_wide};")), false);
+    fits(&browser, "training");
     picture(&browser, "phone-training.png");
+    // The smallest phones.
+    browser.size(320, 568, 2.0);
+    for (page, name) in [
+        ("", "board"),
+        ("learn.html#copenhagen/shieldwall", "learn"),
+        ("puzzles.html#copenhagen", "puzzles"),
+        ("watch", "training"),
+    ] {
+        browser.open("about:blank");
+        browser.open(&format!("http://{address}/{page}"));
+        browser.until("document.querySelectorAll('.squares button, .plot svg path').length > 20");
+        browser.until("!document.querySelector('[aria-busy]')");
+        fits(&browser, name);
+        browser.keep_picture(&format!("small-{name}.png"));
+    }
+    browser.open(&format!("http://{address}/"));
+    my_turn(&browser);
+    for panel in ["#analysis-panel", "#more-panel"] {
+        browser.click(&format!("{panel} summary"));
+    }
+    fits(&browser, "every panel");
+    for (button, dialog) in [("#new", "#new-dialog"), ("#paste", "#paste-dialog"), ("#edit", "#edit-dialog")] {
+        browser.click(button);
+        browser.until(&format!("document.querySelector('{dialog}').open"));
+        fits(&browser, dialog);
+        browser.keep_picture(&format!("small-{}.png", &dialog[1..]));
+        browser.run(&format!("document.querySelector('{dialog}').close();"));
+    }
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/"));
     my_turn(&browser);

@@ -77,8 +77,8 @@ impl OnlineObserver for Seen {
 }
 
 const LOGIN: &str = "< 32d9a140 create_account me secret";
-const OFFER: &str = "< new_game {\"role\":\"Defender\",\"rated\":false,\"time_settings\":{\"Timed\":{\"add_seconds\":10,\
-                     \"milliseconds_left\":900000}},\"board_size\":11}";
+const OFFER: &str = "< new_game {\"role\":\"Defender\",\"rated\":false,\"time_settings\":{\"Timed\":\
+                     {\"add_seconds\":10,\"milliseconds_left\":900000}},\"board_size\":11}";
 
 #[test]
 fn a_game_is_offered_and_won_when_the_other_side_resigns() {
@@ -101,6 +101,23 @@ fn a_game_is_offered_and_won_when_the_other_side_resigns() {
     let [game] = &games[..] else { panic!("{games:?}") };
     assert_eq!((game.players.as_slice(), game.plies.len()), (&["you".to_owned(), "me".to_owned()][..], 1));
     assert_eq!((game.resigned, game.outcome, seen.0), (Some(Side::Attackers), None, Some(GameResult::Win)));
+}
+
+#[test]
+fn the_server_may_judge_a_game_lost_before_the_board_does() {
+    let server = scripted(&[
+        LOGIN,
+        "> = login",
+        OFFER,
+        "> = new_game 7",
+        "> = join_game you me unrated fischer 900000 10 11",
+        "> game 7 play attacker a4 b4",
+        "> = game_over 7 attacker_wins",
+    ]);
+    let mut seen = Seen::default();
+    let games = play(&params(&server, "me", offer(Side::Defenders)), "random", &mut seen).expect("a game");
+    let [game] = &games[..] else { panic!("{games:?}") };
+    assert_eq!((game.outcome, game.resigned, seen.0), (None, Some(Side::Defenders), Some(GameResult::Loss)));
 }
 
 #[test]
@@ -200,7 +217,7 @@ fn two_players_meet_at_the_real_server() {
         guests.extend(play(&guest, "alphabeta:1", &mut ()).expect("a game to the end"));
     }
     let hosts = host.join().expect("no panic").expect("two games to the end");
-    // Both sides saw the same games, which our rules end as the server's do.
+    // Both sides saw the same games; where our rules end one, the server does.
     for (ours, theirs) in hosts.iter().zip(&guests) {
         assert_eq!((&ours.plies, ours.outcome, ours.resigned), (&theirs.plies, theirs.outcome, theirs.resigned));
         assert_eq!(ours.players, ["guest", "host"]);
@@ -209,8 +226,12 @@ fn two_players_meet_at_the_real_server() {
             position.play(ply.mv).expect("legal");
         }
         assert_eq!(position.outcome(), ours.outcome);
-        assert!(matches!(ours.outcome, Some(Outcome::Win { .. })), "{:?} {:?}", ours.outcome, ours.resigned);
-        println!("{} plies, {:?}", ours.plies.len(), ours.outcome);
+        match ours.outcome {
+            Some(outcome) => assert!(matches!(outcome, Outcome::Win { .. }), "{outcome:?}"),
+            // The server has judged that the king cannot escape any more.
+            None => assert_eq!(ours.resigned, Some(Side::Defenders)),
+        }
+        println!("{} plies, {:?}, {:?} resigned", ours.plies.len(), ours.outcome, ours.resigned);
     }
     assert_eq!(hosts.len(), 2);
 }

@@ -113,7 +113,7 @@ const MY_TURN: &str = "document.querySelector('.squares .movable') || document.q
 /// Plays a move with the mouse: some piece that can be moved, to some square it may go to.
 fn some_move(browser: &Browser, number: usize) {
     let plies = browser.run(&format!("return {PLIES};"));
-    for class in [".squares .movable", ".squares [aria-label$=target]"] {
+    for class in [".squares .movable", ".squares .reachable"] {
         let pick = format!(
             "const all = [...document.querySelectorAll('{class}')]; return all[{number} % all.length].dataset.square;"
         );
@@ -192,6 +192,62 @@ fn a_whole_game_an_analysis_and_a_reload_without_the_server() {
     some_move(&browser, 5);
     browser.until(MY_TURN);
     assert!(browser.run(&format!("return {PLIES};")).as_u64() >= Some(3));
+
+    // So do the lessons and the puzzles.
+    browser.click("#to-learn");
+    browser.until("Boolean(document.querySelector('#lesson-title')?.textContent)");
+    browser.click("#next.main");
+    browser.until("document.querySelector('.squares .movable')");
+    browser.click("#show");
+    browser.until("document.querySelector('#status').dataset.kind === 'right'");
+    browser.keep_picture("site-learn.png");
+    browser.click("#to-puzzles");
+    browser.until("document.querySelector('.squares .movable')");
+    browser.click("#solution");
+    browser.until("document.querySelector('#status').textContent.includes('The solution is')");
+    browser.check_console();
+}
+
+#[test]
+fn a_game_survives_a_reload_and_a_link_holds_one() {
+    let Some((site, browser)) = begin() else { return };
+    let files = Files::serve(site);
+    browser.size(1280, 860, 1.0);
+    browser.open(&files.url());
+    for number in 0..2 {
+        browser.until(MY_TURN);
+        some_move(&browser, 4 * number + 1);
+    }
+    browser.until(MY_TURN);
+    // One move is taken back and another played, so there is a variation.
+    browser.click("#undo");
+    browser.until("document.querySelector('#moves .ahead')");
+    some_move(&browser, 3);
+    browser.until(MY_TURN);
+    browser.until(&format!("{PLIES} === 7"));
+    let seen = "return [document.querySelector('#fen').textContent, document.querySelector('#moves').textContent, \
+                document.querySelector('#who-top').textContent];";
+    let before = browser.run(seen);
+    let kept = "Object.keys(localStorage).some((key) => key === `hnefi.game.${location.hash.slice(1)}` && \
+                localStorage.getItem(key).includes('\"place\":[5,5]'))";
+    browser.until(kept);
+    browser.run("location.reload();");
+    browser.until(&format!("{PLIES} === 7 && ({MY_TURN})"));
+    assert_eq!(browser.run(seen), before, "the game, its variation and its opponent");
+    some_move(&browser, 2);
+    browser.until(MY_TURN);
+
+    browser.open("about:blank");
+    browser.open(&format!("{}#/tablut/moves=e2f2_e3f3", files.url()));
+    browser.until("document.querySelectorAll('.squares button').length === 81");
+    browser.until(&format!("{PLIES} === 2"));
+    browser.click("#more-panel summary");
+    browser.click("#copy-link");
+    browser.until("document.querySelector('#link').textContent.endsWith('/games/hnefi/#/tablut/moves=e2f2_e3f3')");
+    browser.open("about:blank");
+    browser.open(&format!("{}#/tablut/moves=a1a2", files.url()));
+    browser.until("document.querySelector('#problem').textContent.includes('ply 1')");
+    browser.until(MY_TURN);
     browser.check_console();
 }
 
@@ -231,7 +287,7 @@ fn a_new_version_replaces_the_old_one() {
         assert!(text.contains(from), "{name} has {from:?}");
         std::fs::write(path, text.replace(from, to)).expect("written");
     };
-    change("index.html", "<title>Hnefi", "<title>Newer Hnefi");
+    change("assets/texts/en.json", "\"frame.title\": \"Hnefi", "\"frame.title\": \"Newer Hnefi");
     change("service-worker.js", "const VERSION = \"", "const VERSION = \"newer-");
     // The first visit finds the new version, a later one shows it.
     let visit = || {

@@ -10,15 +10,10 @@ use std::net::TcpStream;
 use hnefi_play::web::WebConfig;
 use serde_json::{Value, json};
 
-use http::{add_climb, add_generation, get, made_up_run, post, raw, request, serve, stream, two_people, wait};
+use http::{add_climb, add_generation, get, made_up_run, of, post, raw, request, serve, stream, two_people, wait};
 
 fn ply(state: &Value) -> u64 {
     state["ply"].as_u64().expect("a ply")
-}
-
-/// The path of something that is done with a game.
-fn of(state: &Value, what: &str) -> String {
-    format!("/api/games/{}/{what}", state["id"].as_str().expect("an id"))
 }
 
 /// Plays the move that `pick` chooses among the legal ones.
@@ -67,8 +62,8 @@ fn a_whole_game_by_requests() {
         state = play(address, &state, number >> 33);
         assert!(ply(&state) < 900, "random games of Brandubh end");
     }
-    let words = state["ending"]["words"].as_str().expect("words");
-    assert!(words.ends_with("win.") || words.ends_with("drawn."), "{words}");
+    let reason = state["ending"]["reason"].as_str().expect("a reason");
+    assert!(reason.starts_with("king_") || state["ending"]["winner"].is_null() || reason == "no_moves", "{reason}");
     assert!(state["moves"].as_object().expect("moves").is_empty());
     let end = ply(&state);
     post(address, &of(&state, "move"), &json!({ "move": "a1a2", "stamp": state["stamp"] })).refused(400, "over");
@@ -112,7 +107,7 @@ fn a_game_against_a_player_that_answers() {
         let targets = state["moves"][hint["from"].as_str().expect("a square")].as_array().expect("targets");
         assert!(targets.contains(&hint["to"]), "{hint} is legal");
         let state = post(address, &of(&state, "resign"), &json!({})).ok();
-        assert_eq!(state["ending"]["words"], "The defenders resign. The attackers win.");
+        assert_eq!(state["ending"], json!({ "winner": "attackers", "reason": "resigned", "plies": null }));
         let state = post(address, &of(&state, "again"), &json!({ "swap": true })).ok();
         assert_eq!((ply(&state), state["your_turn"].as_bool()), (0, Some(true)));
     }
@@ -129,14 +124,17 @@ fn recorded_games_open_with_the_network_of_their_board() {
     std::fs::write(folder.path().join("games.csv"), csv).expect("a file");
     let address = serve(WebConfig { folders: vec![folder.path().to_owned()], ..WebConfig::default() });
     for (index, adviser, fit, rules) in [
-        (0, "model:shipped/copenhagen", "rules", "Copenhagen, 11x11"),
-        (1, "model:shipped/brandubh", "rules", "Brandubh, 7x7"),
-        (2, "model:shipped/brandubh", "board", "Brandubh, 7x7, played on"),
+        (0, "model:shipped/copenhagen", "rules", json!(["copenhagen", null])),
+        (1, "model:shipped/brandubh", "rules", json!(["brandubh", null])),
+        (2, "model:shipped/brandubh", "board", json!([null, "brandubh"])),
     ] {
         let file = json!({ "file": { "folder": 0, "path": "games.csv", "index": index } });
         let state = post(address, "/api/games/open", &file).ok();
         assert_eq!((&state["adviser"], &state["adviser_fit"]), (&json!(adviser), &json!(fit)));
-        assert_eq!((&state["rules"]["title"], &state["seats"][0]["name"]), (&json!(rules), &json!("human")));
+        assert_eq!(
+            (&json!([state["rules"]["name"], state["rules"]["played_on"]]), &state["seats"][0]["name"]),
+            (&rules, &json!("human"))
+        );
         let state = post(address, &of(&state, "analysis"), &json!({ "on": true })).ok();
         stream(address, &of(&state, "events"), &["event: search", "\"kind\":\"analysis\""]);
     }
@@ -157,6 +155,7 @@ fn analysis_is_streamed_while_somebody_looks_on() {
     let state = post(address, &of(&state, "go"), &json!({ "ply": 1 })).ok();
     let state = play(address, &state, 0);
     assert_eq!(state["departed"], state["history"][1]["text"] != "d5-e5");
+    assert_eq!(state["tree"]["moves"].as_array().map(Vec::len), Some(2 + usize::from(state["departed"] == true)));
     let state = post(address, &of(&state, "back"), &json!({})).ok();
     assert_eq!((state["plies"].as_u64(), &state["departed"]), (Some(2), &json!(false)));
     post(address, &of(&state, "analysis"), &json!({ "on": true, "player": "random" })).refused(409, "only a model");
@@ -249,8 +248,15 @@ fn only_files_below_the_folders_are_read() {
     };
     let state = open("deep/mine.csv", 0).ok();
     assert_eq!(
-        (state["plies"].as_u64(), state["title"].as_str()),
-        (Some(2), Some("mine.csv, game 4: defenders won, the attackers gave up"))
+        (state["plies"].as_u64(), &state["source"]),
+        (
+            Some(2),
+            &json!({
+                "kind": "game",
+                "origin": { "place": "mine.csv", "generation": null, "game": 4 },
+                "ending": { "winner": "defenders", "reason": "resigned", "plies": null },
+            })
+        )
     );
     open("deep/mine.csv", 7).refused(404, "no game 7");
     for path in ["../secret.pgn", "deep/../../secret.pgn", "/etc/passwd", "out/secret.pgn", "..", "deep/\u{0}"] {

@@ -61,6 +61,18 @@ impl Solver {
         self.filter(&mut position, usize::MAX, |solver, position, side| solver.is_lost(position, side, plies - 1))
     }
 
+    /// Whether the side to move wins within `plies` plies in all against every defence if it begins with the legal move
+    /// `mv`.
+    ///
+    /// # Errors
+    /// When the budget is spent.
+    pub fn wins_by(&mut self, position: &Position, mv: Move, plies: u32) -> Result<bool, OutOfBudget> {
+        self.positions = 0;
+        let (mut after, side) = (position.clone(), position.side_to_move());
+        after.advance(mv);
+        self.is_lost(&mut after, side, plies.saturating_sub(1))
+    }
+
     /// Moves after which the other side has no forced win within `plies` plies, in generation order: the first `most`.
     ///
     /// # Errors

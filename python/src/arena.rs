@@ -89,11 +89,12 @@ impl MatchObserver for Watcher {
 /// `MatchResult`.
 ///
 /// Players are specs: "random", "alphabeta:DEPTH", "rollout:N",
-/// "model:PATH[,playouts=N|,time=SECONDS][,precision=P][,search.KEY=VALUE]" with the path of a checkpoint or a run or
-/// the name of a shipped checkpoint, "uci:COMMAND" and "htp:COMMAND" for external programs. `games` is even. `threads`:
-/// games at once, None for one a core. `opening_plies`: random plies before the players take over. `ply_cap`: plies
-/// after which a game is a draw, None for self-play's. Players without clocks give the same result again. Raises
-/// ValueError for a spec or a number that cannot be. Ctrl-C ends the match. The interpreter's lock is released.
+/// "model:PATH[,playouts=N|,time=SECONDS][,precision=P][,threads=N][,search.KEY=VALUE]" with the path of a checkpoint
+/// or a run or the name of a shipped checkpoint, "uci:COMMAND" and "htp:COMMAND" for external programs. `games` is
+/// even. `threads`: games at once, None for one a core. `opening_plies`: random plies before the players take over.
+/// `ply_cap`: plies after which a game is a draw, None for self-play's. Players without clocks, on one thread each,
+/// give the same result again. Raises ValueError for a spec or a number that cannot be. Ctrl-C ends the match. The
+/// interpreter's lock is released.
 #[pyfunction(name = "match")]
 #[pyo3(
     signature = (a, b, games = 100, ruleset = None, *, seed = 0, threads = None, opening_plies = 4, ply_cap = None),

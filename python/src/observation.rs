@@ -1,6 +1,6 @@
 //! Positions as arrays, and moves as numbers.
 
-use hnefi_engine::{BoardSize, Move, MoveList, Position};
+use hnefi_engine::{Bitboard, BoardSize, Move, MoveList, Position};
 use hnefi_inference::{Encoding, Features, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
 use numpy::ndarray::{Array1, Array3};
 use numpy::{Element, IntoPyArray, PyArray1, PyArray3};
@@ -83,6 +83,36 @@ pub trait Form: 'static {
     fn write_mask(position: &Position, mask: &mut [Self::Mask]);
 }
 
+/// Eight squares for every byte of a set, as flags and as numbers.
+const FLAGS: [[bool; 8]; 256] = {
+    let mut table = [[false; 8]; 256];
+    let mut at = 0;
+    while at < 256 * 8 {
+        table[at / 8][at % 8] = (at / 8) & (1 << (at % 8)) != 0;
+        at += 1;
+    }
+    table
+};
+const ONES: [[f32; 8]; 256] = {
+    let mut table = [[0.0; 8]; 256];
+    let mut at = 0;
+    while at < 256 * 8 {
+        table[at / 8][at % 8] = if FLAGS[at / 8][at % 8] { 1.0 } else { 0.0 };
+        at += 1;
+    }
+    table
+};
+
+/// Writes what the table says of every square.
+fn spread<T: Copy>(set: Bitboard, table: &[[T; 8]; 256], values: &mut [T]) {
+    let (eights, rest) = values.as_chunks_mut::<8>();
+    let bytes = set.0.to_le_bytes();
+    for (eight, &byte) in eights.iter_mut().zip(&bytes) {
+        *eight = table[usize::from(byte)];
+    }
+    rest.copy_from_slice(&table[usize::from(bytes[eights.len()])][..rest.len()]);
+}
+
 /// A value a square and a value a move: what networks are fed.
 pub struct Plain;
 
@@ -99,14 +129,15 @@ impl Form for Plain {
     }
 
     fn write_planes(features: &Features, size: BoardSize, planes: &mut [f32]) {
-        features.write_planes(size.squares(), planes);
+        for (plane, values) in features.planes.iter().zip(planes.chunks_exact_mut(size.squares())) {
+            spread(*plane, &ONES, values);
+        }
     }
 
     fn write_mask(position: &Position, mask: &mut [bool]) {
-        mask.fill(false);
-        let size = position.size();
-        for &mv in legal_moves(position).as_slice() {
-            mask[action_of(mv, size)] = true;
+        let origins = position.legal_origins();
+        for (origins, flags) in origins.as_flattened().iter().zip(mask.chunks_exact_mut(position.size().squares())) {
+            spread(*origins, &FLAGS, flags);
         }
     }
 }
@@ -135,12 +166,16 @@ impl Form for Packed {
     }
 
     fn write_mask(position: &Position, mask: &mut [u8]) {
-        mask.fill(0);
-        let size = position.size();
-        for &mv in legal_moves(position).as_slice() {
-            let action = action_of(mv, size);
-            mask[action / 8] |= 1 << (action % 8);
+        // The last bits of a plane share a byte with the first of the next. Seven bits and the largest plane's 121 fill
+        // the 16 bytes that are written at once.
+        let mut bits = [0; (POLICY_PLANES * 121) / 8];
+        let squares = position.size().squares();
+        for (plane, origins) in position.legal_origins().as_flattened().iter().enumerate() {
+            let (byte, bit) = (plane * squares / 8, plane * squares % 8);
+            let bytes = bits[byte..].first_chunk_mut::<16>().expect("room behind every plane");
+            *bytes = (u128::from_le_bytes(*bytes) | (origins.0 << bit)).to_le_bytes();
         }
+        mask.copy_from_slice(&bits[..mask.len()]);
     }
 }
 

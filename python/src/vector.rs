@@ -4,7 +4,8 @@ use hnefi_engine::{BoardSize, Move, Position as Board, Rules as EngineRules, Sid
 use hnefi_inference::GLOBALS;
 use hnefi_run::PlyCaps;
 use hnefi_search::{Rng, rng_for};
-use numpy::{Element, IntoPyArray, PyArray, PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::ndarray::Dimension;
+use numpy::{Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use rand::RngExt;
@@ -27,17 +28,55 @@ struct Slot {
 /// The arrays of an observation.
 struct Arrays<'py, F: Form> {
     planes: Bound<'py, PyArrayDyn<F::Plane>>,
-    globals: Bound<'py, PyArray<f32, numpy::Ix2>>,
-    masks: Bound<'py, PyArrayDyn<F::Mask>>,
+    globals: Bound<'py, PyArray2<f32>>,
+    masks: Bound<'py, PyArray2<F::Mask>>,
     players: Bound<'py, PyArray1<i8>>,
 }
 
 /// The same, kept from step to step.
 struct Kept<F: Form> {
     planes: Py<PyArrayDyn<F::Plane>>,
-    globals: Py<PyArray<f32, numpy::Ix2>>,
-    masks: Py<PyArrayDyn<F::Mask>>,
+    globals: Py<PyArray2<f32>>,
+    masks: Py<PyArray2<F::Mask>>,
     players: Py<PyArray1<i8>>,
+}
+
+/// Observations whose arrays are kept: the newest, and the one before it, which nobody else may hold any more and which
+/// is then written anew. Fresh memory costs as much as what is written to it.
+const KEPT: usize = 2;
+
+impl<F: Form> Kept<F> {
+    /// Whether nobody else holds the arrays, and they are as they were made.
+    fn is_free(&self, py: Python<'_>, shapes: &Shapes) -> bool {
+        is_free(self.planes.bind(py), &shapes.planes)
+            && is_free(self.globals.bind(py), &shapes.globals)
+            && is_free(self.masks.bind(py), &shapes.masks)
+            && is_free(self.players.bind(py), &shapes.players)
+    }
+}
+
+#[expect(deprecated, reason = "the new way to ask for the count is unsafe")]
+fn is_free<T: Element, D: Dimension>(array: &Bound<'_, PyArray<T, D>>, shape: &[usize]) -> bool {
+    array.get_refcnt() == 1 && array.shape() == shape && array.try_readwrite().is_ok()
+}
+
+/// Shapes of the arrays of an observation.
+struct Shapes {
+    planes: Vec<usize>,
+    globals: [usize; 2],
+    masks: [usize; 2],
+    players: [usize; 1],
+}
+
+impl Shapes {
+    fn of<F: Form>(count: usize, size: BoardSize) -> Shapes {
+        Shapes {
+            planes: [&[count][..], &F::planes(size)].concat(),
+            globals: [count, GLOBALS],
+            masks: [count, F::mask(size)],
+            players: [count],
+        }
+    }
 }
 
 /// VectorEnv(ruleset, count, seed=0, *, ply_cap=None, threads=None, copy=True): `count` games, N, stepped together on
@@ -46,9 +85,10 @@ struct Kept<F: Form> {
 /// A game that ends is begun anew at once. Both sides are played by the caller: each action is the side to move's.
 /// `seed` decides `random_actions` and `step_random` for any number of threads. `ply_cap`: plies after which a
 /// game is a draw, 0 for none; None takes the rules' own or, if they have none, self-play's for this board. `threads`:
-/// None for one a core (the variable RAYON_NUM_THREADS changes that). With `copy=False` every observation is written to
-/// the same arrays: faster, and only the newest is valid. Raises ValueError for an unknown ruleset and for no games or
-/// threads. After a fork begin a new one; better spawn processes.
+/// None for one a core (the variable RAYON_NUM_THREADS changes that). The arrays of an observation that nobody holds
+/// any more are written anew. With `copy=False` every observation is written to the same arrays: less memory, and only
+/// the newest is valid. Raises ValueError for an unknown ruleset and for no games or threads. After a fork begin a new
+/// one; better spawn processes.
 #[pyclass(module = "hnefi")]
 pub struct VectorEnv {
     rules: EngineRules,
@@ -56,8 +96,8 @@ pub struct VectorEnv {
     slots: Vec<Slot>,
     pool: Option<rayon::ThreadPool>,
     copy: bool,
-    kept: Option<Kept<Plain>>,
-    kept_packed: Option<Kept<Packed>>,
+    kept: Vec<Kept<Plain>>,
+    kept_packed: Vec<Kept<Packed>>,
 }
 
 #[pymethods]
@@ -86,8 +126,8 @@ impl VectorEnv {
             _ => rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(refused),
         });
         let start = Board::start(&rules);
-        let mut env =
-            VectorEnv { rules, start, slots: Vec::new(), pool: pool.transpose()?, copy, kept: None, kept_packed: None };
+        let (slots, pool) = (Vec::new(), pool.transpose()?);
+        let mut env = VectorEnv { rules, start, slots, pool, copy, kept: Vec::new(), kept_packed: Vec::new() };
         env.slots = (0..count).map(|_| Slot { position: env.start.clone(), rng: rng_for(&[]) }).collect();
         env.seed(seed);
         Ok(env)
@@ -227,8 +267,9 @@ impl VectorEnv {
 
     /// The arrays to write the next observation to.
     fn arrays<'py, F: Kind>(&mut self, py: Python<'py>) -> Arrays<'py, F> {
-        let (count, size, copy) = (self.slots.len(), self.rules.size(), self.copy);
-        if let Some(kept) = F::kept(self) {
+        let (shapes, copy) = (Shapes::of::<F>(self.slots.len(), self.rules.size()), self.copy);
+        let all = F::kept(self);
+        if let Some(kept) = all.iter().find(|kept| !copy || kept.is_free(py, &shapes)) {
             return Arrays {
                 planes: kept.planes.bind(py).clone(),
                 globals: kept.globals.bind(py).clone(),
@@ -236,21 +277,21 @@ impl VectorEnv {
                 players: kept.players.bind(py).clone(),
             };
         }
-        let shape = |of_a_game: &[usize]| [&[count][..], of_a_game].concat();
         let arrays = Arrays {
-            planes: PyArrayDyn::zeros(py, shape(&F::planes(size)), false),
-            globals: PyArray::zeros(py, [count, GLOBALS], false),
-            masks: PyArrayDyn::zeros(py, shape(&[F::mask(size)]), false),
-            players: PyArray::zeros(py, [count], false),
+            planes: PyArray::zeros(py, shapes.planes, false),
+            globals: PyArray::zeros(py, shapes.globals, false),
+            masks: PyArray::zeros(py, shapes.masks, false),
+            players: PyArray::zeros(py, shapes.players, false),
         };
-        if !copy {
-            *F::kept(self) = Some(Kept {
-                planes: arrays.planes.clone().unbind(),
-                globals: arrays.globals.clone().unbind(),
-                masks: arrays.masks.clone().unbind(),
-                players: arrays.players.clone().unbind(),
-            });
+        if all.len() == KEPT {
+            all.remove(0);
         }
+        all.push(Kept {
+            planes: arrays.planes.clone().unbind(),
+            globals: arrays.globals.clone().unbind(),
+            masks: arrays.masks.clone().unbind(),
+            players: arrays.players.clone().unbind(),
+        });
         arrays
     }
 
@@ -311,7 +352,7 @@ trait Kind: Form {
     const STEP: &'static str;
 
     /// Where an environment keeps its arrays of this form.
-    fn kept(env: &mut VectorEnv) -> &mut Option<Kept<Self>>
+    fn kept(env: &mut VectorEnv) -> &mut Vec<Kept<Self>>
     where
         Self: Sized;
 }
@@ -320,7 +361,7 @@ impl Kind for Plain {
     const OBSERVATION: &'static str = "Observation";
     const STEP: &'static str = "Step";
 
-    fn kept(env: &mut VectorEnv) -> &mut Option<Kept<Plain>> {
+    fn kept(env: &mut VectorEnv) -> &mut Vec<Kept<Plain>> {
         &mut env.kept
     }
 }
@@ -329,7 +370,7 @@ impl Kind for Packed {
     const OBSERVATION: &'static str = "PackedObservation";
     const STEP: &'static str = "PackedStep";
 
-    fn kept(env: &mut VectorEnv) -> &mut Option<Kept<Packed>> {
+    fn kept(env: &mut VectorEnv) -> &mut Vec<Kept<Packed>> {
         &mut env.kept_packed
     }
 }

@@ -69,6 +69,25 @@ def test_without_copies_the_same_arrays_are_filled_again() -> None:
     assert after.planes is before.planes and after.masks is before.masks
 
 
+def test_an_observation_that_is_held_stays_as_it_was() -> None:
+    env = hnefi.VectorEnv("brandubh", 3, seed=1)
+    held = env.reset()
+    view = env.step(env.random_actions()).observation.masks[1]
+    before = [held.planes.copy(), held.globals.copy(), held.masks.copy(), held.players.copy(), view.copy()]
+    for _ in range(5):
+        env.step(env.random_actions())
+        env.step_packed(env.random_actions())
+    for array, copy in zip((*held, view), before):
+        assert np.array_equal(array, copy)
+    # What nobody holds is written anew, unless somebody has changed its shape or locked it.
+    addresses = [env.step(env.random_actions()).observation.planes.ctypes.data for _ in range(6)]
+    assert len(set(addresses)) == 1
+    env.observe().planes.shape = (3, -1)
+    env.observe().masks.flags.writeable = False
+    seen = env.observe()
+    assert seen.planes.shape == (3, 16, 7, 7) and seen.masks.flags.writeable
+
+
 def test_the_seed_decides_random_play_whatever_the_threads() -> None:
     def play(seed: int, threads: int) -> tuple[hnefi.RandomPlay, list[str]]:
         env = hnefi.VectorEnv("brandubh", 50, seed=seed, threads=threads)

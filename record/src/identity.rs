@@ -9,9 +9,10 @@ use crate::GameRecord;
 
 /// The id of a game: the SHA-256 of its board size, start and moves.
 ///
-/// The hashed text is `N\nFEN\nMOVES`: the side of the board, the FEN of the start (empty for the start that all rules
-/// but Historical Hnefatafl have on this board) and the moves as `a4b4` separated by spaces. The number of the game and its run are not hashed, so copies of a game have
-/// one id and are in the same split.
+/// The hashed text is `N\nFEN\nMOVES`: the side of the board, the FEN of the start as [`Position::fen`] writes it (empty
+/// for the start that all rules but Historical Hnefatafl have on this board) and the moves as `a4b4` separated by
+/// spaces. The number of the game and its run are not hashed, so copies of a game have one id and are in the same split,
+/// in whichever notation their FEN was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GameId([u8; 32]);
 
@@ -19,10 +20,13 @@ impl GameId {
     /// The id of a game.
     pub fn of(game: &GameRecord) -> GameId {
         let size = game.rules.size();
-        let start = match (&game.start, game.rules.layout) {
-            (Some(fen), _) => fen.clone(),
-            (None, Layout::Seven | Layout::Nine | Layout::Eleven) => String::new(),
-            (None, Layout::LewisCross) => Position::start(&game.rules).fen(),
+        let usual = !matches!(game.rules.layout, Layout::LewisCross);
+        let start = match game.start_position().map(|start| start.fen()) {
+            Ok(_) if usual && game.start.is_none() => String::new(),
+            Ok(fen) if usual && fen == Position::start(&game.rules).fen() => String::new(),
+            Ok(fen) => fen,
+            // Nobody can play it, and it is still the same.
+            Err(_) => game.start.clone().unwrap_or_default(),
         };
         let mut text = format!("{}\n{start}\n", size.side());
         for (index, ply) in game.plies.iter().enumerate() {
@@ -67,5 +71,34 @@ fn unit(hash: &[u8; 32]) -> f64 {
 impl fmt::Display for GameId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0[..8].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::Preset;
+
+    use super::*;
+    use crate::PgnReader;
+
+    #[test]
+    fn a_start_is_one_in_every_notation() {
+        let id = |fen: &str| {
+            let text = format!("[Rules \"brandubh\"]\n{fen}\n1. d6-f6 *\n");
+            let game = PgnReader::new(text.as_bytes()).next().unwrap().unwrap();
+            assert_eq!(game.rules, Preset::Brandubh.rules());
+            GameId::of(&game)
+        };
+        let usual = id("");
+        assert_eq!(id("[FEN \"3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a\"]\n"), usual);
+        let fewer = id("[FEN \"3a3/3a3/3d3/aadkdaa/3d3/3a3/7 a\"]\n");
+        assert_ne!(fewer, usual);
+        for other in [
+            "3a3/3a3/3d3/aadkdaa/3d3/3a3/7 attackers",
+            "/7/3t3/3T3/ttTKTtt/3T3/3t3/3t3/",
+            "3A3/3A3/3D3/AADKDAA/3D3/3A3/7\ta",
+        ] {
+            assert_eq!(id(&format!("[FEN \"{other}\"]\n")), fewer, "{other}");
+        }
     }
 }

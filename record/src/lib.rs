@@ -1,7 +1,8 @@
 //! A game as it was played: its record, its id, and the record as text.
 //!
 //! [`pgn::text`] writes a game as PGN-like text and [`PgnReader`] reads it back; [`json_line`] writes it as one line of
-//! JSON. Nothing here opens a file, so whoever shows games can use it, a page in a browser included.
+//! JSON. A [`GameTree`] is a game with variations and comments, which [`pgn::tree_text`] writes and [`pgn::read_tree`]
+//! reads. Nothing here opens a file, so whoever shows games can use it, a page in a browser included.
 
 mod identity;
 mod json_line;
@@ -9,6 +10,7 @@ pub mod pgn;
 mod record;
 mod rules_text;
 mod steps;
+mod tree;
 
 pub use identity::GameId;
 pub use json_line::{end, json_line};
@@ -16,6 +18,7 @@ pub use pgn::PgnReader;
 pub use record::{GameRecord, PlyRecord, RecordError, Replay};
 pub use rules_text::RulesText;
 pub use steps::{Step, walk};
+pub use tree::{GameTree, LONGEST_COMMENT, MOST_NAGS, TreeMove, comment_text};
 
 /// Why a game could not be written as text or read from it.
 #[derive(Debug, thiserror::Error)]

@@ -216,12 +216,15 @@ impl GameRecord {
         Ok(replay.position)
     }
 
-    /// Checks that every move is legal, that policy targets are on legal moves and sum to 1, that values are
-    /// probabilities, and that the recorded outcome is the outcome on the board.
+    /// Checks that the rules can be played, that every move is legal, that policy targets are on legal moves and sum to
+    /// 1, that values are probabilities, and that the recorded outcome is the outcome on the board.
     ///
     /// # Errors
     /// When one of these is violated; the message names the game and the ply.
     pub fn check(&self) -> Result<(), RecordError> {
+        if let Some(fault) = self.rules.faults().into_iter().next() {
+            return Err(self.inconsistent("rules".to_string(), fault));
+        }
         let mut replay = self.replay()?;
         let mut legal = hnefi_engine::MoveList::new();
         while let Some(ply) = self.plies.get(replay.next) {
@@ -247,7 +250,7 @@ impl GameRecord {
         Ok(())
     }
 
-    fn inconsistent(&self, place: String, problem: String) -> RecordError {
+    pub(crate) fn inconsistent(&self, place: String, problem: String) -> RecordError {
         RecordError::Inconsistent { game: self.game, place, problem }
     }
 }

@@ -26,13 +26,13 @@ impl RulesText {
     /// The rules, with `ply_cap` if it is given.
     ///
     /// # Errors
-    /// When the name is not a preset; the message lists the presets.
+    /// When the name is not a preset, and the message lists the presets, or when nobody could play by the options.
     pub fn resolve(&self, ply_cap: Option<u16>) -> Result<Rules, String> {
         let mut rules = match self {
             RulesText::Name(name) => ruleset(name)?.rules(),
             RulesText::Options(rules) => **rules,
         };
         rules.ply_cap = ply_cap.unwrap_or(rules.ply_cap);
-        Ok(rules)
+        rules.faults().into_iter().next().map_or(Ok(rules), Err)
     }
 }

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The metrics of one generation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -98,6 +99,7 @@ pub struct TrainingMetrics {
     /// Mean losses.
     pub losses: LossValues,
     /// Mean entropy of the policy targets in nats, a lower bound of the policy loss.
+    #[serde(deserialize_with = "finite")]
     pub policy_entropy: f32,
     /// Mean gradient norm before clipping.
     pub gradient_norm: f64,
@@ -110,14 +112,19 @@ pub struct TrainingMetrics {
 #[serde(default)]
 pub struct LossValues {
     /// Weighted sum of the parts.
+    #[serde(deserialize_with = "finite")]
     pub total: f32,
     /// Cross-entropy of the policy, nats.
+    #[serde(deserialize_with = "finite")]
     pub policy: f32,
     /// Cross-entropy of win, draw and loss, nats.
+    #[serde(deserialize_with = "finite")]
     pub value: f32,
     /// Huber loss of `ln(1 + plies left)`.
+    #[serde(deserialize_with = "finite")]
     pub moves_left: f32,
     /// Cross-entropy of the final contents, nats a square.
+    #[serde(deserialize_with = "finite")]
     pub occupancy: f32,
 }
 
@@ -126,8 +133,10 @@ pub struct LossValues {
 #[serde(default)]
 pub struct Handicap {
     /// Doublings of the playouts.
+    #[serde(deserialize_with = "finite")]
     pub doublings: f32,
     /// Share of random moves of the other side.
+    #[serde(deserialize_with = "finite")]
     pub blunders: f32,
 }
 
@@ -142,6 +151,13 @@ pub struct ResignSummary {
     pub wrong: [u32; 2],
     /// For each side: whether it may resign in the next generation.
     pub active: [bool; 2],
+}
+
+/// Reads a number that a text may give too large: what was infinite could not be written back.
+fn finite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
+    let number = f32::deserialize(deserializer)?;
+    let problem = || D::Error::custom(format_args!("the number {number}; expected a finite one"));
+    if number.is_finite() { Ok(number) } else { Err(problem()) }
 }
 
 impl GenerationMetrics {
@@ -222,6 +238,21 @@ mod tests {
         let text = r#"{"generation":3,"selfplay":{"games":7,"of_a_later_version":1}}"#;
         let metrics: GenerationMetrics = serde_json::from_str(text).unwrap();
         assert_eq!((metrics.generation, metrics.selfplay.games, metrics.training.steps), (3, 7, 0));
+    }
+
+    #[test]
+    fn numbers_too_large_to_be_written_back_are_refused() {
+        for text in [
+            r#"{"training":{"policy_entropy":1e39}}"#,
+            r#"{"training":{"losses":{"value":-1e39}}}"#,
+            r#"{"selfplay":{"handicaps":{"brandubh":{"doublings":1e300}}}}"#,
+        ] {
+            // As a text without a checksum is read, by way of a value, whose numbers are double.
+            let value: serde_json::Value = serde_json::from_str(text).unwrap();
+            let problem = serde_json::from_value::<GenerationMetrics>(value).unwrap_err().to_string();
+            assert!(problem.contains("expected a finite one"), "{text}: {problem}");
+            assert!(serde_json::from_str::<GenerationMetrics>(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -76,8 +76,8 @@ keys! {
     moves_left_plies: f32 = 20.0, 1.0..=1000.0;
     /// PUCT: number of lost visits that an outstanding leaf counts as along its path.
     virtual_loss: u32 = 1, 1..=100;
-    /// The most nodes of a tree; a full tree ends the search. A node takes 48 bytes and 16 more per legal move: about
-    /// 0.7 kB on 7x7 and 2 kB on 11x11.
+    /// The most nodes of a tree; a full tree ends the search. A node takes some 80 bytes and 16 more per legal move:
+    /// about 0.7 kB on 7x7 and 2 kB on 11x11.
     max_nodes: u32 = 200_000, 2..=8_000_000;
 }
 

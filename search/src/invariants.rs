@@ -1,12 +1,12 @@
 //! Invariants of the tree after random sequences of calls, checked on every node.
 
 use hnefi_engine::{MoveList, Position, Preset};
-use hnefi_inference::{Evaluations, Evaluator, HashEvaluator};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
 use rand_xoshiro::rand_core::Rng as _;
 
 use super::solver::prove;
 use super::tree::{Edge, NodeId, generation_order};
-use super::{RootKind, Search, SearchConfig, Selection};
+use super::{RootKind, Search, SearchConfig, Selection, run_to_end};
 use crate::rng_for;
 
 /// Checks the subtree under `id`, whose position is `position`, and returns its number of nodes.
@@ -128,4 +128,68 @@ fn the_tree_is_consistent_after_anything() {
             }
         }
     }
+}
+
+/// Notes the hash of every position that it is asked for.
+struct Noting(HashEvaluator, Vec<u64>);
+
+impl Evaluator for Noting {
+    fn evaluate(&mut self, requests: &[EvalRequest<'_>], out: &mut Evaluations) -> Result<(), EvalError> {
+        self.1.extend(requests.iter().map(|request| request.position.hash()));
+        self.0.evaluate(requests, out)
+    }
+}
+
+/// Checks that every node has the priors of its own position. Returns the number of nodes.
+fn check_priors(search: &Search, id: NodeId, position: &Position, evaluator: &mut HashEvaluator) -> usize {
+    if !search.tree.node(id).is_evaluated() {
+        return 1;
+    }
+    let mut edges = search.tree.edges(id).to_vec();
+    edges.sort_by_key(|edge| generation_order(edge.mv));
+    let moves: Vec<_> = edges.iter().map(|edge| edge.mv).collect();
+    let mut answer = Evaluations::new();
+    evaluator.evaluate(&[EvalRequest { position, moves: &moves, auxiliary: false }], &mut answer).expect("never fails");
+    for (edge, prior) in edges.iter().zip(answer.priors(0)) {
+        assert!((edge.prior - prior).abs() < 1e-6, "{}: {edge:?}, expected {prior}", position.fen());
+    }
+    let below = edges.iter().filter_map(|edge| edge.child.map(|child| (edge.mv, child))).map(|(mv, child)| {
+        let mut after = position.clone();
+        after.play(mv).expect("a legal move");
+        check_priors(search, child, &after, evaluator)
+    });
+    1 + below.sum::<usize>()
+}
+
+#[test]
+fn another_order_of_moves_costs_no_evaluation() {
+    let config = SearchConfig { root: RootKind::Puct, prior_temperature: 1.0, ..SearchConfig::default() };
+    let mut evaluator = Noting(HashEvaluator::new(5), Vec::new());
+    let mut position = Position::start(&Preset::Brandubh.rules());
+    let mut search = Search::new(config);
+    search.begin(&position, 3000, None);
+    run_to_end(&mut search, &mut evaluator, &mut Evaluations::new()).expect("never fails");
+    let report = search.report();
+    assert_eq!(report.playouts, 3000);
+    assert_eq!(report.evaluations, evaluator.1.len() as u64);
+    assert!(report.evaluations < 2990, "orders of moves that lead to one position: {}", report.evaluations);
+    let mut once = evaluator.1.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), evaluator.1.len(), "no position is evaluated twice");
+    assert_eq!(check_priors(&search, NodeId::ROOT, &position, &mut evaluator.0), search.tree.len());
+
+    // The part of the tree that is kept after a move is known as well.
+    let kept_from = evaluator.1.len();
+    assert!(search.advance(report.best));
+    position.play_unchecked(report.best);
+    let kept = search.tree.len();
+    search.extend(2000);
+    run_to_end(&mut search, &mut evaluator, &mut Evaluations::new()).expect("never fails");
+    assert!(kept > 10 && search.tree.len() > kept + 1000);
+    let mut later = evaluator.1[kept_from..].to_vec();
+    later.sort_unstable();
+    later.dedup();
+    assert_eq!(later.len(), evaluator.1.len() - kept_from, "no position is evaluated twice");
+    assert_eq!(check_priors(&search, NodeId::ROOT, &position, &mut evaluator.0), search.tree.len());
 }

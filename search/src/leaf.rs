@@ -6,7 +6,7 @@ use hnefi_inference::EvalRequest;
 use super::config::{RootKind, SearchConfig};
 use super::puct::temper;
 use super::solver::Proven;
-use super::tree::{Edge, NodeId, judge, line_up};
+use super::tree::{Edge, NodeId, generation_order, judge, line_up};
 
 /// Names an outstanding leaf of one search. It is void once the leaf is expanded or cancelled or a new search begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,12 +44,14 @@ pub(super) struct Bud {
     pub(super) edges: Vec<Edge>,
     /// The moves made since the root.
     undos: Vec<Undo>,
+    /// Scratch memory of [`Bud::set_priors_of`].
+    sorted: Vec<Edge>,
 }
 
 impl Bud {
     /// At the root.
     pub(super) fn new(root: &Position) -> Bud {
-        Bud { position: root.clone(), moves: MoveList::new(), edges: Vec::new(), undos: Vec::new() }
+        Bud { position: root.clone(), moves: MoveList::new(), edges: Vec::new(), undos: Vec::new(), sorted: Vec::new() }
     }
 
     /// Goes to the root.
@@ -95,6 +97,22 @@ impl Bud {
             temper(&mut self.edges, 1.0 / config.prior_temperature);
             line_up(&mut self.edges);
         }
+    }
+
+    /// Takes in the priors of another node of this board and side to move, whose edges are `known`. Returns false if it
+    /// has other moves, because a repetition forbids one there or here.
+    pub(super) fn set_priors_of(&mut self, known: &[Edge]) -> bool {
+        self.sorted.clear();
+        self.sorted.extend_from_slice(known);
+        self.sorted.sort_unstable_by_key(|edge| generation_order(edge.mv));
+        if !self.edges.iter().map(|edge| edge.mv).eq(self.sorted.iter().map(|edge| edge.mv)) {
+            return false;
+        }
+        for (edge, known) in self.edges.iter_mut().zip(&self.sorted) {
+            edge.prior = known.prior;
+        }
+        line_up(&mut self.edges);
+        true
     }
 
     pub(super) fn request(&self) -> EvalRequest<'_> {

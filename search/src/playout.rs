@@ -1,6 +1,6 @@
 //! Playouts: selection of a leaf, expansion, backup.
 
-use hnefi_inference::{EvalRequest, Evaluation};
+use hnefi_inference::{EvalRequest, Evaluation, Wdl};
 
 use super::leaf::{Bud, LeafId, Step};
 use super::tree::NodeId;
@@ -11,7 +11,8 @@ use super::{Proven, RootKind, Search, gumbel, puct};
 pub enum Selection {
     /// A position to evaluate; answer with [`Search::expand`] or [`Search::cancel`].
     Leaf(LeafId),
-    /// The playout ended at a proven result and has been backed up; call again.
+    /// The playout ended at a proven result or at a transposition, which needs no evaluation, and has been backed up;
+    /// call again.
     Settled,
     /// The next playout waits for the evaluation of an outstanding leaf.
     Blocked,
@@ -52,8 +53,13 @@ impl Search {
             }
             bud.follow(&slot.path);
             let Some(proven) = bud.grow(slot.path.is_empty()) else {
+                let known = self.tree.transposition(bud);
                 self.reserve(leaf);
-                return Selection::Leaf(leaf);
+                let Some((wdl, moves_left)) = known else { return Selection::Leaf(leaf) };
+                let bud = self.take_bud(leaf);
+                self.attach(leaf, wdl, moves_left, &bud);
+                self.leaves.slot_mut(leaf).bud = Some(bud);
+                return Selection::Settled;
             };
             let Some((resumed, len)) = self.resume(leaf, proven) else { return Selection::Finished };
             (walk, kept) = (resumed, Some(len));
@@ -231,22 +237,38 @@ impl Search {
     /// When the leaf is not outstanding or the number of priors is not the number of its moves.
     pub fn expand(&mut self, leaf: LeafId, evaluation: &Evaluation, priors: &[f32]) {
         self.leaves.outstanding_slot(leaf);
-        let mut bud = self.leaves.slot_mut(leaf).bud.take().expect("select_leaf made it");
+        let mut bud = self.take_bud(leaf);
         bud.set_priors(priors, &self.config);
-        self.attach(leaf, evaluation, &bud);
+        self.attach_evaluation(leaf, evaluation, &bud);
         self.leaves.slot_mut(leaf).bud = Some(bud);
     }
 
-    /// Expands an outstanding leaf with its evaluation and with the edges of `bud`; then backs up the playout.
-    pub(super) fn attach(&mut self, leaf: LeafId, evaluation: &Evaluation, bud: &Bud) {
+    /// The position that [`Search::select_leaf`] made, which the caller puts back.
+    fn take_bud(&mut self, leaf: LeafId) -> Box<Bud> {
+        self.leaves.slot_mut(leaf).bud.take().expect("select_leaf made it")
+    }
+
+    /// As [`Search::expand`], with the edges of `bud`, which have their priors.
+    pub(super) fn attach_evaluation(&mut self, leaf: LeafId, evaluation: &Evaluation, bud: &Bud) {
+        self.evaluations += 1;
+        self.attach(leaf, evaluation.wdl, evaluation.moves_left, bud);
+    }
+
+    /// As [`super::tree::Tree::transposition`].
+    pub(super) fn transposition(&self, bud: &mut Bud) -> Option<(Wdl, f32)> {
+        self.tree.transposition(bud)
+    }
+
+    /// Expands an outstanding leaf with the value of its position and the edges of `bud`; then backs up the playout.
+    pub(super) fn attach(&mut self, leaf: LeafId, wdl: Wdl, moves_left: f32, bud: &Bud) {
         let id = self.end_wait(leaf);
         let node = self.tree.node_mut(id);
         node.visits = 1;
-        node.raw = evaluation.wdl;
-        node.value = evaluation.wdl;
-        node.moves_left = evaluation.moves_left;
-        node.raw_moves_left = evaluation.moves_left;
-        self.evaluations += 1;
+        node.raw = wdl;
+        node.value = wdl;
+        node.moves_left = moves_left;
+        node.raw_moves_left = moves_left;
+        self.tree.make_known(id, bud.position.hash());
         if id == NodeId::ROOT {
             // The root has had its edges from the beginning, because a report shows them.
             self.tree.edges_mut(id).copy_from_slice(&bud.edges);

@@ -9,6 +9,15 @@ use super::solver::{Proven, ProvenResult};
 use super::tree::{Edge, NodeId, generation_order};
 use super::{Search, gumbel, puct};
 
+/// PUCT: standard deviations below its score where the bound of a move lies.
+const BOUND_DEVIATIONS: f32 = 2.0;
+
+/// PUCT: the least share of the most visited move's playouts with which a move may be played.
+const BOUND_SHARE: f32 = 0.1;
+
+/// PUCT: the least variance of one playout's score, for moves that seem certain.
+const LEAST_VARIANCE: f32 = 0.01;
+
 /// One legal move of the root, from the view of the side to move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RootMove {
@@ -29,8 +38,8 @@ pub struct RootMove {
 /// The result of a search, from the view of the root's side to move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchReport {
-    /// The move to play: the best proven move of a proven root, else the most visited move. Ties go to Gumbel + logit +
-    /// sigma (Gumbel) or to score and prior (PUCT).
+    /// The move to play: the best proven move of a proven root; else, with Gumbel, the most visited move, ties going to
+    /// Gumbel + logit + sigma; with PUCT, the move with the highest lower confidence bound of its score.
     pub best: Move,
     /// Value of the root: proven, or under the improved policy (Gumbel), or the mean of the playouts (PUCT).
     pub wdl: Wdl,
@@ -125,9 +134,34 @@ impl Search {
             RootKind::Gumbel => {
                 gumbel::best_at_root(&self.config, &self.tree, &self.noise, admits, |edge| i64::from(edge.visits))
             }
+            RootKind::Puct if certain.is_none() => self.highest_bound(admits),
             RootKind::Puct => self.most_visited(NodeId::ROOT, admits),
         };
         best.expect("a root has legal moves, and one of them is not lost or all are proven")
+    }
+
+    /// The admitted move of the root with the highest lower confidence bound of its score, among the moves that have at
+    /// least [`BOUND_SHARE`] of the most visited one's playouts; ties go to more visits, then to the higher prior (as
+    /// Leela Zero and KataGo, with a binomial instead of a measured variance).
+    fn highest_bound(&self, admits: impl Fn(&Edge) -> bool) -> Option<usize> {
+        let edges = self.tree.edges(NodeId::ROOT);
+        let most = edges.iter().filter(|edge| admits(edge)).map(|edge| edge.visits).max()?;
+        let mut best: Option<(usize, (f32, u32, f32))> = None;
+        for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| admits(edge)) {
+            let visits = edge.visits as f32;
+            let bound = match self.tree.edge_value(edge).map(Wdl::score) {
+                Some(score) if visits > 0.0 && visits >= BOUND_SHARE * most as f32 => {
+                    let variance = (score * (1.0 - score)).max(LEAST_VARIANCE);
+                    score - BOUND_DEVIATIONS * (variance / visits).sqrt()
+                }
+                _ => f32::NEG_INFINITY,
+            };
+            let key = (bound, edge.visits, edge.prior);
+            if best.is_none_or(|(_, best)| key > best) {
+                best = Some((index, key));
+            }
+        }
+        best.map(|(index, _)| index)
     }
 
     /// The most visited of the admitted moves; ties go to the higher score, then to the higher prior.
@@ -200,4 +234,32 @@ impl Search {
 fn is_best_proven(edges: &[Edge], edge: &Edge) -> bool {
     let best = edges.iter().filter_map(|edge| edge.proven).map(Proven::preference).max();
     edge.proven.is_some_and(|proven| Some(proven.preference()) == best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SearchConfig;
+    use crate::tree::Tree;
+
+    /// Index of the move that a PUCT root plays whose moves have these visits and scores.
+    fn played(moves: &[(u32, f32)]) -> usize {
+        let mut search = Search::new(SearchConfig { root: RootKind::Puct, ..SearchConfig::default() });
+        let wdl = |win| Some(Wdl { win, draw: 0.0, loss: 1.0 - win });
+        let moves: Vec<_> = moves.iter().map(|&(visits, score)| (0.1, visits, wdl(score), None)).collect();
+        search.tree = Tree::by_hand(Wdl::DRAW, &moves);
+        search.best_index()
+    }
+
+    #[test]
+    fn the_lower_bound_decides_by_hand() {
+        // 0.6 - 2 sqrt(0.24 / 400) = 0.551, 0.7 - 2 sqrt(0.21 / 100) = 0.608, 0.9 with less than a tenth.
+        assert_eq!(played(&[(400, 0.6), (100, 0.7), (39, 0.9)]), 1);
+        // 0.65 - 2 sqrt(0.2275 / 100) = 0.555 and 0.64 - 2 sqrt(0.2304 / 100) = 0.544, both above 0.551 or below.
+        assert_eq!(played(&[(400, 0.6), (100, 0.65)]), 1);
+        assert_eq!(played(&[(400, 0.6), (100, 0.64)]), 0);
+        // Certain ones: 0.99 - 2 sqrt(0.01 / 400) = 0.98 and 1 - 2 sqrt(0.01 / 50) = 0.972.
+        assert_eq!(played(&[(400, 0.99), (50, 1.0)]), 0);
+        assert_eq!(played(&[(0, 0.5), (1, 0.5)]), 1);
+    }
 }

@@ -1,7 +1,7 @@
 //! Proven results and their propagation up the tree.
 //!
-//! One winning move proves a win; a draw or a loss needs the results of all moves. The tree has no transpositions and
-//! every position has its real history, so repetition and the ply cap need no special treatment.
+//! One winning move proves a win; a draw or a loss needs the results of all moves. Every node has one parent and
+//! its real history, so repetition and the ply cap need no special treatment.
 
 use hnefi_engine::{Outcome, Side};
 use hnefi_inference::Wdl;

@@ -129,6 +129,12 @@ impl<'a> Searching<'a> {
         seen
     }
 
+    /// Whether some thread holds the tree at this moment: the share of such moments shows how much more one tree can
+    /// take.
+    pub fn is_locked(&self) -> bool {
+        self.search.try_lock().is_err()
+    }
+
     /// Whether all threads have ended.
     pub fn is_over(&self) -> bool {
         self.at_work.load(Ordering::SeqCst) == 0
@@ -179,6 +185,15 @@ impl<'a> Searching<'a> {
             }
             bud.follow(&path);
             let proven = bud.grow(path.is_empty());
+            if proven.is_none() {
+                search = self.enter();
+                if let Some((wdl, moves_left)) = search.transposition(&mut bud) {
+                    search.attach(leaf, wdl, moves_left, &bud);
+                    self.tell_waiting();
+                    continue;
+                }
+                drop(search);
+            }
             let answer = match proven {
                 Some(_) => Ok(()),
                 None => evaluator.evaluate(&[bud.request()], &mut scratch),
@@ -192,18 +207,23 @@ impl<'a> Searching<'a> {
                     search.release(leaf);
                     resumed = search.resume(leaf, proven);
                 }
-                (None, Ok(())) => search.attach(leaf, scratch.get(0), &bud),
+                (None, Ok(())) => search.attach_evaluation(leaf, scratch.get(0), &bud),
                 (None, Err(_)) => {
                     search.cancel(leaf);
                     self.stop();
                 }
             }
-            if self.waiting.load(Ordering::SeqCst) > 0 {
-                self.answered.notify_all();
-            }
+            self.tell_waiting();
             answer?;
         }
         Ok(())
+    }
+
+    /// Wakes threads that wait for an answer.
+    fn tell_waiting(&self) {
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            self.answered.notify_all();
+        }
     }
 
     /// Locks the tree, after all callers of [`Searching::look`].

@@ -7,10 +7,18 @@
 //! PUCT without noise visits the moves of a node in the order of their priors, so the next untouched move is the one
 //! with the highest prior. The tree keeps the touched moves in front and that one behind them, and a playout reads a
 //! handful of edges per node instead of a hundred ([`Tree::moves_in_play`]).
+//!
+//! Every node has one parent, so its history is certain, and with it repetition, clocks and proofs. But a position that
+//! another order of moves has reached before needs no evaluation: it begins with what the tree found there
+//! ([`Tree::transposition`]).
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_inference::Wdl;
 
+use super::leaf::Bud;
 use super::runs::{RunStart, Runs};
 use super::solver::{Proven, ProvenResult, prove};
 
@@ -73,6 +81,8 @@ pub(super) struct Node {
     pub(super) pending: u16,
     /// 0 until evaluated; then 1 plus the number of playouts below.
     pub(super) visits: u32,
+    /// [`Position::hash`] of an evaluated position.
+    hash: u64,
     /// The evaluator's value.
     pub(super) raw: Wdl,
     /// The value of the subtree; see [`Tree::refresh`].
@@ -134,11 +144,31 @@ fn line_up_next(edges: &mut [Edge]) {
     edges.swap(place, next);
 }
 
+/// Hashes a key that is a hash already.
+#[derive(Clone, Debug, Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("keys are u64");
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// A search tree.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
     edges: Runs<Edge>,
+    /// The first evaluated node of each board and side to move, where moves are ordered.
+    first: HashMap<u64, NodeId, BuildHasherDefault<AlreadyHashed>>,
     /// Whether moves are ordered by prior.
     by_prior: bool,
 }
@@ -152,6 +182,7 @@ impl Tree {
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.edges.clear();
+        self.first.clear();
     }
 
     pub(super) fn len(&self) -> usize {
@@ -214,6 +245,23 @@ impl Tree {
         self.settle(root);
     }
 
+    /// Makes an evaluated node known as a node of this board and side to move.
+    pub(super) fn make_known(&mut self, id: NodeId, hash: u64) {
+        self.node_mut(id).hash = hash;
+        if self.by_prior {
+            self.first.entry(hash).or_insert(id);
+        }
+    }
+
+    /// Value and plies to the end of a position that another order of moves has reached before; `bud` gets its priors.
+    /// They are means over the subtree there, so they are worth more than the network's opinion of one position. Last
+    /// move and clocks may differ. The history that legality and the end of the game depend on is the bud's own.
+    pub(super) fn transposition(&self, bud: &mut Bud) -> Option<(Wdl, f32)> {
+        let &id = self.first.get(&bud.position.hash())?;
+        let known = self.node(id);
+        bud.set_priors_of(self.edges(id)).then_some((known.value, known.moves_left))
+    }
+
     /// Gives a node its edges.
     pub(super) fn attach(&mut self, id: NodeId, edges: &[Edge]) {
         let first_edge = self.edges.begin(edges.len());
@@ -236,6 +284,7 @@ impl Tree {
             edge_count: 0,
             pending: 0,
             visits: 0,
+            hash: 0,
             raw: Wdl::DRAW,
             value: Wdl::DRAW,
             moves_left: 0.0,
@@ -322,6 +371,9 @@ impl Tree {
         let mut next = 0;
         while next < kept.nodes.len() {
             let node = kept.nodes[next];
+            if node.is_evaluated() {
+                kept.make_known(NodeId::new(next), node.hash);
+            }
             let count = usize::from(node.edge_count);
             let first_edge = kept.edges.begin(count);
             kept.edges.extend(self.edges.get(node.first_edge, count));
@@ -356,6 +408,7 @@ impl Tree {
             edge_count,
             pending: 0,
             visits,
+            hash: 0,
             raw: wdl,
             value: wdl,
             moves_left: 0.0,

@@ -39,7 +39,15 @@ impl Game {
     }
 
     /// Resumes a game from a snapshot.
+    ///
+    /// # Errors
+    /// When the game breaks the rules or is over.
     pub(super) fn resume(record: GameRecord, settings: &GenerationSettings<'_>) -> Result<Game, RecordError> {
+        record.check()?;
+        if record.is_finished() {
+            let problem = "the game is over; expected a game in flight".to_owned();
+            return Err(RecordError::Inconsistent { game: record.game, place: "end".to_owned(), problem });
+        }
         let position = record.final_position()?;
         Ok(Game::new(record, position, settings))
     }

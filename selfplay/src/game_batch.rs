@@ -62,6 +62,7 @@ impl GameBatch {
         state: GameBatchState,
         settings: &GenerationSettings<'_>,
     ) -> Result<(), RecordError> {
+        state.finished.iter().try_for_each(GameRecord::check)?;
         for (slot, record) in self.slots.iter_mut().zip(state.slots) {
             if let Some(record) = record {
                 slot.resume_game(record, settings)?;

@@ -49,6 +49,9 @@ use statistics::Counters;
 use hnefi_run::GameRecord;
 use hnefi_search::SearchConfig;
 
+/// No batch begins more games; their numbers are far from overflowing then.
+const MOST_BEGUN: u64 = 1 << 40;
+
 /// The finished games of a generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generation {
@@ -124,6 +127,9 @@ impl Fleet {
         for (batch, state) in fleet.batches.iter_mut().zip(snapshot.batches) {
             if state.slots.len() != BATCH_GAMES {
                 return Err(mismatch("games in a batch", state.slots.len(), BATCH_GAMES));
+            }
+            if state.begun > MOST_BEGUN {
+                return Err(mismatch("games begun in a batch", state.begun, format!("at most {MOST_BEGUN}")));
             }
             batch.resume(state, &settings)?;
         }

@@ -31,14 +31,20 @@ impl Counters {
         self.changed_minds += u64::from(searched != position_of_max(priors));
     }
 
+    /// Refuses a sum that is no number: a generation's metrics could not be read back.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let sum = self.surprise;
+        if sum.is_finite() { Ok(()) } else { Err(format!("its surprise is {sum}; expected a finite number")) }
+    }
+
     fn add(&mut self, other: &Counters) {
-        self.plies += other.plies;
-        self.searched_plies += other.searched_plies;
-        self.playouts += other.playouts;
-        self.evaluations += other.evaluations;
-        self.cache_hits += other.cache_hits;
+        self.plies = self.plies.saturating_add(other.plies);
+        self.searched_plies = self.searched_plies.saturating_add(other.searched_plies);
+        self.playouts = self.playouts.saturating_add(other.playouts);
+        self.evaluations = self.evaluations.saturating_add(other.evaluations);
+        self.cache_hits = self.cache_hits.saturating_add(other.cache_hits);
         self.surprise += other.surprise;
-        self.changed_minds += other.changed_minds;
+        self.changed_minds = self.changed_minds.saturating_add(other.changed_minds);
     }
 
     /// The sum over all batches, in a fixed order, because floating-point sums depend on it.

@@ -47,6 +47,8 @@ impl Upload {
     /// unfinished or breaks the rules.
     pub fn decode(file: &str, bytes: &[u8]) -> Result<Upload, RecordError> {
         let upload: Upload = codec::decode(UPLOAD, file, bytes)?;
+        let damaged = |problem| RecordError::Damaged { file: file.to_owned(), what: "worker's game file", problem };
+        upload.counters.check().map_err(damaged)?;
         for game in &upload.games {
             game.check()?;
             if !game.is_finished() {
@@ -169,6 +171,10 @@ mod tests {
         upload.games[4].plies.pop();
         let message = Upload::decode("a", &upload.encode()).unwrap_err().to_string();
         assert!(message.starts_with("game 4, end: "), "{message}");
+        let mut upload = played(7);
+        upload.counters.surprise = f64::NAN;
+        let message = Upload::decode("a", &upload.encode()).unwrap_err().to_string();
+        assert_eq!(message, "a: damaged worker's game file: its surprise is NaN; expected a finite number");
         let message = Upload::decode("a", &hnefi_run::encode_games(&[])).unwrap_err().to_string();
         assert!(message.contains("expected a worker's game file"), "{message}");
     }

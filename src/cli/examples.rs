@@ -118,7 +118,8 @@ Examples:
 pub const BENCH: &str = "\
 Examples:
   hnefi bench
-  hnefi bench evaluate --seconds 0.5 --json";
+  hnefi bench evaluate --seconds 0.5 --json
+  hnefi bench search --threads 16";
 
 pub const DOCTOR: &str = "\
 Examples:

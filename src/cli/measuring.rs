@@ -17,13 +17,14 @@ use super::StoreArgs;
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// Player A: random, alphabeta:DEPTH, rollout:N,
-    /// `model:PATH[,playouts=N|,time=S][,precision=P][,search.KEY=VALUE]...`, uci:COMMAND[,nodes=N|,movetime=MS],
-    /// htp:COMMAND.
+    /// Player A: random, alphabeta:DEPTH, rollout:N, `model:PATH[,KEY=VALUE]...`,
+    /// uci:COMMAND[,nodes=N|,movetime=MS], htp:COMMAND.
     ///
-    /// model: plays a checkpoint, a run's newest one or a shipped one. P is what its network computes in: f32, or bf16
-    /// or int8, which are made for CPUs with AVX-512 BF16 and AVX-512 VNNI (slower than f32 on others). A KEY is one of
-    /// the `[search]` section of a configuration, such as `search.c_puct=1.5`, for measuring what it does to play.
+    /// model: plays a checkpoint, a run's newest one or a shipped one. Its keys: `playouts=N` or `time=S` (seconds) for
+    /// a move; `precision=P`, what its network computes in, f32, or bf16 or int8, which are made for CPUs with AVX-512
+    /// BF16 and AVX-512 VNNI (slower than f32 on others); `threads=N`, which search one tree, so that on more than one
+    /// no game can be repeated exactly; and `search.KEY=VALUE` for a key of the `[search]` section of a configuration,
+    /// such as `search.c_puct=1.5`, for measuring what it does to play.
     ///
     /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and
     /// backslashes work as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or
@@ -163,6 +164,8 @@ pub enum Stage {
     /// Training steps.
     #[cfg(feature = "train")]
     Train,
+    /// One search on several threads, without a network.
+    Search,
     /// The engine behind its protocol.
     Protocol,
 }
@@ -179,6 +182,9 @@ pub struct BenchArgs {
     /// Seconds of each repeat.
     #[arg(long, default_value_t = 1.0, value_parser = seconds)]
     pub seconds: f64,
+    /// Most threads: figures are measured on 1, 2, 4 and so on up to them [default: all cores].
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..))]
+    pub threads: Option<u8>,
     /// Repeats of each figure; the median is printed.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
     pub repeats: u8,

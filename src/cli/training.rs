@@ -44,6 +44,9 @@ pub struct TrainArgs {
     /// Play no games here: workers do.
     #[arg(long)]
     pub no_selfplay: bool,
+    /// Play games all the time, beside training; results then depend on timing.
+    #[arg(long, conflicts_with = "no_selfplay")]
+    pub overlap: bool,
     /// Play no ladder here; `ladder --follow` may.
     #[arg(long)]
     pub no_ladder: bool,

@@ -11,7 +11,7 @@ use hnefi_run::GenerationMetrics;
 use hnefi_run::store::{Access, Location, Store, checkpoint_key};
 use hnefi_selfplay::FleetProgress;
 use hnefi_train::config::reference;
-use hnefi_train::run::{RunParams, RunStart, TrainingProgress};
+use hnefi_train::run::{RunParams, RunStart, SelfPlay, TrainingProgress};
 use hnefi_train::{TrainConfig, TrainObserver};
 use indicatif::ProgressBar;
 
@@ -48,7 +48,11 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     let params = RunParams {
         location: location.clone(),
         origin: args.from.as_deref(),
-        selfplay: !args.no_selfplay,
+        selfplay: match (args.no_selfplay, args.overlap) {
+            (true, _) => SelfPlay::Elsewhere,
+            (false, true) => SelfPlay::Overlapping,
+            (false, false) => SelfPlay::InTurns,
+        },
         ladder: !args.no_ladder,
         retry: retry.clone(),
     };

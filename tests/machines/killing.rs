@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::s3::{Faults, S3};
-use crate::scene::{Place, Scene, finish, kill, succeed};
+use crate::scene::{Place, Scene, finish, kill, succeed, wait_for};
 
 /// Generations of the run.
 const GENERATIONS: u32 = 8;
@@ -46,6 +46,22 @@ fn a_run_with_kills(place: Place) {
     }
     assert!(Instant::now() < until, "workers went in time");
     scene.check(GENERATIONS);
+}
+
+/// A trainer whose own self-play overlaps its training, killed alone.
+#[test]
+#[ignore = "takes a minute; .ci/run asks for it by name"]
+fn killed_while_self_play_overlaps() {
+    let scene = Scene::new(Place::Directory, GENERATIONS);
+    for round in 1..=KILLS {
+        let trainer = scene.trainer(&["--overlap", "--no-ladder"]);
+        wait_for(&scene.run(), &format!("metrics/{round:06}.json"));
+        std::thread::sleep(Duration::from_millis(40 * round));
+        kill(trainer);
+    }
+    succeed(finish(scene.trainer(&["--overlap", "--no-ladder"])));
+    scene.check(GENERATIONS);
+    succeed(finish(scene.process(&["check", &scene.run().display().to_string()])));
 }
 
 #[test]

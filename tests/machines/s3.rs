@@ -37,6 +37,18 @@ pub struct Faults {
     pub stalled: u64,
 }
 
+/// What becomes of the condition that an object is created only where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Condition {
+    /// It holds.
+    #[default]
+    Kept,
+    /// The server passes over it, and overwrites.
+    PassedOver,
+    /// The server does not know it, and says so.
+    Unknown,
+}
+
 /// What a stalled request waits for.
 const STALL: Duration = Duration::from_millis(2500);
 
@@ -50,6 +62,7 @@ pub struct S3 {
 struct Shared {
     backend: u16,
     faults: Mutex<Faults>,
+    condition: Mutex<Condition>,
     requests: AtomicU64,
     faulty: AtomicU64,
     /// Paths and bodies of all objects that were created.
@@ -76,7 +89,8 @@ impl S3 {
         let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
         let shared = Arc::new(Shared {
             backend,
-            faults: Mutex::new(Faults::default()),
+            faults: Mutex::default(),
+            condition: Mutex::default(),
             requests: AtomicU64::new(0),
             faulty: AtomicU64::new(0),
             created: Mutex::default(),
@@ -121,6 +135,11 @@ impl S3 {
         *self.shared.faults.lock().expect("whole") = faults;
     }
 
+    /// From now on the server treats create-only writes like this.
+    pub fn set_condition(&self, condition: Condition) {
+        *self.shared.condition.lock().expect("whole") = condition;
+    }
+
     /// Requests so far, and failed requests.
     pub fn requests(&self) -> (u64, u64) {
         (self.shared.requests.load(Ordering::SeqCst), self.shared.faulty.load(Ordering::SeqCst))
@@ -163,7 +182,7 @@ fn free_port() -> u16 {
 
 /// Serves the requests of one connection, each over a connection of its own to the server.
 fn serve(mut client: TcpStream, shared: &Shared) {
-    while let Some((head, body)) = read_request(&mut client) {
+    while let Some((mut head, body)) = read_request(&mut client) {
         let number = shared.requests.fetch_add(1, Ordering::SeqCst);
         let faults = *shared.faults.lock().expect("whole");
         // A fixed sequence over the requests as they come.
@@ -187,6 +206,16 @@ fn serve(mut client: TcpStream, shared: &Shared) {
         }
         if stalled {
             std::thread::sleep(STALL);
+        }
+        let condition = *shared.condition.lock().expect("whole");
+        let is_condition = |line: &str| line.to_ascii_lowercase().starts_with("if-none-match:");
+        if condition == Condition::Unknown && head.lines().any(is_condition) {
+            let _ = client.write_all(b"HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\n\r\n");
+            continue;
+        }
+        if condition == Condition::PassedOver {
+            let lines: Vec<&str> = head.split("\r\n").filter(|line| !is_condition(line)).collect();
+            head = lines.join("\r\n");
         }
         let answer = {
             let _turn = shared.one_at_a_time.lock().expect("whole");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hnefi_run::store::{Access, Location, RetryPolicy, Store, StoreError};
 
-use crate::s3::{BUCKET, Faults, S3};
+use crate::s3::{BUCKET, Condition, Faults, S3};
 
 /// Runs an ignored test of this file in a process with the server's environment.
 fn in_process(s3: &S3, name: &str) {
@@ -24,7 +24,9 @@ fn in_process(s3: &S3, name: &str) {
 fn bucket(prefix: &str, access: Access) -> Store {
     let patience =
         RetryPolicy { request: Duration::from_secs(1), limit: Duration::from_secs(60), ..RetryPolicy::default() };
-    let location = Location::Bucket(format!("s3://{BUCKET}/{prefix}"));
+    // Of another server that scripts/check-buckets.sh has started.
+    let place = std::env::var("HNEFI_BUCKET").unwrap_or_else(|_| format!("s3://{BUCKET}"));
+    let location = Location::Bucket(format!("{place}/{prefix}"));
     Store::open(&location, access, patience).expect("opened")
 }
 
@@ -42,6 +44,39 @@ fn a_bucket_that_fails_is_a_store_all_the_same() {
     in_process(&s3, "the_contract_holds");
     let (requests, faulty) = s3.requests();
     assert!(faulty > 5, "{faulty} of {requests} requests went wrong");
+}
+
+#[test]
+fn a_server_that_overwrites_is_found_out_before_the_first_write() {
+    let Some(s3) = S3::start() else { return };
+    for (condition, name) in [(Condition::PassedOver, "overwrites"), (Condition::Unknown, "does_not_know")] {
+        s3.set_condition(condition);
+        in_process(&s3, &format!("a_server_that_{name}_is_refused"));
+    }
+    assert!(s3.created("refused/").iter().all(|object| object.starts_with(b"A store must refuse")), "no other object");
+}
+
+#[test]
+#[ignore = "run by the test above, with a server"]
+fn a_server_that_overwrites_is_refused() {
+    refused("it created .create-only twice");
+}
+
+#[test]
+#[ignore = "run by the test above, with a server"]
+fn a_server_that_does_not_know_is_refused() {
+    refused("501 Not Implemented");
+}
+
+fn refused(problem: &str) {
+    let store = bucket("refused", Access::Write);
+    let one = store.create("run.json", b"{}").unwrap_err().to_string();
+    let folder = store.create_folder("checkpoints/000000", &[("card.json", b"{}")]).unwrap_err().to_string();
+    for message in [one, folder] {
+        assert!(message.starts_with("store s3://games/refused: its server has no create-only writes"), "{message}");
+        assert!(message.contains(problem), "{message}");
+    }
+    assert_eq!(store.list("").unwrap(), [""; 0], "nothing was written");
 }
 
 #[test]

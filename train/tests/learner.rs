@@ -21,6 +21,7 @@ const CONFIG: NetworkConfig =
 const PARAMS: LearnerParams = LearnerParams {
     precision: TrainPrecision::F32,
     shards: 2,
+    threads: 1,
     weight_decay: 1e-4,
     clip_norm: 1.0,
     average_steps: 10,
@@ -179,6 +180,21 @@ fn a_run_repeats_itself() {
         bytes(learner.network())
     };
     assert_eq!(trained(), trained());
+}
+
+/// A shard of 200 samples has four parts, the last one smaller, for one to five threads.
+#[test]
+fn the_threads_of_a_shard_change_nothing() {
+    let batches = batches(3, 400, 2);
+    let trained = |threads: usize| {
+        let mut learner = learner(LearnerParams { threads, ..PARAMS });
+        let reports: Vec<_> = batches.iter().map(|batch| learner.step(batch, 1e-3).unwrap()).collect();
+        (reports, bytes(learner.network()))
+    };
+    let expected = trained(1);
+    for threads in [2, 3, 5] {
+        assert!(trained(threads) == expected, "{threads} threads");
+    }
 }
 
 #[test]

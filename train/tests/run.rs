@@ -1,6 +1,6 @@
 //! The loop from end to end with a tiny network: repeated, interrupted, damaged and misused.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hnefi_arena::ladder::Standings;
 use hnefi_inference::{Checkpoint, NetworkConfig};
 use hnefi_run::GenerationMetrics;
-use hnefi_train::run::{RunParams, RunStart, Silent, TrainingProgress};
+use hnefi_run::store::{Store, read_run_games};
+use hnefi_train::config::{BudgetClock, BudgetSection};
+use hnefi_train::run::{RunParams, RunStart, SelfPlay, Silent, TrainingProgress, check};
 use hnefi_train::{ConfigError, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
 
 /// Three generations of a few short games.
@@ -475,6 +477,96 @@ fn time_ends_a_run() {
     assert!(!summary.stopped);
     assert!(summary.generations >= 1, "{summary:?}");
     assert!(summary.elapsed_seconds > 1.0, "the budget was used: {summary:?}");
+}
+
+/// A run whose self-play does not wait for training.
+fn overlapping(config: &TrainConfig, dir: &Path, watch: &Watch) -> Summary {
+    let params = RunParams { selfplay: SelfPlay::Overlapping, ..RunParams::new(dir) };
+    run_at(config, &params, watch).unwrap()
+}
+
+/// Checks that nothing of a run is damaged and no game recorded twice, and returns the number of games.
+fn assert_whole(dir: &Path) -> usize {
+    let store = Store::open_to_read(dir).unwrap();
+    let damage: Vec<String> = check(&store).unwrap().into_iter().flat_map(|kind| kind.damage).collect();
+    assert_eq!(damage, [""; 0]);
+    let (games, _) = read_run_games(&store).unwrap();
+    let games = games.iter().flat_map(|(_, games)| games).map(|game| (game.seed, game.game));
+    let (count, distinct) = (games.clone().count(), games.collect::<BTreeSet<_>>().len());
+    assert_eq!(count, distinct, "a game is recorded twice");
+    count
+}
+
+#[test]
+fn self_play_beside_training_keeps_the_reuse() {
+    for (config, generations) in [(config(), 3), (staged(), 4)] {
+        let dir = tempfile::tempdir().unwrap();
+        let watch = Watch::default();
+        let summary = overlapping(&config, dir.path(), &watch);
+        assert_eq!((summary.generations, summary.stopped), (generations, false));
+        assert_eq!(watch.warnings(), Vec::<String>::new());
+        assert!(assert_whole(dir.path()) > 0);
+        for metrics in watch.generations.lock().unwrap().iter() {
+            assert!(metrics.selfplay.training_plies >= 150, "{metrics:?}");
+            assert!(metrics.selfplay.plies_per_second > 0.0, "{metrics:?}");
+            let steps = (metrics.selfplay.training_plies.min(600) as f64 * 3.0 / 32.0).ceil() as u64;
+            assert_eq!(metrics.training.generation_steps, steps);
+        }
+    }
+}
+
+/// Games that were finished before an interruption are trained on after it.
+#[test]
+fn an_interrupted_run_with_self_play_beside_training_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut calls = 0;
+    loop {
+        let watch = Watch::stopping_at(3 + 11 * calls);
+        let summary = overlapping(&config(), dir.path(), &watch);
+        assert_eq!(watch.warnings(), Vec::<String>::new());
+        assert_whole(dir.path());
+        calls += 1;
+        if !summary.stopped {
+            break;
+        }
+    }
+    assert!(calls > 2, "the run was not interrupted");
+    // In turns it goes on as well, and back.
+    let mut longer = config();
+    longer.budget.generations = 4;
+    assert_eq!(run(&longer, dir.path(), &Silent).unwrap().generations, 4);
+    longer.budget.generations = 5;
+    assert_eq!(overlapping(&longer, dir.path(), &Watch::default()).generations, 5);
+    assert_whole(dir.path());
+}
+
+#[test]
+fn time_ends_a_run_with_self_play_beside_training() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut timed = config();
+    timed.budget = BudgetSection { minutes: 0.03, generations: 0, ..timed.budget };
+    for clock in [BudgetClock::Wall, BudgetClock::Processor] {
+        timed.budget.clock = clock;
+        timed.budget.minutes += 0.03;
+        let summary = overlapping(&timed, dir.path(), &Watch::default());
+        assert!(!summary.stopped && summary.generations >= 1, "{summary:?}");
+        let seconds = 60.0 * timed.budget.minutes;
+        assert!(summary.elapsed_seconds > 0.9 * seconds && summary.elapsed_seconds < 2.0 * seconds, "{summary:?}");
+    }
+    assert_whole(dir.path());
+}
+
+#[test]
+fn a_worker_that_fails_ends_the_run_with_its_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let watch = Watch { stop_after_generations: 1, ..Watch::default() };
+    overlapping(&config(), dir.path(), &watch);
+    // The next network of the worker cannot be read.
+    let checkpoint = dir.path().join("checkpoints/000001/model.safetensors");
+    cut(checkpoint);
+    let params = RunParams { selfplay: SelfPlay::Overlapping, ..RunParams::new(dir.path()) };
+    let message = run_at(&config(), &params, &Silent).unwrap_err().to_string();
+    assert!(message.contains("checkpoints/000001"), "{message}");
 }
 
 fn from(config: &TrainConfig, dir: &Path, origin: &Path) -> Result<Summary, TrainError> {

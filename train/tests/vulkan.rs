@@ -131,6 +131,7 @@ fn it_takes_the_steps_that_the_cpu_takes() {
     let params = LearnerParams {
         precision: TrainPrecision::F32,
         shards: 1,
+        threads: 1,
         weight_decay: 1e-4,
         clip_norm: 1.0,
         average_steps: 10,

@@ -17,13 +17,17 @@ addEventListener("install", (event) => {
 addEventListener("activate", (event) => {
   const replace = async () => {
     const names = await caches.keys();
-    await Promise.all(names.filter((name) => name.startsWith(own) && name !== own + VERSION).map((name) => caches.delete(name)));
+    await Promise.all(
+      names.filter((name) => name.startsWith(own) && name !== own + VERSION).map((name) => caches.delete(name)),
+    );
     await clients.claim();
   };
   event.waitUntil(replace());
 });
 
-addEventListener("message", ({ data }) => { if (data === "take over") skipWaiting(); });
+addEventListener("message", ({ data }) => {
+  if (data === "take over") skipWaiting();
+});
 
 addEventListener("fetch", (event) => {
   const { request } = event;

@@ -1,6 +1,8 @@
 // Where the board is: in a worker of this page. A server has another file of this name (play/src/web/page/transport.js)
 // with the same functions.
 
+import { t } from "./texts.js";
+
 export const withoutFolders = null;
 
 const worker = new Worker("assets/worker.js");
@@ -22,7 +24,9 @@ worker.addEventListener("message", ({ data }) => {
   asked.get(data.number)?.answer(data);
   asked.delete(data.number);
 });
-worker.addEventListener("error", (event) => breakOff(`The board's worker broke off: ${event.message ?? "it could not be loaded"}`));
+worker.addEventListener("error", (event) =>
+  breakOff(t("worker.broke", { reason: event.message ?? t("worker.notLoaded") })),
+);
 
 function tell(message) {
   if (broken) return Promise.reject(broken);
@@ -43,12 +47,14 @@ export function send(method, path, body = "") {
 export function listen(id, { told, gone }) {
   let listener = null;
   let ended = false;
-  tell({ listen: id }).then((answer) => {
-    if (answer.listener === 0) return gone();
-    listener = answer.listener;
-    if (ended) worker.postMessage({ leave: listener });
-    else listeners.set(listener, told);
-  }).catch(gone);
+  tell({ listen: id })
+    .then((answer) => {
+      if (answer.listener === 0) return gone();
+      listener = answer.listener;
+      if (ended) worker.postMessage({ leave: listener });
+      else listeners.set(listener, told);
+    })
+    .catch(gone);
   return () => {
     ended = true;
     if (listener === null) return;
@@ -72,11 +78,16 @@ export async function save(path, name) {
 // takes over before a game has begun.
 if ("serviceWorker" in navigator) {
   const { serviceWorker } = navigator;
-  serviceWorker.getRegistration().then((known) => {
-    if (known?.waiting) {
-      serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
-      known.waiting.postMessage("take over");
-    }
-    return serviceWorker.register("service-worker.js");
-  }).catch(() => { /* without it the page works as long as there is a network */ });
+  serviceWorker
+    .getRegistration()
+    .then((known) => {
+      if (known?.waiting) {
+        serviceWorker.addEventListener("controllerchange", () => location.reload(), { once: true });
+        known.waiting.postMessage("take over");
+      }
+      return serviceWorker.register("service-worker.js");
+    })
+    .catch(() => {
+      /* without it the page works as long as there is a network */
+    });
 }

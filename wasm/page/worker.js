@@ -81,7 +81,9 @@ function guarded(work) {
   }
 }
 
-again.port1.onmessage = () => { if (program) guarded(run); };
+again.port1.onmessage = () => {
+  if (program) guarded(run);
+};
 onmessage = ({ data }) => {
   if (!program) return early.push(data);
   guarded(() => {

@@ -40,7 +40,7 @@ fn with<T>(act: impl FnOnce(&mut Page, &[u8], &mut Vec<u8>) -> T) -> T {
 }
 
 /// Begins a board whose players draw their chances from this seed, a whole number below 2^53.
-// SAFETY: no other function of the module has this name, nor has any of those below.
+// SAFETY: no other function of the module has this name, nor has any function below.
 #[unsafe(no_mangle)]
 pub extern "C" fn begin(seed: f64) {
     STATE.with_borrow_mut(|state| state.page = Some(Page::new(now, seed as u64)));

@@ -7,13 +7,13 @@ use hnefi_inference::{names, pretrained_names};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AlphaBeta, HtpPlayer, HtpSpec, Limit, ModelCache, ModelPlayer, ModelSpec, Player, PlayerError, RandomPlayer,
-    Rollout, UciPlayer, UciSpec,
+    AlphaBeta, HtpPlayer, HtpSpec, ModelCache, ModelPlayer, ModelSpec, Player, PlayerError, RandomPlayer, Rollout,
+    UciPlayer, UciSpec,
 };
 
 /// What error messages say is accepted.
 pub(super) const ACCEPTED: &str = "random, alphabeta:DEPTH, rollout:N, \
-                                   model:PATH[,playouts=N|,time=S][,precision=P][,search.KEY=VALUE]..., \
+                                   model:PATH[,playouts=N|,time=S][,precision=P][,threads=N][,search.KEY=VALUE]..., \
                                    uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S][,option.NAME=VALUE]..., \
                                    htp:COMMAND[,timeout=S]";
 
@@ -60,8 +60,8 @@ impl PlayerSpec {
             PlayerSpec::AlphaBeta { depth } => Box::new(AlphaBeta::new(*depth)),
             PlayerSpec::Rollout { count } => Box::new(Rollout::new(*count)),
             PlayerSpec::Model(spec) => {
-                let evaluator = models.evaluator(&spec.path, spec.precision)?;
-                Box::new(ModelPlayer::new(self.to_string(), evaluator, spec.search(models.search()), spec.limit))
+                let evaluators = models.evaluators(&spec.path, spec.precision, spec.threads)?;
+                Box::new(ModelPlayer::new(self.to_string(), evaluators, spec.search(models.search()), spec.limit))
             }
             PlayerSpec::Uci(spec) => Box::new(UciPlayer::start(self.to_string(), spec)?),
             PlayerSpec::Htp(spec) => Box::new(HtpPlayer::new(self.to_string(), spec)?),
@@ -73,15 +73,6 @@ impl PlayerSpec {
         match self {
             PlayerSpec::Model(spec) => Some(format!("player {self}: {}", spec.precision.warning()?)),
             _ => None,
-        }
-    }
-
-    /// Whether the player's moves depend on the clock, so that its games cannot be repeated exactly.
-    pub fn uses_clock(&self) -> bool {
-        match self {
-            PlayerSpec::Model(spec) => matches!(spec.limit, Limit::Time(_)),
-            PlayerSpec::Uci(_) | PlayerSpec::Htp(_) => true,
-            PlayerSpec::Random | PlayerSpec::AlphaBeta { .. } | PlayerSpec::Rollout { .. } => false,
         }
     }
 }
@@ -186,6 +177,7 @@ mod tests {
             "model:x,time=0.1",
             "model:x,playouts=9,precision=int8",
             "model:x,time=2,precision=bf16",
+            "model:x,time=2,threads=4",
             "model:x,playouts=9,precision=int8,search.root=puct,search.c_puct=0.7",
             "uci:./x,nodes=5",
         ] {
@@ -241,11 +233,5 @@ mod tests {
             assert!(found.ends_with(&format!("; did you mean {meant}?")), "{text}: {found}");
         }
         assert!(!refusal("deepblue").contains("did you mean"));
-    }
-
-    #[test]
-    fn only_time_limits_and_programs_of_others_need_the_clock() {
-        assert!(spec("model:x,time=1").uses_clock() && spec("uci:x,nodes=1").uses_clock());
-        assert!(!spec("model:x").uses_clock() && !spec("alphabeta:2").uses_clock());
     }
 }

@@ -167,7 +167,8 @@ impl Entry {
 }
 
 /// The tensors that the header of a safetensors file names, and the numbers that follow it: eight bytes with the length
-/// of a JSON header, the header, then the numbers. Every tensor lies within these.
+/// of a JSON header, the header, then the numbers. Every tensor lies within these, and none over another, so that
+/// together they are no larger than the file.
 fn entries(bytes: &[u8]) -> Result<(BTreeMap<String, Entry>, &[u8]), String> {
     let (length, rest) = bytes.split_first_chunk().ok_or("the header is missing")?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;
@@ -183,7 +184,17 @@ fn entries(bytes: &[u8]) -> Result<(BTreeMap<String, Entry>, &[u8]), String> {
         }
         Ok((name, entry))
     });
-    Ok((entries.collect::<Result<_, String>>()?, data))
+    let entries: BTreeMap<String, Entry> = entries.collect::<Result<_, String>>()?;
+    let mut places: Vec<(&String, [usize; 2])> = entries
+        .iter()
+        .map(|(name, entry)| (name, entry.data_offsets))
+        .filter(|(_, [begin, end])| begin < end)
+        .collect();
+    places.sort_unstable_by_key(|&(_, offsets)| offsets);
+    match places.windows(2).find(|pair| pair[0].1[1] > pair[1].1[0]) {
+        Some([(first, _), (second, _)]) => Err(format!("{first} and {second} lie over each other")),
+        _ => Ok((entries, data)),
+    }
 }
 
 /// All tensors of a safetensors file by name.
@@ -277,5 +288,19 @@ mod tests {
         let mut endless = file(huge);
         endless[..8].copy_from_slice(&u64::MAX.to_le_bytes());
         assert_eq!(read_tensors(&endless).unwrap_err(), "the header is cut short");
+    }
+
+    #[test]
+    fn tensors_do_not_share_numbers() {
+        let file = |second: &str| {
+            let entry = |offsets: &str| format!(r#"{{"dtype":"F32","shape":[2],"data_offsets":{offsets}}}"#);
+            let header = format!(r#"{{"x":{},"y":{}}}"#, entry("[4,12]"), entry(second));
+            read_tensors(&[&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 20]].concat())
+        };
+        assert_eq!(file("[12,20]").unwrap().len(), 2);
+        for offsets in ["[4,12]", "[8,16]", "[0,8]"] {
+            let problem = file(offsets).unwrap_err();
+            assert!(problem.ends_with("lie over each other"), "{offsets}: {problem}");
+        }
     }
 }

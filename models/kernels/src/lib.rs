@@ -75,22 +75,18 @@ dispatch! {
         where product.fits(left, right, out), "{product:?} does not fit its operands";
         => product::add_outer::<Single<Panel>, PANELS, ROWS>(product, left, right, out);
 
-        /// Winograd's input transform: the tiles of a board, with its border of zeros or without one, to
-        /// `[POINTS][tiles][channels]`, points `step` floats apart.
+        /// Winograd's input transform: the tiles of a board with its border of zeros to `[POINTS][tiles][channels]`,
+        /// points `step` floats apart.
         fn input_transform(grid: Grid, board: &[f32], out: &mut [f32], step: usize)
         where grid.is_whole() && grid.fits(out, step), "tiles of {grid:?}";
-        where board.len() == grid.bordered_len() || board.len() == grid.inner_len(), "board of {grid:?}";
-        => if board.len() == grid.bordered_len() {
-            winograd::input_transform::<Register, true>(grid, board, out, step)
-        } else {
-            winograd::input_transform::<Register, false>(grid, board, out, step)
-        };
+        where board.len() == grid.bordered_len(), "board of {grid:?}";
+        => winograd::input_transform::<Register>(grid, board, out, step);
 
         /// The input transform transposed, which is its gradient: adds the gradient of the transformed tiles to the
-        /// gradient of a board without border.
+        /// gradient of a board with a border, which gets the gradient of its zeros.
         fn input_transform_transposed(grid: Grid, transformed: &[f32], step: usize, board: &mut [f32])
         where grid.is_whole() && grid.fits(transformed, step), "tiles of {grid:?}";
-        where board.len() == grid.inner_len(), "board of {grid:?}";
+        where board.len() == grid.bordered_len(), "board of {grid:?}";
         => winograd::input_transform_transposed::<Register>(grid, transformed, step, board);
 
         /// Winograd's output transform of `[POINTS][tiles][channels]` sums to a board without border.

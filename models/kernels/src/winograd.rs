@@ -11,8 +11,6 @@
 //! Every step is linear, so gradients go back through the transposed steps. The gradient of the weights is made point
 //! by point too, with 36 multiplications instead of 144.
 
-use std::ops::Range;
-
 use super::PANEL;
 use super::vector::Vector;
 
@@ -116,70 +114,31 @@ impl Tile {
         ((self.top + border) * row + (self.left + border) * grid.channels, row)
     }
 
-    /// Where the tile's inputs are on a board with a border or without.
+    /// Where the tile's inputs begin on a board with a border.
     #[inline(always)]
-    fn inputs<const BORDER: bool>(self, grid: Grid) -> Inputs {
-        let (rows, columns, width) = if BORDER {
-            (0..EDGE, 0..EDGE, grid.width())
-        } else {
-            // The tile's inputs begin one square before its outputs.
-            let within = |first: usize| usize::from(first == 0)..(grid.side + 1 - first).min(EDGE);
-            (within(self.top), within(self.left), grid.side)
-        };
-        let (row, channels) = (width * grid.channels, grid.channels);
-        let first = self.top * row + self.left * channels;
-        Inputs { rows, columns, row, channels, first, before: if BORDER { 0 } else { row + channels } }
+    fn inputs(self, grid: Grid) -> usize {
+        self.top * grid.row_step() + self.left * grid.channels
     }
 }
 
-/// The squares a tile reads.
-#[derive(Clone)]
-struct Inputs {
-    /// The tile's rows and columns that are in memory; the others are zero.
-    rows: Range<usize>,
-    columns: Range<usize>,
-    /// Floats of a row and of a square.
-    row: usize,
-    channels: usize,
-    /// Where the tile's corner is, and what to subtract because the inputs begin before it.
-    first: usize,
-    before: usize,
-}
-
-impl Inputs {
-    /// Where the channels of one of its squares begin.
-    #[inline(always)]
-    fn at(&self, y: usize, x: usize) -> usize {
-        self.first + y * self.row + x * self.channels - self.before
-    }
-}
-
-/// The input transform: every tile of `board` to `[POINTS][tiles][channels]`, points `step` floats apart. A board with
-/// a border of zeros needs no care at the edges.
+/// The input transform: every tile of `board`, which has its border of zeros, to `[POINTS][tiles][channels]`, points
+/// `step` floats apart.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`; `board` is as long as `grid` says with the border or without,
-/// `grid.fits(out, step)`, and the channels are a multiple of the lanes.
+/// The CPU has the instruction set of `V`; `board` is as long as `grid` says with the border, `grid.fits(out, step)`,
+/// and the channels are a multiple of the lanes.
 #[inline(always)]
-pub(super) unsafe fn input_transform<V: Vector, const BORDER: bool>(
-    grid: Grid,
-    board: &[f32],
-    out: &mut [f32],
-    step: usize,
-) {
-    let channels = grid.channels;
+pub(super) unsafe fn input_transform<V: Vector>(grid: Grid, board: &[f32], out: &mut [f32], step: usize) {
+    let (row, channels) = (grid.row_step(), grid.channels);
     for tile in grid.cut() {
-        let inputs = tile.inputs::<BORDER>(grid);
         for channel in (0..channels).step_by(V::LANES) {
-            // SAFETY: `inputs` keeps the reads on the board; `fits` covers every tile and point.
+            // SAFETY: the border covers the inputs of every tile; `fits` covers every tile and point.
             unsafe {
+                let from = board.as_ptr().add(tile.inputs(grid) + channel);
                 let to = out.as_mut_ptr().add(tile.index * channels + channel);
                 let mut half = [[V::splat(0.0); EDGE]; EDGE];
-                for x in inputs.columns.clone() {
-                    let mut column = [V::splat(0.0); EDGE];
-                    for y in inputs.rows.clone() {
-                        column[y] = V::load(board.as_ptr().add(inputs.at(y, x) + channel));
-                    }
+                for x in 0..EDGE {
+                    let column = std::array::from_fn(|y| V::load(from.add(y * row + x * channels)));
                     for (line, value) in half.iter_mut().zip(evaluate(column)) {
                         line[x] = value;
                     }
@@ -272,11 +231,11 @@ pub(super) unsafe fn output_transform_transposed<V: Vector>(grid: Grid, board: &
     }
 }
 
-/// [`input_transform`] transposed: adds the gradient of the transformed tiles to the gradient of a board without
-/// border.
+/// [`input_transform`] transposed: adds the gradient of the transformed tiles to the gradient of a board with a border,
+/// which gets the gradient of its zeros.
 ///
 /// # Safety
-/// As for [`input_transform`] of a board without border.
+/// As for [`input_transform`].
 #[inline(always)]
 pub(super) unsafe fn input_transform_transposed<V: Vector>(
     grid: Grid,
@@ -284,13 +243,13 @@ pub(super) unsafe fn input_transform_transposed<V: Vector>(
     step: usize,
     board: &mut [f32],
 ) {
-    let channels = grid.channels;
+    let (row, channels) = (grid.row_step(), grid.channels);
     for tile in grid.cut() {
-        let inputs = tile.inputs::<false>(grid);
         for channel in (0..channels).step_by(V::LANES) {
-            // SAFETY: `inputs` keeps the writes on the board; `fits` covers every tile and point.
+            // SAFETY: the border covers the inputs of every tile; `fits` covers every tile and point.
             unsafe {
                 let from = transformed.as_ptr().add(tile.index * channels + channel);
+                let to = board.as_mut_ptr().add(tile.inputs(grid) + channel);
                 let mut half = [[V::splat(0.0); EDGE]; EDGE];
                 for x in 0..EDGE {
                     let column = std::array::from_fn(|y| V::load(from.add((y * EDGE + x) * step)));
@@ -298,11 +257,10 @@ pub(super) unsafe fn input_transform_transposed<V: Vector>(
                         line[x] = value;
                     }
                 }
-                for y in inputs.rows.clone() {
-                    let line = evaluate_transposed(half[y]);
-                    for x in inputs.columns.clone() {
-                        let at = board.as_mut_ptr().add(inputs.at(y, x) + channel);
-                        line[x].add(V::load(at)).store(at);
+                for (y, line) in half.into_iter().enumerate() {
+                    for (x, value) in evaluate_transposed(line).into_iter().enumerate() {
+                        let at = to.add(y * row + x * channels);
+                        value.add(V::load(at)).store(at);
                     }
                 }
             }

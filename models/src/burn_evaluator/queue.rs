@@ -46,14 +46,22 @@ impl GpuQueue {
     /// # Errors
     /// When the operating system refuses a thread.
     pub fn new(network: &Network, device: &Device) -> Result<GpuQueue, EvalError> {
-        let name = format!("{device:?}");
-        let (sender, receiver) = channel();
         let forward = Forward::new(network, device, true);
+        GpuQueue::before(format!("{device:?}"), network.encoding, move |asked| forward.run(asked))
+    }
+
+    /// A queue before whatever computes the rows of a batch.
+    fn before(
+        device: String,
+        encoding: Encoding,
+        run: impl Fn(&Asked) -> Result<Vec<f32>, String> + Send + 'static,
+    ) -> Result<GpuQueue, EvalError> {
+        let (sender, receiver) = channel();
         std::thread::Builder::new()
             .name("gpu".to_owned())
-            .spawn(move || serve(&receiver, |asked| forward.run(asked)))
-            .map_err(|error| EvalError::Unavailable { device: name.clone(), problem: error.to_string() })?;
-        Ok(GpuQueue { sender, device: name, encoding: network.encoding })
+            .spawn(move || serve(&receiver, run))
+            .map_err(|error| EvalError::Unavailable { device: device.clone(), problem: error.to_string() })?;
+        Ok(GpuQueue { sender, device, encoding })
     }
 
     /// One more asker.
@@ -150,13 +158,14 @@ fn part(asked: &Asked, answered: &mut [Answered]) -> Answered {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
 
     use hnefi_engine::{BoardSize, MoveList, Position, Preset};
 
     use super::*;
     use crate::BurnEvaluator;
     use hnefi_inference::NetworkConfig;
+    use hnefi_search::{Bell, RootKind, Search, SearchConfig, search_on_threads};
 
     /// A question about `count` empty 7x7 boards, and where its answer comes.
     fn question(count: usize) -> (Message, Receiver<Result<Vec<Answered>, String>>) {
@@ -216,6 +225,38 @@ mod tests {
         assert_eq!(answers[0].as_ref().unwrap_err(), "out of memory");
         assert_eq!(answers[1].as_ref().unwrap_err(), "its driver panicked");
         assert!(answers[2].is_ok());
+    }
+
+    #[test]
+    #[ignore = "measures for half a minute (docs/PERFORMANCE.md)"]
+    fn batches_of_one_search() {
+        println!("| ms a batch | threads | positions a batch | playouts/s |\n|---|---|---|---|");
+        for latency in [1, 5].map(Duration::from_millis) {
+            for threads in [1, 8, 16, 32, 64] {
+                let counts = Arc::new(Mutex::new(Vec::new()));
+                let counted = Arc::clone(&counts);
+                let queue = GpuQueue::before("a pause".to_owned(), Encoding::NEWEST, move |asked| {
+                    std::thread::sleep(latency);
+                    counted.lock().unwrap().push(asked.count);
+                    zeros(asked)
+                });
+                let queue = queue.unwrap();
+                let mut search = Search::new(SearchConfig { root: RootKind::Puct, ..SearchConfig::default() });
+                search.begin(&Position::start(&Preset::Copenhagen.rules()), u32::MAX, None);
+                let mut evaluators: Vec<_> =
+                    (0..threads).map(|_| Box::new(queue.evaluator()) as Box<dyn Evaluator>).collect();
+                let seconds = Duration::from_secs(3);
+                let ((), ended) = search_on_threads(&mut search, &mut evaluators, &Bell::default(), |searching| {
+                    std::thread::sleep(seconds);
+                    assert!(!searching.is_over());
+                });
+                ended.unwrap();
+                let counts = counts.lock().unwrap();
+                let mean = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
+                let rate = f64::from(search.report().playouts) / seconds.as_secs_f64();
+                println!("| {} | {threads} | {mean:.1} | {rate:.0} |", latency.as_millis());
+            }
+        }
     }
 
     #[test]

@@ -15,11 +15,9 @@ const GROUP_BYTES: usize = 160 << 10;
 /// Most boards in a group.
 const GROUP: usize = 8;
 
-/// Sizes of a layer and its batch.
+/// Sizes of a layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Boards in the batch.
-    pub batch: usize,
     /// Squares along an edge.
     pub side: usize,
     /// Input channels.
@@ -48,28 +46,19 @@ pub struct Convolution {
     kernels: &'static Kernels,
     input: Grid,
     output: Grid,
-    /// Boards of a group.
-    group: usize,
+    /// Most boards of a group.
+    pub most: usize,
     /// Without weights backward where the input's gradient is not wanted.
     products: Products,
 }
 
-/// Memory for one group of boards, reused from group to group.
-struct Scratch {
-    /// Transformed inputs, and backward their gradients.
-    inputs: Floats,
-    /// Sums, or their gradients.
-    sums: Floats,
-    rounded: Rounded,
-}
-
 impl Convolution {
-    /// For [`Convolution::run`].
+    /// For the way forward, by weights `[cout, cin, 3, 3]`.
     pub fn forward(shape: Shape, weights: &[f32], precision: TrainPrecision) -> Convolution {
         Convolution::new(shape, Some(filters::transform(weights, shape.cin, shape.cout)), precision)
     }
 
-    /// For [`Convolution::run_back`], with the input's gradient or without.
+    /// For the way back, with the input's gradient or without.
     pub fn backward(shape: Shape, weights: &[f32], wants_x: bool, precision: TrainPrecision) -> Convolution {
         let weights = wants_x.then(|| filters::transform_transposed(weights, shape.cin, shape.cout));
         Convolution::new(shape, weights, precision)
@@ -80,91 +69,121 @@ impl Convolution {
         let (input, output) = (grid(shape.cin), grid(shape.cout));
         let board = POINTS * input.tiles() * shape.cin.max(shape.cout) * size_of::<f32>();
         let products = Products::new(precision, weights);
-        Convolution { kernels: Kernels::best(), input, output, group: (GROUP_BYTES / board).clamp(1, GROUP), products }
+        Convolution { kernels: Kernels::best(), input, output, most: (GROUP_BYTES / board).clamp(1, GROUP), products }
     }
 
     /// How the transformed boards of a group lie in memory: one panel more from point to point than needed, because
     /// points a power of two apart would compete for the same few lines of the cache.
-    fn points(grid: Grid, boards: usize) -> Points {
-        Points { channels: grid.channels, step: boards * grid.tiles() * grid.channels + PANEL }
+    fn points(&self, grid: Grid) -> Points {
+        Points { channels: grid.channels, step: self.most * grid.tiles() * grid.channels + PANEL }
     }
 
-    fn scratch(&self) -> Scratch {
-        let [inputs, sums] = [self.input, self.output].map(|grid| POINTS * Convolution::points(grid, self.group).step);
-        let rounded = self.products.scratch(inputs.max(sums));
-        Scratch { inputs: Floats::zeros(inputs), sums: Floats::zeros(sums), rounded }
-    }
-
-    /// Convolves boards `[N, N, cin]` to boards `[N, N, cout]`.
-    pub fn run(&self, x: &[f32], out: &mut [f32]) {
-        let (input_len, output_len) = (self.input.inner_len(), self.output.inner_len());
-        let mut scratch = self.scratch();
-        for (x, out) in x.chunks(self.group * input_len).zip(out.chunks_mut(self.group * output_len)) {
-            let boards = x.len() / input_len;
-            let (inputs, sums) = (Self::points(self.input, boards), Self::points(self.output, boards));
-            self.transform_inputs(x, inputs.step, &mut scratch);
-            let Scratch { inputs: left, sums: right, rounded } = &mut scratch;
-            self.products.multiply(boards * self.input.tiles(), (left, inputs), (right, sums), rounded);
-            for (index, out) in out.chunks_exact_mut(output_len).enumerate() {
-                let from = &right[index * self.output.tiles() * self.output.channels..];
-                self.kernels.output_transform(self.output, from, sums.step, out);
-            }
+    /// Memory for one group of boards.
+    pub fn group(&self) -> Group<'_> {
+        let [inputs, sums] = [self.input, self.output].map(|grid| POINTS * self.points(grid).step);
+        Group {
+            convolution: self,
+            board: Floats::zeros(self.input.bordered_len()),
+            gradient: Floats::zeros(self.input.bordered_len()),
+            inputs: Floats::zeros(inputs),
+            sums: Floats::zeros(sums),
+            rounded: self.products.scratch(inputs.max(sums)),
         }
     }
 
-    /// Takes gradients back: `gradient_of(i, g)` writes the gradient of output board `i` to `g`. Adds the gradient of
-    /// the boards `x` to `x_gradient` where it is wanted, and returns the sum over the boards of the gradient of the
-    /// transformed weights, `[POINTS][cin][cout]`.
-    pub fn run_back(&self, x: &[f32], gradient_of: impl Fn(usize, &mut [f32]), x_gradient: &mut [f32]) -> Vec<f32> {
-        let (input, output) = (self.input, self.output);
-        let mut sum = vec![0.0; POINTS * input.channels * output.channels];
-        let mut scratch = self.scratch();
-        let mut gradient = vec![0.0; output.inner_len()];
-        for (group, x) in x.chunks(self.group * input.inner_len()).enumerate() {
-            let boards = x.len() / input.inner_len();
-            let (inputs, sums) = (Self::points(input, boards), Self::points(output, boards));
-            self.transform_inputs(x, inputs.step, &mut scratch);
-            let Scratch { inputs: left, sums: right, rounded } = &mut scratch;
-            for index in 0..boards {
-                gradient_of(group * self.group + index, &mut gradient);
-                let to = &mut right[index * output.tiles() * output.channels..];
-                self.kernels.output_transform_transposed(output, &gradient, to, sums.step);
-            }
-            let rows = boards * input.tiles();
-            self.products.add_outer(rows, (left, inputs), (right, sums), &mut sum, rounded);
-            if !self.products.has_weights() {
-                continue;
-            }
-            // The inputs have served; their gradients take their place.
-            self.products.multiply(rows, (right, sums), (left, inputs), rounded);
-            let x_gradient = x_gradient.chunks_exact_mut(input.inner_len()).skip(group * self.group);
-            for (index, x_gradient) in x_gradient.take(boards).enumerate() {
-                let transformed = &left[index * input.tiles() * input.channels..];
-                self.kernels.input_transform_transposed(input, transformed, inputs.step, x_gradient);
-            }
-        }
-        sum
-    }
-
-    /// The gradient of the weights `[cout, cin, 3, 3]` from the parts that [`Convolution::run_back`] returned, added in
-    /// their order.
-    pub fn weights_gradient(&self, parts: &[Vec<f32>]) -> Vec<f32> {
-        let (cin, cout) = (self.input.channels, self.output.channels);
-        let mut sum = vec![0.0; POINTS * cin * cout];
+    /// The gradient of the weights `[cout, cin, 3, 3]` from the parts that [`Group::add_outer`] made, added in their
+    /// order.
+    pub fn weights_gradient<'a>(&self, parts: impl Iterator<Item = &'a Vec<f32>>) -> Vec<f32> {
+        let mut sum = self.no_gradient();
         for part in parts {
             for (sum, value) in sum.iter_mut().zip(part) {
                 *sum += value;
             }
         }
-        filters::gradient(&sum, cin, cout)
+        filters::gradient(&sum, self.input.channels, self.output.channels)
     }
 
-    /// Transforms the boards of a group.
-    fn transform_inputs(&self, x: &[f32], step: usize, scratch: &mut Scratch) {
-        let input = self.input;
-        for (index, x) in x.chunks_exact(input.inner_len()).enumerate() {
-            let to = &mut scratch.inputs[index * input.tiles() * input.channels..];
-            self.kernels.input_transform(input, x, to, step);
+    /// A gradient of the transformed weights that is zero, `[POINTS][cin][cout]`.
+    pub fn no_gradient(&self) -> Vec<f32> {
+        vec![0.0; POINTS * self.input.channels * self.output.channels]
+    }
+}
+
+/// A group of boards on its way through a convolution. Boards are `[N, N, channels]`; each has a slot.
+pub struct Group<'a> {
+    convolution: &'a Convolution,
+    /// An input board with its border of zeros.
+    board: Floats,
+    /// The gradient of one; nobody reads its border.
+    gradient: Floats,
+    /// Transformed inputs, and backward their gradients.
+    inputs: Floats,
+    /// Sums, or their gradients.
+    sums: Floats,
+    rounded: Rounded,
+}
+
+impl Group<'_> {
+    /// Takes an input board.
+    pub fn put(&mut self, slot: usize, board: &[f32]) {
+        let Convolution { kernels, input, .. } = *self.convolution;
+        for (row, from) in board.chunks_exact(input.side * input.channels).enumerate() {
+            self.board[input.square(row * input.side)..][..from.len()].copy_from_slice(from);
+        }
+        let to = &mut self.inputs[slot * input.tiles() * input.channels..];
+        kernels.input_transform(input, &self.board, to, self.convolution.points(input).step);
+    }
+
+    /// Takes the gradient of an output board.
+    pub fn put_gradient(&mut self, slot: usize, gradient: &[f32]) {
+        let Convolution { kernels, output, .. } = *self.convolution;
+        let to = &mut self.sums[slot * output.tiles() * output.channels..];
+        kernels.output_transform_transposed(output, gradient, to, self.convolution.points(output).step);
+    }
+
+    /// Convolves this many boards.
+    pub fn multiply(&mut self, boards: usize) {
+        let Convolution { input, output, ref products, .. } = *self.convolution;
+        let (inputs, sums) = (self.convolution.points(input), self.convolution.points(output));
+        let rows = boards * input.tiles();
+        products.multiply(rows, (&self.inputs, inputs), (&mut self.sums, sums), &mut self.rounded);
+    }
+
+    /// Writes an output board.
+    pub fn take(&self, slot: usize, out: &mut [f32]) {
+        let Convolution { kernels, output, .. } = *self.convolution;
+        let from = &self.sums[slot * output.tiles() * output.channels..];
+        kernels.output_transform(output, from, self.convolution.points(output).step, out);
+    }
+
+    /// Adds the gradient of the transformed weights, `[POINTS][cin][cout]`, over this many boards.
+    pub fn add_outer(&mut self, boards: usize, gradient: &mut [f32]) {
+        let Convolution { input, output, ref products, .. } = *self.convolution;
+        let (inputs, sums) = (self.convolution.points(input), self.convolution.points(output));
+        let rows = boards * input.tiles();
+        products.add_outer(rows, (&self.inputs, inputs), (&self.sums, sums), gradient, &mut self.rounded);
+    }
+
+    /// Takes the gradients of this many output boards back to the inputs, whose place they take.
+    pub fn multiply_back(&mut self, boards: usize) {
+        let Convolution { input, output, ref products, .. } = *self.convolution;
+        let (inputs, sums) = (self.convolution.points(input), self.convolution.points(output));
+        let rows = boards * input.tiles();
+        products.multiply(rows, (&self.sums, sums), (&mut self.inputs, inputs), &mut self.rounded);
+    }
+
+    /// Adds the gradient of an input board.
+    pub fn add_gradient(&mut self, slot: usize, gradient: &mut [f32]) {
+        let Convolution { kernels, input, .. } = *self.convolution;
+        let inner = |row: usize| input.square(row * input.side);
+        let row = input.side * input.channels;
+        for (index, from) in gradient.chunks_exact(row).enumerate() {
+            self.gradient[inner(index)..][..row].copy_from_slice(from);
+        }
+        let from = &self.inputs[slot * input.tiles() * input.channels..];
+        kernels.input_transform_transposed(input, from, self.convolution.points(input).step, &mut self.gradient);
+        for (index, to) in gradient.chunks_exact_mut(row).enumerate() {
+            to.copy_from_slice(&self.gradient[inner(index)..][..row]);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Training at the processor's speed: one convolution layer with its normalisation, skip, bias and ReLU as one
-//! operation inside burn's autodiff, global pooling as another, and the heads' 1x1 convolutions as a third.
+//! Training at the processor's speed: the residual tower as one operation inside burn's autodiff, global pooling as
+//! another, and the heads' 1x1 convolutions as a third.
 //!
 //! burn's own convolution converts layouts and copies patches; on small boards Winograd's method, forward and backward,
 //! is several times faster (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's
 //! own operations are the oracle that the gradient tests compare with.
 
-mod conv_norm;
+mod backward;
 mod convolution;
 mod global_pool;
 mod network;
@@ -14,6 +14,8 @@ mod pointwise;
 mod products;
 mod squares;
 mod tensors;
+mod tower;
 
-pub use conv_norm::{ConvNormInputs, conv_norm, serves};
 pub(crate) use network::{forward, serves_network};
+pub use passes::{PART, Tower};
+pub use tower::{serves, tower};

@@ -4,14 +4,16 @@
 //! 1x1 convolutions of the heads are plain matrix products over the squares, and no layer but the last changes the
 //! layout.
 
+use burn::nn::Linear;
 use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
-use super::conv_norm::{ConvNormInputs, conv_norm, serves};
 use super::global_pool::{self, serves_channels};
+use super::passes::Tower;
 use super::pointwise::{PointwiseInputs, pointwise};
-use crate::network::{Block, ConvNorm, Heads, Network, RoleHeads};
+use super::tower::{serves, tower};
+use crate::network::{Heads, Network, RoleHeads};
 use hnefi_inference::TrainPrecision;
 
 /// Whether the fused layers serve this network and input: in training, on flex, and for whole panels of channels.
@@ -29,46 +31,40 @@ pub(crate) fn forward(network: &Network, planes: Tensor<4>, globals: Tensor<2>, 
     heads(network, trunk, pooled, globals)
 }
 
-/// The tower's output `[B, N, N, C]`.
+/// The tower's output `[B, N, N, C]`; moves the running statistics as burn's batch normalisation does.
 fn trunk(network: &Network, planes: Tensor<4>, globals: &Tensor<2>, precision: TrainPrecision) -> Tensor<4> {
     let bias = network.globals.forward(globals.clone());
-    let stem = layer(&network.stem, planes.permute([0, 2, 3, 1]), None, Some(bias), precision);
-    network.blocks.iter().fold(stem, |x, one| block(x, one, precision))
-}
-
-/// `relu(norm(conv(x)) + skip + bias)`; moves the running statistics as burn's batch normalisation does.
-fn layer(
-    layer: &ConvNorm,
-    x: Tensor<4>,
-    skip: Option<Tensor<4>>,
-    bias: Option<Tensor<2>>,
-    precision: TrainPrecision,
-) -> Tensor<4> {
-    let norm = &layer.norm;
-    let (out, statistics) = conv_norm(ConvNormInputs {
-        x,
-        weights: layer.conv.weight.val(),
-        gamma: norm.gamma.val(),
-        beta: norm.beta.val(),
-        skip,
-        bias,
-        epsilon: norm.epsilon,
+    let config = network.config();
+    let [_, planes_count, side, _] = planes.dims();
+    let stem = (&network.stem, None);
+    let blocks = network.blocks.iter().flat_map(|block| [(&block.first, None), (&block.second, block.pool.as_ref())]);
+    let mut parameters = Vec::new();
+    for (layer, pool) in std::iter::once(stem).chain(blocks.clone()) {
+        parameters.extend([layer.conv.weight.val().flatten(0, 3), layer.norm.gamma.val(), layer.norm.beta.val()]);
+        if let Some(Linear { weight, bias: Some(bias), .. }) = pool {
+            parameters.extend([weight.val().flatten(0, 1), bias.val()]);
+        }
+    }
+    let shape = Tower {
+        side,
+        planes: planes_count,
+        channels: config.channels,
+        blocks: config.blocks,
+        pool_every: config.pool_every,
+        epsilon: network.stem.norm.epsilon,
         precision,
-    });
+    };
+    let (out, statistics) = tower(shape, planes.permute([0, 2, 3, 1]), bias, Tensor::cat(parameters, 0));
     let device = out.device();
-    let [_, channels] = statistics.dims();
-    for (row, running) in [&norm.running_mean, &norm.running_var].into_iter().enumerate() {
-        let batch = statistics.clone().narrow(0, row, 1).reshape([channels]).detach();
-        let old = running.value_sync().to_device(&device);
-        running.update(old.mul_scalar(1.0 - norm.momentum).add(batch.mul_scalar(norm.momentum)).detach());
+    for (number, (layer, _)) in std::iter::once(stem).chain(blocks).enumerate() {
+        let norm = &layer.norm;
+        for (row, running) in [&norm.running_mean, &norm.running_var].into_iter().enumerate() {
+            let batch = statistics.clone().narrow(0, 2 * number + row, 1).reshape([config.channels]).detach();
+            let old = running.value_sync().to_device(&device);
+            running.update(old.mul_scalar(1.0 - norm.momentum).add(batch.mul_scalar(norm.momentum)).detach());
+        }
     }
     out
-}
-
-fn block(x: Tensor<4>, block: &Block, precision: TrainPrecision) -> Tensor<4> {
-    let y = layer(&block.first, x.clone(), None, None, precision);
-    let bias = block.pool.as_ref().map(|pool| pool.forward(global_pool(y.clone())));
-    layer(&block.second, y, Some(x), bias, precision)
 }
 
 fn heads(network: &Network, trunk: Tensor<4>, pooled: Tensor<2>, globals: Tensor<2>) -> Heads {

@@ -1,4 +1,10 @@
-//! Forward and backward passes of one fused layer over a batch: `relu(norm(conv(x)) + skip + bias)`.
+//! The residual tower's passes over a batch, forward here and backward in [`super::backward`]: layers
+//! `relu(norm(conv(x)) + skip + bias)`.
+//!
+//! Activations pass through memory as seldom as statistics over the batch allow. A pass reads the convolution's outputs
+//! of the layer before, normalises them on the way into its own convolution, and sums up what its own normalisation
+//! needs while its outputs are in the cache; backward, in the same way, it masks the gradient on its way out. Of
+//! activations only those that are skip connections are kept.
 //!
 //! The batch is cut into parts of a fixed number of boards; threads take whole parts and partial sums are added in
 //! their order, so results do not depend on the number of threads.
@@ -7,47 +13,142 @@ use rayon::prelude::*;
 
 use super::convolution::{Convolution, Shape};
 use hnefi_inference::TrainPrecision;
-use hnefi_kernels::Kernels;
+use hnefi_kernels::{Kernels, Packed, Pool};
 
 /// Boards of a part.
-pub(super) const PART: usize = 64;
+pub const PART: usize = 64;
 
-/// What the forward pass keeps for the backward pass.
-#[derive(Clone, Debug)]
-pub struct Saved {
-    /// Convolution output before normalisation, `[N, N, cout]` a board, part by part.
-    convolved: Vec<Vec<f32>>,
-    /// Batch mean per channel.
-    pub mean: Vec<f32>,
-    /// Batch variance per channel (biased).
-    pub variance: Vec<f32>,
-    /// 1 / sqrt(variance + epsilon).
-    inverse: Vec<f32>,
+/// Sizes of a tower. Layer 0 is the stem, layers `2k + 1` and `2k + 2` are block `k`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tower {
+    /// Squares along an edge.
+    pub side: usize,
+    /// Input channels of the stem.
+    pub planes: usize,
+    /// Channels of every other layer.
+    pub channels: usize,
+    /// Residual blocks.
+    pub blocks: usize,
+    /// Every block with a number that this divides, from 1 on, adds a bias made of the pooled activations of its first
+    /// layer; with 0 no block does.
+    pub pool_every: usize,
+    /// Added to the variance.
+    pub epsilon: f64,
+    /// What convolutions are computed in, forward and backward.
+    pub precision: TrainPrecision,
 }
 
-/// Gradients of the inputs but the skip.
-pub struct Gradients {
-    /// `[B, N, N, cin]`; empty when not asked for.
-    pub x: Vec<f32>,
+/// Parameters of a layer, or their gradients.
+pub(super) struct Layer<'a> {
     /// `[cout, cin, 3, 3]`.
-    pub weights: Vec<f32>,
-    /// Per channel.
-    pub gamma: Vec<f32>,
-    /// Per channel.
-    pub beta: Vec<f32>,
-    /// Of the bias per board and channel, `[B, cout]`.
-    pub bias: Vec<f32>,
+    pub(super) weights: &'a [f32],
+    /// `[cout]`.
+    pub(super) gamma: &'a [f32],
+    /// `[cout]`.
+    beta: &'a [f32],
+    /// From pooled activations to a bias: `[3 cout, cout]` and `[cout]`.
+    pub(super) pool: Option<[&'a [f32]; 2]>,
 }
 
-/// Adds one board's sums per channel to the sums of a part.
-fn add_to(total: &mut [f64], sums: &[f32]) {
-    for (total, &sum) in total.iter_mut().zip(sums) {
-        *total += f64::from(sum);
+impl Tower {
+    /// The number of layers.
+    pub fn layers(&self) -> usize {
+        2 * self.blocks + 1
+    }
+
+    /// The sizes of a layer's convolution.
+    pub fn shape(&self, layer: usize) -> Shape {
+        Shape { side: self.side, cin: if layer == 0 { self.planes } else { self.channels }, cout: self.channels }
+    }
+
+    /// Whether the layer adds a bias made of the pooled activations of the layer before.
+    pub fn pools(&self, layer: usize) -> bool {
+        layer > 0 && layer.is_multiple_of(2) && self.pool_every > 0 && (layer / 2).is_multiple_of(self.pool_every)
+    }
+
+    /// Floats of a board of activations.
+    pub(super) fn len(&self) -> usize {
+        self.shape(0).output_len()
+    }
+
+    /// How a board of activations is pooled.
+    pub(super) fn pool(&self) -> Pool {
+        Pool { side: self.side, row_step: self.side * self.channels, channels: self.channels }
+    }
+
+    /// The parameters, which lie one after the other in the order of [`Layer`].
+    pub(super) fn split<'a>(&self, mut parameters: &'a [f32]) -> Vec<Layer<'a>> {
+        let channels = self.channels;
+        let mut next = |len| {
+            let (first, rest) = parameters.split_at(len);
+            parameters = rest;
+            first
+        };
+        let layer = |number| Layer {
+            weights: next(channels * self.shape(number).cin * 9),
+            gamma: next(channels),
+            beta: next(channels),
+            pool: self.pools(number).then(|| [next(3 * channels * channels), next(channels)]),
+        };
+        let layers = (0..self.layers()).map(layer).collect();
+        assert!(parameters.is_empty(), "parameters of {self:?}");
+        layers
     }
 }
 
+/// A layer's normalisation over the batch, per channel.
+#[derive(Clone, Debug)]
+pub struct Norm {
+    /// Mean.
+    pub mean: Vec<f32>,
+    /// Variance (biased).
+    pub variance: Vec<f32>,
+    /// 1 / sqrt(variance + epsilon).
+    pub(super) inverse: Vec<f32>,
+    /// Normalised values are `scale * value + shift`.
+    scale: Vec<f32>,
+    shift: Vec<f32>,
+}
+
+impl Norm {
+    /// From the sums of values and of squared values, `[2][channels]`, over `count` squares.
+    fn new(moments: &[f64], count: f64, layer: &Layer<'_>, epsilon: f64) -> Norm {
+        let (sums, squares) = moments.split_at(moments.len() / 2);
+        let mean: Vec<f64> = sums.iter().map(|sum| sum / count).collect();
+        let variance: Vec<f64> =
+            squares.iter().zip(&mean).map(|(square, mean)| (square / count - mean * mean).max(0.0)).collect();
+        let inverse: Vec<f32> = variance.iter().map(|&v| (1.0 / (v + epsilon).sqrt()) as f32).collect();
+        let mean: Vec<f32> = mean.iter().map(|&v| v as f32).collect();
+        let scale: Vec<f32> = layer.gamma.iter().zip(&inverse).map(|(gamma, inverse)| gamma * inverse).collect();
+        let shift = layer.beta.iter().zip(&mean).zip(&scale).map(|((beta, mean), scale)| beta - mean * scale).collect();
+        Norm { mean, variance: variance.iter().map(|&v| v as f32).collect(), inverse, scale, shift }
+    }
+}
+
+/// What the forward pass keeps of a part of the batch, boards one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) boards: usize,
+    /// Every layer's convolution before normalisation, `[N, N, C]` a board.
+    pub(super) convolved: Vec<Vec<f32>>,
+    /// Activations `[N, N, C]` of the even layers but the last.
+    pub(super) trunk: Vec<Vec<f32>>,
+    /// Every layer's bias, `[C]` a board; nothing where there is none.
+    bias: Vec<Vec<f32>>,
+    /// Pooled activations, `[3C]` a board, which the layer's bias is made of; nothing where there are none.
+    pub(super) pooled: Vec<Vec<f32>>,
+}
+
+/// What the forward pass keeps for the backward pass.
+#[derive(Debug)]
+pub struct Saved {
+    /// Every layer's.
+    pub norms: Vec<Norm>,
+    pub(super) parts: Vec<Part>,
+}
+
 /// Adds up partial sums per channel in their order.
-fn total<'a>(parts: impl Iterator<Item = &'a Vec<f64>>, len: usize) -> Vec<f64> {
+pub(super) fn total<'a>(parts: impl Iterator<Item = &'a Vec<f64>>, len: usize) -> Vec<f64> {
     let mut sum = vec![0.0; len];
     for part in parts {
         for (sum, value) in sum.iter_mut().zip(part) {
@@ -57,146 +158,138 @@ fn total<'a>(parts: impl Iterator<Item = &'a Vec<f64>>, len: usize) -> Vec<f64> 
     sum
 }
 
-/// Forward pass in training mode (batch statistics). `x` is `[B, N, N, cin]`, `skip` `[B, N, N, cout]`, `bias` `[B,
-/// cout]`. Returns the activations `[B, N, N, cout]` and what the backward pass needs.
-#[expect(clippy::too_many_arguments, reason = "one layer has that many inputs")]
-pub fn forward(
-    shape: Shape,
-    x: &[f32],
-    weights: &[f32],
-    gamma: &[f32],
-    beta: &[f32],
-    skip: Option<&[f32]>,
-    bias: Option<&[f32]>,
-    epsilon: f64,
-    precision: TrainPrecision,
-) -> (Vec<f32>, Saved) {
-    let (input_len, output_len, cout) = (shape.input_len(), shape.output_len(), shape.cout);
-    assert_eq!(x.len(), shape.batch * input_len);
-    let (convolution, kernels) = (Convolution::forward(shape, weights, precision), Kernels::best());
-    let (convolved, moments): (Vec<_>, Vec<_>) = x
-        .par_chunks(PART * input_len)
-        .map(|x| {
-            let mut convolved = vec![0.0; x.len() / input_len * output_len];
-            convolution.run(x, &mut convolved);
-            let (mut total, mut moments) = (vec![0.0; 2 * cout], vec![0.0; 2 * cout]);
-            for board in convolved.chunks_exact(output_len) {
-                kernels.moments(board, &mut moments);
-                add_to(&mut total, &moments);
-            }
-            (convolved, total)
-        })
-        .unzip();
-    let count = (shape.batch * shape.side * shape.side) as f64;
-    let moments = total(moments.iter(), 2 * cout);
-    let (sums, squares) = moments.split_at(cout);
-    let mean: Vec<f64> = sums.iter().map(|sum| sum / count).collect();
-    let variance: Vec<f64> =
-        squares.iter().zip(&mean).map(|(square, mean)| (square / count - mean * mean).max(0.0)).collect();
-    let saved = Saved {
-        mean: mean.iter().map(|&v| v as f32).collect(),
-        inverse: variance.iter().map(|&v| (1.0 / (v + epsilon).sqrt()) as f32).collect(),
-        variance: variance.iter().map(|&v| v as f32).collect(),
-        convolved,
-    };
-    let scale: Vec<f32> = gamma.iter().zip(&saved.inverse).map(|(gamma, inverse)| gamma * inverse).collect();
-    let shift: Vec<f32> =
-        beta.iter().zip(&saved.mean).zip(&scale).map(|((beta, mean), scale)| beta - mean * scale).collect();
-
-    let mut out = vec![0.0; shape.batch * output_len];
-    out.par_chunks_mut(PART * output_len).zip(&saved.convolved).enumerate().for_each(|(part, (out, convolved))| {
-        let mut shifted = shift.clone();
-        let boards = out.chunks_exact_mut(output_len).zip(convolved.chunks_exact(output_len));
-        for (index, (out, convolved)) in boards.enumerate() {
-            let board = part * PART + index;
-            if let Some(bias) = bias {
-                let bias = &bias[board * cout..][..cout];
-                shifted.iter_mut().zip(&shift).zip(bias).for_each(|((sum, shift), bias)| *sum = shift + bias);
-            }
-            let skip = skip.map(|skip| &skip[board * output_len..][..output_len]);
-            kernels.activate(convolved, skip, &scale, &shifted, out);
-        }
-    });
-    (out, saved)
+/// Adds one board's sums per channel to the sums of a part.
+pub(super) fn add_to(total: &mut [f64], sums: &[f32]) {
+    for (total, &sum) in total.iter_mut().zip(sums) {
+        *total += f64::from(sum);
+    }
 }
 
-/// Backward pass: `out` is what [`forward`] returned and `gradient` its gradient, which becomes the gradient of the sum
-/// before the ReLU and so of the skip. The gradient of `x` is only computed when wanted.
-#[expect(clippy::too_many_arguments, reason = "one layer has that many inputs")]
-pub fn backward(
-    shape: Shape,
-    x: &[f32],
-    weights: &[f32],
-    gamma: &[f32],
-    out: &[f32],
-    gradient: &mut [f32],
-    saved: &Saved,
-    wants_x: bool,
-    precision: TrainPrecision,
-) -> Gradients {
-    let (input_len, output_len, cout) = (shape.input_len(), shape.output_len(), shape.cout);
-    assert_eq!(gradient.len(), shape.batch * output_len);
-    let kernels = Kernels::best();
-    // Through the ReLU, and the sums that the normalisation's gradient needs.
-    let mut bias = vec![0.0; shape.batch * cout];
-    let sums: Vec<Vec<f64>> = gradient
-        .par_chunks_mut(PART * output_len)
-        .zip(bias.par_chunks_mut(PART * cout))
-        .zip(out.par_chunks(PART * output_len))
-        .zip(&saved.convolved)
-        .map(|(((gradient, bias), out), convolved)| {
-            let (mut total, mut sums) = (vec![0.0; 2 * cout], vec![0.0; 2 * cout]);
-            let gradient = gradient.chunks_exact_mut(output_len);
-            let saved_boards = out.chunks_exact(output_len).zip(convolved.chunks_exact(output_len));
-            for ((gradient, (out, convolved)), bias) in gradient.zip(saved_boards).zip(bias.chunks_exact_mut(cout)) {
-                kernels.mask(convolved, out, &saved.mean, gradient, &mut sums);
-                bias.copy_from_slice(&sums[..cout]);
-                add_to(&mut total, &sums);
-            }
-            total
-        })
-        .collect();
-    let sums = total(sums.iter(), 2 * cout);
-    let (beta, products) = sums.split_at(cout);
-    let gamma_gradient: Vec<f64> =
-        products.iter().zip(&saved.inverse).map(|(product, inverse)| product * f64::from(*inverse)).collect();
+/// A matrix `[rows, columns]`, or its transpose, for products of one row.
+pub(super) fn packed(matrix: &[f32], columns: usize, transposed: bool) -> Packed {
+    let rows = matrix.len() / columns;
+    let (depth, width) = if transposed { (columns, rows) } else { (rows, columns) };
+    let mut packed = Packed::zeros(1, depth, width);
+    for (at, &value) in matrix.iter().enumerate() {
+        let (row, column) = (at / columns, at % columns);
+        if transposed { packed.set(0, column, row, value) } else { packed.set(0, row, column, value) }
+    }
+    packed
+}
 
-    // d convolved = scale * (masked - mean(masked) - normalised * mean(masked * normalised)), written as a line in z.
-    let count = (shape.batch * shape.side * shape.side) as f64;
-    let (mut scale, mut slope, mut offset) = (vec![0.0f32; cout], vec![0.0f32; cout], vec![0.0f32; cout]);
-    for c in 0..cout {
-        let inverse = f64::from(saved.inverse[c]);
-        let a = f64::from(gamma[c]) * inverse;
-        let b = -a * inverse * gamma_gradient[c] / count;
-        scale[c] = a as f32;
-        slope[c] = b as f32;
-        offset[c] = (-a * beta[c] / count - b * f64::from(saved.mean[c])) as f32;
+/// One item of a list whose items have this length; nothing of an empty list.
+fn item(list: &[f32], index: usize, len: usize) -> Option<&[f32]> {
+    (!list.is_empty()).then(|| &list[index * len..(index + 1) * len])
+}
+
+impl Part {
+    /// The activations of a layer on one board, by its normalisation.
+    pub(super) fn activate(&self, tower: &Tower, layer: usize, norm: &Norm, board: usize, out: &mut [f32]) {
+        let len = tower.len();
+        let bias = item(&self.bias[layer], board, tower.channels);
+        let shifted = bias.map(|bias| norm.shift.iter().zip(bias).map(|(shift, bias)| shift + bias).collect());
+        let shifted: &Vec<f32> = shifted.as_ref().unwrap_or(&norm.shift);
+        let skip = (layer > 0 && layer.is_multiple_of(2)).then(|| &self.trunk[layer / 2 - 1][board * len..][..len]);
+        let convolved = &self.convolved[layer][board * len..][..len];
+        Kernels::best().activate(convolved, skip, &norm.scale, shifted, out);
     }
-    let convolution = Convolution::backward(shape, weights, wants_x, precision);
-    let mut x_gradient = vec![0.0; if wants_x { x.len() } else { 0 }];
-    let x_parts: Vec<&mut [f32]> = if wants_x {
-        x_gradient.chunks_mut(PART * input_len).collect()
-    } else {
-        (0..shape.batch.div_ceil(PART)).map(|_| Default::default()).collect()
-    };
-    let parts: Vec<Vec<f32>> = x_parts
-        .into_par_iter()
-        .zip(x.par_chunks(PART * input_len))
-        .zip(gradient.par_chunks(PART * output_len))
-        .zip(&saved.convolved)
-        .map(|(((x_gradient, x), gradient), convolved)| {
-            let gradient_of = |board: usize, out: &mut [f32]| {
-                let here = board * output_len..(board + 1) * output_len;
-                kernels.before_norm(&gradient[here.clone()], &convolved[here], [&scale, &slope, &offset], out);
-            };
-            convolution.run_back(x, gradient_of, x_gradient)
+
+    /// Convolves what layer `layer` reads, the inputs `x` or the activations of the layer before. Returns the sums of
+    /// its outputs and of their squares, `[2][C]`.
+    fn convolve(
+        &mut self,
+        tower: &Tower,
+        layer: usize,
+        x: &[f32],
+        convolution: &Convolution,
+        before: Option<&Norm>,
+        pool: Option<(&Packed, &[f32])>,
+    ) -> Vec<f64> {
+        let (channels, kernels) = (tower.channels, Kernels::best());
+        let input_len = tower.shape(layer).input_len();
+        let mut group = convolution.group();
+        let mut board = vec![0.0; tower.len()];
+        let (mut sums, mut moments) = (vec![0.0; 2 * channels], vec![0.0; 2 * channels]);
+        let mut convolved = Vec::with_capacity(self.boards * tower.len());
+        let keeps = before.is_some() && !layer.is_multiple_of(2);
+        let mut trunk = Vec::with_capacity(if keeps { convolved.capacity() } else { 0 });
+        let [mut bias, mut pooled] = [1, 3].map(|rows| vec![0.0; pool.map_or(0, |_| self.boards * rows * channels)]);
+        for first in (0..self.boards).step_by(convolution.most) {
+            let boards = first..self.boards.min(first + convolution.most);
+            for number in boards.clone() {
+                let Some(norm) = before else {
+                    group.put(number - first, &x[number * input_len..][..input_len]);
+                    continue;
+                };
+                self.activate(tower, layer - 1, norm, number, &mut board);
+                if keeps {
+                    trunk.extend_from_slice(&board);
+                }
+                if let Some((weights, own)) = pool {
+                    let pooled = &mut pooled[number * 3 * channels..][..3 * channels];
+                    kernels.pool(&tower.pool(), &board, pooled);
+                    let bias = &mut bias[number * channels..][..channels];
+                    kernels.dense(pooled, weights, own, false, bias);
+                }
+                group.put(number - first, &board);
+            }
+            group.multiply(boards.len());
+            for slot in 0..boards.len() {
+                group.take(slot, &mut board);
+                kernels.moments(&board, &mut moments);
+                add_to(&mut sums, &moments);
+                convolved.extend_from_slice(&board);
+            }
+        }
+        self.convolved.push(convolved);
+        if keeps {
+            self.trunk.push(trunk);
+        }
+        if layer > 0 {
+            self.bias.push(bias);
+            self.pooled.push(pooled);
+        }
+        sums
+    }
+}
+
+/// Forward pass in training mode (batch statistics). `x` is `[B, N, N, planes]`, `bias`, which the stem adds, `[B, C]`,
+/// `parameters` every layer's in turn: weights `[cout, cin, 3, 3]`, scale and shift of the normalisation `[cout]`, and
+/// where it pools `[3 cout, cout]` and `[cout]`. Returns the activations of the last layer `[B, N, N, C]` and what the
+/// backward pass needs.
+pub fn forward(tower: &Tower, x: &[f32], bias: &[f32], parameters: &[f32]) -> (Vec<f32>, Saved) {
+    let Tower { channels, .. } = *tower;
+    let (input_len, len) = (tower.shape(0).input_len(), tower.len());
+    let batch = bias.len() / channels;
+    assert_eq!(x.len(), batch * input_len, "inputs of {tower:?}");
+    let mut parts: Vec<Part> = bias
+        .chunks(PART * channels)
+        .map(|bias| Part {
+            boards: bias.len() / channels,
+            bias: vec![bias.to_vec()],
+            pooled: vec![Vec::new()],
+            ..Part::default()
         })
         .collect();
-    Gradients {
-        x: x_gradient,
-        weights: convolution.weights_gradient(&parts),
-        gamma: gamma_gradient.iter().map(|&v| v as f32).collect(),
-        beta: beta.iter().map(|&v| v as f32).collect(),
-        bias,
+    let count = (batch * tower.side * tower.side) as f64;
+    let mut norms: Vec<Norm> = Vec::new();
+    for (number, layer) in tower.split(parameters).iter().enumerate() {
+        let convolution = Convolution::forward(tower.shape(number), layer.weights, tower.precision);
+        let pool = layer.pool.map(|[weights, bias]| (packed(weights, channels, false), bias));
+        let pool = pool.as_ref().map(|(weights, bias)| (weights, *bias));
+        let moments: Vec<Vec<f64>> = parts
+            .par_iter_mut()
+            .zip(x.par_chunks(PART * input_len))
+            .map(|(part, x)| part.convolve(tower, number, x, &convolution, norms.last(), pool))
+            .collect();
+        norms.push(Norm::new(&total(moments.iter(), 2 * channels), count, layer, tower.epsilon));
     }
+    let mut out = vec![0.0; batch * len];
+    let (last, norm) = (norms.len() - 1, &norms[norms.len() - 1]);
+    out.par_chunks_mut(PART * len).zip(&parts).for_each(|(out, part)| {
+        for (board, out) in out.chunks_exact_mut(len).enumerate() {
+            part.activate(tower, last, norm, board, out);
+        }
+    });
+    (out, Saved { norms, parts })
 }

@@ -39,14 +39,6 @@ impl Products {
         }
     }
 
-    /// Whether there are weights.
-    pub(super) fn has_weights(&self) -> bool {
-        match self {
-            Products::F32 { weights, .. } => weights.is_some(),
-            Products::Bf16 { weights, .. } => weights.is_some(),
-        }
-    }
-
     /// Memory for sides of at most `floats` floats.
     pub(super) fn scratch(&self, floats: usize) -> Rounded {
         // Pairs of rows may have half a row more than half the rows.

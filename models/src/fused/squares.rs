@@ -182,6 +182,7 @@ fn back_through_part(
     let kernels = Kernels::best();
     let mut part = Part { weights: vec![0.0; roles * cin * padded], bias: vec![0.0; roles * cout] };
     let mut gradient = Floats::zeros(squares * padded);
+    let mut sums = vec![0.0; 2 * padded];
     let mut wide = Floats::zeros(if columns == cin { 0 } else { squares * columns });
     let [out, out_gradient] = outs.map(|all| all.chunks_exact(output_len));
     let boards = out.zip(out_gradient).zip(board_bias.chunks_exact_mut(cout)).enumerate();
@@ -190,11 +191,10 @@ fn back_through_part(
         let role = operands.role(layer, first + index);
         let x = &operands.x[(first + index) * input_len..][..input_len];
         before_layer_end(layer, out, out_gradient, &mut gradient);
-        for gradient in gradient.chunks_exact(padded) {
-            board_bias.iter_mut().zip(gradient).for_each(|(sum, value)| *sum += value);
-        }
-        let sums = part.bias[role * cout..][..cout].iter_mut().zip(&*board_bias);
-        sums.for_each(|(sum, &value)| *sum += f64::from(value));
+        kernels.moments(&gradient, &mut sums);
+        board_bias.copy_from_slice(&sums[..cout]);
+        let role_bias = part.bias[role * cout..][..cout].iter_mut().zip(&*board_bias);
+        role_bias.for_each(|(sum, &value)| *sum += f64::from(value));
         let outer =
             Outer { matrices: 1, rows: squares, left_columns: cin, right_columns: padded, left_step: 0, right_step: 0 };
         kernels.add_outer(&outer, x, &gradient, &mut part.weights[role * cin * padded..][..cin * padded]);
@@ -217,8 +217,9 @@ fn before_layer_end(layer: &Layer, out: &[f32], out_gradient: &[f32], gradient: 
     if layer.hidden {
         let rows = out.chunks_exact(layer.cout).zip(out_gradient.chunks_exact(layer.cout));
         for (to, (out, from)) in gradient.chunks_exact_mut(padded).zip(rows) {
-            for ((to, out), from) in to.iter_mut().zip(out).zip(from) {
-                *to = if *out > 0.0 { *from } else { 0.0 };
+            // Both are read in any case, so that the compiler needs no branch.
+            for ((to, &out), &from) in to.iter_mut().zip(out).zip(from) {
+                *to = if out > 0.0 { from } else { 0.0 };
             }
         }
     } else {

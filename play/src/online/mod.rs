@@ -347,7 +347,8 @@ impl Client {
                             format!("the server counts {said}; on the board it is {outcome}"),
                         ));
                     }
-                    // A clock that has run out, or a resignation; a record knows both as one.
+                    // A resignation, a clock that has run out, or the server's judgement that the king cannot escape
+                    // any more; a record knows them as one.
                     if outcome.is_none() {
                         resigned = resigned.or(winner.map(Side::opponent));
                     }

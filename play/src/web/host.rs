@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hnefi_board::{Board, Host, Kept, Next, OpenGame, Refusal};
+use hnefi_board::{Board, Host, Kept, Next, OpenGame, Origin, Refusal};
 use hnefi_record::GameRecord;
 use tokio::sync::watch;
 
@@ -54,12 +54,12 @@ impl Host for Process {
         self.library.run_names()
     }
 
-    fn recorded(&self, asked: &OpenGame) -> Result<(GameRecord, String), Refusal> {
+    fn recorded(&self, asked: &OpenGame) -> Result<(GameRecord, Origin), Refusal> {
         self.library.recorded(asked)
     }
 }
 
-/// Starts so many threads, which share the searches and run as long as the process.
+/// Starts `threads` threads, at least one, which share the searches and run as long as the process.
 pub(super) fn search(process: &Arc<Process>, board: &Arc<Board>, threads: usize) {
     for _ in 0..threads.max(1) {
         let (process, board) = (process.clone(), board.clone());

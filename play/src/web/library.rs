@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use hnefi_board::{OpenGame, Refusal, player_name, texts};
+use hnefi_board::{EndingView, OpenGame, Origin, Refusal, player_name, texts};
 use hnefi_data::{BoundedLines, DataError};
 use hnefi_engine::Preset;
 use hnefi_run::store::games_key;
@@ -51,7 +51,8 @@ pub(super) struct Summary {
     number: Option<u64>,
     players: Option<[String; 2]>,
     plies: usize,
-    result: String,
+    /// How it ended; none of an unfinished game.
+    ending: Option<EndingView>,
     error: Option<String>,
 }
 
@@ -137,24 +138,26 @@ impl Library {
         Ok(Box::new(games.into_iter().map(texts::bounded)))
     }
 
-    /// A game of a file or a run, and the words that say where it comes from.
+    /// A game of a file or a run, and where it lies.
     ///
     /// # Errors
     /// When there is no such game, or it cannot be read.
-    pub(super) fn recorded(&self, asked: &OpenGame) -> Result<(GameRecord, String), Refusal> {
+    pub(super) fn recorded(&self, asked: &OpenGame) -> Result<(GameRecord, Origin), Refusal> {
         match asked {
-            OpenGame::Text { .. } => Err(Refusal::bad("a text is in no file")),
+            OpenGame::Text { .. } | OpenGame::Address(_) | OpenGame::Kept(_) => {
+                Err(Refusal::bad("a text is in no file"))
+            }
             OpenGame::File { folder, path, index } => {
                 let path = self.path(*folder, path)?;
                 let record = open(games(&path)?, *index)?;
-                let from = format!("{}, game {}", last_part(&path), record.game);
-                Ok((record, from))
+                let origin = Origin { place: last_part(&path), generation: None, game: record.game };
+                Ok((record, origin))
             }
             OpenGame::Run { run, generation, index } => {
                 let record = open(self.generation(*run, *generation)?, *index)?;
                 let run = self.run_names().swap_remove(*run);
-                let from = format!("{run}, generation {generation}, game {}", record.game);
-                Ok((record, from))
+                let origin = Origin { place: run, generation: Some(*generation), game: record.game };
+                Ok((record, origin))
             }
         }
     }
@@ -240,13 +243,11 @@ pub(super) fn list(games: Games, first: usize, names: &HashMap<String, String>) 
                 index,
                 number: Some(game.game),
                 plies: game.plies.len(),
-                result: texts::result(&game),
+                ending: EndingView::of_record(&game),
                 players: Some(game.players.map(|name| player_name(name, names))),
                 error: None,
             },
-            Err(error) => {
-                Summary { index, number: None, players: None, plies: 0, result: String::new(), error: Some(error) }
-            }
+            Err(error) => Summary { index, number: None, players: None, plies: 0, ending: None, error: Some(error) },
         });
     }
     list

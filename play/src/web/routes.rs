@@ -16,8 +16,8 @@ use super::library;
 use super::queries::{PathQuery, RunQuery};
 use super::{Server, assets, events, guard};
 
-/// The largest request, in bytes: a pasted game of a thousand plies has some ten thousand.
-const LARGEST_REQUEST: usize = 128 << 10;
+/// The largest request, in bytes: a game with all the variations, comments and views that boards keep.
+const LARGEST_REQUEST: usize = 384 << 10;
 
 type Answer = Result<Response, ApiError>;
 type Shared = State<Arc<Server>>;
@@ -26,8 +26,10 @@ type Shared = State<Arc<Server>>;
 pub(super) fn router(server: Arc<Server>) -> Router {
     Router::new()
         .route("/", get(assets::board))
+        .route("/learn.html", get(assets::learn))
+        .route("/puzzles.html", get(assets::puzzles))
         .route("/watch", get(assets::watch))
-        .route("/assets/{name}", get(assets::file))
+        .route("/assets/{*name}", get(assets::file))
         .route("/api/files", get(files))
         .route("/api/files/games", get(file_games))
         .route("/api/runs/{run}", get(run))
@@ -39,6 +41,9 @@ pub(super) fn router(server: Arc<Server>) -> Router {
         .route("/api/games", post(slow))
         .route("/api/games/open", post(open_game))
         .route("/api/games/{id}/analysis", post(slow))
+        // Those about puzzles are answered by a search.
+        .route("/api/puzzles/{id}/attempt", post(slow))
+        .route("/api/puzzles/{id}/solution", post(slow))
         .fallback(quick)
         .method_not_allowed_fallback(async || {
             ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "this cannot be done by that method")
@@ -54,7 +59,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, ApiError> + S
     done.unwrap_or_else(|_| Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "a fault of the program")))
 }
 
-/// The same for what reads game files, of which no more than so many are read at once: others wait.
+/// The same for what reads game files. Only a few files are read at once; other requests wait.
 async fn reading<T: Send + 'static>(
     server: &Arc<Server>,
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,

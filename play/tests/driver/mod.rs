@@ -98,7 +98,8 @@ impl Browser {
         let patience = Instant::now() + Duration::from_secs(40);
         loop {
             let found = self.run(&format!("return {script};"));
-            if !matches!(found, Value::Null | Value::Bool(false)) {
+            let is_empty = matches!(&found, Value::String(text) if text.is_empty());
+            if !is_empty && !matches!(found, Value::Null | Value::Bool(false)) {
                 return found;
             }
             assert!(Instant::now() < patience, "waited in vain for {script}\n{}", self.text("body"));
@@ -138,20 +139,55 @@ impl Browser {
         self.command("POST", &format!("/element/{}/value", self.element(selector)), Some(json!({ "text": text })));
     }
 
+    /// Does what the devices are told: keys, a wheel, a finger, as WebDriver writes it.
+    pub fn act(&self, devices: &Value) {
+        self.command("POST", "/actions", Some(json!({ "actions": devices })));
+    }
+
+    /// Turns the wheel over an element by `pixels`.
+    pub fn wheel(&self, selector: &str, pixels: i32) {
+        let origin = json!({ ELEMENT: self.element(selector) });
+        let turn = json!({
+            "type": "scroll", "x": 0, "y": 0, "deltaX": 0, "deltaY": pixels, "duration": 0, "origin": origin
+        });
+        // A wheel that is turned fast skips: the page lets it rest between two steps.
+        let rest = json!({ "type": "pause", "duration": 150 });
+        self.act(&json!([{ "type": "wheel", "id": "wheel", "actions": [turn, rest] }]));
+    }
+
+    /// Presses an element with a button of the mouse (2 is the right one) or rests a finger on it for so long.
+    pub fn press(&self, selector: &str, kind: &str, button: u8, rest: Duration) {
+        let origin = json!({ ELEMENT: self.element(selector) });
+        let actions = json!([
+            { "type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": origin },
+            { "type": "pointerDown", "button": button },
+            { "type": "pause", "duration": rest.as_millis() as u64 },
+            { "type": "pointerUp", "button": button },
+        ]);
+        self.act(&json!([
+            { "type": "pointer", "id": kind, "parameters": { "pointerType": kind }, "actions": actions }
+        ]));
+    }
+
     /// Drags the mouse from one element to another.
     pub fn drag(&self, from: &str, to: &str) {
+        self.drag_by(from, to, 0);
+    }
+
+    /// The same with another button of the mouse: 0 is the left, 2 the right one.
+    pub fn drag_by(&self, from: &str, to: &str, button: u8) {
         let at = |selector: &str| json!({ ELEMENT: self.element(selector) });
         let go =
             |selector: &str| json!({ "type": "pointerMove", "duration": 120, "x": 0, "y": 0, "origin": at(selector) });
         let actions = [
             go(from),
-            json!({ "type": "pointerDown", "button": 0 }),
+            json!({ "type": "pointerDown", "button": button }),
             go(to),
-            json!({ "type": "pointerUp", "button": 0 }),
+            json!({ "type": "pointerUp", "button": button }),
         ];
         let mouse =
             json!({ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": actions });
-        self.command("POST", "/actions", Some(json!({ "actions": [mouse] })));
+        self.act(&json!([mouse]));
     }
 
     /// Fails if the page has complained in the console since this was asked last.
@@ -170,6 +206,18 @@ impl Browser {
         };
         let bad: Vec<&Value> = entries.iter().filter(is_bad).collect();
         assert!(bad.is_empty(), "the console says {bad:#?}");
+    }
+
+    /// Keeps a picture of the page in the folder that `HNEFI_PICTURES` names, where it names one.
+    pub fn keep_picture(&self, name: &str) {
+        if let Some(folder) = std::env::var_os("HNEFI_PICTURES") {
+            // Tests run in the crate's folder; the name is meant from the workspace's.
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
+            std::fs::create_dir_all(&folder).expect("a folder for pictures");
+            // Pieces come to rest.
+            std::thread::sleep(Duration::from_millis(700));
+            self.picture(&folder.join(name));
+        }
     }
 
     /// Keeps a picture of the page.

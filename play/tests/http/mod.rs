@@ -127,6 +127,11 @@ pub fn post(address: SocketAddr, path: &str, body: &Value) -> Reply {
     request(address, "POST", path, &[], Some(&body.to_string()))
 }
 
+/// The path of something that is done with a game.
+pub fn of(state: &Value, what: &str) -> String {
+    format!("/api/games/{}/{what}", state["id"].as_str().expect("an id"))
+}
+
 /// A game between two people.
 pub fn two_people(address: SocketAddr, rules: &str) -> Value {
     post(address, "/api/games", &json!({ "rules": rules, "attackers": {}, "defenders": {} })).ok()

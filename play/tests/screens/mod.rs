@@ -21,6 +21,9 @@ fn large_game_from(browser: &Browser) {
     browser.type_into("#paste-dialog textarea", game);
     browser.click("#paste-read");
     browser.until("document.querySelectorAll('.squares button').length === 121");
+    browser.until("document.querySelector('#review-body .sides')");
+    browser.run("document.querySelector('#review-panel').open = false;");
+    browser.run("document.querySelector('#analysis-panel').open = true;");
     browser.until("document.querySelectorAll('.over .arrow').length >= 2");
 }
 
@@ -127,10 +130,25 @@ fn no_page_has_barriers() {
             browser.click("[name=heat]");
             browser.click("[name=after]");
             look("analysis");
+            browser.click("#paste");
+            browser.type_into("#paste-dialog textarea", "{so} 1. d1-d3 {why?} (1. g1-g3 f4-c4 (1... e5-e2))");
+            browser.click("#paste-read");
+            browser.until("document.querySelectorAll('#moves [data-place]').length === 4");
+            browser.click("#move-menu");
+            look("a tree and the menu of a move");
             browser.open(&format!("http://{address}/watch"));
             browser.until("document.querySelectorAll('.plot svg path').length > 20");
             browser.until("document.querySelectorAll('#samples a').length === 12");
             look("training");
+            for page in ["learn.html#copenhagen/moves", "puzzles.html"] {
+                browser.open(&format!("http://{address}/{page}"));
+                browser.until("document.querySelector('.squares .movable')");
+                look(page);
+                // What is said of a move has colours of its own.
+                browser.click(if page == "puzzles.html" { "#solution" } else { "#show" });
+                browser.until("document.querySelector('#show, #solution').disabled");
+                look(page);
+            }
         }
     }
     assert!(found.is_empty(), "{} barriers:\n{}", found.len(), found.join("\n"));

@@ -1,4 +1,6 @@
-//! Games as PGN-like text: tags, numbered moves, result. [`PgnReader`] reads it back.
+//! Games as PGN-like text: tags, numbered moves, result. [`PgnReader`] reads it back and passes over variations in
+//! parentheses, comments in braces or behind a semicolon, and marks such as `$2` or `?`; [`read_tree`] reads them too,
+//! and [`tree_text`] writes them.
 //!
 //! ```text
 //! [Game "12"]
@@ -19,9 +21,8 @@ mod read;
 mod tokens;
 mod write;
 
-pub use read::PgnReader;
-pub use read::play_word;
-pub use write::text;
+pub use read::{PgnReader, play_word, read_tree};
+pub use write::{text, tree_text};
 
 use hnefi_engine::Side;
 

@@ -2,11 +2,14 @@
 
 use std::io::BufRead;
 
-use hnefi_engine::{Move, Outcome, Position, Reason, Rules, Side};
+use hnefi_engine::{Bitboard, BoardSize, Game, Move, Outcome, Position, Reason, Rules, Side, Square};
 
 use super::result_text;
-use super::tokens::{RawGame, RawGames};
-use crate::{GameRecord, PlyRecord, RulesText, TextError};
+use super::tokens::{RawGame, RawGames, Token};
+use crate::{
+    GameRecord, GameTree, LONGEST_COMMENT, MOST_NAGS, PlyRecord, RecordError, RulesText, TextError, TreeMove,
+    comment_text,
+};
 
 /// Reads a PGN-like text game by game, as an iterator. A game with an error is reported with its line and the next one
 /// follows.
@@ -23,7 +26,7 @@ pub struct PgnReader<R> {
 impl<R: BufRead> PgnReader<R> {
     /// Reads from `input`.
     pub fn new(input: R) -> PgnReader<R> {
-        PgnReader { games: RawGames::new(input), count: 0, failed: false }
+        PgnReader { games: RawGames::new(input, false), count: 0, failed: false }
     }
 }
 
@@ -49,9 +52,31 @@ impl<R: BufRead> Iterator for PgnReader<R> {
 }
 
 fn game(raw: &RawGame, number: u64) -> Result<GameRecord, TextError> {
-    let rules = rules(raw)?;
+    let mut record = header(raw, number, rules(raw)?)?;
+    let mut position = record.start_position().map_err(|error| start_error(raw, &record, error))?;
+    let mut result = raw.tag("Result");
+    let words = raw.words();
+    for (index, &(word, line)) in words.iter().enumerate() {
+        if is_result(word) {
+            if let Some(&(stray, line)) = words.get(index + 1) {
+                return Err(follows_the_result(stray, word, line));
+            }
+            result = Some((word, line));
+        } else {
+            let ply = format!("ply {}", index + 1);
+            let mv = play_word(&mut position, word).map_err(|problem| bad(line, format!("{ply}: {problem}")))?;
+            record.plies.push(PlyRecord::unsearched(mv));
+        }
+    }
+    record.outcome = position.outcome();
+    conclude(raw, &mut record, result)?;
+    Ok(record)
+}
+
+/// What the tags say of a game, without its moves.
+fn header(raw: &RawGame, number: u64, rules: Rules) -> Result<GameRecord, TextError> {
     let player = |name| raw.tag(name).map_or("?", |(value, _)| value).to_owned();
-    let mut record = GameRecord {
+    Ok(GameRecord {
         game: number_tag(raw, "Game")?.unwrap_or(number),
         seed: number_tag(raw, "Seed")?.unwrap_or(0),
         rules,
@@ -61,27 +86,182 @@ fn game(raw: &RawGame, number: u64) -> Result<GameRecord, TextError> {
         outcome: None,
         resigned: None,
         would_have_resigned: side_tag(raw, "WouldHaveResigned")?,
-    };
-    let mut position = match raw.tag("FEN") {
-        None => Position::start(&rules),
-        Some((fen, line)) => Position::from_fen(&rules, fen).map_err(|error| bad(line, error))?,
-    };
+    })
+}
+
+/// The FEN's error at the line of its tag.
+fn start_error(raw: &RawGame, record: &GameRecord, error: RecordError) -> TextError {
+    let fen = raw.tag("FEN");
+    match fen.map(|(fen, line)| (Position::from_fen(&record.rules, fen), line)) {
+        Some((Err(error), line)) => bad(line, error),
+        _ => error.into(),
+    }
+}
+
+fn is_result(word: &str) -> bool {
+    ["1-0", "0-1", "1/2-1/2", "*"].contains(&word)
+}
+
+fn follows_the_result(stray: &str, result: &str, line: usize) -> TextError {
+    bad(line, format!("{stray:?} follows the result {result}; expected a tag or the end"))
+}
+
+/// Reads the first game of a text with its variations, comments and marks. A text without a `Rules` tag is read under
+/// `rules`; then plain numbers and the word `timeout`, which people copy along, are passed over.
+///
+/// # Errors
+/// When there is no game, a move is illegal, parentheses or braces do not fit, or a comment is too long; the message
+/// names the line.
+pub fn read_tree(text: &str, rules: Option<Rules>) -> Result<GameTree, TextError> {
+    let raw = RawGames::new(text.as_bytes(), true).next_game()?;
+    let raw = raw.ok_or_else(|| bad(1, "the text holds no game"))?;
+    let copied = rules.filter(|_| raw.tag("Rules").is_none());
+    let rules = copied.map_or_else(|| self::rules(&raw), Ok)?;
+    let mut record = header(&raw, 0, rules)?;
+    let start = record.start_position().map_err(|error| start_error(&raw, &record, error))?;
+    let mut reading = Reading::new(Game::from_position(start));
     let mut result = raw.tag("Result");
-    for (index, (word, line)) in raw.words.iter().enumerate() {
-        if ["1-0", "0-1", "1/2-1/2", "*"].contains(&word.as_str()) {
-            if let Some((stray, line)) = raw.words.get(index + 1) {
-                return Err(bad(*line, format!("{stray:?} follows the result {word}; expected a tag or the end")));
+    let mut ended = None;
+    for (token, line) in &raw.tokens {
+        match (token, ended) {
+            (Token::Word(word), Some(result)) => return Err(follows_the_result(word, result, *line)),
+            (Token::Open, Some(result)) => return Err(follows_the_result("(", result, *line)),
+            (Token::Word(word), None) if is_result(word) => {
+                if reading.branches.is_empty() {
+                    (result, ended) = (Some((word.as_str(), *line)), Some(word.as_str()));
+                }
             }
-            result = Some((word.as_str(), *line));
-        } else {
-            let ply = format!("ply {}", index + 1);
-            let mv = play_word(&mut position, word).map_err(|problem| bad(*line, format!("{ply}: {problem}")))?;
-            record.plies.push(PlyRecord::unsearched(mv));
+            (Token::Word(word), None) if copied.is_some() && is_copied_along(word) => {}
+            _ => reading.take(token).map_err(|problem| bad(*line, problem))?,
         }
     }
-    record.outcome = position.outcome();
-    conclude(raw, &mut record, result)?;
-    Ok(record)
+    let (main, outcome, comment, moves) = reading.finish();
+    record.plies = main.into_iter().map(PlyRecord::unsearched).collect();
+    record.outcome = outcome;
+    conclude(&raw, &mut record, result)?;
+    Ok(GameTree { record, comment, moves })
+}
+
+fn is_copied_along(word: &str) -> bool {
+    word == "timeout" || word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A game with variations as it is read: moves in the order of the text.
+struct Reading {
+    game: Game,
+    comment: String,
+    moves: Vec<TreeMove>,
+    /// What follows the start, and at 1 more what follows each move.
+    following: Vec<Vec<usize>>,
+    at: Option<usize>,
+    /// The moves whose variations are being read.
+    branches: Vec<usize>,
+    /// What was said at the beginning of a variation, before its first move.
+    said: Option<String>,
+}
+
+impl Reading {
+    fn new(game: Game) -> Reading {
+        let (moves, branches) = (Vec::new(), Vec::new());
+        Reading { game, comment: String::new(), moves, following: vec![Vec::new()], at: None, branches, said: None }
+    }
+
+    fn take(&mut self, token: &Token) -> Result<(), String> {
+        match token {
+            Token::Word(word) => {
+                let ply = self.game.len() + 1;
+                self.play(word).map_err(|problem| format!("ply {ply}: {problem}"))
+            }
+            Token::Comment(text) => {
+                let comment = match (&mut self.said, self.at) {
+                    (Some(said), _) => said,
+                    (None, None) => &mut self.comment,
+                    (None, Some(at)) => &mut self.moves[at].comment,
+                };
+                add(comment, text)
+            }
+            Token::Nag(nag) => {
+                let marked = self.at.filter(|_| self.said.is_none()).map(|at| &mut self.moves[at].nags);
+                if let Some(nags) = marked.filter(|nags| nags.len() < MOST_NAGS && !nags.contains(nag)) {
+                    nags.push(*nag);
+                }
+                Ok(())
+            }
+            Token::Open => {
+                let branch = self.at.filter(|_| self.said.is_none());
+                let branch =
+                    branch.ok_or("a variation before a move; expected the move that it is an alternative to")?;
+                self.branches.push(branch);
+                self.at = self.moves[branch].after;
+                self.game.undo();
+                self.said = Some(String::new());
+                Ok(())
+            }
+            Token::Close => {
+                let Some(branch) = self.branches.pop() else { return Ok(()) };
+                while self.at != self.moves[branch].after {
+                    self.at = self.at.and_then(|at| self.moves[at].after);
+                    self.game.undo();
+                }
+                self.game.play(self.moves[branch].mv).map_err(|illegal| illegal.to_string())?;
+                self.at = Some(branch);
+                self.said = None;
+                Ok(())
+            }
+        }
+    }
+
+    fn play(&mut self, word: &str) -> Result<(), String> {
+        let (mv, named) =
+            Move::parse_with_captures(word, self.game.rules().size()).map_err(|error| error.to_string())?;
+        let king = self.game.position().board().king();
+        let captured = self.game.play(mv).map_err(|error| error.to_string())?.captured;
+        agree_on_captures(word, named, captured, king, self.game.rules().size())?;
+        let place = self.at.map_or(0, |at| at + 1);
+        let known = self.following[place].iter().copied().find(|&index| self.moves[index].mv == mv);
+        let index = known.unwrap_or_else(|| {
+            self.moves.push(TreeMove::new(self.at, mv));
+            self.following.push(Vec::new());
+            self.following[place].push(self.moves.len() - 1);
+            self.moves.len() - 1
+        });
+        if self.branches.is_empty() {
+            // A variation may have gone on from the game's own move before the game did.
+            let followers = &mut self.following[place];
+            followers.sort_by_key(|&follower| follower != index);
+        }
+        self.at = Some(index);
+        let said = self.said.take().unwrap_or_default();
+        add(&mut self.moves[index].comment, &said)
+    }
+
+    /// The main line, how it ended on the board, and all moves in the order of a [`GameTree`].
+    fn finish(self) -> (Vec<Move>, Option<Outcome>, String, Vec<TreeMove>) {
+        // The last move read is the main line's: all variations have ended.
+        let main = self.game.moves().collect();
+        let mut moves = Vec::with_capacity(self.moves.len());
+        let mut rest: Vec<(usize, Option<usize>)> = Vec::new();
+        let queue = |rest: &mut Vec<_>, place: usize, after| {
+            rest.extend(self.following[place].iter().rev().map(|&index| (index, after)));
+        };
+        queue(&mut rest, 0, None);
+        while let Some((index, after)) = rest.pop() {
+            moves.push(TreeMove { after, ..self.moves[index].clone() });
+            queue(&mut rest, index + 1, Some(moves.len() - 1));
+        }
+        (main, self.game.outcome(), self.comment, moves)
+    }
+}
+
+/// Adds what is said to a comment.
+fn add(comment: &mut String, said: &str) -> Result<(), String> {
+    *comment = comment_text(&format!("{comment} {said}"));
+    match comment.chars().count() {
+        length if length > LONGEST_COMMENT => {
+            Err(format!("a comment of {length} characters; expected at most {LONGEST_COMMENT}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Sets the ending of a game that did not end on the board, and checks the tags of one that did.
@@ -120,9 +300,20 @@ fn agree_on_reason(raw: &RawGame, outcome: Outcome) -> Result<(), TextError> {
 /// When the word is no legal move or names other captures than it makes; the message says so.
 pub fn play_word(position: &mut Position, word: &str) -> Result<Move, String> {
     let size = position.size();
-    let (mv, mut named) = Move::parse_with_captures(word, size).map_err(|error| error.to_string())?;
+    let (mv, named) = Move::parse_with_captures(word, size).map_err(|error| error.to_string())?;
     let king = position.board().king();
     let captured = position.play(mv).map_err(|error| error.to_string())?;
+    agree_on_captures(word, named, captured, king, size)?;
+    Ok(mv)
+}
+
+fn agree_on_captures(
+    word: &str,
+    mut named: Vec<Square>,
+    captured: Bitboard,
+    king: Option<Square>,
+    size: BoardSize,
+) -> Result<(), String> {
     let mut found: Vec<_> = captured.collect();
     named.sort();
     // Some texts name a piece twice that is captured in two ways at once.
@@ -135,7 +326,7 @@ pub fn play_word(position: &mut Position, word: &str) -> Result<Move, String> {
         let names = if names.is_empty() { "nothing".to_owned() } else { names };
         return Err(format!("move {word} names other captures than it makes: it captures {names}"));
     }
-    Ok(mv)
+    Ok(())
 }
 
 fn rules(raw: &RawGame) -> Result<Rules, TextError> {

@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use hnefi_engine::Side;
+use hnefi_engine::{Bitboard, Side};
 
 use super::result_text;
 use crate::json_line::end;
-use crate::{GameId, GameRecord, RulesText, TextError, walk};
+use crate::tree::{captures, line};
+use crate::{GameId, GameRecord, GameTree, RulesText, TextError, TreeMove, comment_text};
 
 /// Longest line of moves, in columns.
 const WIDTH: usize = 100;
@@ -17,11 +18,25 @@ const WIDTH: usize = 100;
 /// # Errors
 /// When the game breaks the rules.
 pub fn text(game: &GameRecord, generation: Option<u32>) -> Result<String, TextError> {
+    written(game, generation, "", &line(game))
+}
+
+/// The same of a game with variations, comments and marks.
+///
+/// # Errors
+/// When the game or a variation breaks the rules.
+pub fn tree_text(tree: &GameTree) -> Result<String, TextError> {
+    written(&tree.record, None, &tree.comment, &tree.moves)
+}
+
+fn written(game: &GameRecord, generation: Option<u32>, comment: &str, moves: &[TreeMove]) -> Result<String, TextError> {
+    game.check()?;
     let mut out = tags(game, generation)?;
     out.push('\n');
     let mut column = 0;
-    for word in words(game)? {
-        if column > 0 && column + 1 + word.len() > WIDTH {
+    for word in words(game, comment, moves)? {
+        let width = word.chars().count();
+        if column > 0 && column + 1 + width > WIDTH {
             out.push('\n');
             column = 0;
         }
@@ -30,7 +45,7 @@ pub fn text(game: &GameRecord, generation: Option<u32>) -> Result<String, TextEr
             column += 1;
         }
         out.push_str(&word);
-        column += word.len();
+        column += width;
     }
     out.push_str("\n\n");
     Ok(out)
@@ -75,30 +90,105 @@ fn tags(game: &GameRecord, generation: Option<u32>) -> Result<String, TextError>
     Ok(out)
 }
 
-/// Move numbers, moves and the result. A game that begins with a defenders' move begins with `1...`, as in chess.
-fn words(game: &GameRecord) -> Result<Vec<String>, TextError> {
-    let size = game.rules.size();
-    let mut words = Vec::with_capacity(game.plies.len() * 3 / 2 + 1);
-    let mut number = 1;
-    walk(game, |step| {
-        let mover = step.before.side_to_move();
-        if mover == Side::Attackers {
-            words.push(format!("{number}."));
-        } else if words.is_empty() {
-            words.push(format!("{number}..."));
+/// What is still to be written.
+enum Rest {
+    /// A variation that begins with this move, behind a parenthesis.
+    Variation(usize),
+    /// What follows a place in the game, 0 for the start and 1 more than a move's place.
+    Following(usize),
+    /// The end of a variation.
+    Close,
+}
+
+/// The move text under way.
+struct Words<'a> {
+    game: &'a GameRecord,
+    moves: &'a [TreeMove],
+    captured: Vec<Bitboard>,
+    /// Plies before each move.
+    depths: Vec<usize>,
+    first: Side,
+    words: Vec<String>,
+    /// Whether a defenders' move needs its number, because none of the attackers stands right before it.
+    interrupted: bool,
+}
+
+/// Move numbers, moves, variations and the result. A game that begins with a defenders' move begins with `1...`, as in
+/// chess.
+fn words(game: &GameRecord, comment: &str, moves: &[TreeMove]) -> Result<Vec<String>, TextError> {
+    let captured = captures(game, moves)?;
+    let first = game.start_position()?.side_to_move();
+    let mut depths: Vec<usize> = Vec::with_capacity(moves.len());
+    // What follows the start, and at 1 more what follows each move.
+    let mut following: Vec<Vec<usize>> = vec![Vec::new(); moves.len() + 1];
+    for (index, mv) in moves.iter().enumerate() {
+        depths.push(mv.after.map_or(0, |after| depths[after] + 1));
+        following[mv.after.map_or(0, |after| after + 1)].push(index);
+    }
+    let words = Vec::with_capacity(moves.len() * 3 / 2 + 1);
+    let mut out = Words { game, moves, captured, depths, first, words, interrupted: true };
+    out.say(comment);
+    let mut rest = vec![Rest::Following(0)];
+    while let Some(next) = rest.pop() {
+        match next {
+            Rest::Following(place) => {
+                let Some((&main, variations)) = following[place].split_first() else { continue };
+                out.put(main, "");
+                rest.push(Rest::Following(main + 1));
+                for &variation in variations.iter().rev() {
+                    rest.extend([Rest::Close, Rest::Following(variation + 1), Rest::Variation(variation)]);
+                }
+            }
+            Rest::Variation(index) => {
+                out.interrupted = true;
+                out.put(index, "(");
+            }
+            Rest::Close => {
+                if let Some(last) = out.words.last_mut() {
+                    last.push(')');
+                }
+                out.interrupted = true;
+            }
         }
-        if mover == Side::Defenders {
-            number += 1;
+    }
+    out.words.push(result(game).to_owned());
+    Ok(out.words)
+}
+
+impl Words<'_> {
+    /// Writes a move with its number where it needs one, its marks and what is said of it.
+    fn put(&mut self, index: usize, bracket: &str) {
+        let (size, played) = (self.game.rules.size(), &self.moves[index]);
+        let defenders_first = usize::from(self.first == Side::Defenders);
+        let plies = self.depths[index] + defenders_first;
+        let number = plies / 2 + 1;
+        let mut bracket = bracket.to_owned();
+        if plies.is_multiple_of(2) {
+            self.words.push(format!("{bracket}{number}."));
+            bracket.clear();
+        } else if self.interrupted {
+            self.words.push(format!("{bracket}{number}..."));
+            bracket.clear();
         }
-        let mut word = format!("{}-{}", step.ply.mv.from().name(size), step.ply.mv.to().name(size));
-        for square in step.captured {
+        self.interrupted = false;
+        let mut word = format!("{bracket}{}-{}", played.mv.from().name(size), played.mv.to().name(size));
+        for square in self.captured[index] {
             word.push('x');
             word.push_str(&square.name(size));
         }
-        words.push(word);
-    })?;
-    words.push(result(game).to_owned());
-    Ok(words)
+        self.words.push(word);
+        self.words.extend(played.nags.iter().map(|nag| format!("${nag}")));
+        self.say(&played.comment);
+    }
+
+    /// Writes a comment, if there is one.
+    fn say(&mut self, comment: &str) {
+        let comment = comment_text(comment);
+        if !comment.is_empty() {
+            self.words.extend(format!("{{{comment}}}").split(' ').map(str::to_owned));
+            self.interrupted = true;
+        }
+    }
 }
 
 fn result(game: &GameRecord) -> &'static str {

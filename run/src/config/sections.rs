@@ -140,8 +140,8 @@ section! {
         plies_per_generation: u64 = 4096, Kind::Whole(1, 100_000_000), "training plies";
         /// Samples per step.
         batch: usize = 256, Kind::Whole(2, 65_536), "samples";
-        /// Parts of a batch, each on its own thread and normalised separately. Unlike the threads of self-play, they
-        /// change the result.
+        /// Parts of a batch, which are trained on side by side and normalised separately; they share out the cores, a
+        /// core for at least 64 samples. Unlike threads, they change the result.
         shards: usize = 2, Kind::Whole(1, 64), "parts of a batch";
         /// Precision of the tower's convolutions in training, on the device "flex"; weights, gradients and everything
         /// else are in single precision. "bf16" is made for CPUs with AVX-512 BF16, where "auto" takes it; on other

@@ -154,6 +154,16 @@ pub enum StoreError {
         /// The store's error.
         problem: String,
     },
+    /// An object store overwrites objects that it is asked to create.
+    #[error(
+        "{place}: its server has no create-only writes (PUT with If-None-Match: *), on which the order of a run rests: {problem}; expected a server that has them (docs/SCALING.md)"
+    )]
+    NoCreateOnly {
+        /// The place.
+        place: String,
+        /// What the server did.
+        problem: String,
+    },
     /// An object store did not answer within the retry limit.
     #[error(
         "{place}: {what} did not succeed for {seconds} s, everything written earlier is unharmed; the last answer was: {problem}"

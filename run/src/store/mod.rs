@@ -210,12 +210,16 @@ impl Store {
     /// Writes a new object durably and atomically.
     ///
     /// # Errors
-    /// When the object exists, the key is invalid, or writing fails. No other object is harmed.
+    /// When the object exists, the key is invalid, the bucket's server has no create-only writes, or writing fails. No
+    /// other object is harmed.
     pub fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.check_writable(key)?;
         match &self.place {
             Place::Directory(directory) => directory.create(key, bytes),
-            Place::Bucket(bucket) => bucket.create(key, bytes),
+            Place::Bucket(bucket) => {
+                self.check_order(bucket, key)?;
+                bucket.create(key, bytes)
+            }
         }
     }
 
@@ -251,6 +255,7 @@ impl Store {
         match &self.place {
             Place::Directory(directory) => directory.create_folder(key, parts),
             Place::Bucket(bucket) => {
+                self.check_order(bucket, key)?;
                 parts.iter().try_for_each(|(name, bytes)| bucket.create(&format!("{key}/{name}"), bytes))
             }
         }
@@ -354,6 +359,12 @@ impl Store {
             Place::Directory(directory) => keys.iter().try_for_each(|key| directory.remove(key)),
             Place::Bucket(bucket) => bucket.remove_all(keys),
         }
+    }
+
+    /// Whoever writes more than uploads and matches, whose names are nobody else's, needs a bucket that refuses to create
+    /// what is there.
+    fn check_order(&self, bucket: &Bucket, key: &str) -> Result<(), StoreError> {
+        if self.access == Access::Add { Ok(()) } else { bucket.check_create_only(key) }
     }
 
     fn check_writable(&self, key: &str) -> Result<(), StoreError> {

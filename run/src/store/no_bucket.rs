@@ -22,6 +22,10 @@ impl Bucket {
         match *self {}
     }
 
+    pub(super) fn check_create_only(&self, _key: &str) -> Result<(), StoreError> {
+        match *self {}
+    }
+
     pub(super) fn create(&self, _key: &str, _bytes: &[u8]) -> Result<(), StoreError> {
         match *self {}
     }

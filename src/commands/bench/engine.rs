@@ -8,7 +8,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use super::measure::Effort;
-use super::{Figure, Report, board, preset, thread_counts};
+use super::{Figure, Report, board, preset};
 use crate::cli::Stage;
 
 /// Leaves of perft 4 from the 11x11 start.
@@ -28,7 +28,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
         unit,
         peak: Some(peak),
     };
-    for threads in thread_counts() {
+    for threads in effort.thread_counts() {
         let bare = bare_moves(effort, threads);
         let made = effort.rate_on(threads, |_| {
             let mut position = Position::start(&preset(size).rules());

@@ -8,7 +8,7 @@ use hnefi_inference::{
 };
 
 use super::measure::Effort;
-use super::{Figure, Report, board, sample, thread_counts};
+use super::{Figure, Report, board, sample};
 use crate::cli::Stage;
 
 /// Positions in one evaluation: the number of games in a game batch.
@@ -36,7 +36,7 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
             for real in [false, true] {
                 let config = network(blocks, channels, real);
                 for &precision in &fast {
-                    for threads in thread_counts() {
+                    for threads in effort.thread_counts() {
                         let value = evaluations(effort, size, &config, precision, threads)?;
                         let peak = threads as f64 * multiply_adds / config.multiply_adds(size.squares()) as f64;
                         report.add(Figure {

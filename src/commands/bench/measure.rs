@@ -10,9 +10,17 @@ pub(super) struct Effort {
     pub(super) seconds: f64,
     /// Repeats; the median counts.
     pub(super) repeats: usize,
+    /// The most threads.
+    pub(super) threads: usize,
 }
 
 impl Effort {
+    /// 1, 2, 4 and so on, and the most threads.
+    pub(super) fn thread_counts(self) -> impl Iterator<Item = usize> {
+        let powers = (0..usize::BITS).map(|power| 1 << power).take_while(move |&count| count < self.threads);
+        powers.chain([self.threads])
+    }
+
     /// Units per second of work on this thread; `work` does some work and returns its number of units.
     pub(super) fn rate(self, mut work: impl FnMut() -> u64) -> f64 {
         work();
@@ -88,8 +96,17 @@ mod tests {
     }
 
     #[test]
+    fn thread_counts_double_up_to_the_most() {
+        let counts = |threads| Effort { seconds: 1.0, repeats: 1, threads }.thread_counts().collect::<Vec<_>>();
+        assert_eq!(
+            [counts(1), counts(2), counts(6), counts(8)],
+            [vec![1], vec![1, 2], vec![1, 2, 4, 6], vec![1, 2, 4, 8]]
+        );
+    }
+
+    #[test]
     fn threads_add_up() {
-        let effort = Effort { seconds: 0.02, repeats: 3 };
+        let effort = Effort { seconds: 0.02, repeats: 3, threads: 3 };
         let work = |_| {
             || {
                 std::thread::sleep(Duration::from_millis(2));

@@ -6,9 +6,10 @@
 //! | [`evaluate`] | evaluations of distinct positions, encoding and softmax included | multiply-adds of the network |
 //! | [`selfplay`] | evaluations within self-play, and its memory | evaluations alone, times the threads |
 //! | `train` | samples of training steps | three times the multiply-adds of the network |
+//! | [`search`] | playouts of one search without a network, share of time that its tree is locked | – |
 //! | [`protocol`] | playouts of one search, answers to `stop` and to the clock | evaluations alone, times the threads |
 //!
-//! Every figure is the median of several repeats, on one thread and on all. Nothing here passes or fails.
+//! Every figure is the median of several repeats, on 1, 2, 4 and so on up to all threads. Nothing here passes or fails.
 
 mod engine;
 mod evaluate;
@@ -16,10 +17,12 @@ mod measure;
 mod peak;
 mod protocol;
 mod sample;
+mod search;
 mod selfplay;
 #[cfg(feature = "train")]
 mod train;
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use hnefi_engine::{BoardSize, Preset};
@@ -46,10 +49,20 @@ struct Figure {
     peak: Option<f64>,
 }
 
+/// A figure as a line of JSON.
+#[derive(Serialize)]
+struct Line {
+    #[serde(flatten)]
+    figure: Figure,
+    /// Of a rate: how many times the rate of one thread.
+    times_one: Option<f64>,
+}
+
 /// Runs the benches that are asked for and prints each figure when it is known.
 pub fn run(args: BenchArgs) -> anyhow::Result<()> {
-    let effort = Effort { seconds: args.seconds, repeats: usize::from(args.repeats) };
-    let mut report = Report { json: args.json, stage: None };
+    let threads = args.threads.map_or_else(cores, usize::from);
+    let effort = Effort { seconds: args.seconds, repeats: usize::from(args.repeats), threads };
+    let mut report = Report { json: args.json, stage: None, alone: HashMap::new() };
     if !args.json {
         println!("{}, {} threads; medians of {} repeats", processor_name(), cores(), args.repeats);
     }
@@ -62,6 +75,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
                 Stage::Selfplay,
                 #[cfg(feature = "train")]
                 Stage::Train,
+                Stage::Search,
                 Stage::Protocol,
             ]
         },
@@ -74,6 +88,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
             Stage::Selfplay => selfplay::run(effort, &mut report)?,
             #[cfg(feature = "train")]
             Stage::Train => train::run(effort, peak, &mut report)?,
+            Stage::Search => search::run(effort, &mut report)?,
             Stage::Protocol => protocol::run(effort, &mut report)?,
         }
     }
@@ -85,6 +100,8 @@ struct Report {
     json: bool,
     /// The stage of the table being printed.
     stage: Option<Stage>,
+    /// Rates on one thread, by what was measured.
+    alone: HashMap<String, f64>,
 }
 
 impl Report {
@@ -96,9 +113,10 @@ impl Report {
     }
 
     fn add(&mut self, figure: Figure) -> anyhow::Result<()> {
+        let times_one = self.times_one(&figure);
         let mut out = std::io::stdout().lock();
         if self.json {
-            writeln!(out, "{}", serde_json::to_string(&figure)?)?;
+            writeln!(out, "{}", serde_json::to_string(&Line { figure, times_one })?)?;
             return Ok(());
         }
         if self.stage != Some(figure.stage) {
@@ -106,24 +124,38 @@ impl Report {
             let title = format!("{:?}", figure.stage).to_lowercase();
             writeln!(
                 out,
-                "\n{title:<30} {:>5} {:>12} {:>4} {:>3} {:>18} {:>14} {:>6}",
-                "board", "net", "prec", "thr", "figure", "peak", "share"
+                "\n{title:<30} {:>5} {:>12} {:>4} {:>3} {:>18} {:>5} {:>14} {:>6}",
+                "board", "net", "prec", "thr", "figure", "x one", "peak", "share"
             )?;
         }
         let none = "-".to_string();
         writeln!(
             out,
-            "{:<30} {:>5} {:>12} {:>4} {:>3} {:>18} {:>14} {:>6}",
+            "{:<30} {:>5} {:>12} {:>4} {:>3} {:>18} {:>5} {:>14} {:>6}",
             figure.name,
             figure.board.as_ref().unwrap_or(&none),
             figure.net.as_ref().unwrap_or(&none),
             figure.precision.unwrap_or("-"),
             figure.threads,
             format!("{} {}", rounded(figure.value), figure.unit),
+            times_one.map_or_else(|| none.clone(), |times| format!("{times:.2}")),
             figure.peak.map_or_else(|| none.clone(), rounded),
             figure.peak.map_or_else(|| none.clone(), |peak| share(&figure, peak)),
         )?;
         Ok(())
+    }
+
+    /// How many times the rate of one thread this is.
+    fn times_one(&mut self, figure: &Figure) -> Option<f64> {
+        if !figure.unit.ends_with("/s") {
+            return None;
+        }
+        let Figure { stage, name, board, net, precision, threads, value, .. } = figure;
+        let what = format!("{stage:?} {name} {board:?} {net:?} {precision:?}");
+        if *threads == 1 {
+            self.alone.insert(what.clone(), *value);
+        }
+        self.alone.get(&what).map(|alone| value / alone)
     }
 }
 
@@ -156,11 +188,6 @@ fn preset(size: BoardSize) -> Preset {
         BoardSize::Nine => Preset::Tablut,
         BoardSize::Eleven => Preset::Copenhagen,
     }
-}
-
-/// One thread and all of them.
-fn thread_counts() -> Vec<usize> {
-    if cores() > 1 { vec![1, cores()] } else { vec![1] }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use hnefi_play::PlayError;
 use hnefi_play::uci::{UciParams, run as serve};
 
 use super::measure::{Effort, median};
-use super::{Figure, Report, board, evaluate, preset, thread_counts};
+use super::{Figure, Report, board, evaluate, preset};
 use crate::cli::Stage;
 
 /// The network. Its speed does not depend on the ruleset that it was trained on.
@@ -31,7 +31,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let checkpoint = pretrained(NETWORK).with_context(|| format!("no checkpoint {NETWORK} is shipped"))??;
     let (network, precision) = (checkpoint.card.network, PrecisionChoice::Auto.on_cpu(&checkpoint.weights)?);
     for size in [BoardSize::Seven, BoardSize::Eleven] {
-        for threads in thread_counts() {
+        for threads in effort.thread_counts() {
             let mut figure = |name: &str, value, unit, peak| {
                 report.add(Figure {
                     stage: Stage::Protocol,

@@ -12,7 +12,7 @@ use hnefi_selfplay::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, Rul
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
 use super::measure::{Effort, median};
-use super::{Figure, Report, board, evaluate, preset, thread_counts};
+use super::{Figure, Report, board, evaluate, preset};
 use crate::cli::Stage;
 
 /// Playouts a move.
@@ -51,7 +51,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     ))?;
     let sizes = [BoardSize::Seven, BoardSize::Eleven];
     for (size, &precision) in sizes.into_iter().flat_map(|size| precisions.iter().map(move |one| (size, one))) {
-        for threads in thread_counts() {
+        for threads in effort.thread_counts() {
             // Alternate both, so that they see the same load of the machine.
             let (mut alone, mut within) = (Vec::new(), Vec::new());
             for _ in 0..effort.repeats {

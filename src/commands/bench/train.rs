@@ -9,25 +9,39 @@ use hnefi_train::learner::{Learner, LearnerParams};
 use hnefi_train::sample::{Sampler, ValueTarget};
 
 use super::measure::Effort;
-use super::{Figure, Report, board, evaluate, sample, thread_counts};
+use super::{Figure, Report, board, evaluate, sample};
 use crate::cli::Stage;
 
 /// Samples per step.
 const BATCH: usize = 256;
 
+/// Value targets; they hardly cost anything.
+const TARGET: ValueTarget = ValueTarget { search_mix: 0.0, fade: 0.0 };
+
 /// Number of batches prepared in advance, so that only steps are measured.
 const BATCHES: u64 = 4;
 
-/// Measures samples per second, in every precision that this CPU has instructions for; a thread takes a shard of the
-/// batch. The peak is the peak of single precision.
+/// Measures samples per second, in every precision that this CPU has instructions for. On more threads than one a batch
+/// has two shards, as by default, and each shard half of the threads. The peak is the peak of single precision.
 pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
     let (fast, slow): (Vec<TrainPrecision>, Vec<TrainPrecision>) =
         TrainPrecision::ALL.into_iter().partition(|precision| precision.missing().is_none());
     for size in [BoardSize::Seven, BoardSize::Eleven] {
+        report.add(Figure {
+            stage: Stage::Train,
+            name: format!("preparing batches of {BATCH}"),
+            board: Some(board(size)),
+            net: None,
+            precision: None,
+            threads: 1,
+            value: prepared(effort, size)?,
+            unit: "samples/s",
+            peak: None,
+        })?;
         for (blocks, channels) in [(4, 32), (6, 64)] {
             let config = evaluate::network(blocks, channels, true);
             for &precision in &fast {
-                for threads in thread_counts() {
+                for threads in effort.thread_counts() {
                     let value = samples(effort, size, &config, precision, threads)?;
                     // Forward, and backward to the inputs and to the weights.
                     let work = 3 * config.multiply_adds(size.squares());
@@ -53,18 +67,39 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
     Ok(())
 }
 
+/// Samples per second that one thread prepares: draws, replays, encodes and puts into batches.
+fn prepared(effort: Effort, size: BoardSize) -> anyhow::Result<f64> {
+    let games = sample::games(size, 32);
+    let sampler = Sampler::new(&games, 1, TARGET);
+    let (mut step, mut failed) = (0, None);
+    let rate = effort.rate(|| {
+        step += 1;
+        if let Err(error) = sampler.batch(step, BATCH, 2) {
+            failed.get_or_insert(error);
+        }
+        BATCH as u64
+    });
+    failed.map_or(Ok(rate), |error| Err(error.into()))
+}
+
 fn samples(
     effort: Effort,
     size: BoardSize,
     network: &NetworkConfig,
     precision: TrainPrecision,
-    shards: usize,
+    threads: usize,
 ) -> anyhow::Result<f64> {
+    let shards = threads.min(2);
     let games = sample::games(size, 32);
-    let sampler = Sampler::new(&games, 1, ValueTarget { search_mix: 0.0, fade: 0.0 });
+    let sampler = Sampler::new(&games, 1, TARGET);
     let batches: Vec<Vec<Batch>> =
         (0..BATCHES).map(|step| sampler.batch(step, BATCH, shards)).collect::<Result<_, _>>()?;
-    let params = LearnerParams { shards, precision, ..LearnerParams::from(&TrainConfig::default().train) };
+    let params = LearnerParams {
+        shards,
+        threads: threads / shards,
+        precision,
+        ..LearnerParams::from(&TrainConfig::default().train)
+    };
     let device = hnefi_models::device::open(DeviceChoice::Flex)?;
     let mut learner = Learner::new(&Network::fresh(network, 1, &device), std::slice::from_ref(&device), params)?;
     let mut batches = batches.iter().cycle();

@@ -1,16 +1,16 @@
 //! The learner: a network in training, its optimiser, and the averaged weights, which play.
 //!
-//! A step takes a batch split into equal shards, one thread each:
+//! A step takes a batch split into equal shards, each with threads of its own:
 //!
 //! 1. every shard runs its own copy of the network forward and backward, and normalises over its own samples;
 //! 2. the gradients are averaged in shard order and clipped by their norm over all parameters;
 //! 3. AdamW updates the network; biases and normalisation parameters do not decay;
 //! 4. the averaged weights move towards the new weights.
 //!
-//! Each shard computes in a rayon pool of one thread, so the order of sums does not depend on the machine: on one
-//! device, the same batches give bitwise equal weights. Several devices take shards in turns. The network is on the
-//! first device; each shard takes a copy of it and returns its gradients. (burn's collective operations exist for CUDA
-//! only.) A step with a loss or gradient that is not finite changes nothing.
+//! Each shard computes in a rayon pool of its own. Its operations add in an order that does not depend on the pool's
+//! threads, so on one device the same batches give bitwise equal weights. Several devices take shards in turns. The
+//! network is on the first device; each shard takes a copy of it and returns its gradients. (burn's collective
+//! operations exist for CUDA only.) A step with a loss or gradient that is not finite changes nothing.
 
 mod gradients;
 mod growth;
@@ -22,6 +22,7 @@ use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
 use hnefi_inference::TrainPrecision;
 use hnefi_models::Network;
+use hnefi_models::fused::PART;
 use hnefi_run::LossValues;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +76,7 @@ pub struct Learner {
     params: LearnerParams,
     /// The first device holds the network.
     devices: Vec<Device>,
-    /// One pool of one thread per shard.
+    /// One pool per shard.
     pools: Vec<rayon::ThreadPool>,
 }
 
@@ -84,6 +85,8 @@ pub struct Learner {
 pub struct LearnerParams {
     /// Parts of a batch.
     pub shards: usize,
+    /// Threads of each part; they do not change the result.
+    pub threads: usize,
     /// AdamW's weight decay.
     pub weight_decay: f32,
     /// Largest norm over all gradients.
@@ -102,6 +105,7 @@ impl From<&TrainSection> for LearnerParams {
     fn from(section: &TrainSection) -> LearnerParams {
         LearnerParams {
             shards: section.shards,
+            threads: threads(section.batch / section.shards.max(1), section.shards),
             weight_decay: section.weight_decay,
             clip_norm: CLIP_NORM,
             average_steps: section.average_steps,
@@ -158,7 +162,7 @@ impl Learner {
         let pools = (0..params.shards.max(1))
             .map(|shard| {
                 let name = move |_| format!("learner-{shard}");
-                rayon::ThreadPoolBuilder::new().num_threads(1).thread_name(name).build()
+                rayon::ThreadPoolBuilder::new().num_threads(params.threads.max(1)).thread_name(name).build()
             })
             .collect::<Result<_, _>>()
             .map_err(|error| TrainError::Device { device: format!("{devices:?}"), problem: error.to_string() })?;
@@ -222,7 +226,7 @@ impl Learner {
         Ok(report)
     }
 
-    /// Runs all shards forward and backward, each on its own thread, with the devices in turns.
+    /// Runs all shards forward and backward at once, with the devices in turns.
     fn run_shards(&self, shards: &[Batch]) -> Vec<ShardResult> {
         let (network, params) = (&self.network, &self.params);
         let run = |number: usize| {
@@ -272,6 +276,12 @@ impl Learner {
     fn device_error(&self, problem: &dyn std::fmt::Display) -> TrainError {
         TrainError::Device { device: format!("{:?}", self.devices), problem: problem.to_string() }
     }
+}
+
+/// Threads of each of `shards` shards of `rows` samples: its part of the cores, but no more than it can keep busy.
+fn threads(rows: usize, shards: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (cores / shards.max(1)).clamp(1, rows.div_ceil(PART).max(1))
 }
 
 /// AdamW with decay on weights only.

@@ -10,13 +10,14 @@ use hnefi_selfplay::{FleetError, FleetObserver, FleetProgress, FleetSnapshot, Qu
 use super::clock::Clock;
 use super::intake::Intake;
 use super::job::PROGRAM;
+use super::overlap::Link;
 use super::saved::{self, FinishedSelfPlay, InFlight};
-use super::{Run, TrainObserver, open};
+use super::{Run, SelfPlay, TrainObserver, open};
 use crate::TrainError;
 use crate::schedule::playouts_at;
 
 /// Time between two looks at the store of a trainer that plays no games itself.
-const ATTENTION: Duration = Duration::from_millis(100);
+const ATTENTION: Duration = Duration::from_millis(20);
 
 impl Run<'_> {
     /// Plays the next generation unless its games are in the store, and returns its statistics; `None` if the observer
@@ -40,9 +41,11 @@ impl Run<'_> {
         let watched = GenerationObserver {
             store: &self.store,
             observer: self.observer,
+            link: self.link,
             clock: self.clock,
             generation,
             quota: self.quota(),
+            ahead: self.config.train.plies_per_generation,
             before: self.selfplay_seconds,
             began: Instant::now(),
             every: Duration::from_secs(u64::from(self.config.run.save_seconds)),
@@ -56,7 +59,7 @@ impl Run<'_> {
             }),
         };
         watched.state().due += watched.every;
-        let outcome = if self.params.selfplay {
+        let outcome = if self.params.selfplay == SelfPlay::InTurns {
             let weights = self.learner.average().weights()?;
             let evaluators = hnefi_inference::evaluators(&weights, &self.config.run.device, self.config.run.precision)
                 .map_err(|source| FleetError::Evaluation { source })?;
@@ -75,7 +78,7 @@ impl Run<'_> {
                 return if matches!(error, FleetError::Stopped) { Ok(false) } else { Err(error.into()) };
             }
         }
-        let seconds = watched.seconds();
+        let seconds = self.link.map_or(watched.seconds(), Link::lap);
         let (uploads, uploaded) = watched.finish()?.finish();
         for upload in uploads {
             self.fleet.receive(upload);
@@ -137,10 +140,13 @@ impl Run<'_> {
 struct GenerationObserver<'a> {
     store: &'a Store,
     observer: &'a dyn TrainObserver,
+    link: Option<&'a Link>,
     clock: Clock,
     generation: u32,
     /// Training plies of the generation.
     quota: u64,
+    /// Training plies that the worker of this process may play ahead, during the training on this generation.
+    ahead: u64,
     /// Seconds that earlier processes spent on self-play of this generation.
     before: f64,
     began: Instant,
@@ -185,7 +191,7 @@ impl<'a> GenerationObserver<'a> {
     fn wait(&self) -> Result<(), FleetError> {
         loop {
             self.progress(&FleetProgress::default());
-            if self.should_stop() {
+            if self.should_stop() || self.link.is_some_and(Link::has_ended) {
                 return Err(FleetError::Stopped);
             }
             std::thread::sleep(ATTENTION);
@@ -202,6 +208,11 @@ impl<'a> GenerationObserver<'a> {
 impl FleetObserver for GenerationObserver<'_> {
     fn progress(&self, progress: &FleetProgress) {
         let mut state = self.state();
+        // Count the worker's uploads before looking, so that the look finds them.
+        let there = self.link.map_or(0, Link::uploaded_plies);
+        if self.link.is_some_and(|link| link.waiting() > 0) {
+            state.intake.look_again();
+        }
         if let Err(error) = state.intake.look(self.store, self.observer) {
             state.failed.get_or_insert(error);
         }
@@ -213,8 +224,20 @@ impl FleetObserver for GenerationObserver<'_> {
             training_plies: plies,
             ..*progress
         };
-        if self.time_is_up(plies) || (state.intake.plies() > 0 && plies >= self.quota) {
+        // When only the time to train on them is left, the finished games of the worker are uploaded first.
+        let finished = self.link.map_or(0, Link::finished_plies);
+        let is_up = self.time_is_up(plies + finished);
+        if (is_up && finished == 0) || (state.intake.plies() > 0 && plies >= self.quota) {
             state.enough = true;
+        }
+        if let Some(link) = self.link {
+            link.look_at(there);
+            let is_last = is_up || (state.enough && !self.clock.has_room(self.generation));
+            link.want(match state.enough {
+                _ if is_last => 0,
+                true => self.ahead,
+                false => self.quota.saturating_sub(plies),
+            });
         }
         drop(state);
         let run = self.clock.progress(self.generation - 1, 0.5 * progress.done);

@@ -50,6 +50,11 @@ impl Intake<'_> {
         }
     }
 
+    /// Makes the next look read new uploads, even within [`EVERY`].
+    pub(super) fn look_again(&mut self) {
+        self.looked = None;
+    }
+
     /// Reads new uploads, at most once in [`EVERY`].
     pub(super) fn look(&mut self, store: &Store, observer: &dyn TrainObserver) -> Result<(), TrainError> {
         if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) {

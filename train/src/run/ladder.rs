@@ -37,6 +37,10 @@ impl Run<'_> {
         if ladder::missing(&self.store, generation, &rungs, &params)? > 0
             && let Some(rungs) = ladder::sound(&self.store, generation, &rungs, params.previous, &mut warn)?
         {
+            // The time of matches is not charged to the budget, so no games are played meanwhile.
+            if let Some(link) = self.link {
+                link.want(0);
+            }
             // Matches evaluate one position at a time, so they run on the CPU.
             let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
             let mut watcher = Watcher { generation, games: params.games, observer: self.observer };

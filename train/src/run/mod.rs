@@ -31,6 +31,7 @@ mod learn;
 mod observer;
 mod open;
 mod origin;
+mod overlap;
 mod publish;
 mod saved;
 mod settings;
@@ -54,6 +55,7 @@ pub use settings::configuration;
 
 use clock::Clock;
 use fence::Fence;
+use overlap::Link;
 use saved::{Counters, FinishedSelfPlay};
 
 use crate::TrainError;
@@ -79,6 +81,17 @@ pub struct Summary {
     pub stopped: bool,
 }
 
+/// Whether and when the process of a trainer plays games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelfPlay {
+    /// In turns with training, both on all threads.
+    InTurns,
+    /// All the time, beside training. Results then depend on timing.
+    Overlapping,
+    /// Never: workers play.
+    Elsewhere,
+}
+
 /// Location of a run, and what this process does for it.
 #[derive(Clone, Debug)]
 pub struct RunParams<'a> {
@@ -87,8 +100,8 @@ pub struct RunParams<'a> {
     /// Origin of a new run's weights: a run directory (with its optimiser state), a checkpoint folder, or the name of a
     /// shipped checkpoint; `None` for random weights. A resumed run accepts its own origin or `None`.
     pub origin: Option<&'a Path>,
-    /// Whether this process plays games, besides the workers.
-    pub selfplay: bool,
+    /// Whether and when this process plays games, besides the workers.
+    pub selfplay: SelfPlay,
     /// Whether this process plays ladder matches.
     pub ladder: bool,
     /// Timeouts of requests to a bucket.
@@ -96,10 +109,10 @@ pub struct RunParams<'a> {
 }
 
 impl RunParams<'_> {
-    /// A run in a directory, with self-play and ladder.
+    /// A run in a directory, with self-play in turns and ladder.
     pub fn new(dir: &Path) -> RunParams<'static> {
         let retry = RetryPolicy::default();
-        RunParams { location: dir.into(), origin: None, selfplay: true, ladder: true, retry }
+        RunParams { location: dir.into(), origin: None, selfplay: SelfPlay::InTurns, ladder: true, retry }
     }
 }
 
@@ -122,7 +135,11 @@ pub fn run_at(
     params: &RunParams<'_>,
     observer: &dyn TrainObserver,
 ) -> Result<Summary, TrainError> {
-    Run::open(config, params, observer)?.train()
+    let run = Run::open(config, params, observer)?;
+    match params.selfplay {
+        SelfPlay::Overlapping => overlap::train(run, &Link::default()),
+        SelfPlay::InTurns | SelfPlay::Elsewhere => run.train(),
+    }
 }
 
 /// A run in progress.
@@ -137,6 +154,8 @@ struct Run<'a> {
     rulesets: Vec<Preset>,
     params: &'a RunParams<'a>,
     observer: &'a dyn TrainObserver,
+    /// To the worker of this process, if self-play overlaps training.
+    link: Option<&'a Link>,
     store: Store,
     fence: Fence,
     clock: Clock,

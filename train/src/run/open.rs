@@ -20,7 +20,7 @@ use super::job::Job;
 use super::observer::{RunStart, TrainObserver};
 use super::origin::{Origin, ancestor, first_stage, learner_from, take_over_games};
 use super::saved::{self, Counters, InFlight};
-use super::{Run, RunParams, settings};
+use super::{Run, RunParams, SelfPlay, settings};
 use crate::TrainError;
 use crate::config::{TrainConfig, checked};
 use crate::learner::{Learner, LearnerParams};
@@ -82,6 +82,7 @@ impl<'a> Run<'a> {
             rulesets,
             params,
             observer,
+            link: None,
             store,
             fence,
             clock: Clock::starting_from(elapsed, &config.budget),
@@ -122,7 +123,7 @@ impl<'a> Run<'a> {
 
 /// Checks the device of self-play and the origin of a new run before anything is created.
 fn check_parts(whole: &TrainConfig, params: &RunParams<'_>) -> Result<(), TrainError> {
-    if params.selfplay || params.ladder {
+    if params.selfplay != SelfPlay::Elsewhere || params.ladder {
         hnefi_models::device::open_all(&whole.run.device)?;
     }
     let Some(path) = params.origin else { return Ok(()) };

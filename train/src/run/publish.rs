@@ -75,7 +75,11 @@ impl Run<'_> {
             playouts: playouts_at(&self.config.budget.playouts, progress),
             adaptation: self.fleet.adaptation(),
         };
-        job.publish(&self.store, self.fence.newest())
+        job.publish(&self.store, self.fence.newest())?;
+        if let Some(link) = self.link {
+            link.publish(self.network);
+        }
+        Ok(())
     }
 
     /// Names of the rulesets of all stages up to the beginning of this generation.

@@ -8,6 +8,7 @@ mod loaded_job;
 mod pretend;
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hnefi_inference::{DeviceList, EvalError, Evaluator};
@@ -25,6 +26,9 @@ const LOOK: Duration = Duration::from_secs(2);
 
 /// Time between two questions to the observer during a pause.
 const ATTENTION: Duration = Duration::from_millis(100);
+
+/// Time between two questions to the observer whether to rest.
+const REST: Duration = Duration::from_millis(10);
 
 /// How a worker plays.
 #[derive(Clone, Debug)]
@@ -45,6 +49,22 @@ pub struct WorkerParams {
     pub pretend: Option<Duration>,
 }
 
+impl WorkerParams {
+    /// Everything as in the run's configuration, with uploads every half minute, to the end of the run.
+    pub fn new(seed: u64) -> WorkerParams {
+        let upload_every = Duration::from_secs(30);
+        WorkerParams {
+            seed,
+            device: None,
+            threads: None,
+            games_in_flight: None,
+            upload_every,
+            stay: false,
+            pretend: None,
+        }
+    }
+}
+
 /// The work of a worker so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerSummary {
@@ -54,6 +74,8 @@ pub struct WorkerSummary {
     pub training_plies: u64,
     /// Number of uploads.
     pub uploads: u32,
+    /// Time of self-play.
+    pub played: Duration,
     /// Whether the worker ended because the run is finished.
     pub finished: bool,
 }
@@ -85,6 +107,17 @@ pub trait WorkerObserver: Sync {
         let _ = so_far;
     }
 
+    /// Whether to upload and to look for a new job before it is time; `plies` are the training plies not uploaded yet.
+    fn wants_upload(&self, plies: u64) -> bool {
+        let _ = plies;
+        false
+    }
+
+    /// Whether to play nothing for now; asked after every upload, and then until it says no.
+    fn must_rest(&self) -> bool {
+        false
+    }
+
     /// Whether to stop; called several times a second. Finished games are uploaded before the worker ends.
     fn should_stop(&self) -> bool {
         false
@@ -97,6 +130,16 @@ pub trait WorkerObserver: Sync {
 /// When the store fails for longer than its retry limit, the trainer has another protocol version, or the network
 /// cannot be read or evaluated. Uploaded games are safe.
 pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<WorkerSummary, TrainError> {
+    play_for(store, || settings(store, params), params, observer)
+}
+
+/// As [`work`], with this configuration, which is asked for when there is a job.
+pub(crate) fn play_for(
+    store: &Store,
+    settings: impl FnOnce() -> Result<TrainConfig, TrainError>,
+    params: &WorkerParams,
+    observer: &dyn WorkerObserver,
+) -> Result<WorkerSummary, TrainError> {
     let mut so_far = WorkerSummary::default();
     let mut told = HashSet::new();
     let mut warn = |text: &str| {
@@ -105,13 +148,19 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
         }
     };
     let Some((mut number, job)) = first_job(store, observer, &mut warn)? else { return Ok(so_far) };
-    let whole = settings(store, params)?;
+    let whole = settings()?;
     let mut config = whole.stage(job.stage)?;
     let mut fleet =
         Fleet::new(&config.selfplay, &search_config(&config.search), params.seed).with_threads(threads(&config));
     let mut loaded = LoadedJob::load(store, &config, job, None)?;
     observer.plays(&loaded.job);
     loop {
+        while observer.must_rest() {
+            if observer.should_stop() {
+                return Ok(so_far);
+            }
+            std::thread::sleep(REST);
+        }
         if let Some((newer, job)) = Job::newest_after(store, number, &mut warn)? {
             number = newer;
             if job.stage != loaded.job.stage {
@@ -132,7 +181,9 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
             }
             continue;
         }
+        let began = Instant::now();
         let stopped = play(&mut fleet, &loaded, params, &so_far, observer)?;
+        so_far.played += began.elapsed();
         let upload = fleet.send(PROGRAM, loaded.job.generation);
         if !upload.games.is_empty() {
             store.create(&upload_key(params.seed, so_far.uploads + 1), &upload.encode())?;
@@ -157,7 +208,8 @@ fn play(
 ) -> Result<bool, TrainError> {
     let job = &loaded.job;
     fleet.adapt(&job.adaptation);
-    let timer = UploadTimer { until: Instant::now() + params.upload_every, so_far, observer };
+    let until = Instant::now() + params.upload_every;
+    let timer = UploadTimer { until, so_far, observer, plies: AtomicU64::new(0) };
     let make = || -> Result<Box<dyn Evaluator>, EvalError> {
         Ok(match params.pretend {
             Some(delay) => Box::new(PretendEvaluator::new(delay)),
@@ -205,7 +257,8 @@ fn settings(store: &Store, params: &WorkerParams) -> Result<TrainConfig, TrainEr
     Ok(config)
 }
 
-fn threads(config: &TrainConfig) -> usize {
+/// Threads of self-play by this configuration.
+pub(crate) fn threads(config: &TrainConfig) -> usize {
     match config.run.threads {
         0 => config.selfplay.threads_on(&config.run.device),
         threads => threads,
@@ -229,14 +282,18 @@ struct UploadTimer<'a> {
     until: Instant,
     so_far: &'a WorkerSummary,
     observer: &'a dyn WorkerObserver,
+    /// Training plies since the last upload.
+    plies: AtomicU64,
 }
 
 impl FleetObserver for UploadTimer<'_> {
     fn progress(&self, progress: &FleetProgress) {
+        self.plies.store(progress.training_plies, Ordering::Relaxed);
         self.observer.progress(self.so_far, progress);
     }
 
     fn should_stop(&self) -> bool {
-        Instant::now() >= self.until || self.observer.should_stop()
+        let plies = self.plies.load(Ordering::Relaxed);
+        Instant::now() >= self.until || self.observer.wants_upload(plies) || self.observer.should_stop()
     }
 }

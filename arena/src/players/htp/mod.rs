@@ -18,14 +18,16 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hnefi_engine::{BoardSize, Game, Move, Ply, Position, Side};
+use hnefi_engine::{BoardSize, Game, Move, Ply};
 
 use super::program::Process;
 use super::{Choice, Player, PlayerError, ProgramError, ProgramErrorKind};
 use hnefi_search::Rng;
 
+mod answer;
 mod spec;
 
+use answer::{Answer, role};
 pub use spec::HtpSpec;
 
 /// Where the protocol's clients call; no option changes it.
@@ -89,7 +91,12 @@ impl HtpPlayer {
         }
         connection.send("generate_move")?;
         let answer = connection.hear(deadline)?;
-        let mv = read_move(&answer, game.position())?;
+        let mv = match answer::read(&answer, game.position()).map_err(illegal)? {
+            Answer::Move(mv) => mv,
+            Answer::Resignation => {
+                return Err(ProgramError { kind: ProgramErrorKind::Resigned, problem: "it resigned".to_owned() });
+            }
+        };
         game.position().check(mv).map_err(|error| illegal(error.to_string()))?;
         connection.told.push(mv);
         Ok(Choice { mv, wdl: None, playouts: 0, evaluations: 0 })
@@ -191,30 +198,6 @@ impl Connection {
             // A program that has ended shows at the connection; here only its chatter is taken off its hands.
             let _ = self.process.let_talk(Instant::now(), "its move");
         }
-    }
-}
-
-/// What the protocol calls a side.
-const fn role(side: Side) -> &'static str {
-    match side {
-        Side::Attackers => "attacker",
-        Side::Defenders => "defender",
-    }
-}
-
-/// Reads `play ROLE FROM TO`.
-fn read_move(line: &str, position: &Position) -> Result<Move, ProgramError> {
-    let words: Vec<String> = line.split_whitespace().map(str::to_lowercase).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let own = role(position.side_to_move());
-    match words[..] {
-        ["play", _, "resigns" | "resign", ..] => {
-            Err(ProgramError { kind: ProgramErrorKind::Resigned, problem: "it resigned".to_owned() })
-        }
-        ["play", side, from, to] if side == own => {
-            Move::parse(&format!("{from}{to}"), position.size()).map_err(|error| illegal(error.to_string()))
-        }
-        _ => Err(illegal(format!("{line:?}; expected \"play {own} FROM TO\""))),
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hnefi_inference::names::did_you_mean;
 use hnefi_inference::{
-    CARD_FILE, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluator, pretrained, pretrained_names,
+    CARD_FILE, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluators, pretrained, pretrained_names,
 };
 
 use crate::players::PlayerError;
@@ -52,13 +52,19 @@ impl ModelCache {
         Ok(&self.loaded[path])
     }
 
-    /// A new evaluator of the checkpoint that `path` means, in that precision.
+    /// New evaluators of the checkpoint that `path` means, in that precision, one per thread.
     ///
     /// # Errors
     /// As [`ModelCache::checkpoint`], and when the device does not compute in that precision.
-    pub fn evaluator(&mut self, path: &Path, precision: PrecisionChoice) -> Result<Box<dyn Evaluator>, PlayerError> {
-        let device = self.device;
-        Ok(evaluator(&self.checkpoint(path)?.weights, device, precision)?)
+    pub fn evaluators(
+        &mut self,
+        path: &Path,
+        precision: PrecisionChoice,
+        threads: u32,
+    ) -> Result<Vec<Box<dyn Evaluator>>, PlayerError> {
+        let device = self.device.into();
+        let make = evaluators(&self.checkpoint(path)?.weights, &device, precision)?;
+        Ok((0..threads).map(|_| make()).collect())
     }
 }
 

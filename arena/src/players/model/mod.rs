@@ -1,7 +1,8 @@
 //! A network under the tree search.
 //!
 //! With a fixed number of playouts every move begins a fresh tree, usually with a Gumbel root. With a clock the root is
-//! PUCT, which can be stopped at any time, and the part of the tree that the played moves lead to is kept.
+//! PUCT, which can be stopped at any time, and the part of the tree that the played moves lead to is kept. With a
+//! number of playouts on one thread the same game gives the same move.
 
 mod cache;
 mod spec;
@@ -13,7 +14,7 @@ use hnefi_inference::{Evaluations, Evaluator};
 
 use super::{Choice, Limit, Player, PlayerError};
 use hnefi_search::Rng;
-use hnefi_search::{Search, SearchConfig, run_to_end};
+use hnefi_search::{Bell, Search, SearchConfig, run_to_end, search_on_threads};
 
 pub use cache::{CheckpointSource, ModelCache};
 pub use spec::{DEFAULT_PLAYOUTS, ModelSpec};
@@ -24,7 +25,8 @@ const PLAYOUTS_PER_LOOK: u32 = 4;
 /// A network that plays by search, without noise.
 pub struct ModelPlayer {
     name: String,
-    evaluator: Box<dyn Evaluator>,
+    /// One per thread.
+    evaluators: Vec<Box<dyn Evaluator>>,
     search: Search,
     limit: Limit,
     scratch: Evaluations,
@@ -33,31 +35,50 @@ pub struct ModelPlayer {
 }
 
 impl ModelPlayer {
-    /// A player of that name. With a clock `config` must have a PUCT root.
-    pub fn new(name: String, evaluator: Box<dyn Evaluator>, config: SearchConfig, limit: Limit) -> ModelPlayer {
+    /// A player of that name that searches with a thread per evaluator. With a clock `config` must have a PUCT root.
+    ///
+    /// # Panics
+    /// Without an evaluator.
+    pub fn new(name: String, evaluators: Vec<Box<dyn Evaluator>>, config: SearchConfig, limit: Limit) -> ModelPlayer {
+        assert!(!evaluators.is_empty(), "{name}: no evaluator; expected one per thread");
         let search = Search::new(config);
-        ModelPlayer { name, evaluator, search, limit, scratch: Evaluations::new(), left: None }
+        ModelPlayer { name, evaluators, search, limit, scratch: Evaluations::new(), left: None }
+    }
+
+    /// Searches the playouts that are granted, on many threads until the time `until` at the latest.
+    fn search(&mut self, until: Option<Instant>) -> Result<(), PlayerError> {
+        if let [evaluator] = &mut self.evaluators[..] {
+            return Ok(run_to_end(&mut self.search, evaluator.as_mut(), &mut self.scratch)?);
+        }
+        let bell = Bell::default();
+        let ((), ended) = search_on_threads(&mut self.search, &mut self.evaluators, &bell, |searching| {
+            while !searching.is_over() && until.is_none_or(|until| Instant::now() < until) {
+                bell.wait(until);
+            }
+        });
+        Ok(ended?)
     }
 
     /// Searches until the time is used up, in the old tree where the game went on from it.
     fn think_for(&mut self, game: &Game, time: Duration) -> Result<(), PlayerError> {
-        let start = Instant::now();
+        let end = Instant::now() + time;
         if self.follows(game) {
             self.search.extend(PLAYOUTS_PER_LOOK);
         } else {
             self.search.begin(game.position(), PLAYOUTS_PER_LOOK, None);
         }
-        loop {
-            run_to_end(&mut self.search, self.evaluator.as_mut(), &mut self.scratch)?;
-            if start.elapsed() >= time {
-                return Ok(());
-            }
-            self.search.extend(PLAYOUTS_PER_LOOK);
+        // However short the time is, these are made. Many threads then search until its end.
+        self.search(None)?;
+        let more = if self.evaluators.len() > 1 { u32::MAX } else { PLAYOUTS_PER_LOOK };
+        while Instant::now() < end {
+            self.search.extend(more);
             if self.search.is_finished() {
                 // The result is certain, or the tree is full.
-                return Ok(());
+                break;
             }
+            self.search(Some(end))?;
         }
+        Ok(())
     }
 
     /// Moves the tree on to `game` if that is one reply after our latest move.
@@ -86,7 +107,7 @@ impl Player for ModelPlayer {
         match self.limit {
             Limit::Playouts(playouts) => {
                 self.search.begin(game.position(), playouts, None);
-                run_to_end(&mut self.search, self.evaluator.as_mut(), &mut self.scratch)?;
+                self.search(None)?;
             }
             Limit::Time(time) => self.think_for(game, time)?,
         }
@@ -114,7 +135,7 @@ mod tests {
 
     fn player_with(evaluator: Box<dyn Evaluator>, limit: Limit) -> ModelPlayer {
         let config = SearchConfig { root: limit.usual_root(), ..SearchConfig::default() };
-        ModelPlayer::new("model:test".to_owned(), evaluator, config, limit)
+        ModelPlayer::new("model:test".to_owned(), vec![evaluator], config, limit)
     }
 
     fn choose(player: &mut ModelPlayer, game: &Game) -> Choice {
@@ -161,6 +182,21 @@ mod tests {
             (choice.mv.text(other.rules().size()), choice.wdl),
             ("d1d6".to_owned(), Some(hnefi_inference::Wdl::WIN))
         );
+    }
+
+    #[test]
+    fn many_threads_keep_the_limit() {
+        let start = Game::new(&Preset::Brandubh.rules());
+        let many = |limit: Limit| {
+            let evaluators = (0..4).map(|_| Box::new(HashEvaluator::new(3)) as Box<dyn Evaluator>).collect();
+            let config = SearchConfig { root: limit.usual_root(), ..SearchConfig::default() };
+            choose(&mut ModelPlayer::new("model:test".to_owned(), evaluators, config, limit), &start)
+        };
+        assert_eq!(many(Limit::Playouts(100)).playouts, 100);
+        let began = Instant::now();
+        let found = many(Limit::Time(Duration::from_millis(50)));
+        assert!(began.elapsed() >= Duration::from_millis(50) && found.playouts > PLAYOUTS_PER_LOOK, "{found:?}");
+        assert!(many(Limit::Time(Duration::ZERO)).playouts >= PLAYOUTS_PER_LOOK);
     }
 
     struct Broken;

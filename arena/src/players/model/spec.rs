@@ -1,4 +1,4 @@
-//! A network player by text: `PATH[,playouts=N|,time=S][,precision=P][,search.KEY=VALUE]...`.
+//! A network player by text: `PATH[,playouts=N|,time=S][,precision=P][,threads=N][,search.KEY=VALUE]...`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ use hnefi_search::{RootKind, SearchConfig};
 pub const DEFAULT_PLAYOUTS: u32 = 64;
 
 const SECONDS: (f64, f64) = (0.001, 3600.0);
-const SETTINGS: &str = "playouts=N, time=S, precision=P or search.KEY=VALUE";
+const THREADS: (u32, u32) = (1, 256);
+const SETTINGS: &str = "playouts=N, time=S, precision=P, threads=N or search.KEY=VALUE";
 
 /// A network under a tree search. Displays as the part after `model:`.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,15 +26,17 @@ pub struct ModelSpec {
     pub limit: Limit,
     /// What its network computes in, on a CPU.
     pub precision: PrecisionChoice,
+    /// Threads that search one tree together.
+    pub threads: u32,
     /// Keys of the search that are not as usual, and their values, in the order given. Only [`ModelSpec::parse`] fills
     /// it, with what [`SearchConfig`] accepts.
     search: Vec<(String, String)>,
 }
 
 impl ModelSpec {
-    /// A network that computes and searches as is usual with that limit.
+    /// A network that computes and searches as is usual with that limit, on one thread.
     pub fn new(path: impl Into<PathBuf>, limit: Limit) -> ModelSpec {
-        ModelSpec { path: path.into(), limit, precision: limit.usual_precision(), search: Vec::new() }
+        ModelSpec { path: path.into(), limit, precision: limit.usual_precision(), threads: 1, search: Vec::new() }
     }
 
     /// The same in another precision.
@@ -54,7 +57,7 @@ impl ModelSpec {
     /// # Errors
     /// What was found and what was expected.
     pub fn parse(text: &str) -> Result<ModelSpec, String> {
-        let (mut path, mut limit, mut precision, mut search) = (text, None, None, Vec::new());
+        let (mut path, mut limit, mut precision, mut threads, mut search) = (text, None, None, None, Vec::new());
         while let Some((before, (key, value))) =
             path.rsplit_once(',').and_then(|(before, setting)| Some((before, setting.split_once('=')?)))
         {
@@ -66,6 +69,12 @@ impl ModelSpec {
                     let given = value.parse().map_err(|error: EvalError| error.to_string())?;
                     if precision.replace(given).is_some() {
                         return Err("more than one precision; expected one".to_owned());
+                    }
+                    false
+                }
+                "threads" => {
+                    if threads.replace(whole(Some(value), key, "threads=2", THREADS)?).is_some() {
+                        return Err("more than one threads; expected one".to_owned());
                     }
                     false
                 }
@@ -92,7 +101,7 @@ impl ModelSpec {
         }
         let limit = limit.unwrap_or(Limit::Playouts(DEFAULT_PLAYOUTS));
         let precision = precision.unwrap_or_else(|| limit.usual_precision());
-        let spec = ModelSpec { path: PathBuf::from(path), limit, precision, search };
+        let spec = ModelSpec { path: PathBuf::from(path), limit, precision, threads: threads.unwrap_or(1), search };
         if matches!(limit, Limit::Time(_)) && spec.search(&SearchConfig::default()).root == RootKind::Gumbel {
             return Err(
                 "a Gumbel root needs its playouts in advance; expected playouts=N, or search.root=puct".to_owned()
@@ -108,6 +117,9 @@ impl fmt::Display for ModelSpec {
         if self.precision != self.limit.usual_precision() {
             write!(f, ",precision={}", self.precision)?;
         }
+        if self.threads != 1 {
+            write!(f, ",threads={}", self.threads)?;
+        }
         self.search.iter().try_for_each(|(key, value)| write!(f, ",search.{key}={value}"))
     }
 }
@@ -115,7 +127,7 @@ impl fmt::Display for ModelSpec {
 /// The end of an error about a setting that is none: which one was probably meant.
 fn meant(key: &str) -> String {
     let (section, rest) = key.split_at(key.find('.').unwrap_or(key.len()));
-    let meant = names::nearest(section, ["playouts", "time", "precision", "search"]);
+    let meant = names::nearest(section, ["playouts", "time", "precision", "threads", "search"]);
     meant.map(|meant| names::asked(format!("{meant}{rest}"))).unwrap_or_default()
 }
 
@@ -170,10 +182,12 @@ mod tests {
             ("x,playouts=0", "playouts \"0\": expected a whole number from 1 to 1000000"),
             ("x,time=0", "time \"0\": expected seconds from 0.001 to 3600"),
             ("x,time=NaN", "time \"NaN\": expected seconds"),
-            ("x,depth=3", "unknown setting \"depth\"; expected playouts=N, time=S, precision=P or search.KEY=VALUE"),
+            ("x,depth=3", "unknown setting \"depth\"; expected playouts=N, time=S, precision=P, threads=N or"),
             ("x,playouts=3,time=1", "more than one limit; expected playouts=N or time=S, not both"),
             ("x,precision=int4", "precision \"int4\": expected auto, f32, bf16 or int8"),
             ("x,precision=f32,precision=f32", "more than one precision"),
+            ("x,threads=0", "threads \"0\": expected a whole number from 1 to 256"),
+            ("x,threads=2,threads=2", "more than one threads"),
             ("x,search.c_puct=-1", "search.c_puct = -1: expected 0 to 100"),
             ("x,search.c_puct=high", "search.c_puct = high: "),
             ("x,search.root=alphabeta", "search.root = alphabeta: unknown variant"),

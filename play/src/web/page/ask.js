@@ -1,5 +1,6 @@
 // Talking to the board, wherever it is, and the small things that every part of the page needs.
 
+import { t } from "./texts.js";
 import { send } from "./transport.js";
 
 /** Sends a request and gives its answer; an error carries the board's words. */
@@ -9,10 +10,10 @@ export async function ask(path, { method = "GET", body } = {}) {
   try {
     answer = JSON.parse(text);
   } catch {
-    answer = { error: `The server answered ${status}.` };
+    answer = { error: t("frame.noAnswer", { status }) };
   }
   if (status >= 400) {
-    const error = new Error(answer.error ?? `The server answered ${status}.`);
+    const error = new Error(answer.error ?? t("frame.noAnswer", { status }));
     error.status = status;
     throw error;
   }
@@ -38,9 +39,18 @@ export function make(tag, attributes = {}, ...children) {
 /** Fills a dialog with a heading, a body and a row of buttons, and opens it. */
 export function dialog(element, title, body, buttons = []) {
   const heading = make("h2", { id: element.getAttribute("aria-labelledby") }, title);
-  const close = make("button", { type: "button", class: "quiet close", "aria-label": "Close", onclick: () => element.close() }, "✕");
+  const close = make(
+    "button",
+    { type: "button", class: "quiet close", "aria-label": t("frame.close"), onclick: () => element.close() },
+    "✕",
+  );
   const problem = make("p", { class: "problem", role: "alert", hidden: true });
-  element.replaceChildren(make("div", { class: "dialog-head" }, heading, close), body, problem, make("div", { class: "buttons end" }, buttons));
+  element.replaceChildren(
+    make("div", { class: "dialog-head" }, heading, close),
+    body,
+    problem,
+    make("div", { class: "buttons end" }, buttons),
+  );
   element.addEventListener("close", () => element.replaceChildren(), { once: true });
   if (!element.open) element.showModal();
   return (message) => {

@@ -1,11 +1,12 @@
 // The board as a person meets it: pieces that are clicked, dragged or moved by keys, on a drawn board.
 //
-// The drawing is an SVG without meaning for screen readers; over it lies a grid of buttons, one a square, with labels. Which
-// moves are legal is told by the server; here they are only looked up.
+// The drawing is an SVG without meaning for screen readers; over it lies a grid of buttons, one a square, with labels.
+// Which moves are legal is told by the server; here they are only looked up.
 
 import { make } from "./ask.js";
 import { svg } from "./ink.js";
 import { piece, pieceName } from "./pieces.js";
+import { t } from "./texts.js";
 import { measures, place, squareName, wood } from "./wood.js";
 
 const DRAG_BEGINS = 6;
@@ -14,13 +15,14 @@ const SLIM = 480;
 
 export class Board {
   /**
-   * `onMove(from, to)` is called for a legal move, `onSquare(name)` for any square pressed when painting, `onBuild()` when the
-   * board was drawn anew because its size had changed.
+   * `onMove(from, to)` is called for a legal move, `onSquare(name)` for any square pressed when painting, `onBuild()`
+   * when the board was drawn anew because its size had changed.
    */
-  constructor(root, { onMove, onSquare, onBuild, label = "Board" } = {}) {
-    Object.assign(this, { root, onMove, onSquare, onBuild, label });
+  constructor(root, { onMove, onSquare, onBuild, steps = false, label = t("board.board") } = {}) {
+    Object.assign(this, { root, onMove, onSquare, onBuild, steps, label });
     this.pieces = new Map();
     this.moves = {};
+    this.ahead = {};
     this.text = "";
     this.selected = null;
     this.flipped = false;
@@ -38,9 +40,12 @@ export class Board {
     return clientWidth > 0 && clientWidth < SLIM;
   }
 
-  /** Draws a position. `moves` are the legal ones by origin; `marks` name squares to point out. */
-  show({ rules, board, moves = {}, last = null, hint = null, over = false }, flipped = this.flipped) {
-    this.shown = [{ rules, board, moves, last, hint, over }, flipped];
+  /**
+   * Draws a position. `moves` are the legal ones by origin, `ahead` what may be chosen before one's turn; `marks` name
+   * squares to point out.
+   */
+  show({ rules, board, moves = {}, ahead = {}, last = null, hint = null, over = false }, flipped = this.flipped) {
+    this.shown = [{ rules, board, moves, ahead, last, hint, over }, flipped];
     const slim = this.isSlim();
     const key = `${JSON.stringify(rules)}${flipped}${slim}`;
     if (key !== this.key) {
@@ -49,8 +54,9 @@ export class Board {
     }
     const changed = board !== this.text;
     this.moves = moves;
+    this.ahead = ahead;
     this.over = over;
-    if (this.selected && !this.moves[this.selected]) this.select(null);
+    if (this.selected && !this.targets(this.selected)) this.select(null);
     if (changed) {
       this.cancelDrag();
       this.movePieces(board, last);
@@ -67,6 +73,11 @@ export class Board {
     const { frame } = measures(side, this.slim);
     const [x, y] = this.flipped ? [side - 1 - file, rank] : [file, side - 1 - rank];
     return [frame + x * 100 + 50, frame + y * 100 + 50];
+  }
+
+  /** Where a piece may go, now or when the turn comes; nothing for what is no movable piece. */
+  targets(name) {
+    return this.moves[name] ?? this.ahead[name];
   }
 
   /** Pixels of the screen that a square takes. */
@@ -87,11 +98,24 @@ export class Board {
     for (const name of ["marks", "heat", "targets", "pieces", "over"]) {
       this.layers[name] = svg("g", { class: name });
     }
-    this.drawing = svg("svg", { viewBox: `0 0 ${total} ${total}`, "aria-hidden": "true", class: "drawing" },
-      wood(this.rules, this.flipped, this.slim), this.layers.marks, this.layers.heat, this.layers.targets, this.layers.pieces, this.layers.over);
+    this.drawing = svg(
+      "svg",
+      { viewBox: `0 0 ${total} ${total}`, "aria-hidden": "true", class: "drawing" },
+      wood(this.rules, this.flipped, this.slim),
+      this.layers.marks,
+      this.layers.heat,
+      this.layers.targets,
+      this.layers.pieces,
+      this.layers.over,
+    );
     this.grid = make("div", { class: "squares", role: "grid", "aria-label": this.label });
     const share = (part) => `${(part / total) * 100}%`;
-    Object.assign(this.grid.style, { left: share(frame), top: share(frame), width: share(side * 100), height: share(side * 100) });
+    Object.assign(this.grid.style, {
+      left: share(frame),
+      top: share(frame),
+      width: share(side * 100),
+      height: share(side * 100),
+    });
     this.buttons = new Map();
     for (let row = 0; row < side; row++) {
       const line = make("div", { role: "row" });
@@ -105,7 +129,13 @@ export class Board {
       this.grid.append(line);
     }
     this.grid.addEventListener("keydown", (event) => this.key_(event));
-    this.grid.addEventListener("pointerdown", (event) => this.down(event));
+    this.grid.addEventListener("pointerdown", (event) => {
+      this.pressed = true;
+      this.down(event);
+    });
+    this.grid.addEventListener("focusin", (event) => {
+      this.pressed = event.target.matches(":active");
+    });
     this.grid.addEventListener("pointermove", (event) => this.drag(event));
     this.grid.addEventListener("pointerup", (event) => this.up(event));
     this.grid.addEventListener("pointercancel", () => this.cancelDrag());
@@ -121,7 +151,7 @@ export class Board {
     this.buttons.get(this.cursor).tabIndex = 0;
   }
 
-  /** Brings the pieces to their places: those that stand stay, those that went elsewhere glide, the rest come and go. */
+  /** Brings the pieces to their places: who stands stays, who went elsewhere glides, the rest come and go. */
   movePieces(board, last) {
     const { side } = this.rules;
     const fresh = this.text === "";
@@ -184,7 +214,12 @@ export class Board {
       marks.push(square(last.from, "last-from"), square(last.to, "last-to"));
       for (const name of last.captured) {
         const [x, y] = this.middle(name);
-        marks.push(svg("path", { class: "captured", d: `M${x - 16} ${y - 16}L${x + 16} ${y + 16}M${x + 16} ${y - 16}L${x - 16} ${y + 16}` }));
+        marks.push(
+          svg("path", {
+            class: "captured",
+            d: `M${x - 16} ${y - 16}L${x + 16} ${y + 16}M${x + 16} ${y - 16}L${x - 16} ${y + 16}`,
+          }),
+        );
       }
     }
     if (hint) marks.push(square(hint.from, "hint"), square(hint.to, "hint"));
@@ -195,14 +230,15 @@ export class Board {
     for (const [name, button] of this.buttons) {
       const letter = this.letter(name);
       const words = [name];
-      if (name === this.rules.throne) words.push("throne");
-      if (this.rules.corners.includes(name)) words.push("corner");
-      words.push(letter === "." ? "empty" : pieceName(letter));
-      if (this.selected && this.moves[this.selected]?.includes(name)) words.push("target");
-      else if (this.moves[name]) words.push("can move");
-      if (this.selected === name) words.push("chosen");
+      if (name === this.rules.throne) words.push(t("square.throne"));
+      if (this.rules.corners.includes(name)) words.push(t("square.corner"));
+      words.push(letter === "." ? t("square.empty") : pieceName(letter));
+      if (this.selected && this.targets(this.selected)?.includes(name)) words.push(t("square.target"));
+      else if (this.moves[name]) words.push(t("square.movable"));
+      if (this.selected === name) words.push(t("square.chosen"));
       button.setAttribute("aria-label", words.join(", "));
       button.setAttribute("aria-selected", String(this.selected === name));
+      button.classList.toggle("reachable", Boolean(this.selected && this.targets(this.selected)?.includes(name)));
       button.classList.toggle("movable", Boolean(this.moves[name]) || Boolean(this.onSquare));
     }
   }
@@ -210,7 +246,7 @@ export class Board {
   select(name) {
     if (this.selected === name) return;
     this.selected = name;
-    const targets = name ? this.moves[name] ?? [] : [];
+    const targets = name ? (this.targets(name) ?? []) : [];
     const marks = targets.map((to) => {
       const [x, y] = this.middle(to);
       return svg("circle", { class: "target", cx: x, cy: y, r: 13 });
@@ -227,8 +263,8 @@ export class Board {
   press(name) {
     this.focusOn(name, false);
     if (this.onSquare) return this.onSquare(name);
-    if (this.selected && this.moves[this.selected]?.includes(name)) return this.move(this.selected, name);
-    this.select(this.moves[name] && this.selected !== name ? name : null);
+    if (this.selected && this.targets(this.selected)?.includes(name)) return this.move(this.selected, name);
+    this.select(this.targets(name) && this.selected !== name ? name : null);
   }
 
   move(from, to) {
@@ -247,6 +283,8 @@ export class Board {
   key_(event) {
     const name = event.target.dataset?.square;
     if (!name || event.altKey || event.ctrlKey || event.metaKey) return;
+    // Whoever has pressed a square with the mouse did not mean to walk about from there.
+    if (this.steps && this.pressed && event.key.startsWith("Arrow")) return;
     const { side } = this.rules;
     const [file, rank] = place(name);
     const way = this.flipped ? -1 : 1;
@@ -269,7 +307,9 @@ export class Board {
   under({ clientX, clientY }) {
     const box = this.grid.getBoundingClientRect();
     const { side } = this.rules;
-    const [column, row] = [clientX - box.left, clientY - box.top].map((at, axis) => Math.floor((at / (axis ? box.height : box.width)) * side));
+    const [column, row] = [clientX - box.left, clientY - box.top].map((at, axis) =>
+      Math.floor((at / (axis ? box.height : box.width)) * side),
+    );
     if (column < 0 || row < 0 || column >= side || row >= side) return null;
     const [file, rank] = this.flipped ? [side - 1 - column, row] : [column, side - 1 - row];
     return squareName(file, rank);
@@ -280,7 +320,7 @@ export class Board {
     const name = this.under(event);
     if (!name) return;
     this.cancelDrag();
-    if (this.onSquare || !this.moves[name]) {
+    if (this.onSquare || !this.targets(name)) {
       this.press(name);
       return;
     }
@@ -308,7 +348,7 @@ export class Board {
     if (!held || held.id !== event.pointerId) return;
     const to = this.under(event);
     this.cancelDrag();
-    if (to && to !== held.name && this.moves[held.name]?.includes(to)) this.move(held.name, to);
+    if (to && to !== held.name && this.targets(held.name)?.includes(to)) this.move(held.name, to);
     else if (!held.moving && held.again) this.select(null);
   }
 

@@ -1,6 +1,7 @@
 // Who is winning: the bar beside the board and the graph over the game.
 
 import { svg } from "./ink.js";
+import { percent, t } from "./texts.js";
 
 /** The expected score of the attackers, draws half. */
 export const attackersScore = (chances) => chances.attackers + chances.draw / 2;
@@ -9,9 +10,8 @@ const per = (share) => Math.round(share * 100);
 
 /** In words, such as `attackers 61 %, defenders 37 %, draw 2 %`. */
 export function words(chances) {
-  const parts = [`attackers ${per(chances.attackers)} %`, `defenders ${per(chances.defenders)} %`];
-  if (per(chances.draw) > 0) parts.push(`draw ${per(chances.draw)} %`);
-  return parts.join(", ");
+  const [attackers, defenders, draw] = [chances.attackers, chances.defenders, chances.draw].map(percent);
+  return t(per(chances.draw) > 0 ? "chances.withDraw" : "chances.words", { attackers, defenders, draw });
 }
 
 /** Sets the bar; `null` when nobody knows. */
@@ -24,7 +24,7 @@ export function showBar(bar, chances, flipped) {
   }
   bar.querySelector(".bar-attackers").textContent = chances && chances.attackers >= 0.08 ? per(chances.attackers) : "";
   bar.querySelector(".bar-defenders").textContent = chances && chances.defenders >= 0.08 ? per(chances.defenders) : "";
-  bar.setAttribute("aria-label", chances ? `Chances: ${words(chances)}` : "Chances unknown");
+  bar.setAttribute("aria-label", chances ? t("chances.now", { words: words(chances) }) : t("chances.unknown"));
 }
 
 /** The latest view known at or before a ply. */
@@ -42,21 +42,33 @@ export function graph(root, state, onPly) {
   const x = (at) => LEFT + ((WIDTH - LEFT - 8) * at) / last;
   const y = (score) => TOP + (HEIGHT - BOTTOM - TOP) * (1 - score);
   const points = views.map((view, at) => (view ? [x(at), y(attackersScore(view)), at] : null)).filter(Boolean);
-  const parts = [svg("rect", { class: "graph-light", x: LEFT, y: TOP, width: WIDTH - LEFT - 8, height: HEIGHT - BOTTOM - TOP })];
+  const parts = [
+    svg("rect", { class: "graph-light", x: LEFT, y: TOP, width: WIDTH - LEFT - 8, height: HEIGHT - BOTTOM - TOP }),
+  ];
   if (points.length > 0) {
     const path = points.map(([px, py]) => `${px.toFixed(1)} ${py.toFixed(1)}`).join("L");
     const [first, end] = [points[0][0], points.at(-1)[0]];
     parts.push(svg("path", { class: "graph-dark", d: `M${first} ${y(0)}L${path}L${end} ${y(0)}Z` }));
     parts.push(svg("path", { class: "graph-line", d: `M${path}` }));
-    for (const [px, py] of points.length < 80 ? points : []) parts.push(svg("circle", { class: "graph-dot", cx: px, cy: py, r: 2.2 }));
+    for (const [px, py] of points.length < 80 ? points : [])
+      parts.push(svg("circle", { class: "graph-dot", cx: px, cy: py, r: 2.2 }));
   }
   parts.push(svg("path", { class: "graph-middle", d: `M${LEFT} ${y(0.5)}H${WIDTH - 8}` }));
   parts.push(svg("path", { class: "graph-now", d: `M${x(ply)} ${TOP}V${HEIGHT - BOTTOM}` }));
-  const label = (px, py, text, anchor) => svg("text", { class: "graph-words", x: px, y: py, "text-anchor": anchor }, text);
-  parts.push(label(LEFT - 4, y(1) + 8, "100", "end"), label(LEFT - 4, y(0.5) + 4, "50", "end"), label(LEFT - 4, y(0), "0", "end"));
+  const label = (px, py, text, anchor) =>
+    svg("text", { class: "graph-words", x: px, y: py, "text-anchor": anchor }, text);
+  parts.push(
+    label(LEFT - 4, y(1) + 8, "100", "end"),
+    label(LEFT - 4, y(0.5) + 4, "50", "end"),
+    label(LEFT - 4, y(0), "0", "end"),
+  );
   const step = last <= 24 ? 4 : last <= 60 ? 10 : last <= 150 ? 25 : last <= 400 ? 50 : 200;
   for (let at = 0; at <= last; at += step) parts.push(label(x(at), HEIGHT - 5, String(at), "middle"));
-  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "graph", role: "img", "aria-label": "Attackers' chances in percent over the plies of the game" }, parts);
+  const drawing = svg(
+    "svg",
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "graph", role: "img", "aria-label": t("chances.graph") },
+    parts,
+  );
   drawing.addEventListener("click", (event) => {
     const box = drawing.getBoundingClientRect();
     const at = Math.round(((((event.clientX - box.left) / box.width) * WIDTH - LEFT) / (WIDTH - LEFT - 8)) * last);

@@ -7,6 +7,8 @@ import { enter, page } from "./game.js";
 import { svg } from "./ink.js";
 import { option } from "./newgame.js";
 import { piece } from "./pieces.js";
+import { rulesTitle } from "./saying.js";
+import { t } from "./texts.js";
 import { place } from "./wood.js";
 
 const $ = (id) => document.getElementById(id);
@@ -28,7 +30,7 @@ export function editPosition() {
   let toMove = state.to_move;
   let complain = () => {};
   const root = make("div", { class: "board small" });
-  const board = new Board(root, { label: "Position to set up", onSquare: paint });
+  const board = new Board(root, { label: t("edit.board"), onSquare: paint });
 
   function paint(name) {
     const [file, rank] = place(name);
@@ -40,17 +42,63 @@ export function editPosition() {
   }
 
   const show = () => board.show({ rules, board: text });
-  const picture = (letter) => svg("svg", { viewBox: "-50 -50 100 100", class: "mini", "aria-hidden": "true" }, piece(letter, 1));
-  const select = make("select", { "aria-label": "Rules", onchange: (event) => {
-    rules = setup.rules.find((known) => known.name === event.target.value);
-    if (text.length !== rules.start.length) text = rules.start;
-    show();
-  } }, setup.rules.map((known) => make("option", { value: known.name, selected: known === rules }, known.title)));
-  const brushes = [["a", "Attacker"], ["d", "Defender"], ["k", "King"], [".", "Empty"]].map(([letter, label]) =>
-    option("brush", letter, letter === brush, () => { brush = letter; }, letter === "." ? "" : picture(letter), label));
-  const movers = [["attackers", "Attackers move"], ["defenders", "Defenders move"]].map(([side, label]) =>
-    option("mover", side, side === toMove, () => { toMove = side; }, label));
-  const fill = (label, made) => make("button", { type: "button", onclick: () => { text = made(); show(); } }, label);
+  const picture = (letter) =>
+    svg("svg", { viewBox: "-50 -50 100 100", class: "mini", "aria-hidden": "true" }, piece(letter, 1));
+  const select = make(
+    "select",
+    {
+      "aria-label": t("edit.rules"),
+      onchange: (event) => {
+        rules = setup.rules.find((known) => known.name === event.target.value);
+        if (text.length !== rules.start.length) text = rules.start;
+        show();
+      },
+    },
+    setup.rules.map((known) => make("option", { value: known.name, selected: known === rules }, rulesTitle(known))),
+  );
+  const brushes = [
+    ["a", t("edit.attacker")],
+    ["d", t("edit.defender")],
+    ["k", t("edit.king")],
+    [".", t("edit.empty")],
+  ].map(([letter, label]) =>
+    option(
+      "brush",
+      letter,
+      letter === brush,
+      () => {
+        brush = letter;
+      },
+      letter === "." ? "" : picture(letter),
+      label,
+    ),
+  );
+  const movers = [
+    ["attackers", t("edit.attackersMove")],
+    ["defenders", t("edit.defendersMove")],
+  ].map(([side, label]) =>
+    option(
+      "mover",
+      side,
+      side === toMove,
+      () => {
+        toMove = side;
+      },
+      label,
+    ),
+  );
+  const fill = (label, made) =>
+    make(
+      "button",
+      {
+        type: "button",
+        onclick: () => {
+          text = made();
+          show();
+        },
+      },
+      label,
+    );
 
   async function use() {
     const fen = `${rows(text, rules.side)} ${toMove[0]}`;
@@ -63,11 +111,18 @@ export function editPosition() {
     }
   }
 
-  const body = make("div", { class: "editor" }, select, make("div", { class: "tabs" }, brushes), root, make("div", { class: "tabs" }, movers));
-  complain = dialog($("edit-dialog"), "Set up a position", body, [
-    fill("Clear", () => ".".repeat(rules.side * rules.side)),
-    fill("Start position", () => rules.start),
-    make("button", { type: "button", class: "main", id: "edit-use", onclick: use }, "Use this position"),
+  const body = make(
+    "div",
+    { class: "editor" },
+    select,
+    make("div", { class: "tabs" }, brushes),
+    root,
+    make("div", { class: "tabs" }, movers),
+  );
+  complain = dialog($("edit-dialog"), t("edit.title"), body, [
+    fill(t("edit.clear"), () => ".".repeat(rules.side * rules.side)),
+    fill(t("edit.start"), () => rules.start),
+    make("button", { type: "button", class: "main", id: "edit-use", onclick: use }, t("edit.use")),
   ]);
   show();
 }

@@ -4,29 +4,42 @@ import { analyse, openAnalysis, showAnalysis } from "./analysis.js";
 import { ask, dialog, make, post } from "./ask.js";
 import { Board } from "./board.js";
 import { graph, showBar, viewAt, words } from "./chances.js";
+import { clockOf, takeClock } from "./clock.js";
 import { editPosition } from "./editor.js";
+import { setup } from "./frame.js";
 import { svg } from "./ink.js";
+import { addressed, find, forget, keep, linkTo, unfinished } from "./kept.js";
+import { connectMoves, showMoves } from "./moves.js";
 import { newGame } from "./newgame.js";
 import { openGame, pasteGame } from "./open.js";
 import { arrows, heat, occupancy, short } from "./overlays.js";
 import { piece } from "./pieces.js";
+import { ahead, dropPremove, keptMarks, playKept, premove } from "./premove.js";
+import { marks, remark, review, showReview, tryMove, views } from "./review.js";
+import { ending, resultOf, rulesTitle, said, seatName } from "./saying.js";
+import { sketchOn, sketches, wipe } from "./sketch.js";
+import { hear } from "./sounds.js";
+import { t } from "./texts.js";
 import { listen, save } from "./transport.js";
 
 const $ = (id) => document.getElementById(id);
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 export const page = {
   setup: null,
   state: null,
   report: null,
   flipped: false,
+  /** What the page has to say until the person does something. */
+  notice: null,
   /** Overlays by name. */
   shown: { arrows: true, heat: false, after: false },
 };
 
 const board = new Board($("board"), {
-  onMove: (from, to) => act("move", { move: from + to, stamp: page.state.stamp }),
+  onMove: (from, to) =>
+    tryMove(from, to) || (premove(from, to) ? redraw() : act("move", { move: from + to, stamp: page.state.stamp })),
   onBuild: () => showReport(),
+  steps: true,
 });
 let leave = null;
 
@@ -43,10 +56,14 @@ export function take(state) {
   }
   const isAnother = old?.id !== state.id;
   page.state = state;
+  takeClock(state);
+  hear(old, state);
+  if (old?.stamp !== state.stamp) wipe();
   // Whoever comes back to a game that is being analysed sees it.
   if (isAnother && state.analysing) $("analysis-panel").open = true;
   if (page.report && page.report.stamp !== state.stamp) page.report = null;
   show();
+  playKept(state);
 }
 
 /** The person looks from the side of the only person, else from the attackers'. */
@@ -68,13 +85,39 @@ function follow(id) {
       showReport();
     },
     lost,
-    gone: () => complain("This game is not known any more; begin a new one."),
+    gone: () => recover(id),
   });
+}
+
+let recovering = false;
+
+/** Goes on with a game that the board knows no more, as this browser kept it. */
+async function recover(id) {
+  if (recovering) return;
+  recovering = true;
+  try {
+    const { flipped, state: old } = page;
+    const state = await find(id);
+    if (page.state.id !== id) return;
+    if (!state) return complain(t("board.unknown"));
+    take(state);
+    // The board may know the game and have no place for one more who listens.
+    if (state.id === id) return setTimeout(() => page.state.id === id && follow(id), 5000);
+    page.flipped = flipped;
+    show();
+    if (old.analysing) analyse();
+  } catch (error) {
+    complain(error.message);
+    // Nobody answers yet.
+    if (!error.status) setTimeout(() => page.state.id === id && recover(id), 3000);
+  } finally {
+    recovering = false;
+  }
 }
 
 function lost(isLost) {
   document.body.classList.toggle("lost", isLost);
-  if (isLost) complain("The connection to the server is interrupted; trying again…");
+  if (isLost) complain(t("board.interrupted"));
   else if ($("problem").dataset.lost) complain(page.state?.problem);
   $("problem").dataset.lost = isLost ? "yes" : "";
 }
@@ -86,10 +129,12 @@ export function complain(message) {
 
 /** Asks the board to do something with the game, and shows what came of it. */
 export async function act(what, body = {}) {
+  page.notice = null;
   try {
     take(await post(`/api/games/${page.state.id}/${what}`, body));
   } catch (error) {
     complain(error.message);
+    if (error.status === 404) recover(page.state.id);
     if (error.status === 409 || error.status === 400) refresh();
   }
 }
@@ -104,15 +149,25 @@ async function refresh() {
     page.flipped = viewer;
     show();
     complain(message);
-  } catch { /* the first message says enough */ }
+  } catch {
+    /* the first message says enough */
+  }
+}
+
+/** Closes a game that was left for the present one. */
+async function leaveBehind(old) {
+  if (!old || old.id === page.state.id) return;
+  await forget(old.id);
+  ask(`/api/games/${old.id}`, { method: "DELETE" }).catch(() => {});
 }
 
 /** Opens another game in this page. */
 export async function enter(path, body) {
   const old = page.state;
   const state = await post(path, body);
+  page.notice = null;
   take(state);
-  if (old && old.id !== state.id) ask(`/api/games/${old.id}`, { method: "DELETE" }).catch(() => {});
+  leaveBehind(old);
   // Who had the last game analysed goes on with this one.
   if (old?.analysing) analyse();
   return state;
@@ -120,18 +175,21 @@ export async function enter(path, body) {
 
 function show() {
   const { state } = page;
-  board.show(state, page.flipped);
+  board.show({ ...state, ahead: ahead(state) }, page.flipped);
   $("board").classList.toggle("over", Boolean(state.ending));
-  $("rules-title").textContent = state.rules.title;
-  $("game-title").textContent = state.title ?? "";
-  $("game-title").hidden = !state.title;
-  complain(state.problem);
+  $("rules-title").textContent = rulesTitle(state.rules);
+  $("how").href = `learn.html#${state.rules.name ?? state.rules.played_on ?? ""}`;
+  $("game-title").textContent = title(state.source);
+  $("game-title").hidden = !state.source;
+  complain(state.problem ?? page.notice);
   people();
   status();
   buttons();
-  moves();
+  showMoves(state);
   $("fen").textContent = state.fen;
-  graph($("graph"), state, (ply) => act("go", { ply }));
+  if (state.tree.moves.length > 1) $("resume").hidden = true;
+  keep(state);
+  graph($("graph"), { ...state, views: views(state) }, (ply) => act("go", { ply }));
   showAnalysis();
   showReport();
 }
@@ -140,19 +198,31 @@ function show() {
 function showReport() {
   const { state, report } = page;
   if (!state) return;
+  showReview();
   status();
   const wanted = report && report.kind === "analysis" && state.analysing;
   const fresh = report && (report.kind === "analysis" || report.kind === "move" || report.kind === "glance");
-  const known = fresh && (state.adviser_fit !== "other" || report.kind !== "glance") ? report.chances : viewAt(state.views, state.ply);
-  const ended = state.ending && { attackers: Number(state.ending.winner === "attackers"), defenders: Number(state.ending.winner === "defenders"), draw: Number(!state.ending.winner) };
+  const known =
+    fresh && (state.adviser_fit !== "other" || report.kind !== "glance")
+      ? report.chances
+      : viewAt(views(state), state.ply);
+  const ended = state.ending && {
+    attackers: Number(state.ending.winner === "attackers"),
+    defenders: Number(state.ending.winner === "defenders"),
+    draw: Number(!state.ending.winner),
+  };
   const chances = ended || known;
   showBar($("bar"), chances, page.flipped);
-  $("graph-words").textContent = chances ? `Chances: ${words(chances)}` : "Chances over the game";
+  $("graph-words").textContent = chances ? t("chances.now", { words: words(chances) }) : t("chances.game");
   const { shown } = page;
   board.layers.heat.replaceChildren(...(wanted && shown.heat ? heat(board, report) : []));
   board.layers.over.replaceChildren(
     ...(wanted && shown.after ? occupancy(board, report) : []),
-    ...(wanted && shown.arrows ? arrows(board, report) : []));
+    ...(wanted && shown.arrows ? arrows(board, report) : []),
+    ...marks(board),
+    ...keptMarks(board),
+    ...sketches(board),
+  );
   $("board").classList.toggle("ghosts", Boolean(wanted && shown.after));
   showAnalysis(true);
 }
@@ -168,14 +238,17 @@ function people() {
     const [letter, seat] = side === "attackers" ? ["a", state.seats[0]] : ["k", state.seats[1]];
     const lost = counts[letter === "a" ? "a" : "d"];
     const picture = svg("svg", { viewBox: "-50 -50 100 100", class: "mini", "aria-hidden": "true" }, piece(letter, 1));
-    // Two people at one screen need no names, nor do those of a game whose players nobody wrote down.
-    const name = seat.name === "you" && state.seats.every((other) => other.person) ? "" : seat.name;
+    // Two people at one screen need no names, nor has a game names whose players nobody wrote down.
+    const nameless = seat.person && !seat.name && state.seats.every((other) => other.person);
     return [
       picture,
-      make("strong", {}, capital(side)),
-      make("span", { class: "name" }, name),
-      lost > 0 && state.title !== "A position" ? make("span", { class: "lost-men", title: "men lost" }, `${lost} lost`) : null,
-      state.to_move === side && !state.ending ? make("span", { class: "turn" }, "to move") : null,
+      make("strong", {}, t("side", { of: side })),
+      make("span", { class: "name" }, nameless ? "" : seatName(seat)),
+      lost > 0 && state.source?.kind !== "position"
+        ? make("span", { class: "lost-men", title: t("board.lostTitle") }, t("board.lostMen", { n: lost }))
+        : null,
+      state.to_move === side && !state.ending ? make("span", { class: "turn" }, t("board.toMove")) : null,
+      clockOf(side),
     ].filter(Boolean);
   };
   const [top, bottom] = flipped ? ["defenders", "attackers"] : ["attackers", "defenders"];
@@ -185,127 +258,215 @@ function people() {
 
 function status() {
   const { state, report } = page;
-  const side = capital(state.to_move);
+  const of = state.to_move;
   let text;
-  if (state.ending) text = state.ending.words;
+  if (state.ending) text = ending(state.ending, state.rules);
   else if (state.thinking) {
     const seat = state.seats[state.to_move === "attackers" ? 0 : 1];
-    const count = report?.kind === "move" && report.playouts > 0 ? ` ${short(report.playouts)} playouts` : "";
-    text = `${side} (${seat.name}) are thinking…${count}`;
+    text = t("status.thinking", { of, name: seatName(seat) });
+    if (report?.kind === "move" && report.playouts > 0)
+      text += ` ${t("status.playouts", { n: report.playouts, count: short(report.playouts) })}`;
   } else if (state.your_turn) {
     const alone = state.seats.filter((seat) => seat.person).length === 1;
-    text = alone ? `Your move: you play the ${state.to_move}.` : `${side} to move.`;
+    text = t(alone ? "status.yours" : "status.toMove", { of });
   } else {
-    text = `${side} to move. Go to the end of the game to play on.`;
+    text = t("status.elsewhere", { of });
   }
-  if (state.hint) text = `Hint: ${state.hint.from} to ${state.hint.to}.`;
-  else if (report?.kind === "hint" && !report.finished) text = "Looking for a good move…";
-  const whole = [state.said, text].filter(Boolean).join(" ");
+  if (state.hint) text = t("status.hint", state.hint);
+  else if (report?.kind === "hint" && !report.finished) text = t("status.looking");
+  const where = state.departed && t("status.variation");
+  const whole = [where, state.last && said(state.last), remark() || text].filter(Boolean).join(" ");
   if ($("status").textContent !== whole) $("status").textContent = whole;
   $("status").classList.toggle("ended", Boolean(state.ending));
 }
 
 function buttons() {
-  const { can, ply, plies, departed } = page.state;
+  const { can, ply, plies, departed, clock } = page.state;
+  const timed = Boolean(clock?.running);
   $("undo").disabled = !can.undo;
   $("redo").disabled = !can.redo;
   $("hint").disabled = !can.hint;
   $("resign").disabled = !can.resign;
-  for (const name of ["first", "previous"]) $(name).disabled = ply === 0;
-  for (const name of ["next", "last"]) $(name).disabled = ply === plies;
+  for (const name of ["first", "previous"]) $(name).disabled = timed || ply === 0;
+  for (const name of ["next", "last"]) $(name).disabled = timed || ply === plies;
   $("back").hidden = !departed;
-}
-
-function moves() {
-  const { history: plies, ply, to_move } = page.state;
-  const firstSide = plies[0]?.side ?? to_move;
-  const items = [];
-  const cell = (index) => {
-    const played = plies[index];
-    if (!played) return make("span", { class: "ply" });
-    const classes = ["ply", index + 1 === ply ? "now" : "", index >= ply ? "ahead" : ""].join(" ");
-    return make("button", { type: "button", class: classes, "aria-current": index + 1 === ply ? "step" : null, onclick: () => act("go", { ply: index + 1 }) }, played.text);
-  };
-  for (let index = firstSide === "attackers" ? 0 : -1; index < plies.length; index += 2) {
-    items.push(make("li", {}, index < 0 ? make("span", { class: "ply" }, "…") : cell(index), cell(index + 1)));
-  }
-  $("moves").replaceChildren(...items);
-  const now = $("moves").querySelector(".now");
-  if (now) $("moves").scrollTop = now.offsetTop - $("moves").clientHeight / 2;
 }
 
 /** Gives the game up, once the person has said so twice. */
 function resign() {
   const element = $("ask-dialog");
-  const button = (label, id, onclick, main) => make("button", { type: "button", id, class: main ? "main" : null, onclick: () => { element.close(); onclick(); } }, label);
-  const side = page.state.seats.every((seat) => seat.person) ? page.state.to_move : page.state.seats[0].person ? "attackers" : "defenders";
-  dialog(element, "Resign this game?", make("p", {}, `The ${side} give up; the other side wins.`),
-    [button("Play on", "play-on", () => {}), button("Resign", "resign-now", () => act("resign"), true)]);
+  const button = (label, id, onclick, main) =>
+    make(
+      "button",
+      {
+        type: "button",
+        id,
+        class: main ? "main" : null,
+        onclick: () => {
+          element.close();
+          onclick();
+        },
+      },
+      label,
+    );
+  const side = page.state.seats.every((seat) => seat.person)
+    ? page.state.to_move
+    : page.state.seats[0].person
+      ? "attackers"
+      : "defenders";
+  dialog(element, t("resign.title"), make("p", {}, t("resign.sure", { of: side })), [
+    button(t("resign.no"), "play-on", () => {}),
+    button(t("resign.yes"), "resign-now", () => act("resign"), true),
+  ]);
+}
+
+/** What was opened, in a line. */
+function title(source) {
+  if (!source) return "";
+  if (source.kind === "position") return t("source.position");
+  const result = resultOf(source.ending);
+  if (!source.origin) return t("source.pasted", { result });
+  const { place, generation, game } = source.origin;
+  return t(generation === null ? "source.file" : "source.run", { place, generation, game, result });
+}
+
+/** Copies a text, and says so on the button. */
+async function copy(id, key, text) {
+  try {
+    await navigator.clipboard.writeText(await text());
+    $(id).textContent = t("frame.copied");
+    setTimeout(() => {
+      $(id).textContent = t(key);
+    }, 1500);
+  } catch {
+    complain(t("frame.noCopy"));
+  }
 }
 
 function connect() {
+  sketchOn(board, $("board"), redraw);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && dropPremove()) redraw();
+  });
   $("new").addEventListener("click", () => newGame());
   $("undo").addEventListener("click", () => act("undo"));
   $("redo").addEventListener("click", () => act("redo"));
   $("hint").addEventListener("click", () => act("hint"));
   $("resign").addEventListener("click", resign);
-  $("flip").addEventListener("click", () => { page.flipped = !page.flipped; show(); });
-  const go = (ply) => act("go", { ply: Math.max(0, Math.min(page.state.plies, ply)) });
-  $("first").addEventListener("click", () => go(0));
-  $("previous").addEventListener("click", () => go(page.state.ply - 1));
-  $("next").addEventListener("click", () => go(page.state.ply + 1));
-  $("last").addEventListener("click", () => go(page.state.plies));
+  $("review").addEventListener("click", review);
+  $("flip").addEventListener("click", () => {
+    page.flipped = !page.flipped;
+    show();
+  });
+  connectMoves();
   $("back").addEventListener("click", () => act("back"));
   $("open").addEventListener("click", () => openGame());
   $("paste").addEventListener("click", () => pasteGame());
   $("edit").addEventListener("click", () => editPosition());
   for (const format of ["pgn", "jsonl"]) {
-    $(`save-${format}`).addEventListener("click", () => save(`/api/games/${page.state.id}/export?format=${format}`, `game.${format}`));
+    $(`save-${format}`).addEventListener("click", () =>
+      save(`/api/games/${page.state.id}/export?format=${format}`, `game.${format}`),
+    );
   }
-  $("copy-fen").addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(page.state.fen);
-      $("copy-fen").textContent = "Copied";
-      setTimeout(() => { $("copy-fen").textContent = "Copy FEN"; }, 1500);
-    } catch {
-      complain("The browser does not let the page copy; mark the FEN and copy it by hand.");
-    }
-  });
+  $("copy-fen").addEventListener("click", () => copy("copy-fen", "board.copyFen", async () => page.state.fen));
+  $("copy-link").addEventListener("click", () =>
+    copy("copy-link", "board.copyLink", async () => {
+      const link = await linkTo(page.state.id);
+      $("link").textContent = link;
+      $("link").parentElement.hidden = false;
+      return link;
+    }),
+  );
   document.addEventListener("keydown", (event) => {
-    if (event.target.closest("dialog, input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-    const keys = { u: "undo", r: "redo", h: "hint", f: "flip", n: "new", "[": "previous", "]": "next" };
+    if (event.target.closest("dialog, input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey)
+      return;
+    const keys = { u: "undo", r: "redo", h: "hint", f: "flip", n: "new" };
     const button = keys[event.key] && $(keys[event.key]);
     if (button && !button.disabled) {
       button.click();
       event.preventDefault();
     }
   });
+  // Somebody who writes another address into this page's.
+  addEventListener("hashchange", async () => {
+    if (!(await arrive(location.hash))) history.replaceState(null, "", `#${page.state.id}`);
+  });
   openAnalysis();
+}
+
+/**
+ * What another page asks for: a position to look at (`rules` and `fen`), or a first game by `rules` in which the person
+ * plays the side `play`.
+ */
+async function begun(asked) {
+  const rules = asked.get("rules");
+  if (asked.has("fen")) {
+    await enter("/api/games/open", { text: { text: asked.get("fen"), rules } });
+    return analyse();
+  }
+  const usual = page.setup.opponents[rules];
+  const easy = { player: usual?.startsWith("alphabeta:") ? "alphabeta:1" : usual, strength: { level: 1 } };
+  const [attackers, defenders] = asked.get("play") === "attackers" ? [{}, easy] : [easy, {}];
+  return enter("/api/games", { rules, attackers, defenders });
 }
 
 async function begin() {
   connect();
   try {
-    page.setup = await ask("/api/setup");
-    $("to-watch").hidden = page.setup.runs.length === 0;
+    page.setup = await setup;
     const asked = new URLSearchParams(location.search);
-    const id = location.hash.slice(1);
     if (asked.has("run")) {
       history.replaceState(null, "", location.pathname);
       const [run, generation, index] = ["run", "generation", "index"].map((name) => Number(asked.get(name)));
       return await enter("/api/games/open", { run: { run, generation, index } });
     }
-    if (id) {
-      try {
-        return take(await ask(`/api/games/${id}`));
-      } catch (error) {
-        if (error.status !== 404) throw error;
-      }
+    if (asked.has("rules")) {
+      history.replaceState(null, "", location.pathname);
+      return await begun(asked);
     }
+    if (location.hash.length > 1 && (await arrive(location.hash))) return;
+    const { notice } = page;
     await enter("/api/games", page.setup.first);
+    page.notice = notice;
+    complain(notice);
+    offerLast();
   } catch (error) {
     $("status").textContent = "";
     complain(error.message);
+  }
+}
+
+/** Offers the game that this browser kept last, until another is begun or gone on with. */
+function offerLast() {
+  const last = unfinished();
+  if (!last) return;
+  const button = $("resume");
+  button.hidden = false;
+  button.addEventListener(
+    "click",
+    async () => {
+      await arrive(`#${last}`);
+      button.hidden = true;
+    },
+    { once: true },
+  );
+}
+
+/** Opens what the page's fragment names; false, with a notice, where it names nothing that can be opened. */
+async function arrive(fragment) {
+  const address = addressed(fragment);
+  try {
+    if (address !== null) return await enter("/api/games/open", { address });
+    const old = page.state;
+    const state = await find(fragment.slice(1));
+    if (!state) return null;
+    take(state);
+    leaveBehind(old);
+    return state;
+  } catch (error) {
+    page.notice = error.message;
+    complain(error.message);
+    return null;
   }
 }
 

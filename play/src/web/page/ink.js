@@ -16,9 +16,11 @@ export function svg(tag, attributes = {}, ...children) {
 export function hand(seed) {
   let state = (seed * 2654435761) >>> 0 || 1;
   return () => {
-    state ^= state << 13; state >>>= 0;
+    state ^= state << 13;
+    state >>>= 0;
     state ^= state >>> 17;
-    state ^= state << 5; state >>>= 0;
+    state ^= state << 5;
+    state >>>= 0;
     return state / 2147483648 - 1;
   };
 }
@@ -35,8 +37,9 @@ export function line([x1, y1], [x2, y2], random, wobble = 0.8) {
     const bend = random() * wobble * 1.6;
     const [nx, ny] = [-(y2 - y1) / length, (x2 - x1) / length];
     const end = step === steps ? 0 : random() * wobble;
-    path += `Q${round(x1 + (x2 - x1) * half + nx * bend)} ${round(y1 + (y2 - y1) * half + ny * bend)} `
-      + `${round(x1 + (x2 - x1) * here + nx * end)} ${round(y1 + (y2 - y1) * here + ny * end)}`;
+    path +=
+      `Q${round(x1 + (x2 - x1) * half + nx * bend)} ${round(y1 + (y2 - y1) * half + ny * bend)} ` +
+      `${round(x1 + (x2 - x1) * here + nx * end)} ${round(y1 + (y2 - y1) * here + ny * end)}`;
   }
   return path;
 }
@@ -55,8 +58,9 @@ export function ring(cx, cy, radius, random, wobble = 0.8) {
   for (let index = 0; index < points; index++) {
     const [a, b, c, d] = [at(index - 1), at(index), at(index + 1), at(index + 2)];
     if (index === 0) path = `M${round(b[0])} ${round(b[1])}`;
-    path += `C${round(b[0] + (c[0] - a[0]) / 6)} ${round(b[1] + (c[1] - a[1]) / 6)} `
-      + `${round(c[0] - (d[0] - b[0]) / 6)} ${round(c[1] - (d[1] - b[1]) / 6)} ${round(c[0])} ${round(c[1])}`;
+    path +=
+      `C${round(b[0] + (c[0] - a[0]) / 6)} ${round(b[1] + (c[1] - a[1]) / 6)} ` +
+      `${round(c[0] - (d[0] - b[0]) / 6)} ${round(c[1] - (d[1] - b[1]) / 6)} ${round(c[0])} ${round(c[1])}`;
   }
   return `${path}Z`;
 }

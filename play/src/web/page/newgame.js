@@ -2,15 +2,20 @@
 
 import { dialog, make, post } from "./ask.js";
 import { enter, page, take } from "./game.js";
+import { playerName, rulesTitle } from "./saying.js";
+import { t } from "./texts.js";
 
 let choice = null;
 
-/** The choice at first: that of the game which the page began with. */
+/** The choice at first: the game that the page began with. */
 function firstChoice({ rules, attackers, defenders }) {
-  const seat = [["watch", "defenders"], ["attackers", "both"]][Number(!attackers.player)][Number(!defenders.player)];
+  const seat = [
+    ["watch", "defenders"],
+    ["attackers", "both"],
+  ][Number(!attackers.player)][Number(!defenders.player)];
   const { player, strength } = attackers.player ? attackers : defenders;
   const [[kind, amount]] = Object.entries(strength ?? { level: 4 });
-  return { rules, seat, player, kind, level: 4, playouts: 200, seconds: 2, [kind]: amount };
+  return { rules, seat, player, kind, clock: "", level: 4, playouts: 200, seconds: 2, [kind]: amount };
 }
 
 /** A radio button that looks like a card or a tab. */
@@ -19,23 +24,72 @@ export function option(name, value, checked, onchange, ...content) {
   return make("label", { class: "option" }, input, make("span", {}, ...content));
 }
 
-/** The players to choose from; those who know the rules come first. `label` is what the choice is called. */
+/** The players to choose from; who knows the rules comes first. `label` is what the choice is called. */
 export function playerSelect(label, rules, chosen, onchange, modelsOnly = false) {
   const players = page.setup.players.filter((player) => player.is_model || !modelsOnly);
   const knows = (player) => player.rulesets.includes(rules);
-  const group = (label, members) => members.length === 0 ? null : make("optgroup", { label },
-    members.map((player) => make("option", { value: player.id, selected: player.id === chosen }, player.name)));
-  return make("select", { "aria-label": label, onchange: (event) => onchange(event.target.value) },
-    [group("From the command line", players.filter((player) => player.id === "opponent")),
-      group("Trained on these rules", players.filter((player) => player.is_model && knows(player))),
-      group("Without a network", players.filter((player) => !player.is_model && player.id !== "opponent")),
-      group("Trained on other rules", players.filter((player) => player.is_model && !knows(player)))].filter(Boolean));
+  const group = (label, members) =>
+    members.length === 0
+      ? null
+      : make(
+          "optgroup",
+          { label },
+          members.map((player) =>
+            make("option", { value: player.id, selected: player.id === chosen }, called(player, rules)),
+          ),
+        );
+  return make(
+    "select",
+    { "aria-label": label, onchange: (event) => onchange(event.target.value) },
+    [
+      group(
+        t("player.named"),
+        players.filter((player) => player.id === "opponent"),
+      ),
+      group(
+        t("player.fitting"),
+        players.filter((player) => player.is_model && knows(player)),
+      ),
+      group(
+        t("player.plain"),
+        players.filter((player) => !player.is_model && player.id !== "opponent"),
+      ),
+      group(
+        t("player.other"),
+        players.filter((player) => player.is_model && !knows(player)),
+      ),
+    ].filter(Boolean),
+  );
 }
+
+/** A player's name, with its Elo under these rules where it is measured. */
+function called(player, rules) {
+  const elo = page.setup.elo[rules]?.[player.id];
+  return elo ? t("player.withElo", { name: playerName(player), elo: tens(elo[0]) }) : playerName(player);
+}
+
+/** An Elo as precise as it is. */
+const tens = (elo) => 10 * Math.round(elo / 10);
+
+/** Times to choose from: seconds, and seconds that every move brings. */
+const CLOCKS = [
+  [60, 1],
+  [180, 2],
+  [300, 3],
+  [600, 5],
+  [1800, 20],
+];
 
 export function newGame() {
   const { setup, state } = page;
   choice ??= { ...firstChoice(setup.first), rules: state?.rules.name ?? setup.first.rules };
-  const form = make("form", { class: "choices", onsubmit: (event) => { event.preventDefault(); start(); } });
+  const form = make("form", {
+    class: "choices",
+    onsubmit: (event) => {
+      event.preventDefault();
+      start();
+    },
+  });
   let complain = () => {};
 
   const usable = () => {
@@ -47,42 +101,169 @@ export function newGame() {
   function draw() {
     choice.player = usable();
     const opponent = setup.players.find((player) => player.id === choice.player);
-    const cards = setup.rules.map((rules) => option("rules", rules.name, rules.name === choice.rules,
-      () => { choice.rules = rules.name; draw(); },
-      make("b", {}, rules.title), make("small", {}, rules.about)));
-    const seats = [["attackers", "Attackers"], ["defenders", "Defenders"], ["both", "Both (two people)"], ["watch", "Watch"]]
-      .map(([value, label]) => option("seat", value, value === choice.seat, () => { choice.seat = value; draw(); }, label));
+    const cards = setup.rules.map((rules) =>
+      option(
+        "rules",
+        rules.name,
+        rules.name === choice.rules,
+        () => {
+          choice.rules = rules.name;
+          draw();
+        },
+        make("b", {}, rulesTitle(rules)),
+        make("small", {}, t(`about.${rules.name}`)),
+      ),
+    );
+    const seats = [
+      ["attackers", t("side", { of: "attackers" })],
+      ["defenders", t("side", { of: "defenders" })],
+      ["both", t("new.both")],
+      ["watch", t("new.watch")],
+    ].map(([value, label]) =>
+      option(
+        "seat",
+        value,
+        value === choice.seat,
+        () => {
+          choice.seat = value;
+          draw();
+        },
+        label,
+      ),
+    );
     const parts = [
-      make("fieldset", {}, make("legend", {}, "Rules"), make("div", { class: "cards" }, cards)),
-      make("fieldset", {}, make("legend", {}, "You play"), make("div", { class: "tabs" }, seats)),
+      make("fieldset", {}, make("legend", {}, t("new.rules")), make("div", { class: "cards" }, cards)),
+      make("fieldset", {}, make("legend", {}, t("new.youPlay")), make("div", { class: "tabs" }, seats)),
     ];
     if (choice.seat !== "both") {
-      parts.push(make("fieldset", {}, make("legend", {}, choice.seat === "watch" ? "Players" : "Against"),
-        playerSelect(choice.seat === "watch" ? "Players" : "Opponent", choice.rules, choice.player, (id) => { choice.player = id; draw(); })));
+      parts.push(
+        make(
+          "fieldset",
+          {},
+          make("legend", {}, t(choice.seat === "watch" ? "new.players" : "new.against")),
+          playerSelect(
+            t(choice.seat === "watch" ? "new.players" : "new.opponent"),
+            choice.rules,
+            choice.player,
+            (id) => {
+              choice.player = id;
+              draw();
+            },
+          ),
+        ),
+      );
       if (opponent.is_model) parts.push(strength());
     }
-    const focus = document.activeElement?.closest("#new-dialog") && [document.activeElement.name, document.activeElement.value];
+    const clocks = [null, ...CLOCKS].map((clock) =>
+      make(
+        "option",
+        { value: clock?.join("+") ?? "", selected: (clock?.join("+") ?? "") === choice.clock },
+        clock ? t("new.clockIs", { minutes: clock[0] / 60, seconds: clock[1] }) : t("new.noClock"),
+      ),
+    );
+    parts.push(
+      make(
+        "fieldset",
+        {},
+        make("legend", {}, t("new.clock")),
+        make(
+          "select",
+          {
+            "aria-label": t("new.clock"),
+            name: "clock",
+            onchange: (event) => {
+              choice.clock = event.target.value;
+            },
+          },
+          clocks,
+        ),
+      ),
+    );
+    const focus = document.activeElement?.closest("#new-dialog") && [
+      document.activeElement.name,
+      document.activeElement.value,
+    ];
     form.replaceChildren(...parts, make("button", { type: "submit", hidden: true }));
     if (focus?.[0]) form.querySelector(`[name="${focus[0]}"][value="${focus[1]}"]`)?.focus();
   }
 
   function strength() {
-    const kinds = [["level", "Level"], ["playouts", "Playouts"], ["seconds", "Time"]]
-      .map(([value, label]) => option("kind", value, value === choice.kind, () => { choice.kind = value; draw(); }, label));
+    const kinds = [
+      ["level", t("new.level")],
+      ["playouts", t("new.playouts")],
+      ["seconds", t("new.time")],
+    ].map(([value, label]) =>
+      option(
+        "kind",
+        value,
+        value === choice.kind,
+        () => {
+          choice.kind = value;
+          draw();
+        },
+        label,
+      ),
+    );
     const output = make("output", {});
+    // The levels are measured with the network that is shipped for the rules.
+    const measured = choice.player === setup.opponents[choice.rules] && choice.player.startsWith("model:shipped/");
     let input;
     if (choice.kind === "level") {
-      const say = () => { output.textContent = `${choice.level}: ${setup.levels[choice.level - 1].name}`; };
-      input = make("input", { type: "range", min: 1, max: setup.levels.length, value: choice.level, "aria-label": "Level", oninput: (event) => { choice.level = Number(event.target.value); say(); } });
+      const say = () => {
+        output.textContent = levelWords();
+      };
+      const levelWords = () => {
+        const values = { n: choice.level, name: t(`level.${choice.level}`) };
+        const elo = measured && setup.elo[choice.rules]?.[`level:${choice.level}`];
+        return elo ? t("new.levelElo", { ...values, elo: tens(elo[0]) }) : t("new.levelIs", values);
+      };
+      input = make("input", {
+        type: "range",
+        min: 1,
+        max: setup.levels.length,
+        value: choice.level,
+        "aria-label": t("new.level"),
+        oninput: (event) => {
+          choice.level = Number(event.target.value);
+          say();
+        },
+      });
       say();
     } else if (choice.kind === "playouts") {
-      input = make("input", { type: "number", min: 1, max: 20000, value: choice.playouts, required: true, "aria-label": "Playouts a move", oninput: (event) => { choice.playouts = Number(event.target.value); } });
-      output.textContent = "playouts a move";
+      input = make("input", {
+        type: "number",
+        min: 1,
+        max: 20000,
+        value: choice.playouts,
+        required: true,
+        "aria-label": t("new.playoutsMove"),
+        oninput: (event) => {
+          choice.playouts = Number(event.target.value);
+        },
+      });
+      output.textContent = t("new.playoutsMove");
     } else {
-      input = make("input", { type: "number", min: 0.05, max: 60, step: "any", value: choice.seconds, required: true, "aria-label": "Seconds a move", oninput: (event) => { choice.seconds = Number(event.target.value); } });
-      output.textContent = "seconds a move";
+      input = make("input", {
+        type: "number",
+        min: 0.05,
+        max: 60,
+        step: "any",
+        value: choice.seconds,
+        required: true,
+        "aria-label": t("new.secondsMove"),
+        oninput: (event) => {
+          choice.seconds = Number(event.target.value);
+        },
+      });
+      output.textContent = t("new.secondsMove");
     }
-    return make("fieldset", {}, make("legend", {}, "Strength"), make("div", { class: "tabs" }, kinds), make("div", { class: "amount" }, input, output));
+    return make(
+      "fieldset",
+      {},
+      make("legend", {}, t("new.strength")),
+      make("div", { class: "tabs" }, kinds),
+      make("div", { class: "amount" }, input, output),
+    );
   }
 
   async function start() {
@@ -95,7 +276,8 @@ export function newGame() {
       watch: { attackers: seat, defenders: seat },
     }[choice.seat];
     try {
-      await enter("/api/games", { rules: choice.rules, ...seats });
+      const [seconds, increment] = choice.clock.split("+").map(Number);
+      await enter("/api/games", { rules: choice.rules, ...seats, clock: seconds ? { seconds, increment } : null });
       document.getElementById("new-dialog").close();
     } catch (error) {
       complain(error.message);
@@ -108,10 +290,11 @@ export function newGame() {
   }
 
   draw();
-  const buttons = [make("button", { type: "button", class: "main", id: "start", onclick: start }, "Begin")];
-  if (state && !state.title && state.seats.some((seat) => !seat.person)) {
-    buttons.unshift(make("button", { type: "button", onclick: () => again(false) }, "Same again"));
-    if (state.seats.some((seat) => seat.person)) buttons.unshift(make("button", { type: "button", onclick: () => again(true) }, "Same, sides swapped"));
+  const buttons = [make("button", { type: "button", class: "main", id: "start", onclick: start }, t("new.begin"))];
+  if (state && !state.source && state.seats.some((seat) => !seat.person)) {
+    buttons.unshift(make("button", { type: "button", onclick: () => again(false) }, t("new.again")));
+    if (state.seats.some((seat) => seat.person))
+      buttons.unshift(make("button", { type: "button", onclick: () => again(true) }, t("new.swapped")));
   }
-  complain = dialog(document.getElementById("new-dialog"), "New game", form, buttons);
+  complain = dialog(document.getElementById("new-dialog"), t("new.title"), form, buttons);
 }

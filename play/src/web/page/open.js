@@ -3,6 +3,9 @@
 import { analyse } from "./analysis.js";
 import { ask, dialog, make } from "./ask.js";
 import { enter, page } from "./game.js";
+import { review } from "./review.js";
+import { resultOf } from "./saying.js";
+import { t } from "./texts.js";
 import { withoutFolders } from "./transport.js";
 
 const $ = (id) => document.getElementById(id);
@@ -10,22 +13,36 @@ const $ = (id) => document.getElementById(id);
 /** The largest file that is opened from this device, in bytes. */
 const LARGEST = 64 << 20;
 
+/** A game is reviewed at once, a position analysed. */
+function look() {
+  if (page.state.can.review) review();
+  else analyse();
+}
+
 /** A dialog with a field for a FEN, moves, or a whole game. */
 export function pasteGame() {
-  const field = make("textarea", { rows: 8, spellcheck: "false", "aria-label": "FEN, moves, or game", placeholder: "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a\n\nor moves: d6-c6 d5-e5\n\nor a game as saved here, as text or JSON" });
+  const field = make("textarea", {
+    rows: 8,
+    spellcheck: "false",
+    "aria-label": t("paste.field"),
+    placeholder: t("paste.place"),
+  });
   let complain = () => {};
   const read = async () => {
     try {
-      await enter("/api/games/open", { text: { text: field.value, rules: page.state?.rules.name ?? page.setup.first.rules } });
+      await enter("/api/games/open", {
+        text: { text: field.value, rules: page.state?.rules.name ?? page.setup.first.rules },
+      });
       $("paste-dialog").close();
-      analyse();
+      look();
     } catch (error) {
       complain(error.message);
     }
   };
-  const about = make("p", { class: "note" }, "A FEN or moves are read under the rules on the board; a game brings its own.");
-  complain = dialog($("paste-dialog"), "Paste a position or a game", make("div", {}, field, about),
-    [make("button", { type: "button", class: "main", id: "paste-read", onclick: read }, "Read")]);
+  const about = make("p", { class: "note" }, t("paste.about"));
+  complain = dialog($("paste-dialog"), t("paste.title"), make("div", {}, field, about), [
+    make("button", { type: "button", class: "main", id: "paste-read", onclick: read }, t("paste.read")),
+  ]);
   field.focus();
 }
 
@@ -33,7 +50,7 @@ export function pasteGame() {
 export function openGame() {
   const { setup } = page;
   const body = make("div", { class: "library" });
-  const tell = dialog($("open-dialog"), "Open a game", body);
+  const tell = dialog($("open-dialog"), t("open.title"), body);
 
   const guarded = (work) => async () => {
     try {
@@ -43,75 +60,134 @@ export function openGame() {
       tell(error.message);
     }
   };
-  const item = (label, note, work) => make("li", {}, make("button", { type: "button", onclick: guarded(work) }, make("span", {}, label), note ? make("small", {}, note) : null));
+  const item = (label, note, work) =>
+    make(
+      "li",
+      {},
+      make(
+        "button",
+        { type: "button", onclick: guarded(work) },
+        make("span", {}, label),
+        note ? make("small", {}, note) : null,
+      ),
+    );
   const list = (title, items, up) => {
-    body.replaceChildren(make("div", { class: "library-head" }, up ? make("button", { type: "button", onclick: guarded(up) }, "◀ Back") : null, make("h3", {}, title)),
-      items.length > 0 ? make("ul", {}, items) : make("p", { class: "note" }, "There is nothing here."));
+    body.replaceChildren(
+      make(
+        "div",
+        { class: "library-head" },
+        up ? make("button", { type: "button", onclick: guarded(up) }, t("open.back")) : null,
+        make("h3", {}, title),
+      ),
+      items.length > 0 ? make("ul", {}, items) : make("p", { class: "note" }, t("open.nothing")),
+    );
   };
   const enterGame = (request) => async () => {
     await enter("/api/games/open", request);
     $("open-dialog").close();
-    analyse();
+    look();
   };
 
   function top() {
-    const runs = setup.runs.map((name, run) => item(name, "run", () => generations(name, run)));
-    const folders = setup.folders.map((name, folder) => item(name, "folder", () => entries(folder, name, [])));
+    const runs = setup.runs.map((name, run) => item(name, t("open.run"), () => generations(name, run)));
+    const folders = setup.folders.map((name, folder) => item(name, t("open.folder"), () => entries(folder, name, [])));
     if (withoutFolders === null) {
-      body.replaceChildren(make("p", {}, "A game as saved here, as text (.pgn) or JSON (.jsonl); of several the first."), chooser());
+      body.replaceChildren(make("p", {}, t("open.about")), chooser());
     } else if (runs.length + folders.length === 0) {
-      body.replaceChildren(make("p", {}, "The server was given no folders. Start it with"),
+      body.replaceChildren(
+        make("p", {}, t("open.noFolders")),
         make("pre", {}, withoutFolders),
-        make("p", {}, "to open the games of a run and game files (.pgn, .jsonl, .csv, .otg, .hgames) below a folder."));
-    } else list("Runs and folders", [...runs, ...folders]);
+        make("p", {}, t("open.whatFor")),
+      );
+    } else list(t("open.places"), [...runs, ...folders]);
   }
 
   /** A field for a file of this device. */
   function chooser() {
-    const field = make("input", { type: "file", id: "open-file", accept: ".pgn,.jsonl,.json,.txt", "aria-label": "File of a game" });
-    field.addEventListener("change", guarded(async () => {
-      const [file] = field.files;
-      if (!file) return;
-      if (file.size > LARGEST) throw new Error(`${file.name} has ${file.size} bytes; expected at most ${LARGEST}`);
-      const whole = (await file.text()).trim();
-      const text = whole.startsWith("{") ? whole.split("\n")[0] : whole;
-      await enterGame({ text: { text, rules: setup.first.rules } })();
-    }));
+    const field = make("input", {
+      type: "file",
+      id: "open-file",
+      accept: ".pgn,.jsonl,.json,.txt",
+      "aria-label": t("open.file"),
+    });
+    field.addEventListener(
+      "change",
+      guarded(async () => {
+        const [file] = field.files;
+        if (!file) return;
+        if (file.size > LARGEST)
+          throw new Error(t("open.tooLarge", { name: file.name, size: file.size, most: LARGEST }));
+        const whole = (await file.text()).trim();
+        const text = whole.startsWith("{") ? whole.split("\n")[0] : whole;
+        await enterGame({ text: { text, rules: setup.first.rules } })();
+      }),
+    );
     return field;
   }
 
   async function generations(name, run) {
     const { generations: found } = await ask(`/api/runs/${run}`);
-    list(name, [...found].reverse().map((generation) => item(`Generation ${generation}`, null, () => runGames(name, run, generation))), top);
+    list(
+      name,
+      [...found]
+        .reverse()
+        .map((generation) =>
+          item(t("open.generation", { n: generation }), null, () => runGames(name, run, generation)),
+        ),
+      top,
+    );
   }
 
   async function runGames(name, run, generation) {
     const { list: games } = await ask(`/api/runs/${run}/games?generation=${generation}`);
-    show(`${name}, generation ${generation}`, games, (index) => ({ run: { run, generation, index } }), () => generations(name, run));
+    show(
+      t("open.runGames", { name, n: generation }),
+      games,
+      (index) => ({ run: { run, generation, index } }),
+      () => generations(name, run),
+    );
   }
 
   async function entries(folder, name, path) {
     const found = await ask(`/api/files?folder=${folder}&path=${encodeURIComponent(path.join("/"))}`);
-    const items = found.map((entry) => item(entry.name, entry.is_file ? null : "folder",
-      entry.is_file ? () => fileGames(folder, name, [...path, entry.name], 0) : () => entries(folder, name, [...path, entry.name])));
+    const items = found.map((entry) =>
+      item(
+        entry.name,
+        entry.is_file ? null : t("open.folder"),
+        entry.is_file
+          ? () => fileGames(folder, name, [...path, entry.name], 0)
+          : () => entries(folder, name, [...path, entry.name]),
+      ),
+    );
     list([name, ...path].join("/"), items, path.length > 0 ? () => entries(folder, name, path.slice(0, -1)) : top);
   }
 
   async function fileGames(folder, name, path, first) {
     const file = path.join("/");
     const games = await ask(`/api/files/games?folder=${folder}&path=${encodeURIComponent(file)}&first=${first}`);
-    show([name, ...path].join("/"), games, (index) => ({ file: { folder, path: file, index } }),
+    show(
+      [name, ...path].join("/"),
+      games,
+      (index) => ({ file: { folder, path: file, index } }),
       () => (first > 0 ? fileGames(folder, name, path, 0) : entries(folder, name, path.slice(0, -1))),
-      games.next === null ? null : () => fileGames(folder, name, path, games.next));
+      games.next === null ? null : () => fileGames(folder, name, path, games.next),
+    );
   }
 
   function show(title, games, request, up, more = null) {
     const items = games.games.map((game) => {
-      if (game.error) return make("li", { class: "bad" }, make("span", {}, `${game.index + 1}. `), make("small", {}, game.error));
-      const players = game.players.every((name) => ["?", "human"].includes(name)) ? "" : ` · ${game.players.join(" – ")}`;
-      return item(`Game ${game.number}`, `${game.result}, ${game.plies} plies${players}`, enterGame(request(game.index)));
+      if (game.error)
+        return make("li", { class: "bad" }, make("span", {}, `${game.index + 1}. `), make("small", {}, game.error));
+      const players = game.players.every((name) => ["?", "human"].includes(name))
+        ? ""
+        : ` · ${game.players.join(" – ")}`;
+      return item(
+        t("open.game", { n: game.number }),
+        `${resultOf(game.ending)}, ${t("open.length", { n: game.plies })}${players}`,
+        enterGame(request(game.index)),
+      );
     });
-    if (more) items.push(item("More…", null, more));
+    if (more) items.push(item(t("open.more"), null, more));
     list(title, items, up);
   }
 

@@ -1,16 +1,24 @@
 // Dark or light: what the system says, until the person says otherwise.
 
-const button = document.getElementById("theme");
+import { make } from "./ask.js";
+import { t } from "./texts.js";
+
+/** The button that changes over. */
+export const button = make("button", { id: "theme", class: "quiet", type: "button", "aria-label": t("frame.theme") });
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 function chosen() {
-  try { return localStorage.getItem("theme"); } catch { return null; }
+  try {
+    return localStorage.getItem("theme");
+  } catch {
+    return null;
+  }
 }
 
 function show() {
   const theme = chosen() ?? (dark.matches ? "dark" : "light");
   document.documentElement.dataset.theme = theme;
-  const [sign, word] = theme === "dark" ? ["☀", "Light"] : ["☾", "Dark"];
+  const [sign, word] = theme === "dark" ? ["☀", t("frame.light")] : ["☾", t("frame.dark")];
   const label = document.createElement("span");
   label.textContent = ` ${word}`;
   button.replaceChildren(sign, label);
@@ -19,7 +27,11 @@ function show() {
 
 button.addEventListener("click", () => {
   const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  try { localStorage.setItem("theme", next); } catch { /* the choice lasts as long as the page */ }
+  try {
+    localStorage.setItem("theme", next);
+  } catch {
+    /* the choice lasts as long as the page */
+  }
   document.documentElement.dataset.theme = next;
   show();
 });

@@ -1,6 +1,8 @@
 // Where the board is: at the server that sent this page. The page without a server has another file of this name
 // (wasm/page/transport.js) with the same functions.
 
+import { t } from "./texts.js";
+
 /** What the page says where games could be opened from folders and there are none; null where a file is asked for. */
 export const withoutFolders = "hnefi play --web --run runs/quick --games FOLDER";
 
@@ -15,13 +17,13 @@ export async function send(method, path, body) {
     const response = await fetch(path.slice(1), options);
     return { status: response.status, text: await response.text() };
   } catch {
-    throw new Error("The server does not answer. Is hnefi still running?");
+    throw new Error(t("frame.silent"));
   }
 }
 
 /**
- * Listens to a game: `told(name, data)` for every event, `lost(false)` while the connection stands and `lost(true)` while
- * it is interrupted, `gone()` when the game is not known any more. Returns a function that ends it.
+ * Listens to a game: `told(name, data)` for every event, `lost(false)` while the connection stands and `lost(true)`
+ * while it is interrupted, `gone()` when the game is not known any more. Returns a function that ends it.
  */
 export function listen(id, { told, lost, gone }) {
   const stream = new EventSource(`api/games/${id}/events`);

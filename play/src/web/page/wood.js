@@ -2,7 +2,10 @@
 
 import { hand, line, ring, svg } from "./ink.js";
 
-/** Measures of a board with `side` squares, in units of a hundredth of a square. A slim frame leaves a small screen to the squares. */
+/**
+ * Measures of a board with `side` squares, in units of a hundredth of a square. A slim frame leaves a small screen to
+ * the squares.
+ */
 export function measures(side, slim = false) {
   const frame = slim ? 3.6 * side : 10 * side + 14;
   return { cell: 100, frame, total: side * 100 + 2 * frame, braid: 4.3 * side, letter: slim ? 3 * side : 4.2 * side };
@@ -38,7 +41,9 @@ export function wood(rules, flipped, slim) {
     const name = squareName(index % side, Math.floor(index / side));
     if (letterAt === "." || letterAt === "k") continue;
     const [x, y] = middle(name);
-    parts.push(svg("path", { class: `carving home ${letterAt === "a" ? "home-a" : "home-d"}`, d: ring(x, y, 13, random, 1.2) }));
+    parts.push(
+      svg("path", { class: `carving home ${letterAt === "a" ? "home-a" : "home-d"}`, d: ring(x, y, 13, random, 1.2) }),
+    );
   }
   parts.push(throne(middle(rules.throne), random));
   for (const name of rules.corners) parts.push(corner(middle(name), random));
@@ -46,10 +51,12 @@ export function wood(rules, flipped, slim) {
   for (let index = 0; index < side; index++) {
     const [file, rank] = flipped ? [side - 1 - index, index] : [index, side - 1 - index];
     const along = frame + index * 100 + 50;
-    const text = (x, y, words) => svg("text", { class: "coordinate", x, y, "font-size": letter, "dominant-baseline": "central" }, words);
+    const text = (x, y, words) =>
+      svg("text", { class: "coordinate", x, y, "font-size": letter, "dominant-baseline": "central" }, words);
     const near = slim ? frame / 2 : frame - letter * 0.62;
     parts.push(text(along, total - near, String.fromCharCode(97 + file)), text(near, along, String(rank + 1)));
-    if (!slim) parts.push(text(along, near, String.fromCharCode(97 + file)), text(total - near, along, String(rank + 1)));
+    if (!slim)
+      parts.push(text(along, near, String.fromCharCode(97 + file)), text(total - near, along, String(rank + 1)));
   }
   return parts;
 }
@@ -60,7 +67,16 @@ function planks(side, frame, random) {
     for (let column = 0; column < side; column++) {
       const tone = random();
       const name = tone > 0 ? "tone-light" : "tone-dark";
-      parts.push(svg("rect", { class: name, x: frame + column * 100, y: frame + row * 100, width: 100, height: 100, opacity: (Math.abs(tone) * 0.11).toFixed(3) }));
+      parts.push(
+        svg("rect", {
+          class: name,
+          x: frame + column * 100,
+          y: frame + row * 100,
+          width: 100,
+          height: 100,
+          opacity: (Math.abs(tone) * 0.11).toFixed(3),
+        }),
+      );
     }
   }
   let grain = "";
@@ -97,25 +113,35 @@ function throne([x, y], random) {
     });
     return corners.map((from, index) => line(from, corners[(index + 1) % 4], random, 0.7)).join("");
   };
-  return svg("g", { class: "throne" },
+  return svg(
+    "g",
+    { class: "throne" },
     svg("rect", { class: "throne-field", x: x - 50, y: y - 50, width: 100, height: 100 }),
-    svg("path", { class: "carving", d: square(45, 0) + square(45, Math.PI / 4) + ring(x, y, 26, random, 0.8) + ring(x, y, 20, random, 0.8) }),
-    svg("path", { class: "carving", d: line([x - 9, y], [x + 9, y], random) + line([x, y - 9], [x, y + 9], random) }));
+    svg("path", {
+      class: "carving",
+      d: square(45, 0) + square(45, Math.PI / 4) + ring(x, y, 26, random, 0.8) + ring(x, y, 20, random, 0.8),
+    }),
+    svg("path", { class: "carving", d: line([x - 9, y], [x + 9, y], random) + line([x, y - 9], [x, y + 9], random) }),
+  );
 }
 
 /** The looped square that marks a place of refuge. */
 function corner([x, y], random) {
   const r = 19;
   const loop = 15;
-  const path = `M${x - r} ${y - r}L${x + r} ${y - r}`
-    + `L${x + r + loop} ${y - r}A${loop} ${loop} 0 0 0 ${x + r} ${y - r - loop}`
-    + `L${x + r} ${y + r + loop}A${loop} ${loop} 0 0 0 ${x + r + loop} ${y + r}`
-    + `L${x - r - loop} ${y + r}A${loop} ${loop} 0 0 0 ${x - r} ${y + r + loop}`
-    + `L${x - r} ${y - r - loop}A${loop} ${loop} 0 0 0 ${x - r - loop} ${y - r}Z`;
-  return svg("g", { class: "corner" },
+  const path =
+    `M${x - r} ${y - r}L${x + r} ${y - r}` +
+    `L${x + r + loop} ${y - r}A${loop} ${loop} 0 0 0 ${x + r} ${y - r - loop}` +
+    `L${x + r} ${y + r + loop}A${loop} ${loop} 0 0 0 ${x + r + loop} ${y + r}` +
+    `L${x - r - loop} ${y + r}A${loop} ${loop} 0 0 0 ${x - r} ${y + r + loop}` +
+    `L${x - r} ${y - r - loop}A${loop} ${loop} 0 0 0 ${x - r - loop} ${y - r}Z`;
+  return svg(
+    "g",
+    { class: "corner" },
     svg("rect", { class: "corner-field", x: x - 50, y: y - 50, width: 100, height: 100 }),
     svg("path", { class: "carving", d: path }),
-    svg("path", { class: "carving", d: ring(x, y, 6, random, 0.6) }));
+    svg("path", { class: "carving", d: ring(x, y, 6, random, 0.6) }),
+  );
 }
 
 /** Chevrons that point out of the board, on every square where the king is free. */
@@ -124,10 +150,11 @@ function goals(side, frame) {
   for (let index = 1; index < side - 1; index++) {
     const along = frame + index * 100 + 50;
     const [near, far] = [frame + 11, frame + side * 100 - 11];
-    path += `M${along - 11} ${near + 8}L${along} ${near}L${along + 11} ${near + 8}`
-      + `M${along - 11} ${far - 8}L${along} ${far}L${along + 11} ${far - 8}`
-      + `M${near + 8} ${along - 11}L${near} ${along}L${near + 8} ${along + 11}`
-      + `M${far - 8} ${along - 11}L${far} ${along}L${far - 8} ${along + 11}`;
+    path +=
+      `M${along - 11} ${near + 8}L${along} ${near}L${along + 11} ${near + 8}` +
+      `M${along - 11} ${far - 8}L${along} ${far}L${along + 11} ${far - 8}` +
+      `M${near + 8} ${along - 11}L${near} ${along}L${near + 8} ${along + 11}` +
+      `M${far - 8} ${along - 11}L${far} ${along}L${far - 8} ${along + 11}`;
   }
   return path;
 }
@@ -149,8 +176,9 @@ function braid(side, random) {
     for (let index = 0; index < count; index++) {
       const [a, b] = [start + index * period, start + (index + 1) * period];
       const bend = period * 0.42;
-      const strand = (direction) => `M${a} ${offset - direction * height}`
-        + `C${a + bend} ${offset - direction * height} ${b - bend} ${offset + direction * height} ${b} ${offset + direction * height}`;
+      const strand = (direction) =>
+        `M${a} ${offset - direction * height}` +
+        `C${a + bend} ${offset - direction * height} ${b - bend} ${offset + direction * height} ${b} ${offset + direction * height}`;
       const over = index % 2 === 0 ? 1 : -1;
       for (const direction of [-over, over]) {
         group.append(svg("path", { class: "strand-edge", d: strand(direction), "stroke-width": width * 0.36 }));
@@ -160,7 +188,9 @@ function braid(side, random) {
     strands.push(group);
     // At the corner of the frame the strands turn around a boss.
     under.push(svg("path", { class: "strand-boss", d: ring(offset, offset, width * 0.42, random, 1), transform }));
-    under.push(svg("path", { class: "strand-boss-inner", d: ring(offset, offset, width * 0.2, random, 0.7), transform }));
+    under.push(
+      svg("path", { class: "strand-boss-inner", d: ring(offset, offset, width * 0.2, random, 0.7), transform }),
+    );
   }
   return [...strands, ...under];
 }

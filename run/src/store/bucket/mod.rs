@@ -34,6 +34,12 @@ const ATTENTION: Duration = Duration::from_millis(100);
 /// Time for a request to finish after a stop.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// The object by which a store shows that it has create-only writes. No key of a run begins with a dot.
+const PROBE: &str = ".create-only";
+
+/// What it holds.
+const PROBE_TEXT: &[u8] = b"A store must refuse to create this object again.\n";
+
 /// A bucket with a prefix.
 #[derive(Debug)]
 pub(super) struct Bucket {
@@ -46,6 +52,8 @@ pub(super) struct Bucket {
     retry: RetryPolicy,
     /// Whether the store has ever answered; from then on refused credentials count as a temporary failure.
     answered: AtomicBool,
+    /// Whether the store was seen to refuse the creation of an object that is there.
+    creates_only: AtomicBool,
     /// Local copies of folders.
     fetched: OnceLock<TempDir>,
 }
@@ -93,6 +101,7 @@ impl Bucket {
             runtime,
             retry,
             answered: AtomicBool::new(false),
+            creates_only: AtomicBool::new(false),
             fetched: OnceLock::new(),
         };
         bucket.find_credentials(asked).map_err(|problem| match problem {
@@ -125,17 +134,45 @@ impl Bucket {
         format!("{}/{key}", self.url)
     }
 
-    pub(super) fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    /// Finds out, before `key` is written first of all, whether the store refuses to create an object that is there.
+    /// The order of a run rests on that, and a server that passes over the condition overwrites and says nothing.
+    pub(super) fn check_create_only(&self, key: &str) -> Result<(), StoreError> {
+        if self.creates_only.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let what = format!("writing {key}");
+        let refuse = |problem: String| StoreError::NoCreateOnly { place: self.place(), problem };
+        // The first of the two creates the object, unless an earlier process did.
+        for _ in 0..2 {
+            match self.put_new(&what, PROBE, PROBE_TEXT) {
+                Ok(Answer::AlreadyThere { .. }) => {
+                    self.creates_only.store(true, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Ok(Answer::Done(())) => {}
+                Ok(Answer::NotFound) => return Err(self.no_bucket(&what)),
+                Err(StoreError::Refused { problem, .. }) if is_unknown(&problem) => return Err(refuse(problem)),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(refuse(format!("it created {PROBE} twice")))
+    }
+
+    /// Creates an object if there is none.
+    fn put_new(&self, what: &str, key: &str, bytes: &[u8]) -> Result<Answer<()>, StoreError> {
         let path = self.path(key);
         let payload = PutPayload::from(bytes.to_vec());
+        self.ask(what, || {
+            let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+            let (path, payload) = (path.clone(), payload.clone());
+            async move { self.client.put_opts(&path, payload, options).await.map(|_| ()) }
+        })
+    }
+
+    pub(super) fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let what = format!("writing {key}");
         loop {
-            let put = || {
-                let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-                let (path, payload) = (path.clone(), payload.clone());
-                async move { self.client.put_opts(&path, payload, options).await.map(|_| ()) }
-            };
-            match self.ask(&what, put)? {
+            match self.put_new(&what, key, bytes)? {
                 Answer::Done(()) => return Ok(()),
                 Answer::NotFound => return Err(self.no_bucket(&what)),
                 Answer::AlreadyThere { maybe_ours } => match self.get(key) {
@@ -372,7 +409,8 @@ impl Bucket {
     fn is_final(&self, error: &Error) -> bool {
         match error {
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => !self.answered.load(Ordering::Relaxed),
-            Error::NotSupported { .. } | Error::NotImplemented { .. } | Error::InvalidPath { .. } => true,
+            Error::NotSupported { .. } | Error::InvalidPath { .. } => true,
+            error if is_unknown(&told(error)) => true,
             // An invalid request, such as one with a wrong region.
             error => !self.answered.load(Ordering::Relaxed) && is_senseless(&told(error)),
         }
@@ -397,12 +435,21 @@ fn place(url: &str) -> String {
     format!("store {url}")
 }
 
-/// Whether the store refused the request as invalid. The client gives the store's status only as text.
+/// The status by which the store refused a request. The client gives it only as text.
+fn status(text: &str) -> Option<u16> {
+    text.split_once("non-2xx status code: ").and_then(|(_, rest)| rest.get(..3)?.parse().ok())
+}
+
+/// Whether the store does not know what it was asked for.
+fn is_unknown(text: &str) -> bool {
+    status(text) == Some(501) || text.contains("not yet implemented")
+}
+
+/// Whether the store refused the request as invalid.
 fn is_senseless(text: &str) -> bool {
-    let status = text.split_once("non-2xx status code: ").and_then(|(_, rest)| rest.get(..3)?.parse::<u16>().ok());
     // Timeouts, rate limits and server errors are temporary.
     let refused =
-        status.is_some_and(|status| (300..500).contains(&status) && ![404, 408, 409, 425, 429].contains(&status));
+        status(text).is_some_and(|status| (300..500).contains(&status) && ![404, 408, 409, 425, 429].contains(&status));
     refused || text.contains("redirect without LOCATION") || text.contains("builder error")
 }
 

@@ -6,6 +6,7 @@
 //! records one of 400, boards and the protocol none. (`data/tests/reference.rs` and
 //! `train/tests/samples.rs` do the same where features themselves come out.)
 
+#[path = "../../play/tests/http/mod.rs"]
 mod http;
 
 use std::io::{BufReader, PipeReader, Read, pipe};

@@ -1,0 +1,52 @@
+//! How strong the levels are, and the players without a network: Elo by rules, where random moves are 0.
+
+use std::collections::BTreeMap;
+
+use hnefi_engine::Preset;
+use serde::Deserialize;
+
+/// One line for each ruleset, as `play/examples/levels.rs` printed it.
+const MEASURED: &str = include_str!("elo.jsonl");
+
+/// Elo and its 95 % error of the players under one ruleset, by `random`, `alphabeta:DEPTH` and `level:NUMBER`.
+pub(super) type Ratings = BTreeMap<String, [f32; 2]>;
+
+#[derive(Deserialize)]
+struct Line {
+    rules: String,
+    elo: Ratings,
+}
+
+fn measured() -> impl Iterator<Item = Line> {
+    MEASURED.lines().filter_map(|line| serde_json::from_str(line).ok())
+}
+
+/// The ratings under a ruleset: measured under it, or else under one of the same board and goal.
+pub(super) fn ratings(preset: Preset) -> Option<Ratings> {
+    let alike =
+        |line: &Line| Preset::from_name(&line.rules).is_some_and(|known| known.rules().resembles(&preset.rules()));
+    let of = |wanted: &dyn Fn(&Line) -> bool| measured().find(|line| wanted(line)).map(|line| line.elo);
+    of(&|line| line.rules == preset.name()).or_else(|| of(&alike))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LEVELS, shipped_network};
+
+    #[test]
+    fn levels_are_measured_and_rise() {
+        assert_eq!(measured().count(), MEASURED.lines().count(), "every line can be read");
+        for preset in Preset::ALL {
+            let ratings = ratings(preset).unwrap_or_else(|| panic!("{preset} is not measured"));
+            let elo = |id: &str| ratings.get(id).unwrap_or_else(|| panic!("{preset}: no {id}"))[0];
+            assert_eq!(elo("random"), 0.0);
+            assert!(elo("alphabeta:1") < elo("alphabeta:3"));
+            if shipped_network(preset).is_ok() {
+                // Neighbours may be equal: the strongest play the small board almost alike.
+                let levels: Vec<f32> = (1..=LEVELS.len()).map(|level| elo(&format!("level:{level}"))).collect();
+                assert!(levels.windows(3).all(|three| three[0] < three[2]) && levels[0] > 0.0, "{preset}: {levels:?}");
+            }
+        }
+    }
+}

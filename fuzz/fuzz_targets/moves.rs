@@ -1,0 +1,5 @@
+#![no_main]
+
+use hnefi_fuzz::notation;
+
+libfuzzer_sys::fuzz_target!(init: hnefi_fuzz::begin(notation::move_seeds), |input: &[u8]| notation::moves(input));

@@ -1,0 +1,177 @@
+//! Positions and moves as text.
+
+use hnefi_engine::{
+    Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Layout, Move, MoveList, NoLegalMove, Position, Preset,
+    Repetition, RepetitionCompares, Rules, Side, Square, Symmetry, ThroneHostileToAttackers, ThroneHostileToDefenders,
+    ThronePass, ThroneStop,
+};
+use hnefi_record::pgn::play_word;
+
+/// Bytes that say which rules.
+const RULES: usize = 6;
+
+/// Plies that are played from a position.
+const PLIES: usize = 40;
+
+/// The rules that the first bytes stand for: a preset, or any mixture.
+fn rules(bytes: [u8; RULES]) -> Rules {
+    if let Some(preset) = Preset::ALL.get(usize::from(bytes[0])) {
+        return preset.rules();
+    }
+    let mut left = bytes.iter().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+    let mut pick = |count: u64| {
+        let picked = left % count;
+        left /= count;
+        picked as usize
+    };
+    Rules {
+        layout: Layout::ALL[pick(4)],
+        first: Side::BOTH[pick(2)],
+        king_capture: [KingCapture::Strong, KingCapture::StrongNearThrone, KingCapture::Weak][pick(3)],
+        king_on_edge: [KingOnEdge::Safe, KingOnEdge::CapturedByThree][pick(2)],
+        king_armed: [KingArmed::Armed, KingArmed::HammerOnly, KingArmed::AnvilOnly, KingArmed::Unarmed][pick(4)],
+        throne_stop: [ThroneStop::King, ThroneStop::Nobody][pick(2)],
+        throne_pass: [ThronePass::All, ThronePass::King, ThronePass::Nobody][pick(3)],
+        throne_hostile_to_attackers: [
+            ThroneHostileToAttackers::Always,
+            ThroneHostileToAttackers::WhenEmpty,
+            ThroneHostileToAttackers::Never,
+        ][pick(3)],
+        throne_hostile_to_defenders: [ThroneHostileToDefenders::WhenEmpty, ThroneHostileToDefenders::Never][pick(2)],
+        linnaean_capture: pick(2) == 0,
+        corners: pick(2) == 0,
+        corner_hostile_to_king: pick(2) == 0,
+        escape: [Escape::Corner, Escape::Edge][pick(2)],
+        shieldwall: pick(2) == 0,
+        exit_fort: pick(2) == 0,
+        encirclement: [Encirclement::Off, Encirclement::AnyPocket, Encirclement::SingleRegion][pick(3)],
+        no_legal_move: [NoLegalMove::Loss, NoLegalMove::Draw][pick(2)],
+        repetition: [
+            Repetition::Ignore,
+            Repetition::Draw,
+            Repetition::DefendersLose,
+            Repetition::MoverLoses,
+            Repetition::DefendersMayNot,
+        ][pick(5)],
+        repetition_occurrence: 2 + pick(3) as u8,
+        repetition_compares: [RepetitionCompares::BoardAndSide, RepetitionCompares::BoardAlone][pick(2)],
+        no_capture_draw_plies: [0, 1, 30][pick(3)],
+        draw_fort_occurrence: [0, 2, 3][pick(3)],
+        ply_cap: [0, 1, 25][pick(3)],
+    }
+}
+
+/// A FEN, the first bytes being the rules: what is read is written and read as the same, and moves from there keep
+/// their promises.
+pub fn fen(input: &[u8]) {
+    let Some((&first, text)) = input.split_first_chunk::<RULES>() else { return };
+    let rules = rules(first);
+    let text = String::from_utf8_lossy(text);
+    let Ok(position) = Position::from_fen(&rules, &text) else { return };
+    let written = position.fen();
+    let read = Position::from_fen(&rules, &written).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((read.fen(), read.board(), read.hash()), (written.clone(), position.board(), position.hash()));
+    assert!(!position.diagram().is_empty());
+    play(position, input);
+}
+
+/// Plays moves that the input chooses.
+fn play(mut position: Position, input: &[u8]) {
+    let mut moves = MoveList::new();
+    for (index, &byte) in input.iter().cycle().take(PLIES.min(input.len())).enumerate() {
+        position.legal_moves(&mut moves);
+        assert_eq!(position.count_legal_moves(), moves.len(), "{}", position.fen());
+        if position.outcome().is_some() || moves.is_empty() {
+            assert!(position.outcome().is_some(), "no move and no end: {}", position.fen());
+            return;
+        }
+        let mv = moves[(usize::from(byte) + index) % moves.len()];
+        assert_eq!(position.check(mv), Ok(()));
+        assert_eq!(position.random_move(|count| (usize::from(byte) + index) % count).is_some(), !moves.is_empty());
+        let size = position.size();
+        assert_eq!(Move::parse(&mv.text(size), size).ok(), Some(mv));
+        let foreseen = position.outcome_after(mv);
+        let (before, hash) = (position.fen(), position.hash());
+        let undo = position.play_unchecked(mv);
+        let (after, captured) = (position.fen(), undo.captured());
+        assert_eq!(position.outcome(), foreseen, "{before} {}", mv.text(size));
+        position.undo(undo);
+        assert_eq!((position.fen(), position.hash()), (before, hash));
+        // The same move as a text with its captures.
+        let mut word = mv.text(size);
+        captured.for_each(|square| word.push_str(&format!("x{}", square.name(size))));
+        let mut played = position.clone();
+        assert_eq!(play_word(&mut played, &word), Ok(mv));
+        assert_eq!(played.fen(), after);
+        let mirrored = position.transformed(Symmetry::ALL[usize::from(byte) % Symmetry::ALL.len()]);
+        assert_eq!(mirrored.count_legal_moves(), moves.len());
+        position.advance(mv);
+        assert_eq!(position.fen(), after);
+    }
+}
+
+/// A square, a move and a move with captures, the first byte being the rules.
+pub fn moves(input: &[u8]) {
+    let Some((&first, text)) = input.split_first() else { return };
+    let rules = rules([first % Preset::ALL.len() as u8, 0, 0, 0, 0, 0]);
+    let (size, text) = (rules.size(), String::from_utf8_lossy(text));
+    if let Ok(square) = Square::parse(&text, size) {
+        assert!(square.index() < size.squares());
+        assert_eq!(Square::parse(&square.name(size), size), Ok(square));
+    }
+    if let Ok((mv, captures)) = Move::parse_with_captures(&text, size) {
+        let squares = [mv.from(), mv.to()].into_iter().chain(captures);
+        squares.for_each(|square| assert!(square.index() < size.squares()));
+        assert_eq!(Move::parse(&mv.text(size), size), Ok(mv));
+    }
+    let mut position = Position::start(&rules);
+    for word in text.split_whitespace().take(50) {
+        let before = position.fen();
+        if let Err(problem) = play_word(&mut position, word) {
+            assert!(!problem.is_empty());
+            let _ = before;
+        }
+        if position.outcome().is_some() {
+            break;
+        }
+    }
+}
+
+/// FENs to begin with, in every notation.
+pub fn fen_seeds() -> Vec<Vec<u8>> {
+    let starts = Preset::ALL.into_iter().zip(0..).map(|(preset, number): (Preset, u8)| {
+        [&[number, 1, 2, 3, 4, 5], Position::start(&preset.rules()).fen().as_bytes()].concat()
+    });
+    let others = [
+        "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 - a 0 0",
+        "/3t3/3t3/3T3/ttTKTtt/3T3/3t3/3t3/",
+        "/3A3/3A3/3D3/AADKDAA/3D3/3A3/3A3/",
+        "3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 g4 d 12 3",
+        "k6/7/3a3/7/2a4/7/7 d",
+        "7/7/7/1ak4/7/7/7 attackers",
+    ];
+    let others = others.iter().flat_map(|text| {
+        let any = [200, text.len() as u8, 4, 7, 9, 13];
+        [[5, 0, 0, 0, 0, 0], any].map(|first| [&first, text.as_bytes()].concat())
+    });
+    starts.chain(others).collect()
+}
+
+/// Moves to begin with.
+pub fn move_seeds() -> Vec<Vec<u8>> {
+    let texts = [
+        "a4b4",
+        "a4-b4",
+        "a4-b4xc4",
+        "A4-B4",
+        "Kd4-d1--",
+        "a4-b4xc4/d5",
+        "k11k10",
+        "d6f6 d5f5 f6f4",
+        "a4^b4",
+        "d6-c6+",
+        "j1",
+        "d6-c6 d5-b5 c6-c5xb5",
+    ];
+    texts.iter().flat_map(|text| [5, 0, 6].map(|first| [&[first], text.as_bytes()].concat())).collect()
+}

@@ -1,0 +1,220 @@
+// The review of a game: what every move cost, better moves, and another try at one's mistakes.
+
+import { make } from "./ask.js";
+import { act, page, redraw } from "./game.js";
+import { arrow } from "./overlays.js";
+import { percent, t } from "./texts.js";
+
+const $ = (id) => document.getElementById(id);
+const SIGNS = { inaccuracy: "?!", mistake: "?", blunder: "??" };
+
+/** The ply that is tried anew; null while none is. */
+let retried = null;
+let answer = false;
+/** Whether a move was tried since. */
+let attempted = false;
+
+/** Begins the review and shows it. */
+export function review() {
+  $("review-panel").open = true;
+  if (page.state.can.review && !fits()) act("review", { on: true });
+}
+
+/** How many plies of the line on the board are reviewed. */
+function fits() {
+  const { review: found, history } = page.state;
+  if (!found) return 0;
+  const other = found.moves.findIndex((text, index) => history[index]?.text !== text);
+  return other < 0 ? found.moves.length : other;
+}
+
+/** The judgement of the ply with this index on the line on the board, where there is one. */
+const judged = (index) => (index >= 0 && index < fits() ? page.state.review.plies[index] : null);
+
+/** The sign of a bad move: its text and its name; null for others. */
+export function sign(index) {
+  const verdict = judged(index)?.verdict;
+  return verdict in SIGNS ? { text: SIGNS[verdict], verdict, name: t(`verdict.${verdict}`) } : null;
+}
+
+/** The chances over the line: as reviewed, and as they were found otherwise. */
+export function views(state) {
+  const reach = fits();
+  return state.views.map((view, at) => (at <= reach && state.review?.chances[at]) || view);
+}
+
+/** What the status says of the ply that was made last. */
+export function remark() {
+  const { ply, history, review: found } = page.state;
+  if (retried !== null) return retrying(found);
+  const last = judged(ply - 1);
+  if (!last || last.verdict === "good") return "";
+  if (last.verdict === "best") return t("review.best");
+  const values = { verdict: t(`verdict.${last.verdict}`), loss: percent(last.loss), best: last.best.text };
+  return history[ply - 1] ? t("review.worse", values) : "";
+}
+
+/** What the status says while a move is looked for. */
+function retrying({ tried, plies }) {
+  const of = page.state.history[retried].side;
+  if (answer) return t("retry.answer", { best: plies[retried].best.text });
+  if (!attempted || tried?.ply !== retried) return t("retry.find", { of });
+  if (tried.loss === null) return t("retry.judging", { move: tried.text });
+  const values = { move: tried.text, loss: percent(tried.loss), best: plies[retried].best.text };
+  if (tried.verdict === "best") return t("retry.best", values);
+  return t(tried.verdict === "good" ? "retry.good" : "retry.again", values);
+}
+
+/** A move on the board while a mistake is tried anew; false when none is. */
+export function tryMove(from, to) {
+  if (retried === null) return false;
+  act("try", { ply: retried, move: from + to }).then(() => {
+    [answer, attempted] = [false, true];
+    redraw();
+  });
+  return true;
+}
+
+/** Arrows of the better move, and of a move that was tried. */
+export function marks(board) {
+  const { ply, review: found, analysing } = page.state;
+  const next = judged(ply);
+  if (!next || (analysing && retried === null)) return [];
+  if (retried === null) return next.verdict in SIGNS ? [arrow(board, next.best, "better")] : [];
+  const { tried } = found;
+  const parts = answer ? [arrow(board, next.best, "better")] : [];
+  if (attempted && tried?.ply === ply && !answer)
+    parts.push(arrow(board, tried, ["best", "good"].includes(tried.verdict) ? "better" : "tried"));
+  return parts;
+}
+
+async function retry(ply) {
+  if (page.state.ply !== ply) await act("go", { ply });
+  [retried, answer, attempted] = [ply, false, false];
+  redraw();
+  document.getElementById("board").scrollIntoView({ block: "nearest" });
+}
+
+function stop() {
+  retried = null;
+  redraw();
+}
+
+/** The bad moves, as indices of plies. */
+const mistakes = () => page.state.history.map((_, index) => index).filter((index) => sign(index));
+
+/** The first bad move behind this ply whose side a person may try for. */
+function following(ply) {
+  const mine = mistakes().filter(
+    (index) => page.state.seats[page.state.history[index].side === "attackers" ? 0 : 1].person,
+  );
+  return mine.find((index) => index > ply) ?? null;
+}
+
+/** The buttons of a try. */
+function steps() {
+  const key = retried === null ? "" : `${retried}`;
+  if ($("retry").dataset.ply === key) return;
+  $("retry").dataset.ply = key;
+  $("retry").hidden = retried === null;
+  if (retried === null) return;
+  const next = following(retried);
+  $("retry").replaceChildren(
+    ...[
+      make(
+        "button",
+        {
+          type: "button",
+          id: "retry-answer",
+          onclick: () => {
+            answer = true;
+            redraw();
+          },
+        },
+        t("retry.show"),
+      ),
+      next === null
+        ? null
+        : make("button", { type: "button", id: "retry-next", onclick: () => retry(next) }, t("retry.next")),
+      make("button", { type: "button", id: "retry-stop", onclick: stop }, t("retry.stop")),
+    ].filter(Boolean),
+  );
+}
+
+export function showReview() {
+  const { state } = page;
+  // Who goes elsewhere has given up trying.
+  if (retried !== null && (state.ply !== retried || !judged(retried))) retried = null;
+  const { review: found, can } = state;
+  $("review-panel").hidden = !found;
+  $("review").hidden = !can.review || can.resign || Boolean(found);
+  $("resign").hidden = !$("review").hidden || (can.review && !can.resign);
+  steps();
+  if (!found) return;
+  const { done, total, sides, playouts } = found;
+  const names = ["attackers", "defenders"];
+  const cells = (label, value) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, label),
+      sides.map((side) => make("td", {}, value(side))),
+    );
+  const list = mistakes().map((index) => {
+    const { best, loss, line } = judged(index);
+    const { text, verdict, name } = sign(index);
+    const { side, text: move } = state.history[index];
+    const person = state.seats[side === "attackers" ? 0 : 1].person;
+    return make(
+      "li",
+      { class: verdict },
+      make(
+        "button",
+        { type: "button", class: "quiet", onclick: () => act("go", { ply: index }) },
+        t("review.item", { ply: index + 1, of: side, move, sign: text, verdict: name, loss: percent(loss) }),
+      ),
+      make("small", {}, t("review.better", { best: best.text, line: line.slice(1).join(" ") })),
+      person
+        ? make("button", { type: "button", class: "retry", onclick: () => retry(index) }, t("review.retry"))
+        : null,
+    );
+  });
+  const progress = make("progress", { max: total, value: done, "aria-label": t("review.progress") });
+  const focus = $("review-panel").contains(document.activeElement)
+    ? [...$("review-panel").querySelectorAll("button")].indexOf(document.activeElement)
+    : -1;
+  $("review-body").replaceChildren(
+    ...[
+      done < total ? progress : null,
+      make(
+        "table",
+        { class: "sides" },
+        make(
+          "thead",
+          {},
+          make(
+            "tr",
+            {},
+            make("td", {}),
+            names.map((of) => make("th", { scope: "col" }, t("side", { of }))),
+          ),
+        ),
+        make(
+          "tbody",
+          {},
+          cells(t("review.accuracy"), ({ accuracy }) => (accuracy === null ? "–" : percent(accuracy / 100))),
+          cells(t("verdicts.inaccuracy"), ({ inaccuracies }) => inaccuracies),
+          cells(t("verdicts.mistake"), ({ mistakes: count }) => count),
+          cells(t("verdicts.blunder"), ({ blunders }) => blunders),
+        ),
+      ),
+      list.length > 0
+        ? make("ol", { class: "mistakes" }, list)
+        : done === total
+          ? make("p", {}, t("review.clean"))
+          : null,
+      make("p", { class: "note" }, t("review.how", { n: playouts })),
+    ].filter(Boolean),
+  );
+  if (focus >= 0) $("review-panel").querySelectorAll("button")[focus]?.focus();
+}

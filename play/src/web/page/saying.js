@@ -1,0 +1,61 @@
+// The game in words: how it ended, who is who, what a move did.
+
+import { has, number, t } from "./texts.js";
+
+/** Rules with the size of their board. */
+export function rulesTitle({ name, played_on, side }) {
+  if (name) return t("rules.title", { name: t(`rules.${name}`), side });
+  if (!played_on) return t("rules.recorded", { side });
+  return t("rules.playedOn", { title: t("rules.title", { name: t(`rules.${played_on}`), side }) });
+}
+
+/** How a game ended, in a sentence or two. */
+export function ending({ winner, reason, plies }, rules) {
+  const place = rules.edge_escape ? "edge" : "corner";
+  const of = reason === "king_escaped" ? place : winner;
+  const how = t(`ending.${reason}`, plies === null ? { of } : { n: plies });
+  return `${how} ${winner ? t("ending.won", { of: winner }) : t("ending.drawn")}`;
+}
+
+/** How a game ended, in a few words for a list; nothing ended it yet where there is no ending. */
+export function resultOf(ended) {
+  if (!ended) return t("result.unfinished");
+  const reason = t(`reason.${ended.reason}`);
+  return ended.winner ? t("result.won", { of: ended.winner, reason }) : t("result.drawn", { reason });
+}
+
+/** What a ply did. */
+export function said({ side, from, to, captured }) {
+  const squares = captured.join(", ");
+  return t(captured.length > 0 ? "said.captured" : "said.moved", { of: side, from, to, squares });
+}
+
+/** What the page calls a player that it may choose: `{id, name}`. */
+export function playerName({ id, name }) {
+  if (id === "random") return t("player.random");
+  const [kind, rest] = id.split(/:(.*)/);
+  if (kind === "alphabeta") return t("player.alphabeta", { n: Number(rest) });
+  if (rest?.startsWith("shipped/")) {
+    const network = rest.slice("shipped/".length);
+    return t("player.shipped", { name: has(`rules.${network}`) ? t(`rules.${network}`) : network });
+  }
+  return name;
+}
+
+/** How strongly a network plays: `{level}`, `{playouts}` or `{seconds}`. */
+export function strengthWords(strength) {
+  const [[kind, amount]] = Object.entries(strength);
+  if (kind === "seconds") return t("strength.seconds", { n: number(amount) });
+  return t(`strength.${kind}`, { n: amount });
+}
+
+/** Who sits there. */
+export function seatName({ person, name, player, strength }) {
+  if (person) return name ?? t("board.you");
+  // A level of the network that is shipped is somebody by himself.
+  if (strength?.level && player.startsWith("model:shipped/")) {
+    return t("strength.ofLevel", { name: t(`level.${strength.level}`), n: strength.level });
+  }
+  const who = playerName({ id: player, name });
+  return strength ? t("strength.of", { name: who, strength: strengthWords(strength) }) : who;
+}

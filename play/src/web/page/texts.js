@@ -1,0 +1,67 @@
+// What the page says, in the language of whoever reads it. A language is one file in texts/, a flat object of keys. A
+// value is a text with {places}, or an object of texts: by plural form where it has the key "other" (the number is
+// `n`), else by `of`, such as a side or a reason.
+
+/** The languages, each in its own words. */
+export const LANGUAGES = {
+  en: "English",
+  da: "Dansk",
+  de: "Deutsch",
+  es: "Español",
+  fr: "Français",
+  is: "Íslenska",
+  sv: "Svenska",
+};
+
+function chosen() {
+  try {
+    const kept = localStorage.getItem("language");
+    if (kept in LANGUAGES) return kept;
+  } catch {
+    /* then the browser's languages say it */
+  }
+  const wanted = navigator.languages.map((tag) => tag.split("-")[0]);
+  return wanted.find((code) => code in LANGUAGES) ?? "en";
+}
+
+/** The language that the page speaks, as a code. */
+export const language = chosen();
+
+const response = await fetch(new URL(`texts/${language}.json`, import.meta.url));
+if (!response.ok) throw new Error(`texts/${language}.json: ${response.status}`);
+const texts = await response.json();
+const plural = new Intl.PluralRules(language);
+const numbers = new Intl.NumberFormat(language);
+const shares = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
+
+/** A share of one in percent. */
+export const percent = (share) => shares.format(share);
+
+/** A number as the language writes it. */
+export const number = (value) => numbers.format(value);
+
+/** The text of a key, with values in its places; numbers are written as the language writes them. */
+export function t(key, values = {}) {
+  let text = texts[key];
+  if (typeof text === "object") {
+    text = "other" in text && "n" in values ? (text[plural.select(values.n)] ?? text.other) : text[values.of];
+  }
+  if (typeof text !== "string") return key;
+  return text.replace(/\{(\w+)\}/g, (_, name) =>
+    typeof values[name] === "number" ? number(values[name]) : values[name],
+  );
+}
+
+/** Whether there is a text of this key. */
+export const has = (key) => key in texts;
+
+/** Writes the texts of what the HTML marks: `data-t` its text, `data-t-label` its label, `data-t-title` its title. */
+function write() {
+  document.documentElement.lang = language;
+  for (const element of document.querySelectorAll("[data-t]")) element.textContent = t(element.dataset.t);
+  for (const element of document.querySelectorAll("[data-t-label]"))
+    element.setAttribute("aria-label", t(element.dataset.tLabel));
+  for (const element of document.querySelectorAll("[data-t-title]")) element.title = t(element.dataset.tTitle);
+}
+
+write();

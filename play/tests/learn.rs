@@ -1,0 +1,334 @@
+//! The lessons and the puzzles as a person meets them, in a headless Chromium, on a large screen and on a phone.
+//!
+//! Needs `chromium` and `chromedriver`; where they are missing the tests say so and pass. With `HNEFI_PICTURES` pictures
+//! of the pages are kept.
+
+mod driver;
+mod http;
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use driver::Browser;
+use hnefi_engine::{Move, Preset};
+use hnefi_play::web::WebConfig;
+use hnefi_puzzles::{Puzzle, Theme, shipped};
+use serde_json::{Value, json};
+
+use http::{get, post, serve};
+
+/// A browser, or a word on why there is none.
+fn browser() -> Option<Browser> {
+    let browser = Browser::start();
+    if browser.is_none() {
+        println!("skipped: no browser; install chromium and chromium-driver");
+    }
+    browser
+}
+
+fn course(address: SocketAddr, rules: &str) -> Value {
+    get(address, &format!("/api/lessons?rules={rules}")).ok()
+}
+
+/// Moves a piece by pressing it and where it goes.
+fn play(browser: &Browser, mv: &str) {
+    let (from, to) = squares(mv);
+    browser.until(&format!("document.querySelector('[data-square={from}].movable')"));
+    browser.click(&format!("[data-square={from}]"));
+    browser.click(&format!("[data-square={to}]"));
+}
+
+/// The names of both squares of a move such as `a10a11`.
+fn squares(mv: &str) -> (&str, &str) {
+    let second = mv[1..].find(|letter: char| letter.is_ascii_alphabetic()).expect("two squares") + 1;
+    mv.split_at(second)
+}
+
+fn says(browser: &Browser, kind: &str) {
+    browser.until(&format!("document.querySelector('#status').dataset.kind === '{kind}'"));
+}
+
+const TOO_WIDE: &str = "document.documentElement.scrollWidth > innerWidth";
+
+#[test]
+fn courses_by_requests() {
+    let address = serve(WebConfig::default());
+    for preset in Preset::ALL {
+        let course = course(address, preset.name());
+        assert_eq!(course["rules"]["name"], preset.name());
+        for lesson in course["lessons"].as_array().expect("lessons") {
+            for (number, exercise) in lesson["exercises"].as_array().expect("exercises").iter().enumerate() {
+                let body = json!({ "rules": preset.name(), "lesson": lesson["id"], "exercise": number,
+                    "move": exercise["solution"] });
+                let answer = post(address, "/api/lessons/attempt", &body).ok();
+                assert_eq!(answer["fulfilled"], true, "{preset}: {}", exercise["id"]);
+            }
+        }
+    }
+    get(address, "/api/lessons?rules=chess").refused(400, "chess");
+    get(address, "/api/lessons").refused(400, "rules");
+    let asked = json!({ "rules": "brandubh", "lesson": "moves", "exercise": 0, "move": "b2d3" });
+    post(address, "/api/lessons/attempt", &asked).refused(400, "illegal");
+    let asked = json!({ "rules": "brandubh", "lesson": "moves", "exercise": 0, "move": "b2b6", "fen": "" });
+    post(address, "/api/lessons/attempt", &asked).refused(400, "unknown field `fen`");
+}
+
+#[test]
+fn puzzles_by_requests() {
+    let address = serve(WebConfig::default());
+    let book = get(address, "/api/puzzles").ok();
+    assert_eq!(book["puzzles"].as_array().expect("puzzles").len(), shipped().len());
+    let puzzle = shipped().into_iter().find(|puzzle| puzzle.line.len() == 5).expect("a puzzle of three moves");
+    let path = format!("/api/puzzles/{}", puzzle.id);
+    let set = get(address, &path).ok();
+    assert_eq!(set["scene"]["fen"], puzzle.fen);
+    assert!(set.get("line").is_none() && set.get("answers").is_none());
+    let text = |mv: Move| mv.text(puzzle.rules.rules().size());
+    let mut moves = Vec::new();
+    for (index, &mv) in puzzle.line.iter().step_by(2).enumerate() {
+        moves.push(text(mv));
+        let answer = post(address, &format!("{path}/attempt"), &json!({ "moves": moves })).ok();
+        assert_eq!(answer["verdict"], ["right", "right", "solved"][index]);
+    }
+    let rest = post(address, &format!("{path}/solution"), &json!({ "moves": [text(puzzle.line[0])] })).ok();
+    assert_eq!(rest["frames"].as_array().map(Vec::len), Some(3));
+    post(address, &format!("{path}/attempt"), &json!({ "moves": [] })).refused(400, "no moves");
+    post(address, &format!("{path}/solution"), &json!({ "moves": moves })).refused(409, "solved already");
+    get(address, "/api/puzzles/0").refused(404, "no such puzzle");
+}
+
+#[test]
+fn the_course_of_brandubh_is_played_through() {
+    let Some(browser) = browser() else { return };
+    let address = serve(WebConfig::default());
+    let course = course(address, "brandubh");
+    browser.size(1280, 860, 1.0);
+    browser.open(&format!("http://{address}/"));
+    browser.until("document.querySelector('#to-learn')");
+    browser.click("#to-learn");
+    browser.until("Boolean(document.querySelector('#lesson-title')?.textContent)");
+    browser.keep_picture("learn-board.png");
+    let lessons = course["lessons"].as_array().expect("lessons");
+    for lesson in lessons {
+        let id = lesson["id"].as_str().expect("an id");
+        for exercise in lesson["exercises"].as_array().expect("exercises") {
+            browser.until(&format!("location.hash === '#brandubh/{id}'"));
+            if exercise["id"] == "capture_attackers" {
+                play(&browser, "f2e2");
+                says(&browser, "wrong");
+                assert!(browser.text("#status").contains("Nothing was captured"), "{}", browser.text("#status"));
+                browser.until("document.querySelector('[data-square=f2].movable')");
+            }
+            play(&browser, exercise["solution"].as_str().expect("a move"));
+            says(&browser, "right");
+            browser.keep_picture(&format!("learn-{}.png", exercise["id"].as_str().expect("an id")));
+            browser.click("#next.main");
+            browser.until("document.querySelector('#status').dataset.kind !== 'right'");
+        }
+        if lesson["exercises"].as_array().expect("exercises").is_empty() {
+            browser.click("#next.main");
+        }
+    }
+    browser.until("location.hash === '#brandubh/finish'");
+    let all = lessons.len();
+    assert!(browser.text("#progress").contains(&format!("{all} of {all}")), "{}", browser.text("#progress"));
+    browser.keep_picture("learn-finish.png");
+    // What is done is still so after a reload.
+    browser.open(&format!("http://{address}/learn.html"));
+    browser.until("Boolean(document.querySelector('#progress')?.textContent)");
+    assert!(browser.text("#progress").contains(&format!("{all} of {all}")), "{}", browser.text("#progress"));
+    // Another ruleset, and a position that others have played to.
+    browser.open(&format!("http://{address}/learn.html#copenhagen/repetition"));
+    browser.until("document.querySelector('#status').textContent.includes('You play the defenders')");
+    browser.keep_picture("learn-copenhagen.png");
+    browser.click("#show");
+    says(&browser, "right");
+    // The first game.
+    browser.open(&format!("http://{address}/learn.html#brandubh/finish"));
+    browser.until("document.querySelector('#finish a')");
+    browser.click("#finish a");
+    browser.until("document.querySelector('.squares .movable')");
+    assert!(browser.text("#status").contains("you play the defenders"), "{}", browser.text("#status"));
+    browser.check_console();
+}
+
+/// The words between quotes.
+fn quoted(source: &str) -> impl Iterator<Item = &str> {
+    source.split('"').skip(1).step_by(2)
+}
+
+#[test]
+fn every_lesson_has_its_words_and_no_words_are_left_over() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web/page/texts/en.json");
+    let texts: Value = serde_json::from_str(&std::fs::read_to_string(page).expect("a text")).expect("texts");
+    let texts = texts.as_object().expect("texts by key");
+    let lessons = Path::new(env!("CARGO_MANIFEST_DIR")).join("../board/src/lessons");
+    let source = |name: &str| std::fs::read_to_string(lessons.join(name)).expect("a source");
+    // Keys of the lessons and their paragraphs, and keys of the exercises.
+    let (course, exercises) = (source("course.rs"), source("exercises.rs"));
+    let is_id = |word: &&str| word.len() > 2 && word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_');
+    let mut wanted: BTreeSet<String> =
+        ["lesson.finish", "teach.finish.plan", "teach.finish.play"].map(str::to_owned).into();
+    for word in quoted(&course) {
+        wanted.insert(if word.contains('.') { format!("teach.{word}") } else { format!("lesson.{word}") });
+    }
+    for word in quoted(&exercises).filter(is_id) {
+        wanted.extend([format!("task.{word}"), format!("done.{word}")]);
+    }
+    wanted.extend(Theme::ALL.iter().flat_map(|theme| [format!("theme.{theme}"), format!("set.{theme}")]));
+    let families = ["lesson.", "teach.", "task.", "done.", "theme.", "set."];
+    let found: BTreeSet<String> =
+        texts.keys().filter(|key| families.iter().any(|family| key.starts_with(family))).cloned().collect();
+    assert_eq!(found, wanted);
+    for preset in Preset::ALL {
+        let rules = preset.rules();
+        for time in [rules.repetition_occurrence, rules.draw_fort_occurrence] {
+            assert!(time == 0 || texts["learn.time"][time.to_string()].is_string(), "{preset}: {time}");
+        }
+    }
+}
+
+/// The puzzle on the board.
+fn puzzle(browser: &Browser) -> Puzzle {
+    let id = browser.until("document.querySelector('#board').dataset.puzzle");
+    shipped().into_iter().find(|puzzle| id == puzzle.id.as_str()).expect("a shipped puzzle")
+}
+
+/// Plays the line of the puzzle on the board.
+fn solve(browser: &Browser) {
+    let puzzle = puzzle(browser);
+    for mv in puzzle.line.iter().step_by(2) {
+        play(browser, &mv.text(puzzle.rules.rules().size()));
+        says(browser, "right");
+    }
+    browser.until("document.querySelector('#next').classList.contains('main')");
+}
+
+fn number(browser: &Browser, tile: &str) -> String {
+    browser.text(&format!("#puzzles-{tile} dd"))
+}
+
+#[test]
+fn five_puzzles_are_solved_and_the_streak_is_kept() {
+    let Some(browser) = browser() else { return };
+    let address = serve(WebConfig::default());
+    browser.size(1280, 860, 1.0);
+    browser.open(&format!("http://{address}/puzzles.html#brandubh"));
+    browser.until("document.querySelector('#board').dataset.puzzle");
+    browser.run(
+        "const theme = document.querySelector('#theme-choice'); theme.value = 'escape'; \
+        theme.dispatchEvent(new Event('change'));",
+    );
+    browser.until("document.querySelector('#task').textContent.includes('Escape')");
+    browser.keep_picture("puzzle.png");
+    for count in 1..=5 {
+        solve(&browser);
+        assert_eq!(number(&browser, "streak"), count.to_string());
+        if count == 1 {
+            browser.keep_picture("puzzle-solved.png");
+        }
+        browser.click("#next");
+        browser.until("!document.querySelector('#next').classList.contains('main')");
+    }
+    browser.open(&format!("http://{address}/puzzles.html"));
+    browser.until("document.querySelector('#board').dataset.puzzle");
+    assert_eq!((number(&browser, "streak"), number(&browser, "solved")), ("5".to_owned(), "5".to_owned()));
+    assert_eq!(browser.run("return document.querySelector('#rules').value;"), "brandubh");
+
+    // A wrong move ends the streak and may be followed by the right one.
+    let set = puzzle(&browser);
+    let answer = set.answers[0].text(set.rules.rules().size());
+    let other = format!(
+        "const piece = [...document.querySelectorAll('.movable')].find((one) => one.dataset.square !== '{}'); \
+         return piece.dataset.square;",
+        squares(&answer).0
+    );
+    let from = browser.run(&other);
+    browser.click(&format!("[data-square={}]", from.as_str().expect("a square")));
+    browser.click(".squares [aria-label$=target]");
+    says(&browser, "wrong");
+    assert_eq!(number(&browser, "streak"), "0");
+    browser.keep_picture("puzzle-wrong.png");
+    solve(&browser);
+    assert_eq!((number(&browser, "streak"), number(&browser, "best")), ("0".to_owned(), "5".to_owned()));
+
+    // A hint points at the piece, a solution is played, and the position goes to the board.
+    browser.click("#next");
+    browser.until("!document.querySelector('#hint').disabled");
+    browser.click("#hint");
+    browser.until("document.querySelector('.marks .hint')");
+    browser.click("#solution");
+    browser.until("document.querySelector('#next').classList.contains('main')");
+    assert!(browser.text("#status").contains("The solution is"), "{}", browser.text("#status"));
+    let fen = puzzle(&browser).fen;
+    browser.click("#look");
+    browser.until(&format!("document.querySelector('#fen')?.textContent === {}", json!(fen)));
+    browser.check_console();
+}
+
+#[test]
+fn on_a_phone_everything_has_its_place() {
+    let Some(browser) = browser() else { return };
+    let address = serve(WebConfig::default());
+    for (theme, suffix) in [("light", ""), ("dark", "-dark")] {
+        browser.prefer("prefers-color-scheme", theme);
+        browser.size(390, 844, 2.0);
+        for (page, name) in [
+            ("learn.html#brandubh/board", "phone-learn-board"),
+            ("learn.html#copenhagen/shieldwall", "phone-learn-wall"),
+            ("learn.html#tablut/finish", "phone-learn-finish"),
+            ("puzzles.html#copenhagen", "phone-puzzle"),
+        ] {
+            browser.open("about:blank");
+            browser.open(&format!("http://{address}/{page}"));
+            browser.until("document.querySelectorAll('.squares button').length");
+            browser.until("!document.querySelector('[aria-busy]')");
+            assert_eq!(browser.run(&format!("return {TOO_WIDE};")), false, "{page}");
+            browser.keep_picture(&format!("{name}{suffix}.png"));
+        }
+        browser.size(1280, 860, 1.0);
+        for (page, name) in [("learn.html#copenhagen/fort", "learn"), ("puzzles.html#copenhagen", "puzzles")] {
+            browser.open("about:blank");
+            browser.open(&format!("http://{address}/{page}"));
+            browser.until("document.querySelector('.movable')");
+            browser.keep_picture(&format!("{name}{suffix}.png"));
+        }
+    }
+    // On a phone a lesson begins with its words; further positions of it stand at the top.
+    browser.size(390, 844, 2.0);
+    browser.open("about:blank");
+    browser.open(&format!("http://{address}/learn.html#brandubh/capture"));
+    let top = |selector: &str| format!("document.querySelector('{selector}').getBoundingClientRect().top");
+    browser.until(&format!("document.querySelector('.movable') && {} < {}", top("#words"), top("#board")));
+    browser.click("#next");
+    browser.until(&format!("{} > {} && scrollY === 0", top("#words"), top("#board")));
+    // Sideways the board takes the height and the words stand beside it.
+    browser.size(844, 390, 2.0);
+    browser.open("about:blank");
+    browser.open(&format!("http://{address}/learn.html#copenhagen/shieldwall"));
+    browser.until("document.querySelector('.movable')");
+    assert_eq!(browser.run(&format!("return {TOO_WIDE};")), false);
+    browser.keep_picture("phone-learn-sideways.png");
+    browser.size(820, 1180, 1.0);
+    browser.open(&format!("http://{address}/puzzles.html"));
+    browser.until("document.querySelector('.movable')");
+    browser.keep_picture("tablet-puzzle.png");
+    browser.check_console();
+}
+
+#[test]
+fn a_lesson_by_keys_alone() {
+    let Some(browser) = browser() else { return };
+    let address = serve(WebConfig::default());
+    browser.size(1280, 860, 1.0);
+    browser.open(&format!("http://{address}/learn.html#brandubh/moves"));
+    browser.until("document.querySelector('[data-square=b2].movable')");
+    browser.run("document.querySelector('[data-square=b2]').focus();");
+    browser.type_into("[data-square=b2]", "\u{e007}");
+    browser.until("document.querySelector('.targets .target')");
+    browser.type_into("[data-square=b2]", "\u{e013}\u{e013}\u{e013}\u{e013}\u{e007}");
+    says(&browser, "right");
+    assert_eq!(browser.run("return document.querySelector('#status').getAttribute('aria-live');"), "polite");
+    browser.check_console();
+}

@@ -1,0 +1,111 @@
+//! Somebody who never saw the game, on a phone: the course, a first game, its review with two mistakes tried anew, and
+//! five puzzles.
+//!
+//! Needs `chromium` and `chromedriver`; without them the test says so and passes.
+
+mod driver;
+mod http;
+
+use hnefi_play::web::WebConfig;
+use hnefi_puzzles::shipped;
+
+use driver::Browser;
+use http::serve;
+
+/// Moves a piece by pressing it and where it goes.
+fn play(browser: &Browser, from: &str, to: &str) {
+    browser.until(&format!("document.querySelector('[data-square={from}].movable')"));
+    browser.click(&format!("[data-square={from}]"));
+    browser.click(&format!("[data-square={to}]"));
+}
+
+/// Some legal move, such as somebody makes who does not know better.
+fn some_move(browser: &Browser, number: usize) {
+    let pick = |class: &str| {
+        let script = format!(
+            "const all = [...document.querySelectorAll('{class}')]; return all[{number} % all.length].dataset.square;"
+        );
+        format!("[data-square={}]", browser.run(&script).as_str().expect("a square"))
+    };
+    const PLIES: &str = "document.querySelectorAll('#moves button.ply').length";
+    let plies = browser.run(&format!("return {PLIES};"));
+    browser.click(&pick(".squares .movable"));
+    browser.click(&pick(".squares .reachable"));
+    browser.until(&format!("{PLIES} > {plies}"));
+}
+
+#[test]
+fn a_newcomer_learns_plays_reviews_and_solves() {
+    let Some(browser) = Browser::start() else { return println!("skipped: no browser") };
+    let address = serve(WebConfig::default());
+    browser.size(390, 844, 2.0);
+    browser.open(&format!("http://{address}/"));
+    browser.until("document.querySelector('#how')?.href.endsWith('#brandubh')");
+    browser.click("#how");
+    browser.until("document.querySelector('#lesson-title')?.textContent");
+    // Whoever does not find it is shown it.
+    for _ in 0..60 {
+        if browser.run("return location.hash;") == "#brandubh/finish" {
+            break;
+        }
+        let task = browser.run("return document.querySelector('#show').offsetParent !== null;") == true;
+        if task {
+            browser.click("#show");
+            browser.until("document.querySelector('#status').dataset.kind === 'right'");
+        }
+        browser.click("#next");
+        browser.until(&format!("!{task} || document.querySelector('#status').dataset.kind !== 'right'"));
+    }
+    browser.until("document.querySelector('#finish a')");
+    browser.click("#finish a");
+
+    // The first game is against the easiest level, and lasts as long as it lasts.
+    browser.until("document.querySelector('.squares .movable')");
+    assert!(browser.text("body").contains("level 1"), "{}", browser.text("body"));
+    for number in 0..12 {
+        some_move(&browser, 7 * number + 3);
+        browser.until("document.querySelector('.squares .movable') || document.querySelector('.status.ended')");
+        if browser.run("return Boolean(document.querySelector('.status.ended'));") == true {
+            break;
+        }
+    }
+    if browser.run("return Boolean(document.querySelector('.status.ended'));") == false {
+        browser.click("#resign");
+        browser.click("#resign-now");
+        browser.until("document.querySelector('.status.ended')");
+    }
+    browser.click("#review");
+    browser.until("document.querySelector('#review-body .sides') && !document.querySelector('#review-body progress')");
+
+    // Two mistakes: looked at, and then played better.
+    for mistake in 0..2 {
+        let retry = format!("document.querySelectorAll('#review-body .retry')[{mistake}]");
+        browser.until(&retry);
+        browser.run(&format!("{retry}.click();"));
+        browser.until("document.querySelector('#status').textContent.includes('Find a better move')");
+        browser.click("#retry-answer");
+        browser.until("document.querySelector('.over .arrow.better')");
+        let best = browser.text("#status").rsplit("was ").next().expect("a move").trim_end_matches('.').to_owned();
+        let (from, to) = best.split_once('-').expect("a move");
+        play(&browser, from, to);
+        browser.until("document.querySelector('#status').textContent.includes('the best move')");
+        browser.click("#retry-stop");
+    }
+    assert_eq!(browser.run("return document.documentElement.scrollWidth > 390;"), false);
+
+    browser.click("#to-puzzles");
+    for _ in 0..5 {
+        let id = browser.until("document.querySelector('#board').dataset.puzzle");
+        let puzzle = shipped().into_iter().find(|puzzle| id == puzzle.id.as_str()).expect("a shipped puzzle");
+        let size = puzzle.rules.rules().size();
+        for mv in puzzle.line.iter().step_by(2) {
+            play(&browser, &mv.from().name(size), &mv.to().name(size));
+            browser.until("document.querySelector('#status').dataset.kind === 'right'");
+        }
+        browser.until("document.querySelector('#next').classList.contains('main')");
+        browser.click("#next");
+        browser.until("!document.querySelector('#next').classList.contains('main')");
+    }
+    assert_eq!(browser.text("#puzzles-solved dd"), "5");
+    browser.check_console();
+}

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# What comes from outside, thought up by a fuzzer (docs/TRUST.md): a minute for each target, or for those that are
+# named. Needs the nightly compiler; cargo-fuzz is installed. Without them the stable compiler tries the seeds and small
+# changes of them.
+#
+#     scripts/fuzz.sh [--seconds N] [TARGET...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=60
+targets=()
+while [ $# -gt 0 ]; do
+    case "$1" in
+    --seconds)
+        seconds=${2:?expected a number of seconds}
+        shift 2
+        ;;
+    -*)
+        echo "expected scripts/fuzz.sh [--seconds N] [TARGET...], found $1" >&2
+        exit 2
+        ;;
+    *)
+        [ -f "fuzz/fuzz_targets/$1.rs" ] || {
+            echo "no target $1; expected one of: $(cd fuzz/fuzz_targets && echo *.rs | sed 's/\.rs//g')" >&2
+            exit 2
+        }
+        targets+=("$1")
+        shift
+        ;;
+    esac
+done
+if [ ${#targets[@]} = 0 ]; then
+    for file in fuzz/fuzz_targets/*.rs; do targets+=("$(basename "$file" .rs)"); done
+fi
+
+instead() {
+    echo "skipped: $1; the seeds and small changes of them instead"
+    cargo test --release --manifest-path fuzz/Cargo.toml --no-default-features --target-dir target/fuzz-stable
+    exit
+}
+[ "$(uname -sm)" = "Linux x86_64" ] || instead "no fuzzer for this system"
+rustc +nightly --version >/dev/null 2>&1 || instead "no nightly compiler"
+mkdir -p target/fuzz/logs target/fuzz/artifacts
+echo 'fn main() {}' | rustc +nightly -Zsanitizer=address -o target/fuzz/sanitized - 2>/dev/null ||
+    instead "no AddressSanitizer"
+command -v c++ >/dev/null || instead "no C++ compiler for libFuzzer"
+PATH=$PATH:$PWD/target/tools/bin
+command -v cargo-fuzz >/dev/null || cargo install --quiet --locked --version 0.13.2 --root target/tools cargo-fuzz ||
+    instead "cargo-fuzz could not be installed"
+
+cargo +nightly fuzz build --target-dir target/fuzz
+built=target/fuzz/x86_64-unknown-linux-gnu/release
+for target in "${targets[@]}"; do
+    corpus=target/fuzz/corpus/$target log=target/fuzz/logs/$target.log
+    mkdir -p "$corpus"
+    if ! HNEFI_SEEDS=$corpus "$built/$target" "$corpus" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1500 \
+        -max_len=16384 -use_value_profile=1 -print_final_stats=1 -artifact_prefix="target/fuzz/artifacts/$target-" \
+        >"$log" 2>&1; then
+        tail -n 40 "$log"
+        echo "$target: found something; again with: $built/$target FILE (of target/fuzz/artifacts), log in $log"
+        exit 1
+    fi
+    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    coverage=$(grep -o 'cov: [0-9]*' "$log" | tail -n 1)
+    echo "$target: $runs inputs, $coverage"
+done
