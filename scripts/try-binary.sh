@@ -55,5 +55,5 @@ done
 exec 3<>"/dev/tcp/${address%:*}/${address##*:}"
 printf 'GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n' "$address" >&3
 page=$(cat <&3)
-case $page in *"200 OK"*"<title>"*) ;; *) fail "the page at http://$address/ is not a page: ${page:0:300}" ;; esac
+case $page in *"200 OK"*"</title>"*) ;; *) fail "the page at http://$address/ is not a page: ${page:0:300}" ;; esac
 echo "tried without Rust: $(run --version)"
