@@ -19,7 +19,9 @@ pub use export::{
 };
 pub use hnefi_record::{GameId, PgnReader, TextError};
 pub use import::{Imported, LeftOut, RecordedGames, import, recorded_games};
-pub use judge::{Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Rate, SideJudgement, judge};
+pub use judge::{
+    Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Phases, Rate, SideJudgement, judge,
+};
 pub use lines::BoundedLines;
 pub use place::{check_new_file, check_new_folder, write_new_file};
 pub use reference::write_reference;

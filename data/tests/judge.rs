@@ -124,6 +124,14 @@ fn calibration_is_the_mean_squared_difference() {
     assert!((value.brier.mean - squares / count as f64).abs() < 1e-9);
     let counted: Vec<_> = value.deciles.iter().map(|bin| bin.observed.map_or(0, |rate| rate.positions)).collect();
     assert_eq!(counted, bins);
+    // Thirds of the games by plies, whose squares add up to those of all positions.
+    let thirds = found.phases.value.map(|third| third.expect("finished games").brier);
+    let first = games.iter().map(|game| (0..game.plies.len()).filter(|ply| ply * 3 < game.plies.len()).count());
+    assert_eq!(thirds[0].positions, first.sum::<usize>());
+    assert_eq!(thirds.iter().map(|third| third.positions).sum::<usize>(), count);
+    let sum: f64 = thirds.iter().map(|third| third.mean * third.positions as f64).sum();
+    assert!((sum - squares).abs() < 1e-6);
+    assert_eq!(found.phases.searched_value, [None, None, None]);
 }
 
 #[test]

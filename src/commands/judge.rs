@@ -94,12 +94,21 @@ fn print(out: &mut impl Write, judgement: &Judgement, playouts: Option<u32>) -> 
     writeln!(
         out,
         "{:<22} {:>9} {:>16} {:>13} {:>9} {:>16}",
-        "to move", "positions", "Brier score", "of the mean", "predicted", "observed"
+        "to move, part of game", "positions", "Brier score", "of the mean", "predicted", "observed"
     )?;
     for (name, side) in sides {
         calibration(out, &format!("{name}, network"), side.value.as_ref())?;
         if let Some(playouts) = playouts {
             calibration(out, &format!("{name}, {playouts} playouts"), side.searched_value.as_ref())?;
+        }
+    }
+    let phases = &judgement.phases;
+    let thirds =
+        ["first third", "second third", "last third"].into_iter().zip(&phases.value).zip(&phases.searched_value);
+    for ((name, value), searched_value) in thirds {
+        calibration(out, &format!("{name}, network"), value.as_ref())?;
+        if let Some(playouts) = playouts {
+            calibration(out, &format!("{name}, {playouts} playouts"), searched_value.as_ref())?;
         }
     }
     for (name, side) in sides {

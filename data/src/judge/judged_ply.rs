@@ -17,6 +17,8 @@ pub(super) struct JudgedPly {
     pub(super) game: usize,
     /// Side to move.
     pub(super) side: Side,
+    /// Third of the recorded game, 0 to 2, by plies.
+    pub(super) third: usize,
     /// Number of legal moves.
     pub(super) legal: usize,
     /// Number of moves with a higher prior than the move played.
@@ -101,6 +103,7 @@ impl<'a> Judge<'a> {
                 judged.push(JudgedPly {
                     game: index,
                     side,
+                    third: third(judged.len(), game.plies.len()),
                     legal: played.moves.len(),
                     rank: rank_by_prior(&played.moves, self.answers.priors(row), played.mv),
                     searched_rank: None,
@@ -180,6 +183,11 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// The third of a game of `plies` plies that ply number `ply`, from 0, is in.
+fn third(ply: usize, plies: usize) -> usize {
+    3 * ply / plies
+}
+
 /// Number of moves with a higher prior than `mv`; among equal priors, earlier generated moves count as higher.
 fn rank_by_prior(moves: &[Move], priors: &[f32], mv: Move) -> usize {
     let Some(own) = moves.iter().position(|&known| known == mv) else { return moves.len() };
@@ -195,6 +203,14 @@ mod tests {
     use hnefi_engine::Preset;
 
     use super::*;
+
+    #[test]
+    fn thirds_of_a_game() {
+        let thirds = |plies| (0..plies).map(|ply| third(ply, plies)).collect::<Vec<_>>();
+        assert_eq!(thirds(1), [0]);
+        assert_eq!(thirds(2), [0, 1]);
+        assert_eq!(thirds(9), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+    }
 
     #[test]
     fn ranks_count_better_moves_and_break_ties_by_order() {

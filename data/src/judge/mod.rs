@@ -63,6 +63,18 @@ pub struct Judgement {
     pub attackers: SideJudgement,
     /// Positions with the defenders to move.
     pub defenders: SideJudgement,
+    /// The values, by parts of the game.
+    pub phases: Phases,
+}
+
+/// Calibration of the values in the parts of a game, by plies of its record, over games that ended; `None` without
+/// positions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Phases {
+    /// The raw value in the first, second and last third.
+    pub value: [Option<Calibration>; 3],
+    /// The search's value in the first, second and last third.
+    pub searched_value: [Option<Calibration>; 3],
 }
 
 /// The positions with one side (or either) to move.
@@ -181,6 +193,18 @@ pub fn judge(
         both: of(None),
         attackers: of(Some(Side::Attackers)),
         defenders: of(Some(Side::Defenders)),
+        phases: Phases {
+            value: thirds(&all.judged, |ply| Some(ply.score)),
+            searched_value: thirds(&all.judged, |ply| ply.searched_score),
+        },
+    })
+}
+
+/// Calibration in each third of the games.
+fn thirds(judged: &[JudgedPly], score: fn(&JudgedPly) -> Option<f64>) -> [Option<Calibration>; 3] {
+    std::array::from_fn(|third| {
+        let inside = judged.iter().filter(|ply| ply.third == third);
+        Calibration::of(inside.filter_map(|ply| Some((ply.game, score(ply)?, ply.result?))).collect())
     })
 }
 
