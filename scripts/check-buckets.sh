@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs in buckets of servers on this machine (docs/SCALING.md): the store's contract, and a tiny run of a trainer and two
-# workers, during which the server is killed, or stopped, and started again.
+# Runs in buckets of servers on this machine (docs/SCALING.md): the store's contract, and a tiny run of a trainer and
+# two workers, during which the server is killed, or stopped, and started again.
 #
 #     scripts/check-buckets.sh [--binary target/release/hnefi] [SERVER...]
 #     scripts/check-buckets.sh [--binary target/release/hnefi] measure     # games with 1, 2 and 4 workers on SeaweedFS

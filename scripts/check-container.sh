@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the image of the Dockerfile with buildah and tries the program in it.
-#     scripts/check-container.sh --archive FILE      # the program of scripts/build-release.sh instead of the first stage
+#     scripts/check-container.sh --archive FILE      # the program of scripts/build-release.sh, not the first stage
 #     scripts/check-container.sh --full              # every step of the Dockerfile, compiling with burn
 # No registry of images is asked: Debian's own bootstrap makes the base image, and the installed Rust toolchain goes on
 # top of it for the first stage. Needs root, and Debian's buildah and debootstrap. All files lie under target/container.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Other people's tools read what we write: pandas, pyarrow, NumPy and Hugging Face datasets the exports, ONNX Runtime the
-# networks, TensorBoard the event files, safetensors the weights. Needs python3 with venv and pip; everything is installed
-# under target/.
+# Other people's tools read what we write: pandas, pyarrow, NumPy and Hugging Face datasets the exports, ONNX Runtime
+# the networks, TensorBoard the event files, safetensors the weights. Needs python3 with venv and pip; everything is
+# installed under target/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v python3 >/dev/null; then

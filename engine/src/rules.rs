@@ -205,8 +205,8 @@ impl Rules {
         self.layout.size()
     }
 
-    /// Whether the board has the same size as under `other`, and the king the same goal: a network that knows one of two
-    /// such games knows something about the other.
+    /// Whether the board has the same size as under `other`, and the king the same goal: a network that knows one of
+    /// two such games knows something about the other.
     pub fn resembles(&self, other: &Rules) -> bool {
         (self.size(), self.escape) == (other.size(), other.escape)
     }

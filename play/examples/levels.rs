@@ -4,8 +4,8 @@
 //!
 //! Neighbours on the list of players (random moves, alpha-beta searches, the levels of the shipped network) and
 //! neighbours but one play GAMES games, every opening of two random plies once with either side. The ratings are fitted
-//! to all of them. LEVELS bounds how many levels play. One line of JSON: the rules, and of every player the Elo with its
-//! 95 % error.
+//! to all of them. LEVELS bounds how many levels play. One line of JSON: the rules, and of every player the Elo with
+//! its 95 % error.
 
 use std::sync::Mutex;
 

@@ -4,7 +4,8 @@
 //! [`plain::run`] line by line over any reader and writer; players think in threads of their own, the [`Thinker`]s.
 //! [`web`] serves boards to browsers. All three drive a [`Session`], which knows the game, its moves back and forth and
 //! how it ended, and nothing about screens. [`watch`] shows how a training run is doing. [`uci::run`] puts a checkpoint
-//! behind a text protocol for other programs; [`online::run`] seats a player at a server of the protocol of hnefatafl.org.
+//! behind a text protocol for other programs; [`online::run`] seats a player at a server of the protocol of
+//! hnefatafl.org.
 
 pub mod online;
 pub mod plain;

@@ -1,7 +1,7 @@
 //! The lessons and the puzzles as a person meets them, in a headless Chromium, on a large screen and on a phone.
 //!
-//! Needs `chromium` and `chromedriver`; where they are missing the tests say so and pass. With `HNEFI_PICTURES` pictures
-//! of the pages are kept.
+//! Needs `chromium` and `chromedriver`; where they are missing the tests say so and pass. With `HNEFI_PICTURES`
+//! pictures of the pages are kept.
 
 mod driver;
 mod http;

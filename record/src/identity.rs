@@ -9,10 +9,10 @@ use crate::GameRecord;
 
 /// The id of a game: the SHA-256 of its board size, start and moves.
 ///
-/// The hashed text is `N\nFEN\nMOVES`: the side of the board, the FEN of the start as [`Position::fen`] writes it (empty
-/// for the start that all rules but Historical Hnefatafl have on this board) and the moves as `a4b4` separated by
-/// spaces. The number of the game and its run are not hashed, so copies of a game have one id and are in the same split,
-/// in whichever notation their FEN was.
+/// The hashed text is `N\nFEN\nMOVES`: the side of the board, the FEN of the start as [`Position::fen`] writes it
+/// (empty for the start that all rules but Historical Hnefatafl have on this board) and the moves as `a4b4` separated
+/// by spaces. The number of the game and its run are not hashed, so copies of a game have one id and are in the same
+/// split, in whichever notation their FEN was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GameId([u8; 32]);
 

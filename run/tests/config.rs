@@ -4,12 +4,11 @@ use hnefi_engine::Preset;
 use hnefi_run::config::{ConfigError, KeyError, SECTIONS, TrainConfig, reference};
 use toml::{Table, Value};
 
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 4] = [
     ("quick", include_str!("../../configs/quick.toml")),
     ("brandubh", include_str!("../../configs/brandubh.toml")),
     ("copenhagen", include_str!("../../configs/copenhagen.toml")),
     ("copenhagen-gpu", include_str!("../../configs/copenhagen-gpu.toml")),
-    ("all-boards", include_str!("../../configs/all-boards.toml")),
 ];
 
 fn errors(text: &str) -> Vec<KeyError> {
@@ -149,9 +148,11 @@ fn all_faults_at_once() {
     ";
     let found: Vec<String> = errors(text).iter().map(KeyError::to_string).collect();
     for expected in [
-        "colour = 3: expected one of the sections: run, network, selfplay, search, train, budget, ladder, evaluate, stages",
+        "colour = 3: expected one of the sections: run, network, selfplay, search, train, budget, ladder, evaluate, \
+         stages",
         "run.seed = -1: expected whole number, 0 to 2^63 - 1 (seed)",
-        "run.device = \"abacus\": expected \"cpu\", \"flex\", \"cuda:N\", \"vulkan:N\", or several joined by commas (devices)",
+        "run.device = \"abacus\": expected \"cpu\", \"flex\", \"cuda:N\", \"vulkan:N\", or several joined by commas \
+         (devices)",
         "network.blocks = \"many\": expected whole number, 1 to 100 (residual blocks)",
         "network.chanels = 32: expected a key of [network]: blocks, channels, pool_every, head_channels, value_hidden, \
          role_heads; did you mean network.channels?",
@@ -180,7 +181,8 @@ fn values_that_do_not_go_together() {
     );
     assert_eq!(
         only_error("[run]\nprecision = \"int8\"\ndevice = \"flex\""),
-        "run.precision = \"int8\" with run.device = \"flex\": expected \"auto\" or \"f32\", since only the device \"cpu\" has the others"
+        "run.precision = \"int8\" with run.device = \"flex\": expected \"auto\" or \"f32\", since only the device \
+         \"cpu\" has the others"
     );
     assert_eq!(errors("[run]\nprecision = \"bf16\""), []);
     assert_eq!(errors("[run]\nprecision = \"auto\"\ndevice = \"flex,flex\""), []);
@@ -213,21 +215,15 @@ fn lists_and_tables() {
 }
 
 #[test]
-fn the_curriculum_that_is_shipped_goes_from_small_boards_to_large_ones() {
-    let config = TrainConfig::named("all-boards").unwrap();
-    let played: Vec<Vec<Preset>> =
-        (0..config.stage_count()).map(|index| config.stage(index).unwrap().selfplay.rulesets_played()).collect();
-    let largest = |presets: &Vec<Preset>| presets.iter().map(|preset| preset.rules().size().side()).max();
-    assert_eq!(played.iter().map(largest).collect::<Vec<_>>(), [7, 9, 11].map(Some));
-    assert_eq!(played[2].len(), Preset::ALL.len(), "every ruleset");
-}
-
-#[test]
 fn copenhagen_goes_from_the_small_board_to_the_network_that_is_shipped() {
     let config = TrainConfig::named("copenhagen").unwrap();
     let stages: Vec<TrainConfig> = (0..config.stage_count()).map(|index| config.stage(index).unwrap()).collect();
-    let rules: Vec<_> = stages.iter().map(|stage| stage.selfplay.rulesets[0].rules).collect();
-    assert_eq!((rules[0], rules[1], rules.last()), (Preset::Brandubh, Preset::Copenhagen, Some(&Preset::Copenhagen)));
+    let played: Vec<Vec<Preset>> = stages.iter().map(|stage| stage.selfplay.rulesets_played()).collect();
+    assert_eq!(played[0], [Preset::Brandubh]);
+    for stage in &played[1..] {
+        assert_eq!(stage.len(), Preset::ALL.len(), "every ruleset");
+    }
+    assert_eq!(stages[1].selfplay.rulesets[0].rules, Preset::Copenhagen);
     let last = stages.last().unwrap();
     assert_eq!((last.network.blocks, last.network.channels), (8, 32));
     assert!(last.train.rate_end < last.train.rate, "the rate falls at the end");
@@ -240,7 +236,7 @@ fn what_is_no_toml_and_what_is_not_there() {
     assert!(message.contains("line 1"), "{message}");
     let message = TrainConfig::load("no-such-config").unwrap_err().to_string();
     assert!(message.contains("no-such-config"), "{message}");
-    assert!(message.contains("one of quick, brandubh, copenhagen, copenhagen-gpu, all-boards"), "{message}");
+    assert!(message.contains("one of quick, brandubh, copenhagen, copenhagen-gpu"), "{message}");
 }
 
 #[test]

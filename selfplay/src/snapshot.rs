@@ -30,8 +30,8 @@ pub(super) struct GameBatchState {
     pub(super) counters: Counters,
 }
 
-/// Reads the slots of a batch. An empty one is a byte of the file and takes hundreds in memory, so more than a batch has
-/// are refused while they are read.
+/// Reads the slots of a batch. An empty one is a byte of the file and takes hundreds in memory, so more than a batch
+/// has are refused while they are read.
 fn slots<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option<GameRecord>>, D::Error> {
     struct Slots;
 

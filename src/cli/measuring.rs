@@ -75,7 +75,10 @@ pub struct LadderArgs {
     #[arg(value_name = "RUN|URL")]
     pub run: Location,
     /// Play the run's own ladder, as its configuration describes it, while it is trained, until Ctrl-C; any number may.
-    #[arg(long, conflicts_with_all = ["checkpoints", "previous", "opponents", "rules", "games", "playouts", "seed", "show"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["checkpoints", "previous", "opponents", "rules", "games", "playouts", "seed", "show"]
+    )]
     pub follow: bool,
     #[command(flatten)]
     pub store: StoreArgs,

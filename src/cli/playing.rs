@@ -63,7 +63,13 @@ pub struct PlayArgs {
 pub struct ServeArgs {
     /// With --web: port to listen at, or address and port. At another address than this machine's own, everybody who
     /// can reach it can use the page.
-    #[arg(long, value_name = "[ADDRESS:]PORT", default_value = "127.0.0.1:8037", requires = "web", value_parser = listen)]
+    #[arg(
+        long,
+        value_name = "[ADDRESS:]PORT",
+        default_value = "127.0.0.1:8037",
+        requires = "web",
+        value_parser = listen
+    )]
     pub listen: SocketAddr,
     /// With --web: a host name of this machine besides localhost; may be repeated.
     #[arg(long, value_name = "NAME", requires = "web")]
@@ -139,7 +145,11 @@ pub struct OnlineArgs {
     #[arg(long, value_name = "HOST[:PORT]", default_value = "hnefatafl.org")]
     pub server: String,
     /// Ask for this game, which somebody else offers, instead of offering games.
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["games", "side", "rated", "minutes", "increment", "untimed"])]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        conflicts_with_all = ["games", "side", "rated", "minutes", "increment", "untimed"]
+    )]
     pub join: Option<u128>,
     /// Games to offer, one after another.
     #[arg(long, default_value_t = 1)]

@@ -12,7 +12,7 @@ use hnefi_run::store::{Location, RetryPolicy, StoreWatch};
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub struct TrainArgs {
-    /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu, all-boards) or a TOML file.
+    /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu) or a TOML file.
     #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
     pub config: String,
     #[command(flatten)]
@@ -82,7 +82,12 @@ pub struct StoreArgs {
     #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub store_timeout: u64,
     /// Seconds without an answer after which a bucket is an error.
-    #[arg(long, default_value_t = 3600, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    #[arg(
+        long,
+        default_value_t = 3600,
+        value_name = "SECONDS",
+        value_parser = clap::value_parser!(u64).range(1..=10_000_000)
+    )]
     pub store_patience: u64,
 }
 
@@ -146,7 +151,12 @@ pub struct WorkerArgs {
     #[arg(long)]
     pub games_in_flight: Option<usize>,
     /// Seconds between two uploads of finished games, and between two looks for a newer network.
-    #[arg(long, default_value_t = 30, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(
+        long,
+        default_value_t = 30,
+        value_name = "SECONDS",
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
     pub bring_seconds: u64,
     /// Wait for a run that has not begun yet.
     #[arg(long)]

@@ -34,7 +34,8 @@ pub fn run(args: ImportArgs) -> anyhow::Result<()> {
     println!("{} games, {plies} plies, {finished} with a result; {left_out} left out", games.len());
     if played_on > 0 {
         println!(
-            "{played_on} games went on where the ruleset ends them: their records ignore repetition, draw forts and the no-capture draw"
+            "{played_on} games went on where the ruleset ends them: their records ignore repetition, draw forts and \
+             the no-capture draw"
         );
     }
     if agreed_draws > 0 {

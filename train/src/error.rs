@@ -37,7 +37,8 @@ pub enum TrainError {
     },
     /// The run was begun by an earlier version with keys that are gone.
     #[error(
-        "{place} was begun by an earlier version with keys that are gone: {keys}; it cannot go on: train in a new place with --from the old one"
+        "{place} was begun by an earlier version with keys that are gone: {keys}; it cannot go on: train in a new \
+         place with --from the old one"
     )]
     Gone {
         /// The run directory or store.
@@ -61,7 +62,8 @@ pub enum TrainError {
     },
     /// `run.json` cannot be understood.
     #[error(
-        "{file}: {problem}; expected what `train` wrote when the run began: put a copy of it back, or remove it, and the same command with the same configuration writes it again"
+        "{file}: {problem}; expected what `train` wrote when the run began: put a copy of it back, or remove it, and \
+         the same command with the same configuration writes it again"
     )]
     RunFile {
         /// The file.
@@ -93,7 +95,8 @@ pub enum TrainError {
     },
     /// A run has generations but no state to go on from.
     #[error(
-        "{place}: no readable training state for any generation ({problems}); expected at least one under state/: put a copy back, or begin a new run with its newest checkpoint (--from)"
+        "{place}: no readable training state for any generation ({problems}); expected at least one under state/: put \
+         a copy back, or begin a new run with its newest checkpoint (--from)"
     )]
     NoState {
         /// The run directory or store.
@@ -114,7 +117,8 @@ pub enum TrainError {
     Interrupted,
     /// Trainer and worker do not understand each other.
     #[error(
-        "{place}: its trainer is {program} with protocol {found}, this is {} and speaks {known}; use the same version on all machines",
+        "{place}: its trainer is {program} with protocol {found}, this is {} and speaks {known}; use the same version \
+         on all machines",
         crate::run::PROGRAM
     )]
     Protocol {
@@ -129,7 +133,8 @@ pub enum TrainError {
     },
     /// Loss or gradient were not finite several times in a row.
     #[error(
-        "training stopped at step {step}: {count} steps in a row without a finite loss and gradient (loss {loss}, gradient norm {norm}); a lower train.rate may help"
+        "training stopped at step {step}: {count} steps in a row without a finite loss and gradient (loss {loss}, \
+         gradient norm {norm}); a lower train.rate may help"
     )]
     NotFinite {
         /// The step.

@@ -104,7 +104,8 @@ pub enum CheckpointError {
     },
     /// The network was trained with an encoding of a later version of the program, or with none.
     #[error(
-        "checkpoint card {path}: encoding {found}, but this program knows encodings 1 to {ENCODING_VERSION}; use a newer one"
+        "checkpoint card {path}: encoding {found}, but this program knows encodings 1 to {ENCODING_VERSION}; use a \
+         newer one"
     )]
     Encoding {
         /// The card.

@@ -21,7 +21,8 @@ const DIGITS: usize = 8;
 pub enum JsonError {
     /// The text changed after it was written.
     #[error(
-        "its checksum is {found:08x}, and it says {said:?}; it is damaged or was edited (without its member crc32c it is taken as it is)"
+        "its checksum is {found:08x}, and it says {said:?}; it is damaged or was edited (without its member crc32c it \
+         is taken as it is)"
     )]
     Checksum {
         /// Checksum of the text.

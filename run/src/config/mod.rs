@@ -29,12 +29,11 @@ pub use sections::{
 pub use stages::{Span, Stage};
 
 /// The built-in configurations by name. The first one consists of the defaults.
-const BUILT_IN: [(&str, &str); 5] = [
+const BUILT_IN: [(&str, &str); 4] = [
     ("quick", include_str!("../../configs/quick.toml")),
     ("brandubh", include_str!("../../configs/brandubh.toml")),
     ("copenhagen", include_str!("../../configs/copenhagen.toml")),
     ("copenhagen-gpu", include_str!("../../configs/copenhagen-gpu.toml")),
-    ("all-boards", include_str!("../../configs/all-boards.toml")),
 ];
 
 /// Everything that determines a run.

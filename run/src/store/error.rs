@@ -54,7 +54,8 @@ pub enum StoreError {
     },
     /// A text is not a key.
     #[error(
-        "object key {key:?}: expected parts of letters, digits, '-', '_' and '.', none beginning with '.', joined by '/'"
+        "object key {key:?}: expected parts of letters, digits, '-', '_' and '.', none beginning with '.', joined by \
+         '/'"
     )]
     BadKey {
         /// The text given.
@@ -156,7 +157,8 @@ pub enum StoreError {
     },
     /// An object store overwrites objects that it is asked to create.
     #[error(
-        "{place}: its server has no create-only writes (PUT with If-None-Match: *), on which the order of a run rests: {problem}; expected a server that has them (docs/SCALING.md)"
+        "{place}: its server has no create-only writes (PUT with If-None-Match: *), on which the order of a run \
+         rests: {problem}; expected a server that has them (docs/SCALING.md)"
     )]
     NoCreateOnly {
         /// The place.
@@ -166,7 +168,8 @@ pub enum StoreError {
     },
     /// An object store did not answer within the retry limit.
     #[error(
-        "{place}: {what} did not succeed for {seconds} s, everything written earlier is unharmed; the last answer was: {problem}"
+        "{place}: {what} did not succeed for {seconds} s, everything written earlier is unharmed; the last answer \
+         was: {problem}"
     )]
     Unreachable {
         /// The place.

@@ -1,10 +1,10 @@
 //! An honest baseline: alpha-beta search with a hand-made evaluation.
 //!
-//! The player `alphabeta:D` deepens iteratively to `D` plies with negamax alpha-beta, a transposition table, and moves ordered by
-//! the table's move, captures, killers and history. At the horizon the evaluation of `evaluation.rs` speaks, with two
-//! exceptions: if the side to move can take or bring home the king at once, it wins; and if the king threatens to go
-//! home, the attackers' answers are tried first. There is no other quiescence search: a capture beyond the horizon is
-//! only estimated.
+//! The player `alphabeta:D` deepens iteratively to `D` plies with negamax alpha-beta, a transposition table, and moves
+//! ordered by the table's move, captures, killers and history. At the horizon the evaluation of `evaluation.rs` speaks,
+//! with two exceptions: if the side to move can take or bring home the king at once, it wins; and if the king threatens
+//! to go home, the attackers' answers are tried first. There is no other quiescence search: a capture beyond the
+//! horizon is only estimated.
 //!
 //! So that two games from one opening are not the same game, every move at the root is given a random bonus of up to
 //! [`JITTER`] hundredths of a man, which decides between moves of nearly equal value.

@@ -162,7 +162,8 @@ pub(crate) fn ancestor(path: &Path, config: &TrainConfig) -> Result<Ancestor, Tr
     }
     let network = network.grown(&there, &here, config.run.seed).map_err(|reason| {
         refuse(format!(
-            "its network is {there:?}; expected that of the configuration, {here:?}, or one that grows to it, but {reason}"
+            "its network is {there:?}; expected that of the configuration, {here:?}, or one that grows to it, but \
+             {reason}"
         ))
     })?;
     Ok(Ancestor { network, id, same_shape: false })

@@ -129,7 +129,8 @@ impl Run<'_> {
             Ok(card) => {
                 if card.id != id {
                     self.observer.warning(&format!(
-                        "{name} has other weights than the training state: the generation was trained again with another result, or one of them is of another run; it stays as it is"
+                        "{name} has other weights than the training state: the generation was trained again with \
+                         another result, or one of them is of another run; it stays as it is"
                     ));
                 }
                 return Ok(card.id);

@@ -88,7 +88,8 @@ pub enum PackError {
     },
     /// A pack unpacks to more than is allowed.
     #[error(
-        "{path}: it unpacks to more than {allowed}; expected no more of {packed} bytes (a larger limit of bytes may be given)"
+        "{path}: it unpacks to more than {allowed}; expected no more of {packed} bytes (a larger limit of bytes may \
+         be given)"
     )]
     Bomb {
         /// The first part.
