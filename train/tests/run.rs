@@ -597,6 +597,16 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     let (before, after) = (metrics(&old, 3), metrics(&new, 1));
     assert_eq!(after.training.window_generations, 2);
     assert_eq!(after.training.window_plies, before.training.window_plies + after.selfplay.training_plies);
+    // The handicaps go on where the old run left them.
+    let jobs = std::fs::read_dir(old.join("terms")).unwrap().map(|entry| entry.unwrap().path());
+    let job: serde_json::Value = serde_json::from_slice(&std::fs::read(jobs.max().unwrap()).unwrap()).unwrap();
+    let left = &job["adaptation"]["balance"][0][1];
+    assert_ne!(left["blunders"], 0.0, "one side won more of the old run's games");
+    let goes_on = serde_json::to_value(after.selfplay.handicaps["brandubh"]).unwrap();
+    for key in ["doublings", "blunders"] {
+        let (goes_on, left) = (goes_on[key].as_f64().unwrap(), left[key].as_f64().unwrap());
+        assert!((goes_on - left).abs() < 1e-6, "{key}: {goes_on} instead of {left}");
+    }
 
     // The new run stands on its own: the old one may go, and the same call without it goes on.
     let checkpoint = folder.path().join("kept");

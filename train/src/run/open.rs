@@ -68,9 +68,13 @@ impl<'a> Run<'a> {
             games.insert(generation, load_games(&rulesets, &store, generation, observer)?.unwrap_or_default());
         }
         let (fleet, save, clock) = if store.is_exclusive() {
-            open_fleet(config, &store, played_until + 1, &games, observer)?
+            let (mut fleet, save, clock) = open_fleet(config, &store, played_until + 1, &games, observer)?;
+            if played_until == 0 && save == 0 {
+                adapt_first(&mut fleet, &store, origin.as_ref(), observer)?;
+            }
+            (fleet, save, clock)
         } else {
-            (shared_fleet(config, &store, fence.epoch(), observer)?, 0, InFlight::default())
+            (shared_fleet(config, &store, fence.epoch(), origin.as_ref(), observer)?, 0, InFlight::default())
         };
 
         let checkpoint = learner.average().checkpoint(Card::new(config.network))?;
@@ -160,14 +164,35 @@ fn shared_fleet(
     config: &TrainConfig,
     store: &Store,
     epoch: u32,
+    origin: Option<&Origin>,
     observer: &dyn TrainObserver,
 ) -> Result<Fleet, TrainError> {
     let seed = rng_for(&[config.run.seed, EPOCH, u64::from(epoch)]).next_u64();
     let mut fleet = Fleet::new(&config.selfplay, &search_config(&config.search), seed);
-    if let Some((_, job)) = Job::newest_after(store, 0, &mut |text| observer.warning(text))? {
+    adapt_first(&mut fleet, store, origin, observer)?;
+    Ok(with_threads(fleet, config))
+}
+
+/// Gives a fleet without games the handicaps and the resignation rule of the run's newest job or, in a run that begins,
+/// of its origin's.
+fn adapt_first(
+    fleet: &mut Fleet,
+    store: &Store,
+    origin: Option<&Origin>,
+    observer: &dyn TrainObserver,
+) -> Result<(), TrainError> {
+    let newest = |store: &Store| Job::newest_after(store, 0, &mut |text| observer.warning(text));
+    let job = match newest(store)? {
+        Some(own) => Some(own),
+        // A checkpoint has no job, and the job of another protocol does not matter here.
+        None => origin
+            .and_then(|origin| Store::open_to_read(&origin.path).ok())
+            .and_then(|store| newest(&store).ok().flatten()),
+    };
+    if let Some((_, job)) = job {
         fleet.adapt(&job.adaptation);
     }
-    Ok(with_threads(fleet, config))
+    Ok(())
 }
 
 /// The newest readable state with its learner, or a new state for a run without generations.

@@ -1,10 +1,10 @@
 //! Beginning a run with the weights of another run.
 //!
 //! A run directory gives the weights in training, the averaged weights and the optimiser's moments of its newest
-//! generation, and the games of its replay window, which become generation 0 of the new run. A checkpoint gives only
-//! its weights, and the optimiser begins anew. In both cases steps, samples and generations count from zero. A network
-//! smaller than the configured one is grown, from its averaged weights and with a new optimiser. A network of an older
-//! encoding is converted ([`Network::in_newest_encoding`]).
+//! generation, the games of its replay window, which become generation 0 of the new run, and its handicaps and
+//! resignation rule. A checkpoint gives only its weights, and the optimiser begins anew. In both cases steps, samples
+//! and generations count from zero. A network smaller than the configured one is grown, from its averaged weights and
+//! with a new optimiser. A network of an older encoding is converted ([`Network::in_newest_encoding`]).
 
 use std::path::{Path, PathBuf};
 
