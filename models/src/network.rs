@@ -7,10 +7,17 @@ use burn::module::Module;
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::activation::relu;
+use burn::tensor::module::batch_norm_train;
 use burn::tensor::{Device, Tensor};
 use hnefi_inference::{Encoding, GLOBALS, NetworkConfig, PLANES, POLICY_PLANES, TrainPrecision};
 
 use crate::fused;
+
+/// Batch renormalisation: the most by which the deviation of a batch may differ from the running one, as a factor.
+pub(crate) const RENORM_RATIO: f32 = 3.0;
+
+/// The most by which the mean of a batch may differ from the running one, in running deviations.
+pub(crate) const RENORM_SHIFT: f32 = 5.0;
 
 /// A 3x3 convolution without bias and the batch normalisation that folds into it.
 #[derive(Module, Debug)]
@@ -33,7 +40,41 @@ impl ConvNorm {
     }
 
     fn forward(&self, x: Tensor<4>) -> Tensor<4> {
-        self.norm.forward(self.conv.forward(x))
+        let convolved = self.conv.forward(x);
+        if convolved.device().is_autodiff() {
+            renormalised(&self.norm, convolved)
+        } else {
+            self.norm.forward(convolved)
+        }
+    }
+}
+
+/// Batch renormalisation (Ioffe, arXiv 1702.03275) of `[B, C, N, N]` in training: the batch's own statistics carry the
+/// gradient, and the output is what the running statistics give, as long as the two are not too far apart. So a layer
+/// does in training what it does in play, on every board: a batch has boards of one size, whose statistics differ from
+/// another's, and there is one set of running statistics for all.
+///
+/// Moves the running statistics.
+fn renormalised(norm: &BatchNorm, x: Tensor<4>) -> Tensor<4> {
+    let device = x.device();
+    let [gamma, beta] = [&norm.gamma, &norm.beta].map(|parameter| parameter.val());
+    let batch = batch_norm_train(x, gamma.ones_like(), beta.zeros_like(), norm.epsilon);
+    let [mean, variance] = [batch.mean.detach(), batch.variance.detach()];
+    let [running_mean, running_variance] =
+        [&norm.running_mean, &norm.running_var].map(|running| running.value_sync().to_device(&device));
+    let running_deviation = running_variance.clone().add_scalar(norm.epsilon).sqrt();
+    let ratio = variance.clone().add_scalar(norm.epsilon).sqrt() / running_deviation.clone();
+    let ratio = ratio.clamp(1.0 / RENORM_RATIO, RENORM_RATIO);
+    let shift = ((mean.clone() - running_mean.clone()) / running_deviation).clamp(-RENORM_SHIFT, RENORM_SHIFT);
+    move_running(norm, [running_mean, running_variance], [mean, variance]);
+    let per_channel = |values: Tensor<1>| values.reshape([1, -1, 1, 1]);
+    batch.output * per_channel(gamma.clone() * ratio) + per_channel(beta + gamma * shift)
+}
+
+/// Moves the running statistics from their present values towards those of a batch.
+pub(crate) fn move_running(norm: &BatchNorm, present: [Tensor<1>; 2], batch: [Tensor<1>; 2]) {
+    for ((running, old), new) in [&norm.running_mean, &norm.running_var].into_iter().zip(present).zip(batch) {
+        running.update((old.mul_scalar(1.0 - norm.momentum) + new.mul_scalar(norm.momentum)).detach());
     }
 }
 

@@ -1,7 +1,8 @@
-//! The fused tower against burn's own operations: outputs, statistics and every gradient.
+//! The fused tower against burn's own operations: outputs, statistics and every gradient; and training against play.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use burn::module::{Module, RunningState};
 use burn::tensor::activation::relu;
 use burn::tensor::module::{batch_norm_train, conv2d};
 use burn::tensor::ops::ConvOptions;
@@ -29,6 +30,8 @@ struct Layer {
     gamma: Tensor<1>,
     beta: Tensor<1>,
     pool: Option<(Tensor<2>, Tensor<1>)>,
+    /// Running mean and variance.
+    running: [Tensor<1>; 2],
 }
 
 struct Inputs {
@@ -49,6 +52,11 @@ impl Inputs {
             gamma: random([channels], device),
             beta: random([channels], device),
             pool: tower.pools(number).then(|| (random([3 * channels, channels], device), random([channels], device))),
+            // Of the size of the batch's own, and for some channels too far from it.
+            running: [
+                Tensor::random([channels], Distribution::Normal(0.0, 20.0), device),
+                Tensor::random([channels], Distribution::Uniform(2.0, 8.0), device).exp(),
+            ],
         };
         Inputs {
             x: Tensor::random([batch, side, side, planes], Distribution::Normal(0.0, 1.0), device),
@@ -66,9 +74,18 @@ fn with_burn(inputs: &Inputs) -> Outputs {
     let mut layer = |layer: &Layer, x: Tensor<4>, bias: Option<Tensor<2>>, skip: Option<Tensor<4>>| {
         let options = ConvOptions::new([1, 1], [1, 1], [1, 1], 1);
         let convolved = conv2d(x, layer.weights.clone(), None, options);
-        let normed = batch_norm_train(convolved, layer.gamma.clone(), layer.beta.clone(), EPSILON);
-        statistics.push([normed.mean, normed.variance]);
-        let mut out = normed.output;
+        let one = layer.gamma.ones_like();
+        let normed = batch_norm_train(convolved, one.clone(), one.clone() * 0.0, EPSILON);
+        let [mean, variance] = [normed.mean.detach(), normed.variance.detach()];
+        // Batch renormalisation, as the paper has it: r and d are constants to the gradient.
+        let [running_mean, running_variance] = layer.running.clone();
+        let sigma = (running_variance + EPSILON).sqrt();
+        let r = ((variance.clone() + EPSILON).sqrt() / sigma.clone()).clamp(1.0 / 3.0, 3.0);
+        let d = ((mean.clone() - running_mean) / sigma).clamp(-5.0, 5.0);
+        statistics.push([mean, variance]);
+        let channels = |values: Tensor<1>| values.reshape([1, -1, 1, 1]);
+        let renormed = normed.output * channels(r) + channels(d);
+        let mut out = renormed * channels(layer.gamma.clone()) + channels(layer.beta.clone());
         if let Some(skip) = skip {
             out = out + skip;
         }
@@ -108,7 +125,9 @@ fn with_tower(inputs: &Inputs, shape: &Tower) -> Outputs {
             parameters.extend([weights.clone().flatten(0, 1), bias.clone()]);
         }
     }
-    let (out, statistics) = tower(*shape, inputs.x.clone(), inputs.bias.clone(), Tensor::cat(parameters, 0));
+    let running = inputs.layers.iter().flat_map(|layer| layer.running.clone()).collect();
+    let running = Tensor::cat(running, 0).reshape([-1, shape.channels as i32]);
+    let (out, statistics) = tower(*shape, inputs.x.clone(), inputs.bias.clone(), Tensor::cat(parameters, 0), running);
     let row = |index| statistics.clone().narrow(0, index, 1).flatten(0, 1);
     (out, (0..shape.layers()).map(|layer| [row(2 * layer), row(2 * layer + 1)]).collect())
 }
@@ -232,6 +251,38 @@ fn the_network_agrees_with_its_unfused_self() {
     }
 }
 
+/// The running statistics of all layers.
+fn running(network: &Network) -> impl Iterator<Item = &RunningState<Tensor<1>>> {
+    let layers = network.blocks.iter().flat_map(|block| [&block.first, &block.second]);
+    let norms = std::iter::once(&network.stem).chain(layers).map(|layer| &layer.norm);
+    norms.flat_map(|norm| [&norm.running_mean, &norm.running_var])
+}
+
+/// The running statistics of one board are not another's, and play has but one set of them. Training reads them as play
+/// does, so it sees the same outputs, whatever the board.
+#[test]
+fn training_sees_the_outputs_of_play_on_every_board() {
+    let (device, _alone) = seeded(5);
+    let config =
+        NetworkConfig { blocks: 3, channels: 32, pool_every: 3, head_channels: 32, value_hidden: 24, role_heads: true };
+    let network = Network::fresh(&config, 1, &device);
+    let positions = |side| {
+        let planes = Tensor::<4>::random([40, PLANES, side, side], Distribution::Bernoulli(0.3), &device);
+        (planes, Tensor::<2>::random([40, GLOBALS], Distribution::Bernoulli(0.5), &device))
+    };
+    for _ in 0..60 {
+        let (planes, globals) = positions(11);
+        network.forward(planes, globals);
+    }
+    for side in [7, 11] {
+        let (planes, globals) = positions(side);
+        let play = network.valid().forward_unfused(planes.clone().inner(), globals.clone().inner());
+        let training = network.forward(planes, globals);
+        assert_close(&format!("policy on side {side}"), play.policy, training.policy.inner());
+        assert_close(&format!("value on side {side}"), play.wdl, training.wdl.inner());
+    }
+}
+
 fn network_agrees(head_channels: usize, role_heads: bool) {
     let (device, _alone) = seeded(3);
     let config = NetworkConfig { blocks: 3, channels: 32, pool_every: 3, head_channels, value_hidden: 24, role_heads };
@@ -239,7 +290,10 @@ fn network_agrees(head_channels: usize, role_heads: bool) {
     for side in [7, 9, 11] {
         let planes = Tensor::<4>::random([6, PLANES, side, side], Distribution::Bernoulli(0.3), &device);
         let globals = Tensor::<2>::random([6, GLOBALS], Distribution::Bernoulli(0.5), &device);
+        // A forward pass moves the running statistics, which the next one reads.
+        let running = running(&network).map(|running| (running.clone(), running.value_sync())).collect::<Vec<_>>();
         let fused = network.forward(planes.clone(), globals.clone());
+        running.into_iter().for_each(|(running, before)| running.update(before));
         let plain = network.forward_unfused(planes, globals);
         let flat = |heads: Heads| -> Tensor<1> {
             let small: Tensor<1> = Tensor::cat(vec![heads.wdl, heads.moves_left], 1).flatten(0, 1);

@@ -110,9 +110,7 @@ fn the_reference_has_sections_and_keys_by_name() {
     let both = reference(Some("playouts")).unwrap();
     assert_eq!(both.matches("- `playouts = ").count(), 3, "of budget, ladder and evaluate: {both}");
     let one = reference(Some("train.rate")).unwrap();
-    assert!(
-        one.contains("- `rate = 0.002`\n  Highest learning rate of AdamW. Number, 0.0000001 to 1 (learning rate).\n")
-    );
+    assert!(one.contains("- `rate = 0.002`\n  Highest learning rate. Number, 0.0000001 to 1 (learning rate).\n"));
     assert_eq!(one.matches("- `").count(), 1);
     let message = reference(Some("train.rat")).unwrap_err().to_string();
     assert_eq!(message, "train.rat is no key and no section; did you mean train.rate?");

@@ -211,7 +211,7 @@ fn two_equal_shards_are_one_batch() {
 
 #[test]
 fn only_weights_decay() {
-    // Without a loss all gradients are 0, so AdamW's step is the decay alone: 1 - rate * decay.
+    // Without a loss all gradients are 0, so the step of Muon and AdamW is the decay alone: 1 - rate * decay.
     let nothing = LossWeights { policy: 0.0, value: 0.0, moves_left: 0.0, occupancy: 0.0 };
     let mut learner = learner(LearnerParams { weight_decay: 0.5, weights: nothing, ..PARAMS });
     let values = |network: &Network| {

@@ -42,10 +42,12 @@ impl Lines {
         for c in 0..channels {
             let inverse = f64::from(norm.inverse[c]);
             let product = sums[channels + c] * inverse;
-            let a = f64::from(layer.gamma[c]) * inverse;
+            let [ratio, shift] = norm.renorm.each_ref().map(|values| f64::from(values[c]));
+            let a = f64::from(layer.gamma[c]) * ratio * inverse;
             let b = -a * inverse * product / count;
             let offset = -a * sums[c] / count - b * f64::from(norm.mean[c]);
-            (lines[0][c], lines[1][c], lines[2][c], gamma[c]) = (a as f32, b as f32, offset as f32, product as f32);
+            (lines[0][c], lines[1][c], lines[2][c]) = (a as f32, b as f32, offset as f32);
+            gamma[c] = (product * ratio + sums[c] * shift) as f32;
         }
         (Lines(lines), gamma)
     }

@@ -13,7 +13,7 @@ use super::global_pool::{self, serves_channels};
 use super::passes::Tower;
 use super::pointwise::{PointwiseInputs, pointwise};
 use super::tower::{serves, tower};
-use crate::network::{Heads, Network, RoleHeads};
+use crate::network::{Heads, Network, RoleHeads, move_running};
 use hnefi_inference::TrainPrecision;
 
 /// Whether the fused layers serve this network and input: in training, on flex, and for whole panels of channels.
@@ -31,7 +31,7 @@ pub(crate) fn forward(network: &Network, planes: Tensor<4>, globals: Tensor<2>, 
     heads(network, trunk, pooled, globals)
 }
 
-/// The tower's output `[B, N, N, C]`; moves the running statistics as burn's batch normalisation does.
+/// The tower's output `[B, N, N, C]`; moves the running statistics.
 fn trunk(network: &Network, planes: Tensor<4>, globals: &Tensor<2>, precision: TrainPrecision) -> Tensor<4> {
     let bias = network.globals.forward(globals.clone());
     let config = network.config();
@@ -54,15 +54,17 @@ fn trunk(network: &Network, planes: Tensor<4>, globals: &Tensor<2>, precision: T
         epsilon: network.stem.norm.epsilon,
         precision,
     };
-    let (out, statistics) = tower(shape, planes.permute([0, 2, 3, 1]), bias, Tensor::cat(parameters, 0));
-    let device = out.device();
-    for (number, (layer, _)) in std::iter::once(stem).chain(blocks).enumerate() {
-        let norm = &layer.norm;
-        for (row, running) in [&norm.running_mean, &norm.running_var].into_iter().enumerate() {
-            let batch = statistics.clone().narrow(0, 2 * number + row, 1).reshape([config.channels]).detach();
-            let old = running.value_sync().to_device(&device);
-            running.update(old.mul_scalar(1.0 - norm.momentum).add(batch.mul_scalar(norm.momentum)).detach());
-        }
+    let layers = std::iter::once(stem).chain(blocks).map(|(layer, _)| &layer.norm);
+    let device = planes.device();
+    let running: Vec<[Tensor<1>; 2]> = layers
+        .clone()
+        .map(|norm| [&norm.running_mean, &norm.running_var].map(|running| running.value_sync().to_device(&device)))
+        .collect();
+    let stacked = Tensor::cat(running.iter().flatten().cloned().collect(), 0).reshape([-1, config.channels as i32]);
+    let (out, statistics) = tower(shape, planes.permute([0, 2, 3, 1]), bias, Tensor::cat(parameters, 0), stacked);
+    for (number, (norm, present)) in layers.zip(running).enumerate() {
+        let row = |row| statistics.clone().narrow(0, 2 * number + row, 1).reshape([config.channels]).detach();
+        move_running(norm, present, [row(0), row(1)]);
     }
     out
 }

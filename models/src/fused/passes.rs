@@ -12,6 +12,7 @@
 use rayon::prelude::*;
 
 use super::convolution::{Convolution, Shape};
+use crate::network::{RENORM_RATIO, RENORM_SHIFT};
 use hnefi_inference::TrainPrecision;
 use hnefi_kernels::{Kernels, Packed, Pool};
 
@@ -105,23 +106,45 @@ pub struct Norm {
     pub variance: Vec<f32>,
     /// 1 / sqrt(variance + epsilon).
     pub(super) inverse: Vec<f32>,
+    /// Batch renormalisation: what the normalised values are multiplied by, and what is then added to them.
+    pub(super) renorm: [Vec<f32>; 2],
     /// Normalised values are `scale * value + shift`.
     scale: Vec<f32>,
     shift: Vec<f32>,
 }
 
 impl Norm {
-    /// From the sums of values and of squared values, `[2][channels]`, over `count` squares.
-    fn new(moments: &[f64], count: f64, layer: &Layer<'_>, epsilon: f64) -> Norm {
-        let (sums, squares) = moments.split_at(moments.len() / 2);
-        let mean: Vec<f64> = sums.iter().map(|sum| sum / count).collect();
-        let variance: Vec<f64> =
-            squares.iter().zip(&mean).map(|(square, mean)| (square / count - mean * mean).max(0.0)).collect();
-        let inverse: Vec<f32> = variance.iter().map(|&v| (1.0 / (v + epsilon).sqrt()) as f32).collect();
-        let mean: Vec<f32> = mean.iter().map(|&v| v as f32).collect();
-        let scale: Vec<f32> = layer.gamma.iter().zip(&inverse).map(|(gamma, inverse)| gamma * inverse).collect();
-        let shift = layer.beta.iter().zip(&mean).zip(&scale).map(|((beta, mean), scale)| beta - mean * scale).collect();
-        Norm { mean, variance: variance.iter().map(|&v| v as f32).collect(), inverse, scale, shift }
+    /// From the sums of values and of squared values, `[2][channels]`, over `count` squares, and the running mean and
+    /// variance, `[2][channels]`.
+    fn new(moments: &[f64], count: f64, layer: &Layer<'_>, running: &[f32], epsilon: f64) -> Norm {
+        let channels = moments.len() / 2;
+        let fresh = || vec![0.0; channels];
+        let mut norm = Norm {
+            mean: fresh(),
+            variance: fresh(),
+            inverse: fresh(),
+            renorm: [fresh(), fresh()],
+            scale: fresh(),
+            shift: fresh(),
+        };
+        let (ratios, shifts) = (f64::from(RENORM_RATIO), f64::from(RENORM_SHIFT));
+        for c in 0..channels {
+            let mean = moments[c] / count;
+            let variance = (moments[channels + c] / count - mean * mean).max(0.0);
+            let deviation = (variance + epsilon).sqrt();
+            let running_deviation = (f64::from(running[channels + c]) + epsilon).sqrt();
+            let ratio = (deviation / running_deviation).clamp(1.0 / ratios, ratios);
+            let shift = ((mean - f64::from(running[c])) / running_deviation).clamp(-shifts, shifts);
+            let gamma = f64::from(layer.gamma[c]);
+            let scale = gamma * ratio / deviation;
+            norm.mean[c] = mean as f32;
+            norm.variance[c] = variance as f32;
+            norm.inverse[c] = (1.0 / deviation) as f32;
+            (norm.renorm[0][c], norm.renorm[1][c]) = (ratio as f32, shift as f32);
+            norm.scale[c] = scale as f32;
+            norm.shift[c] = (f64::from(layer.beta[c]) + gamma * shift - mean * scale) as f32;
+        }
+        norm
     }
 }
 
@@ -253,15 +276,16 @@ impl Part {
     }
 }
 
-/// Forward pass in training mode (batch statistics). `x` is `[B, N, N, planes]`, `bias`, which the stem adds, `[B, C]`,
-/// `parameters` every layer's in turn: weights `[cout, cin, 3, 3]`, scale and shift of the normalisation `[cout]`, and
-/// where it pools `[3 cout, cout]` and `[cout]`. Returns the activations of the last layer `[B, N, N, C]` and what the
-/// backward pass needs.
-pub fn forward(tower: &Tower, x: &[f32], bias: &[f32], parameters: &[f32]) -> (Vec<f32>, Saved) {
+/// Forward pass in training mode (batch renormalisation). `x` is `[B, N, N, planes]`, `bias`, which the stem adds,
+/// `[B, C]`, `parameters` every layer's in turn: weights `[cout, cin, 3, 3]`, scale and shift of the normalisation
+/// `[cout]`, and where it pools `[3 cout, cout]` and `[cout]`; `running` is every layer's running mean and variance,
+/// `[2][C]`. Returns the activations of the last layer `[B, N, N, C]` and what the backward pass needs.
+pub fn forward(tower: &Tower, x: &[f32], bias: &[f32], parameters: &[f32], running: &[f32]) -> (Vec<f32>, Saved) {
     let Tower { channels, .. } = *tower;
     let (input_len, len) = (tower.shape(0).input_len(), tower.len());
     let batch = bias.len() / channels;
     assert_eq!(x.len(), batch * input_len, "inputs of {tower:?}");
+    assert_eq!(running.len(), 2 * tower.layers() * channels, "running statistics of {tower:?}");
     let mut parts: Vec<Part> = bias
         .chunks(PART * channels)
         .map(|bias| Part {
@@ -282,7 +306,8 @@ pub fn forward(tower: &Tower, x: &[f32], bias: &[f32], parameters: &[f32]) -> (V
             .zip(x.par_chunks(PART * input_len))
             .map(|(part, x)| part.convolve(tower, number, x, &convolution, norms.last(), pool))
             .collect();
-        norms.push(Norm::new(&total(moments.iter(), 2 * channels), count, layer, tower.epsilon));
+        let running = &running[2 * channels * number..][..2 * channels];
+        norms.push(Norm::new(&total(moments.iter(), 2 * channels), count, layer, running, tower.epsilon));
     }
     let mut out = vec![0.0; batch * len];
     let (last, norm) = (norms.len() - 1, &norms[norms.len() - 1]);

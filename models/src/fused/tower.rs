@@ -23,15 +23,28 @@ pub fn serves(device: &Device, side: usize, cin: usize, cout: usize) -> bool {
     Shape { side, cin, cout }.is_served() && matches!(device.clone().inner().as_dispatch(), DispatchDevice::Flex(_))
 }
 
-/// The tower's activations `[B, N, N, C]` with batch statistics, of inputs `x` `[B, N, N, planes]`, which get no
+/// The tower's activations `[B, N, N, C]` with batch renormalisation, of inputs `x` `[B, N, N, planes]`, which get no
 /// gradient, a bias `[B, C]` that the stem adds, and the parameters of all layers in turn: weights `[cout, cin, 3, 3]`,
 /// scale and shift of the normalisation `[cout]`, and where the layer pools, the weights `[3 cout, cout]` and bias
-/// `[cout]` of that. Then mean and (biased) variance of each layer, `[2 layers, C]`, which carry no gradient.
+/// `[cout]` of that. `running` has the running mean and variance of each layer, `[2 layers, C]`, without gradient. Then
+/// the batch's mean and (biased) variance of each layer, `[2 layers, C]`, which carry no gradient.
 ///
 /// # Panics
 /// When [`serves`] says no to the device or the sizes, or lengths do not fit.
-pub fn tower(tower: Tower, x: Tensor<4>, bias: Tensor<2>, parameters: Tensor<1>) -> (Tensor<4>, Tensor<2>) {
-    let (out, statistics) = Dispatch::tower(x.into_dispatch(), bias.into_dispatch(), parameters.into_dispatch(), tower);
+pub fn tower(
+    tower: Tower,
+    x: Tensor<4>,
+    bias: Tensor<2>,
+    parameters: Tensor<1>,
+    running: Tensor<2>,
+) -> (Tensor<4>, Tensor<2>) {
+    let (out, statistics) = Dispatch::tower(
+        x.into_dispatch(),
+        bias.into_dispatch(),
+        parameters.into_dispatch(),
+        running.into_dispatch(),
+        tower,
+    );
     (Tensor::from_dispatch(out), Tensor::from_dispatch(statistics))
 }
 
@@ -43,17 +56,22 @@ pub trait TowerOps: Backend {
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         parameters: FloatTensor<Self>,
+        running: FloatTensor<Self>,
         tower: Tower,
     ) -> (FloatTensor<Self>, FloatTensor<Self>);
 }
 
-/// The three tensors a tower reads, in the order of [`TowerOps::tower`].
+/// The first three tensors that a tower reads, in the order of [`TowerOps::tower`].
 type Parents<B> = [FloatTensor<B>; 3];
 
 /// The inner backend's halves, with what the forward pass saves.
 pub trait TowerPasses: Backend {
     /// Activations, statistics, saved state.
-    fn forward(parents: Parents<Self>, tower: Tower) -> (FloatTensor<Self>, FloatTensor<Self>, Arc<Saved>);
+    fn forward(
+        parents: Parents<Self>,
+        running: FloatTensor<Self>,
+        tower: Tower,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, Arc<Saved>);
     /// Gradients of the bias and the parameters.
     fn backward(
         parents: Parents<Self>,
@@ -65,16 +83,23 @@ pub trait TowerPasses: Backend {
 }
 
 impl TowerOps for Flex {
-    fn tower(x: FlexTensor, bias: FlexTensor, parameters: FlexTensor, tower: Tower) -> (FlexTensor, FlexTensor) {
-        let (out, statistics, _) = <Flex as TowerPasses>::forward([x, bias, parameters], tower);
+    fn tower(
+        x: FlexTensor,
+        bias: FlexTensor,
+        parameters: FlexTensor,
+        running: FlexTensor,
+        tower: Tower,
+    ) -> (FlexTensor, FlexTensor) {
+        let (out, statistics, _) = <Flex as TowerPasses>::forward([x, bias, parameters], running, tower);
         (out, statistics)
     }
 }
 
 impl TowerPasses for Flex {
-    fn forward(parents: Parents<Self>, tower: Tower) -> (FlexTensor, FlexTensor, Arc<Saved>) {
+    fn forward(parents: Parents<Self>, running: FlexTensor, tower: Tower) -> (FlexTensor, FlexTensor, Arc<Saved>) {
         let [x, bias, parameters] = parents.map(|tensor| tensor.to_contiguous());
-        let (out, saved) = forward(&tower, values(&x), values(&bias), values(&parameters));
+        let running = running.to_contiguous();
+        let (out, saved) = forward(&tower, values(&x), values(&bias), values(&parameters), values(&running));
         let statistics: Vec<f32> =
             saved.norms.iter().flat_map(|norm| norm.mean.iter().chain(&norm.variance)).copied().collect();
         (
@@ -105,6 +130,7 @@ impl<B: TowerOps + TowerPasses, C: CheckpointStrategy> TowerOps for Autodiff<B, 
         x: FloatTensor<Self>,
         bias: FloatTensor<Self>,
         parameters: FloatTensor<Self>,
+        running: FloatTensor<Self>,
         tower: Tower,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
         #[derive(Debug)]
@@ -127,7 +153,7 @@ impl<B: TowerOps + TowerPasses, C: CheckpointStrategy> TowerOps for Autodiff<B, 
 
         let ((x, _), (bias, n0), (parameters, n1)) = (x.into_parts(), bias.into_parts(), parameters.into_parts());
         let parents = [x, bias, parameters];
-        let (out, statistics, saved) = B::forward(parents.clone(), tower);
+        let (out, statistics, saved) = B::forward(parents.clone(), running.into_parts().0, tower);
         let statistics = <Self as AutodiffBackend>::from_inner(statistics);
         match TowerBackward.prepare::<C>([n0, n1]).compute_bound().stateful() {
             OpsKind::Tracked(step) => (step.finish((parents, out.clone(), saved, tower), out), statistics),

@@ -150,13 +150,13 @@ section! {
             "precision";
         /// Mean number of times that a ply is trained on. On a CPU this balances training against self-play.
         reuse: f64 = 2.5, Kind::Real(0.01, 100.0), "times";
-        /// Highest learning rate of AdamW.
+        /// Highest learning rate.
         rate: f64 = 0.002, Kind::Real(1e-7, 1.0), "learning rate";
         /// Learning rate at the end of the run or stage; it falls along half a cosine.
         rate_end: f64 = 0.0001, Kind::Real(0.0, 1.0), "learning rate";
         /// Warm-up steps, over which the rate rises.
         warmup_steps: u64 = 50, Kind::Whole(0, 1_000_000), "steps";
-        /// AdamW's weight decay, without biases and normalisation.
+        /// Weight decay, without biases and normalisation.
         weight_decay: f32 = 0.0001, Kind::Real(0.0, 1.0), "share of a weight per step and learning rate";
         /// Steps over which weights are averaged. The averaged weights play.
         average_steps: u32 = 100, Kind::Whole(1, 1_000_000), "steps";

@@ -1,6 +1,6 @@
 //! Growth of a learner to a larger network: weights, averaged weights, and the optimiser's moments.
 //!
-//! Old parameters keep their moments, new parameters begin with zero moments, and step counts continue. Adam's bias
+//! Old parameters keep their moments, new parameters begin with zero moments, and step counts continue. AdamW's bias
 //! correction uses the step count of the whole tensor, so the new part of an old tensor at first moves faster than the
 //! learning rate, by a factor of at most `(1 - beta1) / sqrt(1 - beta2)`, which is 3.2.
 
@@ -111,7 +111,8 @@ fn holding(network: &Network, values: &BTreeMap<u64, TensorData>) -> Network {
             })
         }
     }
-    network.clone().map(&mut Hold(values))
+    // A plain clone would share the running statistics, and mapping it would write into them.
+    network.valid().map(&mut Hold(values))
 }
 
 /// The values of all parameters by their ids.

@@ -4,7 +4,8 @@
 //!
 //! 1. every shard runs its own copy of the network forward and backward, and normalises over its own samples;
 //! 2. the gradients are averaged in shard order and clipped by their norm over all parameters;
-//! 3. AdamW updates the network; biases and normalisation parameters do not decay;
+//! 3. Muon updates the weights of the hidden layers, and AdamW the rest; biases and normalisation parameters do not
+//!    decay;
 //! 4. the averaged weights move towards the new weights.
 //!
 //! Each shard computes in a rayon pool of its own. Its operations add in an order that does not depend on the pool's
@@ -14,6 +15,7 @@
 
 mod gradients;
 mod growth;
+mod muon;
 mod state;
 mod statistics;
 
@@ -24,6 +26,7 @@ use hnefi_inference::TrainPrecision;
 use hnefi_models::Network;
 use hnefi_models::fused::PART;
 use hnefi_run::LossValues;
+use muon::Muon;
 use serde::{Deserialize, Serialize};
 
 pub use state::LearnerState;
@@ -35,6 +38,9 @@ use crate::loss::{LossWeights, Losses};
 
 /// AdamW's epsilon; burn's default of 1e-5 would damp the small gradients of the heads.
 const EPSILON: f32 = 1e-8;
+
+/// Weights of all layers but the outputs and the layer that reads the rules: those move by Muon.
+const HIDDEN: &str = r"(\.conv|\.pool|\.policy_conv|\.policy_pool|\.value_conv|\.value_hidden)\.weight$";
 
 /// Largest norm over all gradients.
 pub(crate) const CLIP_NORM: f32 = 1.0;
@@ -87,7 +93,7 @@ pub struct LearnerParams {
     pub shards: usize,
     /// Threads of each part; they do not change the result.
     pub threads: usize,
-    /// AdamW's weight decay.
+    /// Weight decay of both optimisers.
     pub weight_decay: f32,
     /// Largest norm over all gradients.
     pub clip_norm: f32,
@@ -284,11 +290,16 @@ fn threads(rows: usize, shards: usize) -> usize {
     (cores / shards.max(1)).clamp(1, rows.div_ceil(PART).max(1))
 }
 
-/// AdamW with decay on weights only.
+/// Muon for the hidden layers' weights; AdamW for the rest, with decay on weights only.
 fn optimiser(weight_decay: f32) -> ModuleOptimizer {
     let adamw = |decay| AdamWConfig::new().with_epsilon(EPSILON).with_weight_decay(decay).build();
     let weights = ParamGroup::from_regex(r"(^|\.)weight$").expect("the pattern is a regular expression");
-    ModuleOptimizer::from(adamw(0.0)).with_group(weights, adamw(weight_decay), None)
+    let hidden = ParamGroup::from_regex(HIDDEN).expect("the pattern is a regular expression");
+    ModuleOptimizer::from(adamw(0.0)).with_group(weights, adamw(weight_decay), None).with_group(
+        hidden,
+        Muon::new(weight_decay),
+        None,
+    )
 }
 
 /// One shard's forward and backward pass on a copy of the network.

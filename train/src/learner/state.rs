@@ -19,7 +19,7 @@ pub struct LearnerState {
     pub weights: Vec<u8>,
     /// The averaged weights, a burnpack record.
     pub average: Vec<u8>,
-    /// AdamW's moments, a burnpack record.
+    /// The optimisers' moments, a burnpack record.
     pub optimiser: Vec<u8>,
     /// The counts so far.
     pub counts: StepCounts,

@@ -4,7 +4,7 @@
 //! ```text
 //! state/000001/weights.bpk      weights in training
 //! state/000001/average.bpk      averaged weights
-//! state/000001/optimiser.bpk    AdamW's moments
+//! state/000001/optimiser.bpk    the optimisers' moments
 //! state/000001/counters.json    counts, and sizes and checksums of the other files; written last
 //! inflight/000002-0003.json     clock and self-play figures at that save
 //! ```
