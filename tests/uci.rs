@@ -159,16 +159,15 @@ fn two_processes_play_each_other_on_two_threads_and_by_the_clock() {
 }
 
 #[test]
-fn a_ruleset_without_a_network_is_played_and_says_so() {
+fn a_network_of_other_rules_is_tried_with_a_warning() {
     let mut client = Client::start(&["--rules", "tablut"]);
     let said = client.settle();
-    assert!(said[0].contains("no network is loaded") && said[0].contains("setoption name NNFile"), "{said:?}");
-    let end = whole_game(&mut [&mut client], Preset::Tablut, "go nodes 20", 12);
-    assert_eq!(end.ply(), 13);
-    // Any network can be tried, with a warning.
+    assert!(said[0].contains("network tafl is loaded") && said[0].contains("tablut"), "{said:?}");
     client.send("setoption name NNFile value brandubh");
     let said = client.settle();
     assert!(said.iter().any(|line| line.contains("trained on brandubh, not on tablut")), "{said:?}");
+    let end = whole_game(&mut [&mut client], Preset::Tablut, "go nodes 20", 12);
+    assert_eq!(end.ply(), 13);
     client.send("setoption name Rules value brandubh");
     client.send("position startpos moves d6f6");
     assert_eq!(client.settle(), Vec::<String>::new());
