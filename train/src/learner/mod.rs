@@ -2,7 +2,7 @@
 //!
 //! A step takes a batch split into equal shards, each with threads of its own:
 //!
-//! 1. every shard runs its own copy of the network forward and backward, and normalises over its own samples;
+//! 1. every shard runs its own copy of the network forward and backward, with batch statistics of its own samples;
 //! 2. the gradients are averaged in shard order and clipped by their norm over all parameters;
 //! 3. Muon updates the weights of the hidden layers, and AdamW the rest; biases and normalisation parameters do not
 //!    decay;
