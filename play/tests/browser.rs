@@ -149,7 +149,7 @@ fn games_are_begun_pasted_and_set_up() {
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/"));
     my_turn(&browser);
-    browser.click("#new");
+    browser.open_dialog("#new", "#new-dialog");
     browser.click("[name=rules][value=copenhagen]");
     browser.click("[name=seat][value=attackers]");
     picture(&browser, "new-game.png");
@@ -162,7 +162,7 @@ fn games_are_begun_pasted_and_set_up() {
 
     // A position from a text, and the end of a game in words.
     browser.click("#more-panel summary");
-    browser.click("#paste");
+    browser.open_dialog("#paste", "#paste-dialog");
     browser.type_into("#paste-dialog textarea", "kk5/7/7/7/7/7/7 a");
     browser.click("#paste-read");
     browser.until("document.querySelector('#paste-dialog .problem').textContent.includes('kings')");
@@ -184,7 +184,7 @@ fn games_are_begun_pasted_and_set_up() {
     browser.until("document.getElementById('fen').textContent === '7/7/7/3k3/5a1/7/7 a'");
 
     // A game of the small board by two people at one screen.
-    browser.click("#new");
+    browser.open_dialog("#new", "#new-dialog");
     browser.click("[name=rules][value=tablut]");
     browser.click("[name=seat][value=both]");
     browser.click("#start");
@@ -318,7 +318,7 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
     };
     assert!(square(&browser) > 46.0, "{}", square(&browser));
     picture(&browser, "phone.png");
-    browser.click("#new");
+    browser.open_dialog("#new", "#new-dialog");
     picture(&browser, "phone-new-game.png");
     fits(&browser, "a new game");
     browser.open(&format!("http://{address}/watch"));
@@ -347,8 +347,7 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
     }
     fits(&browser, "every panel");
     for (button, dialog) in [("#new", "#new-dialog"), ("#paste", "#paste-dialog"), ("#edit", "#edit-dialog")] {
-        browser.click(button);
-        browser.until(&format!("document.querySelector('{dialog}').open"));
+        browser.open_dialog(button, dialog);
         fits(&browser, dialog);
         browser.keep_picture(&format!("small-{}.png", &dialog[1..]));
         browser.run(&format!("document.querySelector('{dialog}').close();"));

@@ -244,7 +244,7 @@ fn paste_into(browser: &Browser, text: &str, places: usize) {
     if browser.run("return document.querySelector('#more-panel').open;") == false {
         browser.click("#more-panel summary");
     }
-    browser.click("#paste");
+    browser.open_dialog("#paste", "#paste-dialog");
     browser.type_into("#paste-dialog textarea", text);
     browser.click("#paste-read");
     browser.until(&format!("document.querySelectorAll('#moves [data-place]').length === {places}"));

@@ -113,9 +113,36 @@ impl Browser {
         found.as_str().unwrap_or_default().to_owned()
     }
 
+    /// The first element that a selector finds; one that is not there yet is waited for.
     fn element(&self, selector: &str) -> String {
-        let found = self.command("POST", "/element", Some(json!({ "using": "css selector", "value": selector })));
-        found[ELEMENT].as_str().expect("an element").to_owned()
+        let patience = Instant::now() + Duration::from_secs(5);
+        loop {
+            let query = json!({ "using": "css selector", "value": selector });
+            match self.attempt("POST", "/element", Some(query)) {
+                Ok(found) => return found[ELEMENT].as_str().expect("an element").to_owned(),
+                Err(problem) => assert!(
+                    problem["error"] == "no such element" && Instant::now() < patience,
+                    "no {selector}: {problem}\n{}",
+                    self.text("body")
+                ),
+            }
+            std::thread::sleep(Duration::from_millis(60));
+        }
+    }
+
+    /// Waits until an element keeps its place from one frame to the next.
+    ///
+    /// A page that has just changed its size, or opened a panel, moves on for some frames. The driver aims at the middle
+    /// of the element and may press what has come there meanwhile, without an error.
+    fn rest(&self, selector: &str) {
+        let moved = self.run_later(&format!(
+            "const done = arguments[arguments.length - 1]; let last = '', same = 0, frames = 0; \
+             const look = () => {{ const place = JSON.stringify(document.querySelector({})?.getBoundingClientRect()); \
+               same = place === last ? same + 1 : 0; last = place; frames += 1; \
+               if (same >= 2 || frames > 300) done(same < 2); else requestAnimationFrame(look); }}; look();",
+            json!(selector)
+        ));
+        assert_eq!(moved, false, "{selector} never rests");
     }
 
     /// Presses an element with the mouse, as a person would: it must be there and in nothing's shade.
@@ -123,6 +150,8 @@ impl Browser {
     /// An answer of the server may move the page between the moment at which the driver looks for the element and the
     /// moment at which it presses. The driver then reports what it would have pressed instead, and a person aims again.
     pub fn click(&self, selector: &str) {
+        self.element(selector);
+        self.rest(selector);
         let patience = Instant::now() + Duration::from_secs(5);
         while let Err(problem) =
             self.attempt("POST", &format!("/element/{}/click", self.element(selector)), Some(json!({})))
@@ -132,6 +161,24 @@ impl Browser {
             assert!(moved && Instant::now() < patience, "click on {selector}: {problem}");
             std::thread::sleep(Duration::from_millis(100));
         }
+    }
+
+    /// Presses a button until its dialog is open.
+    ///
+    /// A press that hits nothing, because the page moved under the mouse, gives no error; a person presses again.
+    pub fn open_dialog(&self, button: &str, dialog: &str) {
+        let is_open = format!("return Boolean(document.querySelector('{dialog}')?.open);");
+        for _ in 0..5 {
+            self.click(button);
+            let patience = Instant::now() + Duration::from_secs(3);
+            while Instant::now() < patience {
+                if self.run(&is_open) == true {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(60));
+            }
+        }
+        panic!("{button} does not open {dialog}\n{}", self.text("body"));
     }
 
     /// Types into an element.

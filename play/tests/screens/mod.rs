@@ -16,7 +16,7 @@ fn large_game(browser: &Browser) {
 
 /// The same with the panel open that has the button.
 fn large_game_from(browser: &Browser) {
-    browser.click("#paste");
+    browser.open_dialog("#paste", "#paste-dialog");
     let game = r#"{"rules": "copenhagen", "moves": ["d1d3", "e5e2", "g1g3", "f4c4"], "attackers": "Anna", "defenders": "Björn"}"#;
     browser.type_into("#paste-dialog textarea", game);
     browser.click("#paste-read");
@@ -63,7 +63,7 @@ fn the_large_board_is_readable_on_a_phone_either_way() {
     }
     // Another game that is opened while the panel is open is analysed as well.
     browser.size(1280, 860, 1.0);
-    browser.click("#paste");
+    browser.open_dialog("#paste", "#paste-dialog");
     browser.type_into("#paste-dialog textarea", "h1-h3 f8-i8 f10-i10 d6-d3");
     browser.click("#paste-read");
     browser.until("document.querySelectorAll('#moves button.ply')[0].textContent.includes('h1-h3')");
@@ -121,7 +121,7 @@ fn no_page_has_barriers() {
             look("a game that is over");
             browser.click("#more-panel summary");
             for (button, dialog) in [("#open", "open"), ("#paste", "paste"), ("#edit", "edit")] {
-                browser.click(button);
+                browser.open_dialog(button, &format!("#{dialog}-dialog"));
                 look(dialog);
                 browser.click(&format!("#{dialog}-dialog .close"));
             }
@@ -130,7 +130,7 @@ fn no_page_has_barriers() {
             browser.click("[name=heat]");
             browser.click("[name=after]");
             look("analysis");
-            browser.click("#paste");
+            browser.open_dialog("#paste", "#paste-dialog");
             browser.type_into("#paste-dialog textarea", "{so} 1. d1-d3 {why?} (1. g1-g3 f4-c4 (1... e5-e2))");
             browser.click("#paste-read");
             browser.until("document.querySelectorAll('#moves [data-place]').length === 4");
