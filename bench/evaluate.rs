@@ -23,8 +23,16 @@ const NETWORKS: [(&str, NetworkConfig); 3] =
 type Sample = Vec<(Position, MoveList)>;
 
 const fn network(blocks: usize, channels: usize, pool_every: usize) -> NetworkConfig {
-    let role_heads = pool_every > 0;
-    NetworkConfig { blocks, channels, pool_every, head_channels: 32, value_hidden: 64, role_heads }
+    let real = pool_every > 0;
+    NetworkConfig {
+        blocks,
+        channels,
+        pool_every,
+        head_channels: 32,
+        value_hidden: 64,
+        role_heads: real,
+        destinations: real,
+    }
 }
 
 /// Positions, each from another random game.

@@ -16,8 +16,15 @@ use hnefi_train::batch::{Batch, Row};
 use hnefi_train::learner::{Learner, LearnerParams};
 use rand_xoshiro::rand_core::Rng as _;
 
-const SMALL: NetworkConfig =
-    NetworkConfig { blocks: 4, channels: 32, pool_every: 3, head_channels: 32, value_hidden: 64, role_heads: true };
+const SMALL: NetworkConfig = NetworkConfig {
+    blocks: 4,
+    channels: 32,
+    pool_every: 3,
+    head_channels: 32,
+    value_hidden: 64,
+    role_heads: true,
+    destinations: true,
+};
 const LARGE: NetworkConfig = NetworkConfig { blocks: 6, channels: 64, value_hidden: 96, ..SMALL };
 
 /// A row of noise with about as many legal moves as a game has.

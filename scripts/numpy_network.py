@@ -40,6 +40,18 @@ def pool(x):
     return np.concatenate([mean, mean * (x.shape[3] - 9) / 2, x.max(axis=(2, 3))], axis=1)
 
 
+def destinations(hidden, keys):
+    """The products of `hidden` at each move's origin and `keys` at its destination: [B, H, N, N] to [B, 40, N, N]."""
+    side = keys.shape[2]
+    keys = np.pad(keys, ((0, 0), (0, 0), (10, 10), (10, 10)))
+    planes = []
+    for ranks, files in ((1, 0), (0, 1), (-1, 0), (0, -1)):
+        for distance in range(1, 11):
+            rank, file = 10 + distance * ranks, 10 + distance * files
+            planes.append((hidden * keys[:, :, rank : rank + side, file : file + side]).sum(axis=1))
+    return np.stack(planes, axis=1)
+
+
 class Network:
     """`Network(folder)(planes, globals)` gives policy, wdl, moves_left and occupancy by name."""
 
@@ -79,7 +91,10 @@ class Network:
 
     def heads(self, role, x):
         bias = self.linear(role + ".policy_pool", pool(x))[:, :, None, None]
-        policy = self.convolution(role + ".policy_out", relu(self.convolution(role + ".policy_conv", x) + bias))
+        hidden = relu(self.convolution(role + ".policy_conv", x) + bias)
+        policy = self.convolution(role + ".policy_out", hidden)
+        if role + ".policy_destination.weight" in self.tensors:
+            policy = policy + destinations(hidden, self.convolution(role + ".policy_destination", x))
         value = pool(relu(self.convolution(role + ".value_conv", x)))
         return policy, self.linear(role + ".value_out", relu(self.linear(role + ".value_hidden", value)))
 

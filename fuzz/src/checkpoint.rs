@@ -59,9 +59,19 @@ fn evaluate(weights: &Weights) {
 
 /// Checkpoints to begin with.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let smallest =
-        NetworkConfig { blocks: 0, channels: 1, pool_every: 0, head_channels: 1, value_hidden: 1, role_heads: false };
-    let configs = [smallest, NetworkConfig { blocks: 2, channels: 2, pool_every: 2, role_heads: true, ..smallest }];
+    let smallest = NetworkConfig {
+        blocks: 0,
+        channels: 1,
+        pool_every: 0,
+        head_channels: 1,
+        value_hidden: 1,
+        role_heads: false,
+        destinations: true,
+    };
+    let configs = [
+        smallest,
+        NetworkConfig { blocks: 2, channels: 2, pool_every: 2, role_heads: true, destinations: false, ..smallest },
+    ];
     let mut seeds = Vec::new();
     for config in configs {
         let mut card = Card::new(config);

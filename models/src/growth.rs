@@ -153,7 +153,8 @@ impl Growth {
         let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
         let Some(old) = self.counterpart() else {
             // A new block, or pooling that an old block had not.
-            if path.ends_with(&["second", "norm", "gamma"]) || path.contains(&"pool") {
+            let adds_nothing = ["pool", "policy_destination"].iter().any(|layer| path.contains(layer));
+            if path.ends_with(&["second", "norm", "gamma"]) || adds_nothing {
                 fresh.values.fill(0.0);
             }
             return;
@@ -173,6 +174,10 @@ impl Growth {
         let groups = if POOLED.iter().any(|pooled| layer.ends_with(pooled)) { 3 } else { 1 };
         let (width, old_width) = (inputs / groups, old_inputs / groups);
         let linear = fresh.shape.len() == 2;
+        if layer.ends_with(&["policy_destination"]) {
+            // Its outputs are multiplied by hidden channels, of which the new ones are not zero.
+            fresh.values[old_outputs * inputs * taps..].fill(0.0);
+        }
         for output in 0..old_outputs {
             for input in 0..inputs {
                 let (group, channel) = (input / width, input % width);

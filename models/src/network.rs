@@ -8,8 +8,8 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig, PaddingConfig2d};
 use burn::tensor::activation::relu;
 use burn::tensor::module::batch_norm_train;
-use burn::tensor::{Device, Tensor};
-use hnefi_inference::{Encoding, GLOBALS, NetworkConfig, PLANES, POLICY_PLANES, TrainPrecision};
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use hnefi_inference::{Encoding, GLOBALS, NetworkConfig, PLANES, POLICY_PLANES, PolicyIndex, TrainPrecision};
 
 use crate::fused;
 
@@ -119,6 +119,8 @@ pub struct RoleHeads {
     pub policy_pool: Linear,
     /// 1x1, head channels to 40 planes, with bias.
     pub policy_out: Conv2d,
+    /// 1x1, C to head channels, without bias: from a move's destination to what is added to its plane's weights.
+    pub policy_destination: Option<Conv2d>,
     /// 1x1, C to head channels, with bias.
     pub value_conv: Conv2d,
     /// `[3 * head channels, value hidden]`.
@@ -134,6 +136,9 @@ impl RoleHeads {
             policy_conv: Conv2dConfig::new([channels, head], [1, 1]).init(device),
             policy_pool: LinearConfig::new(3 * channels, head).with_bias(false).init(device),
             policy_out: Conv2dConfig::new([head, POLICY_PLANES], [1, 1]).init(device),
+            policy_destination: config
+                .destinations
+                .then(|| Conv2dConfig::new([channels, head], [1, 1]).with_bias(false).init(device)),
             value_conv: Conv2dConfig::new([channels, head], [1, 1]).init(device),
             value_hidden: LinearConfig::new(3 * head, config.value_hidden).init(device),
             value_out: LinearConfig::new(config.value_hidden, 4).init(device),
@@ -143,7 +148,10 @@ impl RoleHeads {
     /// Policy `[B, 40, N, N]` and value `[B, 4]`.
     fn forward(&self, trunk: Tensor<4>, pooled: Tensor<2>) -> (Tensor<4>, Tensor<2>) {
         let hidden = relu(self.policy_conv.forward(trunk.clone()) + per_channel(self.policy_pool.forward(pooled)));
-        let policy = self.policy_out.forward(hidden);
+        let mut policy = self.policy_out.forward(hidden.clone());
+        if let Some(layer) = &self.policy_destination {
+            policy = policy + destinations(hidden, layer.forward(trunk.clone()));
+        }
         let value = global_pool(relu(self.value_conv.forward(trunk)));
         let value = self.value_out.forward(relu(self.value_hidden.forward(value)));
         (policy, value)
@@ -207,6 +215,7 @@ impl Network {
             head_channels: heads.policy_conv.weight.dims()[0],
             value_hidden: heads.value_hidden.weight.dims()[1],
             role_heads: self.roles.len() > 1,
+            destinations: heads.policy_destination.is_some(),
         }
     }
 
@@ -270,6 +279,24 @@ fn global_pool(x: Tensor<4>) -> Tensor<2> {
     let max = flat.max_dim(2).reshape([batch, channels]);
     let scaled = mean.clone().mul_scalar((side as f32 - 9.0) / 2.0);
     Tensor::cat(vec![mean, scaled, max], 1)
+}
+
+/// For each move its plane at its origin: the product of `hidden` at the origin and `keys` at the destination. Both are
+/// `[B, H, N, N]`, the result is `[B, 40, N, N]` and zero where a move would leave the board.
+fn destinations(hidden: Tensor<4>, keys: Tensor<4>) -> Tensor<4> {
+    let [batch, width, side, _] = hidden.dims();
+    let squares = side * side;
+    let places = (0..POLICY_PLANES).flat_map(|plane| (0..squares).map(move |square| PolicyIndex { plane, square }));
+    let pairs = places.map(|place| place.destination(side).map(|to| place.square * squares + to));
+    let (index, on_board): (Vec<i64>, Vec<f32>) =
+        pairs.map(|pair| pair.map_or((0, 0.0), |pair| (pair as i64, 1.0))).unzip();
+    let device = hidden.device();
+    let count = index.len();
+    let index = Tensor::<1, Int>::from_data(TensorData::new(index, [count]), &device);
+    let on_board = Tensor::<2>::from_data(TensorData::new(on_board, [1, count]), &device);
+    let origins = hidden.reshape([batch, width, squares]).swap_dims(1, 2);
+    let all = origins.matmul(keys.reshape([batch, width, squares])).reshape([batch, squares * squares]);
+    (all.select(1, index) * on_board).reshape([batch, POLICY_PLANES, side, side])
 }
 
 /// `[B, C]` as `[B, C, 1, 1]`, to be added to every square.

@@ -69,6 +69,7 @@ mod tests {
             head_channels: 5,
             value_hidden: 7,
             role_heads: true,
+            destinations: true,
         };
         for config in [
             base,
@@ -93,6 +94,7 @@ mod tests {
             head_channels: 4,
             value_hidden: 4,
             role_heads: false,
+            destinations: true,
         };
         let network = Network::fresh(&config, 0, &Device::flex());
         assert_eq!(network.stem.norm.epsilon, hnefi_inference::NORM_EPSILON);

@@ -5,8 +5,15 @@ use hnefi_inference::{Card, Checkpoint, Encoding, GLOBALS, NetworkConfig, PLANES
 use hnefi_models::Network;
 use tempfile::TempDir;
 
-const TINY: NetworkConfig =
-    NetworkConfig { blocks: 1, channels: 8, pool_every: 1, head_channels: 8, value_hidden: 8, role_heads: true };
+const TINY: NetworkConfig = NetworkConfig {
+    blocks: 1,
+    channels: 8,
+    pool_every: 1,
+    head_channels: 8,
+    value_hidden: 8,
+    role_heads: true,
+    destinations: true,
+};
 
 #[test]
 fn running_statistics_are_part_of_a_checkpoint() {

@@ -10,8 +10,15 @@ use hnefi_inference::{Encoding, Features, NetworkConfig, RawOutputs, pretrained}
 use hnefi_models::Network;
 use random_play::positions;
 
-const SMALL: NetworkConfig =
-    NetworkConfig { blocks: 2, channels: 8, pool_every: 2, head_channels: 8, value_hidden: 8, role_heads: true };
+const SMALL: NetworkConfig = NetworkConfig {
+    blocks: 2,
+    channels: 8,
+    pool_every: 2,
+    head_channels: 8,
+    value_hidden: 8,
+    role_heads: true,
+    destinations: true,
+};
 
 /// The largest difference of any output for these features on one board.
 fn difference(one: (&Network, &Features), other: (&Network, &Features), preset: Preset) -> f32 {

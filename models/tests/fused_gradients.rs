@@ -263,8 +263,15 @@ fn running(network: &Network) -> impl Iterator<Item = &RunningState<Tensor<1>>> 
 #[test]
 fn training_sees_the_outputs_of_play_on_every_board() {
     let (device, _alone) = seeded(5);
-    let config =
-        NetworkConfig { blocks: 3, channels: 32, pool_every: 3, head_channels: 32, value_hidden: 24, role_heads: true };
+    let config = NetworkConfig {
+        blocks: 3,
+        channels: 32,
+        pool_every: 3,
+        head_channels: 32,
+        value_hidden: 24,
+        role_heads: true,
+        destinations: true,
+    };
     let network = Network::fresh(&config, 1, &device);
     let positions = |side| {
         let planes = Tensor::<4>::random([40, PLANES, side, side], Distribution::Bernoulli(0.3), &device);
@@ -285,7 +292,15 @@ fn training_sees_the_outputs_of_play_on_every_board() {
 
 fn network_agrees(head_channels: usize, role_heads: bool) {
     let (device, _alone) = seeded(3);
-    let config = NetworkConfig { blocks: 3, channels: 32, pool_every: 3, head_channels, value_hidden: 24, role_heads };
+    let config = NetworkConfig {
+        blocks: 3,
+        channels: 32,
+        pool_every: 3,
+        head_channels,
+        value_hidden: 24,
+        role_heads,
+        destinations: head_channels != 24,
+    };
     let network = Network::fresh(&config, 0, &device);
     for side in [7, 9, 11] {
         let planes = Tensor::<4>::random([6, PLANES, side, side], Distribution::Bernoulli(0.3), &device);
@@ -328,6 +343,9 @@ fn network_agrees(head_channels: usize, role_heads: bool) {
             check!("pooled bias of the policy", role.policy_pool.weight);
             check!("policy output", role.policy_out.weight);
             check!("bias of the policy output", role.policy_out.bias.as_ref().expect("a bias"));
+            if let Some(layer) = &role.policy_destination {
+                check!("destinations of the policy", layer.weight);
+            }
             check!("value convolution", role.value_conv.weight);
             check!("bias of the value convolution", role.value_conv.bias.as_ref().expect("a bias"));
             check!("hidden value layer", role.value_hidden.weight);

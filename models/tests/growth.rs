@@ -6,8 +6,15 @@ use burn::tensor::{Device, Distribution, Tensor};
 use hnefi_inference::{GLOBALS, NetworkConfig, PLANES};
 use hnefi_models::Network;
 
-const SMALL: NetworkConfig =
-    NetworkConfig { blocks: 3, channels: 8, pool_every: 3, head_channels: 6, value_hidden: 10, role_heads: true };
+const SMALL: NetworkConfig = NetworkConfig {
+    blocks: 3,
+    channels: 8,
+    pool_every: 3,
+    head_channels: 6,
+    value_hidden: 10,
+    role_heads: true,
+    destinations: true,
+};
 
 /// Random numbers wherever a fresh network has equal ones, as if it had been trained.
 struct Disturb;
@@ -57,6 +64,8 @@ fn a_grown_network_says_the_same() {
     let small = Network::fresh(&SMALL, 1, &Device::flex()).map(&mut Disturb);
     let shared = NetworkConfig { role_heads: false, ..SMALL };
     let one_headed = Network::fresh(&shared, 1, &Device::flex()).map(&mut Disturb);
+    let origins = NetworkConfig { destinations: false, ..SMALL };
+    let of_origins = Network::fresh(&origins, 1, &Device::flex()).map(&mut Disturb);
     assert!(
         largest_difference(&small, &Network::fresh(&SMALL, 2, &Device::flex())) > 0.1,
         "the comparison sees nothing"
@@ -69,6 +78,7 @@ fn a_grown_network_says_the_same() {
         (&small, SMALL, NetworkConfig { pool_every: 1, ..SMALL }),
         (&small, SMALL, NetworkConfig { blocks: 7, channels: 12, head_channels: 8, value_hidden: 16, ..SMALL }),
         (&one_headed, shared, NetworkConfig { blocks: 4, channels: 11, ..SMALL }),
+        (&of_origins, origins, NetworkConfig { head_channels: 7, ..SMALL }),
     ] {
         let grown = network.grown(&shape, &larger, 7).unwrap();
         let expected = Network::fresh(&larger, 0, &Device::flex()).parameter_count();
@@ -137,6 +147,10 @@ fn a_network_does_not_shrink() {
         (NetworkConfig { head_channels: 5, ..SMALL }, "head_channels would shrink from 6 to 5"),
         (NetworkConfig { value_hidden: 9, ..SMALL }, "value_hidden would shrink from 10 to 9"),
         (NetworkConfig { role_heads: false, ..SMALL }, "the heads of the two roles would become one"),
+        (
+            NetworkConfig { destinations: false, ..SMALL },
+            "the policy would no longer look at the destinations of moves",
+        ),
         (NetworkConfig { blocks: 4, pool_every: 2, ..SMALL }, "block 3 would lose its global pooling"),
     ] {
         let network = Network::fresh(&SMALL, 0, &Device::flex());

@@ -153,7 +153,7 @@ fn all_faults_at_once() {
          (devices)",
         "network.blocks = \"many\": expected whole number, 1 to 100 (residual blocks)",
         "network.chanels = 32: expected a key of [network]: blocks, channels, pool_every, head_channels, value_hidden, \
-         role_heads; did you mean network.channels?",
+         role_heads, destinations; did you mean network.channels?",
         "train.batch = 100000: expected whole number, 2 to 65536 (samples)",
         "train.rate = true: expected number, 0.0000001 to 1 (learning rate)",
         "selfplay.resign.threshold = 0.7: expected number, 0 to 0.5 (expected score)",

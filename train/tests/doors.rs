@@ -29,8 +29,15 @@ use hnefi_search::SearchConfig;
 use hnefi_selfplay::{Fleet, Quota, SelfPlayConfig, Unobserved};
 use serde_json::{Value, json};
 
-const SHAPE: NetworkConfig =
-    NetworkConfig { blocks: 1, channels: 16, pool_every: 0, head_channels: 8, value_hidden: 8, role_heads: false };
+const SHAPE: NetworkConfig = NetworkConfig {
+    blocks: 1,
+    channels: 16,
+    pool_every: 0,
+    head_channels: 8,
+    value_hidden: 8,
+    role_heads: false,
+    destinations: true,
+};
 
 /// Playouts of every search here: its leaf lies a ply ahead.
 const PLAYOUTS: u32 = 1;

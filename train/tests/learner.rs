@@ -15,8 +15,15 @@ use hnefi_train::sample::{Sampler, ValueTarget};
 
 use support::random_game;
 
-const CONFIG: NetworkConfig =
-    NetworkConfig { blocks: 2, channels: 32, pool_every: 2, head_channels: 8, value_hidden: 16, role_heads: true };
+const CONFIG: NetworkConfig = NetworkConfig {
+    blocks: 2,
+    channels: 32,
+    pool_every: 2,
+    head_channels: 8,
+    value_hidden: 16,
+    role_heads: true,
+    destinations: true,
+};
 
 const PARAMS: LearnerParams = LearnerParams {
     precision: TrainPrecision::F32,

@@ -25,6 +25,10 @@ pub struct NetworkConfig {
     pub value_hidden: usize,
     /// Whether attackers and defenders have heads of their own.
     pub role_heads: bool,
+    /// Whether the policy looks at the square that a move goes to as well as at the one that it comes from. Networks
+    /// whose card does not say were trained without.
+    #[serde(default)]
+    pub destinations: bool,
 }
 
 impl NetworkConfig {
@@ -61,7 +65,8 @@ impl NetworkConfig {
         let stem = PLANES * 9 * channels * squares + GLOBALS * channels;
         let tower = self.blocks * 2 * 9 * channels * channels * squares;
         let pools = (0..self.blocks).filter(|&index| self.block_pools(index)).count() * 3 * channels * channels;
-        let policy = squares * head * (channels + POLICY_PLANES) + 3 * channels * head;
+        let destinations = if self.destinations { squares * head * (channels + POLICY_PLANES) } else { 0 };
+        let policy = squares * head * (channels + POLICY_PLANES) + destinations + 3 * channels * head;
         let value = squares * channels * head + 3 * head * self.value_hidden + self.value_hidden * 4;
         stem + tower + pools + policy + value
     }
@@ -88,6 +93,9 @@ impl NetworkConfig {
             layer("policy_conv", &[head, channels, 1, 1], head);
             layer("policy_pool", &[3 * channels, head], 0);
             layer("policy_out", &[POLICY_PLANES, head, 1, 1], POLICY_PLANES);
+            if self.destinations {
+                layer("policy_destination", &[head, channels, 1, 1], 0);
+            }
             layer("value_conv", &[head, channels, 1, 1], head);
             layer("value_hidden", &[3 * head, hidden], hidden);
             layer("value_out", &[hidden, 4], 4);
@@ -114,6 +122,9 @@ impl NetworkConfig {
         }
         if self.role_heads && !larger.role_heads {
             return Err("the heads of the two roles would become one".to_owned());
+        }
+        if self.destinations && !larger.destinations {
+            return Err("the policy would no longer look at the destinations of moves".to_owned());
         }
         match (0..self.blocks).find(|&index| self.block_pools(index) && !larger.block_pools(index)) {
             Some(index) => Err(format!("block {} would lose its global pooling", index + 1)),

@@ -47,15 +47,19 @@ impl PolicyIndex {
 
     /// The move at this place, `None` where it would leave the board.
     pub fn to_move(self, size: BoardSize) -> Option<Move> {
-        let n = size.side();
-        let (rank, file) = (self.square / n, self.square % n);
+        Some(Move::new(Square::new(self.square), Square::new(self.destination(size.side())?)))
+    }
+
+    /// The index of the square that the move at this place goes to on a board of `side` squares a side, `None` where it
+    /// would leave the board.
+    pub fn destination(self, side: usize) -> Option<usize> {
+        let (rank, file) = (self.square / side, self.square % side);
         let distance = self.plane % DISTANCES + 1;
-        let to = match self.plane / DISTANCES {
-            0 => (rank + distance < n).then_some(self.square + distance * n),
-            1 => (file + distance < n).then_some(self.square + distance),
-            2 => (rank >= distance).then(|| self.square - distance * n),
+        match self.plane / DISTANCES {
+            0 => (rank + distance < side).then_some(self.square + distance * side),
+            1 => (file + distance < side).then_some(self.square + distance),
+            2 => (rank >= distance).then(|| self.square - distance * side),
             _ => (file >= distance).then(|| self.square - distance),
-        }?;
-        Some(Move::new(Square::new(self.square), Square::new(to)))
+        }
     }
 }

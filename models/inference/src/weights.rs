@@ -33,7 +33,7 @@ pub struct Weights {
 }
 
 /// Last layers of heads, by the field that leads to them.
-const LAST_LAYERS: [&str; 3] = ["policy_out", "value_out", "occupancy"];
+const LAST_LAYERS: [&str; 4] = ["policy_out", "policy_destination", "value_out", "occupancy"];
 
 /// How much smaller the last layer of each head begins than the others, so that an untrained network finds all moves
 /// and results about equally likely instead of insisting on an accident of its weights.
@@ -248,8 +248,15 @@ fn abridged(names: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const SMALL: NetworkConfig =
-        NetworkConfig { blocks: 3, channels: 6, pool_every: 2, head_channels: 5, value_hidden: 7, role_heads: true };
+    const SMALL: NetworkConfig = NetworkConfig {
+        blocks: 3,
+        channels: 6,
+        pool_every: 2,
+        head_channels: 5,
+        value_hidden: 7,
+        role_heads: true,
+        destinations: true,
+    };
 
     #[test]
     fn what_is_written_is_read_back() {

@@ -6,8 +6,15 @@ use std::path::{Path, PathBuf};
 use hnefi_inference::{Card, Checkpoint, CheckpointError, Encoding, NetworkConfig, Weights};
 use tempfile::TempDir;
 
-const TINY: NetworkConfig =
-    NetworkConfig { blocks: 1, channels: 8, pool_every: 1, head_channels: 8, value_hidden: 8, role_heads: true };
+const TINY: NetworkConfig = NetworkConfig {
+    blocks: 1,
+    channels: 8,
+    pool_every: 1,
+    head_channels: 8,
+    value_hidden: 8,
+    role_heads: true,
+    destinations: true,
+};
 
 fn checkpoint(seed: u64) -> Checkpoint {
     let card = Card {

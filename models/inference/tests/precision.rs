@@ -14,8 +14,15 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use random_play::{legal, positions};
 
-const SMALL: NetworkConfig =
-    NetworkConfig { blocks: 3, channels: 24, pool_every: 2, head_channels: 16, value_hidden: 32, role_heads: true };
+const SMALL: NetworkConfig = NetworkConfig {
+    blocks: 3,
+    channels: 24,
+    pool_every: 2,
+    head_channels: 16,
+    value_hidden: 32,
+    role_heads: true,
+    destinations: true,
+};
 
 fn shipped() -> Weights {
     pretrained("brandubh").expect("a shipped checkpoint").unwrap().weights

@@ -75,6 +75,7 @@ mod tests {
             head_channels: 8,
             value_hidden: 8,
             role_heads: true,
+            destinations: true,
         };
         let network = Network::fresh(&config, 0, &Device::flex());
         let positions: Vec<(Position, MoveList)> =

@@ -268,6 +268,7 @@ mod tests {
             head_channels: 8,
             value_hidden: 8,
             role_heads: true,
+            destinations: true,
         };
         let (network, device) = (Network::fresh(&config, 0, &Device::flex()), Device::flex());
         let queue = GpuQueue::new(&network, &device).unwrap();

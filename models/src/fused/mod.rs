@@ -1,5 +1,5 @@
 //! Training at the processor's speed: the residual tower as one operation inside burn's autodiff, global pooling as
-//! another, and the heads' 1x1 convolutions as a third.
+//! another, and the heads' 1x1 convolutions and the policy's look at destinations as two more.
 //!
 //! burn's own convolution converts layouts and copies patches; on small boards Winograd's method, forward and backward,
 //! is several times faster (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's
@@ -7,6 +7,7 @@
 
 mod backward;
 mod convolution;
+mod destinations;
 mod global_pool;
 mod network;
 mod passes;

@@ -9,6 +9,7 @@ use burn::nn::conv::Conv2d;
 use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
+use super::destinations::destinations;
 use super::global_pool::{self, serves_channels};
 use super::passes::Tower;
 use super::pointwise::{PointwiseInputs, pointwise};
@@ -88,7 +89,12 @@ fn heads(network: &Network, trunk: Tensor<4>, pooled: Tensor<2>, globals: Tensor
     let board_bias = by_role(&|heads| heads.policy_pool.forward(pooled.clone()));
     let each = |conv: fn(&RoleHeads) -> &Conv2d| roles.iter().map(conv).collect();
     let hidden = layer(each(|heads| &heads.policy_conv), trunk.clone(), Some(board_bias), true);
-    let policy = layer(each(|heads| &heads.policy_out), hidden, None, false);
+    let mut policy = layer(each(|heads| &heads.policy_out), hidden.clone(), None, false);
+    let to_keys: Option<Vec<&Conv2d>> = roles.iter().map(|heads| heads.policy_destination.as_ref()).collect();
+    if let Some(to_keys) = to_keys {
+        let keys = layer(to_keys, trunk.clone(), None, false);
+        policy = policy + destinations(hidden, keys.permute([0, 2, 3, 1]));
+    }
     let value = global_pool(layer(each(|heads| &heads.value_conv), trunk.clone(), None, true));
     let value = by_role(&|heads| heads.value_out.forward(relu(heads.value_hidden.forward(value.clone()))));
     Heads {

@@ -60,6 +60,8 @@ section! {
         value_hidden = 64, Kind::Whole(1, 4096), "units";
         /// Separate heads for attackers and defenders.
         role_heads = true, Kind::Switch, "switch";
+        /// Whether the policy looks at a move's destination as well as at its origin.
+        destinations = true, Kind::Switch, "switch";
     }
 }
 

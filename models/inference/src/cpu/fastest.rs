@@ -91,6 +91,7 @@ mod tests {
             head_channels: 4,
             value_hidden: 8,
             role_heads: true,
+            destinations: true,
         };
         let network = Weights::fresh(&config, 3);
         let found = fastest(&network).unwrap();

@@ -5,7 +5,7 @@ use hnefi_engine::BoardSize;
 use super::fold::{CpuNetworkError, Matrix};
 use super::layers::{Dense, padded};
 use crate::{POLICY_PLANES, PolicyIndex, Weights};
-use hnefi_kernels::{Floats, Grid, Kernels, PANEL, Pool, Product};
+use hnefi_kernels::{Floats, Grid, Kernels, PANEL, Packed, Pool, Product};
 
 /// Most squares of a board.
 const SQUARES: usize = BoardSize::Eleven.squares();
@@ -18,6 +18,8 @@ pub(super) struct Heads {
     /// `[POLICY_PLANES][head channels]`, a row for each plane.
     policy_rows: Floats,
     policy_bias: Vec<f32>,
+    /// From the trunk at a move's destination to what is added to its plane's row.
+    policy_destination: Option<Packed>,
     value_conv: Dense,
     value_hidden: Dense,
     value_out: Dense,
@@ -32,8 +34,12 @@ pub(super) struct HeadScratch {
     bias: Floats,
     /// The trunk at the squares that moves start from, one after the other.
     origins: Floats,
+    /// The trunk at the squares that moves go to, one after the other.
+    destinations: Floats,
     /// A hidden layer at some or all squares.
     hidden: Floats,
+    /// What destinations add to the rows of planes.
+    rows: Floats,
     /// Pooled hidden layer of the value.
     pooled: Floats,
     units: Floats,
@@ -49,7 +55,9 @@ impl HeadScratch {
             trunk: Floats::zeros(3 * channels),
             bias: Floats::zeros(head),
             origins: Floats::zeros(SQUARES * channels),
+            destinations: Floats::zeros(SQUARES * channels),
             hidden: Floats::zeros(SQUARES * head.max(PANEL)),
+            rows: Floats::zeros(SQUARES * head.max(PANEL)),
             pooled: Floats::zeros(3 * head),
             units: Floats::zeros(units),
             answer: Floats::zeros(PANEL),
@@ -71,7 +79,13 @@ impl Heads {
                 policy_rows[plane * width + channel] = planes.weight(channel, plane);
             }
         }
+        let policy_destination = if weights.config().destinations {
+            Some(Dense::pack(&pointwise("policy_destination")?, 1).weights)
+        } else {
+            None
+        };
         Ok(Heads {
+            policy_destination,
             policy_pool: Dense::pack(&pool, 3),
             policy_rows,
             policy_bias: planes.bias,
@@ -93,17 +107,7 @@ impl Heads {
         logits: &mut Vec<f32>,
     ) {
         let (channels, width) = (grid.channels, self.policy_hidden.outputs());
-        let mut slots = [u8::MAX; SQUARES];
-        let mut count = 0;
-        for place in places.clone() {
-            if slots[place.square] == u8::MAX {
-                slots[place.square] = count as u8;
-                let from = &board[grid.square(place.square)..][..channels];
-                scratch.origins[count * channels..][..channels].copy_from_slice(from);
-                count += 1;
-            }
-        }
-
+        let (origins, count) = gather(grid, board, places.clone().map(|place| place.square), &mut scratch.origins);
         let pool = Pool { side: grid.side, row_step: grid.row_step(), channels };
         kernels.pool(&pool, &board[grid.square(0)..], &mut scratch.trunk);
         let bias = &mut scratch.bias[..width];
@@ -113,11 +117,21 @@ impl Heads {
         }
         let product = Product { matrices: 1, rows: count, left_step: 0, out_step: 0, relu: true };
         kernels.multiply(&product, &scratch.origins, &self.policy_hidden.weights, Some(bias), &mut scratch.hidden);
+        let hidden = |place: PolicyIndex| &scratch.hidden[usize::from(origins[place.square]) * width..][..width];
+        let weights = |place: PolicyIndex| &self.policy_rows[place.plane * width..][..width];
 
+        let Some(layer) = &self.policy_destination else {
+            return logits
+                .extend(places.map(|place| self.policy_bias[place.plane] + dot(hidden(place), weights(place))));
+        };
+        let to = |place: PolicyIndex| place.destination(grid.side);
+        let (destinations, count) = gather(grid, board, places.clone().filter_map(to), &mut scratch.destinations);
+        let product = Product { rows: count, relu: false, ..product };
+        kernels.multiply(&product, &scratch.destinations, layer, None, &mut scratch.rows);
         logits.extend(places.map(|place| {
-            let hidden = &scratch.hidden[usize::from(slots[place.square]) * width..][..width];
-            let weights = &self.policy_rows[place.plane * width..][..width];
-            self.policy_bias[place.plane] + dot(hidden, weights)
+            let logit = self.policy_bias[place.plane] + dot(hidden(place), weights(place));
+            let row = |to: usize| &scratch.rows[usize::from(destinations[to]) * width..][..width];
+            to(place).map_or(logit, |to| logit + dot(hidden(place), row(to)))
         }));
     }
 
@@ -166,6 +180,21 @@ fn every_square(kernels: &Kernels, grid: Grid, board: &[f32], layer: &Dense, rel
         relu,
     };
     kernels.multiply(&product, &board[grid.square(0)..], &layer.weights, Some(&layer.bias), out);
+}
+
+/// Copies the trunk at some squares, each once, into `to`. Returns where each square's copy is, and their number.
+fn gather(grid: Grid, board: &[f32], squares: impl Iterator<Item = usize>, to: &mut [f32]) -> ([u8; SQUARES], usize) {
+    let channels = grid.channels;
+    let mut slots = [u8::MAX; SQUARES];
+    let mut count = 0;
+    for square in squares {
+        if slots[square] == u8::MAX {
+            slots[square] = count as u8;
+            to[count * channels..][..channels].copy_from_slice(&board[grid.square(square)..][..channels]);
+            count += 1;
+        }
+    }
+    (slots, count)
 }
 
 /// Product of two rows of whole panels, in a panel of sums, so that the compiler uses vectors.

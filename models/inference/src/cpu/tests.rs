@@ -36,7 +36,15 @@ impl Logits {
 }
 
 fn config(channels: usize, pool_every: usize, role_heads: bool) -> NetworkConfig {
-    NetworkConfig { blocks: 3, channels, pool_every, head_channels: 24, value_hidden: 40, role_heads }
+    NetworkConfig {
+        blocks: 3,
+        channels,
+        pool_every,
+        head_channels: 24,
+        value_hidden: 40,
+        role_heads,
+        destinations: role_heads,
+    }
 }
 
 /// Random weights, whose norms have statistics as after some training.

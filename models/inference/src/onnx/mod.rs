@@ -135,7 +135,12 @@ fn role_heads(
     let bias = per_channel(graph, &name("policy_pool"), &bias);
     let hidden = graph.node("Add", &name("policy_pool"), &[&hidden, &bias], Vec::new());
     let hidden = graph.node("Relu", &name("policy_conv"), &[&hidden], Vec::new());
-    let policy = convolution(graph, &name("policy_out"), &hidden, 0)?;
+    let mut policy = convolution(graph, &name("policy_out"), &hidden, 0)?;
+    if graph.has_weight(&format!("{}.weight", name("policy_destination"))) {
+        let keys = convolution(graph, &name("policy_destination"), x, 0)?;
+        let pairs = destinations(graph, &name("policy_destination"), &hidden, &keys);
+        policy = graph.node("Add", &name("policy_destination"), &[&policy, &pairs], Vec::new());
+    }
 
     let value = convolution(graph, &name("value_conv"), x, 0)?;
     let value = graph.node("Relu", &name("value_conv"), &[&value], Vec::new());
@@ -144,6 +149,33 @@ fn role_heads(
     let value = graph.node("Relu", &name("value_hidden"), &[&value], Vec::new());
     let value = linear(graph, &name("value_out"), &value)?;
     Ok((policy, value))
+}
+
+/// For each move its plane at its origin: the product of `hidden` at the origin and `keys` at the destination, zero
+/// where a move would leave the board.
+fn destinations(graph: &mut Graph, name: &str, hidden: &Value, keys: &Value) -> Value {
+    const REACH: i64 = POLICY_PLANES as i64 / 4;
+    let border = graph.integers("border", &[0, 0, REACH, REACH, 0, 0, REACH, REACH]);
+    let keys = graph.node("Pad", name, &[keys, &border], Vec::new());
+    let squares = graph.integers("squares", &[2, 3]);
+    let channels = graph.integers("channels", &[1]);
+    let planes: Vec<Value> = (0..POLICY_PLANES as i64)
+        .map(|plane| {
+            let distance = plane % REACH + 1;
+            let (ranks, files) =
+                [(distance, 0), (0, distance), (-distance, 0), (0, -distance)][(plane / REACH) as usize];
+            let name = format!("{name}.{plane}");
+            let begin = graph.integers(&format!("begin.{plane}"), &[REACH + ranks, REACH + files]);
+            // Ends count from behind, where the last is beyond every board.
+            let end = [ranks, files].map(|step| if step < REACH { step - REACH } else { i64::MAX });
+            let end = graph.integers(&format!("end.{plane}"), &end);
+            let at = graph.node("Slice", &name, &[&keys, &begin, &end, &squares], Vec::new());
+            let product = graph.node("Mul", &name, &[hidden, &at], Vec::new());
+            graph.node("ReduceSum", &name, &[&product, &channels], Vec::new())
+        })
+        .collect();
+    let planes: Vec<&str> = planes.iter().map(String::as_str).collect();
+    graph.node("Concat", name, &planes, vec![int("axis", 1)])
 }
 
 /// A 3x3 convolution and its normalisation.
@@ -225,8 +257,15 @@ mod tests {
     use crate::{Card, Weights};
 
     fn model(role_heads: bool) -> (ModelProto, Checkpoint) {
-        let config =
-            NetworkConfig { blocks: 3, channels: 8, pool_every: 3, head_channels: 8, value_hidden: 8, role_heads };
+        let config = NetworkConfig {
+            blocks: 3,
+            channels: 8,
+            pool_every: 3,
+            head_channels: 8,
+            value_hidden: 8,
+            role_heads,
+            destinations: role_heads,
+        };
         let checkpoint = Checkpoint::new(Card::new(config), Weights::fresh(&config, 5)).expect("bytes");
         let bytes = checkpoint.onnx_bytes().expect("a whole network");
         (ModelProto::decode(bytes.as_slice()).expect("our own bytes"), checkpoint)
