@@ -10,7 +10,7 @@
 # azurite      Azure's own emulator, from npm
 # s3rver       an S3 server without create-only writes, from npm, which must be refused
 # garage       another one, in use, from crates.io, if it is there; half an hour to build:
-#              cargo install --locked --root target/tools garage
+#              cargo install --locked --root target/tools --no-default-features --features bundled-libs,sqlite garage
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
