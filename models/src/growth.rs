@@ -15,8 +15,7 @@ use hnefi_inference::NetworkConfig;
 use crate::Network;
 
 /// Linear layers that read pooled features, whose inputs are the channels three times over, by the end of their paths.
-const POOLED: [&[&str]; 5] =
-    [&["pool"], &["policy_pool"], &["value_hidden"], &["short_values", "hidden"], &["ending", "other"]];
+const POOLED: [&[&str]; 3] = [&["pool"], &["policy_pool"], &["value_hidden"]];
 
 impl Network {
     /// This network, whose shape is `shape`, with the shape `larger`: what is new is drawn from `seed` and changes
