@@ -61,7 +61,7 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
         wanted["from"] = from.clone();
     }
     let mut differences = Vec::new();
-    let known = with_absent(&found, &json!({ "config": TrainConfig::default() }));
+    let known = with_absent(&found, &before_all_keys());
     compare("", &known, &wanted, &mut differences);
     let (there, here) = (beginning(&known), beginning(&wanted));
     if there != here {
@@ -121,12 +121,19 @@ pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
     if kind != "train" {
         return Err(unreadable(format!("a run of kind {kind:?}")));
     }
-    let known = with_absent(&found, &json!({ "config": TrainConfig::default() }));
+    let known = with_absent(&found, &before_all_keys());
     let config = known.get("config").cloned().unwrap_or(Value::Null);
     serde_json::from_value(config).map(Some).map_err(|error| unreadable(format!("config: {error}")))
 }
 
-/// Adds missing keys of existing tables from `defaults`: a run older than a key has the key's default.
+/// What a run older than a key did: the key's default, except where the default changed with the key.
+fn before_all_keys() -> Value {
+    let mut config = TrainConfig::default();
+    config.network.destinations = false;
+    json!({ "config": config })
+}
+
+/// Adds missing keys of existing tables from `defaults`.
 fn with_absent(found: &Value, defaults: &Value) -> Value {
     let (Value::Object(there), Value::Object(defaults)) = (found, defaults) else { return found.clone() };
     let mut whole = there.clone();
@@ -212,6 +219,20 @@ mod tests {
         config.train.value_search_mix = 0.5;
         let message = settle(&store, &config, None).unwrap_err().to_string();
         assert!(message.contains("train.value_search_mix is 0.0 there and 0.5 here"), "{message}");
+    }
+
+    #[test]
+    fn a_run_from_before_destinations_goes_on_without_them() {
+        let (_dir, store) = store();
+        let mut config = TrainConfig::default();
+        let mut old = json!({ "format": FORMAT, "kind": "train", "config": config });
+        old["config"]["network"].as_object_mut().unwrap().remove("destinations").unwrap();
+        store.create(KEY, old.to_string().as_bytes()).unwrap();
+        let message = settle(&store, &config, None).unwrap_err().to_string();
+        assert!(message.contains("network.destinations is false there and true here"), "{message}");
+        config.network.destinations = false;
+        settle(&store, &config, None).unwrap();
+        assert_eq!(configuration(&store).unwrap(), Some(config));
     }
 
     #[test]
