@@ -113,7 +113,7 @@ fn a_game_is_played_undone_analysed_and_ended() {
     my_turn(&browser);
 
     // What the model thinks.
-    browser.click("#analysis-panel summary");
+    browser.open_panel("#analysis-panel");
     browser.until("document.querySelectorAll('#best-moves tbody tr').length >= 4");
     browser.until("document.querySelectorAll('.over .arrow').length >= 2");
     picture(&browser, "analysis.png");
@@ -161,7 +161,7 @@ fn games_are_begun_pasted_and_set_up() {
     picture(&browser, "copenhagen.png");
 
     // A position from a text, and the end of a game in words.
-    browser.click("#more-panel summary");
+    browser.open_panel("#more-panel");
     browser.open_dialog("#paste", "#paste-dialog");
     browser.type_into("#paste-dialog textarea", "kk5/7/7/7/7/7/7 a");
     browser.click("#paste-read");
@@ -343,7 +343,7 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
     browser.open(&format!("http://{address}/"));
     my_turn(&browser);
     for panel in ["#analysis-panel", "#more-panel"] {
-        browser.click(&format!("{panel} summary"));
+        browser.open_panel(panel);
     }
     fits(&browser, "every panel");
     for (button, dialog) in [("#new", "#new-dialog"), ("#paste", "#paste-dialog"), ("#edit", "#edit-dialog")] {

@@ -152,7 +152,7 @@ fn a_whole_game_an_analysis_and_a_reload_without_the_server() {
     // Back into the game, and what the network thinks there.
     browser.click("#first");
     browser.until("document.querySelectorAll('#moves .ahead').length > 2");
-    browser.click("#analysis-panel summary");
+    browser.open_panel("#analysis-panel");
     browser.until("document.querySelectorAll('#best-moves tbody tr').length >= 4");
     browser.until("document.querySelectorAll('.over .arrow').length >= 2");
     picture(&browser, "site-analysis.png");
@@ -173,7 +173,7 @@ fn a_whole_game_an_analysis_and_a_reload_without_the_server() {
     }
 
     // A game of this device's files.
-    browser.click("#more-panel summary");
+    browser.open_panel("#more-panel");
     browser.click("#open");
     browser.run(
         "const field = document.querySelector('#open-file'); const data = new DataTransfer(); \
@@ -241,7 +241,7 @@ fn a_game_survives_a_reload_and_a_link_holds_one() {
     browser.open(&format!("{}#/tablut/moves=e2f2_e3f3", files.url()));
     browser.until("document.querySelectorAll('.squares button').length === 81");
     browser.until(&format!("{PLIES} === 2"));
-    browser.click("#more-panel summary");
+    browser.open_panel("#more-panel");
     browser.click("#copy-link");
     browser.until("document.querySelector('#link').textContent.endsWith('/games/hnefi/#/tablut/moves=e2f2_e3f3')");
     browser.open("about:blank");
@@ -265,7 +265,7 @@ fn on_a_phone_nothing_is_wider_than_the_page() {
     let wide = "return document.documentElement.scrollWidth;";
     assert_eq!(browser.run(wide), 390);
     picture(&browser, "site-phone.png");
-    browser.click("#analysis-panel summary");
+    browser.open_panel("#analysis-panel");
     browser.until("document.querySelectorAll('#best-moves tbody tr').length >= 4");
     assert_eq!(browser.run(wide), 390);
     browser.check_console();

@@ -241,9 +241,7 @@ fn keys(browser: &Browser, keys: &str) {
 
 /// Opens a game that is pasted as text.
 fn paste_into(browser: &Browser, text: &str, places: usize) {
-    if browser.run("return document.querySelector('#more-panel').open;") == false {
-        browser.click("#more-panel summary");
-    }
+    browser.open_panel("#more-panel");
     browser.open_dialog("#paste", "#paste-dialog");
     browser.type_into("#paste-dialog textarea", text);
     browser.click("#paste-read");
@@ -330,7 +328,7 @@ fn a_move_has_a_menu_by_mouse_finger_and_keys() {
         "1. d6-c6 d5-e5 (1... d5-f5 2. c6-c5 f5-f6 {a long remark on what may follow here}) 2. c6-c5 *",
         6,
     );
-    browser.click("#more-panel summary");
+    browser.open_panel("#more-panel");
     let menu = "document.querySelector('.menu')";
     // A finger that rests.
     browser.run("document.querySelector('#moves').scrollIntoView({ block: 'center' });");
@@ -381,7 +379,7 @@ fn a_link_leads_to_the_game_and_a_bad_one_to_a_word_and_a_game() {
     open("/brandubh/moves=d6c6_d5e5/ply=1");
     browser.until("document.querySelectorAll('#moves [data-place]').length === 2");
     browser.until(&format!("{NOW} === '1'"));
-    browser.click("#more-panel summary");
+    browser.open_panel("#more-panel");
     browser.click("#copy-link");
     browser.until("document.querySelector('#link').textContent");
     let link = browser.text("#link");

@@ -164,21 +164,32 @@ impl Browser {
     }
 
     /// Presses a button until its dialog is open.
+    pub fn open_dialog(&self, button: &str, dialog: &str) {
+        self.press_until_open(button, dialog);
+    }
+
+    /// Presses a panel's head until the panel is open.
+    pub fn open_panel(&self, panel: &str) {
+        self.press_until_open(&format!("{panel} summary"), panel);
+    }
+
+    /// Presses an element until what it opens is open; nothing is pressed where it is open already.
     ///
     /// A press that hits nothing, because the page moved under the mouse, gives no error; a person presses again.
-    pub fn open_dialog(&self, button: &str, dialog: &str) {
-        let is_open = format!("return Boolean(document.querySelector('{dialog}')?.open);");
+    fn press_until_open(&self, button: &str, opened: &str) {
+        let script = format!("return Boolean(document.querySelector('{opened}')?.open);");
+        let is_open = || self.run(&script) == true;
         for _ in 0..5 {
+            if is_open() {
+                return;
+            }
             self.click(button);
             let patience = Instant::now() + Duration::from_secs(3);
-            while Instant::now() < patience {
-                if self.run(&is_open) == true {
-                    return;
-                }
+            while Instant::now() < patience && !is_open() {
                 std::thread::sleep(Duration::from_millis(60));
             }
         }
-        panic!("{button} does not open {dialog}\n{}", self.text("body"));
+        assert!(is_open(), "{button} does not open {opened}\n{}", self.text("body"));
     }
 
     /// Types into an element.

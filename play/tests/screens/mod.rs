@@ -10,7 +10,7 @@ use super::{browser, my_turn, picture, some_move};
 
 /// Opens a pasted game of the large board and has it analysed.
 fn large_game(browser: &Browser) {
-    browser.click("#more-panel summary");
+    browser.open_panel("#more-panel");
     large_game_from(browser);
 }
 
@@ -119,7 +119,7 @@ fn no_page_has_barriers() {
             browser.click("#resign-now");
             browser.until("document.querySelector('.status.ended')");
             look("a game that is over");
-            browser.click("#more-panel summary");
+            browser.open_panel("#more-panel");
             for (button, dialog) in [("#open", "open"), ("#paste", "paste"), ("#edit", "edit")] {
                 browser.open_dialog(button, &format!("#{dialog}-dialog"));
                 look(dialog);
