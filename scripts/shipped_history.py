@@ -54,7 +54,7 @@ def main():
         sys.exit(f"{folder}: exists already; expected a new folder")
     if git("rev-parse", "--is-shallow-repository").strip() == b"true":
         sys.exit("this clone is shallow; expected the whole history (git fetch --unshallow)")
-    weights = "models/inference/pretrained/copenhagen/model.safetensors"
+    weights = "models/reference/copenhagen-22-hours/model.safetensors"
     words = git("log", "--follow", "--diff-filter=AM", "--format=%H", "--name-only", "--", weights).decode().split()
     revisions = [
         (commit, str(pathlib.PurePosixPath(path).parent.parent)) for commit, path in zip(words[::2], words[1::2])

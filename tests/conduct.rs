@@ -103,8 +103,8 @@ fn the_network_for_a_ruleset_is_chosen_and_told_alike() {
         ("brandubh", "brandubh"),
         ("copenhagen", "copenhagen"),
         ("fetlar", "copenhagen"),
-        ("historical", "tafl"),
-        ("tablut", "tafl"),
+        ("historical", "copenhagen"),
+        ("tablut", "copenhagen"),
     ] {
         let player = format!("model:{network},playouts=200 plays {rules}");
         let play = run(folder.path(), &format!("play --plain --rules {rules}"));

@@ -162,7 +162,7 @@ fn two_processes_play_each_other_on_two_threads_and_by_the_clock() {
 fn a_network_of_other_rules_is_tried_with_a_warning() {
     let mut client = Client::start(&["--rules", "tablut"]);
     let said = client.settle();
-    assert!(said[0].contains("network tafl is loaded") && said[0].contains("tablut"), "{said:?}");
+    assert!(said[0].contains("network copenhagen is loaded") && said[0].contains("tablut"), "{said:?}");
     client.send("setoption name NNFile value brandubh");
     let said = client.settle();
     assert!(said.iter().any(|line| line.contains("trained on brandubh, not on tablut")), "{said:?}");

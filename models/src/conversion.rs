@@ -14,7 +14,7 @@ use hnefi_inference::encoding::global::{BOARD_SIZE, PLY_CAP, PLY_CLOCK, told_cap
 use crate::Network;
 
 /// Plies played over the ply cap in the mean over the plies of self-play, on 7x7, 9x9 and 11x11: measured on games of
-/// the shipped networks for the first and the last, between them on 9x9, for which there is none.
+/// `brandubh` and `copenhagen-22-hours` for the first and the last, between them on 9x9, for which there is none.
 const MEAN_PLY_CLOCK: [f32; BoardSize::ALL.len()] = [0.14, 0.17, 0.21];
 
 impl Network {

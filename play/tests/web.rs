@@ -47,7 +47,7 @@ fn the_opponent_of_each_ruleset_is_the_one_chosen_everywhere() {
     }
     assert_eq!(
         (&opponents["fetlar"], &opponents["tablut"]),
-        (&json!("model:shipped/copenhagen"), &json!("model:shipped/tafl"))
+        (&json!("model:shipped/copenhagen"), &json!("model:shipped/copenhagen"))
     );
 }
 

@@ -83,7 +83,7 @@ fn the_greeting_names_engine_and_options() {
     }
     client.send("isready");
     let lines = client.until("readyok");
-    assert!(lines[0].starts_with("info string network tafl is loaded: "), "{lines:?}");
+    assert!(lines[0].starts_with("info string network copenhagen is loaded: "), "{lines:?}");
     client.send("quit");
     assert_eq!(client.close(), Vec::<String>::new());
 }
