@@ -11,13 +11,16 @@
 # s3rver       an S3 server without create-only writes, from npm, which must be refused
 # garage       another one, in use, from crates.io, if it is there; half an hour to build:
 #              cargo install --locked --root target/tools --no-default-features --features bundled-libs,sqlite garage
+# rustfs       another one, in use, from crates.io, if it is there; an hour or more to build, by a newer Rust than ours:
+#              CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
+#                  cargo +1.98.1 install --locked --root target/tools rustfs
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 binary=target/release/hnefi
 [ "${1:-}" != --binary ] || { binary=$2 && shift 2; }
 binary=$(realpath "$binary")
-[ $# -gt 0 ] || set -- moto seaweedfs azurite s3rver garage
+[ $# -gt 0 ] || set -- moto seaweedfs azurite s3rver garage rustfs
 PATH=$PWD/target/tools/bin:$PWD/target/servers/bin:$PWD/target/npm/node_modules/.bin:$PATH
 
 dir=$(mktemp -d /tmp/hnefi-buckets-XXXXXX)
@@ -133,6 +136,12 @@ END
         GARAGE_DEFAULT_BUCKET=games serve 18334 \
         garage -c "$dir/garage.toml" server --single-node --default-bucket
 }
+start_rustfs() {
+    AWS_ENDPOINT=http://127.0.0.1:18337 place=s3://games
+    mkdir -p "$dir/rustfs"
+    RUSTFS_CONSOLE_ENABLE=false RUSTFS_ACCESS_KEY=$AWS_ACCESS_KEY_ID RUSTFS_SECRET_KEY=$AWS_SECRET_ACCESS_KEY \
+        serve 18337 rustfs server --address 127.0.0.1:18337 "$dir/rustfs"
+}
 
 # One of the tests of tests/machines/store.rs, with this server.
 holds() {
@@ -227,8 +236,15 @@ for name in "$@"; do
         start_garage
         holds a_server_that_overwrites_is_refused
         ;;
+    rustfs)
+        needs rustfs true || continue
+        start_rustfs
+        make_bucket
+        holds the_contract_holds
+        train KILL start_rustfs
+        ;;
     *)
-        echo "no server $name; expected moto, seaweedfs, azurite, s3rver or garage" >&2
+        echo "no server $name; expected moto, seaweedfs, azurite, s3rver, garage or rustfs" >&2
         exit 2
         ;;
     esac
