@@ -11,7 +11,7 @@
 # s3rver       an S3 server without create-only writes, from npm, which must be refused
 # garage       another one, in use, from crates.io, if it is there; half an hour to build:
 #              cargo install --locked --root target/tools --no-default-features --features bundled-libs,sqlite garage
-# rustfs       another one, in use, from crates.io, if it is there; an hour or more to build, by a newer Rust than ours:
+# rustfs       another one, in use, from crates.io, if it is there; an hour to build, by a newer Rust and with protoc:
 #              CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off \
 #                  cargo +1.98.1 install --locked --root target/tools rustfs
 set -euo pipefail
@@ -68,11 +68,13 @@ pip() {
 
 export AWS_ALLOW_HTTP=true AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_ENDPOINT
 export AZURE_STORAGE_USE_EMULATOR
-# A bucket needs a signed request to be made; curl signs for S3.
+# A bucket needs a signed request to be made; curl signs for S3. The digest is of the empty body.
 make_bucket() {
+    local digest=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
     local until=$((SECONDS + 60))
     until curl --silent --fail --output /dev/null --request PUT --aws-sigv4 aws:amz:us-east-1:s3 \
-        --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY" "$AWS_ENDPOINT/games"; do
+        --header "x-amz-content-sha256: $digest" --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY" \
+        "$AWS_ENDPOINT/games"; do
         [ "$SECONDS" -lt "$until" ] || { echo "no bucket could be made" >&2 && tail -n 20 "$dir/server.log" >&2 && exit 1; }
         sleep 0.5
     done
@@ -139,7 +141,9 @@ END
 start_rustfs() {
     AWS_ENDPOINT=http://127.0.0.1:18337 place=s3://games
     mkdir -p "$dir/rustfs"
+    # Without optimisation its functions take more than the megabyte of stack that its threads have.
     RUSTFS_CONSOLE_ENABLE=false RUSTFS_ACCESS_KEY=$AWS_ACCESS_KEY_ID RUSTFS_SECRET_KEY=$AWS_SECRET_ACCESS_KEY \
+        RUSTFS_RUNTIME_THREAD_STACK_SIZE=16777216 \
         serve 18337 rustfs server --address 127.0.0.1:18337 "$dir/rustfs"
 }
 
