@@ -21,6 +21,7 @@ use hnefi_inference::{DeviceChoice, Wdl};
 use hnefi_search::{Rng, SearchConfig, rng_for};
 use rand::RngExt;
 
+const EXPECTED: &str = "expected RULES POSITIONS JUDGE PLAYER PLAYER...";
 const OPENING_PLIES: u32 = 4;
 const PLY_CAP: usize = 160;
 const UNDECIDED: std::ops::Range<f32> = 0.03..0.97;
@@ -30,9 +31,10 @@ type Position = Vec<(Move, f64)>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [rules, positions, judge, players @ ..] = arguments.as_slice() else {
-        return Err("expected RULES POSITIONS JUDGE PLAYER PLAYER...".into());
-    };
+    let [rules, positions, judge, players @ ..] = arguments.as_slice() else { return Err(EXPECTED.into()) };
+    if players.is_empty() {
+        return Err(EXPECTED.into());
+    }
     let rules = rules.parse::<Preset>()?.rules();
     let count: usize = positions.parse()?;
     let specs =
@@ -44,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         seats.push(specs.iter().map(|spec| spec.build(&mut models)).collect::<Result<Vec<_>, _>>()?);
     }
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let mut found: Vec<Position> = std::thread::scope(|scope| {
+    let mut games = std::thread::scope(|scope| {
         let workers: Vec<_> = seats
             .into_iter()
             .map(|mut players| {
@@ -55,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                         let game = next.fetch_add(1, Ordering::Relaxed) as u64;
                         let positions = one_game(rules, game, &mut players).map_err(|error| error.to_string())?;
                         done.fetch_add(positions.len(), Ordering::Relaxed);
-                        found.extend(positions);
+                        found.push((game, positions));
                     }
                     Ok::<_, String>(found)
                 })
@@ -64,7 +66,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).collect::<Result<Vec<_>, _>>()
     })?
     .concat();
-    found.truncate(count);
+    // Every game before the last one is there, so the positions do not depend on the threads.
+    games.sort_by_key(|game| game.0);
+    let found: Vec<Position> = games.into_iter().flat_map(|game| game.1).take(count).collect();
     println!("{} positions; the gain is in expected score a move, with its 95 % interval", found.len());
     for (index, player) in players.iter().enumerate() {
         let gains: Vec<f64> = found.iter().map(|moves| moves[index].1 - moves[0].1).collect();
@@ -89,7 +93,7 @@ fn one_game(rules: &Rules, number: u64, players: &mut [Box<dyn Player>]) -> Resu
     let (mut found, mut wait) = (Vec::new(), rng.random_range(0..8));
     while game.outcome().is_none() && game.len() < PLY_CAP {
         let choice = afresh(&mut *players[0], &game, &mut rng)?;
-        if wait == 0 && choice.1.is_some_and(|wdl| UNDECIDED.contains(&wdl.score())) {
+        if wait == 0 && choice.1.is_none_or(|wdl| UNDECIDED.contains(&wdl.score())) {
             let mut moves = vec![(choice.0, 0.0)];
             for player in &mut players[1..] {
                 moves.push((afresh(&mut **player, &game, &mut rng)?.0, 0.0));
