@@ -81,7 +81,7 @@ fn trained_weights_keep_their_opinions() {
     let bf16 = distance(&evaluate(&network, Precision::Bf16, &positions), &exact);
     let int8 = distance(&evaluate(&network, Precision::Int8, &positions), &exact);
     println!("bf16 {bf16:?}\nint8 {int8:?}");
-    // About twice what was measured when the checkpoint was shipped, on portable kernels.
+    // About twice what was measured when the checkpoint was shipped.
     assert!(bf16.score.0 < 0.065 && bf16.score.1 < 0.001, "{bf16:?}");
     assert!(bf16.priors.0 < 0.046 && bf16.priors.1 < 0.005, "{bf16:?}");
     assert!(bf16.same_move > 0.98, "{bf16:?}");
