@@ -11,7 +11,6 @@ mod growth;
 mod network;
 mod outputs;
 mod parameters;
-mod relu;
 mod weights;
 
 pub use burn_evaluator::BurnEvaluator;

@@ -12,7 +12,6 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use hnefi_inference::{Encoding, GLOBALS, NetworkConfig, PLANES, POLICY_PLANES, PolicyIndex, TrainPrecision};
 
 use crate::fused;
-use crate::relu::reviving_relu;
 
 /// Batch renormalisation: the most by which the deviation of a batch may differ from the running one, as a factor.
 pub(crate) const RENORM_RATIO: f32 = 3.0;
@@ -148,13 +147,12 @@ impl RoleHeads {
 
     /// Policy `[B, 40, N, N]` and value `[B, 4]`.
     fn forward(&self, trunk: Tensor<4>, pooled: Tensor<2>) -> (Tensor<4>, Tensor<2>) {
-        let bias = per_channel(self.policy_pool.forward(pooled));
-        let hidden = reviving_relu(self.policy_conv.forward(trunk.clone()) + bias);
+        let hidden = relu(self.policy_conv.forward(trunk.clone()) + per_channel(self.policy_pool.forward(pooled)));
         let mut policy = self.policy_out.forward(hidden.clone());
         if let Some(layer) = &self.policy_destination {
             policy = policy + destinations(hidden, layer.forward(trunk.clone()));
         }
-        let value = global_pool(reviving_relu(self.value_conv.forward(trunk)));
+        let value = global_pool(relu(self.value_conv.forward(trunk)));
         let value = self.value_out.forward(relu(self.value_hidden.forward(value)));
         (policy, value)
     }
