@@ -22,8 +22,9 @@ const ITERATIONS: usize = 5;
 /// A momentum with a smaller norm is not scaled up.
 const SMALLEST_NORM: f32 = 1e-7;
 
-/// Entries below this share of the norm count as zero. The momentum of weights without a gradient, those of a dead unit
-/// for example, shrinks to subnormal numbers, whose products slowed training by a fifth on an Intel CPU (docs/EXPERIMENTS.md).
+/// Entries below this share of the norm count as zero. The momentum of weights without a gradient, of a dead unit for
+/// example, shrinks to subnormal numbers, whose products slowed training by a fifth on an Intel CPU
+/// (docs/EXPERIMENTS.md).
 const SMALLEST_ENTRY: f32 = 1e-8;
 
 /// The optimiser of weight matrices and convolutions.
