@@ -11,6 +11,7 @@ mod growth;
 mod network;
 mod outputs;
 mod parameters;
+mod relu;
 mod weights;
 
 pub use burn_evaluator::BurnEvaluator;

@@ -5,6 +5,7 @@
 use rayon::prelude::*;
 
 use super::passes::PART;
+use crate::relu::reviving_gradient;
 use hnefi_kernels::{Floats, Kernels, Outer, PANEL, Packed, Product};
 
 /// Sizes of a layer.
@@ -18,7 +19,8 @@ pub struct Layer {
     pub cout: usize,
     /// Roles that have weights of their own, 1 or 2.
     pub roles: usize,
-    /// Whether the layer ends in a ReLU and has channels last; otherwise no ReLU and channels first.
+    /// Whether the layer ends in a ReLU, whose dead units come back (`crate::relu`), and has channels last; otherwise no
+    /// ReLU and channels first.
     pub hidden: bool,
 }
 
@@ -217,9 +219,8 @@ fn before_layer_end(layer: &Layer, out: &[f32], out_gradient: &[f32], gradient: 
     if layer.hidden {
         let rows = out.chunks_exact(layer.cout).zip(out_gradient.chunks_exact(layer.cout));
         for (to, (out, from)) in gradient.chunks_exact_mut(padded).zip(rows) {
-            // Both are read in any case, so that the compiler needs no branch.
             for ((to, &out), &from) in to.iter_mut().zip(out).zip(from) {
-                *to = if out > 0.0 { from } else { 0.0 };
+                *to = reviving_gradient(out, from);
             }
         }
     } else {

@@ -56,6 +56,10 @@ impl Run<'_> {
         if stopped.get() {
             return Ok(None);
         }
+        let dead_units = match steps {
+            0 => 0.0,
+            _ => learner.dead_units(&sampler.batch(first + steps, train.batch, train.shards)?)?,
+        };
         let seconds = began.elapsed().as_secs_f64();
         let counts = self.learner.counts();
         let samples = counts.samples - samples_before;
@@ -71,6 +75,7 @@ impl Run<'_> {
             window_plies: sampler.plies() as u64,
             window_generations: window.len() as u64,
             rate,
+            dead_units,
             ..TrainingMetrics::default()
         };
         means.write(&mut metrics);
