@@ -156,6 +156,7 @@ impl RoleHeads {
         (policy, self.value_out.forward(value_hidden))
     }
 
+    /// The hidden layers on the tower's output and its pooled features.
     fn hidden(&self, trunk: Tensor<4>, pooled: Tensor<2>) -> Hidden {
         let bias = per_channel(self.policy_pool.forward(pooled));
         let policy = reviving_relu(self.policy_conv.forward(trunk.clone()) + bias);

@@ -1,8 +1,9 @@
 //! A ReLU whose dead units come back.
 //!
-//! A unit that is zero on every square of every position has no gradient, so that a plain ReLU never wakes it. In the
-//! heads, which have no normalisation, nearly all units died in the first hundreds of steps (docs/EXPERIMENTS.md). So
-//! a gradient that would raise a unit above zero reaches it weakened, as if the ReLU were leaky in this direction.
+//! A unit that is zero on every square of every position has no gradient, so that a plain ReLU never wakes it. The
+//! heads have no normalisation, and nearly all units of the policy died in the first hundreds of steps
+//! (docs/EXPERIMENTS.md). So a gradient that would raise a unit above zero reaches it weakened, as if the ReLU were
+//! leaky in this direction.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -14,7 +15,7 @@ use burn::tensor::Tensor;
 use burn::tensor::activation::relu;
 
 /// The part of a gradient that reaches a unit that is zero, if it would raise it.
-pub(crate) const REVIVAL: f32 = 0.1;
+const REVIVAL: f32 = 0.1;
 
 /// The gradient before a ReLU that gave `out`, from the gradient behind it.
 pub(crate) fn reviving_gradient(out: f32, gradient: f32) -> f32 {
