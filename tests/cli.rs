@@ -172,6 +172,11 @@ fn bench_prints_a_line_of_json_per_figure() {
     }
     assert!(search.iter().any(|figure| figure["name"] == "tree locked, evaluation 0 us"), "{search:?}");
     assert_names(&refused(&["bench", "--seconds", "0"]), &["seconds", "0.01 to 600"]);
+    assert_names(&refused(&["bench", "--device", "cpu"]), &["--device cpu", "cuda:N or vulkan:N"]);
+    assert_names(
+        &refused(&["bench", "search", "--device", "vulkan:0"]),
+        &["bench search", "evaluate, selfplay or train"],
+    );
 }
 
 #[test]

@@ -300,6 +300,7 @@ fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {
         "judge brandubh games.hgames --device cuda:0",
         "worker new --wait --device cuda:0",
         "uci --model brandubh --device cuda:0",
+        "bench train --device cuda:0",
     ] {
         let message = workspace.refused(line);
         assert!(

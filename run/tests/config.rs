@@ -278,3 +278,11 @@ fn keys_change_on_the_command_line() {
     let message = TrainConfig::load("qiuck").unwrap_err().to_string();
     assert!(message.contains("expected a TOML file or one of quick, ") && message.ends_with("; did you mean quick?"));
 }
+
+#[test]
+fn threads_that_find_no_games_are_told() {
+    let selfplay = TrainConfig::default().selfplay;
+    assert_eq!(selfplay.idle_threads(4), None);
+    let text = selfplay.idle_threads(16).unwrap();
+    assert!(text.contains("4 of 16 threads") && text.contains("selfplay.games_in_flight=512"), "{text}");
+}

@@ -179,6 +179,11 @@ pub struct BenchArgs {
     /// One stage [default: all].
     #[arg(value_enum)]
     pub stage: Option<Stage>,
+    /// A GPU that evaluates, plays and trains instead of the CPU: cuda:N or vulkan:N. The stages are evaluate, selfplay
+    /// and train.
+    #[cfg(feature = "train")]
+    #[arg(long)]
+    pub device: Option<DeviceChoice>,
     /// A line of JSON per figure.
     #[arg(long)]
     pub json: bool,

@@ -44,7 +44,8 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     };
     let watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
     watcher.bar.set_prefix("self-play");
-    if let Some(text) = config.run.precision.warning() {
+    let idle = args.threads.is_none().then(|| config.selfplay.idle_threads(params.threads)).flatten();
+    for text in config.run.precision.warning().into_iter().chain(idle) {
         progress::warn(&text);
     }
     let make = || Ok(evaluators());

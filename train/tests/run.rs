@@ -480,6 +480,15 @@ fn time_ends_a_run() {
     assert!(summary.elapsed_seconds > 1.0, "the budget was used: {summary:?}");
 }
 
+#[test]
+fn time_that_ends_before_a_game_does_leaves_one_generation() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut timed = config();
+    timed.budget = BudgetSection { minutes: 0.03, generations: 0, playouts: vec![100_000], ..timed.budget };
+    let summary = run(&timed, dir.path(), &Silent).unwrap();
+    assert_eq!(summary.generations, 1, "{summary:?}");
+}
+
 /// A run whose self-play does not wait for training.
 fn overlapping(config: &TrainConfig, dir: &Path, watch: &Watch) -> Summary {
     let params = RunParams { selfplay: SelfPlay::Overlapping, ..RunParams::new(dir) };

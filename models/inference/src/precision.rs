@@ -98,7 +98,8 @@ impl TrainPrecision {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrainPrecisionChoice {
-    /// bf16 where the CPU has instructions for it, else single precision.
+    /// bf16 on AMD's CPUs with instructions for it, else single precision: Intel's take twice as long with them
+    /// (docs/PERFORMANCE.md).
     #[default]
     Auto,
     /// Single precision.
@@ -114,7 +115,7 @@ impl TrainPrecisionChoice {
     /// What it comes to on this machine.
     pub fn here(self) -> TrainPrecision {
         match self {
-            TrainPrecisionChoice::Auto if TrainPrecision::Bf16.missing().is_none() => TrainPrecision::Bf16,
+            TrainPrecisionChoice::Auto if TrainPrecision::Bf16.missing().is_none() && by_amd() => TrainPrecision::Bf16,
             TrainPrecisionChoice::Bf16 => TrainPrecision::Bf16,
             TrainPrecisionChoice::Auto | TrainPrecisionChoice::F32 => TrainPrecision::F32,
         }
@@ -125,6 +126,17 @@ impl TrainPrecisionChoice {
         let missing = self.here().missing()?;
         Some(format!("training in {} is slower than in f32 here: this CPU lacks {missing}", self.here().as_str()))
     }
+}
+
+/// Whether AMD made this CPU.
+fn by_amd() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let vendor = std::arch::x86_64::__cpuid(0);
+        [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD"
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// A precision, or whichever is the fastest here.

@@ -146,8 +146,8 @@ section! {
         /// core for at least 64 samples. Unlike threads, they change the result.
         shards: usize = 2, Kind::Whole(1, 64), "parts of a batch";
         /// Precision of the tower's convolutions in training, on the device "flex"; weights, gradients and everything
-        /// else are in single precision. "bf16" is made for CPUs with AVX-512 BF16, where "auto" takes it; on other
-        /// CPUs "f32" is faster.
+        /// else are in single precision. "bf16" is made for AMD's CPUs with AVX-512 BF16, where "auto" takes it; on
+        /// others "f32" is faster.
         precision: TrainPrecisionChoice = TrainPrecisionChoice::Auto, Kind::OneOf(&TrainPrecisionChoice::NAMES),
             "precision";
         /// Mean number of times that a ply is trained on. On a CPU this balances training against self-play.
@@ -283,6 +283,18 @@ impl SelfPlayConfig {
         } else {
             std::thread::available_parallelism().map_or(1, usize::from)
         }
+    }
+
+    /// What to tell somebody whose self-play leaves some of these threads idle, because a thread takes a whole game
+    /// batch.
+    pub fn idle_threads(&self, threads: usize) -> Option<String> {
+        let (busy, games) = (self.game_batches(), threads * BATCH_GAMES);
+        (busy < threads).then(|| {
+            format!(
+                "self-play keeps {busy} of {threads} threads busy; with selfplay.games_in_flight={games}, which plays \
+                 other games, it would keep all of them busy"
+            )
+        })
     }
 
     /// The rulesets with a share above 0, without duplicates.

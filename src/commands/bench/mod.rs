@@ -9,10 +9,15 @@
 //! | [`search`] | playouts of one search without a network, share of time that its tree is locked | – |
 //! | [`protocol`] | playouts of one search, answers to `stop` and to the clock | evaluations alone, times the threads |
 //!
+//! With `--device` the network, self-play and training are measured on a GPU instead (`gpu`); the peak is the product
+//! of two large matrices there.
+//!
 //! Every figure is the median of several repeats, on 1, 2, 4 and so on up to all threads. Nothing here passes or fails.
 
 mod engine;
 mod evaluate;
+#[cfg(feature = "train")]
+mod gpu;
 mod measure;
 mod peak;
 mod protocol;
@@ -60,11 +65,17 @@ struct Line {
 
 /// Runs the benches that are asked for and prints each figure when it is known.
 pub fn run(args: BenchArgs) -> anyhow::Result<()> {
+    #[cfg(feature = "train")]
+    let gpu = args.device.map(|choice| Ok::<_, anyhow::Error>((choice, gpu::open(choice, args.stage)?))).transpose()?;
     let threads = args.threads.map_or_else(cores, usize::from);
     let effort = Effort { seconds: args.seconds, repeats: usize::from(args.repeats), threads };
     let mut report = Report { json: args.json, stage: None, alone: HashMap::new() };
     if !args.json {
         println!("{}, {} threads; medians of {} repeats", processor_name(), cores(), args.repeats);
+    }
+    #[cfg(feature = "train")]
+    if let Some((choice, device)) = gpu {
+        return gpu::run(choice, &device, args.stage, effort, &mut report);
     }
     let peak = peak::measure(effort);
     let stages = args.stage.map_or_else(

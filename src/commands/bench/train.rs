@@ -42,7 +42,7 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
             let config = evaluate::network(blocks, channels, true);
             for &precision in &fast {
                 for threads in effort.thread_counts() {
-                    let value = samples(effort, size, &config, precision, threads)?;
+                    let value = samples(effort, size, &config, precision, DeviceChoice::Flex, BATCH, threads)?;
                     // Forward, and backward to the inputs and to the weights.
                     let work = 3 * config.multiply_adds(size.squares());
                     report.add(Figure {
@@ -82,34 +82,37 @@ fn prepared(effort: Effort, size: BoardSize) -> anyhow::Result<f64> {
     failed.map_or(Ok(rate), |error| Err(error.into()))
 }
 
-fn samples(
+/// Samples per second of training steps; the batch has two shards where there are two threads.
+pub(super) fn samples(
     effort: Effort,
     size: BoardSize,
     network: &NetworkConfig,
     precision: TrainPrecision,
+    device: DeviceChoice,
+    batch: usize,
     threads: usize,
 ) -> anyhow::Result<f64> {
     let shards = threads.min(2);
     let games = sample::games(size, 32);
     let sampler = Sampler::new(&games, 1, TARGET);
     let batches: Vec<Vec<Batch>> =
-        (0..BATCHES).map(|step| sampler.batch(step, BATCH, shards)).collect::<Result<_, _>>()?;
+        (0..BATCHES).map(|step| sampler.batch(step, batch, shards)).collect::<Result<_, _>>()?;
     let params = LearnerParams {
         shards,
         threads: threads / shards,
         precision,
         ..LearnerParams::from(&TrainConfig::default().train)
     };
-    let device = hnefi_models::device::open(DeviceChoice::Flex)?;
+    let device = hnefi_models::device::open(device)?;
     let mut learner = Learner::new(&Network::fresh(network, 1, &device), std::slice::from_ref(&device), params)?;
     let mut batches = batches.iter().cycle();
     let mut failed = None;
     let rate = effort.rate(|| {
-        let batch = batches.next().expect("there are batches");
-        if let Err(error) = learner.step(batch, 1e-4) {
+        let next = batches.next().expect("there are batches");
+        if let Err(error) = learner.step(next, 1e-4) {
             failed.get_or_insert(error);
         }
-        (BATCH / shards * shards) as u64
+        (batch / shards * shards) as u64
     });
     failed.map_or(Ok(rate), |error| Err(error.into()))
 }

@@ -182,6 +182,8 @@ impl<'a> GenerationObserver<'a> {
     fn time_is_up(&self, plies: u64) -> bool {
         let training = match self.training_seconds_per_ply {
             Some(seconds) => seconds * plies as f64,
+            // There is nothing to train on yet: the first game may still come to its end.
+            None if plies == 0 => 0.0,
             None => self.clock.elapsed(),
         };
         self.clock.remaining() <= training

@@ -40,7 +40,12 @@ impl<'a> Run<'a> {
         observer: &'a dyn TrainObserver,
     ) -> Result<Run<'a>, TrainError> {
         checked(whole, "of this run")?;
-        for text in [whole.run.precision.warning(), whole.train.precision.warning()].into_iter().flatten() {
+        let idle = match (params.selfplay, whole.run.threads) {
+            (SelfPlay::InTurns, 0) => whole.selfplay.idle_threads(whole.selfplay.threads_on(&whole.run.device)),
+            _ => None,
+        };
+        let warnings = [whole.run.precision.warning(), whole.train.precision.warning(), idle];
+        for text in warnings.into_iter().flatten() {
             observer.warning(&text);
         }
         let devices = hnefi_models::device::open_all(&whole.run.train_device)?;
