@@ -4,11 +4,13 @@
 //! crates take long to build; a build without them still knows the names and says what is missing.
 
 mod gpu;
+mod load;
 mod trial;
 
 use burn::tensor::Device;
 use hnefi_inference::{Backend, DeviceChoice, DeviceList, EvalError, EvaluatorFactory, Weights};
 
+pub use load::{Load, QUEUED};
 pub use trial::set_device_trial;
 
 use crate::burn_evaluator::GpuQueue;

@@ -1,12 +1,8 @@
 //! A GPU: the network on it, self-play that asks it, and training steps, compared with its own matrix products.
 
-use burn::tensor::{Device, Distribution, Tensor};
 use hnefi_engine::BoardSize;
-use hnefi_inference::{
-    DeviceChoice, EvalRequest, Evaluations, Evaluator, GLOBALS, NetworkConfig, PLANES, Precision, TrainPrecision,
-    Weights,
-};
-use hnefi_models::{BurnEvaluator, Network};
+use hnefi_inference::{DeviceChoice, EvalRequest, Evaluations, Evaluator, NetworkConfig, Precision, TrainPrecision};
+use hnefi_models::device::{Load, QUEUED};
 
 use super::measure::Effort;
 use super::{Figure, Report, board, evaluate, sample, selfplay, train};
@@ -25,7 +21,7 @@ const SIDE: usize = 4096;
 ///
 /// # Errors
 /// When it is no GPU, the stage has no part on it, or it cannot be used.
-pub(super) fn open(choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result<Device> {
+pub(super) fn open(choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result<Load> {
     anyhow::ensure!(choice.is_gpu(), "--device {choice}: expected cuda:N or vulkan:N; the CPU is measured without it");
     if let Some(stage) = stage.filter(|stage| ![Stage::Evaluate, Stage::Selfplay, Stage::Train].contains(stage)) {
         let stage = format!("{stage:?}").to_lowercase();
@@ -33,20 +29,20 @@ pub(super) fn open(choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result
             "bench {stage} --device {choice}: expected evaluate, selfplay or train, or no stage for all three"
         );
     }
-    Ok(hnefi_models::device::open(choice)?)
+    Ok(Load::on(choice)?)
 }
 
 /// Measures one stage or all of them on the 11x11 board, with the shipped size of network and a large one. The peak
 /// of networks is the product of two large matrices in single precision, as burn computes it on this device.
 pub(super) fn run(
     choice: DeviceChoice,
-    device: &Device,
+    load: &Load,
     stage: Option<Stage>,
     effort: Effort,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let peak = products(effort, device);
-    report.note(&format!("{device:?}: {:.2} T multiply-adds/s in products of matrices", peak / 1e12));
+    let peak = products(effort, load);
+    report.note(&format!("{}: {:.2} T multiply-adds/s in products of matrices", load.name(), peak / 1e12));
     let wanted = |one| stage.is_none_or(|stage| stage == one);
     for config in [(8, 32), (10, 128)].map(|(blocks, channels)| evaluate::network(blocks, channels, true)) {
         let work = config.multiply_adds(BoardSize::Eleven.squares()) as f64;
@@ -64,12 +60,12 @@ pub(super) fn run(
         let mut alone = 0.0;
         for batch in BATCHES {
             if wanted(Stage::Evaluate) {
-                let value = forward(effort, &config, device, batch);
+                let value = forward(effort, &config, load, batch);
                 let name = format!("network alone, batches of {batch}");
                 report.add(figure(Stage::Evaluate, name, 1, value, "evals/s", peak / work))?;
             }
             if wanted(Stage::Evaluate) || wanted(Stage::Selfplay) {
-                alone = evaluations(effort, &config, device, batch)?;
+                alone = evaluations(effort, &config, load, batch)?;
                 let name = format!("evaluations, batches of {batch}");
                 report.add(figure(Stage::Evaluate, name, 1, alone, "evals/s", peak / work))?;
             }
@@ -92,38 +88,26 @@ pub(super) fn run(
 }
 
 /// Multiply-adds a second of a product of large matrices.
-fn products(effort: Effort, device: &Device) -> f64 {
-    let random = || Tensor::<2>::random([SIDE, SIDE], Distribution::Normal(0.0, 1.0), device);
-    let (a, b) = (random(), random());
+fn products(effort: Effort, load: &Load) -> f64 {
+    let mut work = load.products(SIDE);
     effort.rate(|| {
-        // Queued one behind the other, so that nothing waits between them.
-        for _ in 0..4 {
-            let _product = a.clone().matmul(b.clone());
-        }
-        device.sync().expect("the device computed before");
-        4 * (SIDE * SIDE * SIDE) as u64
+        work();
+        (QUEUED * SIDE * SIDE * SIDE) as u64
     })
 }
 
 /// Positions a second through the network, whose inputs and outputs stay on the device.
-fn forward(effort: Effort, config: &NetworkConfig, device: &Device, batch: usize) -> f64 {
-    let network = Network::fresh(config, 1, device);
-    let side = BoardSize::Eleven.side();
-    let planes = Tensor::<4>::random([batch, PLANES, side, side], Distribution::Default, device);
-    let globals = Tensor::<2>::random([batch, GLOBALS], Distribution::Default, device);
+fn forward(effort: Effort, config: &NetworkConfig, load: &Load, batch: usize) -> f64 {
+    let mut work = load.network(config, BoardSize::Eleven, batch);
     effort.rate(|| {
-        for _ in 0..4 {
-            let _heads = network.forward(planes.clone(), globals.clone());
-        }
-        device.sync().expect("the device computed before");
-        4 * batch as u64
+        work();
+        (QUEUED * batch) as u64
     })
 }
 
 /// Positions a second of one thread that asks: encoding, both ways between host and device, and softmax included.
-fn evaluations(effort: Effort, config: &NetworkConfig, device: &Device, batch: usize) -> anyhow::Result<f64> {
-    let network = Network::load(&Weights::fresh(config, 1), &Device::flex())?;
-    let mut evaluator = BurnEvaluator::new(&network, device);
+fn evaluations(effort: Effort, config: &NetworkConfig, load: &Load, batch: usize) -> anyhow::Result<f64> {
+    let mut evaluator = load.evaluator(config);
     let sample = sample::positions(BoardSize::Eleven, batch);
     let requests: Vec<EvalRequest<'_>> =
         sample.iter().map(|(position, moves)| EvalRequest { position, moves, auxiliary: false }).collect();
