@@ -98,8 +98,8 @@ impl TrainPrecision {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrainPrecisionChoice {
-    /// bf16 on AMD's CPUs with instructions for it, else single precision: Intel's take twice as long with them
-    /// (docs/PERFORMANCE.md).
+    /// bf16 on AMD's CPUs with instructions for it, else single precision: an Intel one took longer with
+    /// them (docs/PERFORMANCE.md).
     #[default]
     Auto,
     /// Single precision.

@@ -10,7 +10,7 @@ use hnefi_inference::{GLOBALS, NetworkConfig, PLANES};
 use crate::Network;
 
 /// What is tried out: a network with every kind of layer there is.
-const SMALL: NetworkConfig = NetworkConfig {
+pub(super) const SMALL: NetworkConfig = NetworkConfig {
     blocks: 2,
     channels: 32,
     pool_every: 2,

@@ -12,6 +12,7 @@ pub const QUEUED: usize = 4;
 
 /// A device that is given work and waited for.
 pub struct Load {
+    choice: DeviceChoice,
     device: Device,
 }
 
@@ -21,7 +22,12 @@ impl Load {
     /// # Errors
     /// As [`open`].
     pub fn on(choice: DeviceChoice) -> Result<Load, EvalError> {
-        Ok(Load { device: open(choice)? })
+        Ok(Load { choice, device: open(choice)? })
+    }
+
+    /// The device by its name in the program.
+    pub fn choice(&self) -> DeviceChoice {
+        self.choice
     }
 
     /// What burn calls the device.
@@ -74,22 +80,14 @@ impl Load {
 
 #[cfg(test)]
 mod tests {
+    use super::super::gpu::SMALL;
     use super::*;
 
     #[test]
     fn a_device_takes_the_load() {
         let load = Load::on(DeviceChoice::Flex).unwrap();
-        let config = NetworkConfig {
-            blocks: 1,
-            channels: 8,
-            pool_every: 1,
-            head_channels: 8,
-            value_hidden: 8,
-            role_heads: true,
-            destinations: true,
-        };
         load.products(8)();
-        let mut network = load.network(&config, BoardSize::Seven, 2);
+        let mut network = load.network(&SMALL, BoardSize::Seven, 2);
         network();
         network();
     }

@@ -34,13 +34,7 @@ pub(super) fn open(choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result
 
 /// Measures one stage or all of them on the 11x11 board, with the shipped size of network and a large one. The peak
 /// of networks is the product of two large matrices in single precision, as burn computes it on this device.
-pub(super) fn run(
-    choice: DeviceChoice,
-    load: &Load,
-    stage: Option<Stage>,
-    effort: Effort,
-    report: &mut Report,
-) -> anyhow::Result<()> {
+pub(super) fn run(load: &Load, stage: Option<Stage>, effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let peak = products(effort, load);
     report.note(&format!("{}: {:.2} T multiply-adds/s in products of matrices", load.name(), peak / 1e12));
     let wanted = |one| stage.is_none_or(|stage| stage == one);
@@ -71,14 +65,17 @@ pub(super) fn run(
             }
         }
         if wanted(Stage::Selfplay) {
+            let threads = GAMES / hnefi_selfplay::BATCH_GAMES;
+            let seconds = 10.0 * effort.seconds;
             let (value, _) =
-                selfplay::play(BoardSize::Eleven, &config, choice, Precision::F32, GAMES, 10.0 * effort.seconds, None)?;
+                selfplay::play(BoardSize::Eleven, &config, load.choice(), Precision::F32, GAMES, seconds, threads)?;
             let name = format!("evaluations in self-play of {GAMES}");
-            report.add(figure(Stage::Selfplay, name, GAMES / hnefi_selfplay::BATCH_GAMES, value, "evals/s", alone))?;
+            report.add(figure(Stage::Selfplay, name, threads, value, "evals/s", alone))?;
         }
         for batch in BATCHES {
             if wanted(Stage::Train) {
-                let value = train::samples(effort, BoardSize::Eleven, &config, TrainPrecision::F32, choice, batch, 1)?;
+                let value =
+                    train::samples(effort, BoardSize::Eleven, &config, TrainPrecision::F32, load.choice(), batch, 1)?;
                 let name = format!("training, batches of {batch}");
                 report.add(figure(Stage::Train, name, 1, value, "samples/s", peak / (3.0 * work)))?;
             }

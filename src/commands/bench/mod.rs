@@ -66,7 +66,7 @@ struct Line {
 /// Runs the benches that are asked for and prints each figure when it is known.
 pub fn run(args: BenchArgs) -> anyhow::Result<()> {
     #[cfg(feature = "train")]
-    let gpu = args.device.map(|choice| Ok::<_, anyhow::Error>((choice, gpu::open(choice, args.stage)?))).transpose()?;
+    let gpu = args.device.map(|choice| gpu::open(choice, args.stage)).transpose()?;
     let threads = args.threads.map_or_else(cores, usize::from);
     let effort = Effort { seconds: args.seconds, repeats: usize::from(args.repeats), threads };
     let mut report = Report { json: args.json, stage: None, alone: HashMap::new() };
@@ -74,8 +74,8 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
         println!("{}, {} threads; medians of {} repeats", processor_name(), cores(), args.repeats);
     }
     #[cfg(feature = "train")]
-    if let Some((choice, device)) = gpu {
-        return gpu::run(choice, &device, args.stage, effort, &mut report);
+    if let Some(load) = gpu {
+        return gpu::run(&load, args.stage, effort, &mut report);
     }
     let peak = peak::measure(effort);
     let stages = args.stage.map_or_else(

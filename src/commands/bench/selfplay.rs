@@ -21,8 +21,6 @@ const PLAYOUTS: u32 = 64;
 /// Games in flight when memory is measured.
 const MANY_GAMES: usize = 512;
 
-const CPU: DeviceChoice = DeviceChoice::Cpu;
-
 /// Measures self-play on the smallest and the largest board.
 pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let config = evaluate::network(4, 32, true);
@@ -40,8 +38,15 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
         peak,
     };
     // Measure memory first, before other measurements allocate any.
-    let (_, memory) =
-        play(BoardSize::Eleven, &config, CPU, Precision::F32, MANY_GAMES, 10.0 * effort.seconds, Some(super::cores()))?;
+    let (_, memory) = play(
+        BoardSize::Eleven,
+        &config,
+        DeviceChoice::Cpu,
+        Precision::F32,
+        MANY_GAMES,
+        10.0 * effort.seconds,
+        super::cores(),
+    )?;
     report.add(figure(
         &format!("memory, {MANY_GAMES} games"),
         BoardSize::Eleven,
@@ -59,7 +64,9 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
             for _ in 0..effort.repeats {
                 let once = Effort { repeats: 1, ..effort };
                 alone.push(threads as f64 * evaluate::evaluations(once, size, &config, precision, 1)?);
-                within.push(play(size, &config, CPU, precision, 64 * threads, 2.0 * effort.seconds, Some(threads))?.0);
+                within.push(
+                    play(size, &config, DeviceChoice::Cpu, precision, 64 * threads, 2.0 * effort.seconds, threads)?.0,
+                );
             }
             let shares = alone.iter().zip(&within).map(|(alone, within)| within / alone).collect();
             let within = median(within);
@@ -70,8 +77,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Evaluations per second over this time, after a warm-up, and peak memory in bytes. Threads are as many as by default
-/// for the device, unless a number is given.
+/// Evaluations per second over this time, after a warm-up, and peak memory in bytes.
 pub(super) fn play(
     size: BoardSize,
     network: &NetworkConfig,
@@ -79,7 +85,7 @@ pub(super) fn play(
     precision: Precision,
     games: usize,
     seconds: f64,
-    threads: Option<usize>,
+    threads: usize,
 ) -> anyhow::Result<(f64, u64)> {
     let selfplay = SelfPlayConfig {
         games_in_flight: games,
@@ -87,8 +93,7 @@ pub(super) fn play(
         ..SelfPlayConfig::default().without_handicaps()
     };
     let evaluators = evaluators(&Weights::fresh(network, 1), &device.into(), precision.into())?;
-    let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1)
-        .with_threads(threads.unwrap_or_else(|| selfplay.threads_on(&device.into())));
+    let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1).with_threads(threads);
     let watch = Watch { seconds, state: Mutex::new(WatchState::default()) };
     let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &|| Ok(evaluators()), &watch);
     match played {
