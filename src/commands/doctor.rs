@@ -111,6 +111,7 @@ fn instructions() -> String {
             ("avx512f", is_x86_feature_detected!("avx512f")),
             ("avx512bf16", is_x86_feature_detected!("avx512bf16")),
             ("avx512vnni", is_x86_feature_detected!("avx512vnni")),
+            ("avxvnni", is_x86_feature_detected!("avxvnni")),
         ];
         present.map(|(name, yes)| format!("{name} {}", if yes { "yes" } else { "no" })).join(", ")
     }

@@ -24,8 +24,8 @@ pub enum Precision {
     /// Inputs and weights of the convolutions rounded to bf16 (8 significant bits), sums and the skip connection in
     /// single precision.
     Bf16,
-    /// Inputs of the convolutions as whole numbers from 0 to 255, in steps measured on random games when the evaluator
-    /// is made; weights from -127 to 127, in steps of each output channel's own. Sums are exact, the skip connection is
+    /// Inputs of the convolutions as whole numbers from 0 to 255, in steps measured on games of the network when the
+    /// evaluator is made; weights from -127 to 127, in steps of each output channel's own. Sums are exact, the skip connection is
     /// in single precision.
     Int8,
 }
@@ -47,10 +47,10 @@ impl Precision {
     pub fn missing(self) -> Option<&'static str> {
         let (made_for_it, best) = match self {
             Precision::F32 => return None,
-            Precision::Bf16 => (LowPrecisionKernels::BF16, LowPrecisionKernels::best_bf16()),
-            Precision::Int8 => (LowPrecisionKernels::INT8, LowPrecisionKernels::best_int8()),
+            Precision::Bf16 => ("AVX-512 BF16", LowPrecisionKernels::best_bf16()),
+            Precision::Int8 => ("AVX-VNNI or AVX-512 VNNI", LowPrecisionKernels::best_int8()),
         };
-        (best.name != made_for_it).then_some(made_for_it)
+        (best.name == LowPrecisionKernels::PORTABLE).then_some(made_for_it)
     }
 
     /// What to tell somebody who asks for a precision that this CPU has no instructions for.
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn single_precision_lacks_nothing_and_the_others_say_what() {
         assert_eq!((Precision::default(), Precision::F32.missing()), (Precision::F32, None));
-        for (precision, wanted) in [(Precision::Bf16, "AVX-512 BF16"), (Precision::Int8, "AVX-512 VNNI")] {
+        for (precision, wanted) in [(Precision::Bf16, "AVX-512 BF16"), (Precision::Int8, "AVX-VNNI or AVX-512 VNNI")] {
             let warning = precision.missing().map(|missing| {
                 assert_eq!(missing, wanted);
                 format!("precision {precision} is slower than f32 here: this CPU lacks {wanted}")

@@ -205,7 +205,7 @@ mod avx2 {
 
     /// Eight floats in a `ymm` register; needs AVX2 and FMA.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Avx2(__m256);
+    pub(in super::super) struct Avx2(pub(in super::super) __m256);
 
     // SAFETY: each method is one or two instructions of AVX and FMA, which the caller vouches for, and touches eight
     // floats.

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `portable` | both arithmetics in plain Rust |
 //! | `avx512` | the same by AVX-512 BF16 and AVX-512 VNNI |
+//! | `avx_vnni` | int8 by AVX-VNNI, for CPUs without AVX-512 |
 //! | `convolution` | a direct 3x3 convolution |
 //! | `weights` | rounding and packing of weights |
 //! | `round` | rounding of the operands of products |
@@ -13,6 +14,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod avx_vnni;
 mod convolution;
 mod portable;
 mod round;
@@ -72,27 +75,31 @@ dispatch! {
     pub fn bf16();
     /// The fastest table for bf16 that this CPU can run.
     pub fn best_bf16();
-    // Two panels by eleven squares are twenty-two of the thirty-two registers.
-    use bf16_avx512 LowPrecisionKernels::BF16, "avx512f", "avx512bf16" => {
+    // Two registers by eleven squares are twenty-two of the thirty-two of AVX-512, one is eleven of the sixteen of AVX2.
+    use bf16_avx512 "AVX-512 BF16", "avx512f", "avx512bf16" => {
         type Sums = avx512::Avx512Bf16;
-        const PANELS: usize = 2;
+        const REGISTERS: usize = 2;
     }
-    else bf16_portable "portable" => {
+    else bf16_portable LowPrecisionKernels::PORTABLE => {
         type Sums = portable::PortableBf16;
-        const PANELS: usize = 1;
+        const REGISTERS: usize = 1;
     }
 
     /// The tables for int8 that this CPU can run, fastest first.
     pub fn int8();
     /// The fastest table for int8 that this CPU can run.
     pub fn best_int8();
-    use int8_avx512 LowPrecisionKernels::INT8, "avx512f", "avx512vnni" => {
+    use int8_avx512 "AVX-512 VNNI", "avx512f", "avx512vnni" => {
         type Sums = avx512::Avx512Vnni;
-        const PANELS: usize = 2;
+        const REGISTERS: usize = 2;
     }
-    else int8_portable "portable" => {
+    use int8_avx_vnni "AVX-VNNI", "avx2", "avxvnni" => {
+        type Sums = avx_vnni::AvxVnni;
+        const REGISTERS: usize = 1;
+    }
+    else int8_portable LowPrecisionKernels::PORTABLE => {
         type Sums = portable::PortableInt8;
-        const PANELS: usize = 1;
+        const REGISTERS: usize = 1;
     }
 
     impl(table) {
@@ -115,7 +122,7 @@ dispatch! {
         where board.len() == table.board_len(grid) && out.len() == board.len(), "boards of {grid:?}";
         where epilogue.scale.len() == grid.channels && epilogue.bias.len() == grid.channels, "channels of {grid:?}";
         where trunk.as_ref().is_none_or(|trunk| trunk.len() == grid.bordered_len()), "trunk of {grid:?}";
-        => convolution::convolve::<Sums, PANELS>(grid, weights, board, epilogue, trunk, out);
+        => convolution::convolve::<Sums, REGISTERS>(grid, weights, board, epilogue, trunk, out);
 
         /// Quantises a board of floats with a border, none of them negative, to a board without border; `inverse` as in
         /// [`Epilogue`].
@@ -132,11 +139,8 @@ dispatch! {
 }
 
 impl LowPrecisionKernels {
-    /// The name of the kernels that have instructions made for bf16.
-    pub const BF16: &'static str = "AVX-512 BF16";
-
-    /// The name of the kernels that have instructions made for int8.
-    pub const INT8: &'static str = "AVX-512 VNNI";
+    /// The name of the kernels in plain Rust, which are slower than those of single precision.
+    pub const PORTABLE: &'static str = "portable";
 
     /// Words of a board without border.
     pub fn board_len(&self, grid: Grid) -> usize {
@@ -158,7 +162,7 @@ dispatch! {
     /// The fastest table that this CPU can run.
     pub fn best();
     // As for floats, twenty-four of the thirty-two registers hold sums.
-    use products_avx512 LowPrecisionKernels::BF16, "avx512f", "avx512bf16" => {
+    use products_avx512 "AVX-512 BF16", "avx512f", "avx512bf16" => {
         type Sums = avx512::Avx512Bf16;
         const PANELS: usize = 2;
         const ROWS: usize = 12;

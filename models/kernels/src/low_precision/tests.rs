@@ -8,6 +8,10 @@ use super::*;
 
 const CHANNELS: [usize; 6] = [16, 32, 48, 64, 96, 128];
 
+/// The instructions that tables of int8 and of bf16 are named after.
+const INT8: [&str; 2] = ["AVX-512 VNNI", "AVX-VNNI"];
+const BF16: [&str; 1] = ["AVX-512 BF16"];
+
 /// Numbers of the arithmetic in their order, out of words.
 fn numbers(words: &[u32], numbers: usize) -> Vec<u32> {
     let bits = 32 / numbers;
@@ -29,11 +33,11 @@ fn float_of(number: u32) -> f32 {
 
 /// Says which instruction sets this CPU lacks, so that nobody takes silence for a test.
 fn tables(
-    wanted: &str,
+    wanted: &[&str],
     found: impl Iterator<Item = &'static LowPrecisionKernels>,
 ) -> Vec<&'static LowPrecisionKernels> {
     let found: Vec<_> = found.collect();
-    if found.iter().all(|kernels| kernels.name != wanted) {
+    for wanted in wanted.iter().filter(|&&wanted| found.iter().all(|kernels| kernels.name != wanted)) {
         println!("this CPU lacks {wanted}: its kernels are not tested");
     }
     found
@@ -104,7 +108,7 @@ fn eight_bit_convolutions_are_right_bit_by_bit() {
                     expected.push((value * finish.inverse).round_ties_even().min(255.0) as u32);
                 }
                 assert!(expected.contains(&0) && expected.contains(&255), "the bounds are met");
-                for kernels in tables(LowPrecisionKernels::INT8, LowPrecisionKernels::int8()) {
+                for kernels in tables(&INT8, LowPrecisionKernels::int8()) {
                     let (mut out, mut found) = (Aligned::zeros(kernels.board_len(grid)), trunk(grid));
                     let skip = add.then_some(&mut found[..]);
                     kernels.convolve(grid, &packed, &words(&inputs, 4), &finish, skip, &mut out);
@@ -139,7 +143,7 @@ fn bf16_convolutions_round_their_operands_and_nothing_else() {
             });
             for add in [false, true] {
                 let before = trunk(grid);
-                for kernels in tables(LowPrecisionKernels::BF16, LowPrecisionKernels::bf16()) {
+                for kernels in tables(&BF16, LowPrecisionKernels::bf16()) {
                     let (mut out, mut found) = (Aligned::zeros(kernels.board_len(grid)), trunk(grid));
                     let skip = add.then_some(&mut found[..]);
                     kernels.convolve(grid, &packed, &words(&inputs, 2), &finish, skip, &mut out);
@@ -169,7 +173,7 @@ fn boards_are_quantised_and_dequantised() {
         let grid = Grid { side, channels: 48 };
         let board = trunk(grid);
         let inner = || (0..side * side).flat_map(|square| board[grid.square(square)..][..48].iter().copied());
-        for kernels in tables(LowPrecisionKernels::INT8, LowPrecisionKernels::int8()) {
+        for kernels in tables(&INT8, LowPrecisionKernels::int8()) {
             let (mut out, mut wide) = (Aligned::zeros(kernels.board_len(grid)), Floats::zeros(grid.inner_len()));
             // A step of 1/160: what is above 255 of them is cut off.
             kernels.quantise(grid, &board, 160.0, &mut out);
@@ -179,7 +183,7 @@ fn boards_are_quantised_and_dequantised() {
                 assert_eq!(*wide, number as f32 * (1.0 / 160.0), "{}", kernels.name);
             }
         }
-        for kernels in tables(LowPrecisionKernels::BF16, LowPrecisionKernels::bf16()) {
+        for kernels in tables(&BF16, LowPrecisionKernels::bf16()) {
             let (mut out, mut wide) = (Aligned::zeros(kernels.board_len(grid)), Floats::zeros(grid.inner_len()));
             kernels.quantise(grid, &board, 1.0, &mut out);
             kernels.dequantise(&out, 1.0, &mut wide);

@@ -68,9 +68,9 @@ impl Weights {
         self.words * values == channels && self.memory.len() == channels * TAPS * self.words
     }
 
-    /// Where the weights of a panel of outputs begin.
+    /// Where the weights of the outputs from `channel` on begin, within their panel.
     #[inline(always)]
-    pub(super) fn panel(&self, index: usize) -> *const u32 {
-        self.memory[index * TAPS * self.words * PANEL..].as_ptr()
+    pub(super) fn at_channel(&self, channel: usize) -> *const u32 {
+        self.memory[channel / PANEL * TAPS * self.words * PANEL + channel % PANEL..].as_ptr()
     }
 }
