@@ -25,8 +25,8 @@ pub enum Precision {
     /// single precision.
     Bf16,
     /// Inputs of the convolutions as whole numbers from 0 to 255, in steps measured on games of the network when the
-    /// evaluator is made; weights from -127 to 127, in steps of each output channel's own. Sums are exact, the skip connection is
-    /// in single precision.
+    /// evaluator is made; weights from -127 to 127, in steps of each output channel's own. Sums are exact, the skip
+    /// connection is in single precision.
     Int8,
 }
 

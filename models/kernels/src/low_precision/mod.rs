@@ -75,7 +75,7 @@ dispatch! {
     pub fn bf16();
     /// The fastest table for bf16 that this CPU can run.
     pub fn best_bf16();
-    // Two registers by eleven squares are twenty-two of the thirty-two of AVX-512, one is eleven of the sixteen of AVX2.
+    // Two registers by eleven squares are twenty-two of AVX-512's thirty-two, one is eleven of AVX2's sixteen.
     use bf16_avx512 "AVX-512 BF16", "avx512f", "avx512bf16" => {
         type Sums = avx512::Avx512Bf16;
         const REGISTERS: usize = 2;
