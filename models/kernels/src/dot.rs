@@ -3,7 +3,7 @@
 
 use super::vector::Vector;
 
-/// A panel of sums of products.
+/// A vector of sums of products: a panel, or in direct convolutions a part of one.
 ///
 /// An element is a float, or a word of 32 bits with several values of low precision: neighbours along the sum, the
 /// first one in the lowest bits.
@@ -14,16 +14,16 @@ use super::vector::Vector;
 pub(super) unsafe trait Dot: Copy {
     /// What the operands consist of.
     type Element: Copy;
-    /// A panel of elements.
+    /// An element for each sum.
     type Elements: Copy;
-    /// A panel of floats of the same instruction set.
+    /// A float for each sum, of the same instruction set.
     type Vector: Vector;
     /// Values in an element.
     const VALUES: usize;
 
     /// Sums of nothing.
     unsafe fn zero() -> Self;
-    /// A panel of elements from `from` on.
+    /// An element for each sum, from `from` on.
     unsafe fn load(from: *const Self::Element) -> Self::Elements;
     /// The element at `from` in every lane.
     unsafe fn splat(from: *const Self::Element) -> Self::Elements;

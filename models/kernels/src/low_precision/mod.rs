@@ -40,10 +40,10 @@ pub const LARGEST_INPUT: f32 = 255.0;
 /// # Safety
 /// As for [`Dot`].
 unsafe trait LowPrecision: Dot<Element = u32> {
-    /// Writes a panel of quantised values: bf16 values, or whole numbers of `values`, none of them negative, times
+    /// Writes a vector of quantised values: bf16 values, or whole numbers of `values`, none of them negative, times
     /// `inverse`.
     unsafe fn quantise(values: Self::Vector, inverse: Self::Vector, to: *mut u32);
-    /// The panel of quantised values at `from` as floats: whole numbers times `step`.
+    /// The vector of quantised values at `from` as floats: whole numbers times `step`.
     unsafe fn dequantise(from: *const u32, step: Self::Vector) -> Self::Vector;
 }
 
