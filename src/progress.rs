@@ -29,7 +29,7 @@ pub fn puzzles(count: u64) -> ProgressBar {
 
 /// A bar over the share of work that is done; `message` describes the work.
 pub fn share() -> ProgressBar {
-    bar(1000, "{prefix:<10} {bar:30} {percent:>3}% {msg}")
+    bar(1000, "{prefix:<9} {bar:16} {percent:>3}% {msg}")
 }
 
 /// A line with the present activity, for work without an end.

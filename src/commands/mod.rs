@@ -16,6 +16,8 @@ pub mod judge;
 pub mod ladder;
 pub mod matches;
 pub mod online;
+#[cfg(feature = "train")]
+mod pace;
 pub mod pack;
 pub mod perft;
 pub mod play;

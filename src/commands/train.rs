@@ -1,8 +1,9 @@
 //! `hnefi train`: trains a network from random weights, then measures it against the baselines.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use hnefi_arena::MatchResult;
 use hnefi_arena::ladder::Standings;
@@ -13,9 +14,10 @@ use hnefi_selfplay::FleetProgress;
 use hnefi_train::config::reference;
 use hnefi_train::run::{RunParams, RunStart, SelfPlay, TrainingProgress};
 use hnefi_train::{TrainConfig, TrainObserver};
-use indicatif::ProgressBar;
+use indicatif::{HumanDuration, ProgressBar};
 
 use super::delays::Delays;
+use super::pace::Pace;
 use super::table;
 use crate::cli::TrainArgs;
 use crate::{interrupt, progress};
@@ -44,7 +46,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     let stop = interrupt::stop_flag()?;
     let bar = progress::share();
     let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
-    let watcher = Watcher { bar, origin: args.from.clone(), stop: Arc::clone(&stop) };
+    let watcher = Watcher { bar, origin: args.from.clone(), stop: Arc::clone(&stop), pace: Mutex::default() };
     let params = RunParams {
         location: location.clone(),
         origin: args.from.as_deref(),
@@ -102,9 +104,20 @@ struct Watcher {
     /// The origin given on the command line.
     origin: Option<PathBuf>,
     stop: Arc<AtomicBool>,
+    pace: Mutex<Pace>,
 }
 
 impl Watcher {
+    /// `77% of the run, about 2 hours left`.
+    fn so_far(&self, generation: u32, run: f64) -> String {
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        let percent = format!("{:.0}% of the run", run * 100.0);
+        match pace.left(generation, run, Instant::now()) {
+            Some(left) => format!("{percent}, about {} left", HumanDuration(left)),
+            None => percent,
+        }
+    }
+
     fn note(&self, text: &str) {
         progress::note(&self.bar, text);
     }
@@ -139,10 +152,10 @@ impl TrainObserver for Watcher {
         self.bar.set_prefix("self-play");
         self.bar.set_position((progress.done * 1000.0) as u64);
         self.bar.set_message(format!(
-            "generation {generation}: {} games, {} plies; {:.0}% of the run",
+            "{}; generation {generation}: {} games, {} plies",
+            self.so_far(generation, run),
             progress.games,
-            progress.plies,
-            run * 100.0
+            progress.plies
         ));
     }
 
@@ -150,11 +163,11 @@ impl TrainObserver for Watcher {
         self.bar.set_prefix("training");
         self.bar.set_position(1000 * progress.step / progress.steps.max(1));
         self.bar.set_message(format!(
-            "generation {generation}: step {}/{}, loss {:.3}; {:.0}% of the run",
+            "{}; generation {generation}: step {}/{}, loss {:.3}",
+            self.so_far(generation, run),
             progress.step,
             progress.steps,
-            progress.losses.total,
-            run * 100.0
+            progress.losses.total
         ));
     }
 
@@ -186,7 +199,7 @@ impl TrainObserver for Watcher {
 
 fn header() -> String {
     format!(
-        "{:>4} {:>6} {:>6} {:>6} {:>4} {:>4} {:>5} {:>6} {:>6} {:>6} {:>7} {:>7} {:>8}",
+        "{:>4} {:>6} {:>5} {:>5} {:>4} {:>4} {:>5} {:>6} {:>5} {:>5} {:>6} {:>6} {:>7}",
         "gen",
         "time",
         "games",
@@ -197,7 +210,7 @@ fn header() -> String {
         "policy",
         "value",
         "ply 8",
-        "evals/s",
+        "eval/s",
         "smpl/s",
         "window"
     )
@@ -206,7 +219,7 @@ fn header() -> String {
 fn row(metrics: &GenerationMetrics) -> String {
     let (played, trained) = (&metrics.selfplay, &metrics.training);
     format!(
-        "{:>4} {:>6} {:>6} {:>6.0} {:>4.0} {:>4.0} {:>5.0} {:>6.3} {:>6.3} {:>6} {:>7.0} {:>7.0} {:>8}",
+        "{:>4} {:>6} {:>5} {:>5.0} {:>4.0} {:>4.0} {:>5.0} {:>6.3} {:>5.3} {:>5} {:>6.0} {:>6.0} {:>7}",
         metrics.generation,
         clock(metrics.elapsed_seconds),
         played.games,
