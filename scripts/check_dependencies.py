@@ -26,7 +26,7 @@ def workspaces():
     """The folders with a lock file of their own."""
     return [
         folder
-        for name in [".", "python", "fuzz", "interleavings"]
+        for name in [".", "python", "wasm", "fuzz", "interleavings"]
         if (folder := ROOT / name).joinpath("Cargo.lock").exists()
     ]
 

@@ -246,6 +246,28 @@ fn anchors(path: &Path) -> BTreeSet<String> {
 }
 
 #[test]
+fn settings_of_the_search_are_shown_with_their_defaults() {
+    let text = std::fs::read_to_string(root().join("docs/PLAYING.md")).expect("a document");
+    let section = text.split_once("### Settings of the search").expect("a section").1;
+    let mut shown = serde_json::Map::new();
+    for row in section.lines().skip_while(|line| !line.starts_with("|---")).skip(1).take_while(|l| l.starts_with('|')) {
+        let cells: Vec<_> = row.split(" | ").collect();
+        let values = cells[1].split(", ").map(|value| value.trim_matches('`'));
+        for (key, value) in cells[0].trim_start_matches("| ").split(", ").zip(values) {
+            let value = value.parse::<f32>().map_or_else(|_| value.into(), Into::into);
+            shown.insert(key.trim_matches('`').to_owned(), value);
+        }
+    }
+    let mut defaults = serde_json::to_value(hnefi_search::SearchConfig::default()).expect("JSON");
+    for value in defaults.as_object_mut().expect("keys").values_mut() {
+        if let Some(number) = value.as_u64() {
+            *value = (number as f32).into();
+        }
+    }
+    assert_eq!(serde_json::Value::Object(shown), defaults);
+}
+
+#[test]
 fn networks_that_documents_show_are_the_shipped_ones() {
     let mut shown = 0;
     for document in documents() {

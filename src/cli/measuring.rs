@@ -23,8 +23,8 @@ pub struct MatchArgs {
     /// model: plays a checkpoint, a run's newest one or a shipped one. Its keys: `playouts=N` or `time=S` (seconds) for
     /// a move; `precision=P`, what its network computes in, f32, or bf16 (made for CPUs with AVX-512 BF16) or int8 (for
     /// CPUs with AVX-VNNI or AVX-512 VNNI), which are slower than f32 on others; `threads=N`, which search one tree, so
-    /// that on more than one no game can be repeated exactly; and `search.KEY=VALUE` for a key of the `[search]`
-    /// section of a configuration, such as `search.c_puct=1.5`, for measuring what it does to play.
+    /// that on more than one no game can be repeated exactly; and `search.KEY=VALUE` for a setting of its search, such
+    /// as `search.c_puct=1.5` (docs/PLAYING.md lists them).
     ///
     /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and
     /// backslashes work as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or

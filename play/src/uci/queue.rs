@@ -34,9 +34,8 @@ pub(super) struct CommandQueue {
     pub(super) bell: Bell,
     /// Searches up to this number are to end.
     stopped_through: AtomicU64,
-    /// Whether the client has left without a word: what it asked for is answered, but endless searches end.
+    /// Whether nothing more will come: what was asked for is answered, but endless searches end.
     hung_up: AtomicBool,
-    quit: AtomicBool,
 }
 
 #[derive(Default)]
@@ -69,9 +68,6 @@ impl CommandQueue {
     pub(super) fn next(&self) -> Option<QueuedCommand> {
         let mut waiting = self.waiting();
         loop {
-            if self.quit.load(Ordering::SeqCst) {
-                return None;
-            }
             if let Some(queued) = waiting.commands.pop_front() {
                 waiting.bytes -= queued.bytes;
                 return Some(queued);
@@ -101,14 +97,12 @@ impl CommandQueue {
         self.bell.ring();
     }
 
-    /// Drops what waits and ends everything.
+    /// Ends the search that runs and drops those that wait; all else that was sent is still answered, so that a script
+    /// may send `uci` and `quit` in one go.
     pub(super) fn quit(&self) {
-        self.quit.store(true, Ordering::SeqCst);
+        self.waiting().commands.retain(|queued| !matches!(queued.command, Command::Go(_)));
         self.stop();
-        let mut waiting = self.waiting();
-        (waiting.commands, waiting.bytes) = (VecDeque::new(), 0);
-        drop(waiting);
-        self.arrived.notify_one();
+        self.hang_up();
     }
 
     /// Nothing more will be sent; what was sent is still answered.

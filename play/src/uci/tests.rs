@@ -156,6 +156,15 @@ fn quit_ends_everything_at_once() {
 }
 
 #[test]
+fn what_was_sent_before_quit_is_answered() {
+    let mut client = Client::start();
+    client.send("uci\nposition startpos moves z1z2\nquit");
+    let lines = client.close();
+    assert!(lines.iter().any(|line| line == "uciok"), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("z1z2")), "{lines:?}");
+}
+
+#[test]
 fn a_client_that_stops_listening_ends_the_engine() {
     let Client { input, output, engine } = Client::start();
     drop(output);

@@ -123,7 +123,7 @@ section! {
 
 section! {
     /// The search of self-play, with a Gumbel root (Danihelka et al. 2022). Further keys of players' searches, such as
-    /// `c_puct`, are set with the player.
+    /// `c_puct`, are set with the player (docs/PLAYING.md).
     [Copy] SearchSection "search" {
         /// The paper's max_num_considered_actions: the most root moves considered. A search of n playouts considers at
         /// most n/2.
