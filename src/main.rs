@@ -1,14 +1,17 @@
 //! `hnefi`: the command line over the crates. Parse, call, show.
 
+// `output` writes results, and reports what cannot be written.
+#![deny(clippy::print_stdout)]
+
 mod cli;
 mod commands;
 mod interrupt;
+mod output;
 mod progress;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
 use hnefi_inference::printable_lines;
 
 use crate::cli::{Cli, Command};
@@ -24,7 +27,7 @@ fn main() -> ExitCode {
         hnefi_models::device::install();
         hnefi_models::device::set_device_trial(commands::doctor::trial);
     }
-    let Cli { command, quiet } = Cli::parse();
+    let Cli { command, quiet } = Cli::of_this_process();
     if quiet {
         progress::be_quiet();
     }

@@ -201,7 +201,7 @@ fn a_ladder_is_climbed_once() {
     let shown = stdout(&run(&["ladder", dir, "--show"]));
     assert_names(&shown, &["generation 7, 2 playouts", "0 is random; between equals under brandubh"]);
 
-    assert_names(&refused(&["ladder", dir, "--games", "3"]), &["--games 3", "even number"]);
+    assert_names(&refused(&["ladder", dir, "--games", "3"]), &["'3'", "--games", "even number"]);
     assert_names(&refused(&["ladder", dir, "--opponent", "deepblue"]), &["deepblue", "alphabeta:DEPTH"]);
     let empty = folder.path().to_str().expect("a name in UTF-8");
     assert_names(&refused(&["ladder", empty]), &["no checkpoints", "runs/quick"]);

@@ -95,6 +95,87 @@ fn results_alone_go_to_standard_output() {
     assert!(error.contains("/20 games +"), "{error}");
 }
 
+fn run_to(output: impl Into<Stdio>, folder: &Path, line: &str) -> Output {
+    hnefi(folder, line).stdout(output).output().expect("the binary starts")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn results_that_cannot_be_written_are_one_error_and_files_are_written_all_the_same() {
+    let folder = folder();
+    let games = "game,moves,a,d,result\n3,d2-c2 d5-e5 d6-c6 e5-e6 timeout,0,0,White\n";
+    std::fs::write(folder.path().join("games.csv"), games).expect("written");
+    let short = "train --config tiny.toml --set budget.generations=1 --set evaluate.games=0 --run run";
+    for (line, file) in [
+        ("match random random --games 4 --threads 1 --json --save match.hgames", Some("match.hgames")),
+        ("import games.csv --rules brandubh --out import.hgames", Some("import.hgames")),
+        ("judge brandubh import.hgames", None),
+        ("judge brandubh import.hgames --json", None),
+        ("export import.hgames --format jsonl", None),
+        ("export-net brandubh --onnx net.onnx --reference net.npz", Some("net.npz")),
+        ("imitate import.hgames --epochs 0.01 --config tiny.toml --out people", Some("people/card.json")),
+        (short, Some("run/checkpoints/000001/card.json")),
+        ("worker run", None),
+        ("check run", None),
+        ("ladder run --show", None),
+        ("ladder run --show --json", None),
+        ("watch run", None),
+        ("pack run --out pack", Some("pack.01")),
+        ("unpack pack.01 --run again", Some("again/run.json")),
+        ("fetch run --run copy", Some("copy/run.json")),
+        ("selfplay --model brandubh --games 1 --playouts 2 --out games", Some("games/games/000001.hgames")),
+        ("puzzles solve random --every 100", None),
+        ("puzzles solve random --every 100 --json", None),
+        ("puzzles find import.hgames --out puzzles.jsonl", Some("puzzles.jsonl")),
+        ("perft --rules brandubh --depth 1", None),
+        ("bench engine --seconds 0.01 --repeats 1 --threads 1", None),
+        ("bench engine --seconds 0.01 --repeats 1 --threads 1 --json", None),
+        ("doctor", None),
+        ("completions bash", None),
+        ("man --out man1", Some("man1/hnefi.1")),
+        ("train --print-config", None),
+        ("train --help-config", None),
+        ("play --web --listen 0", None),
+    ] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device of Linux");
+        let output = run_to(full, folder.path(), line);
+        let [_, error] = texts(&output);
+        assert_eq!(output.status.code(), Some(1), "{line}: {error}");
+        let errors: Vec<&str> = error.lines().filter(|line| line.starts_with("error: ")).collect();
+        assert!(errors.len() == 1 && errors[0].contains("No space left on device"), "{line}: {error}");
+        assert!(!error.contains("panicked"), "{line}: {error}");
+        assert!(file.is_none_or(|file| folder.path().join(file).is_file()), "{line} has not written {file:?}");
+    }
+    // Two errors are both told.
+    std::fs::create_dir(folder.path().join("late")).expect("a folder");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device of Linux");
+    let slow = "match random random --games 100000000 --threads 1 --save late/games.hgames";
+    let child = hnefi(folder.path(), slow).stdout(full).spawn().expect("starts");
+    await_handler(&child);
+    std::fs::remove_dir(folder.path().join("late")).expect("still empty");
+    std::fs::write(folder.path().join("late"), "no folder").expect("written");
+    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("sent");
+    let [_, error] = texts(&child.wait_with_output().expect("ended"));
+    let last = error.lines().last().unwrap_or_default();
+    assert!(last.starts_with("error: writing late/games.hgames: "), "{error}");
+    assert!(last.contains("; writing to standard output: "), "{error}");
+}
+
+#[test]
+fn a_reader_that_went_away_is_no_error() {
+    let folder = folder();
+    for line in ["train --print-config", "completions bash", "doctor", "match random random --games 2 --save x.hgames"]
+    {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = run_to(writer, folder.path(), line);
+        let [_, error] = texts(&output);
+        assert_eq!(output.status.code(), Some(0), "{line}: {error}");
+        assert!(!error.contains("error: ") && !error.contains("panicked"), "{line}: {error}");
+    }
+    assert!(folder.path().join("x.hgames").is_file());
+}
+
 /// What plays is chosen alike and said, in the terminal and behind the protocol.
 #[test]
 fn the_network_for_a_ruleset_is_chosen_and_told_alike() {

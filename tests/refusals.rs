@@ -104,8 +104,8 @@ fn a_place_that_cannot_be_written_to_is_refused_before_the_work() {
     workspace.write("p.01", "");
     // Games without number, so that a match that is played does not end.
     let work = [
-        ("match random random --games 100000000 --save", "taken"),
-        ("import games.csv --rules brandubh --out", "taken"),
+        ("match random random --games 100000000 --save", "junk.hgames"),
+        ("import games.csv --rules brandubh --out", "junk.hgames"),
         ("export games.hgames --format jsonl --out", "taken"),
         ("export games.hgames --format parquet --out", "taken"),
         ("export-net brandubh --onnx", "taken"),
@@ -117,8 +117,9 @@ fn a_place_that_cannot_be_written_to_is_refused_before_the_work() {
     for (line, taken) in work {
         let message = workspace.refused(&format!("{line} {taken}"));
         assert!(message.contains(&format!("writing {taken}: it exists")), "{line}: {message}");
-        let message = workspace.refused(&format!("{line} taken/new"));
-        assert!(message.contains("writing taken/new: taken is no folder"), "{line}: {message}");
+        let new = taken.replace("taken", "new").replace("junk", "new");
+        let message = workspace.refused(&format!("{line} taken/{new}"));
+        assert!(message.contains(&format!("writing taken/{new}: taken is no folder")), "{line}: {message}");
     }
     let message = workspace.refused("pack run --out p");
     assert!(message.contains("writing p.01: it exists"), "{message}");
@@ -130,6 +131,58 @@ fn a_place_that_cannot_be_written_to_is_refused_before_the_work() {
     // Missing folders are made by all of them.
     assert!(workspace.run("match random random --games 2 --save new/folder/games.hgames").status.success());
     assert!(workspace.at("new/folder/games.hgames").is_file());
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_before_the_work() {
+    let workspace = Workspace::new();
+    workspace.run_directory("run");
+    let multiple = "expected a multiple of 32 from 32 to 65536";
+    let host = "expected a host, or a host and a port";
+    for (line, words) in [
+        ("judge brandubh games.hgames --rules copenhagen", &["11x11", "7x7", "copenhagen"][..]),
+        ("judge brandubh games.hgames --playouts -4", &["-4 is not in 1..=1000000"]),
+        ("worker run --games-in-flight 31", &["--games-in-flight", multiple]),
+        ("worker run --games-in-flight 0", &["--games-in-flight", multiple]),
+        ("worker run --games-in-flight -32", &["--games-in-flight", multiple]),
+        ("worker run --games-in-flight 65568", &["--games-in-flight", multiple]),
+        ("worker run --threads 5000", &["--threads", "5000 is not in 0..=1024"]),
+        ("online --user me --server localhost:99999", &["--server", host]),
+        ("online --user me --server localhost:1 --games 0", &["--games", "0 is not in 1.."]),
+        ("online --user me --server localhost:1 --save games.hgames", &["--save", ".pgn or .jsonl"]),
+        ("online --server localhost:1 --user 'a b'", &["--user", "expected one word"]),
+        ("online --server localhost:1 --user ''", &["--user"]),
+        ("online --user me --server localhost:1 --protocol 'a b'", &["--protocol", "expected one word"]),
+        ("export-net brandubh --onnx a.onnx --reference a.onnx", &["a.onnx", "expected two files"]),
+        ("export-net brandubh --onnx a.onnx --reference ./a.onnx", &["a.onnx", "expected two files"]),
+        ("match random random --games 2 --save games.pgn", &["--save", "expected a name ending in .hgames"]),
+        ("import games.csv --rules brandubh --out games.pgn", &["--out", "expected a name ending in .hgames"]),
+        ("match random random --games -4", &["--games", "expected an even number above 0"]),
+        ("match random random --games 3", &["--games", "expected an even number above 0"]),
+        ("match random random --threads 0", &["--threads", "0 is not in 1..="]),
+        ("match random random --ply-cap -4", &["--ply-cap", "-4 is not in 0..="]),
+        ("match -4 random", &["unknown player", "-4"]),
+        ("ladder run --games 0", &["--games", "expected an even number above 0"]),
+        ("ladder run --playouts 0", &["--playouts", "0 is not in 2..=1000000"]),
+        ("ladder run --checkpoints 0", &["--checkpoints", "0 is not in 1.."]),
+        ("train --seed 9223372036854775808 --run new", &["--seed", "is not in 0..=9223372036854775807"]),
+        ("train --seed -1 --run new", &["--seed", "-1 is not in 0..=9223372036854775807"]),
+        ("train --threads -1 --run new", &["--threads", "-1 is not in 0..=1024"]),
+        ("selfplay --games 2 --model brandubh --out new --playouts 0", &["--playouts", "0 is not in 2..=100000"]),
+        ("selfplay --games 2 --model brandubh --out new --playouts 4000000000", &["--playouts", "2..=100000"]),
+        ("selfplay --games 0 --model brandubh --out new", &["--games", "0 is not in 1.."]),
+        ("selfplay --games -4 --model brandubh --out new", &["--games", "-4 is not in 1.."]),
+        ("selfplay --games 2 --model brandubh --out new --threads 9999", &["--threads", "9999 is not in 1..=1024"]),
+    ] {
+        let message = workspace.refused(line);
+        for word in words {
+            assert!(message.contains(word), "{line}: {word:?} is missing in: {message}");
+        }
+        assert!(!message.contains("use '--"), "{line}: {message}");
+    }
+    // An Elo may be negative.
+    let message = workspace.refused("match random nobody --games 2 --sprt -10,0");
+    assert!(message.contains("nobody") && !message.contains("--sprt"), "{message}");
 }
 
 #[test]
@@ -230,7 +283,7 @@ fn a_cause_is_told_once() {
         "play --fen nonsense",
         "match uci:/no/such random --games 2",
         "match model:no/such random --games 2",
-        "match random random --games 2 --save taken/x",
+        "match random random --games 2 --save taken/x.hgames",
         "import no/such.csv --rules brandubh --out new.hgames",
         "import empty.csv --rules brandubh --out new.hgames",
         "import taken --rules brandubh --out new.hgames",

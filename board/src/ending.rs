@@ -29,9 +29,9 @@ impl EndingView {
         EndingView { winner: outcome.winner(), reason: outcome.reason().as_str(), plies }
     }
 
-    /// The same where the loser had no time left.
+    /// The same of a game that was not given up: the loser had no time left.
     pub(crate) fn by_time(self) -> EndingView {
-        EndingView { reason: if self.reason == "resigned" { "time" } else { self.reason }, ..self }
+        EndingView { reason: "time", ..self }
     }
 
     /// The ending that a record names; none of an unfinished game.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hnefi_engine::{Game, Move, Side};
+use hnefi_engine::{Ending, Game, Move, Side};
 use hnefi_inference::Wdl;
 use serde::Serialize;
 
@@ -166,7 +166,11 @@ impl Inside {
     pub(super) fn changed(&mut self, now: Duration) {
         self.state_count += 1;
         self.used = now;
-        if let Some(clock) = self.clock.as_mut().filter(|_| self.game.ending().is_some()) {
+        let Some(clock) = &mut self.clock else { return };
+        if clock.out.is_some() && !self.game.is_decided() {
+            // The loss on time was taken back or removed, and without time nobody could go on.
+            *clock = Clock::new(clock.asked);
+        } else if self.game.ending().is_some() {
             clock.stop(now);
         }
     }
@@ -294,9 +298,11 @@ impl Inside {
 
     /// How the game ended.
     pub(super) fn ending_view(&self) -> Option<EndingView> {
-        let view = self.game.ending().map(|ending| EndingView::of(ending, self.game.rules()));
-        let out = self.clock.as_ref().is_some_and(|clock| clock.out.is_some());
-        view.map(|view| if out { view.by_time() } else { view })
+        let ending = self.game.ending()?;
+        let view = EndingView::of(ending, self.game.rules());
+        let out = self.clock.as_ref().and_then(|clock| clock.out);
+        let by_time = out.is_some_and(|side| ending == Ending::Resigned(side));
+        Some(if by_time { view.by_time() } else { view })
     }
 
     /// A player's view of the position on the board.

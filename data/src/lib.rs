@@ -23,7 +23,7 @@ pub use judge::{
     Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Phases, Rate, SideJudgement, judge,
 };
 pub use lines::BoundedLines;
-pub use place::{check_new_file, check_new_folder, write_new_file};
+pub use place::{check_new_file, check_new_folder, replace_file, write_new_file};
 pub use reference::write_reference;
 pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
 

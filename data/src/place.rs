@@ -179,6 +179,19 @@ pub fn write_new_file(out: &Path, bytes: &[u8]) -> Result<(), DataError> {
     finish_file(file, out)
 }
 
+/// Writes a file in the place of an earlier version of it, as atomically and durably as [`write_new_file`].
+///
+/// # Errors
+/// When it cannot be written; then the earlier version stays.
+pub fn replace_file(out: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    let problem = |error: std::io::Error| DataError::write(out, error);
+    let mut file = unfinished_file(out)?;
+    file.write_all(bytes).map_err(problem)?;
+    file.as_file().sync_all().map_err(problem)?;
+    file.persist(out).map_err(|error| problem(error.error))?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,6 +227,17 @@ mod tests {
             let message = check(Path::new("/proc/nothing/can/be/made")).unwrap_err().to_string();
             assert!(message.contains("nothing can be made in /proc: "), "{message}");
         }
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("games");
+        replace_file(&file, b"one").unwrap();
+        replace_file(&file, b"one, two").unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"one, two");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing else is left");
+        assert!(write_new_file(&file, b"three").is_err());
     }
 
     #[test]

@@ -155,6 +155,20 @@ fn our_own_texts_are_read_and_become_policy_targets() {
 }
 
 #[test]
+fn a_mark_of_the_byte_order_is_passed_over() {
+    let pgn = "[Rules \"brandubh\"]\n\n1. d6-c6 d5-e5 *\n";
+    let csv = format!("{HEADING}\n7,d6-c6 d5-e5,0,0,Ongoing\n");
+    for (name, text) in [("a.pgn", pgn), ("a.csv", &csv), ("a.otg", "[attackers:Ivar]\n1. d6-c6 d5-e5\n")] {
+        let imported = read(name, &format!("\u{feff}{text}"), Some(Preset::Brandubh));
+        assert_eq!((imported.games.len(), imported.left_out.len()), (1, 0), "{name}: {:?}", imported.left_out);
+        assert_eq!(imported.games[0].plies.len(), 2, "{name}");
+        if name.ends_with("otg") {
+            assert_eq!(imported.games[0].players[0], "Ivar");
+        }
+    }
+}
+
+#[test]
 fn opentafl_starts_and_resignations_are_understood() {
     let text = "[rules:dim:7 atkf:n start:/3t3/3t3/3T3/ttTKTtt/3T3/3t3/3t3/]\n1. d3-c3xTd4/e4 d2-e2\n2. ---\n";
     // The word names captures that are not made, which shows that letters before squares are read as pieces.

@@ -3,7 +3,7 @@
 mod games;
 
 use hnefi_data::{JudgeParams, Judgement, judge};
-use hnefi_engine::{MoveList, Position, Preset};
+use hnefi_engine::{Escape, MoveList, Position, Preset, Rules};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Search, SearchConfig, run_to_end};
@@ -158,8 +158,22 @@ fn another_ruleset_cuts_games_where_it_ends_them() {
     let plies: usize = brandubh.iter().map(|game| game.plies.len()).sum();
     let same = judged(&brandubh, 3, &JudgeParams { rules: Some(Preset::Brandubh), ..params(None) });
     assert_eq!((same.cut, same.positions), (0, plies));
-    let elsewhere = judged(&brandubh, 3, &JudgeParams { rules: Some(Preset::Copenhagen), ..params(None) });
-    assert!(elsewhere.cut > 0, "moves of one board end soon on another");
+    // Where the king has to reach a corner he often comes to an edge before, which is his way out in Tablut.
+    let corners = Rules { escape: Escape::Corner, ..Preset::Tablut.rules() };
+    let to_corners: Vec<_> = (0..10).map(|number| games::random_game(corners, number, 200)).collect();
+    let plies: usize = to_corners.iter().map(|game| game.plies.len()).sum();
+    let cut = judged(&to_corners, 3, &JudgeParams { rules: Some(Preset::Tablut), ..params(None) });
+    assert!(cut.cut > 0 && (1..plies).contains(&cut.positions), "{} games, {} of {plies}", cut.cut, cut.positions);
+}
+
+#[test]
+fn a_ruleset_for_another_board_is_refused() {
+    let games =
+        [games::random_game(Preset::Copenhagen.rules(), 1, 5), games::random_game(Preset::Brandubh.rules(), 2, 5)];
+    let asked = JudgeParams { rules: Some(Preset::Fetlar), ..params(None) };
+    let make = || Box::new(HashEvaluator::new(1)) as Box<dyn Evaluator>;
+    let error = judge(&games, &make, &asked, &mut |_| true).expect_err("two boards").to_string();
+    assert!(error.contains("fetlar") && error.contains("11x11") && error.contains("game 2") && error.contains("7x7"));
 }
 
 struct Broken;

@@ -11,9 +11,11 @@ mod screens;
 use std::path::{Path, PathBuf};
 
 use hnefi_play::web::WebConfig;
+use hnefi_record::GameRecord;
+use hnefi_run::encode_games;
 
 use driver::Browser;
-use http::{add_generation, made_up_run, serve};
+use http::{add_generation, made_up_run, played, serve, two_people};
 
 /// A browser, or a word on why there is none.
 fn browser() -> Option<Browser> {
@@ -206,6 +208,8 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
     let made_up = made_up_run(folder.path(), 40);
     let run = real.clone().unwrap_or_else(|| made_up.clone());
     let other = made_up_run(&folder.path().join("other"), 25);
+    let many: Vec<_> = (0..501).map(|number| GameRecord { game: number, ..played(number % 20).record(0) }).collect();
+    std::fs::write(other.join("games/000025.hgames"), encode_games(&many)).expect("a file");
     let address = serve(WebConfig { runs: vec![run, other], ..WebConfig::default() });
     browser.size(1280, 1000, 1.0);
     browser.open(&format!("http://{address}/watch"));
@@ -244,6 +248,26 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
         "const other = document.querySelector('#beside'); other.value = ''; other.dispatchEvent(new Event('change'));",
     );
     browser.until(&format!("{lines} === {alone}"));
+    // Another run and back, where the answers come the other way round: nothing is left of the other one.
+    browser.run(
+        "window.streams = []; const Stream = EventSource; \
+         window.EventSource = class extends Stream { constructor(path) { super(path); streams.push(this); } }; \
+         const real = fetch; window.fetch = async (path, ...rest) => { const answer = await real(path, ...rest); \
+         if (path !== 'api/runs/1') return answer; const text = await answer.text(); \
+         await new Promise((done) => { window.release = done; }); \
+         setTimeout(() => { window.late = [document.querySelectorAll('#generation option').length]; }); \
+         return { status: 200, text: async () => text }; }; \
+         const run = document.querySelector('#run'); \
+         for (const value of ['1', '0']) { run.value = value; run.dispatchEvent(new Event('change')); }",
+    );
+    browser.until("window.release && document.querySelectorAll('#samples a').length === 12 && streams.length === 1");
+    browser.run("release();");
+    assert_eq!(browser.until("window.late"), serde_json::json!([1]));
+    browser.until(&format!("{lines} === {alone}"));
+    assert_eq!(
+        browser.run("return streams.map((stream) => stream.url.replace(/.*runs./, ''));"),
+        serde_json::json!(["0/events?after=0"])
+    );
     let ticks = browser.run_later(
         "const done = arguments[arguments.length - 1]; import('/assets/plots.js').then(({ tickLabels, brief }) => done([\
          tickLabels([950, 1000, 1050]), tickLabels([0, 0.25, 0.5]), tickLabels([-2500, 0, 2500, 12500]), \
@@ -287,6 +311,71 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
     browser.until("document.querySelector('#game-title').textContent.includes(', generation ')");
     browser.click("#next");
     browser.until("document.querySelectorAll('#moves .now').length === 1");
+    // A generation has more games than one list.
+    browser.open_panel("#more-panel");
+    browser.open_dialog("#open", "#open-dialog");
+    let press = |which: &str, then: &str| {
+        browser.run(&format!("[...document.querySelectorAll('#open-dialog li button')].at({which}).click();"));
+        browser.until(&format!("document.querySelector('#open-dialog .library').innerText.includes('{then}')"));
+    };
+    press("1", "Generation 25");
+    press("0", "More…");
+    press("-1", "Game 500");
+    assert_eq!(browser.run("return document.querySelectorAll('#open-dialog li').length;"), 1);
+    browser.check_console();
+}
+
+#[test]
+fn what_a_person_holds_is_not_taken_away() {
+    let Some(browser) = browser() else { return };
+    let address = serve(WebConfig::default());
+    browser.size(1280, 860, 1.0);
+    browser.open(&format!("http://{address}/"));
+    my_turn(&browser);
+    // The list that was chosen from, although the dialog is drawn anew.
+    browser.open_dialog("#new", "#new-dialog");
+    browser.type_into("#new-dialog select", "\u{e015}");
+    assert_eq!(browser.run("return document.activeElement === document.querySelector('#new-dialog select');"), true);
+    browser.click("#new-dialog .close");
+    // The square that keys led to, although the board is turned.
+    browser.run("document.querySelector('[data-square=d4]').focus();");
+    browser.type_into("[data-square=d4]", "f");
+    browser.until("document.querySelector('.squares button').dataset.square === 'g1'");
+    assert_eq!(browser.run("return document.activeElement.dataset.square;"), "d4");
+
+    let id = two_people(address, "brandubh")["id"].as_str().expect("an id").to_owned();
+    browser.open("about:blank");
+    browser.open(&format!("http://{address}/#{id}"));
+    browser.open_panel("#analysis-panel");
+    browser.until("document.querySelectorAll('#best-moves tbody tr').length >= 4");
+    // Whoever presses a move for a while, while the numbers change, plays it.
+    browser.run("document.querySelector('#best-moves').scrollIntoView({ block: 'center' });");
+    browser.press("#best-moves tbody tr:nth-child(2)", "mouse", 0, std::time::Duration::from_millis(400));
+    browser.until(&format!("{PLIES} === 1"));
+    // Whoever has come to a move by keys stays there when it becomes better or worse, and on no other when it goes.
+    browser.until("document.querySelectorAll('#best-moves tbody tr').length >= 4");
+    browser.click("#analyse");
+    browser.until("document.querySelector('#analyse').textContent === 'Analyse'");
+    let held = browser.run_later(
+        "const done = arguments[arguments.length - 1]; import('/assets/game.js').then(({ page, redraw }) => { \
+         const name = () => document.activeElement.querySelector('th')?.textContent; \
+         document.querySelectorAll('#best-moves tbody tr')[1].focus(); const names = [name()]; \
+         const { report } = page; \
+         page.report = { ...report, moves: [...report.moves].reverse() }; redraw(); names.push(name()); \
+         page.report = { ...report, moves: report.moves.filter((_, index) => index !== 1) }; redraw(); \
+         done([...names, document.activeElement.id]); }, (error) => done(String(error)));",
+    );
+    assert_eq!((&held[0], &held[2]), (&held[1], &serde_json::json!("best-moves")), "{held}");
+    // The list of who analyses, once another one does.
+    browser.run(
+        "const list = document.querySelector('#analysis select'); list.focus(); \
+         list.value = 'model:shipped/copenhagen'; list.dispatchEvent(new Event('change'));",
+    );
+    let adviser = "import('/assets/game.js').then(({ page }) => page.state.adviser === 'model:shipped/copenhagen')";
+    browser.until(adviser);
+    let list = "const list = document.querySelector('#analysis select'); \
+                return [list.value, list === document.activeElement];";
+    assert_eq!(browser.run(list), serde_json::json!(["model:shipped/copenhagen", true]));
     browser.check_console();
 }
 

@@ -199,6 +199,8 @@ fn puzzle(browser: &Browser) -> Puzzle {
 fn solve(browser: &Browser) {
     let puzzle = puzzle(browser);
     for mv in puzzle.line.iter().step_by(2) {
+        // What was said of the move before is not taken for an answer: until that comes no other move is heard.
+        browser.run("document.querySelector('#status').dataset.kind = '';");
         play(browser, &mv.text(puzzle.rules.rules().size()));
         says(browser, "right");
     }
@@ -252,6 +254,32 @@ fn five_puzzles_are_solved_and_the_streak_is_kept() {
     browser.keep_picture("puzzle-wrong.png");
     solve(&browser);
     assert_eq!((number(&browser, "streak"), number(&browser, "best")), ("0".to_owned(), "5".to_owned()));
+
+    // An answer that comes late is not taken for one about the next puzzle.
+    browser.run(
+        "const real = fetch; window.fetch = async (path, ...rest) => { const answer = await real(path, ...rest); \
+         if (!path.endsWith('/solution')) return answer; const text = await answer.text(); \
+         await new Promise((done) => { window.release = done; }); \
+         setTimeout(() => { window.release = null; }); return { status: 200, text: async () => text }; };",
+    );
+    let look =
+        "return [document.querySelector('#status').textContent, document.querySelectorAll('.marks .hint').length];";
+    for button in ["#hint", "#solution"] {
+        browser.click("#next");
+        browser.until("!document.querySelector('#next').classList.contains('main')");
+        browser.click(button);
+        browser.until("Boolean(window.release)");
+        let before = browser.run("return document.querySelector('#board').dataset.puzzle;");
+        browser.click("#next");
+        browser.until(&format!("document.querySelector('#board').dataset.puzzle !== {before}"));
+        let said = browser.run(look);
+        browser.run("window.release();");
+        browser.until("!window.release");
+        assert_eq!(browser.run(look), said, "{button}");
+        assert_eq!(browser.run("return document.querySelector('#solution').disabled;"), false, "{button}");
+    }
+    browser.open(&format!("http://{address}/puzzles.html"));
+    browser.until("document.querySelector('#board').dataset.puzzle");
 
     // A hint points at the piece, a solution is played, and the position goes to the board.
     browser.click("#next");
@@ -330,5 +358,10 @@ fn a_lesson_by_keys_alone() {
     browser.type_into("[data-square=b2]", "\u{e013}\u{e013}\u{e013}\u{e013}\u{e007}");
     says(&browser, "right");
     assert_eq!(browser.run("return document.querySelector('#status').getAttribute('aria-live');"), "polite");
+    // On with `n`, and shown with `h`.
+    browser.type_into("body", "n");
+    browser.until("document.querySelector('#status').dataset.kind === '' && !document.querySelector('#show').disabled");
+    browser.type_into("body", "h");
+    says(&browser, "right");
     browser.check_console();
 }

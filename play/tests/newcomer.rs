@@ -99,6 +99,8 @@ fn a_newcomer_learns_plays_reviews_and_solves() {
         let puzzle = shipped().into_iter().find(|puzzle| id == puzzle.id.as_str()).expect("a shipped puzzle");
         let size = puzzle.rules.rules().size();
         for mv in puzzle.line.iter().step_by(2) {
+            // What was said of the move before is not taken for an answer: until that comes no other move is heard.
+            browser.run("document.querySelector('#status').dataset.kind = '';");
             play(&browser, &mv.from().name(size), &mv.to().name(size));
             browser.until("document.querySelector('#status').dataset.kind === 'right'");
         }

@@ -120,6 +120,69 @@ fn the_server_may_judge_a_game_lost_before_the_board_does() {
     assert_eq!((game.outcome, game.resigned, seen.0), (None, Some(Side::Defenders), Some(GameResult::Loss)));
 }
 
+/// Leaves once the second game is offered.
+#[derive(Default)]
+struct Leaving {
+    offered: u32,
+    finished: u32,
+}
+
+impl OnlineObserver for Leaving {
+    fn note(&mut self, text: &str) {
+        self.offered += u32::from(text.ends_with("is offered; waiting for an opponent"));
+    }
+
+    fn game_finished(&mut self, _: &GameRecord, _: GameResult) {
+        self.finished += 1;
+    }
+
+    fn should_stop(&mut self) -> bool {
+        self.offered == 2
+    }
+}
+
+#[test]
+fn who_leaves_waits_for_no_opponent_and_has_the_games_so_far() {
+    let server = scripted(&[
+        LOGIN,
+        "> = login",
+        OFFER,
+        "> = new_game 7",
+        "> = join_game you me unrated fischer 900000 10 11",
+        "> game 7 play attacker resigns ",
+        "> = game_over 7 defender_wins",
+        OFFER,
+        "> = new_game 8",
+        "< nothing more, and the server waits",
+    ]);
+    let games = Games::Offered {
+        count: 3,
+        side: Side::Defenders,
+        rated: false,
+        time: Some([Duration::from_secs(900), Duration::from_secs(10)]),
+    };
+    let mut leaving = Leaving::default();
+    let games = play(&params(&server, "me", games), "random", &mut leaving).expect("the games so far");
+    assert_eq!((games.len(), leaving.finished, leaving.offered), (1, 1, 2));
+}
+
+#[test]
+fn a_line_may_come_in_pieces() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a client");
+        // More than the client waits for a line before it looks whether to leave.
+        for piece in ["= lo", "gin\n? no", " offers\n"] {
+            stream.write_all(piece.as_bytes()).expect("a client that listens");
+            std::thread::sleep(Duration::from_millis(250));
+        }
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    let error = play(&params(&address, "me", offer(Side::Defenders)), "random", &mut ()).expect_err("refused");
+    assert!(error.to_string().ends_with(": no offers"), "{error}");
+}
+
 #[test]
 fn what_goes_wrong_is_named() {
     const BEGIN: [&str; 6] = [

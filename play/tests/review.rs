@@ -88,6 +88,13 @@ fn a_mistake_is_tried_anew() {
         browser.until("document.querySelector('#retry').hidden");
         assert_eq!(browser.run(&format!("return document.documentElement.scrollWidth > {width};")), false);
     }
+    // Whoever begins another game meanwhile has given up trying.
+    browser.click("#review-body .retry");
+    browser.until("document.querySelector('#status').textContent.includes('Find a better move')");
+    browser.open_dialog("#new", "#new-dialog");
+    browser.click("#start");
+    browser.until("!document.querySelector('#new-dialog').open && document.querySelector('#retry').hidden");
+    browser.until("document.querySelectorAll('#moves button.ply').length === 1");
     browser.check_console();
 }
 

@@ -82,6 +82,9 @@ fn a_page_has_clocks_premoves_and_arrows() {
     browser.click("[data-square=d3]");
     // While the other side thinks the next move is chosen, forgotten, and chosen again.
     browser.until("document.querySelector('.time.runs')?.dataset.side === 'defenders'");
+    // What is read out does not count the playouts.
+    browser.until("document.querySelector('#playouts').textContent.includes('playout')");
+    assert!(!browser.text("#status").contains("playout"), "{}", browser.text("#status"));
     browser.click("[data-square=d11]");
     browser.click("[data-square=b11]");
     browser.until("document.querySelector('.over .kept')");

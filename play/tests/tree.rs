@@ -384,6 +384,14 @@ fn a_link_leads_to_the_game_and_a_bad_one_to_a_word_and_a_game() {
     browser.until("document.querySelector('#link').textContent");
     let link = browser.text("#link");
     assert_eq!(link, format!("http://{address}/#/brandubh/moves=d6c6_d5e5/ply=1"));
+    // Where the browser does not let the page copy, as over plain HTTP, the link is there to be marked.
+    browser.run(
+        "Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }); \
+         document.querySelector('#link').textContent = '';",
+    );
+    browser.click("#copy-link");
+    browser.until("document.querySelector('#problem').textContent.includes('mark the text')");
+    assert_eq!(browser.text("#link"), link);
     // Written into the page that is open.
     browser.run("location.hash = '#/tablut';");
     browser.until("document.querySelectorAll('.squares button').length === 81");

@@ -143,7 +143,7 @@ pub struct Handicap {
     pub blunders: f32,
 }
 
-/// State of the resignation rule.
+/// State of the resignation rule over all boards, each of which is verified by its own games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResignSummary {
@@ -152,7 +152,7 @@ pub struct ResignSummary {
     pub verified: [u32; 2],
     /// For each side: number of these games that it did not lose.
     pub wrong: [u32; 2],
-    /// For each side: whether it may resign in the next generation.
+    /// For each side: whether it may resign in the next generation, at least on one board.
     pub active: [bool; 2],
 }
 

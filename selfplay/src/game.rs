@@ -68,8 +68,7 @@ impl Game {
         self.position.advance(ply.mv);
         self.record.plies.push(ply);
         self.record.outcome = self.position.outcome();
-        let active = settings.resign_active[mover.index()];
-        resignation::apply(&mut self.record, mover, active, self.verifies, &settings.config.resign);
+        resignation::apply(&mut self.record, mover, self.verifies, settings.verification, &settings.config.resign);
         if !self.record.is_finished() {
             return false;
         }

@@ -122,7 +122,7 @@ impl Fleet {
             playouts: 0,
             quota: Quota::Games(0),
             checkpoint: "",
-            resign_active: [false; 2],
+            verification: &fleet.verification,
         };
         for (batch, state) in fleet.batches.iter_mut().zip(snapshot.batches) {
             if state.slots.len() != BATCH_GAMES {
@@ -184,7 +184,7 @@ impl Fleet {
             playouts,
             quota,
             checkpoint: checkpoint_id,
-            resign_active: self.verification.summary(&self.config.resign).active,
+            verification: &self.verification,
         };
         let (seed, verification, balance) = (self.seed, &self.verification, &self.balance);
         let mut save = |batches: Vec<GameBatchState>| {

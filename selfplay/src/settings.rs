@@ -3,6 +3,7 @@
 use hnefi_run::config::SelfPlayConfig;
 
 use super::balance::Balance;
+use super::resignation::Verification;
 
 /// How much to play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,6 @@ pub(super) struct GenerationSettings<'a> {
     pub(super) quota: Quota,
     /// Id of the checkpoint that plays.
     pub(super) checkpoint: &'a str,
-    /// Whether attackers and defenders may resign.
-    pub(super) resign_active: [bool; 2],
+    /// Which side may resign on which board.
+    pub(super) verification: &'a Verification,
 }

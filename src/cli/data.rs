@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use hnefi_data::{BoardColumns, Bounds, Format, GameResult, PolicyColumns, Splits, Table};
 use hnefi_engine::Preset;
 use hnefi_inference::names::ruleset;
+
+use super::record_file;
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
@@ -87,8 +90,8 @@ pub struct ImportArgs {
     /// Ruleset of the games; .pgn files name theirs.
     #[arg(long, value_parser = ruleset)]
     pub rules: Option<Preset>,
-    /// Record file to write.
-    #[arg(long, value_name = "FILE")]
+    /// Record file to write, ending in .hgames.
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(record_file))]
     pub out: PathBuf,
     /// Write nothing when a game has an error, instead of leaving it out.
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
@@ -12,7 +13,8 @@ use hnefi_run::store::Location;
 use serde::Serialize;
 
 #[cfg(feature = "train")]
-use super::StoreArgs;
+use super::{StoreArgs, whole};
+use super::{even, record_file};
 
 /// Arguments of `match`.
 #[derive(Debug, Args)]
@@ -42,7 +44,7 @@ pub struct MatchArgs {
     #[arg(long, value_parser = ruleset, default_value = "brandubh")]
     pub rules: Preset,
     /// Games, half of them with A as attackers.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = even)]
     pub games: u32,
     /// Seed of openings and players.
     #[arg(long, default_value_t = 1)]
@@ -54,16 +56,16 @@ pub struct MatchArgs {
     #[arg(long)]
     pub ply_cap: Option<u16>,
     /// Stop early by a sequential test of A - B: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.
-    #[arg(long, value_name = "E0,E1[,A,B]")]
+    #[arg(long, value_name = "E0,E1[,A,B]", allow_hyphen_values = true)]
     pub sprt: Option<String>,
     /// Worker threads [default: all cores].
-    #[arg(long)]
-    pub threads: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
     /// Also print one line of JSON at the end.
     #[arg(long)]
     pub json: bool,
-    /// Save the games as a record file.
-    #[arg(long, value_name = "FILE")]
+    /// Save the games as a record file, ending in .hgames.
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(record_file))]
     pub save: Option<PathBuf>,
 }
 
@@ -83,7 +85,7 @@ pub struct LadderArgs {
     #[command(flatten)]
     pub store: StoreArgs,
     /// Number of checkpoints on the ladder, evenly spread, including the first and the last.
-    #[arg(long, default_value_t = 6)]
+    #[arg(long, default_value_t = 6, value_parser = whole::<usize>(1..=1_000_000))]
     pub checkpoints: usize,
     /// Number of earlier checkpoints that each meets.
     #[arg(long, default_value_t = 2)]
@@ -95,17 +97,17 @@ pub struct LadderArgs {
     #[arg(long, value_parser = ruleset)]
     pub rules: Vec<Preset>,
     /// Games of a match, half as each side.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = even)]
     pub games: u32,
     /// Playouts a move of the checkpoints.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub playouts: u32,
     /// Seed of openings and players.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Games at once [default: all cores].
-    #[arg(long)]
-    pub threads: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
     /// Play nothing: show the ratings of the matches played.
     #[arg(long)]
     pub show: bool,

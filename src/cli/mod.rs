@@ -10,7 +10,10 @@ mod puzzles;
 mod shell;
 mod training;
 
-use clap::{Parser, Subcommand};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use hnefi_engine::Rules;
 
 pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
@@ -34,6 +37,24 @@ pub struct Cli {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// The arguments of this process. Wrong ones end it.
+    pub fn of_this_process() -> Cli {
+        let matches = with_negative_numbers(Cli::command()).get_matches();
+        Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+}
+
+/// Lets every option be given a negative number, so that the error says which numbers it takes. Otherwise clap proposes
+/// `-- -4`, which no option takes.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let allow = |arg: clap::Arg| {
+        let takes_values = arg.get_action().takes_values();
+        arg.allow_negative_numbers(takes_values)
+    };
+    command.mut_args(allow).mut_subcommands(with_negative_numbers)
 }
 
 /// The commands.
@@ -121,6 +142,28 @@ pub enum Command {
     Man(ManArgs),
 }
 
+/// A reader of whole numbers in a range, which says the range also of negative and of huge ones; clap's own for large
+/// types does not.
+fn whole<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let number =
+            text.parse().ok().filter(|number| range.contains(number)).and_then(|number| T::try_from(number).ok());
+        number.ok_or_else(|| format!("{text} is not in {}..={}", range.start(), range.end()))
+    }
+}
+
+/// Reads a number of games in which each opening is played twice.
+fn even(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|&number: &u32| number > 0 && number.is_multiple_of(2));
+    number.ok_or_else(|| "expected an even number above 0: each opening is played twice".to_owned())
+}
+
+/// Reads the name of a record file to write, which other commands and the web board find by its ending.
+fn record_file(path: PathBuf) -> Result<PathBuf, &'static str> {
+    let is_one = path.extension().is_some_and(|ending| ending == "hgames");
+    if is_one { Ok(path) } else { Err("expected a name ending in .hgames") }
+}
+
 /// The position a `--fen` names, or the start.
 pub fn position(rules: &Rules, fen: Option<&str>) -> anyhow::Result<hnefi_engine::Position> {
     Ok(match fen {
@@ -131,8 +174,6 @@ pub fn position(rules: &Rules, fen: Option<&str>) -> anyhow::Result<hnefi_engine
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     /// A command line as the program parses it, without redirections and pipes.

@@ -6,7 +6,11 @@ use std::time::Duration;
 
 use clap::Args;
 use hnefi_inference::DeviceList;
+#[cfg(feature = "train")]
+use hnefi_run::config::BATCH_GAMES;
 use hnefi_run::store::{Location, RetryPolicy, StoreWatch};
+
+use super::whole;
 
 #[cfg(feature = "train")]
 /// Arguments of `train`.
@@ -33,13 +37,13 @@ pub struct TrainArgs {
     #[arg(long, value_name = "RUN|CHECKPOINT")]
     pub from: Option<PathBuf>,
     /// Seed of the run, instead of the config's.
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u64>(0..=i64::MAX as u64))]
     pub seed: Option<u64>,
     /// Device, instead of the config's: cpu, flex, cuda:N, vulkan:N, or several joined by commas.
     #[arg(long)]
     pub device: Option<DeviceList>,
     /// Worker threads [default: one per core, on a GPU one per 32 games].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>(0..=1024))]
     pub threads: Option<usize>,
     /// Play no games here: workers do.
     #[arg(long)]
@@ -145,10 +149,10 @@ pub struct WorkerArgs {
     #[arg(long)]
     pub device: Option<DeviceList>,
     /// Threads [default: one per core, on a GPU one per 32 games].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>(0..=1024))]
     pub threads: Option<usize>,
     /// Games played at once, a multiple of 32 [default: the run's].
-    #[arg(long)]
+    #[arg(long, value_parser = whole_batches)]
     pub games_in_flight: Option<usize>,
     /// Seconds between two uploads of finished games, and between two looks for a newer network.
     #[arg(
@@ -171,6 +175,13 @@ pub struct WorkerArgs {
     /// run for training.
     #[arg(long, value_name = "MILLISECONDS")]
     pub pretend_ms: Option<u64>,
+}
+
+#[cfg(feature = "train")]
+fn whole_batches(text: &str) -> Result<usize, String> {
+    let games = text.parse().ok().filter(|games| (BATCH_GAMES..=65_536).contains(games));
+    let whole = games.filter(|games| games.is_multiple_of(BATCH_GAMES));
+    whole.ok_or_else(|| format!("expected a multiple of {BATCH_GAMES} from {BATCH_GAMES} to 65536"))
 }
 
 /// Arguments of `fetch`.
@@ -206,19 +217,19 @@ pub struct SelfplayArgs {
     #[arg(long, value_name = "CHECKPOINT")]
     pub model: Option<PathBuf>,
     /// Games to play.
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u64>(1..=u64::MAX))]
     pub games: u64,
     /// Seed of all randomness.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Playouts a move, instead of the config's.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub playouts: Option<u32>,
     /// Run directory to write to.
     #[arg(long, value_name = "RUN")]
     pub out: PathBuf,
     /// Worker threads [default: one per core, on a GPU one per 32 games]; the records do not depend on it.
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>(1..=1024))]
     pub threads: Option<usize>,
     /// Device, instead of the config's, or several joined by commas.
     #[arg(long)]

@@ -10,7 +10,7 @@ use hnefi_train::run::{CheckedObjects, check};
 
 use super::delays::Delays;
 use crate::cli::CheckArgs;
-use crate::{interrupt, progress};
+use crate::{interrupt, output, progress};
 
 /// Reads every object and prints a line for each kind and for each problem. Any problem is an error.
 pub fn run(args: CheckArgs) -> anyhow::Result<()> {
@@ -56,8 +56,10 @@ fn report(store: &Store, within: Option<&Path>) -> anyhow::Result<()> {
             0 => "whole".to_owned(),
             count => format!("{count} damaged"),
         };
-        println!("{kind:<12} {objects:>6} objects: {state}{old}");
-        damage.iter().for_each(|problem| println!("damaged: {}", printable(&plain(problem))));
+        output::line(format_args!("{kind:<12} {objects:>6} objects: {state}{old}"))?;
+        for problem in damage {
+            output::line(format_args!("damaged: {}", printable(&plain(problem))))?;
+        }
     }
     let damaged: usize = found.iter().map(|kind| kind.damage.len()).sum();
     ensure!(damaged == 0, "{damaged} damaged; docs/RUNS.md says what the program does about each");

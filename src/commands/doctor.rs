@@ -9,6 +9,7 @@ use hnefi_inference::{DeviceChoice, Precision};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use crate::cli::DoctorArgs;
+use crate::output;
 
 /// Prints cores, memory, instruction sets and devices, or tests one device.
 pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
@@ -16,43 +17,40 @@ pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
         let began = Instant::now();
         let name = try_out(device)?;
         let seconds = began.elapsed().as_secs_f64();
-        println!("{device}: {name} evaluates and trains a small network as the CPU does, {seconds:.1} s");
-        return Ok(());
+        let found = format!("{device}: {name} evaluates and trains a small network as the CPU does, {seconds:.1} s");
+        return output::line(found);
     }
     let wanted =
         RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()).with_cpu(CpuRefreshKind::nothing());
     let system = System::new_with_specifics(wanted).context("asking the system for its memory and processors")?;
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-    println!("hnefi {}", env!("CARGO_PKG_VERSION"));
-    println!("processor      {}", processor(&system));
-    println!("cores          {} (threads used by default)", cores());
-    println!(
-        "memory         {:.1} GiB, {:.1} GiB available",
-        gib(system.total_memory()),
-        gib(system.available_memory())
-    );
-    println!("instructions   {}", instructions());
+    output::line(format_args!("hnefi {}", env!("CARGO_PKG_VERSION")))?;
+    output::line(format_args!("processor      {}", processor(&system)))?;
+    output::line(format_args!("cores          {} (threads used by default)", cores()))?;
+    let memory = [system.total_memory(), system.available_memory()].map(gib);
+    output::line(format_args!("memory         {:.1} GiB, {:.1} GiB available", memory[0], memory[1]))?;
+    output::line(format_args!("instructions   {}", instructions()))?;
     let precision = |precision: Precision| match precision.missing() {
         None => precision.to_string(),
         Some(missing) => format!("{precision} (slower here: no {missing})"),
     };
-    println!("precisions     {}", Precision::ALL.map(precision).join(", "));
-    println!("devices");
+    output::line(format_args!("precisions     {}", Precision::ALL.map(precision).join(", ")))?;
+    output::line("devices")?;
     for (device, state) in devices() {
         let state = match state {
             Ok(detail) => format!("available: {detail}"),
             Err(problem) => format!("not available: {problem}"),
         };
-        println!("  {:<12} {state}", device.to_string());
+        output::line(format_args!("  {:<12} {state}", device.to_string()))?;
     }
     let chosen = hnefi_run::config::TrainConfig::default().run;
-    println!("chosen         {} for self-play and play, {} for training", chosen.device, chosen.train_device);
+    output::line(format_args!(
+        "chosen         {} for self-play and play, {} for training",
+        chosen.device, chosen.train_device
+    ))?;
     let names = hnefi_inference::pretrained_names();
-    println!(
-        "checkpoints    {}",
-        if names.is_empty() { "none embedded".to_string() } else { format!("embedded: {}", names.join(", ")) }
-    );
-    Ok(())
+    let names = if names.is_empty() { "none embedded".to_string() } else { format!("embedded: {}", names.join(", ")) };
+    output::line(format_args!("checkpoints    {names}"))
 }
 
 /// Every device with its description, or why it cannot be used.

@@ -100,7 +100,6 @@ fn default_folder(args: &ExportArgs) -> PathBuf {
 }
 
 fn to_standard_output(games: impl Iterator<Item = SourceGame>, params: &ExportParams) -> anyhow::Result<ExportSummary> {
-    // `println!` would panic on a closed output.
     let stdout = std::io::stdout();
     let mut out = BufWriter::new(stdout.lock());
     let games = games.filter(|game| params.filter.accepts(game));

@@ -9,7 +9,7 @@ use hnefi_run::store::{Access, Location, Store, fetch};
 
 use super::delays::Delays;
 use crate::cli::FetchArgs;
-use crate::{interrupt, progress};
+use crate::{interrupt, output, progress};
 
 /// Time between two looks at a run that is followed.
 const LOOK: Duration = Duration::from_secs(10);
@@ -40,8 +40,7 @@ pub fn run(args: FetchArgs) -> anyhow::Result<()> {
         }
         if !args.follow || stopped() {
             bar.finish_and_clear();
-            println!("fetched {all} objects into {}", args.run.display());
-            return Ok(());
+            return output::line(format_args!("fetched {all} objects into {}", args.run.display()));
         }
     }
 }

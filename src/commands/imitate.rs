@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::records::read_all;
 use crate::cli::ImitateArgs;
-use crate::{interrupt, progress};
+use crate::{interrupt, output, progress};
 
 /// Trains and writes the checkpoint.
 pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
@@ -28,7 +28,7 @@ pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
     bar.finish_and_clear();
     learned.checkpoint.save(&args.out)?;
     let card = &learned.checkpoint.card;
-    println!(
+    output::line(format_args!(
         "{} games, {} plies; {} steps, {} samples; policy loss {:.3} (targets {:.3}), value loss {:.3}",
         games.len(),
         learned.plies,
@@ -37,8 +37,8 @@ pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
         learned.losses.policy,
         learned.entropy,
         learned.losses.value
-    );
-    println!("checkpoint  {}", args.out.display());
-    println!("train it    cargo run --release -- train --config {} --from {}", args.config, args.out.display());
-    Ok(())
+    ))?;
+    let out = args.out.display();
+    output::line(format_args!("checkpoint  {out}"))?;
+    output::line(format_args!("train it    cargo run --release -- train --config {} --from {out}", args.config))
 }

@@ -5,7 +5,7 @@ use hnefi_inference::printable;
 use hnefi_run::{GameRecord, encode_games};
 
 use crate::cli::ImportArgs;
-use crate::progress;
+use crate::{output, progress};
 
 /// Reads all files, reports omitted games on standard error, and writes the record file.
 pub fn run(args: ImportArgs) -> anyhow::Result<()> {
@@ -31,15 +31,18 @@ pub fn run(args: ImportArgs) -> anyhow::Result<()> {
     hnefi_data::write_new_file(&args.out, &encode_games(&games))?;
     let plies: usize = games.iter().map(|game| game.plies.len()).sum();
     let finished = games.iter().filter(|game| game.is_finished()).count();
-    println!("{} games, {plies} plies, {finished} with a result; {left_out} left out", games.len());
+    let games = games.len();
+    output::line(format_args!("{games} games, {plies} plies, {finished} with a result; {left_out} left out"))?;
     if played_on > 0 {
-        println!(
+        output::line(format_args!(
             "{played_on} games went on where the ruleset ends them: their records ignore repetition, draw forts and \
              the no-capture draw"
-        );
+        ))?;
     }
     if agreed_draws > 0 {
-        println!("{agreed_draws} games were drawn by agreement, which records do not know: they count as unfinished");
+        output::line(format_args!(
+            "{agreed_draws} games were drawn by agreement, which records do not know: they count as unfinished"
+        ))?;
     }
     Ok(())
 }

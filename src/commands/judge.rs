@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::doctor::cores;
 use super::records::read_all;
 use crate::cli::JudgeArgs;
-use crate::{interrupt, progress};
+use crate::{interrupt, output, progress};
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -50,8 +50,6 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
     })?;
     bar.finish_and_clear();
     let card = &checkpoint.card;
-    // `println!` would panic on a closed output.
-    let mut out = std::io::stdout().lock();
     if args.json {
         let report = Report {
             checkpoint: &card.id,
@@ -60,13 +58,13 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
             playouts: args.playouts,
             judgement: &judgement,
         };
-        writeln!(out, "{}", serde_json::to_string(&report)?)?;
-    } else {
+        return output::line(serde_json::to_string(&report)?);
+    }
+    output::write(|out| {
         let rulesets = card.rulesets.join(", ");
         writeln!(out, "network of generation {}, trained on {}", card.generation, printable(&rulesets))?;
-        print(&mut out, &judgement, args.playouts)?;
-    }
-    Ok(())
+        print(out, &judgement, args.playouts)
+    })
 }
 
 fn print(out: &mut impl Write, judgement: &Judgement, playouts: Option<u32>) -> io::Result<()> {
@@ -76,7 +74,11 @@ fn print(out: &mut impl Write, judgement: &Judgement, playouts: Option<u32>) -> 
         judgement.games, judgement.positions, judgement.unfinished
     )?;
     if judgement.cut > 0 {
-        writeln!(out, "{} games are judged in part: they had ended under the ruleset asked for", judgement.cut)?;
+        writeln!(
+            out,
+            "{} games are judged in part, up to where the ruleset asked for ends or forbids them",
+            judgement.cut
+        )?;
     }
     if judgement.interrupted {
         writeln!(out, "stopped before all games were judged")?;

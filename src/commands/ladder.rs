@@ -17,8 +17,9 @@ use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 
 use super::delays::Delays;
+use super::doctor::cores;
 use crate::cli::LadderArgs;
-use crate::{interrupt, progress};
+use crate::{interrupt, output, progress};
 
 /// Time between two looks at a run that is followed.
 const LOOK: Duration = Duration::from_secs(5);
@@ -47,11 +48,6 @@ pub fn run(args: LadderArgs) -> anyhow::Result<()> {
 fn climb(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
     let known = store.checkpoints()?;
     anyhow::ensure!(!known.is_empty(), "{}: no checkpoints; expected a run, such as runs/quick", args.run);
-    anyhow::ensure!(
-        args.games > 0 && args.games.is_multiple_of(2),
-        "--games {}: expected an even number above 0",
-        args.games
-    );
     let rungs = ladder::spread(&known, args.checkpoints);
     let params = LadderParams {
         opponents: args.opponents.clone(),
@@ -60,7 +56,7 @@ fn climb(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Res
         games: args.games,
         playouts: args.playouts,
         seed: args.seed,
-        threads: args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        threads: args.threads.map_or_else(cores, usize::from),
     };
     let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
     if !climb_all(store, &rungs, &params, &mut models, watcher)? {
@@ -81,7 +77,7 @@ fn follow(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Re
                 args.run
             );
             if let Some(threads) = args.threads {
-                config.run.threads = threads;
+                config.run.threads = threads.into();
             }
             let mut rungs = store.checkpoints()?;
             rungs.retain(|rung| rung.is_multiple_of(every));
@@ -157,15 +153,12 @@ fn print(store: &Store, json: bool) -> anyhow::Result<()> {
     damaged.iter().for_each(|problem| progress::warn(&format!("skipped {}", printable(&problem.to_string()))));
     let standings = Standings::fit(&matches);
     if json {
-        println!("{}", serde_json::to_string(&standings)?);
-        return Ok(());
+        return output::line(serde_json::to_string(&standings)?);
     }
     if standings.contestants.is_empty() {
-        println!("no match has been played on the ladder of the {}", store.place());
-        return Ok(());
+        return output::line(format_args!("no match has been played on the ladder of the {}", store.place()));
     }
-    print!("{}", table(&standings));
-    Ok(())
+    output::text(table(&standings))
 }
 
 /// Elo per side of all players, with 95 % intervals.

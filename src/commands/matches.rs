@@ -1,5 +1,6 @@
 //! `hnefi match`: a match between two players, with their difference in Elo.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,15 +14,14 @@ use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 
 use crate::cli::MatchArgs;
-use crate::interrupt;
-use crate::progress;
+use crate::{interrupt, output, progress};
 
 /// Plays the match and prints its result; with `--json` the last line is the result for programs.
 pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     let mut params = MatchParams::new(args.rules.rules(), args.games, args.seed);
     params.opening_plies = args.opening_plies;
     params.sprt = args.sprt.as_deref().map(sprt).transpose()?;
-    params.threads = args.threads.unwrap_or(params.threads);
+    params.threads = args.threads.map_or(params.threads, usize::from);
     params.ply_cap = args.ply_cap.unwrap_or(params.ply_cap);
     if let Some(path) = &args.save {
         hnefi_data::check_new_file(path)?;
@@ -37,15 +37,17 @@ pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     };
     let result = play_match(&args.a, &args.b, &params, &mut models, &mut watcher)?;
     watcher.bar.finish_and_clear();
-    // Print the result before saving the games, which may fail.
-    print(&result);
-    if args.json {
-        println!("{}", serde_json::to_string(&result)?);
-    }
-    if let (Some(path), Some(records)) = (&args.save, &watcher.records) {
-        hnefi_data::write_new_file(path, &encode_games(records))?;
-    }
-    Ok(())
+    let json = args.json.then(|| serde_json::to_string(&result)).transpose()?;
+    // Neither the games nor the result are lost where the other cannot be written.
+    let saved = match (&args.save, &watcher.records) {
+        (Some(path), Some(records)) => hnefi_data::write_new_file(path, &encode_games(records)).map_err(Into::into),
+        _ => Ok(()),
+    };
+    let printed = output::write(|out| {
+        print(out, &result)?;
+        json.map_or(Ok(()), |json| writeln!(out, "{json}"))
+    });
+    output::both(saved, printed)
 }
 
 /// Number of notes about the progress of a match without a bar.
@@ -93,31 +95,33 @@ fn sprt(text: &str) -> anyhow::Result<SprtParams> {
     }
 }
 
-fn print(result: &MatchResult) {
-    println!("{} against {}, {}, seed {}", result.a, result.b, result.rules, result.seed);
-    println!("{:<14} {:>6} {:>6} {:>6} {:>8}   elo (95 %)", "", "wins", "draws", "losses", "score");
-    let row = |name: &str, tally: Tally, elo: EloInterval| {
+fn print(out: &mut impl Write, result: &MatchResult) -> io::Result<()> {
+    writeln!(out, "{} against {}, {}, seed {}", result.a, result.b, result.rules, result.seed)?;
+    writeln!(out, "{:<14} {:>6} {:>6} {:>6} {:>8}   elo (95 %)", "", "wins", "draws", "losses", "score")?;
+    let mut row = |name: &str, tally: Tally, elo: EloInterval| {
         let Tally { wins, draws, losses } = tally;
-        println!("{name:<14} {wins:>6} {draws:>6} {losses:>6} {:>7.1}%   {}", 100.0 * tally.score(), interval(elo));
+        writeln!(out, "{name:<14} {wins:>6} {draws:>6} {losses:>6} {:>7.1}%   {}", 100.0 * tally.score(), interval(elo))
     };
-    row("as attackers", result.as_attackers, result.elo_as_attackers);
-    row("as defenders", result.as_defenders, result.elo_as_defenders);
-    row("both", Tally { wins: result.wins, draws: result.draws, losses: result.losses }, result.elo);
+    row("as attackers", result.as_attackers, result.elo_as_attackers)?;
+    row("as defenders", result.as_defenders, result.elo_as_defenders)?;
+    row("both", Tally { wins: result.wins, draws: result.draws, losses: result.losses }, result.elo)?;
     let ends: Vec<String> = result.ends.iter().map(|(end, count)| format!("{end} {count}")).collect();
-    println!("ends: {}; {:.0} plies a game", ends.join(", "), result.mean_plies);
+    writeln!(out, "ends: {}; {:.0} plies a game", ends.join(", "), result.mean_plies)?;
     for forfeit in &result.forfeits {
         let Forfeit { game, ply, player, side, problem, .. } = forfeit;
-        println!("game {game} lost at ply {ply} by {player} ({side}): {}", printable(problem));
+        writeln!(out, "game {game} lost at ply {ply} by {player} ({side}): {}", printable(problem))?;
     }
     if let Some(sprt) = &result.sprt {
-        println!(
+        writeln!(
+            out,
             "sprt elo0 {} elo1 {}: llr {:.2} in [{:.2}, {:.2}], {:?}",
             sprt.params.elo0, sprt.params.elo1, sprt.llr, sprt.lower, sprt.upper, sprt.verdict
-        );
+        )?;
     }
     if result.interrupted {
-        println!("stopped after {} games", result.games);
+        writeln!(out, "stopped after {} games", result.games)?;
     }
+    Ok(())
 }
 
 /// `+120 [+80, +170]`; an end may be unbounded.

@@ -6,6 +6,7 @@ use anyhow::Context;
 use hnefi_run::store::{PackParams, Packed, Store, pack, unpack};
 
 use crate::cli::{PackArgs, UnpackArgs};
+use crate::output;
 
 /// Packs a run that no process is training.
 pub fn run(args: PackArgs) -> anyhow::Result<()> {
@@ -22,17 +23,17 @@ pub fn run(args: PackArgs) -> anyhow::Result<()> {
     let params = PackParams { part_bytes: args.part_mib << 20, parts: args.parts };
     let Packed { parts, bytes, objects, games: (taken, of) } = pack(&store, &out, params)?;
     for part in &parts {
-        println!("{}", part.display());
+        output::line(part.display())?;
     }
     let mib = bytes as f64 / f64::from(1 << 20);
-    println!("{mib:.1} MiB: {objects} objects and the games of the newest {taken} of {of} generations");
-    Ok(())
+    let what = format!("{objects} objects and the games of the newest {taken} of {of} generations");
+    output::line(format_args!("{mib:.1} MiB: {what}"))
 }
 
 /// Unpacks a run, which the same command as before resumes.
 pub fn undo(args: UnpackArgs) -> anyhow::Result<()> {
     hnefi_data::check_new_folder(&args.run)?;
     let objects = unpack(&args.parts, &args.run, args.limit_mib.map(|mib| mib << 20))?;
-    println!("{objects} objects in {}; `hnefi train` with the run's configuration goes on", args.run.display());
-    Ok(())
+    let run = args.run.display();
+    output::line(format_args!("{objects} objects in {run}; `hnefi train` with the run's configuration goes on"))
 }

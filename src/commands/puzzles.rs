@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::doctor::cores;
 use super::records::read_all;
 use crate::cli::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
-use crate::{interrupt, progress};
+use crate::{interrupt, output, progress};
 
 /// Positions that a question of `check` may cost.
 const BUDGET: u64 = 1_000_000_000;
@@ -94,7 +94,7 @@ fn solve(args: &SolveArgs) -> anyhow::Result<()> {
         bar.finish_and_clear();
         let report = Report::new(player, &puzzles, &solved, begun.elapsed().as_secs_f64());
         if args.json {
-            writeln!(std::io::stdout(), "{}", serde_json::to_string(&report)?)?;
+            output::line(serde_json::to_string(&report)?)?;
         }
         let interrupted = report.interrupted;
         reports.push(report);
@@ -102,7 +102,7 @@ fn solve(args: &SolveArgs) -> anyhow::Result<()> {
             break;
         }
     }
-    if args.json { Ok(()) } else { Ok(print(&mut std::io::stdout().lock(), &reports)?) }
+    if args.json { Ok(()) } else { output::write(|out| print(out, &reports)) }
 }
 
 impl Report {
@@ -187,13 +187,13 @@ fn find(args: &FindArgs) -> anyhow::Result<()> {
     for puzzle in &puzzles {
         *counts.entry((puzzle.rules.name(), puzzle.theme.name(), puzzle.plies)).or_default() += 1;
     }
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{:<26} {:<18} {:>5} {:>7}", "ruleset", "theme", "plies", "puzzles")?;
-    for ((rules, theme, plies), count) in counts {
-        writeln!(out, "{rules:<26} {theme:<18} {plies:>5} {count:>7}")?;
-    }
-    writeln!(out, "{} puzzles of {} games", puzzles.len(), games.len())?;
-    Ok(())
+    output::write(|out| {
+        writeln!(out, "{:<26} {:<18} {:>5} {:>7}", "ruleset", "theme", "plies", "puzzles")?;
+        for ((rules, theme, plies), count) in counts {
+            writeln!(out, "{rules:<26} {theme:<18} {plies:>5} {count:>7}")?;
+        }
+        writeln!(out, "{} puzzles of {} games", puzzles.len(), games.len())
+    })
 }
 
 /// At most `each` puzzles of every ruleset, theme and length, and none twice, turned boards included; sorted.
@@ -218,6 +218,5 @@ fn check(file: Option<&Path>) -> anyhow::Result<()> {
         puzzle.check(BUDGET)
     })?;
     bar.finish_and_clear();
-    writeln!(std::io::stdout(), "{} puzzles are right", puzzles.len())?;
-    Ok(())
+    output::line(format_args!("{} puzzles are right", puzzles.len()))
 }

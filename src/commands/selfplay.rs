@@ -13,7 +13,7 @@ use hnefi_selfplay::{FleetObserver, FleetProgress, GenerationStats, RecordingPar
 use indicatif::ProgressBar;
 
 use crate::cli::SelfplayArgs;
-use crate::{interrupt, progress};
+use crate::{interrupt, output, progress};
 
 /// Games in a record file.
 const GAMES_PER_FILE: u64 = 1000;
@@ -51,9 +51,9 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     let make = || Ok(evaluators());
     let summary = record_games(&store, &config.selfplay, &search_config(&config.search), &params, &make, &watcher)?;
     watcher.bar.finish_and_clear();
-    println!("{} games in {}", summary.games, args.out.display());
+    output::line(format_args!("{} games in {}", summary.games, args.out.display()))?;
     for (file, stats) in &summary.files {
-        println!("{file}: {}", describe(stats));
+        output::line(format_args!("{file}: {}", describe(stats)))?;
     }
     Ok(())
 }

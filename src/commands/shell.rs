@@ -1,13 +1,18 @@
 //! `hnefi completions` and `hnefi man`: shell completions and manual pages.
 
+use std::io::Write;
+
 use clap::CommandFactory;
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use crate::output;
 
 /// Prints the script that completes the commands and options in a shell.
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
-    clap_complete::generate(args.shell, &mut Cli::command(), "hnefi", &mut std::io::stdout());
-    Ok(())
+    // clap would panic where it cannot write.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "hnefi", &mut script);
+    output::write(|out| out.write_all(&script))
 }
 
 /// Writes a manual page for the program and one for each command.
@@ -21,9 +26,8 @@ pub fn man(args: &ManArgs) -> anyhow::Result<()> {
         let text = std::fs::read_to_string(&page)?.replacen(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n.nf\n", 1);
         std::fs::write(&page, text)?;
     }
-    println!(
+    output::line(format_args!(
         "{}: hnefi.1 and a page for each command; man -M or MANPATH finds them in a folder man1",
         args.out.display()
-    );
-    Ok(())
+    ))
 }

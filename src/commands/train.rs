@@ -20,13 +20,12 @@ use super::delays::Delays;
 use super::pace::Pace;
 use super::table;
 use crate::cli::TrainArgs;
-use crate::{interrupt, progress};
+use crate::{interrupt, output, progress};
 
 /// Trains until the budget is used up, then plays the closing table.
 pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     if let Some(name) = &args.help_config {
-        print!("{}", reference(Some(name.as_str()).filter(|name| !name.is_empty()))?);
-        return Ok(());
+        return output::text(reference(Some(name.as_str()).filter(|name| !name.is_empty()))?);
     }
     let mut config = hnefi_train::config::load(&args.config, &args.changes)?;
     if let Some(seed) = args.seed {
@@ -39,8 +38,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
         config.run.threads = threads;
     }
     if args.print_config {
-        print!("{}", config.commented());
-        return Ok(());
+        return output::text(config.commented());
     }
     let location = args.place.location().unwrap_or_else(|| Location::Directory(default_run(&args.config, args.seed)));
     let stop = interrupt::stop_flag()?;
@@ -64,25 +62,24 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
         watcher.note(&format!("stopped after generation {}; the same command goes on", summary.generations));
         return Ok(());
     }
-    println!(
+    output::line(format_args!(
         "trained {} generations, {} steps, {} samples in {}",
         summary.generations,
         summary.steps,
         summary.samples,
         clock(summary.elapsed_seconds)
-    );
+    ))?;
     let store = Store::open(&location, Access::Read, retry)?;
     let newest = store.checkpoints()?.last().copied().unwrap_or_default();
     if !args.no_table && config.evaluate.games > 0 {
         let checkpoint = store.folder(&checkpoint_key(newest))?;
-        print!("\n{}", table::play(&config, &checkpoint, &stop)?);
+        output::text(format_args!("\n{}", table::play(&config, &checkpoint, &stop)?))?;
     }
-    println!("\ncheckpoint  {}", summary.checkpoint);
-    match &location {
-        Location::Directory(dir) => println!("play it     cargo run --release -- play model:{}", dir.display()),
-        Location::Bucket(url) => println!("get it      cargo run --release -- fetch {url} --run DIR"),
-    }
-    Ok(())
+    output::line(format_args!("\ncheckpoint  {}", summary.checkpoint))?;
+    output::line(match &location {
+        Location::Directory(dir) => format!("play it     cargo run --release -- play model:{}", dir.display()),
+        Location::Bucket(url) => format!("get it      cargo run --release -- fetch {url} --run DIR"),
+    })
 }
 
 /// `runs/NAME`, and with a seed from the command line `runs/NAME-seedN`, so that runs with other seeds have other

@@ -10,7 +10,7 @@ use hnefi_run::store::{Location, RetryPolicy};
 
 use super::clock_seed;
 use crate::cli::{PlayArgs, Seat, ServeArgs, WatchArgs};
-use crate::progress;
+use crate::{output, progress};
 
 /// Serves the board.
 pub fn play(args: &PlayArgs, rules: Preset) -> anyhow::Result<()> {
@@ -78,7 +78,7 @@ fn serve(config: WebConfig, page: &str) -> anyhow::Result<()> {
     // A browser cannot open the address that stands for all addresses.
     let host = if address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
     let host = if host.contains(':') { format!("[{host}]") } else { host };
-    println!("Open http://{host}:{}/{page} in a browser. Ctrl-C ends.", address.port());
+    output::line(format_args!("Open http://{host}:{}/{page} in a browser. Ctrl-C ends.", address.port()))?;
     server.run()?;
     Ok(())
 }

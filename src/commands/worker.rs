@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 
 use super::delays::Delays;
 use crate::cli::WorkerArgs;
-use crate::{interrupt, progress};
+use crate::{interrupt, output, progress};
 
 /// Time between two looks for a run that has not begun.
 const LOOK: Duration = Duration::from_secs(2);
@@ -44,14 +44,13 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<()> {
     };
     let summary = worker::work(&store, &params, &watcher)?;
     watcher.bar.finish_and_clear();
-    println!(
+    output::line(format_args!(
         "{}; uploaded {} games, {} training plies, in {} objects",
         if summary.finished { "the run is finished" } else { "stopped" },
         summary.games,
         summary.training_plies,
         summary.uploads
-    );
-    Ok(())
+    ))
 }
 
 /// Waits for the run to begin; `None` if stopped before. Without --wait a missing run is an error, because its name is

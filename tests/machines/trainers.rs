@@ -48,7 +48,7 @@ fn a_worker_of_another_version_is_refused() {
     Store::open_or_create(&scene.run()).unwrap().create(&job_key(99), terms.as_bytes()).unwrap();
     let message = fail(finish(scene.worker(&[])));
     let expected =
-        "its trainer is hnefi 9.0.0 with protocol 99, this is hnefi 0.1.0 and speaks 2; use the same version";
+        "its trainer is hnefi 9.0.0 with protocol 99, this is hnefi 0.1.0 and speaks 3; use the same version";
     assert!(message.contains(expected), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");
 }

@@ -154,6 +154,24 @@ fn resumed_is_uninterrupted_bit_for_bit() {
 }
 
 #[test]
+fn a_new_run_goes_on_with_the_average_that_it_began_with() {
+    let batches = batches(6, 16, 2);
+    let mut old = learner(PARAMS);
+    for batch in &batches[..4] {
+        old.step(batch, 1e-3).unwrap();
+    }
+    let mut state = old.save().unwrap();
+    state.counts = state.counts.of_a_new_run();
+    let mut new = Learner::load(state, &CONFIG, &[Device::flex()], PARAMS, "state").unwrap();
+    for batch in &batches[4..] {
+        old.step(batch, 1e-3).unwrap();
+        new.step(batch, 1e-3).unwrap();
+    }
+    assert_eq!(bytes(old.average()), bytes(new.average()));
+    assert_eq!((old.counts().steps, new.counts().steps), (6, 2));
+}
+
+#[test]
 fn a_network_of_the_first_encoding_is_trained_on_in_the_newest() {
     let batches = batches(3, 16, 2);
     let mut before = learner(PARAMS);

@@ -274,6 +274,18 @@ fn a_run_in_stages() {
     assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "steps are counted on: {steps:?}");
 }
 
+/// With the larger budget the run stands in the first stage again by its progress, and goes on in the last.
+#[test]
+fn a_run_in_stages_whose_budget_grows_knows_its_rulesets() {
+    let dir = tempfile::tempdir().unwrap();
+    run(&staged(), dir.path(), &Silent).unwrap();
+    let mut longer = staged();
+    longer.budget.generations = 40;
+    run(&longer, dir.path(), &Watch { stop_after_generations: 1, ..Watch::default() }).unwrap();
+    let card = Checkpoint::load_card(&dir.path().join("checkpoints/000005")).unwrap();
+    assert_eq!(card.rulesets, ["brandubh", "tablut"]);
+}
+
 /// A network that is too large for the first stage, or knows the rules of a later one, begins there.
 #[test]
 fn a_run_in_stages_from_other_weights() {
@@ -355,6 +367,19 @@ fn a_finished_run_has_nothing_to_do_until_its_budget_grows() {
     let mut longer = config();
     longer.budget.generations = 4;
     assert_eq!(run(&longer, dir.path(), &Silent).unwrap().generations, 4);
+}
+
+#[test]
+fn handicaps_outlive_the_games_in_flight() {
+    let dir = tempfile::tempdir().unwrap();
+    finished(dir.path());
+    std::fs::remove_dir_all(dir.path().join("inflight")).unwrap();
+    let mut longer = config();
+    longer.budget.generations = 4;
+    let watch = Watch::default();
+    run(&longer, dir.path(), &watch).unwrap();
+    let metrics = watch.generations.lock().unwrap();
+    assert_ne!(metrics[0].selfplay.handicaps["brandubh"].blunders, 0.0, "one side won more of the games before");
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl<R: BufRead> ArchiveReader<R> {
         let mut lines = BoundedLines::new(input, LONGEST_LINE);
         let heading =
             lines.next().unwrap_or_else(|| Err(format!("the file is empty; expected a heading such as {HEADING}")))?;
-        let columns = Columns::of(heading.trim_start_matches('\u{feff}'))?;
+        let columns = Columns::of(&heading)?;
         Ok(ArchiveReader { lines, columns, line: 1, rules: rules.to_vec() })
     }
 

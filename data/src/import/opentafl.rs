@@ -37,7 +37,7 @@ pub(super) fn read(text: &str, rules: &[Preset]) -> Result<Found, LineError> {
 }
 
 fn read_by(text: &str, rules: Rules) -> Result<Found, LineError> {
-    let pieces = pieces(text)?;
+    let pieces = pieces(text.trim_start_matches('\u{feff}'))?;
     let mut game = RecordedGame {
         number: 0,
         start: None,

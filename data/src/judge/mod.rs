@@ -53,7 +53,7 @@ pub struct Judgement {
     pub positions: usize,
     /// Number of unfinished games, which count for the moves but not for the values.
     pub unfinished: usize,
-    /// Number of games judged in part, because they ended earlier under the requested ruleset.
+    /// Number of games judged in part, because the requested ruleset ends them earlier or forbids a move.
     pub cut: usize,
     /// Whether it was stopped before all games were judged.
     pub interrupted: bool,
@@ -135,13 +135,16 @@ pub struct Decile {
 /// to continue.
 ///
 /// # Errors
-/// When an evaluator fails.
+/// When an evaluator fails, or a game was played on another board than the requested ruleset's.
 pub fn judge(
     games: &[GameRecord],
     make: &(dyn Fn() -> Box<dyn Evaluator> + Send + Sync),
     params: &JudgeParams,
     progress: &mut dyn FnMut(JudgeProgress) -> bool,
 ) -> Result<Judgement, DataError> {
+    if let Some(rules) = params.rules {
+        check_boards(games, rules)?;
+    }
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, receiver) = mpsc::channel::<Result<Judged, EvalError>>();
     let mut all = Judged::default();
@@ -198,6 +201,18 @@ pub fn judge(
             searched_value: thirds(&all.judged, |ply| ply.searched_score),
         },
     })
+}
+
+/// Checks that all games were played on the board of this ruleset.
+fn check_boards(games: &[GameRecord], rules: Preset) -> Result<(), DataError> {
+    let side = rules.rules().size().side();
+    let Some(other) = games.iter().find(|game| game.rules.size().side() != side) else { return Ok(()) };
+    let played = other.rules.size().side();
+    let problem = format!(
+        "a ruleset for {side}x{side}; game {} was played on {played}x{played}: expected a ruleset for that board",
+        other.game
+    );
+    Err(DataError::BadOption { option: "rules", found: rules.name().to_owned(), problem })
 }
 
 /// Calibration in each third of the games.

@@ -10,7 +10,7 @@
 
 mod line;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -34,6 +34,9 @@ const LONGEST_LINE: u64 = 1 << 22;
 
 /// How long a connection may take.
 const CONNECTING: Duration = Duration::from_secs(20);
+
+/// How long a line is waited for before the observer is asked again whether to leave.
+const ATTENTION: Duration = Duration::from_millis(100);
 
 /// Who plays where.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,6 +86,11 @@ pub trait OnlineObserver {
     fn game_finished(&mut self, game: &GameRecord, result: GameResult) {
         let _ = (game, result);
     }
+
+    /// Whether to leave. Asked all the time while no game is under way; a game that has begun is played to its end.
+    fn should_stop(&mut self) -> bool {
+        false
+    }
 }
 
 impl OnlineObserver for () {}
@@ -131,7 +139,8 @@ pub enum OnlineError {
     },
 }
 
-/// Plays the games that `params` asks for and returns their records, in which players have their names at the server.
+/// Plays the games that `params` asks for, or as many as there are until the observer stops it, and returns their
+/// records, in which players have their names at the server.
 ///
 /// # Errors
 /// When the server cannot be reached or refuses the account or a move, the connection breaks, or the player fails.
@@ -141,7 +150,9 @@ pub fn run(
     observer: &mut dyn OnlineObserver,
 ) -> Result<Vec<GameRecord>, OnlineError> {
     let mut client = Client::connect(params)?;
-    client.log_in(params)?;
+    if !client.log_in(params, observer)? {
+        return Ok(Vec::new());
+    }
     observer.note(&format!("logged in at {} as {}", params.server, params.user));
     let count = match params.games {
         Games::Offered { count, .. } => count,
@@ -149,7 +160,10 @@ pub fn run(
     };
     let mut records = Vec::new();
     for number in 0..count {
-        let mut table = client.sit_down(params, observer)?;
+        if observer.should_stop() {
+            break;
+        }
+        let Some(mut table) = client.sit_down(params, observer)? else { break };
         player.new_game();
         let record = client.play(&mut table, params, u64::from(number), player)?;
         observer.game_finished(&record, line::result(table.winner, table.side));
@@ -197,6 +211,7 @@ impl Client {
         for address in params.server.to_socket_addrs().map_err(failed)? {
             match TcpStream::connect_timeout(&address, CONNECTING) {
                 Ok(stream) => {
+                    stream.set_read_timeout(Some(ATTENTION)).map_err(failed)?;
                     let reader = BufReader::new(stream);
                     return Ok(Client { server: params.server.clone(), reader, asked: String::new() });
                 }
@@ -212,12 +227,17 @@ impl Client {
         sent.map_err(|source| self.broken("sending", source))
     }
 
-    /// The next line for a player. A refusal is an error.
-    fn next(&mut self) -> Result<Line, OnlineError> {
-        loop {
-            let mut bytes = Vec::new();
-            let read = (&mut self.reader).take(LONGEST_LINE).read_until(b'\n', &mut bytes);
-            read.map_err(|source| self.broken("waiting for a line", source))?;
+    /// The next line for a player; none if `stop` says so before it has come. A refusal is an error.
+    fn next(&mut self, mut stop: impl FnMut() -> bool) -> Result<Option<Line>, OnlineError> {
+        let mut bytes = Vec::new();
+        while !stop() {
+            let room = LONGEST_LINE - bytes.len() as u64;
+            match (&mut self.reader).take(room).read_until(b'\n', &mut bytes) {
+                Ok(_) => {}
+                // Windows has the other name for it. What has come of a line remains.
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => continue,
+                Err(source) => return Err(self.broken("waiting for a line", source)),
+            }
             if bytes.last() != Some(&b'\n') {
                 let problem = if bytes.len() as u64 == LONGEST_LINE { "the line is too long" } else { "it was closed" };
                 return Err(self.broken("waiting for a line", std::io::Error::other(problem)));
@@ -225,26 +245,37 @@ impl Client {
             match Line::read(&String::from_utf8_lossy(&bytes)) {
                 Line::Other => {}
                 Line::Refused(answer) => return Err(OnlineError::Refused { asked: self.asked.clone(), answer }),
-                line => return Ok(line),
+                line => return Ok(Some(line)),
             }
+            bytes.clear();
         }
+        Ok(None)
     }
 
     fn broken(&self, doing: &'static str, source: std::io::Error) -> OnlineError {
         OnlineError::Connection { server: self.server.clone(), doing, source }
     }
 
-    fn log_in(&mut self, params: &OnlineParams) -> Result<(), OnlineError> {
+    /// Returns false if stopped before the server has answered.
+    fn log_in(&mut self, params: &OnlineParams, observer: &mut dyn OnlineObserver) -> Result<bool, OnlineError> {
         let command = if params.create_account { "create_account" } else { "login" };
         let asked = format!("{} {command} {}", params.protocol, params.user);
         self.send(format!("{asked} {}", params.password).trim_end())?;
         self.asked = asked;
-        while self.next()? != Line::LoggedIn {}
-        Ok(())
+        while let Some(line) = self.next(|| observer.should_stop())? {
+            if line == Line::LoggedIn {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    /// Offers a game or asks for one, and waits until it begins.
-    fn sit_down(&mut self, params: &OnlineParams, observer: &mut dyn OnlineObserver) -> Result<Table, OnlineError> {
+    /// Offers a game or asks for one, and waits until it begins; none if stopped before.
+    fn sit_down(
+        &mut self,
+        params: &OnlineParams,
+        observer: &mut dyn OnlineObserver,
+    ) -> Result<Option<Table>, OnlineError> {
         let mut ours = match &params.games {
             Games::Offered { side, rated, time, .. } => {
                 let time_settings = time.map_or(TimeSettings::UnTimed, |[main, added]| TimeSettings::Timed {
@@ -265,14 +296,19 @@ impl Client {
                 Some(*game)
             }
         };
-        loop {
-            match self.next()? {
+        // Whoever has been accepted is not left alone.
+        let mut accepted = false;
+        while let Some(line) = self.next(|| !accepted && observer.should_stop())? {
+            match line {
                 Line::Offered(game) => {
                     observer.note(&format!("game {game} is offered; waiting for an opponent"));
                     ours = Some(game);
                 }
                 Line::Asked(game) => observer.note(&format!("asked to play game {game}; waiting for an answer")),
-                Line::Challenged(game) if ours == Some(game) => self.send(&format!("join_game {game}"))?,
+                Line::Challenged(game) if ours == Some(game) => {
+                    self.send(&format!("join_game {game}"))?;
+                    accepted = true;
+                }
                 Line::Begun { attackers, defenders, board } => {
                     let Some(game) = ours else { continue };
                     let names = [attackers, defenders];
@@ -280,7 +316,7 @@ impl Client {
                     let problem = match (side, board.as_str()) {
                         (Some(side), "11") => {
                             observer.note(&format!("game {game} begins: {} against {}", names[0], names[1]));
-                            return Ok(Table { game, side, names, winner: None });
+                            return Ok(Some(Table { game, side, names, winner: None }));
                         }
                         (None, _) => format!("{} is not among {} and {}", params.user, names[0], names[1]),
                         (_, other) => format!("a board of side {other}; expected 11"),
@@ -290,6 +326,7 @@ impl Client {
                 _ => {}
             }
         }
+        Ok(None)
     }
 
     /// Plays one game to its end.
@@ -306,7 +343,8 @@ impl Client {
         let mut resigned = None;
         loop {
             let fault = |ply: usize, problem: String| OnlineError::Game { game: table.game, ply, problem };
-            match self.next()? {
+            let Some(line) = self.next(|| false)? else { continue };
+            match line {
                 Line::ToMove { game: id, side } if id == table.game && side == table.side => {
                     if let Some(outcome) = game.outcome() {
                         return Err(fault(

@@ -221,7 +221,7 @@ pub fn add_generation(run: &Path, generation: u32) {
 }
 
 /// A game of thirty plies, or as long as it lasts.
-fn played(seed: u64) -> Session {
+pub fn played(seed: u64) -> Session {
     let seats = [Seat::Person, Seat::Person];
     let mut game = Session::new(Preset::Brandubh.rules(), None, seats).expect("the start");
     for ply in 0..30 {

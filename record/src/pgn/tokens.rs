@@ -107,6 +107,7 @@ impl<R: BufRead> RawGames<R> {
                 bad(self.line, "the line is no UTF-8 text".to_owned());
                 continue;
             };
+            let line = if self.line == 1 { line.trim_start_matches('\u{feff}') } else { line };
             let trimmed = line.trim();
             if text.comment.is_none() && trimmed.starts_with('[') {
                 match tag(trimmed) {
@@ -285,6 +286,15 @@ mod tests {
             assert_eq!(games.next_game().expect("a game").expect("a game").words().len(), expected);
         }
         assert!(games.next_game().expect("the end").is_none());
+    }
+
+    #[test]
+    fn a_mark_of_the_byte_order_is_passed_over() {
+        for text in ["\u{feff}[A \"b\"]\nc", "\u{feff}\n[A \"b\"]\nc"] {
+            let game = RawGames::new(text.as_bytes(), false).next_game().expect("a text").expect("a game");
+            assert_eq!((game.tag("A").map(|(value, _)| value), game.words().len()), (Some("b"), 1), "{text:?}");
+        }
+        assert!(RawGames::new("\u{feff}".as_bytes(), false).next_game().expect("a text").is_none());
     }
 
     #[test]

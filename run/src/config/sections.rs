@@ -104,7 +104,8 @@ section! {
 }
 
 section! {
-    /// Resignation of hopeless games. The rule is verified in games played to the end, even if it is disabled.
+    /// Resignation of hopeless games. The rule is verified on each board by games played to the end, even if it is
+    /// disabled.
     [Copy] ResignConfig "selfplay.resign" {
         /// Whether hopeless games are resigned.
         enabled: bool = false, Kind::Switch, "switch";
@@ -114,9 +115,10 @@ section! {
         plies: u32 = 3, Kind::Whole(1, 100), "turns of one side";
         /// Share of the games that are played to the end to verify the rule.
         verify_share: f32 = 0.1, Kind::Real(0.01, 1.0), "share of the games";
-        /// A side may resign only after this many verified games in which it would have resigned.
+        /// A side may resign on a board only after this many verified games there in which it would have resigned.
         min_verified: u32 = 200, Kind::Whole(1, 100_000), "games";
-        /// A side may resign only while the share of its latest verified games that it did not lose is below this.
+        /// A side may resign on a board only while the share of its latest verified games there that it did not lose
+        /// is below this.
         max_wrong: f32 = 0.05, Kind::Real(0.0, 0.5), "share of the verified games";
     }
 }

@@ -6,12 +6,17 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use super::StoreError;
 use super::operation::Files;
 
 /// The lock file's name, which is not a key.
 const NAME: &str = ".lock";
+
+/// How long a lock may be held before it counts as another writer's. A process that was killed takes an instant to go,
+/// and a child process shares the open files of its parent until it runs its own program.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The lock of a run directory, released when dropped.
 #[derive(Debug)]
@@ -31,12 +36,16 @@ impl Lock {
         let failed = |source| StoreError::Directory { dir: path.clone(), source };
         let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = files.lock(&path, open).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Locked { dir: dir.to_path_buf(), holder: holder(&mut file) });
+        let asked = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if asked.elapsed() < PATIENCE => std::thread::sleep(PATIENCE / 20),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::Locked { dir: dir.to_path_buf(), holder: holder(&mut file) });
+                }
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         // The process id serves only the message above, so ignore a full disk.
         let _ = file
@@ -65,8 +74,13 @@ mod tests {
         let first = Store::open_or_create(dir.path()).unwrap();
         let message = Store::open_or_create(dir.path()).unwrap_err().to_string();
         assert!(message.contains(&format!("in use by process {}", std::process::id())), "{message}");
-        drop(first);
-        Store::open_or_create(dir.path()).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(PATIENCE / 10);
+                drop(first);
+            });
+            Store::open_or_create(dir.path()).expect("a lock that is held for an instant is waited for");
+        });
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
     }
     for precision in slow {
         let missing = precision.missing().unwrap_or_default();
-        report.note(&format!("{precision} is not measured: it needs {missing}"));
+        report.note(&format!("{precision} is not measured: it needs {missing}"))?;
     }
     Ok(())
 }

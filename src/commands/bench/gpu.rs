@@ -36,7 +36,7 @@ pub(super) fn open(choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result
 /// of networks is the product of two large matrices in single precision, as burn computes it on this device.
 pub(super) fn run(load: &Load, stage: Option<Stage>, effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let peak = products(effort, load);
-    report.note(&format!("{}: {:.2} T multiply-adds/s in products of matrices", load.name(), peak / 1e12));
+    report.note(&format!("{}: {:.2} T multiply-adds/s in products of matrices", load.name(), peak / 1e12))?;
     let wanted = |one| stage.is_none_or(|stage| stage == one);
     for config in [(8, 32), (10, 128)].map(|(blocks, channels)| evaluate::network(blocks, channels, true)) {
         let work = config.multiply_adds(BoardSize::Eleven.squares()) as f64;

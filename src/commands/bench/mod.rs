@@ -28,13 +28,13 @@ mod selfplay;
 mod train;
 
 use std::collections::HashMap;
-use std::io::Write;
 
 use hnefi_engine::{BoardSize, Preset};
 use serde::Serialize;
 
 use super::doctor::{cores, processor_name};
 use crate::cli::{BenchArgs, Stage};
+use crate::output;
 use measure::Effort;
 
 /// One measured figure; with `--json` a line.
@@ -71,7 +71,8 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
     let effort = Effort { seconds: args.seconds, repeats: usize::from(args.repeats), threads };
     let mut report = Report { json: args.json, stage: None, alone: HashMap::new() };
     if !args.json {
-        println!("{}, {} threads; medians of {} repeats", processor_name(), cores(), args.repeats);
+        let (processor, cores) = (processor_name(), cores());
+        output::line(format_args!("{processor}, {cores} threads; medians of {} repeats", args.repeats))?;
     }
     #[cfg(feature = "train")]
     if let Some(load) = gpu {
@@ -117,31 +118,25 @@ struct Report {
 
 impl Report {
     /// A line between the rows for people.
-    fn note(&self, text: &str) {
-        if !self.json {
-            println!("{text}");
-        }
+    fn note(&self, text: &str) -> anyhow::Result<()> {
+        if self.json { Ok(()) } else { output::line(text) }
     }
 
     fn add(&mut self, figure: Figure) -> anyhow::Result<()> {
         let times_one = self.times_one(&figure);
-        let mut out = std::io::stdout().lock();
         if self.json {
-            writeln!(out, "{}", serde_json::to_string(&Line { figure, times_one })?)?;
-            return Ok(());
+            return output::line(serde_json::to_string(&Line { figure, times_one })?);
         }
         if self.stage != Some(figure.stage) {
             self.stage = Some(figure.stage);
             let title = format!("{:?}", figure.stage).to_lowercase();
-            writeln!(
-                out,
+            output::line(format_args!(
                 "\n{title:<30} {:>5} {:>12} {:>4} {:>3} {:>18} {:>5} {:>14} {:>6}",
                 "board", "net", "prec", "thr", "figure", "x one", "peak", "share"
-            )?;
+            ))?;
         }
         let none = "-".to_string();
-        writeln!(
-            out,
+        output::line(format_args!(
             "{:<30} {:>5} {:>12} {:>4} {:>3} {:>18} {:>5} {:>14} {:>6}",
             figure.name,
             figure.board.as_ref().unwrap_or(&none),
@@ -152,8 +147,7 @@ impl Report {
             times_one.map_or_else(|| none.clone(), |times| format!("{times:.2}")),
             figure.peak.map_or_else(|| none.clone(), rounded),
             figure.peak.map_or_else(|| none.clone(), |peak| share(&figure, peak)),
-        )?;
-        Ok(())
+        ))
     }
 
     /// How many times the rate of one thread this is.

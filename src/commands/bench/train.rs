@@ -62,7 +62,7 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
     }
     for precision in slow {
         let missing = precision.missing().unwrap_or_default();
-        report.note(&format!("training in {} is not measured: it needs {missing}", precision.as_str()));
+        report.note(&format!("training in {} is not measured: it needs {missing}", precision.as_str()))?;
     }
     Ok(())
 }

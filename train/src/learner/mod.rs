@@ -70,6 +70,17 @@ pub struct StepCounts {
     pub skipped: u64,
     /// Number of consecutive skipped steps at the end.
     pub skipped_in_a_row: u32,
+    /// Steps in the average that the run began with.
+    #[serde(default)]
+    pub averaged_before: u64,
+}
+
+impl StepCounts {
+    /// The counts of a run that begins with this learner: none but the steps in its average, which goes on.
+    #[must_use]
+    pub fn of_a_new_run(self) -> StepCounts {
+        StepCounts { averaged_before: self.averaged_before + self.steps, ..StepCounts::default() }
+    }
 }
 
 /// A network in training.
@@ -282,7 +293,8 @@ impl Learner {
         let (network, optimiser) = (&self.network, &mut self.optimiser);
         let params = &self.params;
         // At first the average is the plain mean over all steps, so that it forgets the random start.
-        let weight = 1.0 / (self.counts.steps.min(u64::from(params.average_steps))) as f32;
+        let averaged = self.counts.averaged_before + self.counts.steps;
+        let weight = 1.0 / averaged.min(u64::from(params.average_steps)) as f32;
         let average = &self.average;
         (self.network, self.average) = pool.install(|| {
             if norm > params.clip_norm {

@@ -263,6 +263,9 @@ mod tests {
         let text = r#"{"protocol": 99, "program": "hnefi 9.0.0", "epoch": 1, "trainer": "x", "publishes": null}"#;
         store.create(&trainer_key(1), text.as_bytes()).unwrap();
         let message = Fence::claim(&store, &mut |_| ()).unwrap_err().to_string();
-        assert!(message.contains("hnefi 9.0.0 with protocol 99") && message.contains("speaks 2"), "{message}");
+        assert!(
+            message.contains("hnefi 9.0.0 with protocol 99") && message.contains(&format!("speaks {PROTOCOL}")),
+            "{message}"
+        );
     }
 }

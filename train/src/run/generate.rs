@@ -210,7 +210,8 @@ impl<'a> GenerationObserver<'a> {
 impl FleetObserver for GenerationObserver<'_> {
     fn progress(&self, progress: &FleetProgress) {
         let mut state = self.state();
-        // Count the worker's uploads before looking, so that the look finds them.
+        // Count the worker's games before looking, finished ones first, so that the look finds all that it uploads.
+        let finished = self.link.map_or(0, Link::finished_plies);
         let there = self.link.map_or(0, Link::uploaded_plies);
         if self.link.is_some_and(|link| link.waiting() > 0) {
             state.intake.look_again();
@@ -227,7 +228,6 @@ impl FleetObserver for GenerationObserver<'_> {
             ..*progress
         };
         // When only the time to train on them is left, the finished games of the worker are uploaded first.
-        let finished = self.link.map_or(0, Link::finished_plies);
         let is_up = self.time_is_up(plies + finished);
         if (is_up && finished == 0) || (state.intake.plies() > 0 && plies >= self.quota) {
             state.enough = true;

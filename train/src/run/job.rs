@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::TrainError;
 
 /// Version of the objects that trainers and workers exchange. Trainer and worker must have the same version.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Name and version of this program.
 pub(crate) const PROGRAM: &str = concat!("hnefi ", env!("CARGO_PKG_VERSION"));
@@ -140,8 +140,8 @@ mod tests {
     fn another_protocol_is_refused_whatever_else_it_says() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(dir.path()).unwrap();
-        store.create(&job_key(3), br#"{"protocol": 3, "program": "hnefi 3.1.4", "more": 1}"#).unwrap();
+        store.create(&job_key(3), br#"{"protocol": 99, "program": "hnefi 9.0.0", "more": 1}"#).unwrap();
         let message = Job::newest_after(&store, 0, &mut |_| ()).unwrap_err().to_string();
-        assert!(message.contains("hnefi 3.1.4 with protocol 3") && message.contains("same version"), "{message}");
+        assert!(message.contains("hnefi 9.0.0 with protocol 99") && message.contains("same version"), "{message}");
     }
 }

@@ -73,11 +73,7 @@ impl<'a> Run<'a> {
             games.insert(generation, load_games(&rulesets, &store, generation, observer)?.unwrap_or_default());
         }
         let (fleet, save, clock) = if store.is_exclusive() {
-            let (mut fleet, save, clock) = open_fleet(config, &store, played_until + 1, &games, observer)?;
-            if played_until == 0 && save == 0 {
-                adapt_first(&mut fleet, &store, origin.as_ref(), observer)?;
-            }
-            (fleet, save, clock)
+            open_fleet(config, &store, played_until + 1, &games, origin.as_ref(), observer)?
         } else {
             (shared_fleet(config, &store, fence.epoch(), origin.as_ref(), observer)?, 0, InFlight::default())
         };
@@ -114,7 +110,7 @@ impl<'a> Run<'a> {
             None => run.counters.parent.clone(),
             Some(before) => check_checkpoint(&run.store, before)?.ok().map(|card| card.id),
         };
-        run.publish_checkpoint(run.network, parent)?;
+        run.publish_checkpoint(run.network, run.counters.stage, parent)?;
         run.publish_job()?;
         observer.begins(&RunStart {
             location: &params.location,
@@ -186,7 +182,11 @@ fn adapt_first(
     origin: Option<&Origin>,
     observer: &dyn TrainObserver,
 ) -> Result<(), TrainError> {
-    let newest = |store: &Store| Job::newest_after(store, 0, &mut |text| observer.warning(text));
+    let newest = |store: &Store| match Job::newest_after(store, 0, &mut |text| observer.warning(text)) {
+        // An earlier program adapted in another way; this one begins anew.
+        Err(TrainError::Protocol { found, known, .. }) if found < known => Ok(None),
+        read => read,
+    };
     let job = match newest(store)? {
         Some(own) => Some(own),
         // A checkpoint has no job, and the job of another protocol does not matter here.
@@ -351,6 +351,7 @@ fn open_fleet(
     store: &Store,
     playing: u32,
     games: &BTreeMap<u32, Vec<GameRecord>>,
+    origin: Option<&Origin>,
     observer: &dyn TrainObserver,
 ) -> Result<(Fleet, u32, InFlight), TrainError> {
     let (selfplay, search, seed) = (&config.selfplay, &search_config(&config.search), config.run.seed);
@@ -377,7 +378,8 @@ fn open_fleet(
     // Games of workers have other seeds.
     let own = games.values().flatten().filter(|game| game.seed == seed);
     let first = own.map(|game| game.game + 1).max().unwrap_or(0);
-    let fleet = Fleet::starting_at(first, selfplay, search, seed);
+    let mut fleet = Fleet::starting_at(first, selfplay, search, seed);
+    adapt_first(&mut fleet, store, origin, observer)?;
     Ok((with_threads(fleet, config), newest, InFlight::default()))
 }
 

@@ -22,7 +22,7 @@ use super::open::{check_game, load_games};
 use super::{TrainObserver, saved};
 use crate::TrainError;
 use crate::config::TrainConfig;
-use crate::learner::{Learner, LearnerParams, StepCounts};
+use crate::learner::{Learner, LearnerParams};
 use crate::window::WindowParams;
 
 /// The origin of a run's first weights, as stored in `run.json`.
@@ -50,7 +50,7 @@ pub(super) fn learner_from(
             problem: format!("{error}; its checkpoint alone will do ({})", store.name(&checkpoint_key(generation))),
         };
         let (_, mut state) = saved::read_state(&store, generation).map_err(refuse)?;
-        state.counts = StepCounts::default();
+        state.counts = state.counts.of_a_new_run();
         if let Encoding::V1 { .. } = state.encoding {
             // The card may name the ply caps.
             state.encoding = network.encoding;

@@ -19,10 +19,10 @@ impl Run<'_> {
     pub(super) fn publish(&mut self, played: &FinishedSelfPlay, training: TrainingMetrics) -> Result<(), TrainError> {
         let generation = self.complete() + 1;
         self.fence.announce(&self.store, generation)?;
-        let stage = self.whole.stage_name(self.counters.stage).to_owned();
+        let stage = self.counters.stage;
         let entered = self.enter_stage(generation)?;
         let parent = std::mem::take(&mut self.checkpoint_id);
-        self.publish_checkpoint(generation, Some(parent))?;
+        self.publish_checkpoint(generation, stage, Some(parent))?;
 
         self.counters.generation = generation;
         self.counters.counts = self.learner.counts();
@@ -39,7 +39,7 @@ impl Run<'_> {
             generation,
             checkpoint: self.published_id.clone(),
             progress: self.clock.progress(generation, 0.0),
-            stage,
+            stage: self.whole.stage_name(stage).to_owned(),
             elapsed_seconds: self.counters.elapsed_seconds,
             selfplay: selfplay_metrics(&played.stats, played.playouts, played.seconds),
             training,
@@ -82,12 +82,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Names of the rulesets of all stages up to the beginning of this generation.
-    fn rulesets_begun(&self, generation: u32) -> Result<Vec<String>, TrainError> {
-        let progress = self.clock.progress(generation.saturating_sub(1), 0.0);
+    /// Names of the rulesets of all stages up to this one.
+    fn rulesets_until(&self, stage: usize) -> Result<Vec<String>, TrainError> {
         let mut names = Vec::new();
-        let first = self.counters.first_stage;
-        for stage in first..=self.whole.stage_at(progress).max(first) {
+        for stage in self.counters.first_stage..=stage {
             for preset in self.whole.stage(stage)?.selfplay.rulesets_played() {
                 let name = preset.name().to_owned();
                 if !names.contains(&name) {
@@ -98,12 +96,17 @@ impl Run<'_> {
         Ok(names)
     }
 
-    /// Writes the averaged weights as the checkpoint of this generation. If the generation is trained again after a
+    /// Writes the averaged weights as the checkpoint of this generation, which belongs to `stage`. If the generation is trained again after a
     /// lost state, the existing checkpoint stays, because it may have played games.
-    pub(super) fn publish_checkpoint(&mut self, generation: u32, parent: Option<String>) -> Result<(), TrainError> {
+    pub(super) fn publish_checkpoint(
+        &mut self,
+        generation: u32,
+        stage: usize,
+        parent: Option<String>,
+    ) -> Result<(), TrainError> {
         let counts = self.learner.counts();
         let card = Card {
-            rulesets: self.rulesets_begun(generation)?,
+            rulesets: self.rulesets_until(stage)?,
             generation,
             steps: counts.steps,
             samples: counts.samples,

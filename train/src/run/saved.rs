@@ -293,7 +293,7 @@ mod tests {
             weights: vec![1; 100],
             average: vec![2; 100],
             optimiser: vec![3; 200],
-            counts: StepCounts { steps: 7, samples: 70, skipped: 0, skipped_in_a_row: 0 },
+            counts: StepCounts { steps: 7, samples: 70, averaged_before: 3, ..StepCounts::default() },
             encoding: Encoding::NEWEST,
         };
         (Counters { counts: learner.counts, ..counters }, learner)

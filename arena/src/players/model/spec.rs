@@ -47,7 +47,12 @@ impl ModelSpec {
 
     /// How it searches: by `usual`, with the root that its limit wants, and what the spec itself says on top.
     pub fn search(&self, usual: &SearchConfig) -> SearchConfig {
-        let usual = SearchConfig { root: self.limit.usual_root(), ..usual.clone() };
+        // The playouts asked for fit into the tree.
+        let max_nodes = match self.limit {
+            Limit::Playouts(playouts) => usual.max_nodes.max(playouts.saturating_add(2)),
+            Limit::Time(_) => usual.max_nodes,
+        };
+        let usual = SearchConfig { root: self.limit.usual_root(), max_nodes, ..usual.clone() };
         let changed = |config: SearchConfig, (key, value): &(String, String)| config.with(key, value);
         self.search.iter().try_fold(usual, changed).expect("what was parsed is accepted")
     }
@@ -171,7 +176,9 @@ mod tests {
         assert_eq!(spec("x,playouts=8").search(&usual), gumbel);
         assert_eq!(spec("x,time=1").search(&usual), SearchConfig { root: RootKind::Puct, ..usual.clone() });
         let changed = spec("x,playouts=8,search.root=puct,search.c_puct=1.5").search(&usual);
-        assert_eq!(changed, SearchConfig { root: RootKind::Puct, c_puct: 1.5, ..usual });
+        assert_eq!(changed, SearchConfig { root: RootKind::Puct, c_puct: 1.5, ..usual.clone() });
+        assert_eq!(spec("x,playouts=1000000").search(&usual).max_nodes, 1_000_002, "a tree with room for all of them");
+        assert_eq!(spec("x,playouts=1000000,search.max_nodes=9").search(&usual).max_nodes, 9);
     }
 
     #[test]

@@ -8,8 +8,15 @@ import { short } from "./overlays.js";
 import { percent, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
+
+/** How long the table rests after a press, in milliseconds: a finger's click comes a little after it has gone. */
+const LINGER = 100;
+
 let parts = null;
 let drawnFor = null;
+/** Whether a move of the table is being pressed. Meanwhile the table stands still, or the press would be lost. */
+let pressed = false;
+let timer = 0;
 
 /** Prepares the panel; opening it starts the analysis, closing it stops it. */
 export function openAnalysis() {
@@ -19,6 +26,17 @@ export function openAnalysis() {
     if (on !== page.state.analysing && !(on && !usable())) act("analysis", { on });
     showAnalysis();
   });
+  for (const name of ["pointerup", "pointercancel"]) {
+    addEventListener(name, () => {
+      if (pressed) timer = setTimeout(release, LINGER);
+    });
+  }
+}
+
+/** The table goes on after a press. */
+function release() {
+  pressed = false;
+  showAnalysis();
 }
 
 /** Opens the panel and has the position analysed, whatever the panel was before. */
@@ -32,7 +50,7 @@ const usable = () => page.state.adviser?.startsWith("model:");
 
 function build() {
   const { state } = page;
-  const key = `${state.id}${state.rules.name}${state.adviser}`;
+  const key = `${state.id}${state.rules.name}`;
   if (key === drawnFor) return;
   drawnFor = key;
   const select = playerSelect(
@@ -42,7 +60,6 @@ function build() {
     (player) => act("analysis", { on: true, player }),
     true,
   );
-  if (!usable()) select.prepend(make("option", { value: "", selected: true, disabled: true }, t("analysis.choose")));
   const toggle = (name, label) =>
     make(
       "label",
@@ -59,6 +76,9 @@ function build() {
       label,
     );
   parts = {
+    adviser: undefined,
+    select,
+    choose: make("option", { value: "", disabled: true }, t("analysis.choose")),
     note: make("p", { class: "note" }),
     run: make("button", {
       type: "button",
@@ -66,9 +86,24 @@ function build() {
       onclick: () => act("analysis", { on: !page.state.analysing }),
     }),
     numbers: make("p", { class: "numbers", id: "analysis-numbers" }),
-    table: make("table", { class: "best-moves", id: "best-moves" }),
+    table: make("table", { class: "best-moves", id: "best-moves", tabindex: "-1" }),
+    rows: make("tbody", {
+      onpointerdown: ({ button }) => {
+        clearTimeout(timer);
+        pressed = button === 0;
+      },
+      onclick: playThat,
+      onkeydown: (event) => {
+        if (event.key === "Enter") playThat(event);
+      },
+    }),
+    stamp: null,
     line: make("p", { class: "line" }),
   };
+  const head = ["move", "score", "visits", "policy", "share"].map((name) =>
+    make("th", { scope: "col" }, t(`analysis.${name}`)),
+  );
+  parts.table.append(make("thead", {}, make("tr", {}, head)), parts.rows);
   $("analysis").replaceChildren(
     make("div", { class: "analysis-head" }, select, parts.run),
     make(
@@ -89,6 +124,7 @@ export function showAnalysis() {
   const { state, report } = page;
   if (!state || !$("analysis-panel").open) return;
   build();
+  showAdviser();
   parts.run.textContent = t(state.analysing ? "analysis.stop" : "analysis.start");
   parts.run.disabled = !usable();
   const known = { rules: "", board: t("analysis.board"), other: t("analysis.other") };
@@ -109,39 +145,41 @@ export function showAnalysis() {
   if (shown.displaced) facts.push(t("analysis.displaced"));
   else if (shown.finished) facts.push(t("analysis.finished"));
   parts.numbers.textContent = facts.join(" · ");
-  const row = (mv) =>
-    make(
-      "tr",
-      {
-        tabindex: "0",
-        onclick: () => playThat(mv),
-        onkeydown: (event) => {
-          if (event.key === "Enter") playThat(mv);
-        },
-      },
+  if (!pressed) showRows(shown);
+  parts.line.textContent = shown.line.length > 0 ? t("analysis.expected", { line: shown.line.join(" ") }) : "";
+}
+
+/** Who analyses, in the list to choose from. The list stays, so that who has come to it by keys stays there. */
+function showAdviser() {
+  const { adviser } = page.state;
+  if (parts.adviser === adviser) return;
+  parts.adviser = adviser;
+  if (usable()) parts.choose.remove();
+  else parts.select.prepend(parts.choose);
+  parts.select.value = usable() ? adviser : "";
+}
+
+/** The moves of a report. A row stays its move's, so that who has come to it by keys plays that move and no other. */
+function showRows({ moves, stamp }) {
+  const { rows, table } = parts;
+  parts.stamp = stamp;
+  const focused = rows.contains(document.activeElement) ? document.activeElement : null;
+  const known = new Map([...rows.children].map((row) => [row.dataset.move, row]));
+  for (const [at, mv] of moves.entries()) {
+    const key = mv.from + mv.to;
+    const row = known.get(key) ?? make("tr", { tabindex: "0", "data-move": key });
+    row.replaceChildren(
       make("th", { scope: "row" }, mv.text),
       make("td", {}, mv.certain ? certain(mv.certain) : mv.score === null ? "–" : percent(mv.score)),
       make("td", {}, short(mv.visits)),
       make("td", {}, percent(mv.prior)),
       bar(mv.share),
     );
-  const focused = [...parts.table.querySelectorAll("tr")].indexOf(document.activeElement);
-  parts.table.replaceChildren(
-    make(
-      "thead",
-      {},
-      make(
-        "tr",
-        {},
-        ["move", "score", "visits", "policy", "share"].map((name) =>
-          make("th", { scope: "col" }, t(`analysis.${name}`)),
-        ),
-      ),
-    ),
-    make("tbody", {}, shown.moves.map(row)),
-  );
-  if (focused > 0) parts.table.querySelectorAll("tr")[focused]?.focus();
-  parts.line.textContent = shown.line.length > 0 ? t("analysis.expected", { line: shown.line.join(" ") }) : "";
+    if (rows.children[at] !== row) rows.insertBefore(row, rows.children[at] ?? null);
+  }
+  while (rows.children.length > moves.length) rows.lastElementChild.remove();
+  // A row that has changed its place has lost the focus, and one that is gone must not leave it to another move.
+  if (focused && document.activeElement !== focused) (focused.isConnected ? focused : table).focus();
 }
 
 /** A certain result. */
@@ -153,6 +191,8 @@ function bar(share) {
   return make("td", { class: "share" }, inner);
 }
 
-function playThat(mv) {
-  if (page.state.your_turn) act("move", { move: mv.from + mv.to, stamp: page.state.stamp });
+/** Plays the move of a row, in the position that it was found for. */
+function playThat({ target }) {
+  const move = target.closest("[data-move]")?.dataset.move;
+  if (move && page.state.your_turn) act("move", { move, stamp: parts.stamp });
 }

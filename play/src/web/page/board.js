@@ -143,12 +143,17 @@ export class Board {
     this.grid.addEventListener("click", (event) => {
       if (event.detail === 0 && event.target.dataset.square) this.press(event.target.dataset.square);
     });
+    const { pressed } = this;
+    const focused = this.root.contains(document.activeElement);
     this.root.replaceChildren(this.drawing, this.grid);
     this.pieces.clear();
     this.text = "";
     this.selected = null;
     this.cursor = this.cursor && this.buttons.has(this.cursor) ? this.cursor : this.rules.throne;
     this.buttons.get(this.cursor).tabIndex = 0;
+    // Whoever stood on a square stands on it again, and goes on by keys as before.
+    if (focused) this.buttons.get(this.cursor).focus({ preventScroll: true });
+    this.pressed = pressed;
   }
 
   /** Brings the pieces to their places: who stands stays, who went elsewhere glides, the rest come and go. */

@@ -260,12 +260,13 @@ function status() {
   const { state, report } = page;
   const of = state.to_move;
   let text;
+  let counted = "";
   if (state.ending) text = ending(state.ending, state.rules);
   else if (state.thinking) {
     const seat = state.seats[state.to_move === "attackers" ? 0 : 1];
     text = t("status.thinking", { of, name: seatName(seat) });
     if (report?.kind === "move" && report.playouts > 0)
-      text += ` ${t("status.playouts", { n: report.playouts, count: short(report.playouts) })}`;
+      counted = t("status.playouts", { n: report.playouts, count: short(report.playouts) });
   } else if (state.your_turn) {
     const alone = state.seats.filter((seat) => seat.person).length === 1;
     text = t(alone ? "status.yours" : "status.toMove", { of });
@@ -277,7 +278,9 @@ function status() {
   const where = state.departed && t("status.variation");
   const whole = [where, state.last && said(state.last), remark() || text].filter(Boolean).join(" ");
   if ($("status").textContent !== whole) $("status").textContent = whole;
-  $("status").classList.toggle("ended", Boolean(state.ending));
+  // Beside what is read out: it changes many times a second.
+  $("playouts").textContent = counted;
+  $("status-line").classList.toggle("ended", Boolean(state.ending));
 }
 
 function buttons() {
@@ -333,7 +336,7 @@ function title(source) {
 /** Copies a text, and says so on the button. */
 async function copy(id, key, text) {
   try {
-    await navigator.clipboard.writeText(await text());
+    await navigator.clipboard.writeText(text);
     $(id).textContent = t("frame.copied");
     setTimeout(() => {
       $(id).textContent = t(key);
@@ -368,17 +371,25 @@ function connect() {
       save(`/api/games/${page.state.id}/export?format=${format}`, `game.${format}`),
     );
   }
-  $("copy-fen").addEventListener("click", () => copy("copy-fen", "board.copyFen", async () => page.state.fen));
-  $("copy-link").addEventListener("click", () =>
-    copy("copy-link", "board.copyLink", async () => {
+  $("copy-fen").addEventListener("click", () => copy("copy-fen", "board.copyFen", page.state.fen));
+  $("copy-link").addEventListener("click", async () => {
+    try {
       const link = await linkTo(page.state.id);
+      // Where the page may not copy, as over plain HTTP, the person does.
       $("link").textContent = link;
       $("link").parentElement.hidden = false;
-      return link;
-    }),
-  );
+      await copy("copy-link", "board.copyLink", link);
+    } catch (error) {
+      complain(error.message);
+    }
+  });
   document.addEventListener("keydown", (event) => {
-    if (event.target.closest("dialog, input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey)
+    if (
+      event.target.closest("dialog, input, textarea, select, [role=menu]") ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
       return;
     const keys = { u: "undo", r: "redo", h: "hint", f: "flip", n: "new" };
     const button = keys[event.key] && $(keys[event.key]);

@@ -239,8 +239,9 @@ $("show").addEventListener("click", () => attempt(exercise().solution, true));
 $("rules").addEventListener("change", (event) => load(event.target.value));
 
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "n" || event.target.closest("select") || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (course && lesson()) next();
+  if (event.target.closest("select") || event.ctrlKey || event.metaKey || event.altKey || !course) return;
+  const button = { n: $("next"), h: $("show") }[event.key];
+  if (button && !button.hidden && !button.disabled) button.click();
 });
 // Where there is room, the list of lessons is open.
 $("course").open = matchMedia("(min-width: 861px) and (min-height: 501px)").matches;

@@ -40,7 +40,7 @@ export function playerSelect(label, rules, chosen, onchange, modelsOnly = false)
         );
   return make(
     "select",
-    { "aria-label": label, onchange: (event) => onchange(event.target.value) },
+    { name: "player", "aria-label": label, onchange: (event) => onchange(event.target.value) },
     [
       group(
         t("player.named"),
@@ -179,12 +179,10 @@ export function newGame() {
         ),
       ),
     );
-    const focus = document.activeElement?.closest("#new-dialog") && [
-      document.activeElement.name,
-      document.activeElement.value,
-    ];
+    const { name, type, value } = form.contains(document.activeElement) ? document.activeElement : {};
     form.replaceChildren(...parts, make("button", { type: "submit", hidden: true }));
-    if (focus?.[0]) form.querySelector(`[name="${focus[0]}"][value="${focus[1]}"]`)?.focus();
+    // Of radio buttons several have one name; a list has it alone.
+    if (name) form.querySelector(type === "radio" ? `[name="${name}"][value="${value}"]` : `[name="${name}"]`)?.focus();
   }
 
   function strength() {
@@ -285,8 +283,12 @@ export function newGame() {
   }
 
   async function again(swap) {
-    take(await post(`/api/games/${page.state.id}/again`, { swap }));
-    document.getElementById("new-dialog").close();
+    try {
+      take(await post(`/api/games/${page.state.id}/again`, { swap }));
+      document.getElementById("new-dialog").close();
+    } catch (error) {
+      complain(error.message);
+    }
   }
 
   draw();

@@ -132,19 +132,20 @@ export function openGame() {
       [...found]
         .reverse()
         .map((generation) =>
-          item(t("open.generation", { n: generation }), null, () => runGames(name, run, generation)),
+          item(t("open.generation", { n: generation }), null, () => runGames(name, run, generation, 0)),
         ),
       top,
     );
   }
 
-  async function runGames(name, run, generation) {
-    const { list: games } = await ask(`/api/runs/${run}/games?generation=${generation}`);
+  async function runGames(name, run, generation, first) {
+    const { list: games } = await ask(`/api/runs/${run}/games?generation=${generation}&first=${first}`);
     show(
       t("open.runGames", { name, n: generation }),
       games,
       (index) => ({ run: { run, generation, index } }),
-      () => generations(name, run),
+      () => (first > 0 ? runGames(name, run, generation, 0) : generations(name, run)),
+      games.next === null ? null : () => runGames(name, run, generation, games.next),
     );
   }
 

@@ -43,8 +43,11 @@ let last = null;
 let over = false;
 /** Whether it still counts for the streak. */
 let counts = true;
-/** Whether an answer is awaited. */
-let busy = false;
+/** What is asked, until its answer is taken in; a puzzle that begins forgets it, and an answer then comes too late. */
+let awaited = null;
+
+/** Whether the person may go on with the puzzle. */
+const idle = () => puzzle && !over && !awaited;
 
 const stage = new Stage($("board"), { label: t("board.board"), onMove: (from, to) => attempt(from + to) });
 
@@ -75,7 +78,7 @@ async function next() {
 
 function nothingLeft() {
   complain(null);
-  puzzle = null;
+  [puzzle, awaited] = [null, null];
   over = true;
   $("task").textContent = t("puzzles.allSolved");
   say(t("puzzles.chooseOthers"));
@@ -90,13 +93,13 @@ async function load(id) {
     return complain(error.message);
   }
   $("board").dataset.puzzle = id;
-  [counts, busy] = [true, false];
+  counts = true;
   begin();
 }
 
 /** Sets the puzzle up from its start. */
 function begin() {
-  [moves, scene, last, over] = [[], puzzle.scene, null, false];
+  [moves, scene, last, over, awaited] = [[], puzzle.scene, null, false, null];
   const { theme } = puzzle;
   $("task").textContent = t(`set.${theme}`, { n: ownMoves(puzzle) });
   say(t("learn.yours", { of: scene.to_move }));
@@ -104,19 +107,25 @@ function begin() {
   tell();
 }
 
-async function attempt(move) {
-  if (busy || over) return;
-  busy = true;
-  const here = puzzle;
+/** Asks something about the puzzle as it stands, and takes the answer in unless the puzzle has changed meanwhile. */
+async function consult(what, asked, takeIn) {
+  const mine = {};
+  awaited = mine;
   try {
-    const answer = await post(`/api/puzzles/${here.id}/attempt`, { moves: [...moves, move] });
-    if (puzzle === here) await judged(move, answer);
+    const answer = await post(`/api/puzzles/${puzzle.id}/${what}`, { moves: asked });
+    if (awaited === mine) await takeIn(answer);
   } catch (error) {
+    if (awaited !== mine) return;
     complain(error.message);
     stage.show(puzzle.rules, scene, { last });
   } finally {
-    busy = false;
+    if (awaited === mine) awaited = null;
   }
+}
+
+async function attempt(move) {
+  if (!idle()) return;
+  await consult("attempt", [...moves, move], (answer) => judged(move, answer));
 }
 
 async function judged(move, { verdict, frames, scene: after, threat }) {
@@ -164,38 +173,28 @@ function spoil() {
   tell();
 }
 
-/** The rest of the solution. */
-const solution = () => post(`/api/puzzles/${puzzle.id}/solution`, { moves });
-
 async function hint() {
-  if (busy || over) return;
+  if (!idle()) return;
   counts = false;
-  try {
-    const { frames } = await solution();
+  await consult("solution", moves, ({ frames }) => {
     const { from } = frames[0].ply;
     say(t("puzzles.hinted", { square: from }));
     stage.show(puzzle.rules, scene, { last, hint: from });
-  } catch (error) {
-    complain(error.message);
-  }
+  });
 }
 
 async function showSolution() {
-  if (busy || over) return;
-  busy = true;
-  try {
-    const { frames, scene: after } = await solution();
+  if (!idle()) return;
+  // Who has asked has given up, even if the answer comes too late to be seen.
+  spoil();
+  await consult("solution", moves, async ({ frames, scene: after }) => {
     over = true;
-    spoil();
+    tell();
     const line = frames.map(({ ply }) => ply.text).join(" ");
     const why = after.ending ? ending(after.ending, puzzle.rules) : t("puzzles.onlyMove");
     say(`${t("puzzles.solutionIs", { line })} ${why}`);
     await stage.play(frames, 900);
-  } catch (error) {
-    complain(error.message);
-  } finally {
-    busy = false;
-  }
+  });
 }
 
 /** What is said around the board: score, choice, and what can be done. */

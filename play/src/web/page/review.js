@@ -31,6 +31,12 @@ function fits() {
 /** The judgement of the ply with this index on the line on the board, where there is one. */
 const judged = (index) => (index >= 0 && index < fits() ? page.state.review.plies[index] : null);
 
+/** The ply that is tried anew; who goes elsewhere or to another game has given up trying. */
+function trying() {
+  if (retried !== null && (page.state.ply !== retried || !judged(retried))) retried = null;
+  return retried;
+}
+
 /** The sign of a bad move: its text and its name; null for others. */
 export function sign(index) {
   const verdict = judged(index)?.verdict;
@@ -46,7 +52,7 @@ export function views(state) {
 /** What the status says of the ply that was made last. */
 export function remark() {
   const { ply, history, review: found } = page.state;
-  if (retried !== null) return retrying(found);
+  if (trying() !== null) return retrying(found);
   const last = judged(ply - 1);
   if (!last || last.verdict === "good") return "";
   if (last.verdict === "best") return t("review.best");
@@ -67,7 +73,7 @@ function retrying({ tried, plies }) {
 
 /** A move on the board while a mistake is tried anew; false when none is. */
 export function tryMove(from, to) {
-  if (retried === null) return false;
+  if (trying() === null) return false;
   act("try", { ply: retried, move: from + to }).then(() => {
     [answer, attempted] = [false, true];
     redraw();
@@ -79,7 +85,7 @@ export function tryMove(from, to) {
 export function marks(board) {
   const { ply, review: found, analysing } = page.state;
   const next = judged(ply);
-  if (!next || (analysing && retried === null)) return [];
+  if (!next || (analysing && trying() === null)) return [];
   if (retried === null) return next.verdict in SIGNS ? [arrow(board, next.best, "better")] : [];
   const { tried } = found;
   const parts = answer ? [arrow(board, next.best, "better")] : [];
@@ -113,7 +119,7 @@ function following(ply) {
 
 /** The buttons of a try. */
 function steps() {
-  const key = retried === null ? "" : `${retried}`;
+  const key = trying() === null ? "" : `${retried}`;
   if ($("retry").dataset.ply === key) return;
   $("retry").dataset.ply = key;
   $("retry").hidden = retried === null;
@@ -143,8 +149,6 @@ function steps() {
 
 export function showReview() {
   const { state } = page;
-  // Who goes elsewhere has given up trying.
-  if (retried !== null && (state.ply !== retried || !judged(retried))) retried = null;
   const { review: found, can } = state;
   $("review-panel").hidden = !found;
   $("review").hidden = !can.review || can.resign || Boolean(found);

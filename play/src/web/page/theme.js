@@ -7,16 +7,16 @@ import { t } from "./texts.js";
 export const button = make("button", { id: "theme", class: "quiet", type: "button", "aria-label": t("frame.theme") });
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-function chosen() {
-  try {
-    return localStorage.getItem("theme");
-  } catch {
-    return null;
-  }
+/** What the person has chosen, kept in this browser. */
+let chosen = null;
+try {
+  chosen = localStorage.getItem("theme");
+} catch {
+  /* then nothing is chosen yet */
 }
 
 function show() {
-  const theme = chosen() ?? (dark.matches ? "dark" : "light");
+  const theme = chosen ?? (dark.matches ? "dark" : "light");
   document.documentElement.dataset.theme = theme;
   const [sign, word] = theme === "dark" ? ["☀", t("frame.light")] : ["☾", t("frame.dark")];
   const label = document.createElement("span");
@@ -26,13 +26,12 @@ function show() {
 }
 
 button.addEventListener("click", () => {
-  const next = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+  chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
   try {
-    localStorage.setItem("theme", next);
+    localStorage.setItem("theme", chosen);
   } catch {
     /* the choice lasts as long as the page */
   }
-  document.documentElement.dataset.theme = next;
   show();
 });
 dark.addEventListener("change", show);

@@ -7,6 +7,8 @@ import { has, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 const SAMPLES = 12;
+/** Sample games are drawn from at most so many lists, each of which the board reads from the generation's beginning. */
+const LISTS = 8;
 /** A generation that is older than this many of its own lengths means that the run stands still. */
 const PATIENCE = 6;
 
@@ -208,11 +210,14 @@ let arrived = null;
 
 async function watch(index) {
   shown.stream?.close();
-  shown = unknown();
+  const here = unknown();
+  shown = here;
   [run, arrived, samplesOf, finished] = [index, null, null, false];
   try {
     const about = await ask(`/api/runs/${index}`);
-    shown.name = about.name;
+    // Whoever has chosen another run meanwhile does not want this one any more.
+    if (shown !== here) return;
+    here.name = about.name;
     $("run-name").textContent = about.name;
     document.title = t("watch.of", { name: about.name });
     for (const [plot] of plots) plot.of = about.name;
@@ -220,12 +225,13 @@ async function watch(index) {
     $("generation").replaceChildren();
     await offer();
   } catch (error) {
-    complain(error.message);
+    if (shown === here) complain(error.message);
     return;
   }
+  if (shown !== here) return;
   show();
   let first = true;
-  const { stream } = follow(shown, index, () => {
+  const { stream } = follow(here, index, () => {
     complain(null);
     if (!first) arrived = Date.now();
     live(t("live.following"));
@@ -270,15 +276,29 @@ function compare(chosen) {
 
 /** The generations to choose sample games from, the newest of which is shown unless another was chosen. */
 async function offer() {
+  const here = shown;
+  const { generations } = await ask(`/api/runs/${run}`);
+  if (shown !== here) return;
   const select = $("generation");
   const chosen = select.selectedIndex <= 0 ? null : select.value;
-  const { generations } = await ask(`/api/runs/${run}`);
   const newestFirst = [...generations].reverse();
   select.replaceChildren(
     ...newestFirst.map((generation) => make("option", { value: generation }, t("open.generation", { n: generation }))),
   );
   if (chosen) select.value = chosen;
   else await samples(newestFirst[0]);
+}
+
+/** The games of a generation that can be read, of at most so many lists. */
+async function gamesOf(generation) {
+  const games = [];
+  let first = 0;
+  for (let lists = 0; first !== null && lists < LISTS; lists++) {
+    const { list } = await ask(`/api/runs/${run}/games?generation=${generation}&first=${first}`);
+    games.push(...list.games.filter((game) => !game.error));
+    first = list.next;
+  }
+  return games;
 }
 
 /** Some games of a generation, evenly spread. */
@@ -288,8 +308,9 @@ async function samples(generation) {
     return;
   }
   samplesOf = generation;
-  const { list } = await ask(`/api/runs/${run}/games?generation=${generation}`);
-  const games = list.games.filter((game) => !game.error);
+  const here = shown;
+  const games = await gamesOf(generation);
+  if (shown !== here || samplesOf !== generation) return;
   const step = Math.max(1, games.length / SAMPLES);
   const some = Array.from({ length: Math.min(SAMPLES, games.length) }, (_, index) => games[Math.floor(index * step)]);
   $("samples").replaceChildren(

@@ -160,15 +160,16 @@ pub fn pack(store: &Store, out: &Path, params: PackParams) -> Result<Packed, Pac
 
 /// The objects needed to resume the run, its metrics and its ladder matches.
 fn essential(keys: &[String]) -> Vec<&String> {
-    let newest = |prefix: &str| {
-        let folders = keys.iter().filter_map(|key| key.strip_prefix(prefix)?.split(['/', '.']).next());
-        folders.max().map(|newest| format!("{prefix}{newest}"))
-    };
-    let newest = ["state/", "checkpoints/", "inflight/"].map(newest);
+    // A state without its counters was being written when the trainer died; the run goes on from the one before.
+    let states = keys.iter().filter(|key| key.starts_with("state/"));
+    let state = states.filter_map(|key| key.strip_suffix("counters.json")).max();
+    let checkpoint = keys.iter().filter_map(|key| key.strip_prefix("checkpoints/")?.split('/').next()).max();
+    let checkpoint = checkpoint.map(|newest| format!("checkpoints/{newest}/"));
     let wanted = |key: &&String| {
         *key == "run.json"
-            || ["metrics/", "ladder/", "terms/", "trainer/"].iter().any(|prefix| key.starts_with(prefix))
-            || newest.iter().flatten().any(|folder| key.starts_with(folder.as_str()))
+            // Few saves are kept, and which one the run goes on from follows from the games.
+            || ["metrics/", "ladder/", "terms/", "trainer/", "inflight/"].iter().any(|prefix| key.starts_with(prefix))
+            || [state, checkpoint.as_deref()].iter().flatten().any(|folder| key.starts_with(folder))
     };
     keys.iter().filter(wanted).collect()
 }

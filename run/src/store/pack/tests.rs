@@ -39,6 +39,35 @@ fn run() -> (tempfile::TempDir, Store) {
     (folder, store)
 }
 
+/// A state that was being written when the trainer died is of no use, and the save of the generation before may be what
+/// the run goes on from.
+#[test]
+fn a_run_that_died_between_two_generations_is_packed_whole() {
+    let (folder, store) = run();
+    for key in ["state/000004/weights.bpk", "checkpoints/000004/card.json", "inflight/000005-0000.hfleet"] {
+        store.create(key, b"new").unwrap();
+    }
+    let packed = pack(&store, &folder.path().join("p"), PackParams::default()).unwrap();
+    let dir = folder.path().join("again");
+    unpack(&packed.parts, &dir, None).unwrap();
+    let again = Store::open_to_read(&dir).unwrap();
+    let keys = again.list("").unwrap();
+    let kept: Vec<&str> = keys.iter().map(String::as_str).filter(|key| !key.starts_with("games/")).collect();
+    assert_eq!(
+        kept,
+        [
+            "checkpoints/000004/card.json",
+            "inflight/000004-0001.hfleet",
+            "inflight/000004-0001.json",
+            "inflight/000005-0000.hfleet",
+            "ladder/000000-random.json",
+            "metrics/000001.json",
+            "run.json",
+            "state/000003/counters.json",
+        ]
+    );
+}
+
 #[test]
 fn a_packed_run_comes_back_with_its_newest_games() {
     let (folder, store) = run();
