@@ -32,7 +32,7 @@ pub fn play(config: &TrainConfig, checkpoint: &Path, stop: &AtomicBool) -> anyho
     // Search as `match` and `play` do, not as self-play.
     let mut models = ModelCache::new(config.run.device.first(), SearchConfig::default());
     let mut table = Table { playouts: section.playouts, seconds: 0.0, results: Vec::new(), skipped: Vec::new() };
-    let rules = config.last_stage()?.selfplay.rulesets.first().map_or(Preset::Brandubh, |share| share.rules).rules();
+    let rules = config.last_stage()?.selfplay.rulesets_played().first().copied().unwrap_or(Preset::Brandubh).rules();
     for opponent in &section.opponents {
         let spec: PlayerSpec = opponent.parse()?;
         let bar = progress::games(u64::from(2 * section.games));

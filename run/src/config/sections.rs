@@ -226,7 +226,7 @@ section! {
         games: u32 = 100, Kind::Whole(0, 100_000), "games a side, 0 is no table";
         /// Playouts per move of the network.
         playouts: u32 = 64, Kind::Whole(2, 1_000_000), "playouts a move";
-        /// Time after which no further match begins.
+        /// Time after which the table ends with the games played so far.
         seconds: u32 = 90, Kind::Whole(0, 1_000_000), "seconds, 0 is no limit";
     }
 }
