@@ -96,8 +96,8 @@ impl Run<'_> {
         Ok(names)
     }
 
-    /// Writes the averaged weights as the checkpoint of this generation, which belongs to `stage`. If the generation is trained again after a
-    /// lost state, the existing checkpoint stays, because it may have played games.
+    /// Writes the averaged weights as the checkpoint of this generation, which belongs to `stage`. If the generation is
+    /// trained again after a lost state, the existing checkpoint stays, because it may have played games.
     pub(super) fn publish_checkpoint(
         &mut self,
         generation: u32,
