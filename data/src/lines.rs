@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 
 /// What some editors begin a text with.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The lines of a text without line breaks and without a byte order mark before the first. A line that is too long or
 /// not UTF-8 is an error, and the next line follows; an error of the input ends the iteration.

@@ -8,6 +8,7 @@ use hnefi_engine::{Game, Move, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::DataError;
+use crate::lines::BYTE_ORDER_MARK;
 use hnefi_record::RulesText;
 
 /// The longest line in bytes; a game of 10,000 plies with its policies fits.
@@ -57,7 +58,7 @@ pub struct ReplaySummary {
 }
 
 /// Answers every line of `input` with a line on `output` and flushes it, so that a program may alternate requests and
-/// answers. Blank lines are skipped.
+/// answers. Blank lines and a byte order mark before the first request are skipped.
 ///
 /// # Errors
 /// When a stream fails. Invalid lines are answered.
@@ -74,7 +75,9 @@ pub fn replay(mut input: impl BufRead, mut output: impl Write) -> Result<ReplayS
             input.skip_until(b'\n').map_err(read)?;
             ReplayAnswer::refusal(format!("the line is longer than {LONGEST_LINE} bytes"))
         } else {
-            match std::str::from_utf8(&line) {
+            let first = summary.games == 0;
+            let line = if first { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line) } else { &line };
+            match std::str::from_utf8(line) {
                 Ok(text) if text.trim().is_empty() => continue,
                 Ok(text) => replay_line(text),
                 Err(error) => ReplayAnswer::refusal(format!("the line is no UTF-8 text: {error}")),

@@ -113,6 +113,8 @@ fn bad_lines_are_answered_and_the_next_line_is_read() {
         assert_eq!(found[0]["plies"], json!([]), "{bad}");
         assert_eq!(found[1]["error"], json!(null));
     }
+    let good = format!("\u{feff}{good}\n{good}");
+    assert!(answers(good.as_bytes()).iter().all(|answer| answer["error"] == json!(null)), "a byte order mark");
     let found = answers(b"\xff\xfe\n{\"rules\": \"fetlar\", \"moves\": []}");
     assert!(found[0]["error"].as_str().expect("an error").contains("UTF-8"));
     assert_eq!(found[1]["error"], json!(null), "the last line needs no line break");
