@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 
 /// What some editors begin a text with.
-pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The lines of a text without line breaks and without a byte order mark before the first. A line that is too long or
 /// not UTF-8 is an error, and the next line follows; an error of the input ends the iteration.
@@ -20,7 +20,8 @@ impl<R: BufRead> BoundedLines<R> {
         BoundedLines { input, most, begun: false, broken: false }
     }
 
-    fn read(&mut self) -> std::io::Result<Option<Result<String, String>>> {
+    /// The next line, or what is wrong with it. An error of the input is apart.
+    pub(crate) fn read(&mut self) -> std::io::Result<Option<Result<String, String>>> {
         let mut bytes = Vec::new();
         let first = !std::mem::replace(&mut self.begun, true);
         // One more byte for the line break.
@@ -37,7 +38,7 @@ impl<R: BufRead> BoundedLines<R> {
         if first && bytes.starts_with(BYTE_ORDER_MARK) {
             bytes.drain(..BYTE_ORDER_MARK.len());
         }
-        Ok(Some(String::from_utf8(bytes).map_err(|error| format!("no UTF-8 text: {error}"))))
+        Ok(Some(String::from_utf8(bytes).map_err(|error| format!("the line is no UTF-8 text: {error}"))))
     }
 }
 

@@ -2,17 +2,16 @@
 //!
 //! The input is not trusted, so no line ends the process: an invalid request gets an answer with an `error`.
 
-use std::io::{BufRead, Read, Write};
+use std::io::{BufRead, Write};
 
 use hnefi_engine::{Game, Move, Outcome};
 use serde::{Deserialize, Serialize};
 
-use crate::DataError;
-use crate::lines::BYTE_ORDER_MARK;
+use crate::{BoundedLines, DataError};
 use hnefi_record::RulesText;
 
 /// The longest line in bytes; a game of 10,000 plies with its policies fits.
-const LONGEST_LINE: u64 = 64 << 20;
+const LONGEST_LINE: usize = 64 << 20;
 
 /// A request. Other fields are ignored, so that exported games are requests too.
 #[derive(Deserialize)]
@@ -58,30 +57,19 @@ pub struct ReplaySummary {
 }
 
 /// Answers every line of `input` with a line on `output` and flushes it, so that a program may alternate requests and
-/// answers. Blank lines and a byte order mark before the first request are skipped.
+/// answers. Blank lines and a byte order mark before the first line are skipped.
 ///
 /// # Errors
 /// When a stream fails. Invalid lines are answered.
-pub fn replay(mut input: impl BufRead, mut output: impl Write) -> Result<ReplaySummary, DataError> {
+pub fn replay(input: impl BufRead, mut output: impl Write) -> Result<ReplaySummary, DataError> {
     let mut summary = ReplaySummary::default();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = |source| DataError::Stream { doing: "reading games to replay", source };
-        if input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(read)? == 0 {
-            return Ok(summary);
-        }
-        let answer = if line.len() as u64 == LONGEST_LINE && !line.ends_with(b"\n") {
-            input.skip_until(b'\n').map_err(read)?;
-            ReplayAnswer::refusal(format!("the line is longer than {LONGEST_LINE} bytes"))
-        } else {
-            let first = summary.games == 0;
-            let line = if first { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line) } else { &line };
-            match std::str::from_utf8(line) {
-                Ok(text) if text.trim().is_empty() => continue,
-                Ok(text) => replay_line(text),
-                Err(error) => ReplayAnswer::refusal(format!("the line is no UTF-8 text: {error}")),
-            }
+    let mut lines = BoundedLines::new(input, LONGEST_LINE);
+    let read = |source| DataError::Stream { doing: "reading games to replay", source };
+    while let Some(line) = lines.read().map_err(read)? {
+        let answer = match line {
+            Ok(text) if text.trim().is_empty() => continue,
+            Ok(text) => replay_line(&text),
+            Err(problem) => ReplayAnswer::refusal(problem),
         };
         summary.games += 1;
         summary.errors += u64::from(answer.error.is_some());
@@ -91,6 +79,7 @@ pub fn replay(mut input: impl BufRead, mut output: impl Write) -> Result<ReplayS
             .and_then(|()| output.flush());
         written.map_err(|source| DataError::Stream { doing: "answering a replayed game", source })?;
     }
+    Ok(summary)
 }
 
 /// Answers one request, such as `{"rules": "brandubh", "fen": null, "moves": ["d6c6"]}`.
