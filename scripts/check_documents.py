@@ -59,6 +59,8 @@ LESS = [
     (r"\bCHECKPOINT\b", "models/inference/pretrained/brandubh"),
     (r"\b(OTHER_)?GAMES\.\.\.", "games.hgames"),
     (r"0000\{37\.\.88\}", "*"),
+    # A generation that the short run does not reach: its newest checkpoint.
+    (r"(runs/[\w-]+)/checkpoints/\d{6}", r"\1"),
 ]
 
 SKIPPED = [
