@@ -27,12 +27,13 @@ struct Line {
 }
 
 /// Reads a pasted text: a PGN-like game or moves, with their variations and comments, a line of JSON, or a FEN. A FEN
-/// and moves are read under `rules`, unless the board of the FEN has another size.
+/// and moves are read under `rules`, unless the board of the FEN has another size. A byte order mark in front is
+/// skipped.
 ///
 /// # Errors
 /// When it is none of these or does not follow the rules; the message says what was taken for what.
 pub fn pasted(text: &str, rules: Rules) -> Result<GameTree, String> {
-    let text = text.trim();
+    let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
         return Err("there is nothing to read; paste a FEN, moves, or a game".to_owned());
     }
@@ -179,10 +180,12 @@ mod tests {
             r#"{"rules": "brandubh", "fen": null, "moves": ["d6c6", "d5e5"], "status": "ongoing"}"#,
             "[Rules \"brandubh\"]\n\n1. d6-c6 d5-e5 *\n",
         ] {
-            let game = pasted(text, brandubh()).unwrap_or_else(|problem| panic!("{text}: {problem}"));
-            assert_eq!(game.record.plies.len(), 2, "{text}");
+            for text in [text, &format!("\u{feff}{text}")] {
+                let game = pasted(text, brandubh()).unwrap_or_else(|problem| panic!("{text}: {problem}"));
+                assert_eq!(game.record.plies.len(), 2, "{text}");
+            }
         }
-        let fen = pasted("3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d", Preset::Copenhagen.rules()).expect("a FEN");
+        let fen = pasted("\u{feff}3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d", Preset::Copenhagen.rules()).expect("a FEN");
         assert_eq!((fen.record.plies.len(), fen.record.rules.size()), (0, BoardSize::Seven));
     }
 

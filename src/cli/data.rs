@@ -8,7 +8,7 @@ use hnefi_data::{BoardColumns, Bounds, Format, GameResult, PolicyColumns, Splits
 use hnefi_engine::Preset;
 use hnefi_inference::names::ruleset;
 
-use super::record_file;
+use super::{record_file, whole};
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
@@ -53,10 +53,10 @@ pub struct ExportArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub sample: f64,
     /// Seed of this choice.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX))]
     pub sample_seed: u64,
     /// Most rows of a file [default: depends on the format].
-    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "ROWS", value_parser = whole::<u64>(1..=u64::MAX))]
     pub shard_rows: Option<u64>,
     /// Name of the dataset in its card.
     #[arg(long, default_value = "Hnefatafl games")]

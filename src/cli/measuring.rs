@@ -13,8 +13,7 @@ use hnefi_run::store::Location;
 use serde::Serialize;
 
 #[cfg(feature = "train")]
-use super::{StoreArgs, whole};
-use super::{even, record_file};
+use super::{StoreArgs, even, record_file, whole};
 
 /// Arguments of `match`.
 #[derive(Debug, Args)]
@@ -47,7 +46,7 @@ pub struct MatchArgs {
     #[arg(long, default_value_t = 100, value_parser = even)]
     pub games: u32,
     /// Seed of openings and players.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// Random plies at the start of each pair of games.
     #[arg(long, default_value_t = 4)]
@@ -88,7 +87,7 @@ pub struct LadderArgs {
     #[arg(long, default_value_t = 6, value_parser = whole::<usize>(1..=1_000_000))]
     pub checkpoints: usize,
     /// Number of earlier checkpoints that each meets.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = whole::<usize>(0..=1_000_000))]
     pub previous: usize,
     /// Fixed opponents that each meets, players as for `match`; may be repeated.
     #[arg(long = "opponent", value_name = "PLAYER", default_values = ["alphabeta:1", "alphabeta:2"])]
@@ -103,7 +102,7 @@ pub struct LadderArgs {
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub playouts: u32,
     /// Seed of openings and players.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// Games at once [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -12,6 +12,8 @@ use hnefi_inference::names::ruleset;
 use hnefi_play::online::PORT;
 use hnefi_play::{PlayError, format_of};
 
+use super::whole;
+
 /// The side that a person plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Seat {
@@ -45,7 +47,7 @@ pub struct PlayArgs {
     #[arg(long)]
     pub plain: bool,
     /// Seed of the opponent's choices [default: from the clock].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
     /// Serve a board to browsers instead; open the address that is printed.
     #[arg(long)]
@@ -125,7 +127,7 @@ pub struct UciArgs {
     #[arg(long, value_name = "PATH")]
     pub model: Option<String>,
     /// Threads that search together [default: one per core, at most 4].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<usize>(1..=256))]
     pub threads: Option<usize>,
     /// Device of the network.
     #[arg(long, default_value_t)]
@@ -164,10 +166,10 @@ pub struct OnlineArgs {
     #[arg(long)]
     pub rated: bool,
     /// Minutes of each side for a game.
-    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=4320))]
+    #[arg(long, default_value_t = 15, value_parser = whole::<u64>(1..=4320))]
     pub minutes: u64,
     /// Seconds that every move adds.
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(0..=86400))]
+    #[arg(long, default_value_t = 10, value_parser = whole::<u64>(0..=86400))]
     pub increment: u64,
     /// Play without clocks.
     #[arg(long, conflicts_with_all = ["minutes", "increment"])]
@@ -179,7 +181,7 @@ pub struct OnlineArgs {
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(games_file))]
     pub save: Option<PathBuf>,
     /// Seed of the player's choices [default: from the clock].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
 }
 

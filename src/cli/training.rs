@@ -83,14 +83,14 @@ impl PlaceArgs {
 #[derive(Debug, Args)]
 pub struct StoreArgs {
     /// Seconds after which a request to a bucket is repeated.
-    #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, default_value_t = 60, value_name = "SECONDS", value_parser = whole::<u64>(1..=3600))]
     pub store_timeout: u64,
     /// Seconds without an answer after which a bucket is an error.
     #[arg(
         long,
         default_value_t = 3600,
         value_name = "SECONDS",
-        value_parser = clap::value_parser!(u64).range(1..=10_000_000)
+        value_parser = whole::<u64>(1..=10_000_000)
     )]
     pub store_patience: u64,
 }
@@ -159,7 +159,7 @@ pub struct WorkerArgs {
         long,
         default_value_t = 30,
         value_name = "SECONDS",
-        value_parser = clap::value_parser!(u64).range(1..=86_400)
+        value_parser = whole::<u64>(1..=86_400)
     )]
     pub bring_seconds: u64,
     /// Wait for a run that has not begun yet.
@@ -169,11 +169,11 @@ pub struct WorkerArgs {
     #[arg(long)]
     pub stay: bool,
     /// Seed of all randomness of its games, unique among the workers of a run [default: random].
-    #[arg(long)]
+    #[arg(long, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
     /// To measure store and trainer: no network, but even chances after this many milliseconds per batch. Spoils the
     /// run for training.
-    #[arg(long, value_name = "MILLISECONDS")]
+    #[arg(long, value_name = "MILLISECONDS", value_parser = whole::<u64>(0..=u64::MAX))]
     pub pretend_ms: Option<u64>,
 }
 
@@ -220,7 +220,7 @@ pub struct SelfplayArgs {
     #[arg(long, value_parser = whole::<u64>(1..=u64::MAX))]
     pub games: u64,
     /// Seed of all randomness.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// Playouts a move, instead of the config's.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=100_000))]
@@ -246,7 +246,7 @@ pub struct PackArgs {
     #[arg(long)]
     pub out: Option<PathBuf>,
     /// The most MiB of a part.
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u64).range(1..=65_536))]
+    #[arg(long, default_value_t = 16, value_parser = whole::<u64>(1..=65_536))]
     pub part_mib: u64,
     /// The most parts. The newest games fill the room that the other objects leave.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=99))]
@@ -271,7 +271,7 @@ pub struct UnpackArgs {
     #[arg(required = true, value_name = "PART")]
     pub parts: Vec<PathBuf>,
     /// The most MiB it may unpack to [default: 256, or 32 times the size of the parts].
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    #[arg(long, value_name = "MIB", value_parser = whole::<u64>(1..=1 << 30))]
     pub limit_mib: Option<u64>,
     /// Run directory to make.
     #[arg(long, value_name = "DIR")]
