@@ -167,7 +167,6 @@ fn what_cannot_be_meant_is_refused_before_the_work() {
         ("ladder run --playouts 0", &["--playouts", "0 is not in 2..=1000000"]),
         ("ladder run --checkpoints 0", &["--checkpoints", "0 is not in 1.."]),
         ("ladder run --previous -1", &["--previous", "-1 is not in 0..=1000000"]),
-        ("uci --threads 0", &["--threads", "0 is not in 1..=256"]),
         ("play --seed -1", &["--seed", "-1 is not in 0..=18446744073709551615"]),
         ("export games.hgames --format npz --out new --shard-rows -1", &["--shard-rows", "-1 is not in 1..="]),
         ("train --seed 9223372036854775808 --run new", &["--seed", "is not in 0..=9223372036854775807"]),

@@ -185,8 +185,10 @@ mod tests {
                 assert_eq!(game.record.plies.len(), 2, "{text}");
             }
         }
-        let fen = pasted("\u{feff}3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d", Preset::Copenhagen.rules()).expect("a FEN");
-        assert_eq!((fen.record.plies.len(), fen.record.rules.size()), (0, BoardSize::Seven));
+        for text in ["3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d", "\u{feff}3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d"] {
+            let fen = pasted(text, Preset::Copenhagen.rules()).expect("a FEN");
+            assert_eq!((fen.record.plies.len(), fen.record.rules.size()), (0, BoardSize::Seven));
+        }
     }
 
     #[test]

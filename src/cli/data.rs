@@ -8,7 +8,7 @@ use hnefi_data::{BoardColumns, Bounds, Format, GameResult, PolicyColumns, Splits
 use hnefi_engine::Preset;
 use hnefi_inference::names::ruleset;
 
-use super::{record_file, whole};
+use super::{record_file, seed, whole};
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
@@ -53,7 +53,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     pub sample: f64,
     /// Seed of this choice.
-    #[arg(long, default_value_t = 0, value_parser = whole::<u64>(0..=u64::MAX))]
+    #[arg(long, default_value_t = 0, value_parser = seed)]
     pub sample_seed: u64,
     /// Most rows of a file [default: depends on the format].
     #[arg(long, value_name = "ROWS", value_parser = whole::<u64>(1..=u64::MAX))]

@@ -13,7 +13,8 @@ use hnefi_run::store::Location;
 use serde::Serialize;
 
 #[cfg(feature = "train")]
-use super::{StoreArgs, even, record_file, whole};
+use super::{StoreArgs, whole};
+use super::{even, record_file, seed};
 
 /// Arguments of `match`.
 #[derive(Debug, Args)]
@@ -46,7 +47,7 @@ pub struct MatchArgs {
     #[arg(long, default_value_t = 100, value_parser = even)]
     pub games: u32,
     /// Seed of openings and players.
-    #[arg(long, default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub seed: u64,
     /// Random plies at the start of each pair of games.
     #[arg(long, default_value_t = 4)]
@@ -102,7 +103,7 @@ pub struct LadderArgs {
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub playouts: u32,
     /// Seed of openings and players.
-    #[arg(long, default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub seed: u64,
     /// Games at once [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -152,6 +152,11 @@ fn whole<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result
     }
 }
 
+/// Reads a seed.
+fn seed(text: &str) -> Result<u64, String> {
+    whole(0..=u64::MAX)(text)
+}
+
 /// Reads a number of games in which each opening is played twice.
 fn even(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|&number: &u32| number > 0 && number.is_multiple_of(2));

@@ -12,7 +12,7 @@ use hnefi_inference::names::ruleset;
 use hnefi_play::online::PORT;
 use hnefi_play::{PlayError, format_of};
 
-use super::whole;
+use super::{seed, whole};
 
 /// The side that a person plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,7 +47,7 @@ pub struct PlayArgs {
     #[arg(long)]
     pub plain: bool,
     /// Seed of the opponent's choices [default: from the clock].
-    #[arg(long, value_parser = whole::<u64>(0..=u64::MAX))]
+    #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
     /// Serve a board to browsers instead; open the address that is printed.
     #[arg(long)]
@@ -127,7 +127,7 @@ pub struct UciArgs {
     #[arg(long, value_name = "PATH")]
     pub model: Option<String>,
     /// Threads that search together [default: one per core, at most 4].
-    #[arg(long, value_parser = whole::<usize>(1..=256))]
+    #[arg(long)]
     pub threads: Option<usize>,
     /// Device of the network.
     #[arg(long, default_value_t)]
@@ -181,7 +181,7 @@ pub struct OnlineArgs {
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(games_file))]
     pub save: Option<PathBuf>,
     /// Seed of the player's choices [default: from the clock].
-    #[arg(long, value_parser = whole::<u64>(0..=u64::MAX))]
+    #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
 }
 

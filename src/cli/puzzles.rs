@@ -7,7 +7,7 @@ use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::names::ruleset;
 
-use super::whole;
+use super::seed;
 
 /// Arguments of `puzzles`.
 #[derive(Debug, Args)]
@@ -47,7 +47,7 @@ pub struct SolveArgs {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub every: u32,
     /// Seed of the players' random choices.
-    #[arg(long, default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub seed: u64,
     /// Worker threads [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]

@@ -10,7 +10,7 @@ use hnefi_inference::DeviceList;
 use hnefi_run::config::BATCH_GAMES;
 use hnefi_run::store::{Location, RetryPolicy, StoreWatch};
 
-use super::whole;
+use super::{seed, whole};
 
 #[cfg(feature = "train")]
 /// Arguments of `train`.
@@ -169,7 +169,7 @@ pub struct WorkerArgs {
     #[arg(long)]
     pub stay: bool,
     /// Seed of all randomness of its games, unique among the workers of a run [default: random].
-    #[arg(long, value_parser = whole::<u64>(0..=u64::MAX))]
+    #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
     /// To measure store and trainer: no network, but even chances after this many milliseconds per batch. Spoils the
     /// run for training.
@@ -220,7 +220,7 @@ pub struct SelfplayArgs {
     #[arg(long, value_parser = whole::<u64>(1..=u64::MAX))]
     pub games: u64,
     /// Seed of all randomness.
-    #[arg(long, default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
+    #[arg(long, default_value_t = 1, value_parser = seed)]
     pub seed: u64,
     /// Playouts a move, instead of the config's.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=100_000))]
