@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Trains variants of a configuration at equal compute and measures them, as a table in Markdown and a plot.
 
-    scripts/ablate.py configs/ablations.toml --out runs/ablations            # everything the plan asks for
-    scripts/ablate.py configs/ablations.toml --out runs/ablations --only base,c_scale-0.3 --plot ablations.svg
+    scripts/ablate.py lab/ablations.toml --out runs/ablations            # everything the plan asks for
+    scripts/ablate.py lab/ablations.toml --out runs/ablations --only base,c_scale-0.3 --plot ablations.svg
 
 Runs and matches that exist are not made again, so the same command goes on after an interruption. A plot needs
 matplotlib (scripts/requirements.txt), all else Python's own library.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws Elo per side against the time that a run has trained, or against its training samples, from its own ladder.
 
-    scripts/plot_strength.py runs/first runs/second --zero alphabeta:3 --out docs/images/strength-copenhagen.svg
+    scripts/plot_strength.py runs/first runs/second --zero alphabeta:3 --out lab/strength-copenhagen.svg
 
 Several runs are one curve, each going on where the one before it ended (`hnefi train --from`). Every run must have met
 the player that is zero. Needs matplotlib (scripts/requirements.txt).
