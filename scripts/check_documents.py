@@ -73,7 +73,7 @@ SKIPPED = [
     (r"^pip install \./python", "builds; scripts/check-python-package.sh tests"),
     (r"build-site\.sh|http\.server", "builds, and serves without end; scripts/check-site.sh tests"),
     (r"their-engine|hnefatafl-text-protocol", "needs a program of others"),
-    (r"^scripts/(ablate|shipped_history)\.py", "trains for an hour; needs the history of the repository"),
+    (r"^scripts/ablate\.py", "trains for an hour"),
     (r"^scripts/(check_(memory\.sh|dependencies\.py)|fuzz\.sh)", "is a step of .ci/run of its own"),
     (r"^scripts/soak\.py", "takes an hour"),
     (r"^kubectl\b", "needs a cluster; scripts/check_kubernetes.py holds the manifests to schemas"),

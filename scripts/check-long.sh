@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Checks that take too long for every change: run by the forge at night, and by hand before an issue is done.
+#     scripts/check-long.sh                 # all of them
+#     scripts/check-long.sh STEP...         # these: threads memory fuzz packages arm64 container gpu buckets faults soak
+# A tool that is missing and cannot be installed fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+steps=("$@")
+[ ${#steps[@]} -gt 0 ] || steps=(threads memory fuzz packages arm64 container gpu buckets faults soak)
+for step in "${steps[@]}"; do
+    printf '\n== %s (%ds)\n' "$step" "$SECONDS"
+    case $step in
+    # Queues and searches on many threads, in many orders of their steps.
+    threads) cargo test --release --manifest-path interleavings/Cargo.toml --target-dir target ;;
+    # The kernels under AddressSanitizer and Miri.
+    memory) scripts/check_memory.sh ;;
+    fuzz) scripts/fuzz.sh --seconds 20 ;;
+    # The rules as a package of their own, built from what would be published.
+    packages) cargo package -p hnefi-engine --allow-dirty --target-dir target/packages ;;
+    # arm64 in an emulator, Windows and macOS by their types.
+    arm64) scripts/check-targets.sh --types && scripts/check-targets.sh ;;
+    # The very scripts of the workflow of releases.
+    container)
+        cargo build --release
+        rm -rf target/release-files
+        scripts/build-release.sh --binary target/release/hnefi
+        scripts/check-container.sh --archive target/release-files/hnefi-*.tar.gz
+        ;;
+    # A GPU build on Chromium's software driver.
+    gpu)
+        driver=/usr/lib/chromium/vk_swiftshader_icd.json
+        [ -f "$driver" ] || { echo "no $driver; expected Debian's chromium" && exit 1; }
+        VK_DRIVER_FILES=$driver LD_LIBRARY_PATH=/usr/lib/chromium XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/tmp} \
+            CUBECL_AUTOTUNE_LEVEL=minimal timeout 1800 cargo test --profile trial -p hnefi-train --features vulkan \
+            --test vulkan --target-dir target/vulkan -- --test-threads 1
+        ;;
+    buckets) scripts/check-buckets.sh ;;
+    faults) cargo test --release --test faults -- --ignored faults_ ;;
+    soak) scripts/soak.py ;;
+    *) echo "no step $step" >&2 && exit 2 ;;
+    esac
+done
