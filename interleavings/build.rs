@@ -10,8 +10,8 @@ const FILES: [(&str, &str, &[(&str, &str)]); 5] = [
         "../search/src/threads.rs",
         "threads",
         &[(
-            "use super::Search;\nuse super::leaf::Bud;\nuse super::playout::Walk;",
-            "use crate::tree::{Bud, Search, Walk};",
+            "use super::Search;\nuse super::leaf::LeafPosition;\nuse super::playout::Walk;",
+            "use crate::tree::{LeafPosition, Search, Walk};",
         )],
     ),
     (

@@ -111,18 +111,18 @@ impl Search {
     }
 
     /// Value and plies to the end of a leaf that is known.
-    pub(crate) fn transposition(&self, bud: &mut Bud) -> Option<(Wdl, f32)> {
-        (bud.at == Some(KNOWN)).then_some((Wdl::DRAW, 0.0))
+    pub(crate) fn transposition(&self, leaf_position: &mut LeafPosition) -> Option<(Wdl, f32)> {
+        (leaf_position.at == Some(KNOWN)).then_some((Wdl::DRAW, 0.0))
     }
 
-    pub(crate) fn attach(&mut self, leaf: usize, _: Wdl, _: f32, bud: &Bud) {
-        assert_eq!(bud.at, Some(leaf), "the value of another leaf");
+    pub(crate) fn attach(&mut self, leaf: usize, _: Wdl, _: f32, leaf_position: &LeafPosition) {
+        assert_eq!(leaf_position.at, Some(leaf), "the value of another leaf");
         self.changes(leaf, Leaf::Out, Leaf::Back);
     }
 
-    pub(crate) fn attach_evaluation(&mut self, leaf: usize, evaluation: &Evaluation, bud: &Bud) {
+    pub(crate) fn attach_evaluation(&mut self, leaf: usize, evaluation: &Evaluation, leaf_position: &LeafPosition) {
         assert_ne!(leaf, KNOWN, "it needs no evaluation");
-        self.attach(leaf, evaluation.wdl, evaluation.moves_left, bud);
+        self.attach(leaf, evaluation.wdl, evaluation.moves_left, leaf_position);
     }
 
     pub(crate) fn cancel(&mut self, leaf: usize) {
@@ -131,34 +131,34 @@ impl Search {
 }
 
 /// What a thread makes of its leaf.
-pub(crate) struct Bud {
+pub(crate) struct LeafPosition {
     root: Position,
     moves: Vec<Move>,
     at: Option<usize>,
 }
 
-impl Bud {
-    pub(crate) fn new(root: &Position) -> Bud {
+impl LeafPosition {
+    pub(crate) fn new(root: &Position) -> LeafPosition {
         let mut moves = MoveList::new();
         root.legal_moves(&mut moves);
-        Bud { root: root.clone(), moves: moves.to_vec(), at: None }
+        LeafPosition { root: root.clone(), moves: moves.to_vec(), at: None }
     }
 
     pub(crate) fn reset(&mut self, _: &Position) {
         self.at = None;
     }
 
-    pub(crate) fn shorten(&mut self, len: usize) {
+    pub(crate) fn undo_to(&mut self, len: usize) {
         assert_eq!(len, 0);
         self.at = None;
     }
 
-    pub(crate) fn follow(&mut self, path: &[usize]) {
+    pub(crate) fn make_moves(&mut self, path: &[usize]) {
         assert!(self.at.is_none() && path.len() == 1);
         self.at = path.first().copied();
     }
 
-    pub(crate) fn grow(&mut self, is_root: bool) -> Option<()> {
+    pub(crate) fn list_moves(&mut self, is_root: bool) -> Option<()> {
         assert!(!is_root);
         (self.at == Some(PROVEN)).then_some(())
     }

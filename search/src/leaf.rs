@@ -4,9 +4,9 @@ use hnefi_engine::{Move, MoveList, Position, Undo};
 use hnefi_inference::EvalRequest;
 
 use super::config::{RootKind, SearchConfig};
-use super::puct::temper;
+use super::puct::apply_temperature;
 use super::solver::Proven;
-use super::tree::{Edge, NodeId, generation_order, judge, line_up};
+use super::tree::{Edge, NodeId, edges_with_results, generation_order, order_edges};
 
 /// Names an outstanding leaf of one search. It is void once the leaf is expanded or cancelled or a new search begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ pub(super) struct Slot {
     /// The node at its end, once there is one.
     pub(super) node: Option<NodeId>,
     /// The position at its end, for whoever calls [`super::Search::select_leaf`].
-    pub(super) bud: Option<Box<Bud>>,
+    pub(super) position: Option<Box<LeafPosition>>,
     serial: u32,
     taken: bool,
 }
@@ -38,20 +38,26 @@ pub(super) struct Slot {
 /// The position at the end of a path and the edges that it will have. Everything here is computed without the tree, so
 /// that several threads can do so at once.
 #[derive(Clone)]
-pub(super) struct Bud {
+pub(super) struct LeafPosition {
     pub(super) position: Position,
     pub(super) moves: MoveList,
     pub(super) edges: Vec<Edge>,
     /// The moves made since the root.
     undos: Vec<Undo>,
-    /// Scratch memory of [`Bud::set_priors_of`].
+    /// Scratch memory of [`LeafPosition::set_priors_of`].
     sorted: Vec<Edge>,
 }
 
-impl Bud {
+impl LeafPosition {
     /// At the root.
-    pub(super) fn new(root: &Position) -> Bud {
-        Bud { position: root.clone(), moves: MoveList::new(), edges: Vec::new(), undos: Vec::new(), sorted: Vec::new() }
+    pub(super) fn new(root: &Position) -> LeafPosition {
+        LeafPosition {
+            position: root.clone(),
+            moves: MoveList::new(),
+            edges: Vec::new(),
+            undos: Vec::new(),
+            sorted: Vec::new(),
+        }
     }
 
     /// Goes to the root.
@@ -61,15 +67,15 @@ impl Bud {
     }
 
     /// Goes to the end of a path that shares its beginning with the present one: moves are only added at its end, or
-    /// taken from its end by [`Bud::shorten`].
-    pub(super) fn follow(&mut self, path: &[Step]) {
+    /// taken from its end by [`LeafPosition::undo_to`].
+    pub(super) fn make_moves(&mut self, path: &[Step]) {
         for step in &path[self.undos.len()..] {
             self.undos.push(self.position.play_unchecked(step.mv));
         }
     }
 
     /// Takes back moves until the path has `len` moves.
-    pub(super) fn shorten(&mut self, len: usize) {
+    pub(super) fn undo_to(&mut self, len: usize) {
         while self.undos.len() > len
             && let Some(undo) = self.undos.pop()
         {
@@ -79,9 +85,9 @@ impl Bud {
 
     /// Lists the moves of the position and tests each for an immediate end. Returns the position's result if that
     /// settles it; a root's result is known already.
-    pub(super) fn grow(&mut self, is_root: bool) -> Option<Proven> {
+    pub(super) fn list_moves(&mut self, is_root: bool) -> Option<Proven> {
         self.position.legal_moves(&mut self.moves);
-        judge(&self.position, &self.moves, &mut self.edges).filter(|_| !is_root)
+        edges_with_results(&self.position, &self.moves, &mut self.edges).filter(|_| !is_root)
     }
 
     /// Takes in the priors of the moves, in generation order, and orders the edges as the search wants them.
@@ -94,8 +100,8 @@ impl Bud {
             edge.prior = prior;
         }
         if config.root == RootKind::Puct {
-            temper(&mut self.edges, 1.0 / config.prior_temperature);
-            line_up(&mut self.edges);
+            apply_temperature(&mut self.edges, 1.0 / config.prior_temperature);
+            order_edges(&mut self.edges);
         }
     }
 
@@ -111,7 +117,7 @@ impl Bud {
         for (edge, known) in self.edges.iter_mut().zip(&self.sorted) {
             edge.prior = known.prior;
         }
-        line_up(&mut self.edges);
+        order_edges(&mut self.edges);
         true
     }
 
@@ -131,7 +137,7 @@ impl Leaves {
     /// Takes a slot with an empty path.
     pub(super) fn take(&mut self) -> LeafId {
         let index = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { path: Vec::new(), node: None, bud: None, serial: 0, taken: false });
+            self.slots.push(Slot { path: Vec::new(), node: None, position: None, serial: 0, taken: false });
             (self.slots.len() - 1) as u32
         });
         let slot = &mut self.slots[index as usize];

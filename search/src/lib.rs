@@ -13,6 +13,7 @@
 
 mod alphabeta;
 mod config;
+mod edge_arena;
 mod finish;
 mod gumbel;
 #[cfg(test)]
@@ -24,7 +25,6 @@ mod playout;
 mod puct;
 mod report;
 mod rng;
-mod runs;
 mod schedule;
 mod solver;
 mod squares;
@@ -126,7 +126,7 @@ impl Search {
         let mut moves = MoveList::new();
         position.legal_moves(&mut moves);
         assert!(!moves.is_empty(), "a search needs a legal move, and there is none in {}", position.fen());
-        self.tree.plant(root, &moves);
+        self.tree.set_root(root, &moves);
         self.noise.clear();
         if let (RootKind::Gumbel, Some(rng)) = (self.config.root, noise) {
             noise::gumbel(rng, moves.len(), &mut self.noise);

@@ -2,7 +2,7 @@
 
 use hnefi_inference::{EvalRequest, Evaluation, Wdl};
 
-use super::leaf::{Bud, LeafId, Step};
+use super::leaf::{LeafId, LeafPosition, Step};
 use super::tree::NodeId;
 use super::{Proven, RootKind, Search, gumbel, puct};
 
@@ -46,19 +46,19 @@ impl Search {
             };
             let Some(root) = &self.root else { return Selection::Finished };
             let slot = self.leaves.slot_mut(leaf);
-            let bud = slot.bud.get_or_insert_with(|| Box::new(Bud::new(root)));
+            let leaf_position = slot.position.get_or_insert_with(|| Box::new(LeafPosition::new(root)));
             match kept {
-                None => bud.reset(root),
-                Some(len) => bud.shorten(len),
+                None => leaf_position.reset(root),
+                Some(len) => leaf_position.undo_to(len),
             }
-            bud.follow(&slot.path);
-            let Some(proven) = bud.grow(slot.path.is_empty()) else {
-                let known = self.tree.transposition(bud);
+            leaf_position.make_moves(&slot.path);
+            let Some(proven) = leaf_position.list_moves(slot.path.is_empty()) else {
+                let known = self.tree.transposition(leaf_position);
                 self.reserve(leaf);
                 let Some((wdl, moves_left)) = known else { return Selection::Leaf(leaf) };
-                let bud = self.take_bud(leaf);
-                self.attach(leaf, wdl, moves_left, &bud);
-                self.leaves.slot_mut(leaf).bud = Some(bud);
+                let leaf_position = self.take_position(leaf);
+                self.attach(leaf, wdl, moves_left, &leaf_position);
+                self.leaves.slot_mut(leaf).position = Some(leaf_position);
                 return Selection::Settled;
             };
             let Some((resumed, len)) = self.resume(leaf, proven) else { return Selection::Finished };
@@ -151,7 +151,7 @@ impl Search {
             let edge = &mut self.tree.edges_mut(step.node)[usize::from(step.edge)];
             if edge.child.is_none() {
                 edge.child = Some(id);
-                self.tree.line_up_next(step.node);
+                self.tree.order_next_edge(step.node);
             }
         }
         for step in &slot.path {
@@ -191,8 +191,8 @@ impl Search {
         let slot = self.leaves.slot_mut(leaf);
         while let Some(step) = slot.path.pop() {
             self.tree.edges_mut(step.node)[step.edge as usize].proven = Some(proven.for_move_before());
-            self.tree.line_up_next(step.node);
-            match self.tree.settle(step.node) {
+            self.tree.order_next_edge(step.node);
+            match self.tree.prove_node(step.node) {
                 Some(decided) => proven = decided,
                 None => {
                     self.tree.refresh(step.node);
@@ -227,7 +227,7 @@ impl Search {
     /// When the leaf is not outstanding.
     pub fn request(&self, leaf: LeafId) -> EvalRequest<'_> {
         let slot = self.leaves.outstanding_slot(leaf);
-        slot.bud.as_ref().expect("select_leaf made it").request()
+        slot.position.as_ref().expect("select_leaf made it").request()
     }
 
     /// Expands an outstanding leaf with its evaluation, from the view of the side to move, and with one prior for each
@@ -237,30 +237,31 @@ impl Search {
     /// When the leaf is not outstanding or the number of priors is not the number of its moves.
     pub fn expand(&mut self, leaf: LeafId, evaluation: &Evaluation, priors: &[f32]) {
         self.leaves.outstanding_slot(leaf);
-        let mut bud = self.take_bud(leaf);
-        bud.set_priors(priors, &self.config);
-        self.attach_evaluation(leaf, evaluation, &bud);
-        self.leaves.slot_mut(leaf).bud = Some(bud);
+        let mut leaf_position = self.take_position(leaf);
+        leaf_position.set_priors(priors, &self.config);
+        self.attach_evaluation(leaf, evaluation, &leaf_position);
+        self.leaves.slot_mut(leaf).position = Some(leaf_position);
     }
 
     /// The position that [`Search::select_leaf`] made, which the caller puts back.
-    fn take_bud(&mut self, leaf: LeafId) -> Box<Bud> {
-        self.leaves.slot_mut(leaf).bud.take().expect("select_leaf made it")
+    fn take_position(&mut self, leaf: LeafId) -> Box<LeafPosition> {
+        self.leaves.slot_mut(leaf).position.take().expect("select_leaf made it")
     }
 
-    /// As [`Search::expand`], with the edges of `bud`, which have their priors.
-    pub(super) fn attach_evaluation(&mut self, leaf: LeafId, evaluation: &Evaluation, bud: &Bud) {
+    /// As [`Search::expand`], with the edges of `leaf_position`, which have their priors.
+    pub(super) fn attach_evaluation(&mut self, leaf: LeafId, evaluation: &Evaluation, leaf_position: &LeafPosition) {
         self.evaluations += 1;
-        self.attach(leaf, evaluation.wdl, evaluation.moves_left, bud);
+        self.attach(leaf, evaluation.wdl, evaluation.moves_left, leaf_position);
     }
 
     /// As [`super::tree::Tree::transposition`].
-    pub(super) fn transposition(&self, bud: &mut Bud) -> Option<(Wdl, f32)> {
-        self.tree.transposition(bud)
+    pub(super) fn transposition(&self, leaf_position: &mut LeafPosition) -> Option<(Wdl, f32)> {
+        self.tree.transposition(leaf_position)
     }
 
-    /// Expands an outstanding leaf with the value of its position and the edges of `bud`; then backs up the playout.
-    pub(super) fn attach(&mut self, leaf: LeafId, wdl: Wdl, moves_left: f32, bud: &Bud) {
+    /// Expands an outstanding leaf with the value of its position and the edges of `leaf_position`; then backs up the
+    /// playout.
+    pub(super) fn attach(&mut self, leaf: LeafId, wdl: Wdl, moves_left: f32, leaf_position: &LeafPosition) {
         let id = self.end_wait(leaf);
         let node = self.tree.node_mut(id);
         node.visits = 1;
@@ -268,12 +269,12 @@ impl Search {
         node.value = wdl;
         node.moves_left = moves_left;
         node.raw_moves_left = moves_left;
-        self.tree.make_known(id, bud.position.hash());
+        self.tree.index_position(id, leaf_position.position.hash());
         if id == NodeId::ROOT {
             // The root has had its edges from the beginning, because a report shows them.
-            self.tree.edges_mut(id).copy_from_slice(&bud.edges);
+            self.tree.edges_mut(id).copy_from_slice(&leaf_position.edges);
         } else {
-            self.tree.attach(id, &bud.edges);
+            self.tree.attach(id, &leaf_position.edges);
             self.count_playout(leaf);
         }
         self.leaves.give_back(leaf);

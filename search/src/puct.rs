@@ -21,7 +21,9 @@ pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId) -> Option<u
             Some(value) => value.score() * visits.max(1.0) / (visits.max(1.0) + virtual_visits),
             None => first_play,
         };
-        let sum = score + haste(config, tree, id, edge) + exploration * edge.prior / (1.0 + visits + virtual_visits);
+        let sum = score
+            + moves_left_bonus(config, tree, id, edge)
+            + exploration * edge.prior / (1.0 + visits + virtual_visits);
         if best.is_none_or(|(_, best)| sum > best) {
             best = Some((index, sum));
         }
@@ -31,7 +33,7 @@ pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId) -> Option<u
 
 /// Bonus for the length of the game, as Leela Chess Zero's moves-left utility: positive for a winning move that ends
 /// the game sooner than the position's mean, and for a losing move that ends it later.
-fn haste(config: &SearchConfig, tree: &Tree, id: NodeId, edge: &Edge) -> f32 {
+fn moves_left_bonus(config: &SearchConfig, tree: &Tree, id: NodeId, edge: &Edge) -> f32 {
     if config.moves_left_weight == 0.0 {
         return 0.0;
     }
@@ -41,7 +43,7 @@ fn haste(config: &SearchConfig, tree: &Tree, id: NodeId, edge: &Edge) -> f32 {
 }
 
 /// Raises priors to `power` and normalises them. The search uses the power 1 / prior_temperature.
-pub(super) fn temper(edges: &mut [Edge], power: f32) {
+pub(super) fn apply_temperature(edges: &mut [Edge], power: f32) {
     if power == 1.0 {
         return;
     }
@@ -93,7 +95,7 @@ mod tests {
         // Ten plies sooner at a lead of a half: 0.06 * 10/20 * 0.5. Twenty or more later, losing: 0.06 * -1 * -0.5.
         // Nothing is known of the third, and the fourth wins at once: 0.06 * 1 * 1.
         for (edge, expected) in edges.iter().zip([0.015, 0.03, 0.0, 0.06]) {
-            assert!((haste(&config, &tree, NodeId::ROOT, edge) - expected).abs() < 1e-6, "{edge:?}");
+            assert!((moves_left_bonus(&config, &tree, NodeId::ROOT, edge) - expected).abs() < 1e-6, "{edge:?}");
         }
     }
 
@@ -102,12 +104,12 @@ mod tests {
         let given = [0.64, 0.32, 0.04];
         let mut tree = Tree::by_hand(Wdl::DRAW, &given.map(|prior| (prior, 0, None, None)));
         let edges = tree.edges_mut(NodeId::ROOT);
-        temper(edges, 0.5);
+        apply_temperature(edges, 0.5);
         // Roots 0.8, 0.565685 and 0.2 of sum 1.565685.
         for (edge, expected) in edges.iter().zip([0.510_958, 0.361_302, 0.127_740]) {
             assert!((edge.prior - expected).abs() < 1e-5, "{edges:?}");
         }
-        temper(edges, 2.0);
+        apply_temperature(edges, 2.0);
         for (edge, expected) in edges.iter().zip(given) {
             assert!((edge.prior - expected).abs() < 1e-5, "{edges:?}");
         }

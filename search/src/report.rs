@@ -88,7 +88,7 @@ impl Search {
             // The search has ordered them.
             network.sort_unstable_by_key(|edge| generation_order(edge.mv));
             policy_target.sort_unstable_by_key(|&(mv, _)| generation_order(mv));
-            puct::temper(&mut network, self.config.prior_temperature);
+            puct::apply_temperature(&mut network, self.config.prior_temperature);
         }
         let moves = network.iter().map(|edge| {
             let wdl = self.tree.edge_value(edge);

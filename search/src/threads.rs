@@ -2,7 +2,7 @@
 //!
 //! One lock protects the tree. It is held while a thread walks down by the tree alone, and while it attaches a node's
 //! edges and backs up. Making the moves of the path, listing the leaf's moves, testing them for an immediate end,
-//! evaluating and ordering them happens without the lock ([`Bud`]). Outstanding leaves count as lost visits
+//! evaluating and ordering them happens without the lock ([`LeafPosition`]). Outstanding leaves count as lost visits
 //! (`virtual_loss`), so the threads take different paths. On one thread the search equals [`super::run_to_end`].
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use hnefi_inference::{EvalError, Evaluations, Evaluator};
 
 use super::Search;
-use super::leaf::Bud;
+use super::leaf::LeafPosition;
 use super::playout::Walk;
 
 /// Longest wait of a blocked thread before it tries again.
@@ -155,7 +155,7 @@ impl<'a> Searching<'a> {
         let Some(root) = search.root.clone() else { return Ok(()) };
         let config = search.config.clone();
         // The thread's own: what is computed here needs no lock.
-        let (mut bud, mut path, mut scratch) = (Bud::new(&root), Vec::new(), Evaluations::new());
+        let (mut leaf_position, mut path, mut scratch) = (LeafPosition::new(&root), Vec::new(), Evaluations::new());
         // A walk that goes on from a position above one that turned out to be proven, and the length of its path there.
         let mut resumed = None;
         while !self.is_stopped() || resumed.is_some() {
@@ -180,15 +180,15 @@ impl<'a> Searching<'a> {
             path.extend_from_slice(search.path(leaf));
             drop(search);
             match kept {
-                None => bud.reset(&root),
-                Some(len) => bud.shorten(len),
+                None => leaf_position.reset(&root),
+                Some(len) => leaf_position.undo_to(len),
             }
-            bud.follow(&path);
-            let proven = bud.grow(path.is_empty());
+            leaf_position.make_moves(&path);
+            let proven = leaf_position.list_moves(path.is_empty());
             if proven.is_none() {
                 search = self.enter();
-                if let Some((wdl, moves_left)) = search.transposition(&mut bud) {
-                    search.attach(leaf, wdl, moves_left, &bud);
+                if let Some((wdl, moves_left)) = search.transposition(&mut leaf_position) {
+                    search.attach(leaf, wdl, moves_left, &leaf_position);
                     self.tell_waiting();
                     continue;
                 }
@@ -196,10 +196,10 @@ impl<'a> Searching<'a> {
             }
             let answer = match proven {
                 Some(_) => Ok(()),
-                None => evaluator.evaluate(&[bud.request()], &mut scratch),
+                None => evaluator.evaluate(&[leaf_position.request()], &mut scratch),
             };
             if proven.is_none() && answer.is_ok() {
-                bud.set_priors(scratch.priors(0), &config);
+                leaf_position.set_priors(scratch.priors(0), &config);
             }
             search = self.enter();
             match (proven, &answer) {
@@ -207,7 +207,7 @@ impl<'a> Searching<'a> {
                     search.release(leaf);
                     resumed = search.resume(leaf, proven);
                 }
-                (None, Ok(())) => search.attach_evaluation(leaf, scratch.get(0), &bud),
+                (None, Ok(())) => search.attach_evaluation(leaf, scratch.get(0), &leaf_position),
                 (None, Err(_)) => {
                     search.cancel(leaf);
                     self.stop();

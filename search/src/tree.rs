@@ -18,8 +18,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_inference::Wdl;
 
-use super::leaf::Bud;
-use super::runs::{RunStart, Runs};
+use super::edge_arena::{EdgeArena, EdgeOffset};
+use super::leaf::LeafPosition;
 use super::solver::{Proven, ProvenResult, prove};
 
 /// Index of a node.
@@ -75,7 +75,7 @@ impl Edge {
 /// A position; values are from the view of the side to move.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    first_edge: RunStart,
+    first_edge: EdgeOffset,
     edge_count: u16,
     /// Outstanding leaves at or below this node.
     pub(super) pending: u16,
@@ -109,7 +109,7 @@ impl Node {
 
 /// Makes the edges of a position, whose legal moves are `moves`: every move is tested for an immediate end, up to the
 /// first that wins. Returns the position's result (from the view of its side to move) if the immediate ends prove it.
-pub(super) fn judge(position: &Position, moves: &[Move], edges: &mut Vec<Edge>) -> Option<Proven> {
+pub(super) fn edges_with_results(position: &Position, moves: &[Move], edges: &mut Vec<Edge>) -> Option<Proven> {
     let mover = position.side_to_move();
     edges.clear();
     for &mv in moves {
@@ -123,7 +123,7 @@ pub(super) fn judge(position: &Position, moves: &[Move], edges: &mut Vec<Edge>) 
 }
 
 /// Orders the edges of a newly evaluated node: proven moves, then the one with the highest prior.
-pub(super) fn line_up(edges: &mut [Edge]) {
+pub(super) fn order_edges(edges: &mut [Edge]) {
     let mut touched = 0;
     for index in 0..edges.len() {
         if edges[index].is_touched() {
@@ -131,11 +131,11 @@ pub(super) fn line_up(edges: &mut [Edge]) {
             touched += 1;
         }
     }
-    line_up_next(edges);
+    order_next_edge(edges);
 }
 
 /// Moves the untouched edge with the highest prior behind the touched edges.
-fn line_up_next(edges: &mut [Edge]) {
+fn order_next_edge(edges: &mut [Edge]) {
     let Some(place) = edges.iter().position(|edge| !edge.is_touched()) else { return };
     let next = (place + 1..edges.len()).fold(place, |best, at| match edges[at].prior > edges[best].prior {
         true => at,
@@ -166,7 +166,7 @@ impl Hasher for AlreadyHashed {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    edges: Runs<Edge>,
+    edges: EdgeArena<Edge>,
     /// The first evaluated node of each board and side to move, where moves are ordered.
     first: HashMap<u64, NodeId, BuildHasherDefault<AlreadyHashed>>,
     /// Whether moves are ordered by prior.
@@ -219,9 +219,9 @@ impl Tree {
     }
 
     /// Moves the untouched move with the highest prior behind the touched moves, where the moves are ordered.
-    pub(super) fn line_up_next(&mut self, id: NodeId) {
+    pub(super) fn order_next_edge(&mut self, id: NodeId) {
         if self.is_lined_up(id) {
-            line_up_next(self.edges_mut(id));
+            order_next_edge(self.edges_mut(id));
         }
     }
 
@@ -232,7 +232,7 @@ impl Tree {
 
     /// Makes `position` the root of an empty tree. Every move is tested for an immediate end and kept, so that a report
     /// shows all winning moves.
-    pub(super) fn plant(&mut self, position: &Position, moves: &MoveList) {
+    pub(super) fn set_root(&mut self, position: &Position, moves: &MoveList) {
         self.clear();
         let mover = position.side_to_move();
         let edges = moves.iter().map(|&mv| {
@@ -242,24 +242,25 @@ impl Tree {
         let edges: Vec<Edge> = edges.collect();
         let root = self.add();
         self.attach(root, &edges);
-        self.settle(root);
+        self.prove_node(root);
     }
 
     /// Makes an evaluated node known as a node of this board and side to move.
-    pub(super) fn make_known(&mut self, id: NodeId, hash: u64) {
+    pub(super) fn index_position(&mut self, id: NodeId, hash: u64) {
         self.node_mut(id).hash = hash;
         if self.by_prior {
             self.first.entry(hash).or_insert(id);
         }
     }
 
-    /// Value and plies to the end of a position that another order of moves has reached before; `bud` gets its priors.
-    /// They are means over the subtree there, so they are worth more than the network's opinion of one position. Last
-    /// move and clocks may differ. The history that legality and the end of the game depend on is the bud's own.
-    pub(super) fn transposition(&self, bud: &mut Bud) -> Option<(Wdl, f32)> {
-        let &id = self.first.get(&bud.position.hash())?;
+    /// Value and plies to the end of a position that another order of moves has reached before; `leaf_position` gets
+    /// its priors. They are means over the subtree there, so they are worth more than the network's opinion of one
+    /// position. Last move and clocks may differ. The history that legality and the end of the game depend on is the
+    /// leaf position's own.
+    pub(super) fn transposition(&self, leaf_position: &mut LeafPosition) -> Option<(Wdl, f32)> {
+        let &id = self.first.get(&leaf_position.position.hash())?;
         let known = self.node(id);
-        bud.set_priors_of(self.edges(id)).then_some((known.value, known.moves_left))
+        leaf_position.set_priors_of(self.edges(id)).then_some((known.value, known.moves_left))
     }
 
     /// Gives a node its edges.
@@ -352,7 +353,7 @@ impl Tree {
     }
 
     /// Proves a node from the proven results of its moves, if they suffice, and returns the result.
-    pub(super) fn settle(&mut self, id: NodeId) -> Option<Proven> {
+    pub(super) fn prove_node(&mut self, id: NodeId) -> Option<Proven> {
         let proven = prove(self.edges(id).iter().map(|edge| edge.proven));
         if let Some(proven) = proven {
             let node = self.node_mut(id);
@@ -372,7 +373,7 @@ impl Tree {
         while next < kept.nodes.len() {
             let node = kept.nodes[next];
             if node.is_evaluated() {
-                kept.make_known(NodeId::new(next), node.hash);
+                kept.index_position(NodeId::new(next), node.hash);
             }
             let count = usize::from(node.edge_count);
             let first_edge = kept.edges.begin(count);
@@ -449,6 +450,6 @@ mod tests {
         tree.refresh(NodeId::ROOT);
         // win (0.5 + 2 * 0.25 + 0) / 4, draw (0.25 + 2 * 0.5 + 1) / 4, loss (0.25 + 2 * 0.25 + 0) / 4
         assert_eq!(tree.node(NodeId::ROOT).value, wdl(0.25, 0.5625, 0.1875));
-        assert_eq!(tree.settle(NodeId::ROOT), None);
+        assert_eq!(tree.prove_node(NodeId::ROOT), None);
     }
 }

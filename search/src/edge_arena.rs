@@ -4,9 +4,9 @@
 /// Items per block, which is also the longest run.
 const BLOCK: usize = 1 << 14;
 
-/// Runs of items, each contiguous in memory, in blocks that are kept and reused.
+/// Runs of items, such as the edges of a node, each contiguous in memory, in blocks that are kept and reused.
 #[derive(Clone, Debug)]
-pub(super) struct Runs<T> {
+pub(super) struct EdgeArena<T> {
     /// The last block in use is at `open`; the blocks behind it are empty.
     blocks: Vec<Vec<T>>,
     open: usize,
@@ -14,9 +14,9 @@ pub(super) struct Runs<T> {
 
 /// Where a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RunStart(u32);
+pub(super) struct EdgeOffset(u32);
 
-impl RunStart {
+impl EdgeOffset {
     fn block(self) -> usize {
         self.0 as usize / BLOCK
     }
@@ -26,13 +26,13 @@ impl RunStart {
     }
 }
 
-impl<T> Default for Runs<T> {
+impl<T> Default for EdgeArena<T> {
     fn default() -> Self {
-        Runs { blocks: vec![Vec::new()], open: 0 }
+        EdgeArena { blocks: vec![Vec::new()], open: 0 }
     }
 }
 
-impl<T: Copy> Runs<T> {
+impl<T: Copy> EdgeArena<T> {
     /// Removes all runs and keeps their memory.
     pub(super) fn clear(&mut self) {
         self.blocks[..=self.open].iter_mut().for_each(Vec::clear);
@@ -43,7 +43,7 @@ impl<T: Copy> Runs<T> {
     ///
     /// # Panics
     /// When `most` is more than a block holds.
-    pub(super) fn begin(&mut self, most: usize) -> RunStart {
+    pub(super) fn begin(&mut self, most: usize) -> EdgeOffset {
         assert!(most <= BLOCK, "{most} items in a run; expected at most {BLOCK}");
         if self.blocks[self.open].len() + most > BLOCK {
             self.open += 1;
@@ -52,7 +52,7 @@ impl<T: Copy> Runs<T> {
             }
         }
         let start = self.open * BLOCK + self.blocks[self.open].len();
-        RunStart(u32::try_from(start).expect("8 million nodes of 480 moves stay below 2^32 edges"))
+        EdgeOffset(u32::try_from(start).expect("8 million nodes of 480 moves stay below 2^32 edges"))
     }
 
     /// Adds items to the newest run, within its `most` items.
@@ -61,12 +61,12 @@ impl<T: Copy> Runs<T> {
     }
 
     /// A run by its start and length.
-    pub(super) fn get(&self, start: RunStart, len: usize) -> &[T] {
+    pub(super) fn get(&self, start: EdgeOffset, len: usize) -> &[T] {
         &self.blocks[start.block()][start.offset()..][..len]
     }
 
     /// A run by its start and length.
-    pub(super) fn get_mut(&mut self, start: RunStart, len: usize) -> &mut [T] {
+    pub(super) fn get_mut(&mut self, start: EdgeOffset, len: usize) -> &mut [T] {
         &mut self.blocks[start.block()][start.offset()..][..len]
     }
 }
@@ -77,23 +77,23 @@ mod tests {
 
     #[test]
     fn runs_stay_where_they_are_and_whole() {
-        let mut runs = Runs::default();
+        let mut arena = EdgeArena::default();
         let lens = [1, 480, 7, 0, BLOCK, 100, BLOCK - 100, 3];
         for round in 0..2_usize {
             let mut starts = Vec::new();
             for (number, &len) in lens.iter().enumerate() {
-                let start = runs.begin(len);
+                let start = arena.begin(len);
                 let items: Vec<usize> = (0..len).map(|item| round + 1000 * number + item).collect();
-                runs.extend(&items);
+                arena.extend(&items);
                 starts.push((start, len));
             }
             for (number, &(start, len)) in starts.iter().enumerate() {
                 let expected: Vec<usize> = (0..len).map(|item| round + 1000 * number + item).collect();
-                assert_eq!(runs.get(start, len), expected, "run {number} of round {round}");
-                assert_eq!(runs.get_mut(start, len), expected);
+                assert_eq!(arena.get(start, len), expected, "run {number} of round {round}");
+                assert_eq!(arena.get_mut(start, len), expected);
             }
-            assert_eq!(runs.blocks.len(), 4, "memory is used again");
-            runs.clear();
+            assert_eq!(arena.blocks.len(), 4, "memory is used again");
+            arena.clear();
         }
     }
 }
