@@ -102,6 +102,21 @@ Examples:
   hnefi puzzles solve model:brandubh,playouts=64 alphabeta:2 --rules brandubh
   hnefi puzzles find runs/quick --out puzzles.jsonl";
 
+pub const PUZZLES_SOLVE: &str = "\
+Examples:
+  hnefi puzzles solve model:brandubh,playouts=64 alphabeta:2 --rules brandubh
+  hnefi puzzles solve model:copenhagen,time=0.1 --every 10 --json";
+
+pub const PUZZLES_FIND: &str = "\
+Examples:
+  hnefi puzzles find runs/quick --out puzzles.jsonl
+  hnefi puzzles find games.hgames --longest 7 --answers 2 --out hard.jsonl";
+
+pub const PUZZLES_CHECK: &str = "\
+Examples:
+  hnefi puzzles check                          # the shipped puzzles
+  hnefi puzzles check puzzles.jsonl";
+
 pub const EXPORT_NET: &str = "\
 Examples:
   hnefi export-net brandubh --onnx brandubh.onnx

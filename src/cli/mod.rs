@@ -4,6 +4,7 @@ mod data;
 #[cfg(all(test, feature = "train"))]
 mod documents;
 mod examples;
+mod help;
 mod measuring;
 mod playing;
 mod puzzles;
@@ -42,7 +43,7 @@ pub struct Cli {
 impl Cli {
     /// The arguments of this process. Wrong ones end it.
     pub fn of_this_process() -> Cli {
-        let matches = with_negative_numbers(Cli::command()).get_matches();
+        let matches = with_negative_numbers(help::grouped(Cli::command())).get_matches();
         Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
@@ -191,16 +192,22 @@ mod tests {
     #[test]
     fn every_command_has_examples_that_can_be_said() {
         Cli::command().debug_assert();
-        for command in Cli::command().get_subcommands() {
-            let name = command.get_name();
+        every_command_below(&Cli::command(), "hnefi");
+    }
+
+    /// Checks the examples of all commands below one, which is called by `path`.
+    fn every_command_below(command: &clap::Command, path: &str) {
+        for command in command.get_subcommands() {
+            let name = &format!("{path} {}", command.get_name());
             let help = command.get_after_help().unwrap_or_else(|| panic!("{name} has no examples")).to_string();
             let examples: Vec<&str> = help.lines().skip(1).map(str::trim).collect();
             assert!(help.starts_with("Examples:\n") && !examples.is_empty(), "{name}: {help}");
             for example in examples {
-                assert!(example.starts_with(&format!("hnefi {name}")), "{name}: {example}");
+                assert!(example.starts_with(name.as_str()), "{name}: {example}");
                 parse(example).unwrap_or_else(|error| panic!("{example}: {error}"));
                 assert!(example.chars().count() <= 77, "{example}: too long for 80 columns");
             }
+            every_command_below(command, name);
         }
     }
 }
