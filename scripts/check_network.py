@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import onnx
 import onnxruntime
-from numpy_network import Network, compare
+from numpy_network import compare
 
 TOLERANCE = 1e-4
 BOARDS = ("7x7", "9x9", "11x11")
@@ -41,6 +41,6 @@ for name in sys.argv[2:]:
                 greatest = max(greatest, float(np.abs(found - expected).max()))
     assert greatest < TOLERANCE, f"{name}: ONNX Runtime differs by {greatest}"
 
-    difference = compare(Network(folder / name), reference)
+    difference = compare(folder / name, reference)
     assert difference < TOLERANCE, f"{name}: NumPy differs by {difference}"
     print(f"onnxruntime and numpy: {name} agrees on three boards to {greatest:.1e} and {difference:.1e}")

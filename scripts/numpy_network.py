@@ -2,9 +2,9 @@
 
 Usage: numpy_network.py CHECKPOINT REFERENCE.npz
 
-compares this network with the outputs that `hnefi export-net CHECKPOINT --reference REFERENCE.npz` wrote. Needs numpy
-alone.
-docs/NETWORK.md describes tensors, inputs and outputs. It is written to be read and takes its time.
+compares this network with the outputs that `hnefi export-net CHECKPOINT --reference REFERENCE.npz` wrote. The reference
+lists the steps of the network, too (`models/inference/src/graph.rs`), and this computes one after the other. Needs
+numpy alone. docs/NETWORK.md describes tensors, inputs and outputs. It is written to be read and takes its time.
 """
 
 import json
@@ -30,8 +30,26 @@ def read_safetensors(path):
     return tensors
 
 
-def relu(x):
-    return np.maximum(x, 0)
+def per_square(x, board):
+    """A vector [B, C] as one that is the same on every square, [B, C, 1, 1]."""
+    return x[:, :, None, None] if board and x.ndim == 2 else x
+
+
+def convolution(x, weight, bias):
+    """A convolution that keeps the board's size."""
+    border = weight.shape[2] // 2
+    padded = np.pad(x, ((0, 0), (0, 0), (border, border), (border, border)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, weight.shape[2:], axis=(2, 3))
+    y = np.einsum("bcijhw,ochw->boij", windows, weight, optimize=True)
+    return y if bias is None else y + bias[:, None, None]
+
+
+def conv_norm(x, tensors, name):
+    """A 3x3 convolution and its batch normalisation."""
+    gamma, beta, mean, var = (
+        tensors[f"{name}.norm.{part}"][:, None, None] for part in ("gamma", "beta", "running_mean", "running_var")
+    )
+    return (convolution(x, tensors[f"{name}.conv.weight"], None) - mean) / np.sqrt(var + EPSILON) * gamma + beta
 
 
 def pool(x):
@@ -40,85 +58,69 @@ def pool(x):
     return np.concatenate([mean, mean * (x.shape[3] - 9) / 2, x.max(axis=(2, 3))], axis=1)
 
 
-def destinations(hidden, keys):
-    """The products of `hidden` at each move's origin and `keys` at its destination: [B, H, N, N] to [B, 40, N, N]."""
+def destinations(origins, keys):
+    """The products of `origins` where each move begins and `keys` where it ends: [B, H, N, N] to [B, 40, N, N]."""
     side = keys.shape[2]
     keys = np.pad(keys, ((0, 0), (0, 0), (10, 10), (10, 10)))
     planes = []
     for ranks, files in ((1, 0), (0, 1), (-1, 0), (0, -1)):
         for distance in range(1, 11):
             rank, file = 10 + distance * ranks, 10 + distance * files
-            planes.append((hidden * keys[:, :, rank : rank + side, file : file + side]).sum(axis=1))
+            planes.append((origins * keys[:, :, rank : rank + side, file : file + side]).sum(axis=1))
     return np.stack(planes, axis=1)
 
 
 class Network:
-    """`Network(folder)(planes, globals)` gives policy, wdl, moves_left and occupancy by name."""
+    """`Network(folder, graph)(planes, globals)` gives policy, wdl, moves_left and occupancy by name."""
 
-    def __init__(self, checkpoint):
-        folder = pathlib.Path(checkpoint)
-        self.card = json.loads((folder / "card.json").read_text())
-        self.tensors = read_safetensors(folder / "model.safetensors")
+    def __init__(self, checkpoint, graph):
+        self.tensors = read_safetensors(pathlib.Path(checkpoint) / "model.safetensors")
+        self.graph = graph
 
-    def convolution(self, name, x):
-        """A convolution that keeps the board's size, with its bias if it has one."""
-        weight = self.tensors[name + ".weight"]
-        border = weight.shape[2] // 2
-        padded = np.pad(x, ((0, 0), (0, 0), (border, border), (border, border)))
-        windows = np.lib.stride_tricks.sliding_window_view(padded, weight.shape[2:], axis=(2, 3))
-        y = np.einsum("bcijhw,ochw->boij", windows, weight, optimize=True)
-        bias = self.tensors.get(name + ".bias")
-        return y if bias is None else y + bias[:, None, None]
-
-    def conv_norm(self, name, x):
-        gamma, beta, mean, var = (
-            self.tensors[f"{name}.norm.{part}"][:, None, None]
-            for part in ("gamma", "beta", "running_mean", "running_var")
-        )
-        return (self.convolution(name + ".conv", x) - mean) / np.sqrt(var + EPSILON) * gamma + beta
-
-    def linear(self, name, x):
-        y = x @ self.tensors[name + ".weight"]
-        bias = self.tensors.get(name + ".bias")
-        return y if bias is None else y + bias
-
-    def block(self, name, x):
-        y = relu(self.conv_norm(name + ".first", x))
-        total = self.conv_norm(name + ".second", y) + x
-        if name + ".pool.weight" in self.tensors:
-            total = total + self.linear(name + ".pool", pool(y))[:, :, None, None]
-        return relu(total)
-
-    def heads(self, role, x):
-        bias = self.linear(role + ".policy_pool", pool(x))[:, :, None, None]
-        hidden = relu(self.convolution(role + ".policy_conv", x) + bias)
-        policy = self.convolution(role + ".policy_out", hidden)
-        if role + ".policy_destination.weight" in self.tensors:
-            policy = policy + destinations(hidden, self.convolution(role + ".policy_destination", x))
-        value = pool(relu(self.convolution(role + ".value_conv", x)))
-        return policy, self.linear(role + ".value_out", relu(self.linear(role + ".value_hidden", value)))
+    def step(self, step, inputs, planes, globals_):
+        """The value of one step."""
+        name, kind = step["name"], step["op"]["kind"]
+        weight, bias = self.tensors.get(f"{name}.weight"), self.tensors.get(f"{name}.bias")
+        match kind:
+            case "planes":
+                return planes
+            case "globals":
+                return globals_
+            case "conv_norm":
+                return conv_norm(inputs[0], self.tensors, name)
+            case "pointwise":
+                return convolution(inputs[0], weight, bias)
+            case "linear":
+                return inputs[0] @ weight + (0 if bias is None else bias)
+            case "relu":
+                return np.maximum(inputs[0], 0)
+            case "add":
+                return sum(per_square(x, inputs[0].ndim == 4) for x in inputs)
+            case "pool":
+                return pool(inputs[0])
+            case "by_role":
+                attacking = inputs[0][:, :1] == 1
+                return np.where(per_square(attacking, inputs[1].ndim == 4), inputs[1], inputs[2])
+            case "destinations":
+                return destinations(*inputs)
+        raise ValueError(f"{name}: unknown step {kind}")
 
     def __call__(self, planes, globals_):
-        bias = self.linear("globals", globals_)[:, :, None, None]
-        x = relu(self.conv_norm("stem", planes) + bias)
-        for index in range(self.card["network"]["blocks"]):
-            x = self.block(f"blocks.{index}", x)
-        policy, value = self.heads("roles.0", x)
-        if self.card["network"]["role_heads"]:
-            other_policy, other_value = self.heads("roles.1", x)
-            attacking = globals_[:, 0] == 1
-            policy = np.where(attacking[:, None, None, None], policy, other_policy)
-            value = np.where(attacking[:, None], value, other_value)
+        values = []
+        for step in self.graph["steps"]:
+            values.append(self.step(step, [values[at] for at in step["inputs"]], planes, globals_))
+        value = values[self.graph["value"]]
         return {
-            "policy": policy,
+            "policy": values[self.graph["policy"]],
             "wdl": value[:, :3],
             "moves_left": value[:, 3:],
-            "occupancy": self.convolution("occupancy", x),
+            "occupancy": values[self.graph["occupancy"]],
         }
 
 
-def compare(network, reference):
+def compare(checkpoint, reference):
     """The greatest difference from the reference outputs, over all boards."""
+    network = Network(checkpoint, json.loads(reference["graph"].tobytes()))
     greatest = 0.0
     for board in ("7x7", "9x9", "11x11"):
         for name, found in network(reference[f"planes_{board}"], reference[f"globals_{board}"]).items():
@@ -129,6 +131,6 @@ def compare(network, reference):
 
 
 if __name__ == "__main__":
-    difference = compare(Network(sys.argv[1]), np.load(sys.argv[2]))
+    difference = compare(sys.argv[1], np.load(sys.argv[2]))
     print(f"greatest difference {difference:.1e}")
     sys.exit(difference > 1e-4)

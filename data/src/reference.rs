@@ -18,7 +18,8 @@ const PLIES_BETWEEN: usize = 3;
 
 /// Writes a numpy archive with positions on all three boards and the network's outputs: for each board N x N the arrays
 /// `planes_NxN`, `globals_NxN` (inputs) and `policy_NxN`, `wdl_NxN`, `moves_left_NxN`, `occupancy_NxN` (outputs, as in
-/// [`hnefi_inference::RawOutputs`]). The positions are the same for every network, the inputs for every network of one
+/// [`hnefi_inference::RawOutputs`]), and in `graph` the bytes of a JSON text with the steps of the network
+/// ([`hnefi_inference::graph`]). The positions are the same for every network, the inputs for every network of one
 /// encoding.
 ///
 /// # Errors
@@ -51,6 +52,8 @@ pub fn write_reference(weights: &Weights, out: &Path) -> Result<(), DataError> {
         add("moves_left", [count, 1, 0, 0], &outputs.moves_left)?;
         add("occupancy", [count, 4, n, n], &outputs.occupancy)?;
     }
+    let graph = serde_json::to_vec(&weights.config().graph()).map_err(|error| problem(error.into()))?;
+    file.add_array("graph", &ArrayView::from(&graph)).map_err(|error| problem(error.into()))?;
     let bytes = file.finish().map_err(|error| problem(error.into()))?.into_inner();
     write_new_file(out, &bytes)
 }

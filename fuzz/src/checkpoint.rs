@@ -65,12 +65,10 @@ pub fn seeds() -> Vec<Vec<u8>> {
         pool_every: 0,
         head_channels: 1,
         value_hidden: 1,
-        role_heads: false,
-        destinations: true,
     };
     let configs = [
         smallest,
-        NetworkConfig { blocks: 2, channels: 2, pool_every: 2, role_heads: true, destinations: false, ..smallest },
+        NetworkConfig { blocks: 2, channels: 2, pool_every: 2, ..smallest },
     ];
     let mut seeds = Vec::new();
     for config in configs {

@@ -11,11 +11,9 @@ use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Tensor, TensorData};
 
 use hnefi_inference::NetworkConfig;
+use hnefi_inference::graph::{Graph, Op};
 
 use crate::Network;
-
-/// Linear layers that read pooled features, whose inputs are the channels three times over, by the end of their paths.
-const POOLED: [&[&str]; 3] = [&["pool"], &["policy_pool"], &["value_hidden"]];
 
 impl Network {
     /// This network, whose shape is `shape`, with the shape `larger`: what is new is drawn from `seed` and changes
@@ -53,14 +51,9 @@ impl Network {
     pub fn placed_in(&self, fresh: Network) -> Network {
         let mut weights = Weights::default();
         self.visit(&mut weights);
-        fresh.map(&mut Growth { tensors: weights.tensors, path: Vec::new() })
+        let graph = fresh.config().graph();
+        fresh.map(&mut Growth { tensors: weights.tensors, graph, path: Vec::new() })
     }
-}
-
-/// What `smaller` holds for the parameter that a larger network has at `path`. Where the smaller network has one set of
-/// heads for both roles, both sets of the larger network begin as that one.
-pub fn counterpart<'a, T>(smaller: &'a BTreeMap<String, T>, path: &str) -> Option<&'a T> {
-    smaller.get(path).or_else(|| smaller.get(&path.replacen("roles.1.", "roles.0.", 1)))
 }
 
 /// A tensor's numbers, row-major.
@@ -119,6 +112,8 @@ impl ModuleVisitor for Ids {
 /// Puts the smaller network's tensors into the tensors of a fresh larger one.
 struct Growth {
     tensors: BTreeMap<String, Values>,
+    /// The larger network.
+    graph: Graph,
     path: Vec<String>,
 }
 
@@ -142,18 +137,15 @@ impl ModuleMapper for Growth {
 }
 
 impl Growth {
-    /// The smaller network's tensor for the present path.
-    fn counterpart(&self) -> Option<&Values> {
-        counterpart(&self.tensors, &self.path.join("."))
-    }
-
     /// What a fresh tensor at the present path has to be.
     fn fill(&self, fresh: &mut Values) {
-        let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
-        let Some(old) = self.counterpart() else {
-            // A new block, or pooling that an old block had not.
-            let adds_nothing = ["pool", "policy_destination"].iter().any(|layer| path.contains(layer));
-            if path.ends_with(&["second", "norm", "gamma"]) || adds_nothing {
+        let path = self.path.join(".");
+        let layer = self.graph.layer_of(&path).expect("every tensor is a layer's");
+        let Some(old) = self.tensors.get(&path) else {
+            // A new block, or pooling that an old block had not, adds nothing at first: its normalisation scales by
+            // zero, or its weights are zero.
+            let scales = !matches!(layer.op, Op::ConvNorm { .. }) || path.ends_with("gamma");
+            if scales && self.graph.is_added(layer) {
                 fresh.values.fill(0.0);
             }
             return;
@@ -169,11 +161,10 @@ impl Growth {
                 return;
             }
         };
-        let layer = &path[..path.len() - 1];
-        let groups = if POOLED.iter().any(|pooled| layer.ends_with(pooled)) { 3 } else { 1 };
+        let groups = if self.graph.reads_pooled(layer) { 3 } else { 1 };
         let (width, old_width) = (inputs / groups, old_inputs / groups);
         let linear = fresh.shape.len() == 2;
-        if layer.ends_with(&["policy_destination"]) {
+        if self.graph.is_multiplied(layer) {
             // Its outputs are multiplied by hidden channels, of which the new ones are not zero.
             fresh.values[old_outputs * inputs * taps..].fill(0.0);
         }

@@ -4,7 +4,6 @@
 //! The burn [`Network`] is what training changes, what GPUs evaluate, and the reference of the other evaluators.
 
 mod burn_evaluator;
-mod conversion;
 pub mod device;
 pub mod fused;
 mod growth;
@@ -15,5 +14,4 @@ mod relu;
 mod weights;
 
 pub use burn_evaluator::BurnEvaluator;
-pub use growth::counterpart;
 pub use network::{Heads, Network};

@@ -111,7 +111,7 @@ impl Block {
     }
 }
 
-/// The heads of one role (or of both, when roles share them).
+/// The heads of one role.
 #[derive(Module, Debug)]
 pub struct RoleHeads {
     /// 1x1, C to head channels, with bias.
@@ -121,7 +121,7 @@ pub struct RoleHeads {
     /// 1x1, head channels to 40 planes, with bias.
     pub policy_out: Conv2d,
     /// 1x1, C to head channels, without bias: from a move's destination to what is added to its plane's weights.
-    pub policy_destination: Option<Conv2d>,
+    pub policy_destination: Conv2d,
     /// 1x1, C to head channels, with bias.
     pub value_conv: Conv2d,
     /// `[3 * head channels, value hidden]`.
@@ -137,9 +137,7 @@ impl RoleHeads {
             policy_conv: Conv2dConfig::new([channels, head], [1, 1]).init(device),
             policy_pool: LinearConfig::new(3 * channels, head).with_bias(false).init(device),
             policy_out: Conv2dConfig::new([head, POLICY_PLANES], [1, 1]).init(device),
-            policy_destination: config
-                .destinations
-                .then(|| Conv2dConfig::new([channels, head], [1, 1]).with_bias(false).init(device)),
+            policy_destination: Conv2dConfig::new([channels, head], [1, 1]).with_bias(false).init(device),
             value_conv: Conv2dConfig::new([channels, head], [1, 1]).init(device),
             value_hidden: LinearConfig::new(3 * head, config.value_hidden).init(device),
             value_out: LinearConfig::new(config.value_hidden, 4).init(device),
@@ -149,10 +147,8 @@ impl RoleHeads {
     /// Policy `[B, 40, N, N]` and value `[B, 4]`.
     fn forward(&self, trunk: Tensor<4>, pooled: Tensor<2>) -> (Tensor<4>, Tensor<2>) {
         let Hidden { policy: hidden, value_hidden, .. } = self.hidden(trunk.clone(), pooled);
-        let mut policy = self.policy_out.forward(hidden.clone());
-        if let Some(layer) = &self.policy_destination {
-            policy = policy + destinations(hidden, layer.forward(trunk));
-        }
+        let policy =
+            self.policy_out.forward(hidden.clone()) + destinations(hidden, self.policy_destination.forward(trunk));
         (policy, self.value_out.forward(value_hidden))
     }
 
@@ -208,7 +204,7 @@ pub struct Network {
     pub globals: Linear,
     /// The tower.
     pub blocks: Vec<Block>,
-    /// One set of heads for both roles, or attackers' and defenders'.
+    /// The attackers' heads and the defenders'.
     pub roles: Vec<RoleHeads>,
     /// Final occupancy: 1x1, C to 4, with bias.
     pub occupancy: Conv2d,
@@ -226,7 +222,7 @@ impl Network {
             stem: ConvNorm::new(PLANES, channels, device),
             globals: LinearConfig::new(GLOBALS, channels).init(device),
             blocks: (0..config.blocks).map(|index| Block::new(channels, config.block_pools(index), device)).collect(),
-            roles: (0..if config.role_heads { 2 } else { 1 }).map(|_| RoleHeads::new(config, device)).collect(),
+            roles: vec![RoleHeads::new(config, device), RoleHeads::new(config, device)],
             occupancy: Conv2dConfig::new([channels, 4], [1, 1]).init(device),
             encoding: Encoding::NEWEST,
         }
@@ -242,8 +238,6 @@ impl Network {
             pool_every: pool.map_or(0, |index| index + 1),
             head_channels: heads.policy_conv.weight.dims()[0],
             value_hidden: heads.value_hidden.weight.dims()[1],
-            role_heads: self.roles.len() > 1,
-            destinations: heads.policy_destination.is_some(),
         }
     }
 
@@ -280,11 +274,7 @@ impl Network {
         let pooled = global_pool(x.clone());
         let attacking = globals.narrow(1, 0, 1);
         let largest = self.roles.iter().enumerate().map(|(role, heads)| {
-            let own = match (self.roles.len(), role) {
-                (1, _) => attacking.ones_like(),
-                (_, 0) => attacking.clone(),
-                _ => attacking.clone().neg().add_scalar(1.0),
-            };
+            let own = if role == 0 { attacking.clone() } else { attacking.clone().neg().add_scalar(1.0) };
             heads.hidden(x.clone(), pooled.clone()).largest(own)
         });
         Tensor::cat(largest.collect(), 0).lower_equal_scalar(0.0).float().mean()
@@ -299,14 +289,12 @@ impl Network {
 
     /// The heads on the tower's output `[B, C, N, N]` and its pooled features `[B, 3C]`.
     fn heads(&self, x: Tensor<4>, pooled: Tensor<2>, globals: Tensor<2>) -> Heads {
-        let (mut policy, mut value) = self.roles[0].forward(x.clone(), pooled.clone());
-        if let Some(defenders) = self.roles.get(1) {
-            let (other_policy, other_value) = defenders.forward(x.clone(), pooled);
-            let attacking = globals.narrow(1, 0, 1);
-            let defending = attacking.clone().neg().add_scalar(1.0);
-            policy = policy * per_channel(attacking.clone()) + other_policy * per_channel(defending.clone());
-            value = value * attacking + other_value * defending;
-        }
+        let (policy, value) = self.roles[0].forward(x.clone(), pooled.clone());
+        let (other_policy, other_value) = self.roles[1].forward(x.clone(), pooled);
+        let attacking = globals.narrow(1, 0, 1);
+        let defending = attacking.clone().neg().add_scalar(1.0);
+        let policy = policy * per_channel(attacking.clone()) + other_policy * per_channel(defending.clone());
+        let value = value * attacking + other_value * defending;
         Heads {
             policy,
             wdl: value.clone().narrow(1, 0, 3),

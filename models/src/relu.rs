@@ -2,7 +2,7 @@
 //!
 //! A unit that is zero on every square of every position has no gradient, so that a plain ReLU never wakes it. The
 //! heads have no normalisation, and nearly all units of the policy died in the first hundreds of steps
-//! (docs/EXPERIMENTS.md). So a gradient that would raise a unit above zero reaches it weakened, as if the ReLU were
+//! (docs/RESULTS.md). So a gradient that would raise a unit above zero reaches it weakened, as if the ReLU were
 //! leaky in this direction.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;

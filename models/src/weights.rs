@@ -62,18 +62,9 @@ mod tests {
     /// The oracle is the network itself, as burn lists and writes its tensors.
     #[test]
     fn plain_weights_are_the_tensors_of_the_network() {
-        let base = NetworkConfig {
-            blocks: 3,
-            channels: 6,
-            pool_every: 2,
-            head_channels: 5,
-            value_hidden: 7,
-            role_heads: true,
-            destinations: true,
-        };
+        let base = NetworkConfig { blocks: 3, channels: 6, pool_every: 2, head_channels: 5, value_hidden: 7 };
         for config in [
             base,
-            NetworkConfig { role_heads: false, ..base },
             NetworkConfig { pool_every: 0, ..base },
             NetworkConfig { blocks: 0, pool_every: 0, channels: 1, head_channels: 1, value_hidden: 1, ..base },
         ] {
@@ -87,15 +78,7 @@ mod tests {
 
     #[test]
     fn the_normalisation_adds_the_same_to_variances() {
-        let config = NetworkConfig {
-            blocks: 0,
-            channels: 4,
-            pool_every: 0,
-            head_channels: 4,
-            value_hidden: 4,
-            role_heads: false,
-            destinations: true,
-        };
+        let config = NetworkConfig { blocks: 0, channels: 4, pool_every: 0, head_channels: 4, value_hidden: 4 };
         let network = Network::fresh(&config, 0, &Device::flex());
         assert_eq!(network.stem.norm.epsilon, hnefi_inference::NORM_EPSILON);
     }

@@ -1,19 +1,11 @@
 //! What a checkpoint keeps of a burn network.
 
 use burn::tensor::{Device, Tensor};
-use hnefi_inference::{Card, Checkpoint, Encoding, GLOBALS, NetworkConfig, PLANES};
+use hnefi_inference::{Card, Checkpoint, GLOBALS, NetworkConfig, PLANES};
 use hnefi_models::Network;
 use tempfile::TempDir;
 
-const TINY: NetworkConfig = NetworkConfig {
-    blocks: 1,
-    channels: 8,
-    pool_every: 1,
-    head_channels: 8,
-    value_hidden: 8,
-    role_heads: true,
-    destinations: true,
-};
+const TINY: NetworkConfig = NetworkConfig { blocks: 1, channels: 8, pool_every: 1, head_channels: 8, value_hidden: 8 };
 
 #[test]
 fn running_statistics_are_part_of_a_checkpoint() {
@@ -39,13 +31,4 @@ fn a_checkpoint_loaded_for_training_takes_gradients() {
     let heads = network.forward(Tensor::ones([2, PLANES, 7, 7], &device), Tensor::ones([2, GLOBALS], &device));
     let gradients = heads.wdl.narrow(1, 0, 1).sum().backward();
     assert!(network.stem.conv.weight.val().grad(&gradients).is_some());
-}
-
-#[test]
-fn a_converted_network_is_of_the_newest_encoding() {
-    let old = Network { encoding: Encoding::FIRST, ..Network::fresh(&TINY, 1, &Device::flex()) };
-    let card = |network: &Network| network.checkpoint(Card::new(TINY)).unwrap().card;
-    assert_eq!((card(&old).encoding, card(&old).ply_caps), (1, None));
-    let converted = old.in_newest_encoding();
-    assert_eq!((card(&converted).encoding, card(&converted).ply_caps), (2, None));
 }

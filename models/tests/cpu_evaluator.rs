@@ -57,15 +57,7 @@ fn numbers((evaluation, priors): &(Evaluation, Vec<f32>)) -> Vec<f32> {
 fn answers_are_those_of_burn_whatever_the_batch() {
     let device = Device::flex();
     device.seed(11);
-    let config = NetworkConfig {
-        blocks: 3,
-        channels: 32,
-        pool_every: 2,
-        head_channels: 16,
-        value_hidden: 32,
-        role_heads: true,
-        destinations: true,
-    };
+    let config = NetworkConfig { blocks: 3, channels: 32, pool_every: 2, head_channels: 16, value_hidden: 32 };
     let network = Network::fresh(&config, 0, &device);
     let positions = positions(48);
     let requests: Vec<EvalRequest<'_>> = positions
@@ -138,16 +130,8 @@ fn difference(config: &NetworkConfig, size: BoardSize, rng: &mut Xoshiro256PlusP
 fn logits_are_those_of_burn() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     for channels in [16, 24, 32, 48, 64] {
-        for (pool_every, role_heads) in [(0, false), (2, true)] {
-            let config = NetworkConfig {
-                blocks: 3,
-                channels,
-                pool_every,
-                head_channels: 24,
-                value_hidden: 40,
-                role_heads,
-                destinations: role_heads,
-            };
+        for pool_every in [0, 2] {
+            let config = NetworkConfig { blocks: 3, channels, pool_every, head_channels: 24, value_hidden: 40 };
             for size in BoardSize::ALL {
                 let (apart, _) = difference(&config, size, &mut rng);
                 assert!(apart <= TOLERANCE, "{config:?} on {size:?}: {apart:e} apart");
@@ -159,15 +143,7 @@ fn logits_are_those_of_burn() {
 #[test]
 fn a_deep_tower_loses_no_precision() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
-    let config = NetworkConfig {
-        blocks: 12,
-        channels: 64,
-        pool_every: 3,
-        head_channels: 32,
-        value_hidden: 64,
-        role_heads: true,
-        destinations: true,
-    };
+    let config = NetworkConfig { blocks: 12, channels: 64, pool_every: 3, head_channels: 32, value_hidden: 64 };
     for size in BoardSize::ALL {
         let (apart, largest) = difference(&config, size, &mut rng);
         assert!(apart <= TOLERANCE * largest, "{size:?}: {apart:e} apart, largest {largest}");

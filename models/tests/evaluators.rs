@@ -13,15 +13,8 @@ use hnefi_inference::{
 use hnefi_models::{BurnEvaluator, Network, device};
 use random_play::{legal, positions};
 
-const SMALL: NetworkConfig = NetworkConfig {
-    blocks: 3,
-    channels: 16,
-    pool_every: 3,
-    head_channels: 16,
-    value_hidden: 32,
-    role_heads: true,
-    destinations: true,
-};
+const SMALL: NetworkConfig =
+    NetworkConfig { blocks: 3, channels: 16, pool_every: 3, head_channels: 16, value_hidden: 32 };
 
 /// Positions of all board sizes, mixed, with their moves.
 fn mixed() -> Vec<(Position, MoveList)> {

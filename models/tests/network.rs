@@ -10,15 +10,8 @@ use hnefi_models::Network;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-const SMALL: NetworkConfig = NetworkConfig {
-    blocks: 3,
-    channels: 16,
-    pool_every: 3,
-    head_channels: 16,
-    value_hidden: 32,
-    role_heads: true,
-    destinations: true,
-};
+const SMALL: NetworkConfig =
+    NetworkConfig { blocks: 3, channels: 16, pool_every: 3, head_channels: 16, value_hidden: 32 };
 
 /// A batch of random planes; the attackers are to move in every other one.
 fn batch(count: usize, side: usize, device: &Device) -> (Tensor<4>, Tensor<2>) {
@@ -125,15 +118,7 @@ fn fresh_weights_depend_on_the_seed_alone() {
 
 #[test]
 fn parameters_are_counted_without_running_statistics() {
-    let config = NetworkConfig {
-        blocks: 2,
-        channels: 8,
-        pool_every: 2,
-        head_channels: 4,
-        value_hidden: 5,
-        role_heads: true,
-        destinations: true,
-    };
+    let config = NetworkConfig { blocks: 2, channels: 8, pool_every: 2, head_channels: 4, value_hidden: 5 };
     let norm = 2 * 8;
     let stem = PLANES * 8 * 9 + norm + GLOBALS * 8 + 8;
     let block = 2 * (8 * 8 * 9 + norm);

@@ -32,7 +32,7 @@ pub fn checkpoint_names() -> Vec<&'static str> {
 /// Checkpoint(path, *, precision='f32'): a network that evaluates and searches on the CPU.
 ///
 /// `path` is a checkpoint's folder, a run's directory (its newest checkpoint) or the name of a shipped checkpoint.
-/// `precision` is "f32" (the same results on every machine), "bf16", "int8" or "auto" (the fastest here).
+/// `precision` is "f32" (the same results on every machine), "int8" or "auto" (the fastest here).
 /// Raises ValueError when there is none, or it is damaged.
 #[pyclass(module = "hnefi", frozen)]
 pub struct Checkpoint {

@@ -36,7 +36,7 @@ pub struct Kind {
 /// Finished games.
 pub const GAMES: Kind = Kind { magic: *b"HNEFIGAM", version: 1, name: "game record file" };
 /// Games in flight, with everything needed to continue them.
-pub const SNAPSHOT: Kind = Kind { magic: *b"HNEFIFLT", version: 2, name: "fleet snapshot" };
+pub const SNAPSHOT: Kind = Kind { magic: *b"HNEFIFLT", version: 1, name: "fleet snapshot" };
 /// Games that a worker uploads.
 pub const UPLOAD: Kind = Kind { magic: *b"HNEFIARR", version: 1, name: "worker's game file" };
 
@@ -160,11 +160,6 @@ pub fn encode<T: Serialize + ?Sized>(kind: Kind, value: &T) -> Vec<u8> {
     bytes.extend_from_slice(&crc32c::crc32c(&payload).to_le_bytes());
     bytes.extend_from_slice(&payload);
     bytes
-}
-
-/// The version of the envelope that begins here, if there is one.
-pub fn version(bytes: &[u8]) -> Option<u32> {
-    bytes.get(8..12).map(|version| u32::from_le_bytes(field(version, 0)))
 }
 
 /// Decodes a value from the envelope of its kind; `file` names it in errors.

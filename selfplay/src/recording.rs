@@ -8,27 +8,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hnefi_inference::{EvalError, Evaluator, json as checked};
-use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::{Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, GenerationStats, Quota, SelfPlayConfig};
-use hnefi_run::config::forget;
 use hnefi_run::store::{Store, StoreError, games_key, games_number, inflight_key, inflight_number};
 use hnefi_run::{decode_games, encode_games};
 use hnefi_search::SearchConfig;
 
 /// The object with the settings of the run.
 const SETTINGS: &str = "run.json";
-
-/// Keys that are gone and that belonged to training: they did nothing here.
-const OF_TRAINING: [&str; 6] = [
-    "selfplay.balance_until",
-    "selfplay.past_share",
-    "selfplay.restart_share",
-    "selfplay.fork_share",
-    "selfplay.rulesets.from",
-    "selfplay.rulesets.until",
-];
 
 /// What to play.
 #[derive(Clone, Copy, Debug)]
@@ -181,23 +169,8 @@ fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
         return Ok(store.create(SETTINGS, text.as_bytes())?);
     }
     let other_run = |differences: String| FleetError::OtherRun { place: store.place(), differences };
-    let mut found: Value = checked::from_slice(&store.get(SETTINGS)?)
+    let found: Value = checked::from_slice(&store.get(SETTINGS)?)
         .map_err(|error| other_run(format!("{SETTINGS} is not readable ({error})")))?;
-    let kept = json!({ "selfplay": found["selfplay"], "search": found["search"] });
-    if let Ok(mut table) = toml::Table::try_from(&kept) {
-        let mut gone = forget(&mut table);
-        gone.retain(|fault| !OF_TRAINING.contains(&fault.key.as_str()));
-        if !gone.is_empty() {
-            return Err(other_run(gone.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")));
-        }
-        for (section, value) in table {
-            found[section] = json!(value);
-        }
-    }
-    // A key that did not exist when the run began has its default, which is how the run was played.
-    if let Some(config) = found.get("selfplay").and_then(|config| SelfPlayConfig::deserialize(config).ok()) {
-        found["selfplay"] = json!(config.without_handicaps());
-    }
     let mut differences = Vec::new();
     compare("", &found, wanted, &mut differences);
     differences.retain(|difference| !difference.starts_with("program "));

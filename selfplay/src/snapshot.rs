@@ -57,21 +57,6 @@ fn slots<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Option<GameRe
     deserializer.deserialize_seq(Slots)
 }
 
-/// A snapshot of version 1, whose verified games were of all boards together: the rule is verified anew.
-#[derive(Deserialize)]
-struct SnapshotV1 {
-    seed: u64,
-    _verification: [Vec<bool>; 2],
-    balance: Balance,
-    batches: Vec<GameBatchState>,
-}
-
-impl From<SnapshotV1> for FleetSnapshot {
-    fn from(SnapshotV1 { seed, balance, batches, .. }: SnapshotV1) -> FleetSnapshot {
-        FleetSnapshot { seed, verification: Verification::default(), balance, batches }
-    }
-}
-
 /// A whole fleet between rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FleetSnapshot {
@@ -92,10 +77,7 @@ impl FleetSnapshot {
     /// # Errors
     /// When the bytes are not a snapshot, come from a newer program, or are truncated or damaged.
     pub fn decode(file: &str, bytes: &[u8]) -> Result<FleetSnapshot, RecordError> {
-        let snapshot: FleetSnapshot = match codec::version(bytes) {
-            Some(1) => codec::decode::<SnapshotV1>(SNAPSHOT, file, bytes)?.into(),
-            _ => codec::decode(SNAPSHOT, file, bytes)?,
-        };
+        let snapshot: FleetSnapshot = codec::decode(SNAPSHOT, file, bytes)?;
         let damaged = |problem| RecordError::Damaged { file: file.to_owned(), what: "fleet snapshot", problem };
         snapshot.batches.iter().try_for_each(|batch| batch.counters.check()).map_err(damaged)?;
         Ok(snapshot)
@@ -130,17 +112,6 @@ mod tests {
 
     fn refusal(snapshot: FleetSnapshot) -> String {
         resume(snapshot).err().expect("a refusal").to_string()
-    }
-
-    #[test]
-    fn snapshots_of_version_1_are_read_and_their_rule_is_verified_anew() {
-        let snapshot = snapshot();
-        let pooled = [vec![true; 3], vec![false]];
-        let old = (snapshot.seed, pooled, &snapshot.balance, &snapshot.batches);
-        let mut bytes = codec::encode(SNAPSHOT, &old);
-        assert!(FleetSnapshot::decode("a", &bytes).is_err());
-        bytes[8..12].copy_from_slice(&1_u32.to_le_bytes());
-        assert_eq!(FleetSnapshot::decode("a", &bytes).unwrap(), snapshot);
     }
 
     #[test]

@@ -11,9 +11,8 @@ use clap::{CommandFactory, Parser};
 use super::{Cli, Command};
 
 /// The crates' folders, each with a README.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 15] = [
     "arena",
-    "bench",
     "board",
     "data",
     "engine",

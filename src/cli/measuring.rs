@@ -23,9 +23,9 @@ pub struct MatchArgs {
     /// uci:COMMAND[,nodes=N|,movetime=MS], htp:COMMAND.
     ///
     /// model: plays a checkpoint, a run's newest one or a shipped one. Its keys: `playouts=N` or `time=S` (seconds) for
-    /// a move; `precision=P`, what its network computes in, f32, or bf16 (made for CPUs with AVX-512 BF16) or int8 (for
-    /// CPUs with AVX-VNNI or AVX-512 VNNI), which are slower than f32 on others; `threads=N`, which search one tree, so
-    /// that on more than one no game can be repeated exactly; and `search.KEY=VALUE` for a setting of its search, such
+    /// a move; `precision=P`, what its network computes in, f32, or int8 (for CPUs with AVX-VNNI or
+    /// AVX-512 VNNI), which is slower than f32 on others; `threads=N`, which search one tree, so that on more than one no
+    /// game can be repeated exactly; and `search.KEY=VALUE` for a setting of its search, such
     /// as `search.c_puct=1.5` (docs/PLAYING.md lists them).
     ///
     /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and

@@ -171,10 +171,6 @@ pub struct WorkerArgs {
     /// Seed of all randomness of its games, unique among the workers of a run [default: random].
     #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
-    /// To measure store and trainer: no network, but even chances after this many milliseconds per batch. Spoils the
-    /// run for training.
-    #[arg(long, value_name = "MILLISECONDS", value_parser = whole::<u64>(0..=u64::MAX))]
-    pub pretend_ms: Option<u64>,
 }
 
 #[cfg(feature = "train")]

@@ -40,7 +40,6 @@ pub fn run(args: WorkerArgs) -> anyhow::Result<()> {
         games_in_flight: args.games_in_flight,
         upload_every: Duration::from_secs(args.bring_seconds),
         stay: args.stay,
-        pretend: args.pretend_ms.map(Duration::from_millis),
     };
     let summary = worker::work(&store, &params, &watcher)?;
     watcher.bar.finish_and_clear();

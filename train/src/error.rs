@@ -35,17 +35,6 @@ pub enum TrainError {
         /// The keys that differ, with both values.
         differences: String,
     },
-    /// The run was begun by an earlier version with keys that are gone.
-    #[error(
-        "{place} was begun by an earlier version with keys that are gone: {keys}; it cannot go on: train in a new \
-         place with --from the old one"
-    )]
-    Gone {
-        /// The run directory or store.
-        place: String,
-        /// The keys that did something, each with its value and what to do instead.
-        keys: String,
-    },
     /// The run was written by a later version of the program.
     #[error(
         "{place} was written by {program} in format {found}; this program knows formats up to {known}, use a newer one"

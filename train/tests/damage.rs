@@ -349,6 +349,5 @@ fn params() -> WorkerParams {
         games_in_flight: None,
         upload_every: std::time::Duration::from_secs(1),
         stay: false,
-        pretend: None,
     }
 }

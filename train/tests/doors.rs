@@ -1,8 +1,8 @@
 //! One game through every door to a network: self-play, matches, the boards, the protocol and `judge` must show it the
 //! same.
 //!
-//! The network of this test reads nothing but the global vector, and what it says of a position grows with every entry
-//! that a technical ply cap could change. Self-play's games have a cap of 150 plies here, matches and
+//! The network of this test reads nothing but the global vector, and what it says of a position depends on every entry
+//! but the clocks of the rules. Self-play's games have a cap of 150 plies here, matches and
 //! records one of 400, boards and the protocol none. (`data/tests/reference.rs` and
 //! `train/tests/samples.rs` do the same where features themselves come out.)
 
@@ -19,7 +19,7 @@ use hnefi_arena::{MatchObserver, MatchParams, MatchResult, play_match};
 use hnefi_data::{JudgeParams, judge};
 use hnefi_engine::{Position, Preset, Rules};
 use hnefi_inference::encoding::global;
-use hnefi_inference::{Card, DeviceChoice, Encoding, GLOBALS, NetworkConfig, Precision, Wdl, evaluators};
+use hnefi_inference::{Card, DeviceChoice, GLOBALS, NetworkConfig, Precision, Wdl, evaluators};
 use hnefi_models::Network;
 use hnefi_play::uci::{self, UciParams};
 use hnefi_play::web::WebConfig;
@@ -29,15 +29,8 @@ use hnefi_search::SearchConfig;
 use hnefi_selfplay::{Fleet, Quota, SelfPlayConfig, Unobserved};
 use serde_json::{Value, json};
 
-const SHAPE: NetworkConfig = NetworkConfig {
-    blocks: 1,
-    channels: 16,
-    pool_every: 0,
-    head_channels: 8,
-    value_hidden: 8,
-    role_heads: false,
-    destinations: true,
-};
+const SHAPE: NetworkConfig =
+    NetworkConfig { blocks: 1, channels: 16, pool_every: 0, head_channels: 8, value_hidden: 8 };
 
 /// Playouts of every search here: its leaf lies a ply ahead.
 const PLAYOUTS: u32 = 1;
@@ -59,9 +52,8 @@ struct Probe {
 }
 
 impl Probe {
-    fn network(says: Says, encoding: Encoding) -> Network {
-        let network = Network::fresh(&SHAPE, 0, &Device::flex()).map(&mut Probe { path: Vec::new(), says });
-        Network { encoding, ..network }
+    fn network(says: Says) -> Network {
+        Network::fresh(&SHAPE, 0, &Device::flex()).map(&mut Probe { path: Vec::new(), says })
     }
 
     /// How much an entry of the global vector counts. Not the clocks of the rules and the side to move, in which the
@@ -69,8 +61,6 @@ impl Probe {
     fn weight(entry: usize) -> f32 {
         match entry {
             global::ATTACKERS_TO_MOVE | global::NO_CAPTURE_CLOCK | global::REPETITION_CLOCK => 0.0,
-            global::PLY_CAP => 2.0,
-            global::PLY_CLOCK => 4.0,
             other => 0.02 * (1 + other % 7) as f32,
         }
     }
@@ -240,33 +230,28 @@ fn web(folder: &Path, game: &GameRecord, draws: &[f32]) {
 
 #[test]
 fn every_door_shows_a_network_the_same() {
-    for encoding in [Encoding::FIRST, Encoding::NEWEST] {
-        let network = Probe::network(Says::Draw, encoding);
-        let card = Card { rulesets: vec!["brandubh".to_owned()], ..Card::new(SHAPE) };
-        let home = tempfile::tempdir().expect("a folder");
-        let folder = home.path().join("probe");
-        network.checkpoint(card).and_then(|checkpoint| checkpoint.save(&folder)).expect("saved");
+    let network = Probe::network(Says::Draw);
+    let card = Card { rulesets: vec!["brandubh".to_owned()], ..Card::new(SHAPE) };
+    let home = tempfile::tempdir().expect("a folder");
+    let folder = home.path().join("probe");
+    network.checkpoint(card).and_then(|checkpoint| checkpoint.save(&folder)).expect("saved");
 
-        let game = played(&network);
-        let draws = draws(&network, &game);
-        match encoding {
-            Encoding::V1 { .. } => assert!(draws[0] > 0.2 && draws[60] > draws[0] + 0.2, "the probe sees the clock"),
-            Encoding::V2 => assert!(draws.iter().all(|draw| *draw == draws[0] && *draw < 0.2), "and no clock"),
-        }
-        for (ply, played) in game.plies.iter().enumerate() {
-            assert!((played.raw.draw - draws[ply]).abs() < 1e-4 || played.playouts == 0, "self-play, ply {ply}");
-        }
-        matches(&folder, &draws);
-        protocol(&folder, &game, &draws);
-        terminal(&folder, &game, &draws);
-        web(&folder, &game, &draws);
-        judged(encoding, &game);
+    let game = played(&network);
+    let draws = draws(&network, &game);
+    assert!(draws.iter().all(|draw| *draw == draws[0] && *draw < 0.2), "no clock");
+    for (ply, played) in game.plies.iter().enumerate() {
+        assert!((played.raw.draw - draws[ply]).abs() < 1e-4 || played.playouts == 0, "self-play, ply {ply}");
     }
+    matches(&folder, &draws);
+    protocol(&folder, &game, &draws);
+    terminal(&folder, &game, &draws);
+    web(&folder, &game, &draws);
+    judged(&game);
 }
 
 /// `judge` tells expected scores, so here the probe speaks of wins.
-fn judged(encoding: Encoding, game: &GameRecord) {
-    let network = Probe::network(Says::Win, encoding);
+fn judged(game: &GameRecord) {
+    let network = Probe::network(Says::Win);
     let make =
         evaluators(&network.weights().unwrap(), &DeviceChoice::Cpu.into(), Precision::F32.into()).expect("the CPU");
     let mut replay = game.replay().expect("a start");

@@ -4,26 +4,19 @@ mod support;
 
 use burn::tensor::Device;
 use hnefi_engine::Preset;
-use hnefi_inference::{Encoding, NetworkConfig, TrainPrecision};
+use hnefi_inference::{NetworkConfig, TrainPrecision};
 use hnefi_models::Network;
 use hnefi_run::GameRecord;
 use hnefi_train::TrainError;
 use hnefi_train::batch::Batch;
-use hnefi_train::learner::{Learner, LearnerParams, LearnerState};
+use hnefi_train::learner::{Learner, LearnerParams};
 use hnefi_train::loss::LossWeights;
 use hnefi_train::sample::{Sampler, ValueTarget};
 
 use support::random_game;
 
-const CONFIG: NetworkConfig = NetworkConfig {
-    blocks: 2,
-    channels: 32,
-    pool_every: 2,
-    head_channels: 8,
-    value_hidden: 16,
-    role_heads: true,
-    destinations: true,
-};
+const CONFIG: NetworkConfig =
+    NetworkConfig { blocks: 2, channels: 32, pool_every: 2, head_channels: 8, value_hidden: 16 };
 
 const PARAMS: LearnerParams = LearnerParams {
     precision: TrainPrecision::F32,
@@ -169,29 +162,6 @@ fn a_new_run_goes_on_with_the_average_that_it_began_with() {
     }
     assert_eq!(bytes(old.average()), bytes(new.average()));
     assert_eq!((old.counts().steps, new.counts().steps), (6, 2));
-}
-
-#[test]
-fn a_network_of_the_first_encoding_is_trained_on_in_the_newest() {
-    let batches = batches(3, 16, 2);
-    let mut before = learner(PARAMS);
-    before.step(&batches[0], 1e-3).unwrap();
-    let old = |network: &Network| Network { encoding: Encoding::FIRST, ..network.clone() };
-    let state = LearnerState { encoding: Encoding::FIRST, ..before.save().unwrap() };
-    let mut resumed = Learner::load(state, &CONFIG, &[Device::flex()], PARAMS, "state").unwrap();
-    let from_it = Learner::new(&old(before.network()), &[Device::flex()], PARAMS).unwrap();
-    for (found, source) in [
-        (resumed.network(), before.network()),
-        (resumed.average(), before.average()),
-        (from_it.network(), before.network()),
-        (from_it.average(), before.network()),
-    ] {
-        assert_eq!(found.encoding, Encoding::NEWEST);
-        assert_eq!(bytes(found), bytes(&old(source).in_newest_encoding()));
-        assert_ne!(bytes(found), bytes(source));
-    }
-    assert!(resumed.step(&batches[1], 1e-3).unwrap().finite, "the optimiser goes on");
-    assert_eq!(resumed.save().unwrap().encoding, Encoding::NEWEST);
 }
 
 #[test]

@@ -176,7 +176,7 @@ mod tests {
             "model:runs/a b,playouts=16",
             "model:x,time=0.1",
             "model:x,playouts=9,precision=int8",
-            "model:x,time=2,precision=bf16",
+            "model:x,time=2,precision=int8",
             "model:x,time=2,threads=4",
             "model:x,playouts=9,precision=int8,search.root=puct,search.c_puct=0.7",
             "uci:./x,nodes=5",

@@ -1,10 +1,8 @@
-//! The shape of a network: how many blocks and channels it has, and which tensors that makes.
-//!
-//! Size-agnostic: the same weights serve 7x7, 9x9 and 11x11, because no layer depends on the number of squares.
+//! The shape of a network: how many blocks and channels it has. [`NetworkConfig::graph`] says what that makes.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GLOBALS, PLANES, POLICY_PLANES};
+use crate::graph::Part;
 
 /// Added to variances before the root is taken, by every batch normalisation.
 pub const NORM_EPSILON: f64 = 1e-5;
@@ -23,12 +21,6 @@ pub struct NetworkConfig {
     pub head_channels: usize,
     /// Hidden units of the value head.
     pub value_hidden: usize,
-    /// Whether attackers and defenders have heads of their own.
-    pub role_heads: bool,
-    /// Whether the policy looks at the square that a move goes to as well as at the one that it comes from. Networks
-    /// whose card does not say were trained without.
-    #[serde(default)]
-    pub destinations: bool,
 }
 
 impl NetworkConfig {
@@ -61,47 +53,8 @@ impl NetworkConfig {
     /// Multiply-adds of one evaluation on a board of `squares` squares, by the definition of the layers: what a direct
     /// convolution takes. (Winograd's method takes fewer.) Heads that play does not use are left out.
     pub fn multiply_adds(&self, squares: usize) -> usize {
-        let (channels, head) = (self.channels, self.head_channels);
-        let stem = PLANES * 9 * channels * squares + GLOBALS * channels;
-        let tower = self.blocks * 2 * 9 * channels * channels * squares;
-        let pools = (0..self.blocks).filter(|&index| self.block_pools(index)).count() * 3 * channels * channels;
-        let destinations = if self.destinations { squares * head * (channels + POLICY_PLANES) } else { 0 };
-        let policy = squares * head * (channels + POLICY_PLANES) + destinations + 3 * channels * head;
-        let value = squares * channels * head + 3 * head * self.value_hidden + self.value_hidden * 4;
-        stem + tower + pools + policy + value
-    }
-
-    /// The tensors of a network of this shape, in the order of its layers: names and shapes. A linear layer's weight is
-    /// `[inputs, outputs]`, a convolution's `[outputs, inputs, height, width]`. Nothing of the size of a tensor is
-    /// allocated, so it may be asked of a shape that was read from a file.
-    pub(crate) fn tensors(&self) -> Vec<(String, Vec<usize>)> {
-        let (channels, head, hidden) = (self.channels, self.head_channels, self.value_hidden);
-        let mut tensors = Tensors(Vec::new());
-        tensors.conv_norm("stem", PLANES, channels);
-        tensors.layer("globals", &[GLOBALS, channels], channels);
-        for block in 0..self.blocks {
-            tensors.conv_norm(&format!("blocks.{block}.first"), channels, channels);
-            tensors.conv_norm(&format!("blocks.{block}.second"), channels, channels);
-            if self.block_pools(block) {
-                tensors.layer(&format!("blocks.{block}.pool"), &[3 * channels, channels], channels);
-            }
-        }
-        for role in 0..if self.role_heads { 2 } else { 1 } {
-            let mut layer = |name: &str, weight: &[usize], bias| {
-                tensors.layer(&format!("roles.{role}.{name}"), weight, bias);
-            };
-            layer("policy_conv", &[head, channels, 1, 1], head);
-            layer("policy_pool", &[3 * channels, head], 0);
-            layer("policy_out", &[POLICY_PLANES, head, 1, 1], POLICY_PLANES);
-            if self.destinations {
-                layer("policy_destination", &[head, channels, 1, 1], 0);
-            }
-            layer("value_conv", &[head, channels, 1, 1], head);
-            layer("value_hidden", &[3 * head, hidden], hidden);
-            layer("value_out", &[hidden, 4], 4);
-        }
-        tensors.layer("occupancy", &[4, channels, 1, 1], 4);
-        tensors.0
+        let played = |part: Part| matches!(part, Part::Trunk | Part::Heads(0));
+        self.graph().steps.iter().filter(|step| played(step.part)).map(|step| step.op.multiply_adds(squares)).sum()
     }
 }
 
@@ -120,36 +73,9 @@ impl NetworkConfig {
         if let Some((name, here, there)) = sizes.into_iter().find(|(_, here, there)| there < here) {
             return Err(format!("{name} would shrink from {here} to {there}"));
         }
-        if self.role_heads && !larger.role_heads {
-            return Err("the heads of the two roles would become one".to_owned());
-        }
-        if self.destinations && !larger.destinations {
-            return Err("the policy would no longer look at the destinations of moves".to_owned());
-        }
         match (0..self.blocks).find(|&index| self.block_pools(index) && !larger.block_pools(index)) {
             Some(index) => Err(format!("block {} would lose its global pooling", index + 1)),
             None => Ok(()),
-        }
-    }
-}
-
-/// Names and shapes of tensors.
-struct Tensors(Vec<(String, Vec<usize>)>);
-
-impl Tensors {
-    /// A layer with a bias of this length; 0 for none.
-    fn layer(&mut self, name: &str, weight: &[usize], bias: usize) {
-        self.0.push((format!("{name}.weight"), weight.to_vec()));
-        if bias > 0 {
-            self.0.push((format!("{name}.bias"), vec![bias]));
-        }
-    }
-
-    /// A 3x3 convolution without bias and its batch normalisation.
-    fn conv_norm(&mut self, name: &str, inputs: usize, outputs: usize) {
-        self.layer(&format!("{name}.conv"), &[outputs, inputs, 3, 3], 0);
-        for part in ["gamma", "beta", "running_mean", "running_var"] {
-            self.0.push((format!("{name}.norm.{part}"), vec![outputs]));
         }
     }
 }

@@ -34,10 +34,6 @@ pub struct Card {
     pub format: u32,
     /// Version of the [`Encoding`] that the network was trained with.
     pub encoding: u32,
-    /// The ply caps that it was trained with on 7x7, 9x9 and 11x11, in plies, where the encoding is version 1 and they
-    /// differ from [`Encoding::FIRST`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ply_caps: Option<[u16; 3]>,
     /// Shape of the network.
     pub network: NetworkConfig,
     /// Rulesets it was trained on, by name.
@@ -104,7 +100,7 @@ pub enum CheckpointError {
     },
     /// The network was trained with an encoding of a later version of the program, or with none.
     #[error(
-        "checkpoint card {path}: encoding {found}, but this program knows encodings 1 to {ENCODING_VERSION}; use a \
+        "checkpoint card {path}: encoding {found}, but this program knows encoding {ENCODING_VERSION}; use a \
          newer one"
     )]
     Encoding {
@@ -163,7 +159,6 @@ impl Card {
         Card {
             format: CARD_FORMAT,
             encoding: ENCODING_VERSION,
-            ply_caps: None,
             network,
             rulesets: Vec::new(),
             generation: 0,
@@ -173,15 +168,6 @@ impl Card {
             parent: None,
             seed: 0,
             program: format!("hnefi {}", env!("CARGO_PKG_VERSION")),
-        }
-    }
-
-    /// The encoding of the network's inputs.
-    pub fn encodes(&self) -> Encoding {
-        match (self.encoding, self.ply_caps) {
-            (1, None) => Encoding::FIRST,
-            (1, Some(ply_caps)) => Encoding::V1 { ply_caps },
-            _ => Encoding::V2,
         }
     }
 
@@ -209,7 +195,7 @@ impl Card {
             return Err(CheckpointError::Newer { path: source.to_owned(), found });
         }
         let card: Card = serde_json::from_value(value).map_err(|error| refused(error.to_string()))?;
-        if !(1..=ENCODING_VERSION).contains(&card.encoding) {
+        if card.encoding != ENCODING_VERSION {
             return Err(CheckpointError::Encoding { path: source.to_owned(), found: card.encoding });
         }
         card.check().map_err(refused)?;
@@ -255,12 +241,8 @@ impl Checkpoint {
     /// When the weights cannot be written as a file.
     pub fn new(card: Card, weights: Weights) -> Result<Checkpoint, CheckpointError> {
         let id = identity(&weights.to_safetensors()?);
-        let ply_caps = match weights.encoding {
-            Encoding::V1 { ply_caps } if weights.encoding != Encoding::FIRST => Some(ply_caps),
-            _ => None,
-        };
         let (encoding, network) = (weights.encoding.version(), *weights.config());
-        Ok(Checkpoint { card: Card { format: CARD_FORMAT, encoding, ply_caps, network, id, ..card }, weights })
+        Ok(Checkpoint { card: Card { format: CARD_FORMAT, encoding, network, id, ..card }, weights })
     }
 
     /// Reads the card of the checkpoint in `folder` and leaves the weights alone.
@@ -297,7 +279,7 @@ impl Checkpoint {
     /// When the weights are damaged or do not belong to the card.
     pub fn from_parts(card: Card, bytes: &[u8], source: &Path) -> Result<Checkpoint, CheckpointError> {
         card.check_weights(bytes, source)?;
-        let weights = Weights::from_safetensors(&card.network, card.encodes(), bytes, source)?;
+        let weights = Weights::from_safetensors(&card.network, Encoding::NEWEST, bytes, source)?;
         Ok(Checkpoint { card, weights })
     }
 

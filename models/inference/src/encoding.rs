@@ -36,12 +36,6 @@ pub use global::GLOBALS;
 /// ([`crate::Weights::encoding`]), and so does every evaluator made of it: this is the one door to a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Version 1, in which self-play's technical ply cap was an input, and the plies played as a part of it. The
-    /// network is told the caps of its training instead of the cap of the game at hand.
-    V1 {
-        /// The caps on 7x7, 9x9 and 11x11, in plies; 0 for none.
-        ply_caps: [u16; BoardSize::ALL.len()],
-    },
     /// Version 2: board, rules and the clocks of the rules.
     V2,
 }
@@ -50,24 +44,22 @@ impl Encoding {
     /// The encoding of every network that is trained now.
     pub const NEWEST: Encoding = Encoding::V2;
 
-    /// Version 1 with the caps of most networks of its time.
-    pub const FIRST: Encoding = Encoding::V1 { ply_caps: [150, 200, 300] };
-
     /// Its number, as in checkpoint cards.
     pub const fn version(self) -> u32 {
         match self {
-            Encoding::V1 { .. } => 1,
             Encoding::V2 => 2,
         }
     }
 
     /// Encodes a position. Positions with equal [`Position::state_key`] have equal features.
     pub fn features(self, position: &Position) -> Features {
-        Features::of(position, self)
+        match self {
+            Encoding::V2 => Features::of(position),
+        }
     }
 }
 
-/// Version of [`Encoding::NEWEST`]; a checkpoint of a later one is refused.
+/// Version of [`Encoding::NEWEST`]; a checkpoint of another one is refused.
 pub const ENCODING_VERSION: u32 = Encoding::NEWEST.version();
 
 /// Binary input planes.
@@ -119,7 +111,7 @@ pub struct Features {
 }
 
 impl Features {
-    fn of(position: &Position, encoding: Encoding) -> Features {
+    fn of(position: &Position) -> Features {
         let board = position.board();
         let king = single(board.king());
         let (attackers, defenders) = (board.attackers(), board.defenders());
@@ -147,7 +139,7 @@ impl Features {
         planes[plane::ATTACKERS_AT_RISK] = by_defenders.victims;
         planes[plane::DEFENDERS_AT_RISK] = by_attackers.victims;
 
-        Features { planes, globals: global::encode(position, encoding) }
+        Features { planes, globals: global::encode(position) }
     }
 
     /// The features of the same position seen through a symmetry.

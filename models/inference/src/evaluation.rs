@@ -187,7 +187,7 @@ pub enum EvalError {
     },
     /// A name that is no precision.
     #[error(
-        "precision {found:?}: expected auto, f32, bf16 or int8{}",
+        "precision {found:?}: expected auto, f32 or int8{}",
         crate::names::did_you_mean(found, crate::PrecisionChoice::NAMES)
     )]
     UnknownPrecision {

@@ -1,8 +1,8 @@
 //! JSON objects that carry a checksum, as every JSON object of a run does.
 //!
 //! The first member, `crc32c`, is the CRC-32C of the text without that member, in hex:
-//! `{"crc32c":"7d1a27b0","format":1}` is `{"format":1}` with its checksum. A text without it, from before there were
-//! checksums, is taken as it is.
+//! `{"crc32c":"7d1a27b0","format":1}` is `{"format":1}` with its checksum. A text without it, such as a card written by
+//! hand, is taken as it is.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;

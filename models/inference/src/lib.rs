@@ -12,6 +12,7 @@ mod cpu;
 mod devices;
 pub mod encoding;
 mod evaluation;
+pub mod graph;
 mod hashing;
 pub mod json;
 pub mod mixing;

@@ -7,23 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu::fastest;
 use crate::{CpuNetworkError, EvalError, Weights};
-use hnefi_kernels::LowPrecisionKernels;
+use hnefi_kernels::{Bf16Kernels, LowPrecisionKernels};
 
 /// The numbers in which the residual tower of a network is evaluated on [`crate::DeviceChoice::Cpu`]. Stem, global
 /// pooling and heads are in single precision throughout, and so is every other device. (Training: [`TrainPrecision`].)
 ///
-/// The lower precisions are for CPUs with instructions made for them. Elsewhere they give the same answers (bf16 nearly
-/// so) slower than single precision does; [`Precision::missing`] tells. How much strength they cost is in
-/// docs/PERFORMANCE.md.
+/// Int8 is for CPUs with instructions made for it. Elsewhere it gives the same answers slower than single precision
+/// does; [`Precision::missing`] tells. How much strength it costs is in docs/PERFORMANCE.md.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// Single precision.
     #[default]
     F32,
-    /// Inputs and weights of the convolutions rounded to bf16 (8 significant bits), sums and the skip connection in
-    /// single precision.
-    Bf16,
     /// Inputs of the convolutions as whole numbers from 0 to 255, in steps measured on games of the network when the
     /// evaluator is made; weights from -127 to 127, in steps of each output channel's own. Sums are exact, the skip
     /// connection is in single precision.
@@ -32,25 +28,20 @@ pub enum Precision {
 
 impl Precision {
     /// All of them, finest first.
-    pub const ALL: [Precision; 3] = [Precision::F32, Precision::Bf16, Precision::Int8];
+    pub const ALL: [Precision; 2] = [Precision::F32, Precision::Int8];
 
     /// Their names, in the order of [`Precision::ALL`].
-    pub const NAMES: [&'static str; 3] = ["f32", "bf16", "int8"];
+    pub const NAMES: [&'static str; 2] = ["f32", "int8"];
 
-    /// `f32`, `bf16` or `int8`.
+    /// `f32` or `int8`.
     pub const fn as_str(self) -> &'static str {
         Precision::NAMES[self as usize]
     }
 
-    /// The instructions that make this precision fast and that this CPU lacks, such as `AVX-512 BF16`; `None` when it
-    /// has them.
+    /// The instructions that make this precision fast and that this CPU lacks, `None` when it has them.
     pub fn missing(self) -> Option<&'static str> {
-        let (made_for_it, best) = match self {
-            Precision::F32 => return None,
-            Precision::Bf16 => ("AVX-512 BF16", LowPrecisionKernels::best_bf16()),
-            Precision::Int8 => ("AVX-VNNI or AVX-512 VNNI", LowPrecisionKernels::best_int8()),
-        };
-        (best.name == LowPrecisionKernels::PORTABLE).then_some(made_for_it)
+        let portable = self == Precision::Int8 && LowPrecisionKernels::best().name == LowPrecisionKernels::PORTABLE;
+        portable.then_some("AVX-VNNI or AVX-512 VNNI")
     }
 
     /// What to tell somebody who asks for a precision that this CPU has no instructions for.
@@ -87,10 +78,8 @@ impl TrainPrecision {
 
     /// The instructions that make this precision fast and that this CPU lacks; `None` when it has them.
     pub fn missing(self) -> Option<&'static str> {
-        match self {
-            TrainPrecision::F32 => Precision::F32.missing(),
-            TrainPrecision::Bf16 => Precision::Bf16.missing(),
-        }
+        let portable = self == TrainPrecision::Bf16 && Bf16Kernels::best().name == LowPrecisionKernels::PORTABLE;
+        portable.then_some("AVX-512 BF16")
     }
 }
 
@@ -144,8 +133,7 @@ fn by_amd() -> bool {
 #[serde(try_from = "String", into = "String")]
 pub enum PrecisionChoice {
     /// On the device `cpu`, the fastest for the network on this machine: single precision, unless the CPU has
-    /// instructions for a lower one and a short trial says that it is faster by a quarter. On other devices single
-    /// precision.
+    /// instructions for int8 and a short trial says that it is faster by a quarter. On other devices single precision.
     #[default]
     Auto,
     /// This one.
@@ -154,7 +142,7 @@ pub enum PrecisionChoice {
 
 impl PrecisionChoice {
     /// The names that can be given.
-    pub const NAMES: [&'static str; 4] = ["auto", "f32", "bf16", "int8"];
+    pub const NAMES: [&'static str; 3] = ["auto", "f32", "int8"];
 
     /// What to tell somebody who asks for a precision that this CPU has no instructions for.
     pub fn warning(self) -> Option<String> {
@@ -238,9 +226,9 @@ mod tests {
             assert_eq!(precision.to_string().parse::<Precision>().unwrap(), precision);
             assert_eq!(serde_json::to_string(&precision).unwrap(), format!("\"{precision}\""));
         }
-        for text in ["", "F32", "int4", "fp16"] {
+        for text in ["", "F32", "int4", "bf16"] {
             let message = text.parse::<Precision>().unwrap_err().to_string();
-            assert!(message.starts_with(&format!("precision {text:?}: expected auto, f32, bf16 or int8")), "{message}");
+            assert!(message.starts_with(&format!("precision {text:?}: expected auto, f32 or int8")), "{message}");
         }
         assert!("int4".parse::<Precision>().unwrap_err().to_string().ends_with("; did you mean int8?"));
         for name in PrecisionChoice::NAMES {
@@ -253,15 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn single_precision_lacks_nothing_and_the_others_say_what() {
+    fn single_precision_lacks_nothing_and_int8_says_what() {
         assert_eq!((Precision::default(), Precision::F32.missing()), (Precision::F32, None));
-        for (precision, wanted) in [(Precision::Bf16, "AVX-512 BF16"), (Precision::Int8, "AVX-VNNI or AVX-512 VNNI")] {
-            let warning = precision.missing().map(|missing| {
-                assert_eq!(missing, wanted);
-                format!("precision {precision} is slower than f32 here: this CPU lacks {wanted}")
-            });
-            assert_eq!(precision.warning(), warning);
-        }
+        let wanted = "AVX-VNNI or AVX-512 VNNI";
+        let warning = Precision::Int8.missing().map(|missing| {
+            assert_eq!(missing, wanted);
+            format!("precision int8 is slower than f32 here: this CPU lacks {wanted}")
+        });
+        assert_eq!(Precision::Int8.warning(), warning);
     }
 
     #[test]

@@ -32,9 +32,6 @@ pub struct Weights {
     tensors: BTreeMap<String, WeightTensor>,
 }
 
-/// Last layers of heads, by the field that leads to them.
-const LAST_LAYERS: [&str; 4] = ["policy_out", "policy_destination", "value_out", "occupancy"];
-
 /// How much smaller the last layer of each head begins than the others, so that an untrained network finds all moves
 /// and results about equally likely instead of insisting on an accident of its weights.
 pub const LAST_LAYER_SCALE: f32 = 0.1;
@@ -46,12 +43,11 @@ impl Weights {
     /// normalisations as the identity.
     pub fn fresh(config: &NetworkConfig, seed: u64) -> Weights {
         let mut sequence = Sequence::new(seed);
-        let mut draw = |name: &str, shape: &[usize]| -> Vec<f32> {
+        let mut draw = |last: bool, name: &str, shape: &[usize]| -> Vec<f32> {
             let count = shape.iter().product();
             let constant = match name.rsplit('.').next() {
                 Some("weight") => {
                     let inputs = if shape.len() == 2 { shape[0] } else { count / shape[0] };
-                    let last = name.split('.').any(|part| LAST_LAYERS.contains(&part));
                     let bound = 1.0 / (inputs as f32).sqrt() * if last { LAST_LAYER_SCALE } else { 1.0 };
                     return (0..count).map(|_| bound * (2.0 * sequence.next_unit() - 1.0)).collect();
                 }
@@ -60,11 +56,13 @@ impl Weights {
             };
             vec![constant; count]
         };
-        let fresh = |(name, shape): (String, Vec<usize>)| {
-            let values = draw(&name, &shape);
-            (name, WeightTensor { shape, values })
-        };
-        let tensors = config.tensors().into_iter().map(fresh).collect();
+        let mut tensors = BTreeMap::new();
+        for step in config.graph().steps {
+            for (name, shape) in step.tensors() {
+                let values = draw(step.last, &name, &shape);
+                tensors.insert(name, WeightTensor { shape, values });
+            }
+        }
         Weights { config: *config, encoding: Encoding::NEWEST, tensors }
     }
 
@@ -131,7 +129,7 @@ impl NetworkConfig {
         self.check_bounds().map_err(mismatch)?;
         let (entries, _) = entries(bytes).map_err(|problem| damaged(bytes, source, problem))?;
         let found = entries.iter().map(|(name, entry)| (name.clone(), entry.describe())).collect();
-        let expected = self.tensors().into_iter().map(|(name, shape)| (name, describe("F32", &shape))).collect();
+        let expected = self.graph().tensors().map(|(name, shape)| (name, describe("F32", &shape))).collect();
         let differences = differences(&expected, &found);
         if differences.is_empty() { Ok(()) } else { Err(mismatch(differences.join("; "))) }
     }
@@ -248,15 +246,8 @@ fn abridged(names: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const SMALL: NetworkConfig = NetworkConfig {
-        blocks: 3,
-        channels: 6,
-        pool_every: 2,
-        head_channels: 5,
-        value_hidden: 7,
-        role_heads: true,
-        destinations: true,
-    };
+    const SMALL: NetworkConfig =
+        NetworkConfig { blocks: 3, channels: 6, pool_every: 2, head_channels: 5, value_hidden: 7 };
 
     #[test]
     fn what_is_written_is_read_back() {
@@ -265,7 +256,7 @@ mod tests {
         let source = Path::new("memory");
         assert_eq!(Weights::from_safetensors(&SMALL, Encoding::NEWEST, &bytes, source).unwrap(), weights);
         assert_ne!(Weights::fresh(&SMALL, 4), weights);
-        let other = NetworkConfig { role_heads: false, ..SMALL };
+        let other = NetworkConfig { pool_every: 1, ..SMALL };
         assert!(Weights::from_safetensors(&other, Encoding::NEWEST, &bytes, source).is_err());
     }
 

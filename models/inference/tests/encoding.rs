@@ -85,46 +85,11 @@ fn a_technical_ply_cap_reaches_no_network() {
     for preset in Preset::ALL {
         let mut doors = caps(preset.rules());
         for ply in 0..140u64 {
-            for encoding in [Encoding::NEWEST, Encoding::FIRST] {
-                let [first, others @ ..] = doors.each_ref().map(|position| encoding.features(position));
-                assert!(others.iter().all(|other| *other == first), "{preset}, ply {ply}: {encoding:?}");
-            }
+            let [first, others @ ..] = doors.each_ref().map(encode);
+            assert!(others.iter().all(|other| *other == first), "{preset}, ply {ply}");
             let moves = legal(&doors[0]);
             let Some(&mv) = moves.get((doors[0].hash() ^ ply) as usize % moves.len().max(1)) else { break };
             doors.iter_mut().for_each(|position| _ = position.play_unchecked(mv));
-        }
-    }
-}
-
-#[test]
-fn version_1_tells_the_caps_of_training_and_version_2_none() {
-    for (preset, cap) in [(Preset::Brandubh, 150.0), (Preset::Tablut, 200.0), (Preset::Fetlar, 300.0)] {
-        for (plies, clock) in [(0, 0.0), (60, 60.0 / cap), (320, 1.0)] {
-            let rules = Rules { repetition: Repetition::Ignore, no_capture_draw_plies: 0, ..preset.rules() };
-            let mut position = Position::start(&rules);
-            // Two men go back and forth.
-            let moves = legal(&position);
-            let there = moves[0];
-            position.play_unchecked(there);
-            let other = legal(&position)[0];
-            position.play_unchecked(other);
-            let back = |mv: Move| Move::new(mv.to(), mv.from());
-            for ply in 2..plies {
-                let mv = [back(there), back(other), there, other][(ply - 2) % 4];
-                position.play(mv).unwrap();
-            }
-            let position = if plies == 0 { Position::start(&rules) } else { position };
-            let [old, new] = [Encoding::FIRST, Encoding::NEWEST].map(|encoding| encoding.features(&position));
-            assert_eq!(
-                [old.globals[global::PLY_CAP], old.globals[global::PLY_CLOCK]],
-                [cap / 400.0, clock],
-                "{preset}"
-            );
-            let others = Encoding::V1 { ply_caps: [100, 100, 100] }.features(&position).globals;
-            assert_eq!(others[global::PLY_CAP], 0.25);
-            let mut expected = old.globals;
-            (expected[global::PLY_CAP], expected[global::PLY_CLOCK]) = (0.0, 0.0);
-            assert_eq!((new.globals, new.planes), (expected, old.planes));
         }
     }
 }

@@ -22,7 +22,7 @@ mod vector;
 mod winograd;
 
 pub use aligned::{Aligned, Floats};
-pub use low_precision::{Bf16Kernels, Epilogue, Int8Weights, LARGEST_INPUT, LowPrecisionKernels, Weights};
+pub use low_precision::{Bf16Kernels, Epilogue, INT8_VALUES, Int8Weights, LARGEST_INPUT, LowPrecisionKernels, Weights};
 pub use packed::Packed;
 pub use product::{BLOCK, Outer, Product};
 pub use rows::Pool;

@@ -68,15 +68,7 @@ mod tests {
 
     #[test]
     fn padding_a_batch_changes_no_answer() {
-        let config = NetworkConfig {
-            blocks: 1,
-            channels: 8,
-            pool_every: 1,
-            head_channels: 8,
-            value_hidden: 8,
-            role_heads: true,
-            destinations: true,
-        };
+        let config = NetworkConfig { blocks: 1, channels: 8, pool_every: 1, head_channels: 8, value_hidden: 8 };
         let network = Network::fresh(&config, 0, &Device::flex());
         let positions: Vec<(Position, MoveList)> =
             [Preset::Brandubh, Preset::Tablut, Preset::Brandubh, Preset::Brandubh]

@@ -261,15 +261,7 @@ mod tests {
 
     #[test]
     fn many_threads_get_what_each_would_have_got_alone() {
-        let config = NetworkConfig {
-            blocks: 1,
-            channels: 8,
-            pool_every: 1,
-            head_channels: 8,
-            value_hidden: 8,
-            role_heads: true,
-            destinations: true,
-        };
+        let config = NetworkConfig { blocks: 1, channels: 8, pool_every: 1, head_channels: 8, value_hidden: 8 };
         let (network, device) = (Network::fresh(&config, 0, &Device::flex()), Device::flex());
         let queue = GpuQueue::new(&network, &device).unwrap();
         let presets = [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen, Preset::Fetlar];

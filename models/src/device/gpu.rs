@@ -10,15 +10,8 @@ use hnefi_inference::{GLOBALS, NetworkConfig, PLANES};
 use crate::Network;
 
 /// What is tried out: a network with every kind of layer there is.
-pub(super) const SMALL: NetworkConfig = NetworkConfig {
-    blocks: 2,
-    channels: 32,
-    pool_every: 2,
-    head_channels: 8,
-    value_hidden: 16,
-    role_heads: true,
-    destinations: true,
-};
+pub(super) const SMALL: NetworkConfig =
+    NetworkConfig { blocks: 2, channels: 32, pool_every: 2, head_channels: 8, value_hidden: 16 };
 
 /// Positions of a batch on trial, as many as a game batch of self-play has.
 const BATCH: usize = 32;

@@ -2,7 +2,7 @@
 //! another, and the heads' 1x1 convolutions and the policy's look at destinations as two more.
 //!
 //! burn's own convolution converts layouts and copies patches; on small boards Winograd's method, forward and backward,
-//! is several times faster (`cargo bench -p hnefi-benches`). Modules, parameters and optimiser stay burn's, and burn's
+//! is several times faster (docs/PERFORMANCE.md). Modules, parameters and optimiser stay burn's, and burn's
 //! own operations are the oracle that the gradient tests compare with.
 
 mod backward;

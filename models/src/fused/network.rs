@@ -81,20 +81,14 @@ fn heads(network: &Network, trunk: Tensor<4>, pooled: Tensor<2>, globals: Tensor
     };
     // The layers that see one row a board go through both roles' weights: they are small.
     let by_role = |of: &dyn Fn(&RoleHeads) -> Tensor<2>| {
-        let first = of(&roles[0]);
-        roles.get(1).map_or(first.clone(), |second| {
-            first * attacking.clone() + of(second) * attacking.clone().neg().add_scalar(1.0)
-        })
+        of(&roles[0]) * attacking.clone() + of(&roles[1]) * attacking.clone().neg().add_scalar(1.0)
     };
     let board_bias = by_role(&|heads| heads.policy_pool.forward(pooled.clone()));
     let each = |conv: fn(&RoleHeads) -> &Conv2d| roles.iter().map(conv).collect();
     let hidden = layer(each(|heads| &heads.policy_conv), trunk.clone(), Some(board_bias), true);
-    let mut policy = layer(each(|heads| &heads.policy_out), hidden.clone(), None, false);
-    let to_keys: Option<Vec<&Conv2d>> = roles.iter().map(|heads| heads.policy_destination.as_ref()).collect();
-    if let Some(to_keys) = to_keys {
-        let keys = layer(to_keys, trunk.clone(), None, false);
-        policy = policy + destinations(hidden, keys.permute([0, 2, 3, 1]));
-    }
+    let policy = layer(each(|heads| &heads.policy_out), hidden.clone(), None, false);
+    let keys = layer(each(|heads| &heads.policy_destination), trunk.clone(), None, false);
+    let policy = policy + destinations(hidden, keys.permute([0, 2, 3, 1]));
     let value = global_pool(layer(each(|heads| &heads.value_conv), trunk.clone(), None, true));
     let value = by_role(&|heads| heads.value_out.forward(relu(heads.value_hidden.forward(value.clone()))));
     Heads {

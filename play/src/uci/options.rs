@@ -233,7 +233,7 @@ mod tests {
             ("Temperature", "NaN", "Temperature \"NaN\""),
             ("Seed", "-1", "Seed \"-1\""),
             ("Hash", "0", "Hash \"0\": expected a whole number from 1 to 65536"),
-            ("Precision", "int4", "precision \"int4\": expected auto, f32, bf16 or int8"),
+            ("Precision", "int4", "precision \"int4\": expected auto, f32 or int8"),
             ("Contempt", "5", "no option is named \"Contempt\"; expected NNFile"),
         ] {
             let problem = set.set(name, Some(value)).expect_err(name);

@@ -122,7 +122,7 @@ mod tests {
             "uci:cat",
             "model:brandubh,playouts=30000",
             "model:brandubh,playouts=9,search.c_puct=1",
-            "model:brandubh,precision=bf16",
+            "model:brandubh,precision=int8",
         ] {
             assert!(matches!(prepared(&asked(spec, Preset::Brandubh)), Ok(Some(Opponent::Named(_)))), "{spec}");
         }

@@ -2,13 +2,12 @@
 //!
 //! Every key is defined once, in `sections.rs`: name, type, default, range, unit and description. A key that a file
 //! leaves out has its default. All errors (unknown keys, wrong types, values out of range) are reported together, each
-//! with its key, the value found and the values allowed. Keys of earlier versions are in `retired.rs`. The resolved
+//! with its key, the value found and the values allowed. The resolved
 //! configuration of a run is written to its `run.json`.
 
 mod check;
 mod keys;
 mod reference;
-mod retired;
 mod sections;
 mod stages;
 
@@ -21,7 +20,6 @@ use toml::{Table, Value};
 
 pub use keys::{Key, Kind, Section, meant};
 pub use reference::{reference, sections_named};
-pub use retired::forget;
 pub use sections::{
     BATCH_GAMES, BudgetClock, BudgetSection, EvaluateSection, LadderSection, NETWORK, PlyCaps, ResignConfig,
     RulesetShare, RunSection, SECTIONS, SearchSection, SelfPlayConfig, TrainSection,
@@ -199,10 +197,9 @@ impl TrainConfig {
     }
 
     /// The configuration of a table, with defaults for missing keys.
-    fn resolve(mut table: Table, origin: &str) -> Result<TrainConfig, ConfigError> {
+    fn resolve(table: Table, origin: &str) -> Result<TrainConfig, ConfigError> {
         let refuse = |errors| Err(ConfigError::Keys { origin: origin.to_owned(), errors });
-        let mut errors = forget(&mut table);
-        errors.extend(check::table(&table));
+        let errors = check::table(&table);
         if !errors.is_empty() {
             return refuse(errors);
         }

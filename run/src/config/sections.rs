@@ -33,10 +33,10 @@ section! {
         threads: usize = 0, Kind::Whole(0, 1024), "threads, 0 is one per core, or on a GPU one per 32 games";
         /// Devices that evaluate for self-play; "cpu" uses Hnefi's kernels.
         device: DeviceList = DeviceChoice::Cpu.into(), Kind::Device, "devices";
-        /// Precision of the residual tower in self-play, on the device "cpu". "bf16" is made for CPUs with AVX-512
-        /// BF16, "int8" for CPUs with AVX-VNNI or AVX-512 VNNI; on others they are slower than "f32". In matches at
-        /// equal playouts they lost at most 16 Elo (docs/PERFORMANCE.md). "auto" takes the fastest in a short trial, or
-        /// "f32" without these instructions; a repeatable run must name one.
+        /// Precision of the residual tower in self-play, on the device "cpu". "int8" is made for CPUs with AVX-VNNI or
+        /// AVX-512 VNNI; on others it is slower than "f32". In matches at equal playouts it lost at most 16 Elo
+        /// (docs/PERFORMANCE.md). "auto" takes the fastest in a short trial, or "f32" without these instructions; a
+        /// repeatable run must name one.
         precision: PrecisionChoice = PrecisionChoice::Auto, Kind::OneOf(&PrecisionChoice::NAMES), "precision";
         /// Devices that train the network.
         train_device: DeviceList = DeviceChoice::Flex.into(), Kind::Device, "devices";
@@ -58,10 +58,6 @@ section! {
         head_channels = 32, Kind::Whole(1, 1024), "channels";
         /// Hidden units of the value head.
         value_hidden = 64, Kind::Whole(1, 4096), "units";
-        /// Separate heads for attackers and defenders.
-        role_heads = true, Kind::Switch, "switch";
-        /// Whether the policy looks at a move's destination as well as at its origin.
-        destinations = true, Kind::Switch, "switch";
     }
 }
 

@@ -14,18 +14,10 @@ use crate::cli::Stage;
 /// Positions in one evaluation: the number of games in a game batch.
 const BATCH: usize = hnefi_selfplay::BATCH_GAMES;
 
-/// A network to be measured, with pooling, role heads and destinations, or without them for comparison with other programs.
+/// A network to be measured, with pooling as networks are trained, or without it for comparison with other programs.
 pub(super) fn network(blocks: usize, channels: usize, real: bool) -> NetworkConfig {
     let pool_every = if real { 3 } else { 0 };
-    NetworkConfig {
-        blocks,
-        channels,
-        pool_every,
-        head_channels: 32,
-        value_hidden: 64,
-        role_heads: real,
-        destinations: real,
-    }
+    NetworkConfig { blocks, channels, pool_every, head_channels: 32, value_hidden: 64 }
 }
 
 /// Its name in figures.

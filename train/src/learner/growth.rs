@@ -11,7 +11,7 @@ use burn::store::RecordError;
 use burn::tensor::{Bytes, Tensor, TensorData};
 use burn_pack::{Reader, Writer};
 use hnefi_inference::NetworkConfig;
-use hnefi_models::{Network, counterpart};
+use hnefi_models::Network;
 
 use super::{Learner, LearnerParams, optimiser};
 use crate::TrainError;
@@ -54,13 +54,8 @@ impl Learner {
 /// scalars named `ID.FIELD`, and the path of each parameter by its id.
 fn grown_moments(record: Bytes, smaller: &Network, larger: &Network) -> Result<Bytes, RecordError> {
     let (before, after) = (smaller.parameter_ids(), larger.parameter_ids());
-    let mut heirs: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for (path, &id) in &after {
-        if let Some(&ancestor) = counterpart(&before, path) {
-            heirs.entry(ancestor).or_default().push(id);
-        }
-    }
-    let heirs_of = |id: &str| id.parse().ok().and_then(|id: u64| heirs.get(&id)).map_or(&[][..], Vec::as_slice);
+    let heirs: BTreeMap<u64, u64> = before.iter().filter_map(|(path, &id)| Some((id, *after.get(path)?))).collect();
+    let heir_of = |id: &str| id.parse().ok().and_then(|id: u64| heirs.get(&id));
 
     let reader = Reader::from_bytes(record)?;
     let (scalars, paths) = (reader.scalars().clone(), reader.metadata().clone());
@@ -77,7 +72,7 @@ fn grown_moments(record: Bytes, smaller: &Network, larger: &Network) -> Result<B
         let placed = holding(smaller, values).placed_in(holding(larger, &BTreeMap::new()));
         let mut collected = Collect::default();
         placed.visit(&mut collected);
-        for heir in values.keys().filter_map(|id| heirs.get(id)).flatten() {
+        for heir in values.keys().filter_map(|id| heirs.get(id)) {
             if let Some(values) = collected.values.remove(heir) {
                 let (bytes, shape, dtype) = values.into_parts();
                 tensors.push(burn_pack::Tensor::new(format!("{heir}.{field}"), dtype, shape, Some(*heir), bytes));
@@ -87,12 +82,12 @@ fn grown_moments(record: Bytes, smaller: &Network, larger: &Network) -> Result<B
     let mut writer = Writer::new(tensors);
     for (name, value) in &scalars {
         let Some((id, field)) = name.split_once('.') else { continue };
-        for heir in heirs_of(id) {
+        if let Some(heir) = heir_of(id) {
             writer = writer.with_scalar(&format!("{heir}.{field}"), *value);
         }
     }
     for (id, path) in &paths {
-        for heir in heirs_of(id) {
+        if let Some(heir) = heir_of(id) {
             writer = writer.with_metadata(&heir.to_string(), path);
         }
     }

@@ -174,8 +174,6 @@ impl Learner {
         devices: &[Device],
         params: LearnerParams,
     ) -> Result<Learner, TrainError> {
-        // Samples have the newest encoding. Gradients do not change with the encoding, so the optimiser's moments stay.
-        let (network, average) = (network.in_newest_encoding(), average.in_newest_encoding());
         let pools = (0..params.shards.max(1))
             .map(|shard| {
                 let name = move |_| format!("learner-{shard}");

@@ -11,7 +11,7 @@ use burn::optim::{LearningRate, Optimizer};
 use burn::tensor::{Device, Tensor};
 
 /// Root of the mean square of a step at a learning rate of 1, for a square matrix or a wide one. 0.2 is the size of a
-/// step of AdamW; 0.8 learned faster (docs/EXPERIMENTS.md).
+/// step of AdamW; 0.8 learned faster (docs/RESULTS.md).
 const STEP: f64 = 0.8;
 
 /// Coefficients of an iteration, which brings singular values between 0 and 1 close to 1 quickly.
@@ -24,7 +24,7 @@ const SMALLEST_NORM: f32 = 1e-7;
 
 /// Entries below this share of the norm count as zero. The momentum of weights without a gradient, of a dead unit for
 /// example, shrinks to subnormal numbers, whose products slowed training by a fifth on an Intel CPU
-/// (docs/EXPERIMENTS.md).
+/// (docs/RESULTS.md).
 const SMALLEST_ENTRY: f32 = 1e-8;
 
 /// The optimiser of weight matrices and convolutions.

@@ -44,8 +44,8 @@ impl Learner {
         })
     }
 
-    /// Loads a learner that [`Learner::save`] saved, with a network of shape `config`, and converts it to
-    /// [`Encoding::NEWEST`]. `object` names the state in errors.
+    /// Loads a learner that [`Learner::save`] saved, with a network of shape `config`. `object`
+    /// names the state in errors.
     ///
     /// # Errors
     /// When a part is damaged or belongs to another network.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use burn::tensor::Device;
-use hnefi_engine::{BoardSize, Preset};
-use hnefi_inference::{Card, Encoding};
+use hnefi_engine::Preset;
+use hnefi_inference::Card;
 use hnefi_models::Network;
 use hnefi_run::store::{
     Access, Store, StoreError, check_checkpoint, games_key, games_number, inflight_key, metrics_key, state_key,
@@ -182,11 +182,7 @@ fn adapt_first(
     origin: Option<&Origin>,
     observer: &dyn TrainObserver,
 ) -> Result<(), TrainError> {
-    let newest = |store: &Store| match Job::newest_after(store, 0, &mut |text| observer.warning(text)) {
-        // An earlier program adapted in another way; this one begins anew.
-        Err(TrainError::Protocol { found, known, .. }) if found < known => Ok(None),
-        read => read,
-    };
+    let newest = |store: &Store| Job::newest_after(store, 0, &mut |text| observer.warning(text));
     let job = match newest(store)? {
         Some(own) => Some(own),
         // A checkpoint has no job, and the job of another protocol does not matter here.
@@ -211,10 +207,7 @@ fn open_learner(
     let mut problems = Vec::new();
     for generation in saved::states(store)? {
         let object = format!("state/{generation:06}");
-        let read = saved::read_state(store, generation).and_then(|(counters, mut state)| {
-            if let Encoding::V1 { ply_caps } = &mut state.encoding {
-                *ply_caps = BoardSize::ALL.map(|size| whole.selfplay.ply_caps.of(size));
-            }
+        let read = saved::read_state(store, generation).and_then(|(counters, state)| {
             let config = whole.stage(counters.stage)?;
             let params = LearnerParams::from(&config.train);
             Ok((counters, Learner::load(state, &config.network, devices, params, &object)?))

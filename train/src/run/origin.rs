@@ -4,14 +4,14 @@
 //! generation, the games of its replay window, which become generation 0 of the new run, and its handicaps and
 //! resignation rule. A checkpoint gives only its weights, and the optimiser begins anew. In both cases steps, samples
 //! and generations count from zero. A network smaller than the configured one is grown, from its averaged weights and
-//! with a new optimiser. A network of an older encoding is converted ([`Network::in_newest_encoding`]).
+//! with a new optimiser.
 
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
 use hnefi_arena::players::{ModelCache, PlayerError};
 use hnefi_engine::Preset;
-use hnefi_inference::{Checkpoint, DeviceChoice, Encoding};
+use hnefi_inference::{Checkpoint, DeviceChoice};
 use hnefi_models::Network;
 use hnefi_run::store::{Store, checkpoint_key, games_key, games_number};
 use hnefi_run::{GameRecord, decode_games, encode_games};
@@ -51,10 +51,6 @@ pub(super) fn learner_from(
         };
         let (_, mut state) = saved::read_state(&store, generation).map_err(refuse)?;
         state.counts = state.counts.of_a_new_run();
-        if let Encoding::V1 { .. } = state.encoding {
-            // The card may name the ply caps.
-            state.encoding = network.encoding;
-        }
         let object = format!("state/{generation:06} of {}", path.display());
         return Ok((Learner::load(state, &config.network, devices, params, &object).map_err(refuse)?, id));
     }

@@ -55,14 +55,9 @@ pub(super) struct Counters {
     pub(super) samples_per_second: f64,
     /// Seconds of the latest generation; 0 if unknown.
     pub(super) generation_seconds: f64,
-    /// Version of the network's [`Encoding`]; states with version 1 may lack it.
-    #[serde(default = "first_encoding")]
+    /// Version of the network's [`Encoding`].
     encoding: u32,
     parts: BTreeMap<String, Part>,
-}
-
-fn first_encoding() -> u32 {
-    Encoding::FIRST.version()
 }
 
 /// Size and checksum of a part.
@@ -188,14 +183,10 @@ pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, Le
         );
         return Err(state_error("counters.json", problem));
     }
-    let encoding = match counters.encoding {
-        1 => Encoding::FIRST,
-        2 => Encoding::V2,
-        found => {
-            let problem = format!("encoding {found}; this program knows encodings 1 to {ENCODING_VERSION}");
-            return Err(state_error("counters.json", problem));
-        }
-    };
+    if counters.encoding != ENCODING_VERSION {
+        let problem = format!("encoding {}; this program knows encoding {ENCODING_VERSION}", counters.encoding);
+        return Err(state_error("counters.json", problem));
+    }
     let part = |name: &str| {
         let bytes = store.get(&part_key(generation, name))?;
         let known =
@@ -218,7 +209,7 @@ pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, Le
         average: part(average)?,
         optimiser: part(optimiser)?,
         counts: counters.counts,
-        encoding,
+        encoding: Encoding::NEWEST,
     };
     Ok((counters, learner))
 }
@@ -320,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_without_an_encoding_has_the_first_and_a_later_one_is_refused() {
+    fn a_state_of_another_encoding_is_refused() {
         let (dir, store) = store();
         let (counters, learner) = state();
         write_state(&store, &counters, &learner).unwrap();
@@ -328,13 +319,9 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         // What is edited has no checksum.
         let (_, text) = text.split_once(',').unwrap();
-        let with =
-            |line: &str| std::fs::write(&path, format!("{{{}", text.replace("  \"encoding\": 2,\n", line))).unwrap();
-        with("");
-        assert_eq!(read_state(&store, 2).unwrap().1.encoding, Encoding::FIRST);
-        with("  \"encoding\": 3,\n");
+        std::fs::write(&path, format!("{{{}", text.replace("\"encoding\": 2", "\"encoding\": 3"))).unwrap();
         let message = read_state(&store, 2).unwrap_err().to_string();
-        assert_eq!(message, "state/000002/counters.json: encoding 3; this program knows encodings 1 to 2");
+        assert_eq!(message, "state/000002/counters.json: encoding 3; this program knows encoding 2");
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use hnefi_inference::json as checked;
-use hnefi_run::config::{KeyError, forget};
 use hnefi_run::store::{Store, StoreError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -53,17 +52,15 @@ pub(super) fn settle(store: &Store, config: &TrainConfig, origin: Option<&Path>)
         }
     }
     let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
-    let (found, gone) = read(store)?;
-    refuse_gone(store, &gone)?;
+    let found = read(store)?;
     if origin.is_none()
         && let Some(from) = found.get("from")
     {
         wanted["from"] = from.clone();
     }
     let mut differences = Vec::new();
-    let known = with_absent(&found, &before_all_keys());
-    compare("", &known, &wanted, &mut differences);
-    let (there, here) = (beginning(&known), beginning(&wanted));
+    compare("", &found, &wanted, &mut differences);
+    let (there, here) = (beginning(&found), beginning(&wanted));
     if there != here {
         differences.push(format!("it began with {there}, not with {here}"));
     }
@@ -79,40 +76,24 @@ pub(super) fn exist(store: &Store) -> Result<bool, TrainError> {
     Ok(store.exists(KEY)?)
 }
 
-/// Reads `run.json` without removed keys, and returns an error for each removed key that had an effect.
-fn read(store: &Store) -> Result<(Value, Vec<KeyError>), TrainError> {
+/// Reads `run.json`.
+fn read(store: &Store) -> Result<Value, TrainError> {
     let unreadable = |problem: String| TrainError::RunFile { file: store.name(KEY), problem };
-    let mut found: Value = checked::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
+    let found: Value = checked::from_slice(&store.get(KEY)?).map_err(|error| unreadable(error.to_string()))?;
     let format = found.get("format").and_then(Value::as_u64).ok_or_else(|| unreadable("no format number".into()))?;
     if format > FORMAT {
         let program = found.get("program").and_then(Value::as_str).unwrap_or("an unnamed program").to_owned();
         return Err(TrainError::Newer { place: store.place(), program, found: format, known: FORMAT });
     }
-    let mut gone = Vec::new();
-    if let Some(config) = found.get_mut("config")
-        && let Ok(mut table) = toml::Table::try_from(&*config)
-    {
-        gone = forget(&mut table);
-        *config = json!(table);
-    }
-    Ok((found, gone))
+    Ok(found)
 }
 
-/// Refuses to resume a run with removed keys that had an effect.
-fn refuse_gone(store: &Store, gone: &[KeyError]) -> Result<(), TrainError> {
-    if gone.is_empty() {
-        return Ok(());
-    }
-    let keys: Vec<String> = gone.iter().map(ToString::to_string).collect();
-    Err(TrainError::Gone { place: store.place(), keys: keys.join("; ") })
-}
-
-/// The configuration of a run, without removed keys; `None` if there is no run.
+/// The configuration of a run; `None` if there is no run.
 ///
 /// # Errors
 /// When the store cannot be read, or holds another kind of run or a run of a later version.
 pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
-    let (found, _) = match read(store) {
+    let found = match read(store) {
         Err(TrainError::Store(StoreError::Missing { .. })) => return Ok(None),
         other => other?,
     };
@@ -121,30 +102,8 @@ pub fn configuration(store: &Store) -> Result<Option<TrainConfig>, TrainError> {
     if kind != "train" {
         return Err(unreadable(format!("a run of kind {kind:?}")));
     }
-    let known = with_absent(&found, &before_all_keys());
-    let config = known.get("config").cloned().unwrap_or(Value::Null);
+    let config = found.get("config").cloned().unwrap_or(Value::Null);
     serde_json::from_value(config).map(Some).map_err(|error| unreadable(format!("config: {error}")))
-}
-
-/// What a run older than a key did: the key's default, except where the default changed with the key.
-fn before_all_keys() -> Value {
-    let mut config = TrainConfig::default();
-    config.network.destinations = false;
-    json!({ "config": config })
-}
-
-/// Adds missing keys of existing tables from `defaults`.
-fn with_absent(found: &Value, defaults: &Value) -> Value {
-    let (Value::Object(there), Value::Object(defaults)) = (found, defaults) else { return found.clone() };
-    let mut whole = there.clone();
-    for (key, default) in defaults {
-        match there.get(key) {
-            Some(inner) => whole.insert(key.clone(), with_absent(inner, default)),
-            None if key == "config" => None,
-            None => whole.insert(key.clone(), default.clone()),
-        };
-    }
-    Value::Object(whole)
 }
 
 /// Lists the keys on which two objects differ, with both values.
@@ -202,59 +161,8 @@ mod tests {
         config.run.threads += 3;
         config.budget.minutes *= 2.0;
         config.evaluate.games = 7;
-        config.run.precision = hnefi_inference::Precision::Bf16.into();
+        config.run.precision = hnefi_inference::Precision::Int8.into();
         settle(&store, &config, None).unwrap();
-    }
-
-    #[test]
-    fn a_run_from_before_a_key_goes_on_with_its_default() {
-        let (_dir, store) = store();
-        let mut config = TrainConfig::default();
-        let mut old = json!({ "format": FORMAT, "kind": "train", "config": config });
-        let train = old["config"]["train"].as_object_mut().unwrap();
-        train.remove("value_search_mix").unwrap();
-        train.remove("weight_decay").unwrap();
-        store.create(KEY, old.to_string().as_bytes()).unwrap();
-        settle(&store, &config, None).unwrap();
-        config.train.value_search_mix = 0.5;
-        let message = settle(&store, &config, None).unwrap_err().to_string();
-        assert!(message.contains("train.value_search_mix is 0.0 there and 0.5 here"), "{message}");
-    }
-
-    #[test]
-    fn a_run_from_before_destinations_goes_on_without_them() {
-        let (_dir, store) = store();
-        let mut config = TrainConfig::default();
-        let mut old = json!({ "format": FORMAT, "kind": "train", "config": config });
-        old["config"]["network"].as_object_mut().unwrap().remove("destinations").unwrap();
-        store.create(KEY, old.to_string().as_bytes()).unwrap();
-        let message = settle(&store, &config, None).unwrap_err().to_string();
-        assert!(message.contains("network.destinations is false there and true here"), "{message}");
-        config.network.destinations = false;
-        settle(&store, &config, None).unwrap();
-        assert_eq!(configuration(&store).unwrap(), Some(config));
-    }
-
-    #[test]
-    fn a_run_with_keys_that_are_gone_goes_on_where_they_did_nothing() {
-        let config = TrainConfig::default();
-        let old = |fork_share: f64| {
-            let (dir, store) = store();
-            let mut old = json!({ "format": FORMAT, "kind": "train", "config": config });
-            old["config"]["selfplay"]["fork_share"] = json!(fork_share);
-            old["config"]["search"]["root"] = json!("gumbel");
-            old["config"]["search"]["c_puct"] = json!(0.9);
-            old["config"]["train"]["short_value_horizons"] = json!([4, 12]);
-            store.create(KEY, old.to_string().as_bytes()).unwrap();
-            (dir, store)
-        };
-        let (_dir, store) = old(0.0);
-        settle(&store, &config, None).unwrap();
-        let (_dir, store) = old(0.15);
-        assert_eq!(configuration(&store).unwrap(), Some(config.clone()), "to look at, it is good enough");
-        let message = settle(&store, &config, None).unwrap_err().to_string();
-        assert!(message.starts_with(&store.place()) && message.contains("selfplay.fork_share = 0.15: "), "{message}");
-        assert!(message.ends_with("train in a new place with --from the old one"), "{message}");
     }
 
     #[test]

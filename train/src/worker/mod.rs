@@ -5,7 +5,6 @@
 //! stop on any machines that reach the store; they do not know of each other.
 
 mod loaded_job;
-mod pretend;
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +18,6 @@ use crate::config::checked;
 use crate::run::{Job, PROGRAM, configuration};
 use crate::{TrainConfig, TrainError};
 use loaded_job::LoadedJob;
-use pretend::PretendEvaluator;
 
 /// Time between two looks for a job.
 const LOOK: Duration = Duration::from_secs(2);
@@ -45,23 +43,13 @@ pub struct WorkerParams {
     pub upload_every: Duration,
     /// Whether to wait for a new job when the run is finished.
     pub stay: bool,
-    /// Replaces the network by even chances after this time per batch, to measure everything else.
-    pub pretend: Option<Duration>,
 }
 
 impl WorkerParams {
     /// Everything as in the run's configuration, with uploads every half minute, to the end of the run.
     pub fn new(seed: u64) -> WorkerParams {
         let upload_every = Duration::from_secs(30);
-        WorkerParams {
-            seed,
-            device: None,
-            threads: None,
-            games_in_flight: None,
-            upload_every,
-            stay: false,
-            pretend: None,
-        }
+        WorkerParams { seed, device: None, threads: None, games_in_flight: None, upload_every, stay: false }
     }
 }
 
@@ -210,12 +198,7 @@ fn play(
     fleet.adapt(&job.adaptation);
     let until = Instant::now() + params.upload_every;
     let timer = UploadTimer { until, so_far, observer, plies: AtomicU64::new(0) };
-    let make = || -> Result<Box<dyn Evaluator>, EvalError> {
-        Ok(match params.pretend {
-            Some(delay) => Box::new(PretendEvaluator::new(delay)),
-            None => (loaded.make_evaluator)(),
-        })
-    };
+    let make = || -> Result<Box<dyn Evaluator>, EvalError> { Ok((loaded.make_evaluator)()) };
     match fleet.play(Quota::Plies(u64::MAX), job.playouts, &job.checkpoint, &make, &timer) {
         Ok(()) => Ok(false),
         Err(FleetError::Stopped) => Ok(observer.should_stop()),

@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(spec("runs/first"), ModelSpec::new("runs/first", Limit::Playouts(64)));
         let int8 = ModelSpec::new("runs/first", Limit::Playouts(64)).in_precision(Precision::Int8.into());
         assert_eq!(spec("runs/first,precision=int8"), int8);
-        assert_eq!(spec("x,precision=bf16,playouts=8"), spec("x,playouts=8,precision=bf16"));
+        assert_eq!(spec("x,precision=int8,playouts=8"), spec("x,playouts=8,precision=int8"));
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
             ("x,time=NaN", "time \"NaN\": expected seconds"),
             ("x,depth=3", "unknown setting \"depth\"; expected playouts=N, time=S, precision=P, threads=N or"),
             ("x,playouts=3,time=1", "more than one limit; expected playouts=N or time=S, not both"),
-            ("x,precision=int4", "precision \"int4\": expected auto, f32, bf16 or int8"),
+            ("x,precision=int4", "precision \"int4\": expected auto, f32 or int8"),
             ("x,precision=f32,precision=f32", "more than one precision"),
             ("x,threads=0", "threads \"0\": expected a whole number from 1 to 256"),
             ("x,threads=2,threads=2", "more than one threads"),

@@ -84,15 +84,7 @@ mod tests {
 
     #[test]
     fn what_the_cpu_has_no_instructions_for_is_not_taken() {
-        let config = NetworkConfig {
-            blocks: 1,
-            channels: 32,
-            pool_every: 1,
-            head_channels: 4,
-            value_hidden: 8,
-            role_heads: true,
-            destinations: true,
-        };
+        let config = NetworkConfig { blocks: 1, channels: 32, pool_every: 1, head_channels: 4, value_hidden: 8 };
         let network = Weights::fresh(&config, 3);
         let found = fastest(&network).unwrap();
         assert_eq!(found.missing(), None);

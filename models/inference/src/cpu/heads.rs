@@ -19,7 +19,7 @@ pub(super) struct Heads {
     policy_rows: Floats,
     policy_bias: Vec<f32>,
     /// From the trunk at a move's destination to what is added to its plane's row.
-    policy_destination: Option<Packed>,
+    policy_destination: Packed,
     value_conv: Dense,
     value_hidden: Dense,
     value_out: Dense,
@@ -79,13 +79,8 @@ impl Heads {
                 policy_rows[plane * width + channel] = planes.weight(channel, plane);
             }
         }
-        let policy_destination = if weights.config().destinations {
-            Some(Dense::pack(&pointwise("policy_destination")?, 1).weights)
-        } else {
-            None
-        };
         Ok(Heads {
-            policy_destination,
+            policy_destination: Dense::pack(&pointwise("policy_destination")?, 1).weights,
             policy_pool: Dense::pack(&pool, 3),
             policy_rows,
             policy_bias: planes.bias,
@@ -120,14 +115,10 @@ impl Heads {
         let hidden = |place: PolicyIndex| &scratch.hidden[usize::from(origins[place.square]) * width..][..width];
         let weights = |place: PolicyIndex| &self.policy_rows[place.plane * width..][..width];
 
-        let Some(layer) = &self.policy_destination else {
-            return logits
-                .extend(places.map(|place| self.policy_bias[place.plane] + dot(hidden(place), weights(place))));
-        };
         let to = |place: PolicyIndex| place.destination(grid.side);
         let (destinations, count) = gather(grid, board, places.clone().filter_map(to), &mut scratch.destinations);
         let product = Product { rows: count, relu: false, ..product };
-        kernels.multiply(&product, &scratch.destinations, layer, None, &mut scratch.rows);
+        kernels.multiply(&product, &scratch.destinations, &self.policy_destination, None, &mut scratch.rows);
         logits.extend(places.map(|place| {
             let logit = self.policy_bias[place.plane] + dot(hidden(place), weights(place));
             let row = |to: usize| &scratch.rows[usize::from(destinations[to]) * width..][..width];

@@ -1,4 +1,4 @@
-//! The residual tower in low precision: bf16 or int8.
+//! The residual tower in int8.
 //!
 //! The trunk is kept in single precision, so that roundings do not add up along the skip connections. Beside it lies a
 //! quantised copy, which the convolutions read. An int8 value counts steps. Each output channel has a step of its own
@@ -12,7 +12,8 @@ use super::calibration::Peaks;
 use super::fold::{Folded, FoldedBlock};
 use super::layers::{Dense, padded, padded_bias};
 use hnefi_kernels::{
-    Aligned, Epilogue, Floats, Grid, Int8Weights, Kernels, LARGEST_INPUT, LowPrecisionKernels, Pool, Weights,
+    Aligned, Epilogue, Floats, Grid, INT8_VALUES, Int8Weights, Kernels, LARGEST_INPUT, LowPrecisionKernels, Pool,
+    Weights,
 };
 
 /// A tower of convolutions in low precision.
@@ -24,7 +25,7 @@ pub(super) struct LowPrecisionTower {
     inputs: Steps,
 }
 
-/// What a quantised activation of 1 stands for on each board size; 1 in bf16.
+/// What a quantised activation of 1 stands for on each board size.
 type Steps = [f32; BoardSize::ALL.len()];
 
 /// A residual block.
@@ -59,26 +60,9 @@ pub(super) struct LowPrecisionScratch {
 }
 
 impl LowPrecisionTower {
-    /// Rounds a tower of `channels` channels to bf16.
-    pub fn bf16(kernels: &'static LowPrecisionKernels, blocks: &[FoldedBlock], channels: usize) -> LowPrecisionTower {
-        let ones = [1.0; BoardSize::ALL.len()];
-        let convolution = |folded: &Folded| LowPrecisionConvolution {
-            weights: Weights::bf16(padded(channels), weight(folded, channels)),
-            bias: padded_bias(&folded.bias),
-            scales: ones.map(|_| Floats::zeros(padded(channels))),
-            outputs: ones,
-        };
-        let block = |block: &FoldedBlock| LowPrecisionBlock {
-            first: convolution(&block.first),
-            second: convolution(&block.second),
-            pool: block.pool.as_ref().map(|pool| Dense::pack(pool, 3)),
-        };
-        LowPrecisionTower { kernels, blocks: blocks.iter().map(block).collect(), inputs: ones }
-    }
-
     /// Quantises a tower of `channels` channels to int8. `peaks` are its largest activations: before each convolution
     /// in turn, and behind the last.
-    pub fn int8(
+    pub fn new(
         kernels: &'static LowPrecisionKernels,
         blocks: &[FoldedBlock],
         channels: usize,
@@ -115,7 +99,7 @@ impl LowPrecisionTower {
 
     /// Scratch memory for groups of `squares` squares.
     pub fn scratch(&self, channels: usize, squares: usize) -> LowPrecisionScratch {
-        let words = squares * channels / self.kernels.values();
+        let words = squares * channels / INT8_VALUES;
         LowPrecisionScratch {
             trunk: Aligned::zeros(words),
             inner: Aligned::zeros(words),

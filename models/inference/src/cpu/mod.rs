@@ -11,7 +11,7 @@
 //! | `stem` | binary planes to channels, by adding the rows of set bits |
 //! | `layers` | 3x3 convolutions and dense layers, packed |
 //! | `block` | a residual block in single precision |
-//! | `low_precision` | the tower in bf16 or int8 ([`crate::Precision`]) |
+//! | `low_precision` | the tower in int8 ([`crate::Precision`]) |
 //! | `calibration` | the games that the steps of int8 values are measured on |
 //! | `fastest` | which precision suits this machine |
 //! | `heads` | policy where moves start, value, occupancy |

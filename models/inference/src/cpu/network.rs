@@ -20,7 +20,8 @@ pub struct CpuNetwork {
     rows: usize,
     stem: Stem,
     tower: Tower,
-    roles: Vec<Heads>,
+    /// Of the attackers and of the defenders.
+    roles: [Heads; 2],
     occupancy: Occupancy,
     /// How the positions it reads are encoded.
     pub(super) encoding: Encoding,
@@ -30,7 +31,6 @@ pub struct CpuNetwork {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arithmetic {
     Single,
-    Bf16(&'static LowPrecisionKernels),
     Int8(&'static LowPrecisionKernels),
 }
 
@@ -76,8 +76,7 @@ impl CpuNetwork {
     pub fn with_precision(weights: &Weights, precision: Precision) -> Result<CpuNetwork, CpuNetworkError> {
         let arithmetic = match precision {
             Precision::F32 => Arithmetic::Single,
-            Precision::Bf16 => Arithmetic::Bf16(LowPrecisionKernels::best_bf16()),
-            Precision::Int8 => Arithmetic::Int8(LowPrecisionKernels::best_int8()),
+            Precision::Int8 => Arithmetic::Int8(LowPrecisionKernels::best()),
         };
         CpuNetwork::with_kernels(weights, Kernels::best(), arithmetic)
     }
@@ -101,24 +100,19 @@ impl CpuNetwork {
         let (stem, globals) = (Folded::of(weights, "stem")?, Matrix::of_linear(weights, "globals")?);
         let blocks: Vec<FoldedBlock> =
             (0..config.blocks).map(|index| FoldedBlock::of(weights, index)).collect::<Result<_, _>>()?;
-        let roles = 0..if config.role_heads { 2 } else { 1 };
-        let tower = match arithmetic {
-            Arithmetic::Bf16(low) => Tower::LowPrecision(LowPrecisionTower::bf16(low, &blocks, channels)),
-            Arithmetic::Single | Arithmetic::Int8(_) => Tower::Single(blocks.iter().map(Block::pack).collect()),
-        };
         let mut packed = CpuNetwork {
             kernels,
             channels: padded(channels),
             rows: rows(padded(channels), blocks.len()),
             stem: Stem::pack(&stem, globals),
-            tower,
-            roles: roles.map(|role| Heads::pack(weights, role)).collect::<Result<_, _>>()?,
+            tower: Tower::Single(blocks.iter().map(Block::pack).collect()),
+            roles: [Heads::pack(weights, 0)?, Heads::pack(weights, 1)?],
             occupancy: Occupancy::pack(weights)?,
             encoding: weights.encoding,
         };
         if let Arithmetic::Int8(low) = arithmetic {
             let peaks = packed.peaks()?;
-            packed.tower = Tower::LowPrecision(LowPrecisionTower::int8(low, &blocks, channels, &peaks));
+            packed.tower = Tower::LowPrecision(LowPrecisionTower::new(low, &blocks, channels, &peaks));
         }
         Ok(packed)
     }
@@ -268,9 +262,9 @@ impl CpuNetwork {
         self.occupancy.run(self.kernels, scratch.grid, board, &mut scratch.heads)
     }
 
-    /// The heads of the side to move: its own, or the heads that both sides share.
+    /// The heads of the side to move.
     fn heads(&self, side: Side) -> &Heads {
-        &self.roles[side.index().min(self.roles.len() - 1)]
+        &self.roles[side.index()]
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! One network plays every ruleset, so it is told the rules as well as the clocks that run. All entries are in 0..=1;
 //! an option that is off is 0, so that a network trained on one ruleset meets small inputs under another. A technical
-//! ply cap is no rule of the game: only version 1 told it, and always the one of training ([`super::Encoding`]).
+//! ply cap is no rule of the game, so it is no input.
 //!
 //! | index | meaning |
 //! |---|---|
@@ -28,18 +28,15 @@
 //! | 31 | repetition compares the board alone |
 //! | 32 | plies without a capture that make a draw / 200, at most 1 |
 //! | 33 | 1 / the occurrence at which a draw fort loses |
-//! | 34 | 0; in version 1 the ply cap / 400, at most 1 |
+//! | 34, 37 | 0 |
 //! | 35 | plies since the last capture / the limit |
 //! | 36 | occurrences of this position / the limit |
-//! | 37 | 0; in version 1 plies played / the ply cap, at most 1 |
 //! | 38..=47 | 0, kept for later options |
 
 use hnefi_engine::{
     BoardSize, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, NoLegalMove, Position, Repetition,
     RepetitionCompares, Rules, Side, ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
 };
-
-use super::Encoding;
 
 /// Length of the global vector.
 pub const GLOBALS: usize = 48;
@@ -96,31 +93,20 @@ pub const REPETITION_BOARD_ALONE: usize = 31;
 pub const NO_CAPTURE_LIMIT: usize = 32;
 /// 1 / the occurrence at which a draw fort loses.
 pub const DRAW_FORT: usize = 33;
-/// The ply cap, in version 1 alone.
-pub const PLY_CAP: usize = 34;
 /// Plies since the last capture over the limit.
 pub const NO_CAPTURE_CLOCK: usize = 35;
 /// Occurrences of this position over the limit.
 pub const REPETITION_CLOCK: usize = 36;
-/// Plies played over the ply cap, in version 1 alone.
-pub const PLY_CLOCK: usize = 37;
 
 /// A limit of this many plies without a capture, or more, is encoded as 1.
 const NO_CAPTURE_SCALE: f32 = 200.0;
-/// A ply cap of this many plies, or more, is 1 in version 1.
-const PLY_CAP_SCALE: f32 = 400.0;
 
 /// The whole vector of a position.
-pub(super) fn encode(position: &Position, encoding: Encoding) -> [f32; GLOBALS] {
+pub(super) fn encode(position: &Position) -> [f32; GLOBALS] {
     let mut out = [0.0; GLOBALS];
     out[ATTACKERS_TO_MOVE] = bit(position.side_to_move() == Side::Attackers);
     write_rules(position.rules(), &mut out);
     write_clocks(position, &mut out);
-    if let Encoding::V1 { ply_caps } = encoding {
-        let cap = f32::from(ply_caps[size_index(position.size())]);
-        out[PLY_CAP] = told_cap(cap);
-        out[PLY_CLOCK] = share(position.ply(), cap);
-    }
     out
 }
 
@@ -131,11 +117,6 @@ fn size_index(size: BoardSize) -> usize {
         BoardSize::Nine => 1,
         BoardSize::Eleven => 2,
     }
-}
-
-/// What version 1 says of a ply cap.
-pub fn told_cap(cap: f32) -> f32 {
-    (cap / PLY_CAP_SCALE).min(1.0)
 }
 
 fn write_rules(rules: &Rules, out: &mut [f32; GLOBALS]) {

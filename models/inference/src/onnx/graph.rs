@@ -19,15 +19,15 @@ pub(super) enum Dimension {
 }
 
 /// A graph that grows.
-pub(super) struct Graph {
+pub(super) struct OnnxGraph {
     weights: BTreeMap<String, WeightTensor>,
     graph: GraphProto,
 }
 
-impl Graph {
+impl OnnxGraph {
     /// An empty graph that may use these weights.
-    pub(super) fn new(name: &str, weights: BTreeMap<String, WeightTensor>) -> Graph {
-        Graph { weights, graph: GraphProto { name: name.to_owned(), ..GraphProto::default() } }
+    pub(super) fn new(name: &str, weights: BTreeMap<String, WeightTensor>) -> OnnxGraph {
+        OnnxGraph { weights, graph: GraphProto { name: name.to_owned(), ..GraphProto::default() } }
     }
 
     /// An input.
@@ -61,11 +61,6 @@ impl Graph {
             self.graph.initializer.push(TensorProto { dims, data_type, name: name.to_owned(), raw_data });
         }
         Ok(name.to_owned())
-    }
-
-    /// Whether there is such a weight.
-    pub(super) fn has_weight(&self, name: &str) -> bool {
-        self.weights.contains_key(name)
     }
 
     /// A constant vector of whole numbers.

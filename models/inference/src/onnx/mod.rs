@@ -1,18 +1,20 @@
 //! A checkpoint as an ONNX file, for programs that run networks without this one.
 //!
-//! One file serves every board and any batch: both are open dimensions, and the one layer that needs the board's side
-//! reads it off the input. The graph is the network layer by layer, and its weights keep the names they
-//! have in the safetensors file. `docs/NETWORK.md` describes inputs and outputs.
+//! One file serves the three boards and any batch: both are open dimensions, and the layers that need the board's side
+//! read it off the input. The file has the network's steps ([`crate::graph`]) one by one, and its weights keep the
+//! names they have in the safetensors file. `docs/NETWORK.md` describes inputs and outputs.
 
 mod graph;
 mod proto;
 
+use hnefi_engine::BoardSize;
 use prost::Message;
 
-use self::graph::{Dimension, Graph, Value, float, int, ints};
-use self::proto::{ModelProto, OperatorSetIdProto, StringStringEntryProto};
+use self::graph::{Dimension, OnnxGraph, Value, float, int, ints};
+use self::proto::{AttributeProto, ModelProto, OperatorSetIdProto, StringStringEntryProto};
 use crate::architecture::NORM_EPSILON;
-use crate::{Checkpoint, CheckpointError, Encoding, GLOBALS, NetworkConfig, PLANES, POLICY_PLANES};
+use crate::graph::{Graph, Op};
+use crate::{Checkpoint, CheckpointError, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
 
 /// Version of the operators: the newest that takes axes of reductions as attributes, so that old runtimes read the file
 /// too.
@@ -28,18 +30,15 @@ impl Checkpoint {
     /// When a part of the graph has no weights, which a whole checkpoint rules out.
     pub fn onnx_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
         let unwritable = |problem: String| CheckpointError::Unwritable { problem };
-        let mut graph = Graph::new("hnefi", self.weights.tensors().clone());
-        write_network(&mut graph, self.weights.config()).map_err(unwritable)?;
+        let mut graph = OnnxGraph::new("hnefi", self.weights.tensors().clone());
+        write_network(&mut graph, &self.weights.config().graph()).map_err(unwritable)?;
         let card = &self.card;
-        let mut notes = vec![
+        let notes = [
             ("id", card.id.clone()),
             ("encoding", self.weights.encoding.version().to_string()),
             ("rulesets", card.rulesets.join(",")),
             ("generation", card.generation.to_string()),
         ];
-        if let Encoding::V1 { ply_caps } = self.weights.encoding {
-            notes.push(("ply_caps", ply_caps.map(|cap| cap.to_string()).join(",")));
-        }
         let model = ModelProto {
             ir_version: Some(IR_VERSION),
             producer_name: "hnefi".to_owned(),
@@ -57,130 +56,119 @@ impl Checkpoint {
     }
 }
 
-fn write_network(graph: &mut Graph, config: &NetworkConfig) -> Result<(), String> {
+/// Writes the network step by step.
+fn write_network(file: &mut OnnxGraph, network: &Graph) -> Result<(), String> {
     use Dimension::{Fixed, Open};
     let board = |channels: usize| [Open("batch"), Fixed(channels), Open("side"), Open("side")];
-    let planes = graph.input("planes", "input planes of each position, 0 or 1; rank 0 first", &board(PLANES));
+    let planes = file.input("planes", "input planes of each position, 0 or 1; rank 0 first", &board(PLANES));
     let vector = [Open("batch"), Fixed(GLOBALS)];
-    let globals = graph.input("globals", "global input; entry 0 is 1 with the attackers to move, 0 else", &vector);
+    let globals = file.input("globals", "global input; entry 0 is 1 with the attackers to move, 0 else", &vector);
+    let side = side(file, &planes);
+    let scale = side_scale(file, &side);
+    let attacking = slice(file, "attacking", &globals, 0, 1);
+    let half = file.number("half", 0.5);
+    let attacking = file.node("Greater", "attacking", &[&attacking, &half], Vec::new());
+    let attacking_board = per_channel(file, "attacking", &attacking);
 
-    let bias = linear(graph, "globals", &globals)?;
-    let stem = conv_norm(graph, "stem", &planes)?;
-    let bias = per_channel(graph, "globals", &bias);
-    let stem = graph.node("Add", "stem", &[&stem, &bias], Vec::new());
-    let mut x = graph.node("Relu", "stem", &[&stem], Vec::new());
-    let scale = side_scale(graph, &planes);
-    for index in 0..config.blocks {
-        x = block(graph, &format!("blocks.{index}"), &x, &scale)?;
+    let mut values: Vec<Value> = Vec::new();
+    for (at, step) in network.steps.iter().enumerate() {
+        let name = step.name.as_str();
+        let inputs: Vec<&Value> = step.inputs.iter().map(|&input| &values[input]).collect();
+        let value = match step.op {
+            Op::Planes => planes.clone(),
+            Op::Globals => globals.clone(),
+            Op::ConvNorm { .. } => conv_norm(file, name, inputs[0])?,
+            Op::Pointwise { bias, .. } => convolution(file, name, inputs[0], 1, bias)?,
+            Op::Linear { bias, .. } => with_weights(file, "Gemm", name, inputs[0], bias, Vec::new())?,
+            Op::Relu => file.node("Relu", name, &[inputs[0]], Vec::new()),
+            Op::Pool => global_pool(file, name, inputs[0], &scale),
+            Op::ByRole => {
+                let attacking = if network.is_board(at) { &attacking_board } else { &attacking };
+                file.node("Where", name, &[attacking, inputs[1], inputs[2]], Vec::new())
+            }
+            Op::Destinations { .. } => destinations(file, &side, &inputs),
+            Op::Add => {
+                let mut sum = inputs[0].clone();
+                for (number, &term) in step.inputs.iter().enumerate().skip(1) {
+                    let name = format!("{name}.{number}");
+                    let flat = network.is_board(at) && !network.is_board(term);
+                    let term = if flat { per_channel(file, &name, inputs[number]) } else { inputs[number].clone() };
+                    sum = file.node("Add", &name, &[&sum, &term], Vec::new());
+                }
+                sum
+            }
+        };
+        values.push(value);
     }
 
-    let pooled = global_pool(graph, "trunk", &x, &scale);
-    let (mut policy, mut value) = role_heads(graph, "roles.0", &x, &pooled, &scale)?;
-    if config.role_heads {
-        let (other_policy, other_value) = role_heads(graph, "roles.1", &x, &pooled, &scale)?;
-        let attacking = slice(graph, "attacking", &globals, 0, 1);
-        let half = graph.number("half", 0.5);
-        let attacking = graph.node("Greater", "attacking", &[&attacking, &half], Vec::new());
-        value = graph.node("Where", "value", &[&attacking, &value, &other_value], Vec::new());
-        let attacking = per_channel(graph, "attacking", &attacking);
-        policy = graph.node("Where", "policy", &[&attacking, &policy, &other_policy], Vec::new());
-    }
-    let wdl = slice(graph, "wdl", &value, 0, 3);
-    let moves_left = slice(graph, "moves_left", &value, 3, 4);
-    let occupancy = convolution(graph, "occupancy", &x, 0)?;
-    graph.output(
-        &policy,
-        "policy",
-        "policy logits of the side to move: direction * 10 + distance - 1, at the origin",
-        &board(POLICY_PLANES),
-    );
-    graph.output(&wdl, "wdl", "win, draw and loss logits of the side to move", &[Open("batch"), Fixed(3)]);
-    graph.output(&moves_left, "moves_left", "ln(1 + plies to the end of the game)", &[Open("batch"), Fixed(1)]);
-    graph.output(
-        &occupancy,
-        "occupancy",
-        "logits of each square's final content: empty, attacker, defender, king",
-        &board(4),
-    );
+    let wdl = slice(file, "wdl", &values[network.value], 0, 3);
+    let moves_left = slice(file, "moves_left", &values[network.value], 3, 4);
+    let policy = "policy logits of the side to move: direction * 10 + distance - 1, at the origin";
+    file.output(&values[network.policy], "policy", policy, &board(POLICY_PLANES));
+    file.output(&wdl, "wdl", "win, draw and loss logits of the side to move", &[Open("batch"), Fixed(3)]);
+    file.output(&moves_left, "moves_left", "ln(1 + plies to the end of the game)", &[Open("batch"), Fixed(1)]);
+    let occupancy = "logits of each square's final content: empty, attacker, defender, king";
+    file.output(&values[network.occupancy], "occupancy", occupancy, &board(4));
     Ok(())
 }
 
-/// A residual block.
-fn block(graph: &mut Graph, name: &str, x: &Value, scale: &Value) -> Result<Value, String> {
-    let first = conv_norm(graph, &format!("{name}.first"), x)?;
-    let y = graph.node("Relu", &format!("{name}.first"), &[&first], Vec::new());
-    let second = conv_norm(graph, &format!("{name}.second"), &y)?;
-    let mut sum = graph.node("Add", &format!("{name}.second"), &[&second, x], Vec::new());
-    let pool = format!("{name}.pool");
-    if graph.has_weight(&format!("{pool}.weight")) {
-        let pooled = global_pool(graph, &pool, &y, scale);
-        let bias = linear(graph, &pool, &pooled)?;
-        let bias = per_channel(graph, &pool, &bias);
-        sum = graph.node("Add", &pool, &[&sum, &bias], Vec::new());
-    }
-    Ok(graph.node("Relu", name, &[&sum], Vec::new()))
-}
-
-/// Policy and value of one role.
-fn role_heads(
-    graph: &mut Graph,
-    role: &str,
-    x: &Value,
-    pooled: &Value,
-    scale: &Value,
-) -> Result<(Value, Value), String> {
-    let name = |part: &str| format!("{role}.{part}");
-    let hidden = convolution(graph, &name("policy_conv"), x, 0)?;
-    let bias = linear(graph, &name("policy_pool"), pooled)?;
-    let bias = per_channel(graph, &name("policy_pool"), &bias);
-    let hidden = graph.node("Add", &name("policy_pool"), &[&hidden, &bias], Vec::new());
-    let hidden = graph.node("Relu", &name("policy_conv"), &[&hidden], Vec::new());
-    let mut policy = convolution(graph, &name("policy_out"), &hidden, 0)?;
-    if graph.has_weight(&format!("{}.weight", name("policy_destination"))) {
-        let keys = convolution(graph, &name("policy_destination"), x, 0)?;
-        let pairs = destinations(graph, &name("policy_destination"), &hidden, &keys);
-        policy = graph.node("Add", &name("policy_destination"), &[&policy, &pairs], Vec::new());
-    }
-
-    let value = convolution(graph, &name("value_conv"), x, 0)?;
-    let value = graph.node("Relu", &name("value_conv"), &[&value], Vec::new());
-    let value = global_pool(graph, &name("value_conv"), &value, scale);
-    let value = linear(graph, &name("value_hidden"), &value)?;
-    let value = graph.node("Relu", &name("value_hidden"), &[&value], Vec::new());
-    let value = linear(graph, &name("value_out"), &value)?;
-    Ok((policy, value))
-}
-
 /// For each move its plane at its origin: the product of `hidden` at the origin and `keys` at the destination, zero
-/// where a move would leave the board.
-fn destinations(graph: &mut Graph, name: &str, hidden: &Value, keys: &Value) -> Value {
-    const REACH: i64 = POLICY_PLANES as i64 / 4;
-    let border = graph.integers("border", &[0, 0, REACH, REACH, 0, 0, REACH, REACH]);
-    let keys = graph.node("Pad", name, &[keys, &border], Vec::new());
-    let squares = graph.integers("squares", &[2, 3]);
-    let channels = graph.integers("channels", &[1]);
-    let planes: Vec<Value> = (0..POLICY_PLANES as i64)
-        .map(|plane| {
-            let distance = plane % REACH + 1;
-            let (ranks, files) =
-                [(distance, 0), (0, distance), (-distance, 0), (0, -distance)][(plane / REACH) as usize];
-            let name = format!("{name}.{plane}");
-            let begin = graph.integers(&format!("begin.{plane}"), &[REACH + ranks, REACH + files]);
-            // Ends count from behind, where the last is beyond every board.
-            let end = [ranks, files].map(|step| if step < REACH { step - REACH } else { i64::MAX });
-            let end = graph.integers(&format!("end.{plane}"), &end);
-            let at = graph.node("Slice", &name, &[&keys, &begin, &end, &squares], Vec::new());
-            let product = graph.node("Mul", &name, &[hidden, &at], Vec::new());
-            graph.node("ReduceSum", &name, &[&product, &channels], Vec::new())
-        })
-        .collect();
-    let planes: Vec<&str> = planes.iter().map(String::as_str).collect();
-    graph.node("Concat", name, &planes, vec![int("axis", 1)])
+/// where a move would leave the board. One matrix product makes all pairs of squares, and a table for the board's side
+/// says where in it each move is; no table is there for other boards than the three, so they fail.
+fn destinations(graph: &mut OnnxGraph, side: &Value, inputs: &[&Value]) -> Value {
+    let [hidden, keys] = [inputs[0], inputs[1]];
+    let name = "destinations";
+    let flat = graph.integers("channels_by_squares", &[0, 0, -1]);
+    let origins = graph.node("Reshape", "origins", &[hidden, &flat], Vec::new());
+    let origins = graph.node("Transpose", "origins", &[&origins], vec![ints("perm", &[0, 2, 1])]);
+    // A last square where everything is zero, for the moves that leave the board.
+    let keys = graph.node("Reshape", name, &[keys, &flat], Vec::new());
+    let outside = graph.integers("outside", &[0, 0, 0, 0, 0, 1]);
+    let keys = graph.node("Pad", name, &[&keys, &outside], Vec::new());
+    let pairs = graph.node("MatMul", name, &[&origins, &keys], Vec::new());
+    let flat = graph.integers("pairs", &[0, -1]);
+    let pairs = graph.node("Reshape", "pairs", &[&pairs, &flat], Vec::new());
+    // With the batch last, a move is gathered for all boards at once, which is three times as fast.
+    let swapped = || vec![ints("perm", &[1, 0])];
+    let pairs = graph.node("Transpose", "pairs", &[&pairs], swapped());
+
+    let (places, ranges) = places();
+    let [begin, end] = [("begin", 0), ("end", 1)].map(|(name, which)| {
+        let by_side: Vec<i64> = ranges.iter().map(|range| range[which]).collect();
+        let by_side = graph.integers(name, &by_side);
+        graph.node("Gather", name, &[&by_side, side], Vec::new())
+    });
+    let places = graph.integers("places", &places);
+    let places = graph.node("Slice", name, &[&places, &begin, &end], Vec::new());
+    let moves = graph.node("Gather", "moves", &[&pairs, &places], Vec::new());
+    let moves = graph.node("Transpose", "moves", &[&moves], swapped());
+    let planes = graph.integers("batch_by_planes", &[0, POLICY_PLANES as i64]);
+    let shape = graph.node("Concat", "moves", &[&planes, side, side], vec![int("axis", 0)]);
+    graph.node("Reshape", "moves", &[&moves, &shape], Vec::new())
+}
+
+/// For each board, one after another: for each plane and origin, the place of the move's pair among all pairs of an
+/// origin and a destination, of which there is one more than the board has squares. Beside them, by the side of the
+/// board, where its places begin and end; nothing for a side that no board has.
+fn places() -> (Vec<i64>, [[i64; 2]; 12]) {
+    let (mut places, mut ranges) = (Vec::new(), [[0; 2]; 12]);
+    for size in BoardSize::ALL {
+        let (side, squares) = (size.side(), size.squares());
+        let begin = places.len() as i64;
+        for plane in 0..POLICY_PLANES {
+            places.extend((0..squares).map(|square| {
+                let to = PolicyIndex { plane, square }.destination(side).unwrap_or(squares);
+                (square * (squares + 1) + to) as i64
+            }));
+        }
+        ranges[side] = [begin, places.len() as i64];
+    }
+    (places, ranges)
 }
 
 /// A 3x3 convolution and its normalisation.
-fn conv_norm(graph: &mut Graph, name: &str, x: &Value) -> Result<Value, String> {
-    let y = convolution(graph, &format!("{name}.conv"), x, 1)?;
+fn conv_norm(graph: &mut OnnxGraph, name: &str, x: &Value) -> Result<Value, String> {
+    let y = convolution(graph, &format!("{name}.conv"), x, 3, false)?;
     let norm = format!("{name}.norm");
     let mut inputs = vec![y];
     for part in ["gamma", "beta", "running_mean", "running_var"] {
@@ -190,44 +178,46 @@ fn conv_norm(graph: &mut Graph, name: &str, x: &Value) -> Result<Value, String> 
     Ok(graph.node("BatchNormalization", &norm, &inputs, vec![float("epsilon", NORM_EPSILON as f32)]))
 }
 
-/// A convolution with that many zeros around the board, and its bias if it has one.
-fn convolution(graph: &mut Graph, name: &str, x: &Value, padding: i64) -> Result<Value, String> {
-    let weight = graph.weight(&format!("{name}.weight"))?;
-    let mut inputs = vec![x.clone(), weight];
-    let bias = format!("{name}.bias");
-    if graph.has_weight(&bias) {
-        inputs.push(graph.weight(&bias)?);
-    }
-    let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
-    let side = 1 + 2 * padding;
-    Ok(graph.node("Conv", name, &inputs, vec![ints("kernel_shape", &[side, side]), ints("pads", &[padding; 4])]))
+/// A convolution with a kernel of this side, which keeps the board's.
+fn convolution(graph: &mut OnnxGraph, name: &str, x: &Value, side: i64, bias: bool) -> Result<Value, String> {
+    let attributes = vec![ints("kernel_shape", &[side, side]), ints("pads", &[side / 2; 4])];
+    with_weights(graph, "Conv", name, x, bias, attributes)
 }
 
-/// A linear layer; weights are `[inputs, outputs]`.
-fn linear(graph: &mut Graph, name: &str, x: &Value) -> Result<Value, String> {
-    let weight = graph.weight(&format!("{name}.weight"))?;
-    let mut inputs = vec![x.clone(), weight];
-    let bias = format!("{name}.bias");
-    if graph.has_weight(&bias) {
-        inputs.push(graph.weight(&bias)?);
+/// An operator with a weight and, if it has one, a bias.
+fn with_weights(
+    graph: &mut OnnxGraph,
+    op: &str,
+    name: &str,
+    x: &Value,
+    bias: bool,
+    attributes: Vec<AttributeProto>,
+) -> Result<Value, String> {
+    let mut inputs = vec![x.clone(), graph.weight(&format!("{name}.weight"))?];
+    if bias {
+        inputs.push(graph.weight(&format!("{name}.bias"))?);
     }
     let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
-    Ok(graph.node("Gemm", name, &inputs, Vec::new()))
+    Ok(graph.node(op, name, &inputs, attributes))
 }
 
-/// `(N - 9) / 2` for boards of side N, read off the input.
-fn side_scale(graph: &mut Graph, planes: &Value) -> Value {
+/// The side of the board, a vector of one, read off the input.
+fn side(graph: &mut OnnxGraph, planes: &Value) -> Value {
     let shape = graph.node("Shape", "side", &[planes], Vec::new());
     let axis = graph.integers("two", &[2]);
-    let side = graph.node("Gather", "side", &[&shape, &axis], vec![int("axis", 0)]);
-    let side = graph.node("Cast", "side", &[&side], vec![int("to", 1)]);
+    graph.node("Gather", "side", &[&shape, &axis], vec![int("axis", 0)])
+}
+
+/// `(N - 9) / 2` for boards of side N.
+fn side_scale(graph: &mut OnnxGraph, side: &Value) -> Value {
+    let side = graph.node("Cast", "side", &[side], vec![int("to", 1)]);
     let (nine, half) = (graph.number("nine", 9.0), graph.number("half", 0.5));
     let side = graph.node("Sub", "side", &[&side, &nine], Vec::new());
     graph.node("Mul", "side", &[&side, &half], Vec::new())
 }
 
 /// Mean, scaled mean and maximum over the squares: `[B, C, N, N]` to `[B, 3C]`.
-fn global_pool(graph: &mut Graph, name: &str, x: &Value, scale: &Value) -> Value {
+fn global_pool(graph: &mut OnnxGraph, name: &str, x: &Value, scale: &Value) -> Value {
     let over_squares = || vec![ints("axes", &[2, 3]), int("keepdims", 0)];
     let mean = graph.node("ReduceMean", name, &[x], over_squares());
     let max = graph.node("ReduceMax", name, &[x], over_squares());
@@ -236,13 +226,13 @@ fn global_pool(graph: &mut Graph, name: &str, x: &Value, scale: &Value) -> Value
 }
 
 /// `[B, C]` as `[B, C, 1, 1]`.
-fn per_channel(graph: &mut Graph, name: &str, x: &Value) -> Value {
+fn per_channel(graph: &mut OnnxGraph, name: &str, x: &Value) -> Value {
     let axes = graph.integers("squares", &[2, 3]);
     graph.node("Unsqueeze", name, &[x, &axes], Vec::new())
 }
 
 /// Columns `begin..end` of `[B, C]`.
-fn slice(graph: &mut Graph, name: &str, x: &Value, begin: i64, end: i64) -> Value {
+fn slice(graph: &mut OnnxGraph, name: &str, x: &Value, begin: i64, end: i64) -> Value {
     let begin = graph.integers(&format!("{begin}"), &[begin]);
     let end = graph.integers(&format!("{end}"), &[end]);
     let axis = graph.integers("1", &[1]);
@@ -254,18 +244,10 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::{Card, Weights};
+    use crate::{Card, NetworkConfig, Weights};
 
-    fn model(role_heads: bool) -> (ModelProto, Checkpoint) {
-        let config = NetworkConfig {
-            blocks: 3,
-            channels: 8,
-            pool_every: 3,
-            head_channels: 8,
-            value_hidden: 8,
-            role_heads,
-            destinations: role_heads,
-        };
+    fn model() -> (ModelProto, Checkpoint) {
+        let config = NetworkConfig { blocks: 3, channels: 8, pool_every: 3, head_channels: 8, value_hidden: 8 };
         let checkpoint = Checkpoint::new(Card::new(config), Weights::fresh(&config, 5)).expect("bytes");
         let bytes = checkpoint.onnx_bytes().expect("a whole network");
         (ModelProto::decode(bytes.as_slice()).expect("our own bytes"), checkpoint)
@@ -273,30 +255,28 @@ mod tests {
 
     #[test]
     fn every_name_is_made_before_it_is_used_and_once() {
-        for role_heads in [true, false] {
-            let (model, _) = model(role_heads);
-            let graph = model.graph.expect("a graph");
-            let mut known: HashSet<String> = graph.input.iter().map(|input| input.name.clone()).collect();
-            for tensor in &graph.initializer {
-                assert!(known.insert(tensor.name.clone()), "{} twice", tensor.name);
-            }
-            for node in &graph.node {
-                for input in &node.input {
-                    assert!(known.contains(input), "{} uses {input} before it is made", node.name);
-                }
-                for output in &node.output {
-                    assert!(known.insert(output.clone()), "{output} twice");
-                }
-            }
-            let outputs: Vec<_> = graph.output.iter().map(|output| output.name.as_str()).collect();
-            assert_eq!(outputs, ["policy", "wdl", "moves_left", "occupancy"]);
-            assert!(outputs.iter().all(|&output| known.contains(output)));
+        let (model, _) = model();
+        let graph = model.graph.expect("a graph");
+        let mut known: HashSet<String> = graph.input.iter().map(|input| input.name.clone()).collect();
+        for tensor in &graph.initializer {
+            assert!(known.insert(tensor.name.clone()), "{} twice", tensor.name);
         }
+        for node in &graph.node {
+            for input in &node.input {
+                assert!(known.contains(input), "{} uses {input} before it is made", node.name);
+            }
+            for output in &node.output {
+                assert!(known.insert(output.clone()), "{output} twice");
+            }
+        }
+        let outputs: Vec<_> = graph.output.iter().map(|output| output.name.as_str()).collect();
+        assert_eq!(outputs, ["policy", "wdl", "moves_left", "occupancy"]);
+        assert!(outputs.iter().all(|&output| known.contains(output)));
     }
 
     #[test]
     fn every_weight_of_the_file_is_used_unchanged() {
-        let (model, checkpoint) = model(true);
+        let (model, checkpoint) = model();
         let graph = model.graph.expect("a graph");
         for (name, tensor) in checkpoint.weights.tensors() {
             let found = graph.initializer.iter().find(|known| known.name == *name);
@@ -313,16 +293,9 @@ mod tests {
 
     #[test]
     fn the_metadata_says_how_inputs_are_made() {
-        let (model, checkpoint) = model(true);
-        let note = |model: &ModelProto, key: &str| {
-            model.metadata_props.iter().find(|note| note.key == key).map(|note| note.value.clone())
-        };
-        assert_eq!((note(&model, "encoding").as_deref(), note(&model, "ply_caps")), (Some("2"), None));
-        let mut first = checkpoint;
-        first.weights.encoding = Encoding::FIRST;
-        let bytes = first.onnx_bytes().expect("a whole network");
-        let old = ModelProto::decode(bytes.as_slice()).expect("our own bytes");
-        assert_eq!(note(&old, "encoding").as_deref(), Some("1"));
-        assert_eq!(note(&old, "ply_caps").as_deref(), Some("150,200,300"));
+        let (model, checkpoint) = model();
+        let note = |key: &str| model.metadata_props.iter().find(|note| note.key == key).map(|note| note.value.clone());
+        assert_eq!(note("encoding").as_deref(), Some("2"));
+        assert_eq!(note("id").as_deref(), Some(checkpoint.card.id.as_str()));
     }
 }

@@ -50,28 +50,17 @@ unsafe impl Dot for Avx512Bf16 {
     }
 }
 
-// SAFETY: as above.
-#[allow(clippy::undocumented_unsafe_blocks, reason = "one reason for all, above")]
-unsafe impl LowPrecision for Avx512Bf16 {
+// SAFETY: a few instructions of AVX-512F and AVX-512 BF16, which the caller vouches for, and a register written.
+unsafe impl Bf16 for Avx512Bf16 {
     #[inline(always)]
-    unsafe fn quantise(values: Avx512, _: Avx512, to: *mut u32) {
+    unsafe fn round(values: Avx512, to: *mut u32) {
+        // SAFETY: the caller vouches for the instructions and for room for half a panel of words at `to`.
         unsafe {
             let values = transmute::<__m256bh, __m256i>(_mm512_cvtneps_pbh(values.0));
             _mm256_storeu_si256(to.cast(), values);
         }
     }
 
-    #[inline(always)]
-    unsafe fn dequantise(from: *const u32, _: Avx512) -> Avx512 {
-        unsafe {
-            let values = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
-            Avx512(_mm512_castsi512_ps(_mm512_slli_epi32::<16>(values)))
-        }
-    }
-}
-
-// SAFETY: a few instructions of AVX-512F and AVX-512 BF16, which the caller vouches for, and a register written.
-unsafe impl Bf16 for Avx512Bf16 {
     #[inline(always)]
     unsafe fn pair(low: Avx512, high: Avx512, to: *mut u32) {
         // SAFETY: the caller vouches for the instructions and for room for a panel of words at `to`.

@@ -1,5 +1,5 @@
-//! Convolutions of bf16 and int8 values, and matrix products of bf16 values: half and a quarter of the bytes of a
-//! float, and two and four products in the instruction that makes one product of floats.
+//! Convolutions of int8 values, for evaluation, and matrix products of bf16 values, for training: a quarter and half of
+//! the bytes of a float, and four and two products in the instruction that makes one product of floats.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -32,16 +32,18 @@ use super::{Grid, Outer, PANEL, Packed, Product, product};
 /// Weights of a 3x3 kernel.
 const TAPS: usize = 9;
 
+/// Int8 values in a word.
+pub const INT8_VALUES: usize = 4;
+
 /// The largest int8 input: inputs have no sign.
 pub const LARGEST_INPUT: f32 = 255.0;
 
-/// An arithmetic of low precision, beyond its products: conversions from floats and back.
+/// The int8 arithmetic, beyond its products: conversions from floats and back.
 ///
 /// # Safety
 /// As for [`Dot`].
 unsafe trait LowPrecision: Dot<Element = u32> {
-    /// Writes a vector of quantised values: bf16 values, or whole numbers of `values`, none of them negative, times
-    /// `inverse`.
+    /// Writes a vector of quantised values: whole numbers of `values`, none of them negative, times `inverse`.
     unsafe fn quantise(values: Self::Vector, inverse: Self::Vector, to: *mut u32);
     /// The vector of quantised values at `from` as floats: whole numbers times `step`.
     unsafe fn dequantise(from: *const u32, step: Self::Vector) -> Self::Vector;
@@ -51,7 +53,9 @@ unsafe trait LowPrecision: Dot<Element = u32> {
 ///
 /// # Safety
 /// As for [`Dot`].
-unsafe trait Bf16: LowPrecision {
+unsafe trait Bf16: Dot<Element = u32> {
+    /// Rounds a vector of floats to half as many words, two neighbours to a word.
+    unsafe fn round(values: Self::Vector, to: *mut u32);
     /// Writes a panel of words: the values of `low` in the lower halves, the values of `high` in the upper halves.
     unsafe fn pair(low: Self::Vector, high: Self::Vector, to: *mut u32);
 }
@@ -59,36 +63,23 @@ unsafe trait Bf16: LowPrecision {
 /// What a convolution does with its sums.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'a> {
-    /// What a sum of 1 stands for, `[channels]`; for int8 alone.
+    /// What a sum of 1 stands for, `[channels]`.
     pub scale: &'a [f32],
     /// A bias, `[channels]`.
     pub bias: &'a [f32],
-    /// One over the step of the quantised outputs; for int8 alone.
+    /// One over the step of the quantised outputs.
     pub inverse: f32,
 }
 
 dispatch! {
-    /// The convolution kernels of one arithmetic of low precision and one instruction set.
+    /// The int8 convolution kernels of one instruction set.
     pub struct LowPrecisionKernels;
 
-    /// The tables for bf16 that this CPU can run, fastest first.
-    pub fn bf16();
-    /// The fastest table for bf16 that this CPU can run.
-    pub fn best_bf16();
+    /// The tables that this CPU can run, fastest first.
+    pub fn available();
+    /// The fastest table that this CPU can run.
+    pub fn best();
     // Two registers by eleven squares are twenty-two of AVX-512's thirty-two, one is eleven of AVX2's sixteen.
-    use bf16_avx512 "AVX-512 BF16", "avx512f", "avx512bf16" => {
-        type Sums = avx512::Avx512Bf16;
-        const REGISTERS: usize = 2;
-    }
-    else bf16_portable LowPrecisionKernels::PORTABLE => {
-        type Sums = portable::PortableBf16;
-        const REGISTERS: usize = 1;
-    }
-
-    /// The tables for int8 that this CPU can run, fastest first.
-    pub fn int8();
-    /// The fastest table for int8 that this CPU can run.
-    pub fn best_int8();
     use int8_avx512 "AVX-512 VNNI", "avx512f", "avx512vnni" => {
         type Sums = avx512::Avx512Vnni;
         const REGISTERS: usize = 2;
@@ -103,9 +94,6 @@ dispatch! {
     }
 
     impl(table) {
-        /// Values in a word.
-        fn values() -> usize => <Sums as Dot>::VALUES;
-
         /// A 3x3 convolution of a quantised board `[squares][channels]` without border, and its [`Epilogue`]:
         /// `relu(sums * scale + bias)`. Where there is a `trunk`, a board of floats with a border, its values are added
         /// before the ReLU and become the result. `out` becomes the result quantised. The side is 7, 9 or 11.
@@ -118,7 +106,7 @@ dispatch! {
             out: &mut [u32],
         )
         where [7, 9, 11].contains(&grid.side) && grid.is_whole(), "side or channels of {grid:?}";
-        where weights.fit(grid.channels, table.values()), "weights of another arithmetic or size than {grid:?}";
+        where weights.fit(grid.channels), "weights of another size than {grid:?}";
         where board.len() == table.board_len(grid) && out.len() == board.len(), "boards of {grid:?}";
         where epilogue.scale.len() == grid.channels && epilogue.bias.len() == grid.channels, "channels of {grid:?}";
         where trunk.as_ref().is_none_or(|trunk| trunk.len() == grid.bordered_len()), "trunk of {grid:?}";
@@ -133,7 +121,7 @@ dispatch! {
 
         /// Quantised values as floats; `step` is what an int8 value of 1 stands for.
         fn dequantise(quantised: &[u32], step: f32, out: &mut [f32])
-        where out.len().is_multiple_of(PANEL) && out.len() == quantised.len() * table.values(), "a float per value";
+        where out.len().is_multiple_of(PANEL) && out.len() == quantised.len() * INT8_VALUES, "a float per value";
         => convolution::dequantise::<Sums>(quantised, step, out);
     }
 }
@@ -144,7 +132,7 @@ impl LowPrecisionKernels {
 
     /// Words of a board without border.
     pub fn board_len(&self, grid: Grid) -> usize {
-        grid.inner_len() / self.values()
+        grid.inner_len() / INT8_VALUES
     }
 }
 
@@ -167,7 +155,7 @@ dispatch! {
         const PANELS: usize = 2;
         const ROWS: usize = 12;
     }
-    else products_portable "portable" => {
+    else products_portable LowPrecisionKernels::PORTABLE => {
         type Sums = portable::PortableBf16;
         const PANELS: usize = 1;
         const ROWS: usize = 6;

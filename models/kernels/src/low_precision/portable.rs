@@ -58,9 +58,9 @@ unsafe impl Dot for PortableBf16 {
 }
 
 // SAFETY: plain Rust, which every CPU that runs this program executes.
-unsafe impl LowPrecision for PortableBf16 {
+unsafe impl Bf16 for PortableBf16 {
     #[inline(always)]
-    unsafe fn quantise(values: Portable<PANEL>, _: Portable<PANEL>, to: *mut u32) {
+    unsafe fn round(values: Portable<PANEL>, to: *mut u32) {
         let mut words = [0; PANEL / 2];
         for (word, pair) in words.iter_mut().zip(values.0.as_chunks::<2>().0) {
             *word = u32::from(bf16(pair[0])) | u32::from(bf16(pair[1])) << 16;
@@ -69,20 +69,6 @@ unsafe impl LowPrecision for PortableBf16 {
         unsafe { to.cast::<[u32; PANEL / 2]>().write_unaligned(words) }
     }
 
-    #[inline(always)]
-    unsafe fn dequantise(from: *const u32, _: Portable<PANEL>) -> Portable<PANEL> {
-        // SAFETY: the caller vouches for a panel of values at `from`.
-        let words = unsafe { from.cast::<[u32; PANEL / 2]>().read_unaligned() };
-        let mut values = [0.0; PANEL];
-        for (pair, word) in values.as_chunks_mut::<2>().0.iter_mut().zip(words) {
-            *pair = [f32::from_bits(word << 16), f32::from_bits(word & 0xffff_0000)];
-        }
-        Portable(values)
-    }
-}
-
-// SAFETY: plain Rust, which every CPU that runs this program executes.
-unsafe impl Bf16 for PortableBf16 {
     #[inline(always)]
     unsafe fn pair(low: Portable<PANEL>, high: Portable<PANEL>, to: *mut u32) {
         let words: [u32; PANEL] =

@@ -13,8 +13,7 @@ pub(super) unsafe fn round<D: Bf16>(values: &[f32], out: &mut [u32]) {
     for at in (0..values.len()).step_by(PANEL) {
         // SAFETY: as the caller vouches.
         unsafe {
-            let panel = D::Vector::load(values.as_ptr().add(at));
-            D::quantise(panel, panel, out.as_mut_ptr().add(at / 2));
+            D::round(D::Vector::load(values.as_ptr().add(at)), out.as_mut_ptr().add(at / 2));
         }
     }
 }

@@ -8,21 +8,19 @@ use super::*;
 
 const CHANNELS: [usize; 6] = [16, 32, 48, 64, 96, 128];
 
-/// The instructions that tables of int8 and of bf16 are named after.
+/// The instructions that tables are named after.
 const INT8: [&str; 2] = ["AVX-512 VNNI", "AVX-VNNI"];
-const BF16: [&str; 1] = ["AVX-512 BF16"];
 
-/// Numbers of the arithmetic in their order, out of words.
-fn numbers(words: &[u32], numbers: usize) -> Vec<u32> {
-    let bits = 32 / numbers;
-    words.iter().flat_map(|word| (0..numbers).map(move |at| word >> (bits * at) & (u32::MAX >> (32 - bits)))).collect()
+/// Values in their order, out of words.
+fn numbers(words: &[u32]) -> Vec<u32> {
+    words.iter().flat_map(|word| word.to_le_bytes()).map(u32::from).collect()
 }
 
-/// Words out of numbers.
-fn words(all: &[u32], numbers: usize) -> Aligned<u32> {
-    let mut words = Aligned::zeros(all.len() / numbers);
-    for (word, all) in words.iter_mut().zip(all.chunks_exact(numbers)) {
-        *word = all.iter().enumerate().map(|(at, number)| number << (32 / numbers * at)).sum();
+/// Words out of values.
+fn words(all: &[u32]) -> Aligned<u32> {
+    let mut words = Aligned::zeros(all.len() / INT8_VALUES);
+    for (word, all) in words.iter_mut().zip(all.as_chunks().0) {
+        *word = u32::from_le_bytes(all.map(|value| value as u8));
     }
     words
 }
@@ -32,12 +30,9 @@ fn float_of(number: u32) -> f32 {
 }
 
 /// Says which instruction sets this CPU lacks, so that nobody takes silence for a test.
-fn tables(
-    wanted: &[&str],
-    found: impl Iterator<Item = &'static LowPrecisionKernels>,
-) -> Vec<&'static LowPrecisionKernels> {
-    let found: Vec<_> = found.collect();
-    for wanted in wanted.iter().filter(|&&wanted| found.iter().all(|kernels| kernels.name != wanted)) {
+fn tables() -> Vec<&'static LowPrecisionKernels> {
+    let found: Vec<_> = LowPrecisionKernels::available().collect();
+    for wanted in INT8.iter().filter(|&&wanted| found.iter().all(|kernels| kernels.name != wanted)) {
         println!("this CPU lacks {wanted}: its kernels are not tested");
     }
     found
@@ -108,59 +103,12 @@ fn eight_bit_convolutions_are_right_bit_by_bit() {
                     expected.push((value * finish.inverse).round_ties_even().min(255.0) as u32);
                 }
                 assert!(expected.contains(&0) && expected.contains(&255), "the bounds are met");
-                for kernels in tables(&INT8, LowPrecisionKernels::int8()) {
+                for kernels in tables() {
                     let (mut out, mut found) = (Aligned::zeros(kernels.board_len(grid)), trunk(grid));
                     let skip = add.then_some(&mut found[..]);
-                    kernels.convolve(grid, &packed, &words(&inputs, 4), &finish, skip, &mut out);
-                    assert!(numbers(&out, 4) == expected, "{} on {grid:?}, {add}", kernels.name);
+                    kernels.convolve(grid, &packed, &words(&inputs), &finish, skip, &mut out);
+                    assert!(numbers(&out) == expected, "{} on {grid:?}, {add}", kernels.name);
                     assert!(!add || *found == *expected_trunk, "trunk, {} on {grid:?}", kernels.name);
-                }
-            }
-        }
-    }
-}
-
-#[test]
-fn bf16_convolutions_round_their_operands_and_nothing_else() {
-    for channels in CHANNELS {
-        let weights: Vec<f64> = values(11).take(channels * channels * TAPS).map(f64::from).collect();
-        let packed = Weights::bf16(channels, |output, input, tap| weights[(output * channels + input) * TAPS + tap]);
-        let rounded: Vec<f64> = weights.iter().map(|&w| f64::from(float_of(bf16(w as f32).into()))).collect();
-        let bias = filled(channels, 13);
-        let finish = Epilogue { scale: &bias, bias: &bias, inverse: 1.0 };
-        for side in [7, 9, 11] {
-            let grid = Grid { side, channels };
-            let inputs: Vec<u32> = values(14).take(grid.inner_len()).map(|v| bf16(v + 1.0).into()).collect();
-            let mut sums = vec![0.0; grid.inner_len()];
-            taps(side, |tap, from, square| {
-                for output in 0..channels {
-                    let term = |input: usize| {
-                        f64::from(float_of(inputs[from * channels + input]))
-                            * rounded[(output * channels + input) * TAPS + tap]
-                    };
-                    sums[square * channels + output] += (0..channels).map(term).sum::<f64>();
-                }
-            });
-            for add in [false, true] {
-                let before = trunk(grid);
-                for kernels in tables(&BF16, LowPrecisionKernels::bf16()) {
-                    let (mut out, mut found) = (Aligned::zeros(kernels.board_len(grid)), trunk(grid));
-                    let skip = add.then_some(&mut found[..]);
-                    kernels.convolve(grid, &packed, &words(&inputs, 2), &finish, skip, &mut out);
-                    for (at, (&sum, number)) in sums.iter().zip(numbers(&out, 2)).enumerate() {
-                        let place = grid.square(at / channels) + at % channels;
-                        let skip = if add { f64::from(before[place]) } else { 0.0 };
-                        let expected = (sum + f64::from(bias[at % channels]) + skip).max(0.0);
-                        let error = 2e-6 * (9 * channels) as f64;
-                        let what = format!("{} on {grid:?}", kernels.name);
-                        if add {
-                            assert!((f64::from(found[place]) - expected).abs() < error, "{what}");
-                            assert_eq!(number, u32::from(bf16(found[place])), "{what}: rounded once");
-                        } else {
-                            let half_a_unit = expected / 256.0;
-                            assert!((f64::from(float_of(number)) - expected).abs() <= half_a_unit + error, "{what}");
-                        }
-                    }
                 }
             }
         }
@@ -175,23 +123,14 @@ fn boards_are_quantised_and_dequantised() {
         // Cut off, too, though its whole number has more than 32 bits.
         board[grid.square(3)] = 1e30;
         let inner = || (0..side * side).flat_map(|square| board[grid.square(square)..][..48].iter().copied());
-        for kernels in tables(&INT8, LowPrecisionKernels::int8()) {
+        for kernels in tables() {
             let (mut out, mut wide) = (Aligned::zeros(kernels.board_len(grid)), Floats::zeros(grid.inner_len()));
             // A step of 1/160: what is above 255 of them is cut off.
             kernels.quantise(grid, &board, 160.0, &mut out);
             kernels.dequantise(&out, 1.0 / 160.0, &mut wide);
-            for ((value, number), wide) in inner().zip(numbers(&out, 4)).zip(wide.iter()) {
+            for ((value, number), wide) in inner().zip(numbers(&out)).zip(wide.iter()) {
                 assert_eq!(number, (value * 160.0).round_ties_even().min(255.0) as u32, "{}", kernels.name);
                 assert_eq!(*wide, number as f32 * (1.0 / 160.0), "{}", kernels.name);
-            }
-        }
-        for kernels in tables(&BF16, LowPrecisionKernels::bf16()) {
-            let (mut out, mut wide) = (Aligned::zeros(kernels.board_len(grid)), Floats::zeros(grid.inner_len()));
-            kernels.quantise(grid, &board, 1.0, &mut out);
-            kernels.dequantise(&out, 1.0, &mut wide);
-            for ((value, number), wide) in inner().zip(numbers(&out, 2)).zip(wide.iter()) {
-                assert_eq!(number, u32::from(bf16(value)), "{}", kernels.name);
-                assert_eq!(*wide, float_of(number), "{}", kernels.name);
             }
         }
     }
@@ -313,10 +252,10 @@ fn bf16_is_the_nearest_and_of_two_the_even_one() {
 
 #[test]
 #[should_panic(expected = "weights of")]
-fn weights_of_another_arithmetic_are_refused() {
+fn weights_of_another_size_are_refused() {
     let grid = Grid { side: 7, channels: 16 };
-    let weights = Weights::bf16(16, |_, _, _| 0.0);
-    for kernels in LowPrecisionKernels::int8() {
+    let Int8Weights { weights, .. } = Weights::int8(32, |_, _, _| 0.0);
+    for kernels in LowPrecisionKernels::available() {
         let (board, mut out) = (Aligned::zeros(kernels.board_len(grid)), Aligned::zeros(kernels.board_len(grid)));
         let finish = Epilogue { scale: &[0.0; 16], bias: &[0.0; 16], inverse: 1.0 };
         kernels.convolve(grid, &weights, &board, &finish, None, &mut out);

@@ -1,8 +1,7 @@
-//! Weights of 3x3 kernels in low precision, in the order in which the convolution reads them.
+//! Int8 weights of 3x3 kernels, in the order in which the convolution reads them.
 
 use super::super::{Aligned, Floats, PANEL};
-use super::TAPS;
-use super::portable::bf16;
+use super::{INT8_VALUES, TAPS};
 
 /// The largest int8 weight; the lowest is its negative.
 const LARGEST_WEIGHT: f64 = 127.0;
@@ -26,24 +25,19 @@ pub struct Int8Weights {
 }
 
 impl Weights {
-    /// Packs `values` values to a word: `value(output, input, tap)` returns one in the lowest bits. There are
-    /// `channels` outputs and `channels` inputs, a multiple of [`PANEL`].
-    fn pack(channels: usize, values: usize, value: impl Fn(usize, usize, usize) -> u32) -> Weights {
-        let words = channels / values;
+    /// Packs values to words: `value(output, input, tap)` returns one in the lowest bits. There are `channels` outputs
+    /// and `channels` inputs, a multiple of [`PANEL`].
+    fn pack(channels: usize, value: impl Fn(usize, usize, usize) -> u32) -> Weights {
+        let words = channels / INT8_VALUES;
         let mut memory = Aligned::zeros(channels * TAPS * words);
         for (at, place) in memory.iter_mut().enumerate() {
             let (lane, word, tap) = (at % PANEL, at / PANEL % words, at / PANEL / words % TAPS);
             let output = at / PANEL / words / TAPS * PANEL + lane;
-            for index in 0..values {
-                *place |= value(output, word * values + index, tap) << (32 / values * index);
+            for index in 0..INT8_VALUES {
+                *place |= value(output, word * INT8_VALUES + index, tap) << (32 / INT8_VALUES * index);
             }
         }
         Weights { memory, words }
-    }
-
-    /// Rounds the weights `weight(output, input, tap)` to bf16.
-    pub fn bf16(channels: usize, weight: impl Fn(usize, usize, usize) -> f64) -> Weights {
-        Weights::pack(channels, 2, |output, input, tap| u32::from(bf16(weight(output, input, tap) as f32)))
     }
 
     /// Rounds the weights `weight(output, input, tap)` to whole steps; the largest weight of an output channel is 127
@@ -56,16 +50,16 @@ impl Weights {
             // A channel without weights may have any step.
             *step = if largest > 0.0 { (largest / LARGEST_WEIGHT) as f32 } else { 1.0 };
         }
-        let weights = Weights::pack(channels, 4, |output, input, tap| {
+        let weights = Weights::pack(channels, |output, input, tap| {
             let whole = (weight(output, input, tap) / f64::from(steps[output])).round_ties_even();
             u32::from((whole.clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT) as i8) as u8)
         });
         Int8Weights { weights, steps }
     }
 
-    /// Whether these weights connect `channels` inputs to `channels` outputs, with `values` values in a word.
-    pub(super) fn fit(&self, channels: usize, values: usize) -> bool {
-        self.words * values == channels && self.memory.len() == channels * TAPS * self.words
+    /// Whether these weights connect `channels` inputs to `channels` outputs.
+    pub(super) fn fit(&self, channels: usize) -> bool {
+        self.words * INT8_VALUES == channels && self.memory.len() == channels * TAPS * self.words
     }
 
     /// Where the weights of the outputs from `channel` on begin, within their panel.
