@@ -93,7 +93,7 @@ impl KeptGame {
         if let Some(name) = self.players.iter().flatten().chain(place).find(|name| name.len() > LONGEST_NAME) {
             return Err(format!("a kept name of {} bytes; expected at most {LONGEST_NAME}", name.len()));
         }
-        pgn::read_tree(&self.pgn, None).map_err(|error| format!("the kept game: {error}")).and_then(texts::bounded_tree)
+        pgn::read_tree(&self.pgn, &[]).map_err(|error| format!("the kept game: {error}")).and_then(texts::bounded_tree)
     }
 
     /// The game as it was left.

@@ -1,34 +1,14 @@
 //! Games from texts: what a person pastes, and the lines of JSON files.
 
-use hnefi_engine::{BoardSize, Move, Position, Preset, Rules, Side};
-use hnefi_record::{GameRecord, GameTree, PlyRecord, pgn};
-use serde::Deserialize;
+use hnefi_engine::{BoardSize, Move, Position, Preset, Rules};
+use hnefi_record::{GameRecord, GameTree, PlyRecord, json_game, opentafl, pgn};
 
 use super::room::{LONGEST, MOST_MOVES};
 use super::session::MOST_WORDS;
 
-/// The fields of a JSON line that make a game; others are passed over.
-#[derive(Deserialize)]
-struct Line {
-    rules: serde_json::Value,
-    #[serde(default)]
-    fen: Option<String>,
-    #[serde(default)]
-    ply_cap: Option<u16>,
-    moves: Vec<String>,
-    #[serde(default)]
-    attackers: Option<String>,
-    #[serde(default)]
-    defenders: Option<String>,
-    #[serde(default)]
-    reason: Option<String>,
-    #[serde(default)]
-    status: Option<String>,
-}
-
-/// Reads a pasted text: a PGN-like game or moves, with their variations and comments, a line of JSON, or a FEN. A FEN
-/// and moves are read under `rules`, unless the board of the FEN has another size. A byte order mark in front is
-/// skipped.
+/// Reads a pasted text: a PGN-like game or moves, with their variations and comments, an OpenTafl record, a game in
+/// JSON, or a FEN. What names no rules is read under `rules`, or, where it does not fit them, as it is mostly played on
+/// another board. A byte order mark in front is skipped.
 ///
 /// # Errors
 /// When it is none of these or does not follow the rules; the message says what was taken for what.
@@ -40,8 +20,17 @@ pub fn pasted(text: &str, rules: Rules) -> Result<GameTree, String> {
     let first = text.split_whitespace().next().unwrap_or_default();
     // A game in JSON begins like a comment in front of moves, but for the quotation mark.
     let is_json = text.strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with(['"', '}']));
+    let others = BoardSize::ALL.into_iter().filter(|&size| size != rules.size()).map(usual);
+    let mut candidates: Vec<Rules> = std::iter::once(rules).chain(others).collect();
     if is_json {
-        return json_line(text).map(GameTree::from);
+        let game = json_game(text, &mut candidates).map_err(|error| error.to_string())?;
+        return bounded(game.record).map(GameTree::from);
+    }
+    if opentafl::begins(text) {
+        // Such a record says by what rules it was played.
+        candidates.extend(Preset::ALL.map(Preset::rules));
+        let game = opentafl::read(text, &candidates).map_err(|error| error.to_string())?;
+        return bounded(game.record).map(GameTree::from);
     }
     if !text.starts_with(['[', '{']) && first.contains('/') {
         let size = match first.split('/').count() {
@@ -53,9 +42,7 @@ pub fn pasted(text: &str, rules: Rules) -> Result<GameTree, String> {
         let rules = if size == rules.size() { rules } else { usual(size) };
         return game(rules, Some(text.to_owned()), std::iter::empty::<&str>()).map(GameTree::from);
     }
-    // A file brings its rules; moves alone have no tags.
-    let rules = (!text.starts_with('[')).then_some(rules);
-    pgn::read_tree(text, rules).map_err(|error| error.to_string()).and_then(bounded_tree)
+    pgn::read_tree(text, &candidates).map_err(|error| error.to_string()).and_then(bounded_tree)
 }
 
 /// The preset a board is mostly played by.
@@ -65,30 +52,6 @@ fn usual(size: BoardSize) -> Rules {
         BoardSize::Nine => Preset::Tablut.rules(),
         BoardSize::Eleven => Preset::Copenhagen.rules(),
     }
-}
-
-/// Reads a line of an exported dataset.
-///
-/// # Errors
-/// When it is no game in JSON or does not follow the rules.
-pub fn json_line(text: &str) -> Result<GameRecord, String> {
-    let line: Line = serde_json::from_str(text).map_err(|error| {
-        format!(r#"the text is no game in JSON: {error}; expected {{"rules": "brandubh", "moves": ["d6c6"]}}"#)
-    })?;
-    let mut rules = match &line.rules {
-        serde_json::Value::String(name) => {
-            Preset::from_name(name).ok_or_else(|| format!("unknown rules {name:?}"))?.rules()
-        }
-        options => serde_json::from_value(options.clone()).map_err(|error| format!("rules: {error}"))?,
-    };
-    rules.ply_cap = line.ply_cap.unwrap_or(rules.ply_cap);
-    let mut record = game(rules, line.fen, line.moves.iter().map(String::as_str))?;
-    record.players = [line.attackers, line.defenders].map(|name| name.unwrap_or_else(|| "?".to_owned()));
-    if record.outcome.is_none() && line.reason.as_deref() == Some("resignation") {
-        let winner = Side::BOTH.into_iter().find(|side| Some(side.as_str()) == line.status.as_deref());
-        record.resigned = winner.map(Side::opponent);
-    }
-    Ok(record)
 }
 
 /// A game of these moves, each of them played.
@@ -179,12 +142,23 @@ mod tests {
             "{why?} 1. d6-c6 (1. d6-b6 {or so}) d5-e5 *",
             r#"{"rules": "brandubh", "fen": null, "moves": ["d6c6", "d5e5"], "status": "ongoing"}"#,
             "[Rules \"brandubh\"]\n\n1. d6-c6 d5-e5 *\n",
+            "[Event \"Game 7\"]\n[Site \"hnefatafl.org\"]\n\n1. d6c6 d5e5",
+            "[date:2016.08.27]\n[attackers:Ivar]\n[rules:dim:7 ks:c]\n\n1. d6-c6 d5-e5\n[a comment|another]\n",
+            r#"{"id": 7, "dim": 7, "start": "/3A3/3A3/3D3/AADKDAA/3D3/3A3/3A3", "moves": "d6-c6 d5-e5"}"#,
         ] {
             for text in [text, &format!("\u{feff}{text}")] {
                 let game = pasted(text, brandubh()).unwrap_or_else(|problem| panic!("{text}: {problem}"));
                 assert_eq!(game.record.plies.len(), 2, "{text}");
             }
         }
+        // What names no rules and does not fit the board is read as it is mostly played on another.
+        for text in ["1. h1-h3 g5-g4", "[Event \"Game 7\"]\n1. h1h3 g5g4", r#"{"moves": "h1-h3 g5-g4"}"#] {
+            let game = pasted(text, brandubh()).expect("a game").record;
+            assert_eq!((game.plies.len(), game.rules), (2, Preset::Copenhagen.rules()), "{text}");
+        }
+        // Who says by what rules it was is believed.
+        let fetlar = pasted("[rules:dim:11]\n1. h1-h3 g5-g4", Preset::Copenhagen.rules()).expect("a game");
+        assert_eq!(fetlar.record.rules, Preset::Fetlar.rules());
         for text in ["3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d", "\u{feff}3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d"] {
             let fen = pasted(text, Preset::Copenhagen.rules()).expect("a FEN");
             assert_eq!((fen.record.plies.len(), fen.record.rules.size()), (0, BoardSize::Seven));

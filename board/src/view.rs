@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hnefi_engine::{Escape, Piece, Ply, Position, Preset, Repetition, Rules, Side, Square};
+use hnefi_engine::{Escape, Piece, Ply, Position, Preset, Rules, Side, Square};
+use hnefi_record::without_passable_ends;
 use serde::Serialize;
 
 use super::clock::ClockView;
@@ -145,16 +146,11 @@ impl RulesView {
     }
 }
 
-/// The preset that a mixture is like, but for what ends a game that nobody has won.
+/// The preset that a mixture is like, but for ends that players may pass over.
 fn played_on(rules: &Rules) -> Option<Preset> {
-    let alike = |preset: &Preset| without_draws(&preset.rules()) == without_draws(rules);
+    let ends = |rules: &Rules| Rules { ply_cap: 0, ..without_passable_ends(rules) };
+    let alike = |preset: &Preset| ends(&preset.rules()) == ends(rules);
     if rules.preset().is_some() { None } else { Preset::ALL.into_iter().find(alike) }
-}
-
-/// The rules but for what ends a game that nobody has won.
-fn without_draws(rules: &Rules) -> Rules {
-    let repetition = Repetition::Ignore;
-    Rules { repetition, draw_fort_occurrence: 0, no_capture_draw_plies: 0, ply_cap: 0, ..*rules }
 }
 
 /// The letters of all squares, `a1` first.

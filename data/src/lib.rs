@@ -8,7 +8,6 @@
 mod export;
 mod import;
 mod judge;
-mod lines;
 mod place;
 mod reference;
 mod replay;
@@ -17,12 +16,11 @@ pub use export::{
     BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameResult, PolicyColumns, SourceGame,
     Splits, Table, export, export_unless, write_jsonl, write_pgn,
 };
-pub use hnefi_record::{GameId, PgnReader, TextError};
+pub use hnefi_record::{BoundedLines, GameId, PgnReader, TextError};
 pub use import::{Imported, LeftOut, RecordedGames, import, recorded_games};
 pub use judge::{
     Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Phases, Rate, SideJudgement, judge,
 };
-pub use lines::BoundedLines;
 pub use place::{check_new_file, check_new_folder, replace_file, write_new_file};
 pub use reference::write_reference;
 pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};

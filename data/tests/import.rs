@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use hnefi_data::{DataError, Imported, import, recorded_games, replay_line, write_jsonl, write_pgn};
-use hnefi_engine::{Position, Preset, Rules, Side};
+use hnefi_engine::{Encirclement, Position, Preset, Rules, Side};
 use hnefi_run::{GameRecord, decode_games, encode_games};
 
 const HEADING: &str = "game,moves,captures_by_attackers,captures_by_defenders,result";
@@ -18,7 +18,7 @@ fn read(name: &str, text: &str, rules: Option<Preset>) -> Imported {
     import(&file, rules).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn refused(name: &str, text: &[u8], rules: Option<Preset>) -> String {
+fn refused(name: &str, text: &str, rules: Option<Preset>) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join(name);
     std::fs::write(&file, text).expect("written");
@@ -158,12 +158,19 @@ fn our_own_texts_are_read_and_become_policy_targets() {
 fn a_mark_of_the_byte_order_is_passed_over() {
     let pgn = "[Rules \"brandubh\"]\n\n1. d6-c6 d5-e5 *\n";
     let csv = format!("{HEADING}\n7,d6-c6 d5-e5,0,0,Ongoing\n");
-    for (name, text) in [("a.pgn", pgn), ("a.csv", &csv), ("a.otg", "[attackers:Ivar]\n1. d6-c6 d5-e5\n")] {
+    let json = r#"{"attackers": "Ivar", "moves": "d6-c6 d5-e5"}"#;
+    for (name, text) in [
+        ("a.pgn", pgn),
+        ("a.csv", &csv),
+        ("a.otg", "[attackers:Ivar]\n1. d6-c6 d5-e5\n"),
+        ("a.json", json),
+        ("a.jsonl", json),
+    ] {
         let imported = read(name, &format!("\u{feff}{text}"), Some(Preset::Brandubh));
         assert_eq!((imported.games.len(), imported.left_out.len()), (1, 0), "{name}: {:?}", imported.left_out);
         assert_eq!(imported.games[0].plies.len(), 2, "{name}");
-        if name.ends_with("otg") {
-            assert_eq!(imported.games[0].players[0], "Ivar");
+        if !text.contains("Rules") && !name.ends_with("csv") {
+            assert_eq!(imported.games[0].players[0], "Ivar", "{name}");
         }
     }
 }
@@ -178,6 +185,22 @@ fn opentafl_starts_and_resignations_are_understood() {
     let game = &imported.games[0];
     assert_eq!(game.start.as_deref(), Some("3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 d"));
     assert_eq!(game.resigned, Some(Side::Defenders), "the defenders are to move after two moves, and give up");
+    // The same start upside down, as a position beside other rules, with a move behind its number.
+    let rows = "/3t3/3t3/3T3/ttTKTtt/3T3/3t3/7/";
+    let inverted = "/7/3t3/3T3/ttTKTtt/3T3/3t3/3t3/";
+    for setup in [
+        format!("[rules:dim:7 start:{rows}]"),
+        format!("[rules:dim:7 starti:{inverted}]"),
+        format!("[rules:dim:7 start:/3t3/3t3/3T3/ttTKTtt/3T3/3t3/3t3/]\n[position:{rows}]"),
+    ] {
+        // In the specification's example the address of a variation has no period at its end.
+        let text = format!("{setup}\r\n1.d6-c6 d5-e5\r\n1b.3.1a ..... d5-f5\r\n2. c6-c5 ---\r\n");
+        let imported = read("game.otg", &text, Some(Preset::Brandubh));
+        assert_eq!(imported.left_out, [], "{setup}");
+        let game = &imported.games[0];
+        assert_eq!(game.start.as_deref(), Some("7/3a3/3d3/aadkdaa/3d3/3a3/3a3 a"), "{setup}");
+        assert_eq!((game.plies.len(), game.resigned), (3, Some(Side::Defenders)), "{setup}");
+    }
 }
 
 #[test]
@@ -191,14 +214,124 @@ fn people_who_play_on_keep_their_game() {
     assert_eq!(imported.games[0].rules.preset(), None);
     assert_eq!(imported.games[1].rules, Preset::Brandubh.rules());
     assert!(!imported.games[0].is_finished());
+    // The last gap of the ring closes, and the king moves on within.
+    let ring = "[FEN \"7/2aa3/4a2/1a1kda1/2a1a2/3a3/7 a\"]\n\n1. c6-c5 d4-d5";
+    let imported = read("games.pgn", &format!("{ring} *\n{ring} 0-1\n"), Some(Preset::Brandubh));
+    assert_eq!((imported.games.len(), imported.played_on, imported.left_out), (2, 2, Vec::new()));
+    let without = Rules { encirclement: Encirclement::Off, ..Preset::Brandubh.rules() };
+    assert_eq!(imported.games[0].rules, without, "only what ended the game is left out of its rules");
+    assert_eq!(imported.games[1].winner(), Some(Side::Defenders));
+    let closed = ring.trim_end_matches(" d4-d5");
+    let imported = read("games.pgn", &format!("{closed}\n{closed} 0-1\n"), Some(Preset::Brandubh));
+    assert_eq!((imported.games[0].winner(), imported.played_on), (Some(Side::Attackers), 1));
+    // A king who is captured has been captured.
+    let captured = "[FEN \"3a3/4ka1/3d3/7/7/3a3/1a5 a\"]\n\n1. d7-d6 d5-d4 *";
+    let imported = read("games.pgn", captured, Some(Preset::Brandubh));
+    assert!(imported.left_out[0].problem.contains("the game is over (attackers, king_captured)"), "{imported:?}");
+}
+
+/// Two games of two plies, the first one won by the defenders: as R 4.2, pandas 3.1 and Excel write them into tables.
+#[test]
+fn tables_of_other_tools_are_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables");
+    let files: Vec<PathBuf> =
+        std::fs::read_dir(folder).expect("tables").map(|file| file.expect("one").path()).collect();
+    assert_eq!(files.len(), 10);
+    for file in files {
+        let imported = import(&file, Some(Preset::Brandubh)).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(imported.left_out, []);
+        let found: Vec<_> = imported.games.iter().map(|game| (game.game, game.plies.len(), game.winner())).collect();
+        let second = if file.ends_with("no_heading.csv") { 2 } else { 100_000 };
+        assert_eq!(found, [(1, 2, Some(Side::Defenders)), (second, 2, None)], "{}", file.display());
+    }
+    // Old games name no captures; then a count of those made is right, too.
+    let unnamed = |count| format!("{HEADING}\n1,d1-d3 e5-e2 g1-g3 f4-c4 g3-e3,{count},0,Ongoing\n");
+    let read_with = |count| read("games.csv", &unnamed(count), Some(Preset::Copenhagen)).games.len();
+    assert_eq!([0, 1, 2].map(read_with), [1, 1, 0]);
+    // A quotation mark that never ends costs its own game.
+    let text = format!("{HEADING}\n1,\"d6-c6,0,0,White\n2,d6-c6,0,0,White\n3,d6-c6,0,0,White\n");
+    let imported = read("games.csv", &text, Some(Preset::Brandubh));
+    assert_eq!((imported.games.len(), imported.left_out.len(), imported.left_out[0].line), (2, 1, 2));
+}
+
+#[test]
+fn games_in_json_are_read() {
+    // What hnefatafl.org's server sends, a file of aagenielsen.dk's archive, and our own.
+    let site = r#"{"id": 340282366920938463463374607431768211455, "attackers": "Ivar", "defenders": "Astrid", "dim": 11,
+        "start": "/3AAAAA3/5A5/11/A4D4A/A3DDD3A/AA1DDKDD1AA/A3DDD3A/A4D4A/11/5A5/3AAAAA3", "time_control": null,
+        "moves": "h1-h3 g5-g4 ---", "rated": true, "messages": []}"#;
+    let archive = r#"{"WhiteSidePlayerName": "Astrid", "BlackSidePlayerName": "Ivar", "AageGameTypeKey": 16,
+        "Moves": ["h1-h3", "g5-g4", "resigned"], "WhoWon": "White"}"#;
+    let own = r#"{"rules": "copenhagen", "moves": ["h1h3", "g5g4"], "attackers": "Ivar", "defenders": "Astrid",
+        "status": "defenders", "reason": "resignation", "game": 7}"#;
+    for text in [site, archive, own] {
+        for (name, text) in [("a.json", text.to_owned()), ("a.jsonl", text.replace('\n', " ") + "\n\n")] {
+            let imported = read(name, &text, Some(Preset::Copenhagen));
+            assert_eq!(imported.left_out, [], "{text}");
+            let game = &imported.games[0];
+            assert_eq!((game.plies.len(), game.resigned, &game.start), (2, Some(Side::Attackers), &None), "{text}");
+            assert_eq!((game.players[0].as_str(), game.players[1].as_str()), ("Ivar", "Astrid"));
+        }
+    }
+    let mut lines = Vec::new();
+    let games = games::mixed_games();
+    write_jsonl(games.clone(), &mut lines).expect("the games are sound");
+    let imported = read("games.jsonl", std::str::from_utf8(&lines).expect("text"), None);
+    assert_eq!(imported.left_out, []);
+    for (game, found) in games.iter().zip(&imported.games) {
+        assert_eq!((found.game, found.rules, found.ending()), (game.game, game.rules, game.ending()));
+        assert_eq!((&found.players, found.plies.len()), (&game.players, game.plies.len()));
+    }
+    for (text, problem) in [
+        ("{}", "missing field `moves`"),
+        (r#"{"moves": ["d6c6"]}"#, "names no rules"),
+        (r#"{"rules": "chess", "moves": []}"#, "unknown ruleset"),
+        (r#"{"rules": "brandubh", "moves": [], "status": "green"}"#, "status \"green\""),
+    ] {
+        let imported = read("a.jsonl", &format!("\n{text}\n"), None);
+        let found = imported.left_out[0].to_string();
+        assert!(found.contains("a.jsonl, line 2: ") && found.contains(problem), "{found}");
+    }
+}
+
+#[test]
+fn opentafl_rules_that_differ_are_told() {
+    // Examples of the notation's specification.
+    let diamond = "/3ttttt3/5t5/11/t4T4t/t3TTT3t/tt1TTKTT1tt/t3TTT3t/t4T4t/11/5t5/3ttttt3/";
+    let fetlar = format!("dim:11 atkf:n start:{diamond}");
+    let copenhagen = format!("dim:11 atkf:n sw:s efe:y start:{diamond}");
+    let brandub = "dim:7 ks:n cenhe: cenh: start:/3t3/3t3/3T3/ttTKTtt/3T3/3t3/3t3/".to_owned();
+    for (rules, preset, expected) in [
+        (&fetlar, Preset::Fetlar, ""),
+        (&copenhagen, Preset::Copenhagen, ""),
+        (&fetlar, Preset::Copenhagen, "sw:n, not sw:s; efe:n, not efe:y"),
+        (&format!("tfr:w {fetlar}"), Preset::Fetlar, "tfr:w, not tfr:d"),
+        (
+            &format!("esc:e cor: ber:c ka:n {fetlar}"),
+            Preset::Fetlar,
+            "esc:e, not esc:c; ka:n, not ka:y; ber:c, not ber:n; cor:, not cor:default",
+        ),
+        (&brandub, Preset::Brandubh, "ks:w, not ks:c; cenh:, not cenh:t; cenhe:, not cenhe:tT"),
+        (&"".to_owned(), Preset::Brandubh, ""),
+    ] {
+        let moves = match (preset, rules.contains("atkf:n")) {
+            (Preset::Brandubh, _) => "d6-c6 d5-e5",
+            _ => "g5-g4 h1-h3",
+        };
+        let imported = read("a.otg", &format!("[attackers:Ivar]\n[rules:{rules}]\n\n1. {moves}\n"), Some(preset));
+        assert_eq!((imported.games.len(), &imported.left_out), (1, &Vec::new()), "{rules}");
+        let found: Vec<_> = imported.differing.iter().map(ToString::to_string).collect();
+        let told = found.first().and_then(|found| found.rsplit_once("read by: ")).map_or("", |(_, told)| told);
+        assert_eq!((told, found.len()), (expected, usize::from(!expected.is_empty())), "{rules}");
+    }
 }
 
 #[test]
 fn faults_are_named_by_line_and_the_other_games_are_read() {
     let good = "1,d2-c2 d5-e5,0,0,White";
     for (bad, words) in [
-        ("2,d2-c2 d2-c2,0,0,White", &["game 2, ply 2", "d2"][..]),
-        ("2,d2-c2 hello,0,0,White", &["game 2, ply 2", "hello"]),
+        ("2,d2-c2 d2-c2,0,0,White", &["game 2: ply 2", "d2"][..]),
+        ("2,d2-c2 hello,0,0,White", &["game 2: ply 2", "hello"]),
         ("2,d2-c2xd5,0,1,White", &["ply 1", "captures nothing"]),
         ("2,d2-c2,3,0,White", &["captures by the attackers are \"3\"; the moves name 0"]),
         ("2,d2-c2,0,0,Green", &["result \"Green\"", "expected White, Black"]),
@@ -222,11 +355,10 @@ fn faults_are_named_by_line_and_the_other_games_are_read() {
 #[test]
 fn files_of_another_kind_are_refused() {
     let brandubh = Some(Preset::Brandubh);
-    assert!(refused("games.txt", b"", brandubh).contains("expected a file of games: .csv, .otg or .pgn"));
-    assert!(refused("games.csv", b"", brandubh).contains("the file is empty"));
-    assert!(refused("games.csv", b"a,b,c\n", brandubh).contains("line 1 is \"a,b,c\"; expected a heading"));
-    assert!(refused("games.csv", b"\xff", brandubh).contains("no UTF-8 text"));
-    assert!(refused("games.csv", HEADING.as_bytes(), None).contains("--rules brandubh"));
+    assert!(refused("games.txt", "", brandubh).contains("expected a file of games: .csv, .json, .jsonl, .otg or .pgn"));
+    assert!(refused("games.csv", "", brandubh).contains("the file is empty"));
+    assert!(refused("games.csv", "a,b,c\n", brandubh).contains("line 1 is \"a,b,c\"; expected a heading"));
+    assert!(refused("games.csv", HEADING, None).contains("--rules brandubh"));
     let missing = import(Path::new("no/such/games.csv"), brandubh).expect_err("not there").to_string();
     assert!(missing.starts_with("no/such/games.csv: "), "{missing}");
     for (text, problem) in [
@@ -290,7 +422,7 @@ fn a_game_is_read_by_the_ruleset_it_was_played_by() {
     let found = read(&[Preset::Copenhagen, Preset::Tablut, Preset::Brandubh]);
     assert_eq!(found[..2], [Ok(Some(Preset::Copenhagen)), Ok(Some(Preset::Brandubh))]);
     let problem = found[2].as_ref().expect_err("no move");
-    assert!(problem.starts_with("line 4: game 3, ply 2") && problem.contains("hello"), "{problem}");
+    assert!(problem.starts_with("line 4: game 3: ply 2") && problem.contains("hello"), "{problem}");
     assert!(read(&[Preset::Brandubh])[0].is_err());
     let Err(other) = recorded_games(&folder.path().join("games.txt"), &[]) else { panic!("not a file of games") };
     assert!(other.to_string().contains("expected a file of games"), "{other}");

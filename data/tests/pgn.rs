@@ -3,7 +3,7 @@
 mod games;
 
 use hnefi_data::{PgnReader, TextError, write_pgn};
-use hnefi_engine::{Outcome, Reason, Side};
+use hnefi_engine::{Outcome, Preset, Reason, Side};
 use hnefi_run::GameRecord;
 
 fn read(text: &str) -> Vec<Result<GameRecord, TextError>> {
@@ -128,12 +128,160 @@ fn an_error_names_its_line_and_the_next_game_is_read() {
     assert!(read("\n\n").is_empty());
 }
 
+/// The import format of the PGN standard of 1994, rule by rule, and what people make of it.
 #[test]
-fn damaged_bytes_cost_their_game_and_the_next_one_is_read() {
-    let text = [&b"[Rules \"brandubh\"]\n\xff\nd2c2 *\n"[..], b"[Rules \"brandubh\"]\n\nd2c2 *\n"].concat();
-    let mut games = PgnReader::new(text.as_slice());
-    let error = games.next().expect("a game").expect_err("no text").to_string();
-    assert_eq!(error, "line 2: the line is no UTF-8 text");
-    assert!(games.next().is_some_and(|game| game.is_ok()));
-    assert!(games.next().is_none());
+fn the_import_format_is_read() {
+    let tags = "[Rules \"brandubh\"]\n[Attackers \"Ivar\"]\n\n";
+    let two = ["d6-c6", "d5-e5"];
+    for (text, result) in [
+        // 3.1, 4: white space of any kind, and line breaks of every system.
+        (format!("{tags}1.\td6-c6\x0b d5-e5 1-0"), "1-0"),
+        (format!("{tags}1. d6-c6 d5-e5 1-0\n").replace('\n', "\r\n"), "1-0"),
+        (format!("{tags}1. d6-c6 d5-e5 1-0\n").replace('\n', "\r"), "1-0"),
+        (format!("\u{feff}{tags}1. d6-c6 d5-e5 1-0\n"), "1-0"),
+        // 5: a comment to the end of a line, one in braces, and one of the other kind within.
+        (format!("; first [Rules\n{tags}; then\n1. d6-c6 {{with ; and\n%\n[a \"b\"] }} d5-e5 ; {{ 1-0\n0-1"), "0-1"),
+        (format!("[Rules \"brandubh\"] ; these\n[Attackers \"Ivar\"] {{him}}\n\n1. d6-c6 d5-e5 1-0"), "1-0"),
+        // 6: lines of others.
+        (format!("% 1. a1-a2\n{tags}1. d6-c6\n%%%\n d5-e5 1-0"), "1-0"),
+        // 7, 8.1: tags without white space, with a lot, two on a line, one on two lines, and what a string may hold.
+        ("[Rules\"brandubh\"][Attackers\"Ivar\"]1.d6-c6 d5-e5*".to_owned(), "*"),
+        ("[ Rules  \"brandubh\" ]  [\tAttackers \"Ivar\"\t] 1. d6-c6 d5-e5 *".to_owned(), "*"),
+        (
+            "[Rules\n\"brandubh\"\n]\n[Attackers\n\n\"Ivar\"]\n[Attackers \"Ivar\"]".replace("\n\n", "\n")
+                + "d6-c6 d5-e5*",
+            "*",
+        ),
+        (format!("[Event \"[a] ]; {{ \\\" \\\\\"]\n{tags}1. d6-c6 d5-e5 *"), "*"),
+        // 8.2.2: move numbers with any number of periods, or none.
+        (format!("{tags}1 d6-c6 1 d5-e5 1-0"), "1-0"),
+        (format!("{tags}1 . d6-c6 1 ... d5-e5 1-0"), "1-0"),
+        (format!("{tags}d6-c6 d5-e5 0-1"), "0-1"),
+        // 8.2.4, 8.2.5: marks and variations, with or without white space.
+        (format!("{tags}1. d6-c6$1$14 (1.d6-b6!(1. d6-e6 1/2-1/2)$3)d5-e5?! $255 1-0"), "1-0"),
+        // 8.2.6: results, also as people write them.
+        (format!("{tags}1. d6-c6 d5-e5 1\u{2013}0"), "1-0"),
+        (format!("{tags}1. d6\u{2013}c6 d5\u{2212}e5 0\u{2014}1"), "0-1"),
+        (format!("{tags}1. d6-c6 d5-e5 \u{bd}-\u{bd}"), "*"),
+        (format!("{tags}1. d6-c6 d5-e5 1/2\u{2013}1/2"), "*"),
+        (format!("[Result \"1-0\"]\n{tags}1. d6-c6 d5-e5"), "1-0"),
+        (format!("[Result \"1-0\"]\n{tags}1. d6-c6 d5-e5 *"), "1-0"),
+        (format!("[Result \"*\"]\n{tags}1. d6-c6 d5-e5 0-1"), "0-1"),
+        (format!("{tags}1. d6-c6 d5-e5 resigned"), "0-1"),
+        (format!("{tags}1. d6-c6 d5-e5 timeout 0-1"), "0-1"),
+    ] {
+        let game = read_one(&text);
+        let moves: Vec<_> = game.plies.iter().map(|ply| ply.mv.text(game.rules.size())).collect();
+        assert_eq!(moves, two.map(|mv| mv.replace('-', "")), "{text}");
+        let found = match game.winner() {
+            Some(Side::Attackers) => "1-0",
+            Some(Side::Defenders) => "0-1",
+            None => "*",
+        };
+        assert_eq!((found, game.players[0].as_str()), (result, "Ivar"), "{text}");
+    }
+}
+
+#[test]
+fn every_game_is_read_or_named() {
+    let (rules, moves) = ("[Rules \"brandubh\"]", "1. d6-c6 d5-e5");
+    let line = |number: usize, problem: &str| format!("line {number}: {problem}");
+    let unended = line(3, "the comment that begins here has no end; expected }");
+    for (text, expected) in [
+        // A game of tags only is a game.
+        (
+            format!(
+                "{rules}\n[Attackers \"a\"]\n[FEN \"7/7/5a1/7/7/7/1k5 d\"]\n\n{rules}\n[Attackers \"b\"]\n\n{moves} *"
+            ),
+            vec![Ok(("a", 0)), Ok(("b", 2))],
+        ),
+        (
+            format!("{rules}\n[Attackers \"a\"]\n\n[Event \"e\"]\n{rules}\n[Attackers \"b\"]\n\n"),
+            vec![Ok(("a", 0)), Ok(("b", 0))],
+        ),
+        // Tags behind a blank line may be the same game's.
+        (format!("{rules}\n\n[Attackers \"a\"]\n\n{moves} *"), vec![Ok(("a", 2))]),
+        // A brace that is never closed costs its own game.
+        (
+            format!("{rules}\n\n{moves} {{never\nclosed\n\n{rules}\n[Attackers \"b\"]\n\n{moves} {{closed}} *\n"),
+            vec![Err(unended.clone()), Ok(("b", 2))],
+        ),
+        (
+            format!("{rules}\n\n{{never\n\n{rules}\n[Attackers \"b\"]\n\n{moves} *\n"),
+            vec![Err(unended.clone()), Ok(("b", 2))],
+        ),
+        (format!("{rules}\n\n{moves} {{never"), vec![Err(unended)]),
+        // A game that is commented out is a comment.
+        (format!("{{\n{rules}\n{moves} *\n}}\n{rules}\n[Attackers \"a\"]\n\n{moves} *"), vec![Ok(("a", 2))]),
+        // Files one behind the other, without a line break at the end.
+        (
+            format!("{rules}\n[Attackers \"a\"]\n{moves}{rules}\n[Attackers \"b\"]\n{moves}"),
+            vec![Ok(("a", 2)), Ok(("b", 2))],
+        ),
+        // A fault in a tag is its own game's.
+        (
+            format!(
+                "{rules}\n[Attackers \"a\"]\n{moves} *\n\n[Event \"b]\n{rules}\n\n{moves} *\n\n{rules}\n\
+                 [Attackers \"c\"]\n"
+            ),
+            vec![Ok(("a", 2)), Err(line(5, r#""[Event \"b]" is no tag; expected [Name "value"]"#)), Ok(("c", 0))],
+        ),
+        (
+            format!("{rules}\n[Attackers \"a\"]\n[Attackers \"b\"]\n{moves} *"),
+            vec![Err(line(3, "the tag Attackers stands twice; expected it once"))],
+        ),
+        // Two results.
+        (
+            format!("{rules}\n[Result \"1-0\"]\n\n{moves} 0-1"),
+            vec![Err(line(4, "the result is 0-1, the Result tag in line 2 says 1-0"))],
+        ),
+        (
+            format!("{rules}\n[Result \"White\u{2019}s\"]\n\n{moves}"),
+            vec![Err(line(2, "result \"White\u{2019}s\"; expected 1-0 (the attackers won), 0-1, 1/2-1/2 or *"))],
+        ),
+        // Nothing is lost between games without tags.
+        (format!("{moves} 1-0\n\n{moves} *"), vec![Err(line(1, NO_RULES)), Err(line(3, NO_RULES))]),
+        (
+            format!("{rules}\n{moves} }} *"),
+            vec![Err(line(2, "ply 3: move \"}\": \"}\" does not begin with a square; expected two squares such as a4b4"))],
+        ),
+    ] {
+        let found: Vec<_> = read(&text)
+            .into_iter()
+            .map(|game| match game {
+                Ok(game) => Ok((game.players[0].clone(), game.plies.len())),
+                Err(error) => Err(error.to_string()),
+            })
+            .collect();
+        let expected: Vec<_> =
+            expected.into_iter().map(|game| game.map(|(name, plies)| (name.to_owned(), plies))).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+const NO_RULES: &str =
+    "the game has no Rules tag; expected one such as [Rules \"brandubh\"], or --rules for such games";
+
+#[test]
+fn a_game_without_rules_is_read_under_those_that_are_given() {
+    // As hnefatafl.org and playtafl.com write them.
+    let text = "[Event \"Game 7\"]\n[Site \"hnefatafl.org\"]\n1. h1h3 g5g4\n[Event \"Zevratafl game\"]\n[Site \
+                \"playtafl.com\"]\n[Date \"2026.04.25\"]\n\n1. d6c6 d5e5\n[Rules \"tablut\"]\n*\n1. d6-f6 *\n";
+    let presets = [Preset::CopenhagenHnefataflOrg, Preset::Brandubh];
+    let games = PgnReader::under(text.as_bytes(), &presets.map(Preset::rules));
+    let found: Vec<_> = games.map(|game| game.map(|game| game.rules.preset()).map_err(|e| e.to_string())).collect();
+    let [first, second] = presets.map(|preset| Ok(Some(preset)));
+    // The last game is read like the one before it that named no rules.
+    assert_eq!(found, [first, second.clone(), Ok(Some(Preset::Tablut)), second]);
+}
+
+#[test]
+fn bytes_of_latin_1_are_read() {
+    let text = [
+        &b"[Rules \"brandubh\"]\n[Attackers \"J\xf8rn\"]\n\nd6c6 d5e5 \xbd\x96\xbd\n"[..],
+        "[Rules \"brandubh\"]\n[Attackers \"J\u{f8}rn\"]\n\nd6c6 *\n".as_bytes(),
+    ]
+    .concat();
+    let names: Vec<_> = PgnReader::new(text.as_slice()).map(|game| game.expect("a game").players[0].clone()).collect();
+    assert_eq!(names, ["J\u{f8}rn", "J\u{f8}rn"]);
 }

@@ -1,9 +1,9 @@
 //! Positions and moves as text.
 
 use hnefi_engine::{
-    Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Layout, Move, MoveList, NoLegalMove, Position, Preset,
-    Repetition, RepetitionCompares, Rules, Side, Square, Symmetry, ThroneHostileToAttackers, ThroneHostileToDefenders,
-    ThronePass, ThroneStop,
+    Encirclement, Escape, Game, KingArmed, KingCapture, KingOnEdge, Layout, Move, MoveList, NoLegalMove, Position,
+    Preset, Repetition, RepetitionCompares, Rules, Side, Square, Symmetry, ThroneHostileToAttackers,
+    ThroneHostileToDefenders, ThronePass, ThroneStop,
 };
 use hnefi_record::pgn::play_word;
 
@@ -100,9 +100,9 @@ fn play(mut position: Position, input: &[u8]) {
         // The same move as a text with its captures.
         let mut word = mv.text(size);
         captured.for_each(|square| word.push_str(&format!("x{}", square.name(size))));
-        let mut played = position.clone();
+        let mut played = Game::from_position(position.clone());
         assert_eq!(play_word(&mut played, &word), Ok(mv));
-        assert_eq!(played.fen(), after);
+        assert_eq!(played.position().fen(), after);
         let mirrored = position.transformed(Symmetry::ALL[usize::from(byte) % Symmetry::ALL.len()]);
         assert_eq!(mirrored.count_legal_moves(), moves.len());
         position.advance(mv);
@@ -124,14 +124,12 @@ pub fn moves(input: &[u8]) {
         squares.for_each(|square| assert!(square.index() < size.squares()));
         assert_eq!(Move::parse(&mv.text(size), size), Ok(mv));
     }
-    let mut position = Position::start(&rules);
+    let mut game = Game::new(&rules);
     for word in text.split_whitespace().take(50) {
-        let before = position.fen();
-        if let Err(problem) = play_word(&mut position, word) {
+        if let Err((problem, _)) = play_word(&mut game, word) {
             assert!(!problem.is_empty());
-            let _ = before;
         }
-        if position.outcome().is_some() {
+        if game.outcome().is_some() {
             break;
         }
     }

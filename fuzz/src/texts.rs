@@ -52,8 +52,9 @@ pub fn pgn(input: &[u8]) {
         game.check().unwrap_or_else(|error| panic!("{error}"));
         texts(game);
     }
+    imported("pgn", None, input);
+    imported("pgn", Some(Preset::Brandubh), input);
     if let Ok(text) = std::str::from_utf8(input) {
-        imported("pgn", None, input);
         tree(text);
     }
 }
@@ -61,10 +62,10 @@ pub fn pgn(input: &[u8]) {
 /// A game with variations and comments: what is read is written and read as the same, with or without a ruleset that is
 /// given.
 fn tree(text: &str) {
-    for rules in [None, Some(Preset::Brandubh.rules())] {
+    for rules in [&[][..], &[Preset::Brandubh.rules()]] {
         let Ok(tree) = within(allowed(text.len()), || pgn::read_tree(text, rules)) else { continue };
         let written = pgn::tree_text(&tree).unwrap_or_else(|error| panic!("{error}"));
-        let read = pgn::read_tree(&written, None).unwrap_or_else(|error| panic!("{error}: {written}"));
+        let read = pgn::read_tree(&written, &[]).unwrap_or_else(|error| panic!("{error}: {written}"));
         assert_eq!((&read.moves, &read.comment), (&tree.moves, &tree.comment), "{written}");
         assert_eq!(read.record.ending(), tree.record.ending(), "{written}");
     }
@@ -76,10 +77,11 @@ pub fn csv(input: &[u8]) {
     imported("csv", Some(Preset::ALL[usize::from(first) % Preset::ALL.len()]), text);
 }
 
-/// OpenTafl's records, the first byte being the ruleset.
+/// OpenTafl's records and games in JSON, the first byte being the ruleset.
 pub fn opentafl(input: &[u8]) {
     let Some((&first, text)) = input.split_first() else { return };
-    imported("otg", Some(Preset::ALL[usize::from(first) % Preset::ALL.len()]), text);
+    let preset = Some(Preset::ALL[usize::from(first) % Preset::ALL.len()]);
+    ["otg", "json", "jsonl"].into_iter().for_each(|ending| imported(ending, preset, text));
 }
 
 /// Lines to be replayed: every line gets an answer of one line, and the moves of an answer are legal.
@@ -122,6 +124,7 @@ pub fn pgn_seeds() -> Vec<Vec<u8>> {
             "[Rules \"brandubh\"]\n[FEN \"3a3/3a3/3d3/aadkdaa/3d3/3a3/7 a\"]\n[PlyCap \"9\"]\n\nd6f6 *\n",
             "[Rules \"brandubh\"]\n\n{before} 1. d6-c6! (1. d6-f6 $3 {one} (1. d6-e6)) 1... d5-b5?? {two} *\n",
             "1. d6-c6 timeout 17 d5-b5",
+            "[Event\n\"a\"][Site \"b\"]\r\r% c\r1.d6-c6$3(1. d6-e6!)d5-b5 \u{bd}\u{2013}\u{bd}\n1. d6-c6 {never\n\n[A \"b\"]\n",
             "[Rules \"tablut\"]\n[Attackers \"\\\"a\\\" \\\\\"]\n[WouldHaveResigned \"defenders\"]\n0-1",
         ]
         .map(|text| text.as_bytes().to_vec()),
@@ -144,7 +147,10 @@ pub fn csv_seeds() -> Vec<Vec<u8>> {
     let mut lines = vec!["13,d6-c6 d5-b5 c6-c5xb5,1,0,Black\n14,d6-c6 timeout,0,0,White\n\n".to_owned()];
     lines.push(format!("1,{moves},0,0,Draw\n2,{moves},0,0,Ongoing\n"));
     lines.push("7,,0,0,\n".to_owned());
+    lines.push("8,\"d6-c6\nd5-b5, 'resigned'\",NA,1e+00,Black\n9,\"d6-c6,0,0,\n".to_owned());
     let mut seeds: Vec<Vec<u8>> = lines.iter().map(|line| format!("\u{5}{head}{line}").into_bytes()).collect();
+    seeds.push("\u{5}sep=;\r;Game;Moves;Result\r1;7;d6-c6;White\r".as_bytes().to_vec());
+    seeds.push("\u{5}d6-c6\t0\t0\tBlack\n".as_bytes().to_vec());
     seeds.push("\u{5}\u{feff}moves,game,result\nd6-c6,1,White\n".as_bytes().to_vec());
     seeds
 }
@@ -158,11 +164,21 @@ pub fn opentafl_seeds() -> Vec<Vec<u8>> {
     [
         format!("\u{5}[attackers:one]\n[defenders:two]\n[result:-1]\n{rules}\n\n{turns}"),
         format!("\u{5}{rules}\n\n1. d6-c6 d5-b5\n[]\n2. ---\n"),
+        "\u{5}[position:/7/3t3/3T3/ttTKTtt/3T3/3t3/3t3/]\n[rules:dim:7 ks:n starti:/7/3k3/7/7/7/7/7/]\n1.d6-c6\n1b.2.1a ..... d5-e5".to_owned(),
         format!("\u{5}dim:7 atkf:n\n1a.1. d6-c6\n1. d5-b5 ... d6-c6\n[x[y]z]\n{}", moves.join(" ")),
     ]
+    .into_iter()
+    .chain(JSON.map(|game| format!("\u{5}{game}")))
     .map(String::into_bytes)
-    .to_vec()
+    .collect()
 }
+
+/// Games in JSON, ours and others'.
+const JSON: [&str; 3] = [
+    r#"{"rules": "brandubh", "moves": ["d6c6"], "status": "attackers", "reason": "resignation"}"#,
+    r#"{"id": 7, "dim": 7, "start": "/3A3/3A3/3D3/AADKDAA/3D3/3A3/3A3", "moves": "d6-c6 d5-e5 ---"}"#,
+    r#"{"WhiteSidePlayerName": "a", "Moves": ["d6-c6", "resigned"], "WhoWon": "White"}"#,
+];
 
 /// Lines to begin with.
 pub fn replay_seeds() -> Vec<Vec<u8>> {

@@ -2,20 +2,29 @@
 //!
 //! [`pgn::text`] writes a game as PGN-like text and [`PgnReader`] reads it back; [`json_line`] writes it as one line of
 //! JSON. A [`GameTree`] is a game with variations and comments, which [`pgn::tree_text`] writes and [`pgn::read_tree`]
-//! reads. Nothing here opens a file, so whoever shows games can use it, a page in a browser included.
+//! reads. [`opentafl`] and [`json_game`] read what other programs record; whatever the format, a game that is read is a
+//! [`RecordedGame`] before it is a record. Nothing here opens a file, so whoever shows games can use it, a page in a
+//! browser included.
 
 mod identity;
+mod json_game;
 mod json_line;
+mod lines;
+pub mod opentafl;
 pub mod pgn;
 mod record;
+mod recorded;
 mod rules_text;
 mod steps;
 mod tree;
 
 pub use identity::GameId;
+pub use json_game::json_game;
 pub use json_line::{end, json_line};
+pub use lines::BoundedLines;
 pub use pgn::PgnReader;
 pub use record::{GameRecord, PlyRecord, RecordError, Replay};
+pub use recorded::{Recorded, RecordedGame, RecordedResult, gives_up, without_passable_ends};
 pub use rules_text::RulesText;
 pub use steps::{Step, walk};
 pub use tree::{GameTree, LONGEST_COMMENT, MOST_NAGS, TreeMove, comment_text};

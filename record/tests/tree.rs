@@ -6,11 +6,11 @@ use hnefi_record::pgn::{read_tree, tree_text};
 use hnefi_record::{GameTree, LONGEST_COMMENT, PgnReader, PlyRecord, TreeMove};
 
 fn read(text: &str) -> GameTree {
-    read_tree(text, Some(Preset::Brandubh.rules())).unwrap_or_else(|error| panic!("{text}: {error}"))
+    read_tree(text, &[Preset::Brandubh.rules()]).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn error_of(text: &str) -> String {
-    read_tree(text, Some(Preset::Brandubh.rules())).expect_err(text).to_string()
+    read_tree(text, &[Preset::Brandubh.rules()]).expect_err(text).to_string()
 }
 
 /// Moves with the place of what they follow, their comments and marks.
@@ -96,7 +96,7 @@ fn trees_are_read_back_as_they_were_written() {
     for seed in 1..200 {
         let tree = grown(seed, 1 + seed as usize % 70);
         let text = tree_text(&tree).unwrap_or_else(|error| panic!("{seed}: {error}"));
-        let found = read_tree(&text, None).unwrap_or_else(|error| panic!("{seed}: {error}\n{text}"));
+        let found = read_tree(&text, &[]).unwrap_or_else(|error| panic!("{seed}: {error}\n{text}"));
         assert_eq!(found, tree, "{seed}\n{text}");
         let game = PgnReader::new(text.as_bytes()).next().expect("a game").expect("a sound game");
         assert_eq!(game, tree.record, "a reader of games passes over the rest: {seed}\n{text}");

@@ -84,10 +84,10 @@ impl std::str::FromStr for RulesetName {
 /// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Files of games: .csv (public archives), .otg (OpenTafl), .pgn.
+    /// Files of games: .csv (public archives), .otg (OpenTafl), .pgn, .json, .jsonl.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Ruleset of the games; .pgn files name theirs.
+    /// Ruleset of games that name none: all of .csv and .otg, those of the public sites in .pgn.
     #[arg(long, value_parser = ruleset)]
     pub rules: Option<Preset>,
     /// Record file to write, ending in .hgames.

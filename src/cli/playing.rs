@@ -55,7 +55,7 @@ pub struct PlayArgs {
     /// With --web: run directory whose checkpoints play and whose games and metrics are shown; may be repeated.
     #[arg(long, value_name = "DIR", requires = "web")]
     pub run: Vec<PathBuf>,
-    /// With --web: folder with game files (.pgn, .jsonl, .csv, .hgames); may be repeated.
+    /// With --web: folder with game files (.hgames, and what `import` reads); may be repeated.
     #[arg(long, value_name = "FOLDER", requires = "web")]
     pub games: Vec<PathBuf>,
     /// How to serve.

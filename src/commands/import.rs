@@ -17,6 +17,9 @@ pub fn run(args: ImportArgs) -> anyhow::Result<()> {
         for error in &imported.left_out {
             progress::warn(&format!("left out: {}", printable(&error.to_string())));
         }
+        for differing in &imported.differing {
+            progress::warn(&printable(&differing.to_string()));
+        }
         left_out += imported.left_out.len();
         played_on += imported.played_on;
         agreed_draws += imported.agreed_draws;
@@ -35,8 +38,7 @@ pub fn run(args: ImportArgs) -> anyhow::Result<()> {
     output::line(format_args!("{games} games, {plies} plies, {finished} with a result; {left_out} left out"))?;
     if played_on > 0 {
         output::line(format_args!(
-            "{played_on} games went on where the ruleset ends them: their records ignore repetition, draw forts and \
-             the no-capture draw"
+            "{played_on} games went on where the ruleset ends them: their records' rules lack what ended them"
         ))?;
     }
     if agreed_draws > 0 {

@@ -59,7 +59,7 @@ fn play(session: &mut Session, text: &str) {
 
 /// A game that is looked at, of the moves a text has.
 fn study(text: &str) -> Session {
-    let tree = hnefi_record::pgn::read_tree(text, Some(Preset::Brandubh.rules())).expect("a tree");
+    let tree = hnefi_record::pgn::read_tree(text, &[Preset::Brandubh.rules()]).expect("a tree");
     Session::of_tree(&tree).expect("a sound tree")
 }
 

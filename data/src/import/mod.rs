@@ -4,21 +4,26 @@
 //! 1, so that imported games can be trained on. Without searches, values are a third each.
 
 mod archive;
-mod game;
-mod opentafl;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use hnefi_engine::Preset;
+use hnefi_engine::{Preset, Rules};
+use hnefi_record::{BoundedLines, Recorded, json_game, opentafl};
 use hnefi_run::GameRecord;
 
 use crate::{DataError, PgnReader, TextError};
 use archive::ArchiveReader;
 
-/// The longest text of an OpenTafl game in bytes; typical ones have a few thousand, comments included.
-const LONGEST_GAME: u64 = 1 << 22;
+/// The endings of files of games.
+const ENDINGS: [&str; 5] = ["csv", "json", "jsonl", "otg", "pgn"];
+
+/// The longest text of one game in bytes; typical ones have a few thousand, comments included.
+const LONGEST_GAME: usize = 1 << 22;
+
+/// The longest line of JSON in bytes; a game of 10,000 plies with its policies fits.
+const LONGEST_LINE: usize = 64 << 20;
 
 /// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,14 +32,16 @@ pub struct Imported {
     pub games: Vec<GameRecord>,
     /// Games that were left out.
     pub left_out: Vec<LeftOut>,
-    /// Number of games that went on after the ruleset ended them by repetition, by a draw fort or for want of captures.
-    /// They are recorded under the same rules without these three.
+    /// Number of games that went on after the ruleset ended them by repetition, by encirclement, by a draw fort or for
+    /// want of captures. They are recorded under the same rules without what ended them.
     pub played_on: u64,
     /// Number of games drawn by agreement. Records do not have such draws, so these games are unfinished.
     pub agreed_draws: u64,
+    /// Files whose own account of their rules differs from the ruleset that their game was read by.
+    pub differing: Vec<LeftOut>,
 }
 
-/// A game that was left out.
+/// A game that was left out, or what else is to be said of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// The file.
@@ -54,38 +61,30 @@ impl std::fmt::Display for LeftOut {
 /// An error in a game: a line and a sentence.
 type LineError = (usize, String);
 
-/// One game of a file, with the counts it adds to [`Imported`].
-struct Found {
-    record: GameRecord,
-    played_on: bool,
-    agreed_draw: bool,
-}
-
-/// Reads a file of games by its extension: `.csv` (the public archives), `.otg` (OpenTafl) or `.pgn` (Hnefi's texts).
-/// The first two do not name the ruleset, so `rules` must.
+/// Reads a file of games by its extension: `.csv` (the public archives), `.json` and `.jsonl` (a game a file or a
+/// line), `.otg` (OpenTafl) or `.pgn`. A game that does not name its rules is read under `rules`.
 ///
 /// # Errors
-/// When the file cannot be read, is of another kind, or has an unknown ruleset. Games with errors are reported in
+/// When the file cannot be read, is of another kind, or needs a ruleset and has none. Games with errors are reported in
 /// [`Imported::left_out`].
 pub fn import(path: &Path, rules: Option<Preset>) -> Result<Imported, DataError> {
-    let unreadable = |problem: String| DataError::Unreadable { path: path.to_owned(), problem };
-    let ending = ending(path)?;
-    if ending != "pgn" && rules.is_none() {
-        let problem = format!("a .{ending} file does not name its ruleset; expected one, as in --rules brandubh");
-        return Err(unreadable(problem));
-    }
-    let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    let text = String::from_utf8(bytes).map_err(|error| unreadable(format!("no UTF-8 text: {error}")))?;
-    let found = games(&ending, Cursor::new(text), rules.as_slice()).map_err(unreadable)?;
     let mut imported = Imported::default();
-    for game in found {
+    let told = |line, problem| LeftOut { path: path.to_owned(), line, problem };
+    for game in recorded(path, rules.as_slice())? {
         match game {
-            Ok(found) => {
-                imported.played_on += u64::from(found.played_on);
-                imported.agreed_draws += u64::from(found.agreed_draw);
-                imported.games.push(found.record);
+            Ok(Recorded { mut record, played_on, agreed_draw, differing }) => {
+                imported.played_on += u64::from(played_on);
+                imported.agreed_draws += u64::from(agreed_draw);
+                if !differing.is_empty() {
+                    let problem = format!("the file has other rules than it is read by: {}", differing.join("; "));
+                    imported.differing.push(told(1, problem));
+                }
+                for ply in &mut record.plies {
+                    (ply.policy, ply.trains) = (vec![(ply.mv, 1.0)], true);
+                }
+                imported.games.push(record);
             }
-            Err((line, problem)) => imported.left_out.push(LeftOut { path: path.to_owned(), line, problem }),
+            Err((line, problem)) => imported.left_out.push(told(line, problem)),
         }
     }
     Ok(imported)
@@ -99,55 +98,64 @@ pub type RecordedGames = Box<dyn Iterator<Item = Result<GameRecord, DataError>>>
 /// # Errors
 /// When the file cannot be opened or is of another kind. A game with an error is an error of its item.
 pub fn recorded_games(path: &Path, rules: &[Preset]) -> Result<RecordedGames, DataError> {
-    let unreadable = |problem: String| DataError::Unreadable { path: path.to_owned(), problem };
-    let ending = ending(path)?;
-    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
-    let games = games(&ending, BufReader::new(file), rules).map_err(unreadable)?;
     let bad = |(line, problem): LineError| DataError::Text(TextError::BadText { line, problem });
-    Ok(Box::new(games.map(move |game| game.map(|found| found.record).map_err(bad))))
+    Ok(Box::new(recorded(path, rules)?.map(move |game| game.map(|found| found.record).map_err(bad))))
 }
 
-/// The extension of a file, if it is one with games.
-fn ending(path: &Path) -> Result<String, DataError> {
+/// The games of a file.
+fn recorded(path: &Path, rules: &[Preset]) -> Result<Box<dyn Iterator<Item = Result<Recorded, LineError>>>, DataError> {
+    let unreadable = |problem: String| DataError::Unreadable { path: path.to_owned(), problem };
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
-    if ["csv", "otg", "pgn"].contains(&ending.as_str()) {
-        return Ok(ending);
+    if !ENDINGS.contains(&ending.as_str()) {
+        let [others @ .., last] = ENDINGS;
+        let problem = format!("ending {ending:?}; expected a file of games: .{} or .{last}", others.join(", ."));
+        return Err(unreadable(problem));
     }
-    let problem = format!("ending {ending:?}; expected a file of games: .csv, .otg or .pgn");
-    Err(DataError::Unreadable { path: path.to_owned(), problem })
-}
-
-/// The games of a text with this extension.
-fn games(
-    ending: &str,
-    mut input: impl BufRead + 'static,
-    rules: &[Preset],
-) -> Result<Box<dyn Iterator<Item = Result<Found, LineError>>>, String> {
-    Ok(match ending {
-        "csv" => Box::new(ArchiveReader::new(input, rules)?),
-        "otg" => {
-            let mut text = String::new();
-            let read = input.by_ref().take(LONGEST_GAME + 1).read_to_string(&mut text);
-            read.map_err(|error| error.to_string())?;
-            if text.len() as u64 > LONGEST_GAME {
-                return Err(format!("the game is longer than {LONGEST_GAME} bytes"));
-            }
-            Box::new(std::iter::once(opentafl::read(&text, rules)))
+    if ["csv", "otg"].contains(&ending.as_str()) && rules.is_empty() {
+        let problem = format!("a .{ending} file does not name its ruleset; expected one, as in --rules brandubh");
+        return Err(unreadable(problem));
+    }
+    let input = BufReader::new(File::open(path).map_err(|error| unreadable(error.to_string()))?);
+    let mut rules: Vec<Rules> = rules.iter().map(|preset| preset.rules()).collect();
+    Ok(match ending.as_str() {
+        "csv" => Box::new(ArchiveReader::new(input, rules).map_err(unreadable)?),
+        "jsonl" => {
+            let lines = (1..).zip(BoundedLines::new(input, LONGEST_LINE));
+            let lines = lines.filter(|(_, line)| !line.as_ref().is_ok_and(|line| line.trim().is_empty()));
+            Box::new(lines.map(move |(number, line)| {
+                let read = line.and_then(|line| json_game(&line, &mut rules).map_err(|error| in_line(error).1));
+                read.map_err(|problem| (number, problem))
+            }))
         }
-        _ => Box::new(PgnReader::new(input).map(from_pgn)),
+        "pgn" => {
+            let mut games = PgnReader::under(input, &rules);
+            Box::new(std::iter::from_fn(move || Some(games.next_recorded()?.map_err(in_line))))
+        }
+        whole => {
+            let text = whole_text(input).map_err(unreadable)?;
+            let read = if whole == "otg" { opentafl::read(&text, &rules) } else { json_game(&text, &mut rules) };
+            Box::new(std::iter::once(read.map_err(in_line)))
+        }
     })
 }
 
-/// A game of a PGN-like text, with its moves as policy targets.
-fn from_pgn(read: Result<GameRecord, TextError>) -> Result<Found, LineError> {
-    match read {
-        Ok(mut record) => {
-            for ply in &mut record.plies {
-                *ply = game::ply(ply.mv);
-            }
-            Ok(Found { record, played_on: false, agreed_draw: false })
+/// The text of one game.
+fn whole_text(input: impl BufRead) -> Result<String, String> {
+    let mut text = String::new();
+    for line in BoundedLines::new(input, LONGEST_GAME).or_latin1() {
+        text.push_str(&line?);
+        text.push('\n');
+        if text.len() > LONGEST_GAME {
+            return Err(format!("the game is longer than {LONGEST_GAME} bytes"));
         }
-        Err(TextError::BadText { line, problem }) => Err((line, problem)),
-        Err(other) => Err((1, other.to_string())),
+    }
+    Ok(text)
+}
+
+/// The line of an error and what it says.
+fn in_line(error: TextError) -> LineError {
+    match error {
+        TextError::BadText { line, problem } => (line, problem),
+        other => (1, other.to_string()),
     }
 }

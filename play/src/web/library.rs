@@ -1,13 +1,11 @@
 //! Game files below the folders named on the command line, and nothing else of the disk.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use hnefi_board::{EndingView, OpenGame, Origin, Refusal, player_name, texts};
-use hnefi_data::{BoundedLines, DataError};
+use hnefi_data::DataError;
 use hnefi_engine::Preset;
 use hnefi_run::store::games_key;
 use hnefi_run::{GameReader, GameRecord, Run};
@@ -19,14 +17,11 @@ use super::models::last_part;
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// The longest line of a JSON file, in bytes: a game of a thousand plies with their policies has some two million.
-const LONGEST_LINE: usize = 8 << 20;
-
 /// Entries of a folder and games of a file that are listed at once.
 const LISTED: usize = 500;
 
 /// The kinds of files that hold games.
-const ENDINGS: [&str; 5] = ["pgn", "jsonl", "csv", "otg", "hgames"];
+const ENDINGS: [&str; 6] = ["pgn", "jsonl", "json", "csv", "otg", "hgames"];
 
 /// What files that name no ruleset may have been played by: what each board is mostly played by.
 const USUAL: [Preset; 3] = [Preset::Copenhagen, Preset::Brandubh, Preset::Tablut];
@@ -209,16 +204,11 @@ pub(super) fn games(path: &Path) -> Result<Games, Refusal> {
     if !size.is_file() || size.len() > LARGEST {
         return Err(wrong(format!("expected a file of at most {} MiB", LARGEST >> 20)));
     }
-    let open = || File::open(path).map(BufReader::new).map_err(|error| wrong(error.to_string()));
     Ok(match kind {
         "hgames" => {
             let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
             let games = GameReader::new(last_part(path), bytes).map_err(Refusal::bad)?;
             Box::new(games.map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)))
-        }
-        "jsonl" => {
-            let lines = BoundedLines::new(open()?, LONGEST_LINE);
-            Box::new(lines.map(|line| line.and_then(|line| texts::json_line(&line))))
         }
         _ => {
             let games = hnefi_data::recorded_games(path, &USUAL).map_err(|error| match error {

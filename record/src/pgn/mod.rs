@@ -1,6 +1,6 @@
-//! Games as PGN-like text: tags, numbered moves, result. [`PgnReader`] reads it back and passes over variations in
-//! parentheses, comments in braces or behind a semicolon, and marks such as `$2` or `?`; [`read_tree`] reads them too,
-//! and [`tree_text`] writes them.
+//! Games as PGN-like text: tags, numbered moves, result. [`PgnReader`] reads it back, and everything that the import
+//! format of the PGN standard allows; it passes over variations in parentheses, comments in braces or behind a
+//! semicolon, and marks such as `$2` or `?`; [`read_tree`] reads them too, and [`tree_text`] writes them.
 //!
 //! ```text
 //! [Game "12"]
@@ -27,7 +27,7 @@ pub use write::{text, tree_text};
 use hnefi_engine::Side;
 
 /// The result tag of a finished game with this winner.
-fn result_text(winner: Option<Side>) -> &'static str {
+pub(crate) fn result_text(winner: Option<Side>) -> &'static str {
     match winner {
         Some(Side::Attackers) => "1-0",
         Some(Side::Defenders) => "0-1",

@@ -2,38 +2,42 @@
 
 use std::io::BufRead;
 
-use hnefi_engine::{Bitboard, BoardSize, Game, Move, Outcome, Position, Reason, Rules, Side, Square};
+use hnefi_engine::{Bitboard, BoardSize, Game, Move, Outcome, Reason, Rules, Side, Square};
 
-use super::result_text;
-use super::tokens::{RawGame, RawGames, Token};
+use super::tokens::{RawGame, RawGames, Token, is_result};
+use crate::recorded::{RecordedGame, end_before, gives_up, played_on};
 use crate::{
-    GameRecord, GameTree, LONGEST_COMMENT, MOST_NAGS, PlyRecord, RecordError, RulesText, TextError, TreeMove,
-    comment_text,
+    GameRecord, GameTree, LONGEST_COMMENT, MOST_NAGS, PlyRecord, Recorded, RecordedResult, RulesText, TextError,
+    TreeMove, comment_text,
 };
 
 /// Reads a PGN-like text game by game, as an iterator. A game with an error is reported with its line and the next one
 /// follows.
 ///
-/// Only `Rules` is required; without `Game` the games are numbered from 0. The records hold moves without policies or
-/// values. A decisive result that is not on the board becomes a resignation, whatever `Termination` says; a draw by
-/// agreement leaves the game unfinished, because the rules know no such end.
+/// Without `Game` the games are numbered from 0. The records hold moves without policies or values. A decisive result
+/// that is not on the board becomes a resignation, whatever `Termination` says; a draw by agreement leaves the game
+/// unfinished, because the rules know no such end.
 pub struct PgnReader<R> {
     games: RawGames<R>,
+    rules: Vec<Rules>,
     count: u64,
     failed: bool,
 }
 
 impl<R: BufRead> PgnReader<R> {
-    /// Reads from `input`.
+    /// Reads from `input`. Every game must name its rules.
     pub fn new(input: R) -> PgnReader<R> {
-        PgnReader { games: RawGames::new(input, false), count: 0, failed: false }
+        PgnReader::under(input, &[])
     }
-}
 
-impl<R: BufRead> Iterator for PgnReader<R> {
-    type Item = Result<GameRecord, TextError>;
+    /// The same, and a game that names no rules has the first of these under which it is legal, beginning with the
+    /// rules of the previous game.
+    pub fn under(input: R, rules: &[Rules]) -> PgnReader<R> {
+        PgnReader { games: RawGames::new(input, false), rules: rules.to_vec(), count: 0, failed: false }
+    }
 
-    fn next(&mut self) -> Option<Result<GameRecord, TextError>> {
+    /// The next game with what became of it.
+    pub fn next_recorded(&mut self) -> Option<Result<Recorded, TextError>> {
         if self.failed {
             return None;
         }
@@ -41,7 +45,7 @@ impl<R: BufRead> Iterator for PgnReader<R> {
         self.count += 1;
         match self.games.next_game() {
             Ok(None) => None,
-            Ok(Some(raw)) => Some(game(&raw, number)),
+            Ok(Some(raw)) => Some(game(&raw, number, &mut self.rules)),
             Err(error) => {
                 // A failed stream ends the iteration; after a game with an error the next game follows.
                 self.failed = matches!(error, TextError::Stream { .. });
@@ -51,99 +55,123 @@ impl<R: BufRead> Iterator for PgnReader<R> {
     }
 }
 
-fn game(raw: &RawGame, number: u64) -> Result<GameRecord, TextError> {
-    let mut record = header(raw, number, rules(raw)?)?;
-    let mut position = record.start_position().map_err(|error| start_error(raw, &record, error))?;
-    let mut result = raw.tag("Result");
-    let words = raw.words();
-    for (index, &(word, line)) in words.iter().enumerate() {
-        if is_result(word) {
-            if let Some(&(stray, line)) = words.get(index + 1) {
-                return Err(follows_the_result(stray, word, line));
-            }
-            result = Some((word, line));
-        } else {
-            let ply = format!("ply {}", index + 1);
-            let mv = play_word(&mut position, word).map_err(|problem| bad(line, format!("{ply}: {problem}")))?;
-            record.plies.push(PlyRecord::unsearched(mv));
-        }
+impl<R: BufRead> Iterator for PgnReader<R> {
+    type Item = Result<GameRecord, TextError>;
+
+    fn next(&mut self) -> Option<Result<GameRecord, TextError>> {
+        Some(self.next_recorded()?.map(|recorded| recorded.record))
     }
-    record.outcome = position.outcome();
-    conclude(raw, &mut record, result)?;
-    Ok(record)
+}
+
+fn game(raw: &RawGame, number: u64, rules: &mut [Rules]) -> Result<Recorded, TextError> {
+    let mut game = header(raw, number)?;
+    let words = raw.words();
+    let end = words.iter().position(|&(word, _)| is_result(word));
+    let (moves, result) = words.split_at(end.unwrap_or(words.len()));
+    if let [(result, _), (stray, line), ..] = *result {
+        return Err(follows_the_result(stray, result, line));
+    }
+    (game.result, game.line) = ending(raw, result.first().copied())?;
+    game.given_up = moves.last().is_some_and(|&(word, _)| gives_up(word));
+    game.moves = moves.iter().copied().filter(|&(word, _)| !gives_up(word)).collect();
+    let recorded = match named_rules(raw)? {
+        Some(named) => game.read_by(&mut [named])?,
+        None if rules.is_empty() => return Err(no_rules(raw)),
+        None => game.read_by(rules)?,
+    };
+    agree_on_reason(raw, recorded.record.outcome)?;
+    Ok(recorded)
 }
 
 /// What the tags say of a game, without its moves.
-fn header(raw: &RawGame, number: u64, rules: Rules) -> Result<GameRecord, TextError> {
-    let player = |name| raw.tag(name).map_or("?", |(value, _)| value).to_owned();
-    Ok(GameRecord {
-        game: number_tag(raw, "Game")?.unwrap_or(number),
+fn header(raw: &RawGame, number: u64) -> Result<RecordedGame<'static>, TextError> {
+    let player = |name| raw.tag(name).map(|(value, _)| value.to_owned());
+    Ok(RecordedGame {
+        number: number_tag(raw, "Game")?.unwrap_or(number),
         seed: number_tag(raw, "Seed")?.unwrap_or(0),
-        rules,
-        start: raw.tag("FEN").map(|(fen, _)| fen.to_owned()),
+        start: raw.tag("FEN").map(|(fen, line)| (fen.to_owned(), line)),
         players: [player("Attackers"), player("Defenders")],
-        plies: Vec::new(),
-        outcome: None,
-        resigned: None,
         would_have_resigned: side_tag(raw, "WouldHaveResigned")?,
+        ..RecordedGame::default()
     })
 }
 
-/// The FEN's error at the line of its tag.
-fn start_error(raw: &RawGame, record: &GameRecord, error: RecordError) -> TextError {
-    let fen = raw.tag("FEN");
-    match fen.map(|(fen, line)| (Position::from_fen(&record.rules, fen), line)) {
-        Some((Err(error), line)) => bad(line, error),
-        _ => error.into(),
+/// The result of the tag and of the text, and the line that says so. An unknown one is known from the other.
+fn ending(raw: &RawGame, text: Option<(&str, usize)>) -> Result<(RecordedResult, usize), TextError> {
+    let read = |(found, line): (&str, usize)| {
+        let expected = "expected 1-0 (the attackers won), 0-1, 1/2-1/2 or *";
+        let result = RecordedResult::read(found).ok_or_else(|| bad(line, format!("result {found:?}; {expected}")))?;
+        Ok::<_, TextError>((result, line))
+    };
+    let open = (RecordedResult::Open, raw.line);
+    let tag = raw.tag("Result").map_or(Ok(open), read)?;
+    let text = text.map_or(Ok(open), read)?;
+    match (tag.0, text.0) {
+        (tag_says, text_says) if tag_says == text_says => Ok(text),
+        (_, RecordedResult::Open) => Ok(tag),
+        (RecordedResult::Open, _) => Ok(text),
+        (tag_says, text_says) => {
+            let problem = format!("the result is {text_says}, the Result tag in line {} says {tag_says}", tag.1);
+            Err(bad(text.1, problem))
+        }
     }
 }
 
-fn is_result(word: &str) -> bool {
-    ["1-0", "0-1", "1/2-1/2", "*"].contains(&word)
+fn no_rules(raw: &RawGame) -> TextError {
+    let expected = "expected one such as [Rules \"brandubh\"], or --rules for such games";
+    bad(raw.line, format!("the game has no Rules tag; {expected}"))
 }
 
 fn follows_the_result(stray: &str, result: &str, line: usize) -> TextError {
     bad(line, format!("{stray:?} follows the result {result}; expected a tag or the end"))
 }
 
-/// Reads the first game of a text with its variations, comments and marks. A text without a `Rules` tag is read under
-/// `rules`; then plain numbers and the word `timeout`, which people copy along, are passed over.
+/// Reads the first game of a text with its variations, comments and marks. Like that of a [`PgnReader`], a game that
+/// names no rules has the first of `rules` under which it is legal, and a game that went on after its rules ended it
+/// lacks what ended it.
 ///
 /// # Errors
 /// When there is no game, a move is illegal, parentheses or braces do not fit, or a comment is too long; the message
 /// names the line.
-pub fn read_tree(text: &str, rules: Option<Rules>) -> Result<GameTree, TextError> {
+pub fn read_tree(text: &str, rules: &[Rules]) -> Result<GameTree, TextError> {
     let raw = RawGames::new(text.as_bytes(), true).next_game()?;
     let raw = raw.ok_or_else(|| bad(1, "the text holds no game"))?;
-    let copied = rules.filter(|_| raw.tag("Rules").is_none());
-    let rules = copied.map_or_else(|| self::rules(&raw), Ok)?;
-    let mut record = header(&raw, 0, rules)?;
-    let start = record.start_position().map_err(|error| start_error(&raw, &record, error))?;
-    let mut reading = Reading::new(Game::from_position(start));
-    let mut result = raw.tag("Result");
+    let mut error = None;
+    for &rules in named_rules(&raw)?.as_ref().map_or(rules, std::slice::from_ref) {
+        match played_on(rules, |rules| tree(&raw, rules)) {
+            Ok((tree, _)) => return Ok(tree),
+            Err(found) => error = error.or(Some(found)),
+        }
+    }
+    Err(error.unwrap_or_else(|| no_rules(&raw)))
+}
+
+fn tree(raw: &RawGame, rules: Rules) -> Result<GameTree, (TextError, Option<Reason>)> {
+    let refused = |error| (error, None);
+    let header = header(raw, 0).map_err(refused)?;
+    let mut record = header.record(rules);
+    let mut reading = Reading::new(header.begin(rules).map_err(refused)?);
     let mut ended = None;
     for (token, line) in &raw.tokens {
         match (token, ended) {
-            (Token::Word(word), Some(result)) => return Err(follows_the_result(word, result, *line)),
-            (Token::Open, Some(result)) => return Err(follows_the_result("(", result, *line)),
+            (Token::Word(word), Some((result, _))) => return Err(refused(follows_the_result(word, result, *line))),
+            (Token::Open, Some((result, _))) => return Err(refused(follows_the_result("(", result, *line))),
             (Token::Word(word), None) if is_result(word) => {
                 if reading.branches.is_empty() {
-                    (result, ended) = (Some((word.as_str(), *line)), Some(word.as_str()));
+                    ended = Some((word.as_str(), *line));
                 }
             }
-            (Token::Word(word), None) if copied.is_some() && is_copied_along(word) => {}
-            _ => reading.take(token).map_err(|problem| bad(*line, problem))?,
+            (Token::Word(word), None) if gives_up(word) => {}
+            _ => reading.take(token).map_err(|(problem, ended)| (bad(*line, problem), ended))?,
         }
     }
     let (main, outcome, comment, moves) = reading.finish();
     record.plies = main.into_iter().map(PlyRecord::unsearched).collect();
     record.outcome = outcome;
-    conclude(&raw, &mut record, result)?;
+    let (result, line) = ending(raw, ended).map_err(refused)?;
+    result.conclude(&mut record).map_err(|(problem, ended)| (bad(line, problem), ended))?;
+    agree_on_reason(raw, outcome).map_err(refused)?;
     Ok(GameTree { record, comment, moves })
-}
-
-fn is_copied_along(word: &str) -> bool {
-    word == "timeout" || word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A game with variations as it is read: moves in the order of the text.
@@ -166,11 +194,11 @@ impl Reading {
         Reading { game, comment: String::new(), moves, following: vec![Vec::new()], at: None, branches, said: None }
     }
 
-    fn take(&mut self, token: &Token) -> Result<(), String> {
+    fn take(&mut self, token: &Token) -> Result<(), (String, Option<Reason>)> {
         match token {
             Token::Word(word) => {
                 let ply = self.game.len() + 1;
-                self.play(word).map_err(|problem| format!("ply {ply}: {problem}"))
+                self.play(word).map_err(|(problem, ended)| (format!("ply {ply}: {problem}"), ended))
             }
             Token::Comment(text) => {
                 let comment = match (&mut self.said, self.at) {
@@ -178,7 +206,7 @@ impl Reading {
                     (None, None) => &mut self.comment,
                     (None, Some(at)) => &mut self.moves[at].comment,
                 };
-                add(comment, text)
+                add(comment, text).map_err(|problem| (problem, None))
             }
             Token::Nag(nag) => {
                 let marked = self.at.filter(|_| self.said.is_none()).map(|at| &mut self.moves[at].nags);
@@ -189,8 +217,9 @@ impl Reading {
             }
             Token::Open => {
                 let branch = self.at.filter(|_| self.said.is_none());
-                let branch =
-                    branch.ok_or("a variation before a move; expected the move that it is an alternative to")?;
+                let branch = branch.ok_or_else(|| {
+                    ("a variation before a move; expected the move that it is an alternative to".to_owned(), None)
+                })?;
                 self.branches.push(branch);
                 self.at = self.moves[branch].after;
                 self.game.undo();
@@ -203,7 +232,7 @@ impl Reading {
                     self.at = self.at.and_then(|at| self.moves[at].after);
                     self.game.undo();
                 }
-                self.game.play(self.moves[branch].mv).map_err(|illegal| illegal.to_string())?;
+                self.game.play(self.moves[branch].mv).map_err(|illegal| (illegal.to_string(), None))?;
                 self.at = Some(branch);
                 self.said = None;
                 Ok(())
@@ -211,12 +240,8 @@ impl Reading {
         }
     }
 
-    fn play(&mut self, word: &str) -> Result<(), String> {
-        let (mv, named) =
-            Move::parse_with_captures(word, self.game.rules().size()).map_err(|error| error.to_string())?;
-        let king = self.game.position().board().king();
-        let captured = self.game.play(mv).map_err(|error| error.to_string())?.captured;
-        agree_on_captures(word, named, captured, king, self.game.rules().size())?;
+    fn play(&mut self, word: &str) -> Result<(), (String, Option<Reason>)> {
+        let mv = play_word(&mut self.game, word)?;
         let place = self.at.map_or(0, |at| at + 1);
         let known = self.following[place].iter().copied().find(|&index| self.moves[index].mv == mv);
         let index = known.unwrap_or_else(|| {
@@ -232,7 +257,7 @@ impl Reading {
         }
         self.at = Some(index);
         let said = self.said.take().unwrap_or_default();
-        add(&mut self.moves[index].comment, &said)
+        add(&mut self.moves[index].comment, &said).map_err(|problem| (problem, None))
     }
 
     /// The main line, how it ended on the board, and all moves in the order of a [`GameTree`].
@@ -264,28 +289,8 @@ fn add(comment: &mut String, said: &str) -> Result<(), String> {
     }
 }
 
-/// Sets the ending of a game that did not end on the board, and checks the tags of one that did.
-fn conclude(raw: &RawGame, record: &mut GameRecord, result: Option<(&str, usize)>) -> Result<(), TextError> {
-    if let Some(outcome) = record.outcome {
-        if let Some((text, line)) = result
-            && text != "*"
-            && text != result_text(outcome.winner())
-        {
-            let board = result_text(outcome.winner());
-            return Err(bad(line, format!("the result is {text}, the board says {board}")));
-        }
-        return agree_on_reason(raw, outcome);
-    }
-    record.resigned = match result {
-        Some(("1-0", _)) => Some(Side::Defenders),
-        Some(("0-1", _)) => Some(Side::Attackers),
-        _ => None,
-    };
-    Ok(())
-}
-
-fn agree_on_reason(raw: &RawGame, outcome: Outcome) -> Result<(), TextError> {
-    let Some((reason, line)) = raw.tag("Termination") else { return Ok(()) };
+fn agree_on_reason(raw: &RawGame, outcome: Option<Outcome>) -> Result<(), TextError> {
+    let (Some((reason, line)), Some(outcome)) = (raw.tag("Termination"), outcome) else { return Ok(()) };
     let (board, known) = (outcome.reason(), Reason::ALL.iter().any(|known| known.as_str() == reason));
     if known && reason != board.as_str() {
         return Err(bad(line, format!("the termination is {reason}, the board says {}", board.as_str())));
@@ -297,13 +302,14 @@ fn agree_on_reason(raw: &RawGame, outcome: Outcome) -> Result<(), TextError> {
 /// many game texts.
 ///
 /// # Errors
-/// When the word is no legal move or names other captures than it makes; the message says so.
-pub fn play_word(position: &mut Position, word: &str) -> Result<Move, String> {
-    let size = position.size();
-    let (mv, named) = Move::parse_with_captures(word, size).map_err(|error| error.to_string())?;
-    let king = position.board().king();
-    let captured = position.play(mv).map_err(|error| error.to_string())?;
-    agree_on_captures(word, named, captured, king, size)?;
+/// When the word is no legal move or names other captures than it makes; the message says so, and beside it stands what
+/// forbids a move that the board allows.
+pub fn play_word(game: &mut Game, word: &str) -> Result<Move, (String, Option<Reason>)> {
+    let size = game.rules().size();
+    let (mv, named) = Move::parse_with_captures(word, size).map_err(|error| (error.to_string(), None))?;
+    let king = game.position().board().king();
+    let played = game.play(mv).map_err(|error| (error.to_string(), end_before(error.reason)))?;
+    agree_on_captures(word, named, played.captured, king, size).map_err(|problem| (problem, None))?;
     Ok(mv)
 }
 
@@ -329,10 +335,9 @@ fn agree_on_captures(
     Ok(())
 }
 
-fn rules(raw: &RawGame) -> Result<Rules, TextError> {
-    let Some((name, line)) = raw.tag("Rules") else {
-        return Err(bad(raw.line, "the game has no Rules tag; expected one such as [Rules \"brandubh\"]"));
-    };
+/// The rules that the game names.
+fn named_rules(raw: &RawGame) -> Result<Option<Rules>, TextError> {
+    let Some((name, line)) = raw.tag("Rules") else { return Ok(None) };
     let text = match raw.tag("Options") {
         Some((options, line)) => {
             serde_json::from_str(options).map_err(|error| bad(line, format!("the Options tag: {error}")))?
@@ -343,7 +348,7 @@ fn rules(raw: &RawGame) -> Result<Rules, TextError> {
         Some(cap) => Some(u16::try_from(cap).map_err(|_| bad(line, format!("PlyCap {cap}: expected at most 65535")))?),
         None => None,
     };
-    text.resolve(ply_cap).map_err(|problem| bad(line, problem))
+    text.resolve(ply_cap).map(Some).map_err(|problem| bad(line, problem))
 }
 
 fn number_tag(raw: &RawGame, name: &str) -> Result<Option<u64>, TextError> {

@@ -1,0 +1,295 @@
+//! OpenTafl game records: tags and comments in brackets, numbered turns.
+//!
+//! ```text
+//! [attackers:Nasa]
+//! [defenders:Jay Slater]
+//! [result:-1]
+//! [rules:dim:11 atkf:n start:/3ttttt3/5t5/.../]
+//!
+//! 1. h6-h3 h1-h2
+//! [a comment on the first move|and one on the second]
+//! 12. Kf6-c6 a8-c8
+//! 8a.1.1a. e5-e3 d1-d3
+//! ```
+//!
+//! The format follows the notation's published description. Size, start and first side are those of the rules string;
+//! the ruleset is the caller's, and [`Recorded::differing`] says where the rules string differs from it. Variations
+//! (turns numbered `8a.1.1a.`) are passed over.
+
+use hnefi_engine::{
+    Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Position, Repetition, Rules, Side,
+    ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
+};
+
+use crate::{Recorded, RecordedGame, RecordedResult, TextError, gives_up};
+
+/// An error in a game: a line and a sentence.
+type LineError = (usize, String);
+
+/// Reads a game under the one of `rules` under which it is legal that is the most like the game's rules string.
+///
+/// # Errors
+/// When it is no such text, or the game is legal under none of `rules`.
+pub fn read(text: &str, rules: &[Rules]) -> Result<Recorded, TextError> {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
+    read_pieces(&text, rules).map_err(|(line, problem)| TextError::BadText { line, problem })
+}
+
+/// Whether the text begins with a tag of such a game.
+pub fn begins(text: &str) -> bool {
+    let name = text.trim_start_matches('\u{feff}').trim_start().strip_prefix('[').unwrap_or_default();
+    let end = name.find(|c: char| !(c.is_ascii_alphabetic() || c == '-')).unwrap_or_default();
+    end > 0 && name[end..].starts_with(':')
+}
+
+fn read_pieces(text: &str, rules: &[Rules]) -> Result<Recorded, LineError> {
+    let pieces = pieces(text)?;
+    let mut game = RecordedGame { line: 1, ..RecordedGame::default() };
+    let mut setup = Setup::default();
+    let mut moves: Vec<(String, usize)> = Vec::new();
+    let (mut begun, mut in_variation) = (false, false);
+    for piece in pieces {
+        match piece {
+            Piece::Bracket(inner, line) if !begun => tag(&inner, line, &mut game, &mut setup)?,
+            Piece::Bracket(..) => {}
+            Piece::Word(word, line) => {
+                // A move may stand right behind its number.
+                let behind = word.rfind('.').map_or(word.len(), |dot| dot + 1);
+                let glued = word[behind..].starts_with(|c: char| c.is_ascii_alphabetic());
+                let (number, word) = match word.starts_with(|c: char| c.is_ascii_digit()) {
+                    true if glued => word.split_at(behind),
+                    true => (word.as_str(), ""),
+                    false => ("", word.as_str()),
+                };
+                if !number.is_empty() {
+                    begun = true;
+                    in_variation = !number.trim_end_matches('.').bytes().all(|byte| byte.is_ascii_digit());
+                }
+                if word.is_empty() {
+                } else if !begun {
+                    setup.read(word, line);
+                } else if gives_up(word) && !in_variation {
+                    game.given_up = true;
+                } else if !in_variation && word.chars().any(|c| c != '.') {
+                    moves.push((word.to_owned(), line));
+                }
+            }
+        }
+    }
+    if !begun {
+        return Err((1, "the text holds no numbered moves; expected an OpenTafl game record".to_owned()));
+    }
+    game.moves = moves.iter().map(|(word, line)| (word.as_str(), *line)).collect();
+    let mut candidates: Vec<(Vec<String>, Rules)> =
+        rules.iter().map(|rules| (setup.differing(rules), *rules)).collect();
+    candidates.sort_by_key(|(differing, _)| differing.len());
+    let mut error = None;
+    for (differing, rules) in candidates {
+        let start = setup.start(&rules).map_err(|problem| (setup.line.max(1), problem));
+        let read = start.and_then(|start| {
+            game.start = start.map(|fen| (fen, setup.line.max(1)));
+            game.read_by(&mut [rules]).map_err(|error| match error {
+                TextError::BadText { line, problem } => (line, problem),
+                other => (1, other.to_string()),
+            })
+        });
+        match read {
+            Ok(recorded) => return Ok(Recorded { differing, ..recorded }),
+            Err(found) => error = error.or(Some(found)),
+        }
+    }
+    Err(error.unwrap_or_else(|| (1, "no ruleset to read the game by".to_owned())))
+}
+
+/// A token of the text with its line.
+enum Piece {
+    Bracket(String, usize),
+    Word(String, usize),
+}
+
+/// Splits the text into words and brackets, which may span lines and nest.
+fn pieces(text: &str) -> Result<Vec<Piece>, LineError> {
+    let mut pieces = Vec::new();
+    let (mut current, mut depth, mut opened, mut line) = (String::new(), 0usize, 1, 1);
+    let flush = |word: &mut String, line: usize, pieces: &mut Vec<Piece>| {
+        if !word.is_empty() {
+            pieces.push(Piece::Word(std::mem::take(word), line));
+        }
+    };
+    for c in text.chars() {
+        match c {
+            '[' => {
+                if depth == 0 {
+                    flush(&mut current, line, &mut pieces);
+                    opened = line;
+                } else {
+                    current.push(c);
+                }
+                depth += 1;
+            }
+            ']' if depth > 0 => {
+                depth -= 1;
+                if depth == 0 {
+                    pieces.push(Piece::Bracket(std::mem::take(&mut current), opened));
+                } else {
+                    current.push(c);
+                }
+            }
+            c if depth == 0 && c.is_whitespace() => flush(&mut current, line, &mut pieces),
+            c => current.push(c),
+        }
+        line += usize::from(c == '\n');
+    }
+    if depth > 0 {
+        return Err((opened, "a bracket is opened and never closed; expected ]".to_owned()));
+    }
+    flush(&mut current, line, &mut pieces);
+    Ok(pieces)
+}
+
+fn tag(inner: &str, line: usize, game: &mut RecordedGame<'_>, setup: &mut Setup) -> Result<(), LineError> {
+    let Some((name, value)) = inner.split_once(':') else { return Ok(()) };
+    let value = value.trim();
+    match name.trim() {
+        "attackers" => game.players[Side::Attackers.index()] = Some(value.to_owned()),
+        "defenders" => game.players[Side::Defenders.index()] = Some(value.to_owned()),
+        "result" => {
+            game.result = match value {
+                "1" => RecordedResult::Won(Side::Attackers),
+                "-1" => RecordedResult::Won(Side::Defenders),
+                "0" => RecordedResult::Drawn,
+                "?" => RecordedResult::Open,
+                other => return Err((line, format!("result {other:?}; expected 1, 0, -1 or ?"))),
+            };
+        }
+        "rules" => value.split_whitespace().for_each(|word| setup.read(word, line)),
+        "position" => setup.position = Some(value.to_owned()),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The rules string: what it says of the board and the start, and of the rules.
+#[derive(Default)]
+struct Setup {
+    entries: Vec<(String, String)>,
+    /// The rows of a position that the game begins at, whatever the rules say.
+    position: Option<String>,
+    line: usize,
+}
+
+impl Setup {
+    fn read(&mut self, word: &str, line: usize) {
+        self.line = line;
+        if let Some((key, value)) = word.split_once(':') {
+            self.entries.push((key.to_owned(), value.to_owned()));
+        }
+    }
+
+    fn entry(&self, key: &str) -> Option<&str> {
+        self.entries.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    }
+
+    /// FEN of the start; `None` for the standard start.
+    fn start(&self, rules: &Rules) -> Result<Option<String>, String> {
+        let n = rules.size().side();
+        if let Some(side) = self.entry("dim").filter(|side| *side != n.to_string()) {
+            return Err(format!("a board of {side}x{side}; the ruleset asked for is played on {n}x{n}"));
+        }
+        let first = match self.entry("atkf") {
+            Some("n") => Side::Defenders,
+            None if self.entries.is_empty() => rules.first,
+            _ => Side::Attackers,
+        };
+        // A record of the inverted position has its rows in reverse order.
+        let inverted = |rows: &str| rows.trim_matches('/').split('/').rev().collect::<Vec<_>>().join("/");
+        let standard = Position::start(rules).fen();
+        let rows = match (&self.position, self.entry("start"), self.entry("starti")) {
+            (Some(rows), ..) => rows.clone(),
+            (None, Some(rows), _) => rows.to_owned(),
+            (None, None, Some(rows)) => inverted(rows),
+            (None, None, None) => standard.split(' ').next().unwrap_or_default().to_owned(),
+        };
+        let text = format!("{rows} {}", if first == Side::Defenders { 'd' } else { 'a' });
+        let fen = Position::from_fen(rules, &text).map_err(|error| error.to_string())?.fen();
+        Ok((fen != standard).then_some(fen))
+    }
+
+    /// Where the rules string says something else than the rules, in its own words. An entry that is left out has the
+    /// value that the notation gives it, but for repetition, which most files leave out whatever was agreed.
+    fn differing(&self, rules: &Rules) -> Vec<String> {
+        if self.entries.is_empty() {
+            return Vec::new();
+        }
+        let entry = |key, usual| self.entry(key).unwrap_or(usual);
+        let yes = |yes| if yes { "y" } else { "n" };
+        // Of the types of pieces only these three are on our boards.
+        let men = |list: &str, men: &str| men.chars().filter(|man| list.contains(*man)).collect::<String>();
+        let king_armed = match rules.king_armed {
+            KingArmed::Armed => "y",
+            KingArmed::HammerOnly => "h",
+            KingArmed::AnvilOnly => "a",
+            KingArmed::Unarmed => "n",
+        };
+        let king_strong = match (rules.king_capture, rules.king_on_edge) {
+            (KingCapture::Strong, KingOnEdge::Safe) => "s",
+            (KingCapture::Strong, KingOnEdge::CapturedByThree) => "m",
+            (KingCapture::StrongNearThrone, _) => "c",
+            (KingCapture::Weak, _) => "w",
+        };
+        let repetition = match rules.repetition {
+            Repetition::Ignore => "i",
+            Repetition::Draw => "d",
+            Repetition::MoverLoses => "l",
+            // The notation has no word for these.
+            Repetition::DefendersLose | Repetition::DefendersMayNot => entry("tfr", ""),
+        };
+        let strong = match entry("ks", "s") {
+            "y" => "s",
+            "n" => "w",
+            other => other,
+        };
+        let mut said: Vec<(&str, String, String)> = [
+            ("esc", entry("esc", "c"), if rules.escape == Escape::Edge { "e" } else { "c" }),
+            ("surf", entry("surf", "y"), yes(rules.encirclement != Encirclement::Off)),
+            ("tfr", entry("tfr", repetition), repetition),
+            ("ka", entry("ka", "y"), king_armed),
+            ("ks", strong, king_strong),
+            // A weak shieldwall is one that corners do not close.
+            ("sw", if entry("sw", "n") == "n" { "n" } else { "s" }, if rules.shieldwall { "s" } else { "n" }),
+            ("efe", entry("efe", "n"), yes(rules.exit_fort)),
+            ("linc", entry("linc", "n"), yes(rules.linnaean_capture)),
+            ("ber", entry("ber", "n"), "n"),
+            ("kj", entry("kj", "n"), "n"),
+            ("spd", entry("spd", "-1"), "-1"),
+            ("cor", entry("cor", "default"), if rules.corners { "default" } else { "" }),
+            ("cen", entry("cen", "default"), "default"),
+        ]
+        .map(|(key, file, ours)| (key, file.to_owned(), ours.to_owned()))
+        .to_vec();
+        if entry("cen", "default") == "default" {
+            let stop = if rules.throne_stop == ThroneStop::King { "K" } else { "" };
+            let pass = match rules.throne_pass {
+                ThronePass::All => "tTK",
+                ThronePass::King => "K",
+                ThronePass::Nobody => "",
+            };
+            let to_attackers = rules.throne_hostile_to_attackers;
+            let always = if to_attackers == ThroneHostileToAttackers::Always { "t" } else { "" };
+            let empty = [
+                if to_attackers == ThroneHostileToAttackers::Never { "" } else { "t" },
+                if rules.throne_hostile_to_defenders == ThroneHostileToDefenders::Never { "" } else { "T" },
+            ];
+            let hostile = entry("cenh", "tcnkm");
+            let when_empty = format!("{hostile}{}", entry("cenhe", "tcnkmTCNKM"));
+            said.extend([
+                ("cens", men(entry("cens", "K"), "tTK"), stop.to_owned()),
+                ("cenp", men(entry("cenp", "tcnkmTCNKM"), "tTK"), pass.to_owned()),
+                ("cenh", men(hostile, "tT"), always.to_owned()),
+                ("cenhe", men(&when_empty, "tT"), empty.concat()),
+            ]);
+        }
+        said.retain(|(_, file, ours)| file != ours);
+        said.into_iter().map(|(key, file, ours)| format!("{key}:{file}, not {key}:{ours}")).collect()
+    }
+}
