@@ -52,7 +52,7 @@ fn imported() -> (tempfile::TempDir, String) {
     assert!(strict.contains("1 games have errors") && !Path::new(&games).exists(), "{strict}");
     let (out, err) = ran(&["import", &archive, "--rules", "brandubh", "--out", &games], "");
     assert_eq!(out, "2 games, 6 plies, 1 with a result; 1 left out\n");
-    assert!(err.contains("games.csv, line 3: game 4, ply 2: "), "{err}");
+    assert!(err.contains("games.csv, line 3: game 4: ply 2: "), "{err}");
     (folder, games)
 }
 

@@ -243,7 +243,10 @@ fn every_game_is_read_or_named() {
         (format!("{moves} 1-0\n\n{moves} *"), vec![Err(line(1, NO_RULES)), Err(line(3, NO_RULES))]),
         (
             format!("{rules}\n{moves} }} *"),
-            vec![Err(line(2, "ply 3: move \"}\": \"}\" does not begin with a square; expected two squares such as a4b4"))],
+            vec![Err(line(
+                2,
+                "ply 3: move \"}\": \"}\" does not begin with a square; expected two squares such as a4b4",
+            ))],
         ),
     ] {
         let found: Vec<_> = read(&text)

@@ -26,7 +26,8 @@ impl<R: BufRead> BoundedLines<R> {
         BoundedLines { input, most, latin1: false, begun: false, broken: false, after_return: false }
     }
 
-    /// The same, and a line that is no UTF-8 is read as Latin-1, the character set of the PGN standard.
+    /// The same, and a line that is no UTF-8 is read as Latin-1, the character set of the PGN standard. A text in UTF-16
+    /// cannot be read.
     #[must_use]
     pub fn or_latin1(self) -> BoundedLines<R> {
         BoundedLines { latin1: true, ..self }
@@ -39,7 +40,8 @@ impl<R: BufRead> BoundedLines<R> {
     pub fn read(&mut self) -> Result<Option<std::result::Result<String, String>>> {
         let Some(mut bytes) = self.bytes()? else { return Ok(None) };
         if !std::mem::replace(&mut self.begun, true) {
-            if WIDE.iter().any(|mark| bytes.starts_with(mark)) {
+            // As Latin-1 it would be read as something.
+            if self.latin1 && WIDE.iter().any(|mark| bytes.starts_with(mark)) {
                 return Err(Error::other("the text is in UTF-16; expected UTF-8"));
             }
             if bytes.starts_with(BYTE_ORDER_MARK) {
@@ -115,7 +117,7 @@ mod tests {
         let read: Vec<_> =
             BoundedLines::new(&b"J\xf8rn\n\xc3\xb8"[..], 8).or_latin1().map(|line| line.unwrap()).collect();
         assert_eq!(read, ["J\u{f8}rn", "\u{f8}"]);
-        let mut wide = BoundedLines::new(&b"\xff\xfeo\0n\0\n\0"[..], 8);
+        let mut wide = BoundedLines::new(&b"\xff\xfeo\0n\0\n\0"[..], 8).or_latin1();
         assert!(wide.next().is_some_and(|line| line.is_err_and(|problem| problem.contains("UTF-16"))));
         assert!(wide.next().is_none());
     }
