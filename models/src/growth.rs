@@ -17,7 +17,8 @@ use crate::Network;
 
 impl Network {
     /// This network, whose shape is `shape`, with the shape `larger`: what is new is drawn from `seed` and changes
-    /// nothing of what the heads say, up to rounding. Without autodiff, and with new parameter ids.
+    /// nothing of what the heads say, up to rounding. Without autodiff, and with the ids of a
+    /// network of the new shape.
     ///
     /// # Errors
     /// When `larger` is not larger, see [`NetworkConfig::grows_to`].

@@ -1,6 +1,6 @@
 //! A network's numbers as a whole: fresh ones from a seed, the average of two networks, how many there are.
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, RunningState};
 use burn::tensor::{Device, Tensor};
 use hnefi_inference::{NetworkConfig, Weights};
 
@@ -12,9 +12,23 @@ impl Network {
     pub fn fresh(config: &NetworkConfig, seed: u64, device: &Device) -> Network {
         Network::load(&Weights::fresh(config, seed), device).expect("weights of this very shape")
     }
-}
 
-impl Network {
+    /// The same network with ids counted from 0 in the order of its fields. burn draws ids at random and saves them
+    /// with the numbers, so that equal networks would be saved as different bytes.
+    pub(crate) fn numbered(self) -> Network {
+        let mut ids = Numbering(0..);
+        let mut network = self.map(&mut ids);
+        let Network { stem, blocks, .. } = &mut network;
+        let layers = blocks.iter_mut().flat_map(|block| [&mut block.first, &mut block.second]);
+        for norm in std::iter::once(stem).chain(layers).map(|layer| &mut layer.norm) {
+            for running in [&mut norm.running_mean, &mut norm.running_var] {
+                // Mapping changes the numbers of running statistics, but not their ids.
+                *running = RunningState::with_id(ids.next().into(), running.value());
+            }
+        }
+        network
+    }
+
     /// Number of trainable parameters; the running statistics of the normalisation are not counted.
     pub fn parameter_count(&self) -> usize {
         let mut count = ParameterCount { path: Vec::new(), total: 0 };
@@ -38,6 +52,22 @@ impl Network {
         let blended = self.valid().map(&mut blend);
         assert!(blend.others.next().is_none(), "averaging with a larger network");
         blended
+    }
+}
+
+/// Gives every parameter the next id.
+struct Numbering(std::ops::RangeFrom<u64>);
+
+impl Numbering {
+    fn next(&mut self) -> u64 {
+        self.0.next().expect("ids do not end")
+    }
+}
+
+impl ModuleMapper for Numbering {
+    fn map_float<const D: usize>(&mut self, mut param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.id = self.next().into();
+        param
     }
 }
 

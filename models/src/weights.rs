@@ -17,7 +17,7 @@ impl Network {
         let mut store = SafetensorsStore::from_bytes(Some(weights.to_safetensors()?));
         let mut network = Network::skeleton(weights.config(), device);
         network.load_from(&mut store).map_err(|error| unreadable(error.to_string()))?;
-        Ok(Network { encoding: weights.encoding, ..network })
+        Ok(Network { encoding: weights.encoding, ..network.numbered() })
     }
 
     /// The weights as they now are.

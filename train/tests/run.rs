@@ -157,12 +157,19 @@ impl Watch {
     }
 }
 
-/// Everything of a run that must not depend on interruptions: games byte by byte, and each checkpoint's identity.
+/// Everything of a run that must not depend on interruptions: games and states of the learner byte by byte, and each
+/// checkpoint's identity.
 fn essence(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut essence = BTreeMap::new();
-    for entry in std::fs::read_dir(dir.join("games")).unwrap() {
-        let path = entry.unwrap().path();
-        essence.insert(path.file_name().unwrap().to_string_lossy().into_owned(), std::fs::read(&path).unwrap());
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let mut files = entries(&dir.join("games"));
+    files.extend(entries(&dir.join("state")).iter().flat_map(|state| entries(state)));
+    // The counters hold times.
+    for path in files.into_iter().filter(|path| !path.ends_with("counters.json")) {
+        let name = path.strip_prefix(dir).unwrap().to_string_lossy().into_owned();
+        essence.insert(name, std::fs::read(&path).unwrap());
     }
     for entry in std::fs::read_dir(dir.join("checkpoints")).unwrap() {
         let path = entry.unwrap().path();
@@ -221,8 +228,8 @@ fn interrupted(config: &TrainConfig, generations: u32) {
     let expected = essence(whole.path());
     assert_eq!(
         expected.len() as u32,
-        generations + generations + 1,
-        "files of games, checkpoints with the random start"
+        generations + generations + 1 + 2 * 3,
+        "files of games, checkpoints with the random start, the two newest states"
     );
 
     // With one question at most per call it takes many calls; later ones get further.

@@ -1,11 +1,12 @@
 //! The saved state of a learner, from which training resumes exactly.
 //!
 //! Weights and averaged weights are burnpack records, which keep the parameters' ids; the optimiser's moments are keyed
-//! by these ids. (Safetensors, the format of checkpoints, do not keep them.)
+//! by these ids. (Safetensors, the format of checkpoints, do not keep them.) Equal learners give equal bytes.
 
 use burn::module::Module;
 use burn::store::{ModuleRecord, RecordError};
 use burn::tensor::{Bytes, Device};
+use burn_pack::{Reader, Writer};
 use hnefi_inference::{Encoding, NetworkConfig};
 use hnefi_models::Network;
 
@@ -38,7 +39,7 @@ impl Learner {
         Ok(LearnerState {
             weights: record(&self.network).map_err(failed)?.to_vec(),
             average: record(&self.average).map_err(failed)?.to_vec(),
-            optimiser: self.optimiser.into_bytes().map_err(failed)?.to_vec(),
+            optimiser: self.optimiser.into_bytes().and_then(in_order).map_err(failed)?.to_vec(),
             counts: self.counts,
             encoding: self.network.encoding,
         })
@@ -72,6 +73,17 @@ impl Learner {
             .map_err(|error| damaged("optimiser", error))?;
         Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)
     }
+}
+
+/// An optimiser's record with its tensors in the order of their names. burn writes them in the order of a hash map,
+/// which is another one in every process.
+fn in_order(record: Bytes) -> Result<Bytes, RecordError> {
+    let reader = Reader::from_bytes(record)?;
+    let (scalars, paths) = (reader.scalars().clone(), reader.metadata().clone());
+    let writer = Writer::new(reader.into_tensors()?);
+    let writer = scalars.iter().fold(writer, |writer, (name, value)| writer.with_scalar(name, *value));
+    let writer = paths.iter().fold(writer, |writer, (id, path)| writer.with_metadata(id, path));
+    Ok(writer.into_bytes()?)
 }
 
 fn read(bytes: Vec<u8>) -> Result<ModuleRecord, RecordError> {

@@ -124,7 +124,7 @@ pub(super) fn write_state(store: &Store, counters: &Counters, learner: &LearnerS
     let generation = counters.generation;
     // A state exists only if it is damaged or incomplete and the generation was trained again. In a bucket an
     // incomplete generation is not repeated under its number, except generation 0: its earlier trainer has been
-    // replaced, and its bytes differ, because parameter ids are random.
+    // replaced, and may have been another version of the program, whose bytes differ.
     if store.is_exclusive() || generation == 0 {
         remove_state(store, generation)?;
     }
