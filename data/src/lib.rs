@@ -9,6 +9,7 @@ mod export;
 mod import;
 mod judge;
 mod place;
+mod recorded_values;
 mod reference;
 mod replay;
 
@@ -22,6 +23,7 @@ pub use judge::{
     Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Phases, Rate, SideJudgement, judge,
 };
 pub use place::{check_new_file, check_new_folder, replace_file, write_new_file};
+pub use recorded_values::{RecordedValues, contradicts};
 pub use reference::write_reference;
 pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
 

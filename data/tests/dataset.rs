@@ -10,7 +10,8 @@ use hnefi_data::{
     BoardColumns, Bounds, ExportParams, Filter, Format, GameId, GameResult, PolicyColumns, SourceGame, Splits, Table,
     export,
 };
-use hnefi_engine::{BoardSize, Preset};
+use hnefi_engine::{BoardSize, Preset, Side};
+use hnefi_inference::Wdl;
 use hnefi_run::GameRecord;
 use ndarray::{Array, IxDyn};
 use ndarray_npy::{NpzReader, ReadableElement};
@@ -305,23 +306,28 @@ fn disjoint_parts_share_no_position_and_lose_none() {
         assert_eq!(summary.games, 60);
         let card = std::fs::read_to_string(out.join("README.md")).expect("a card");
         assert_eq!(card.contains("No position (board and side to move) stands in two splits"), disjoint);
-        assert_eq!(card.contains("so one position may stand in several"), !disjoint);
-        let parts = names.map(|name| match format {
-            Format::Npz => {
-                let file = &files(&out.join(name), "positions-7x7")[0];
-                let sides = flattened::<f32>(file, "globals").into_iter().map(|globals| globals[0]);
-                flattened::<u8>(file, "board").into_iter().zip(sides).map(|row| format!("{row:?}")).collect::<Vec<_>>()
+        let overlap: Vec<_> =
+            summary.overlap.iter().map(|(name, share)| format!("{:.0} % of {name}", 100.0 * share)).collect();
+        assert_eq!(card.contains(&format!("mirror image for {}.", overlap.join(", "))), !disjoint);
+        // Row by row: the squares and who is to move.
+        let parts = names.map(|name| -> Vec<(Vec<f64>, bool)> {
+            match format {
+                Format::Npz => {
+                    let file = &files(&out.join(name), "positions-7x7")[0];
+                    let sides = flattened::<f32>(file, "globals").into_iter().map(|globals| globals[0] == 1.0);
+                    flattened::<u8>(file, "board").into_iter().zip(sides).collect()
+                }
+                _ => rows(&out.join(name), "positions-7x7")
+                    .iter()
+                    .map(|row| (numbers(&row["board"]), numbers(&row["globals"])[0] == 1.0))
+                    .collect(),
             }
-            _ => rows(&out.join(name), "positions-7x7")
-                .iter()
-                .map(|row| format!("{:?}", (numbers(&row["board"]), numbers(&row["globals"])[0])))
-                .collect(),
         });
         assert_eq!(parts.iter().map(Vec::len).sum::<usize>() + summary.shared as usize, plies);
-        parts
+        (parts.map(|part| part.iter().map(smallest_image).collect::<Vec<_>>()), summary.overlap)
     };
     for format in [Format::Npz, Format::Parquet] {
-        let (whole, disjoint) = (parts(format, false), parts(format, true));
+        let ((whole, overlap), (disjoint, none)) = (parts(format, false), parts(format, true));
         let sets = |parts: &[Vec<String>; 3]| parts.each_ref().map(|part| part.iter().cloned().collect::<HashSet<_>>());
         let ([first, second, third], [a, b, c]) = (sets(&whole), sets(&disjoint));
         assert!(!first.is_disjoint(&second) && !first.is_disjoint(&third), "the start stands everywhere");
@@ -329,7 +335,74 @@ fn disjoint_parts_share_no_position_and_lose_none() {
         assert_eq!(whole[0], disjoint[0], "nothing leaves the first part");
         assert_eq!(b, &second - &first);
         assert_eq!(c, &(&third - &second) - &first);
+        let shared = |part: &[String], earlier: &[&HashSet<String>]| {
+            let found = part.iter().filter(|position| earlier.iter().any(|set| set.contains(*position))).count();
+            found as f64 / part.len() as f64
+        };
+        let expected = [shared(&whole[1], &[&first]), shared(&whole[2], &[&first, &second])];
+        assert_eq!(overlap, [("validation".to_owned(), expected[0]), ("test".to_owned(), expected[1])]);
+        assert_eq!(none, []);
     }
+}
+
+/// The text of a 7x7 board and its side to move that comes first among its eight turned and mirrored ones.
+fn smallest_image((squares, attacking): &(Vec<f64>, bool)) -> String {
+    let turned = |squares: &[f64]| (0..49).map(|to| squares[(6 - to % 7) * 7 + to / 7]).collect::<Vec<_>>();
+    let mirrored = |squares: &[f64]| (0..49).map(|to| squares[to / 7 * 7 + 6 - to % 7]).collect::<Vec<_>>();
+    let mut board = squares.clone();
+    let images = (0..4).flat_map(|_| {
+        board = turned(&board);
+        [format!("{board:?}"), format!("{:?}", mirrored(&board))]
+    });
+    format!("{} {attacking}", images.min().expect("eight images"))
+}
+
+/// Games that the defenders nearly always win, under the search's value of the attackers given.
+fn one_sided(value: f32, defenders_win: impl Fn(u64) -> bool) -> Vec<GameRecord> {
+    let game = |number| {
+        let mut game = games::random_game(Preset::Brandubh.rules(), number, 200);
+        game.plies.truncate(7);
+        game.outcome = None;
+        game.resigned = Some(if defenders_win(number) { Side::Attackers } else { Side::Defenders });
+        for (index, ply) in game.plies.iter_mut().enumerate() {
+            let score = if index % 2 == 0 { value } else { 1.0 - value };
+            ply.searched = Wdl { win: score, draw: 0.0, loss: 1.0 - score };
+            ply.playouts = 64;
+        }
+        game
+    };
+    (0..40).map(game).collect()
+}
+
+#[test]
+fn a_card_warns_of_one_sided_games_and_of_values_that_contradict_the_results() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let warnings = |name: &str, games: Vec<GameRecord>| {
+        let out = folder.path().join(name);
+        let summary = export(games, &ExportParams::new(Format::Npz), &out).expect("an export");
+        let card = std::fs::read_to_string(out.join("README.md")).expect("a card");
+        let warned = summary.warnings.iter().all(|warning| card.contains(&format!("- **Warning**, {warning}\n")));
+        assert!(warned && card.matches("**Warning**").count() == summary.warnings.len(), "{card}");
+        (summary.warnings, card)
+    };
+    // 36 of 40: a constant's Brier score is 0.1 * 0.9, and of 0.43 it is 0.9 * 0.43^2 + 0.1 * 0.57^2 = 0.1989.
+    let (found, card) = warnings("contradicting", one_sided(0.43, |number| number % 10 > 0));
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert_eq!(found[0], "one-sided: under brandubh the defenders score 90 % in 40 games");
+    let said =
+        "they give the attackers 0.43 in the first 10 plies, who score 0.10 (Brier score 0.199, a constant has 0.090)";
+    assert!(found[1].contains(said), "{found:?}");
+    assert!(
+        card.contains("- brandubh: 40 finished games, in which the attackers score 0.10; the search gives"),
+        "{card}"
+    );
+    assert!(card.contains("not those of play among equals"), "{card}");
+    let (found, _) = warnings("agreeing", one_sided(0.1, |number| number % 10 > 0));
+    assert_eq!(found, ["one-sided: under brandubh the defenders score 90 % in 40 games"]);
+    let (found, _) = warnings("balanced", one_sided(0.5, |number| number % 2 > 0));
+    assert_eq!(found, Vec::<String>::new());
+    let (found, _) = warnings("few", one_sided(0.43, |number| number % 10 > 0).split_off(21));
+    assert_eq!(found, Vec::<String>::new(), "19 games are few");
 }
 
 #[test]

@@ -179,6 +179,14 @@ impl Position {
         self.state.hash()
     }
 
+    /// The least hash of board and side to move among the eight images of the position under the symmetries of the
+    /// square. Positions that look alike have the same. Computed anew.
+    pub fn hash_up_to_symmetry(&self) -> u64 {
+        let (board, side) = (self.state.board, self.state.side_to_move);
+        let hash = |symmetry| State::root(&self.rules, board.transformed(symmetry), side).hash();
+        Symmetry::ALL.into_iter().map(hash).fold(u64::MAX, u64::min)
+    }
+
     /// Hash of everything that legality, outcomes and the network's input read: board, side, rules, clocks, last move
     /// and, where repetition matters, the positions since the last capture. Equal keys may share an evaluation.
     pub fn state_key(&self) -> u64 {
@@ -287,13 +295,7 @@ impl Position {
     /// The same game as seen through a symmetry, history included. Moves played before it cannot be taken back.
     pub fn transformed(&self, symmetry: Symmetry) -> Position {
         let size = self.size();
-        let Board { attackers, defenders, king, .. } = self.state.board;
-        let board = Board {
-            attackers: symmetry.bitboard(attackers, size),
-            defenders: symmetry.bitboard(defenders, size),
-            king: symmetry.bitboard(king, size),
-            size,
-        };
+        let board = self.state.board.transformed(symmetry);
         let mut state = State {
             way_out: symmetry.bitboard(Bitboard(self.state.way_out), size).0,
             ply: self.state.ply,

@@ -3,7 +3,7 @@
 use crate::history::Seen;
 use crate::ruleset::Ruleset;
 use crate::tables::{ATTACKER, DEFENDER, DEFENDERS_TO_MOVE, KING, ZOBRIST};
-use crate::{Bitboard, BoardSize, Move, Outcome, Piece, RepetitionCompares, Rules, Side, Square};
+use crate::{Bitboard, BoardSize, Move, Outcome, Piece, RepetitionCompares, Rules, Side, Square, Symmetry};
 
 /// The pieces, without history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +52,17 @@ impl Board {
     #[inline]
     pub const fn size(&self) -> BoardSize {
         self.size
+    }
+
+    /// The board as seen through a symmetry.
+    pub(crate) fn transformed(&self, symmetry: Symmetry) -> Board {
+        let seen = |set| symmetry.bitboard(set, self.size);
+        Board {
+            attackers: seen(self.attackers),
+            defenders: seen(self.defenders),
+            king: seen(self.king),
+            size: self.size,
+        }
     }
 
     /// What stands on a square.

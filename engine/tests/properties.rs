@@ -170,6 +170,8 @@ fn symmetry_commutes_with_play() {
         let mut turned = position.transformed(symmetry);
         let mut expected = position.clone();
         assert_eq!(turned.transformed(symmetry.inverse()).state_key(), expected.state_key());
+        assert_eq!(turned.hash_up_to_symmetry(), expected.hash_up_to_symmetry());
+        assert!(Symmetry::ALL.iter().any(|&one| turned.transformed(one).hash() == turned.hash_up_to_symmetry()));
         // A few plies on, so that the turned history is asked about repetition.
         for _ in 0..4 {
             let (mut a, mut b) = (view(&turned), view(&expected));

@@ -34,7 +34,7 @@ pub struct ExportArgs {
     /// Splits of the dataset, by game: NAME=SHARE,... such as train=0.9,validation=0.05,test=0.05.
     #[arg(long, value_name = "SPLIT")]
     pub split: Option<Splits>,
-    /// Leave out of each split the positions that an earlier one has.
+    /// Leave out of each split the positions that an earlier one has, as they are or mirrored.
     #[arg(long, requires = "split")]
     pub disjoint: bool,
     /// Only games under these rulesets; own for rules that are not a preset.

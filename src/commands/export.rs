@@ -123,6 +123,11 @@ fn report(bar: &ProgressBar, summary: &ExportSummary, damaged: usize, files: usi
     if summary.shared > 0 {
         text += &format!("; {} positions of later parts stand in earlier ones and were left out", summary.shared);
     }
+    if !summary.overlap.is_empty() {
+        let shares = summary.overlap.iter().map(|(name, share)| format!("{:.0} % of {name}", 100.0 * share));
+        let shares = shares.collect::<Vec<_>>().join(", ");
+        text += &format!("; an earlier part has {shares}, too, as they are or mirrored (--disjoint leaves them out)");
+    }
     if summary.unfinished > 0 {
         text += &format!("; {} unfinished games left out", summary.unfinished);
     }
@@ -130,4 +135,5 @@ fn report(bar: &ProgressBar, summary: &ExportSummary, damaged: usize, files: usi
         text += &format!("; {damaged} of {files} record files skipped");
     }
     progress::note(bar, &text);
+    summary.warnings.iter().for_each(|warning| progress::warning(bar, warning));
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 
 use hnefi_arena::players::ModelCache;
-use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, judge};
+use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, RecordedValues, contradicts, judge};
 use hnefi_inference::printable;
 use hnefi_inference::{Precision, evaluators};
 use hnefi_run::GameRecord;
@@ -63,8 +63,20 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
     output::write(|out| {
         let rulesets = card.rulesets.join(", ");
         writeln!(out, "network of generation {}, trained on {}", card.generation, printable(&rulesets))?;
-        print(out, &judgement, args.playouts)
-    })
+        print(out, &judgement, args.playouts)?;
+        writeln!(out, "\n{}", RecordedValues::MEANING)
+    })?;
+    for (side, judged) in [("attackers", &judgement.attackers), ("defenders", &judgement.defenders)] {
+        let value = judged.value.as_ref().filter(|value| contradicts(value.brier.mean, value.brier_of_mean));
+        if let Some(Calibration { brier, brier_of_mean, predicted, observed, .. }) = value {
+            progress::warn(&format!(
+                "the values contradict these results: they give the {side} {predicted:.2}, who score {:.2} (Brier score \
+                 {:.3}, always saying the mean has {brier_of_mean:.3})",
+                observed.mean, brier.mean
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn print(out: &mut impl Write, judgement: &Judgement, playouts: Option<u32>) -> io::Result<()> {

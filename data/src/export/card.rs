@@ -15,7 +15,7 @@ use super::filter::GameResult;
 use super::parts::Series;
 use super::schema::{self, Cell, Field};
 use super::{ExportParams, ExportSummary, Format, SourceGame, Table, npz};
-use crate::{DataError, write_new_file};
+use crate::{DataError, RecordedValues, write_new_file};
 
 /// The declared split of an undivided dataset, because the hub needs one.
 pub(super) const WHOLE: &str = "train";
@@ -44,6 +44,7 @@ pub(super) struct Census {
     results: BTreeMap<&'static str, u64>,
     players: BTreeSet<String>,
     generations: Option<(u32, u32)>,
+    pub(super) values: RecordedValues,
 }
 
 impl Census {
@@ -56,6 +57,7 @@ impl Census {
                 self.players.insert(player.clone());
             }
         }
+        self.values.count(&game.record);
         if let Some(number) = game.generation {
             let (low, high) = self.generations.unwrap_or((number, number));
             self.generations = Some((low.min(number), high.max(number)));
@@ -191,6 +193,15 @@ fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> Stri
     if summary.unfinished > 0 {
         add_line!(text, "- {} unfinished games were left out, as their positions have no result", summary.unfinished);
     }
+    let values = census.values.described();
+    if !values.is_empty() {
+        add_line!(text, "\n## Results and values\n");
+        values.iter().for_each(|line| add_line!(text, "- {line}"));
+        summary.warnings.iter().for_each(|warning| add_line!(text, "- **Warning**, {warning}"));
+        if census.values.has_searches() {
+            add_line!(text, "\n{}", RecordedValues::MEANING);
+        }
+    }
     if let Some(splits) = &params.splits {
         add_line!(text, "\n## Splits\n\n`{splits}`, by game:\n");
         for (name, games) in &summary.splits {
@@ -212,16 +223,21 @@ fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> Stri
         if params.disjoint {
             add_line!(
                 text,
-                "No position (board and side to move) stands in two splits: {} of later splits were left out because they",
+                "No position (board and side to move) stands in two splits, nor does a mirror image of it: {} positions of later",
                 summary.shared
             );
-            add_line!(text, "stand in an earlier one. The rows of a game may therefore have gaps.");
-        } else {
             add_line!(
                 text,
-                "Positions of different games may be equal, early ones above all, and so one position may stand in several"
+                "splits were left out because an earlier one has them. The rows of a game may therefore have gaps."
             );
-            add_line!(text, "splits. `hnefi export --disjoint` leaves them out of all but the first.");
+        } else if !summary.overlap.is_empty() {
+            let shares = summary.overlap.iter().map(|(name, share)| format!("{:.0} % of {name}", 100.0 * share));
+            add_line!(
+                text,
+                "Positions of different games may be equal, early ones above all. An earlier split has the same position or a"
+            );
+            add_line!(text, "mirror image for {}.", shares.collect::<Vec<_>>().join(", "));
+            add_line!(text, "`hnefi export --disjoint` leaves them out.");
         }
     }
     text

@@ -1,9 +1,10 @@
-//! Splits without common positions.
+//! Splits without common positions, and how many positions other splits share.
 //!
-//! Positions are compared by the hash of board and side to move. The games of the first part are written at once; games
-//! of later parts wait on the disk until all positions of the parts before are known.
+//! Positions are compared by the hash of board and side to move up to the symmetries of the square, because whoever
+//! trains on a position trains on its mirror images, too. The games of the first part are written at once; games of
+//! later parts wait on the disk until all positions of the parts before are known.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
@@ -63,7 +64,7 @@ impl Disjoint {
     pub(super) fn left_out(&mut self, game: &GameRecord) -> Result<Vec<bool>, DataError> {
         let mut left_out = Vec::with_capacity(game.plies.len());
         walk(game, |step| {
-            let position = step.before.hash();
+            let position = step.before.hash_up_to_symmetry();
             let known = self.earlier.contains(&position);
             if !known {
                 self.present.insert(position);
@@ -76,6 +77,58 @@ impl Disjoint {
     /// Ends the present part.
     pub(super) fn end_part(&mut self) {
         self.earlier.extend(self.present.drain());
+    }
+}
+
+/// Most positions of which an [`Overlap`] remembers where they stand.
+const MOST_POSITIONS: usize = 1 << 18;
+
+/// How many positions of each part stand in an earlier one. Of very many positions a sample is counted, which their
+/// hashes decide, so memory does not grow with the dataset.
+pub(super) struct Overlap {
+    parts: usize,
+    /// How often each position stands in each part.
+    counts: HashMap<u64, Vec<u32>>,
+    /// Zeros at the end of the hash of a position that is counted.
+    zeros: u32,
+}
+
+impl Overlap {
+    pub(super) fn new(parts: usize) -> Overlap {
+        Overlap { parts, counts: HashMap::new(), zeros: 0 }
+    }
+
+    /// Adds the positions of a game.
+    ///
+    /// # Errors
+    /// When the game is inconsistent.
+    pub(super) fn count(&mut self, part: usize, game: &GameRecord) -> Result<(), DataError> {
+        let Overlap { parts, counts, zeros } = self;
+        walk(game, |step| {
+            let position = step.before.hash_up_to_symmetry();
+            if position.trailing_zeros() >= *zeros {
+                counts.entry(position).or_insert_with(|| vec![0; *parts])[part] += 1;
+            }
+        })?;
+        while counts.len() > MOST_POSITIONS {
+            *zeros += 1;
+            counts.retain(|position, _| position.trailing_zeros() >= *zeros);
+        }
+        Ok(())
+    }
+
+    /// The share of each part's positions that stand in an earlier part; `None` for a part without positions.
+    pub(super) fn shares(&self) -> Vec<Option<f64>> {
+        let share = |part: usize| {
+            let (mut all, mut shared) = (0, 0);
+            for counts in self.counts.values() {
+                let count = u64::from(counts[part]);
+                all += count;
+                shared += if counts[..part].iter().any(|&earlier| earlier > 0) { count } else { 0 };
+            }
+            (all > 0).then(|| shared as f64 / all as f64)
+        };
+        (0..self.parts).map(share).collect()
     }
 }
 

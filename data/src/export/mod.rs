@@ -24,7 +24,7 @@ pub use params::{BoardColumns, CardText, ExportParams, Format, PolicyColumns, Ta
 pub use split::Splits;
 
 use self::card::{CardFile, Census};
-use self::disjoint::Disjoint;
+use self::disjoint::{Disjoint, Overlap};
 use self::npz::NpzWriters;
 use self::parquet::ParquetWriter;
 use self::parts::{Entry, PartWriter, TextWriter, WrittenFile};
@@ -47,7 +47,7 @@ impl From<GameRecord> for SourceGame {
 }
 
 /// The result of an export.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportSummary {
     /// Number of games written.
     pub games: u64,
@@ -63,6 +63,11 @@ pub struct ExportSummary {
     pub files: u64,
     /// Names of the splits with their numbers of games; empty without splits.
     pub splits: Vec<(String, u64)>,
+    /// For each split but the first, the share of its positions that an earlier split has too, as they are or as one of
+    /// their mirror images; empty with [`ExportParams::disjoint`].
+    pub overlap: Vec<(String, f64)>,
+    /// What a reader of the dataset should be warned of; empty for a single text.
+    pub warnings: Vec<String>,
 }
 
 /// Exports games to `out`: a new file for jsonl and pgn without a split, otherwise a new folder with a dataset card
@@ -199,6 +204,7 @@ fn export_folder(
     let mut summary = ExportSummary::default();
     let mut census = Census::default();
     let mut disjoint = params.disjoint.then(|| Disjoint::new(parts.len(), made.path())).transpose().map_err(problem)?;
+    let mut overlap = (parts.len() > 1 && !params.disjoint).then(|| Overlap::new(parts.len()));
     for game in games {
         if !params.filter.accepts(&game) {
             summary.filtered += 1;
@@ -215,6 +221,9 @@ fn export_folder(
                     let left_out = disjoint.left_out(&game.record)?;
                     parts[part].writer.add(&Entry { game: &game, id, left_out: &left_out })?;
                 }
+            }
+            if let Some(overlap) = &mut overlap {
+                overlap.count(part, &game.record)?;
             }
             parts[part].games += 1;
             summary.games += 1;
@@ -235,6 +244,11 @@ fn export_folder(
         }
     }
     check_wanted(out, stop)?;
+    summary.warnings = census.values.warnings();
+    if let Some(overlap) = overlap {
+        let later = parts.iter().zip(overlap.shares()).skip(1);
+        summary.overlap = later.filter_map(|(part, share)| Some((part.name.clone(), share?))).collect();
+    }
     let mut files = Vec::new();
     for part in parts {
         if params.splits.is_some() {

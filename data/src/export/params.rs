@@ -151,8 +151,8 @@ pub struct ExportParams {
     pub filter: Filter,
     /// Splits of the dataset, each in its own folder; `None` for an undivided dataset.
     pub splits: Option<Splits>,
-    /// Leave out of each split the positions (board and side to move) that an earlier split has. Takes up to 20 bytes
-    /// of memory per distinct position.
+    /// Leave out of each split the positions (board and side to move) that an earlier split has, as they are or as one
+    /// of their mirror images. Takes up to 20 bytes of memory per distinct position.
     pub disjoint: bool,
     /// A new file begins once one has this many rows (games stay whole); `None` for the format's default.
     pub shard_rows: Option<usize>,
