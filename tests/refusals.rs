@@ -345,6 +345,27 @@ fn junk_is_no_success() {
     assert_eq!(text(&output.stdout).lines().count(), 1);
 }
 
+#[test]
+fn a_change_of_a_key_that_a_command_does_not_read_is_refused() {
+    let workspace = Workspace::new();
+    for (line, key) in [
+        ("selfplay --games 1 --model brandubh --out new --set selfplay.blunder_share=0", "selfplay.blunder_share"),
+        (
+            "selfplay --games 1 --model brandubh --out new --set selfplay.balance_doublings=1",
+            "selfplay.balance_doublings",
+        ),
+        ("selfplay --games 1 --model brandubh --out new --set search.considered=8 --set run.seed=2", "run.seed"),
+        ("selfplay --games 1 --model brandubh --out new --set network.blocks=2", "network.blocks"),
+        ("selfplay --games 1 --out new --set 'train={batch=64}'", "train.batch"),
+        ("imitate games.hgames --out new --set search.considered=8", "search.considered"),
+        ("imitate games.hgames --out new --set train.value_horizon=0", "train.value_horizon"),
+    ] {
+        let message = workspace.refused(line);
+        assert!(message.contains(&format!("{key}: this command does not read it; ")), "{line}: {message}");
+        assert!(!workspace.at("new").exists(), "{line}");
+    }
+}
+
 #[cfg(not(feature = "cuda"))]
 #[test]
 fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {

@@ -9,6 +9,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use super::{Cli, Command};
+use crate::commands;
 
 /// The crates' folders, each with a README.
 const CRATES: [&str; 15] = [
@@ -198,12 +199,13 @@ fn documents_show_commands_that_the_program_takes() {
 
 /// The error in the keys that a command changes, if the configuration exists.
 fn key_error(command: &Command) -> Option<String> {
-    let (config, changes) = match command {
-        Command::Train(args) => (&args.config, &args.changes),
-        Command::Imitate(args) => (&args.config, &args.changes),
+    let config = match command {
+        Command::Train(args) => hnefi_train::config::load(&args.config, &args.changes),
+        Command::Imitate(args) => commands::imitate::config(args),
+        Command::Selfplay(args) => commands::selfplay::config(args),
         _ => return None,
     };
-    hnefi_train::config::load(config, changes).err().map(|error| error.to_string())
+    config.err().map(|error| error.to_string())
 }
 
 #[test]

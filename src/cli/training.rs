@@ -122,7 +122,7 @@ pub struct ImitateArgs {
     /// A shipped config or a TOML file: its network, and its rates, batches and losses.
     #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
     pub config: String,
-    /// Change a key of the configuration, such as train.rate=0.001; may be repeated.
+    /// Change a key that imitation reads, such as train.rate=0.001; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub changes: Vec<String>,
     /// Begin with the weights of a checkpoint, a run or a shipped checkpoint, instead of random ones.
@@ -202,10 +202,10 @@ pub struct FetchArgs {
 /// Arguments of `selfplay`.
 #[derive(Debug, Args)]
 pub struct SelfplayArgs {
-    /// A shipped config or a TOML file: its rules, search and self-play sections are used.
+    /// A shipped config or a TOML file: its sections self-play and search are used, but not the handicaps of training.
     #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
     pub config: String,
-    /// Change a key of the configuration, such as search.c_scale=0.3; may be repeated.
+    /// Change a key that self-play reads, such as search.c_scale=0.3; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub changes: Vec<String>,
     /// Checkpoint, run (its newest checkpoint) or shipped checkpoint to play with; without one, fresh random weights

@@ -2,13 +2,39 @@
 
 use std::sync::atomic::Ordering;
 
+use hnefi_run::config::{ConfigError, TrainConfig};
+
 use super::records::read_all;
 use crate::cli::ImitateArgs;
 use crate::{interrupt, output, progress};
 
+/// The keys that imitation reads: nothing is played, and every game is in the window.
+const USED: [&str; 15] = [
+    "run.seed",
+    "run.train_device",
+    "network",
+    "train.average_steps",
+    "train.batch",
+    "train.moves_left_weight",
+    "train.occupancy_weight",
+    "train.precision",
+    "train.rate",
+    "train.rate_end",
+    "train.shards",
+    "train.value_search_mix",
+    "train.value_weight",
+    "train.warmup_steps",
+    "train.weight_decay",
+];
+
+/// The configuration of the training.
+pub fn config(args: &ImitateArgs) -> Result<TrainConfig, ConfigError> {
+    TrainConfig::load_part(&args.config, &args.changes, &USED)
+}
+
 /// Trains and writes the checkpoint.
 pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
-    let config = hnefi_train::config::load(&args.config, &args.changes)?;
+    let config = config(&args)?;
     hnefi_data::check_new_folder(&args.out)?;
     // Check this before reading many games.
     hnefi_models::device::open_all(&config.run.train_device)?;

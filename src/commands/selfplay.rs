@@ -5,22 +5,50 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hnefi_arena::players::ModelCache;
+use hnefi_data::RecordedValues;
 use hnefi_engine::Side;
 use hnefi_inference::{DeviceChoice, Weights, evaluators};
-use hnefi_run::config::TrainConfig;
+use hnefi_run::config::{ConfigError, TrainConfig};
 use hnefi_run::store::Store;
 use hnefi_selfplay::{FleetObserver, FleetProgress, GenerationStats, RecordingParams, record_games, search_config};
 use indicatif::ProgressBar;
 
+use super::records::{Games, record_files};
 use crate::cli::SelfplayArgs;
 use crate::{interrupt, output, progress};
 
 /// Games in a record file.
 const GAMES_PER_FILE: u64 = 1000;
 
+/// The keys that decide how games are played. The handicaps are not among them: they change from generation to
+/// generation of a run, and games in which one side plays worse on purpose are no dataset of that network's play.
+const USED: [&str; 14] = [
+    "run.device",
+    "run.precision",
+    "run.save_seconds",
+    "run.threads",
+    "selfplay.games_in_flight",
+    "selfplay.opening_mean_plies",
+    "selfplay.opening_temperature",
+    "selfplay.ply_caps",
+    "selfplay.resign",
+    "selfplay.rulesets",
+    "search",
+    "budget.playouts",
+    "stages",
+    // Without a checkpoint.
+    "network",
+];
+
+/// The configuration of the games.
+pub fn config(args: &SelfplayArgs) -> Result<TrainConfig, ConfigError> {
+    let used = if args.model.is_some() { &USED[..USED.len() - 1] } else { &USED };
+    TrainConfig::load_part(&args.config, &args.changes, used)?.last_stage()
+}
+
 /// Plays the games; the same command resumes after an interruption.
 pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
-    let config = TrainConfig::load_with(&args.config, &args.changes)?.last_stage()?;
+    let config = config(&args)?;
     let devices = args.device.unwrap_or_else(|| config.run.device.clone());
     let (weights, id) = match &args.model {
         Some(path) => {
@@ -40,7 +68,10 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
         checkpoint_id: &id,
         games_per_file: GAMES_PER_FILE,
         save_every: Duration::from_secs(u64::from(config.run.save_seconds)),
-        threads: args.threads.unwrap_or_else(|| config.selfplay.threads_on(&devices)),
+        threads: args.threads.unwrap_or(match config.run.threads {
+            0 => config.selfplay.threads_on(&devices),
+            threads => threads,
+        }),
     };
     let watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
     watcher.bar.set_prefix("self-play");
@@ -55,6 +86,13 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
     for (file, stats) in &summary.files {
         output::line(format_args!("{file}: {}", describe(stats)))?;
     }
+    let mut games = Games::new(record_files(std::slice::from_ref(&args.out))?, ProgressBar::hidden(), Arc::default());
+    let mut values = RecordedValues::default();
+    games.by_ref().for_each(|game| values.count(&game.record));
+    games.check()?;
+    values.described().iter().try_for_each(output::line)?;
+    progress::note(&watcher.bar, RecordedValues::MEANING);
+    values.warnings().iter().for_each(|warning| progress::warn(warning));
     Ok(())
 }
 

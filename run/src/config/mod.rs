@@ -107,6 +107,14 @@ pub enum ConfigError {
         /// Every error.
         errors: Vec<KeyError>,
     },
+    /// A command was told to change a key that it does not read.
+    #[error("{key}: this command does not read it; a change of it does nothing. It reads {}", used.join(", "))]
+    Unused {
+        /// The key.
+        key: String,
+        /// The keys that the command reads; a section stands for all of its keys.
+        used: Vec<&'static str>,
+    },
     /// There is no key or section with this name.
     #[error(
         "{name} is no key and no section{}",
@@ -188,6 +196,24 @@ impl TrainConfig {
         TrainConfig::resolve(table, name_or_path)
     }
 
+    /// As [`TrainConfig::load_with`] for a command that reads only the keys and sections `used`.
+    ///
+    /// # Errors
+    /// As [`TrainConfig::load_with`], and when a change is of another key. (A file may have all keys of a run.)
+    pub fn load_part(
+        name_or_path: &str,
+        changes: &[String],
+        used: &[&'static str],
+    ) -> Result<TrainConfig, ConfigError> {
+        let config = TrainConfig::load_with(name_or_path, changes)?;
+        for change in changes {
+            if let Some(key) = unused("", &changed(change)?, used) {
+                return Err(ConfigError::Unused { key, used: used.to_vec() });
+            }
+        }
+        Ok(config)
+    }
+
     /// Reads a configuration from TOML; `origin` names it in errors.
     ///
     /// # Errors
@@ -258,6 +284,18 @@ fn changed(change: &str) -> Result<Table, ConfigError> {
     let text = Value::String(value.trim().to_owned());
     let line = format!("{key} = {value}");
     line.parse().or_else(|_| format!("{key} = {text}").parse()).map_err(|_| refuse())
+}
+
+/// The first key of a table, whose keys are under `prefix`, that is neither in `used` nor in a section there.
+fn unused(prefix: &str, table: &Table, used: &[&str]) -> Option<String> {
+    table.iter().find_map(|(name, value)| {
+        let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value {
+            _ if used.contains(&path.as_str()) => None,
+            Value::Table(inner) => unused(&path, inner, used),
+            _ => Some(path),
+        }
+    })
 }
 
 /// Overwrites values of `whole` by values of `given`, table by table.
