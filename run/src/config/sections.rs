@@ -77,6 +77,7 @@ section! {
         /// results are balanced and both sides learn. Adapted every generation.
         balance_doublings: f32 = 2.0, Kind::Real(0.0, 8.0), "doublings, 0 is off";
         /// Handicap: the side that mostly wins plays up to this share of its moves at random. Adapted every generation.
+        /// The network is not told, so its values are those of such games.
         blunder_share: f32 = 0.8, Kind::Real(0.0, 0.9), "share of the moves, 0 is off";
         within {
             /// Plies after which a game is a draw.
