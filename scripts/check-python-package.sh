@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Builds the Python package's wheel and tests it as its users have it: installed into an empty virtual environment, away
-# from its sources. Needs python3 with venv and pip; everything is installed under target/.
+# from its sources. Needs python3 with venv and pip; everything is installed under target/, or under CARGO_TARGET_DIR.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v python3 >/dev/null; then
     echo "skipped: no python3, the Python package is neither built nor tested"
     exit 0
 fi
-work=$PWD/target/python-package
+target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$target"
+work=$(cd "$target" && pwd)/python-package
 rm -rf "$work/wheels" "$work/empty"
 scripts/build-wheel.sh --out "$work/wheels"
 (cd python && cargo fmt --check)
@@ -38,4 +40,5 @@ fi
 "$python" -m mypy --strict --cache-dir "$work/mypy" python/examples
 # OpenSpiel's classes have a metaclass that its stubs do not show.
 printf 'hnefi\.open_spiel\.Hnefatafl(Game|State)\n' >"$work/allowed"
-(cd "$work" && "$python" -m mypy.stubtest --mypy-config-file ../../python/pyproject.toml --allowlist allowed hnefi)
+config=$PWD/python/pyproject.toml
+(cd "$work" && "$python" -m mypy.stubtest --mypy-config-file "$config" --allowlist allowed hnefi)

@@ -114,6 +114,10 @@ for name, part in parts.items():
     assert loaded["move"][:] == list(part["move"]) and loaded[0]["planes"] == list(part.iloc[0]["planes"])
 print(f"datasets: {sum(split.num_rows for split in names['positions'].values())} positions in {len(parts)} splits")
 
+# A dataset without splits is one split to every reader.
+whole = names["load_dataset"]("./games", "games", split="train")
+assert names["ds"].dataset("games/train").count_rows() == whole.num_rows == len(games)
+
 # What the files and the card say of their columns is the same: names, types, fixed lengths, sizes in memory.
 from datasets import Features
 from datasets.info import DatasetInfosDict

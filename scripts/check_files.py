@@ -15,7 +15,7 @@ work = pathlib.Path(sys.argv[1])
 
 # The games, as lines of JSON and as arrays, must tell the same story.
 games = [json.loads(line) for line in (work / "games.jsonl").read_text().splitlines()]
-shards = [np.load(path) for path in sorted((work / "npz").glob("*.npz"))]
+shards = [np.load(path) for path in sorted((work / "npz/train").glob("*.npz"))]
 assert games and shards, "nothing was exported"
 plies = sum(len(game["moves"]) for game in games)
 rows = sum(len(shard["planes"]) for shard in shards)

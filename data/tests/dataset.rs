@@ -87,13 +87,14 @@ fn parquet_positions_say_what_the_arrays_say() {
     for (board, squares) in [(BoardColumns::Planes, "planes"), (BoardColumns::Compact, "board")] {
         for policy in [PolicyColumns::Sparse, PolicyColumns::Dense] {
             let out = |format: Format| folder.path().join(format!("{format}-{squares}-{policy:?}"));
+            let whole = |format: Format| out(format).join("train");
             for format in [Format::Npz, Format::Parquet] {
                 export(games.clone(), &params(format, board, policy), &out(format)).expect("an export");
             }
             for size in BoardSize::ALL {
                 let prefix = format!("positions-{0}x{0}-", size.side());
-                let rows = rows(&out(Format::Parquet), &prefix);
-                let file = &files(&out(Format::Npz), &prefix)[0];
+                let rows = rows(&whole(Format::Parquet), &prefix);
+                let file = &files(&whole(Format::Npz), &prefix)[0];
                 let mut arrays: Vec<(&str, Vec<Vec<f64>>)> = vec![(squares, flattened::<u8>(file, squares))];
                 for name in ["globals", "wdl", "raw", "searched", "moves_left"] {
                     arrays.push((name, flattened::<f32>(file, name)));
@@ -152,7 +153,7 @@ fn compact_boards_are_the_pieces_of_the_planes() {
     let (compact, planes) = (folder.path().join("compact"), folder.path().join("planes"));
     let export = |board, out: &Path| {
         export([game.clone()], &params(Format::Npz, board, PolicyColumns::Sparse), out).expect("an export");
-        files(out, "positions")[0].clone()
+        files(&out.join("train"), "positions")[0].clone()
     };
     let board: Array<u8, IxDyn> = array(&export(BoardColumns::Compact, &compact), "board");
     let planes: Array<u8, IxDyn> = array(&export(BoardColumns::Planes, &planes), "planes");
@@ -171,7 +172,7 @@ fn a_row_per_game_holds_the_game() {
     let params = ExportParams { rows: Some(Table::Games), ..ExportParams::new(Format::Parquet) };
     let summary = export(games.clone(), &params, &out).expect("an export");
     assert_eq!((summary.games, summary.files), (games.len() as u64, 1));
-    let rows = rows(&out, "games-");
+    let rows = rows(&out.join("train"), "games-");
     assert_eq!(rows.len(), games.len());
     for (row, game) in rows.iter().zip(&games) {
         let record = &game.record;
@@ -208,7 +209,7 @@ fn every_column_is_documented_and_on_the_card() {
         let out = folder.path().join(number.to_string());
         let params = ExportParams { rows: Some(rows), ..params(Format::Parquet, board, policy) };
         export([game.clone()], &params, &out).expect("an export");
-        let file = File::open(&files(&out, "")[1]).expect("a table beside the card");
+        let file = File::open(&files(&out.join("train"), "")[0]).expect("a table");
         let reader = SerializedFileReader::new(file).expect("a Parquet file");
         let metadata = reader.metadata().file_metadata();
         let card = std::fs::read_to_string(out.join("README.md")).expect("a card");
@@ -466,21 +467,21 @@ fn files_end_after_whole_games_and_the_card_lists_them() {
     let games: Vec<_> = (0..20).map(|number| games::random_game(Preset::Brandubh.rules(), number, 40)).collect();
     let params = ExportParams { shard_rows: Some(100), ..ExportParams::new(Format::Parquet) };
     let summary = export(games.clone(), &params, &out).expect("an export");
-    let shards = files(&out, "positions-7x7-");
+    let shards = files(&out.join("train"), "positions-7x7-");
     assert_eq!(summary.files, shards.len() as u64);
     assert!(shards.len() > 3);
     let card = std::fs::read_to_string(out.join("README.md")).expect("a card");
     let mut seen = HashSet::new();
     for shard in &shards {
         let name = shard.file_name().expect("a name").to_string_lossy().into_owned();
-        let rows = rows(&out, &name);
+        let rows = rows(&out.join("train"), &name);
         assert!(rows.len() < 100 + 40, "{name} has {} rows", rows.len());
         let ids: HashSet<_> = rows.iter().map(|row| numbers(&row["game"])[0] as u64).collect();
         assert!(ids.is_disjoint(&seen), "a game lies in two files");
         seen.extend(ids);
         let bytes = std::fs::read(shard).expect("the file");
         let checksum: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        let line = format!("| `{name}` | {} | {} | `{checksum}` |", rows.len(), bytes.len());
+        let line = format!("| `train/{name}` | {} | {} | `{checksum}` |", rows.len(), bytes.len());
         assert!(card.contains(&line), "{line} is not in the card");
     }
     assert_eq!(seen.len(), games.len());

@@ -20,10 +20,9 @@ fn array<T: ReadableElement, D: Dimension>(file: &Path, name: &str) -> Array<T, 
     found.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The files of a folder, a dataset's card apart.
+/// What lies in a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
-    files.retain(|path| !path.ends_with("README.md"));
     files.sort();
     files
 }
@@ -108,7 +107,7 @@ fn arrays_hold_the_positions_of_the_games() {
     assert_eq!(summary.files, 3, "a file per board size");
     for size in BoardSize::ALL {
         let n = size.side();
-        let file = out.join(format!("positions-{n}x{n}-0001.npz"));
+        let file = out.join(format!("train/positions-{n}x{n}-0001.npz"));
         let mut row = 0;
         for game in games.iter().filter(|game| game.rules.size() == size) {
             check_rows(&file, game, row);
@@ -133,10 +132,10 @@ fn shards_hold_whole_games_and_dense_policies_say_what_sparse_ones_say() {
     export(games.clone(), &ExportParams::new(Format::Npz), &sparse).expect("an export");
     let params = ExportParams { policy: PolicyColumns::Dense, shard_rows: Some(100), ..ExportParams::new(Format::Npz) };
     let summary = export(games.clone(), &params, &dense).expect("an export");
-    let shards = files(&dense);
+    let shards = files(&dense.join("train"));
     assert_eq!(summary.files, shards.len() as u64);
     assert!(shards.len() > 2);
-    let whole = files(&sparse).remove(0);
+    let whole = files(&sparse.join("train")).remove(0);
     let offset: Array1<i64> = array(&whole, "policy_offset");
     let (index, weight): (Array1<i32>, Array1<f32>) = (array(&whole, "policy_index"), array(&whole, "policy_weight"));
     let (legal_offset, legal_index): (Array1<i64>, Array1<i32>) =

@@ -17,7 +17,7 @@ use super::schema::{self, Cell, Field};
 use super::{ExportParams, ExportSummary, Format, SourceGame, Table, npz};
 use crate::{DataError, RecordedValues, write_new_file};
 
-/// The declared split of an undivided dataset, because the hub needs one.
+/// The split of an undivided dataset, because the hub needs one.
 pub(super) const WHOLE: &str = "train";
 
 /// The card's file name.
@@ -100,8 +100,7 @@ fn header(params: &ExportParams, files: &[CardFile]) -> String {
         for &config in &configs {
             add_line!(text, "- config_name: {config}\n  data_files:");
             for (split, _) in per_split(files, config) {
-                let folder = if params.splits.is_some() { format!("{split}/") } else { String::new() };
-                add_line!(text, "  - split: {split}\n    path: {folder}{config}-*.parquet");
+                add_line!(text, "  - split: {split}\n    path: {split}/{config}-*.parquet");
             }
         }
         add_line!(text, "dataset_info:");

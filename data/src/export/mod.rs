@@ -14,7 +14,7 @@ mod split;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_run::GameRecord;
@@ -71,7 +71,7 @@ pub struct ExportSummary {
 }
 
 /// Exports games to `out`: a new file for jsonl and pgn without a split, otherwise a new folder with a dataset card
-/// (`README.md`). It appears complete or not at all, and nothing that exists is overwritten. Games may be under
+/// (`README.md`) and a folder for each split, `train` without splits. It appears complete or not at all, and nothing that exists is overwritten. Games may be under
 /// different rules; they are read one at a time, and memory does not grow with their number.
 ///
 /// # Errors
@@ -271,26 +271,22 @@ struct Part {
     writer: Box<dyn PartWriter>,
 }
 
-/// The writers: one per split with its own folder, or a single one for the dataset's folder.
+/// The writers, one per split with a folder of its own: readers of a folder of tables (pandas, pyarrow) take every file
+/// in it for a table, so the card must not lie beside them.
 fn parts(params: &ExportParams, root: &Path) -> Result<Vec<Part>, DataError> {
-    let count = params.splits.as_ref().map_or(1, |splits| splits.names().count());
-    let part = |name: &str, folder: PathBuf| {
+    let names = params.splits.as_ref().map_or(vec![card::WHOLE], |splits| splits.names().collect());
+    let count = names.len();
+    let part = |name: &str| {
+        let folder = root.join(name);
+        std::fs::create_dir(&folder).map_err(|error| DataError::write(&folder, error))?;
         let writer: Box<dyn PartWriter> = match params.format {
             Format::Npz => Box::new(NpzWriters::new(folder, params, count)),
             Format::Parquet => Box::new(ParquetWriter::new(folder, params)),
             Format::Jsonl | Format::Pgn => Box::new(TextWriter::new(folder, params.format, params.shard_rows)),
         };
-        Part { name: name.to_owned(), games: 0, writer }
+        Ok(Part { name: name.to_owned(), games: 0, writer })
     };
-    let Some(splits) = &params.splits else { return Ok(vec![part(card::WHOLE, root.to_owned())]) };
-    splits
-        .names()
-        .map(|name| {
-            let folder = root.join(name);
-            std::fs::create_dir(&folder).map_err(|error| DataError::write(&folder, error))?;
-            Ok(part(name, folder))
-        })
-        .collect()
+    names.into_iter().map(part).collect()
 }
 
 impl CardFile {

@@ -14,7 +14,7 @@ pub enum Format {
     Jsonl,
     /// Positions as numpy arrays: a folder of `positions-NxN-0001.npz`.
     Npz,
-    /// Positions or games as Parquet tables: a folder of `positions-NxN-0001.parquet` or `games-0001.parquet`.
+    /// Positions or games as Parquet tables: folders of `positions-NxN-0001.parquet` or `games-0001.parquet`.
     Parquet,
     /// A PGN-like text for people.
     Pgn,
