@@ -81,6 +81,11 @@ impl History {
         Recent { history: self, plies }
     }
 
+    /// The moves that led from the first entry to the last.
+    pub(crate) fn moves(&self) -> impl Iterator<Item = Move> + '_ {
+        self.entries.iter().skip(1).map(|entry| entry.mv)
+    }
+
     /// The moves that led to the last `plies` entries, latest first.
     pub(crate) fn moves_back(&self, plies: usize) -> impl Iterator<Item = Move> + '_ {
         self.recent(plies).entries().iter().rev().map(|entry| entry.mv)

@@ -167,6 +167,12 @@ impl Position {
         self.state.last_move
     }
 
+    /// The moves that led here from where the position began, first to last; a [`Position::transformed`] one began at
+    /// the last capture.
+    pub fn moves(&self) -> impl Iterator<Item = Move> + '_ {
+        self.history.moves()
+    }
+
     /// How the game ended, `None` while it goes on.
     #[inline]
     pub fn outcome(&self) -> Option<Outcome> {

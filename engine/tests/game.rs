@@ -36,6 +36,7 @@ fn a_game_is_the_list_of_its_plies_and_positions() {
             (&plies[..], plies.len(), positions[plies.len()].outcome())
         );
         assert!(game.moves().eq(plies.iter().map(|ply| ply.mv)));
+        assert!(game.position().moves().eq(game.moves()));
         assert_eq!(game.ending(), game.outcome().map(Ending::Board));
         assert!(game.positions().map(|position| key(&position)).eq(positions.iter().map(key)), "{preset}");
         for ply in [0, 1, plies.len() / 2, plies.len()] {

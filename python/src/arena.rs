@@ -7,11 +7,12 @@ use hnefi_run::GameRecord as Record;
 use hnefi_search::SearchConfig;
 use pyo3::prelude::*;
 
+use crate::arguments::{SEEDS, THREADS, optional};
 use crate::records::GameRecord;
 use crate::rules::rules_of;
-use crate::{refused, to_python};
+use crate::{from_python, refused, to_python};
 
-/// The result of a match from the view of its first player, A.
+/// MatchResult(summary, records): the result of a match from the view of its first player, A.
 #[pyclass(module = "hnefi", frozen)]
 pub struct MatchResult {
     result: hnefi_arena::MatchResult,
@@ -20,6 +21,16 @@ pub struct MatchResult {
 
 #[pymethods]
 impl MatchResult {
+    #[new]
+    fn new(summary: &Bound<'_, PyAny>, records: Vec<PyRef<'_, GameRecord>>) -> PyResult<MatchResult> {
+        let records = records.iter().map(|record| record.0.clone()).collect();
+        Ok(MatchResult { result: from_python(summary, "summary")?, records })
+    }
+
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Vec<GameRecord>)> {
+        Ok((self.summary(py)?, self.records()))
+    }
+
     /// Games counted.
     #[getter]
     fn games(&self) -> u32 {
@@ -97,7 +108,9 @@ impl MatchObserver for Watcher {
 /// interpreter's lock is released.
 #[pyfunction(name = "match")]
 #[pyo3(
-    signature = (a, b, games = 100, ruleset = None, *, seed = 0, threads = None, opening_plies = 4, ply_cap = None),
+    signature = (
+        a, b, games = None, ruleset = None, *, seed = None, threads = None, opening_plies = None, ply_cap = None
+    ),
     text_signature = "(a, b, games=100, ruleset='copenhagen', *, \
                       seed=0, threads=None, opening_plies=4, ply_cap=None)"
 )]
@@ -106,20 +119,21 @@ pub fn play_match(
     py: Python<'_>,
     a: &str,
     b: &str,
-    games: u32,
+    games: Option<&Bound<'_, PyAny>>,
     ruleset: Option<&Bound<'_, PyAny>>,
-    seed: u64,
-    threads: Option<usize>,
-    opening_plies: u32,
-    ply_cap: Option<u16>,
+    seed: Option<&Bound<'_, PyAny>>,
+    threads: Option<&Bound<'_, PyAny>>,
+    opening_plies: Option<&Bound<'_, PyAny>>,
+    ply_cap: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<MatchResult> {
     let rules = ruleset.map_or_else(|| Ok(hnefi_engine::Preset::Copenhagen.rules()), rules_of)?;
     let players: [PlayerSpec; 2] = [a.parse().map_err(refused)?, b.parse().map_err(refused)?];
-    let usual = MatchParams::new(rules, games, seed);
+    let games = optional(games, "games", 0..=u32::MAX)?.unwrap_or(100);
+    let usual = MatchParams::new(rules, games, optional(seed, "seed", SEEDS)?.unwrap_or(0));
     let params = MatchParams {
-        threads: threads.unwrap_or(usual.threads),
-        ply_cap: ply_cap.unwrap_or(usual.ply_cap),
-        opening_plies,
+        threads: optional(threads, "threads", THREADS)?.unwrap_or(usual.threads),
+        ply_cap: optional(ply_cap, "ply_cap", 0..=u16::MAX)?.unwrap_or(usual.ply_cap),
+        opening_plies: optional(opening_plies, "opening_plies", 0..=u32::MAX)?.unwrap_or(4),
         ..usual
     };
     let mut watcher = Watcher::default();

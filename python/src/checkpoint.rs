@@ -2,21 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use hnefi_arena::players::ModelCache;
+use hnefi_arena::players::{CheckpointSource, DEFAULT_PLAYOUTS};
 use hnefi_engine::Position as Board;
 use hnefi_inference::{
     Card, DeviceChoice, DeviceList, EvalError, EvalRequest, Evaluations, EvaluatorFactory, PrecisionChoice, Wdl,
     evaluators, pretrained_names,
 };
-use hnefi_search::SearchConfig;
 use numpy::IntoPyArray;
 use numpy::ndarray::{Array1, Array2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 
+use crate::arguments::{SEEDS, THREADS, optional, shown};
 use crate::observation::{action_of, actions, legal_moves};
 use crate::position::position_of;
+use crate::process::ALL_CORES;
 use crate::vector::VectorEnv;
 use crate::{refused, search, to_python, tuple};
 
@@ -33,10 +34,12 @@ pub fn checkpoint_names() -> Vec<&'static str> {
 ///
 /// `path` is a checkpoint's folder, a run's directory (its newest checkpoint) or the name of a shipped checkpoint.
 /// `precision` is "f32" (the same results on every machine), "int8" or "auto" (the fastest here).
-/// Raises ValueError when there is none, or it is damaged.
+/// Pickled, it is loaded again from where it lies, and must be the same there. Raises ValueError when there is none, or
+/// it is damaged.
 #[pyclass(module = "hnefi", frozen)]
 pub struct Checkpoint {
     path: PathBuf,
+    source: String,
     card: Card,
     precision: PrecisionChoice,
     evaluators: EvaluatorFactory,
@@ -81,7 +84,8 @@ impl Checkpoint {
     /// several board sizes and a finished game. The interpreter's lock is released.
     fn evaluate<'py>(&self, py: Python<'py>, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let positions = positions_of(positions)?;
-        let answers = py.detach(|| self.answers(&positions)).map_err(refused)?;
+        let pool = ALL_CORES.get(py)?;
+        let answers = py.detach(|| pool.install(|| self.answers(&positions))).map_err(refused)?;
         let (values, plies_left, priors) = (answers.values, answers.plies_left, answers.priors);
         tuple(py, "Evaluation", (values.into_pyarray(py), plies_left.into_pyarray(py), priors.into_pyarray(py)))
     }
@@ -94,7 +98,7 @@ impl Checkpoint {
     /// without `search.`). Raises ValueError when the game is over or a setting cannot be. Ctrl-C ends the search. The
     /// interpreter's lock is released.
     #[pyo3(
-        signature = (position, playouts = None, *, seconds = None, threads = 1, noise = None, **settings),
+        signature = (position, playouts = None, *, seconds = None, threads = None, noise = None, **settings),
         text_signature = "($self, position, playouts=None, *, seconds=None, threads=1, noise=None, **settings)"
     )]
     #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
@@ -102,19 +106,18 @@ impl Checkpoint {
         &self,
         py: Python<'py>,
         position: &Bound<'py, PyAny>,
-        playouts: Option<u32>,
+        playouts: Option<&Bound<'py, PyAny>>,
         seconds: Option<f64>,
-        threads: usize,
-        noise: Option<u64>,
+        threads: Option<&Bound<'py, PyAny>>,
+        noise: Option<&Bound<'py, PyAny>>,
         settings: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let position = position_of(position)?;
         if position.outcome().is_some() {
             return Err(refused(format!("search: the game is over ({})", position.fen())));
         }
-        if threads == 0 {
-            return Err(refused("threads = 0: expected at least 1"));
-        }
+        let threads = optional(threads, "threads", THREADS)?.unwrap_or(1);
+        let noise = optional(noise, "noise", SEEDS)?;
         let limit = search::Limit::of(playouts, seconds)?;
         let config = search::config(limit, settings)?;
         search::check_noise(&config, noise)?;
@@ -128,26 +131,50 @@ impl Checkpoint {
     /// Searches N positions, as a sequence of `Position` and `Game` or a `VectorEnv`, each by itself, on all cores.
     /// Returns N `SearchResult`s: with `noise`, a seed, what self-play needs. All else is as for `search`.
     #[pyo3(
-        signature = (positions, playouts = 64, *, noise = None, **settings),
+        signature = (positions, playouts = None, *, noise = None, **settings),
         text_signature = "($self, positions, playouts=64, *, noise=None, **settings)"
     )]
     fn search_each<'py>(
         &self,
         py: Python<'py>,
         positions: &Bound<'py, PyAny>,
-        playouts: u32,
-        noise: Option<u64>,
+        playouts: Option<&Bound<'py, PyAny>>,
+        noise: Option<&Bound<'py, PyAny>>,
         settings: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let positions = positions_of(positions)?;
         for (index, position) in positions.iter().enumerate() {
             check_open(index, position).map_err(refused)?;
         }
-        let limit = search::Limit::of(Some(playouts), None)?;
-        let config = search::config(limit, settings)?;
+        let playouts = optional(playouts, "playouts", 1..=u32::MAX)?.unwrap_or(DEFAULT_PLAYOUTS);
+        let noise = optional(noise, "noise", SEEDS)?;
+        let config = search::config(search::Limit::Playouts(playouts), settings)?;
         search::check_noise(&config, noise)?;
-        let reports = py.detach(|| search::run_each(&positions, &config, playouts, noise, || (self.evaluators)()))?;
+        let pool = ALL_CORES.get(py)?;
+        let reports =
+            py.detach(|| search::run_each(&pool, &positions, &config, playouts, noise, || (self.evaluators)()))?;
         reports.iter().zip(&positions).map(|(report, position)| search::report(py, report, position)).collect()
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&str,), Bound<'py, PyDict>)> {
+        let named = PyDict::new(py);
+        named.set_item("precision", self.precision.to_string())?;
+        Ok(((&self.source,), named))
+    }
+
+    fn __getstate__(&self) -> &str {
+        self.id()
+    }
+
+    fn __setstate__(&self, id: &str) -> PyResult<()> {
+        if id == self.id() {
+            return Ok(());
+        }
+        Err(refused(format!(
+            "checkpoint {}: weights {}; expected {id}, as when it was pickled",
+            self.source,
+            self.id()
+        )))
     }
 
     fn __repr__(&self) -> String {
@@ -156,19 +183,21 @@ impl Checkpoint {
 }
 
 fn load(path: &Path, precision: PrecisionChoice) -> Result<Checkpoint, String> {
-    let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
-    let checkpoint = models.checkpoint(path).map_err(|error| error.to_string())?;
+    let source = CheckpointSource::of(path).map_err(|error| error.to_string())?;
+    let checkpoint = source.load().map_err(|error| error.to_string())?;
     let evaluators = evaluators(&checkpoint.weights, &DeviceList::from(DeviceChoice::Cpu), precision);
     let evaluators = evaluators.map_err(|error| error.to_string())?;
-    Ok(Checkpoint { path: path.to_owned(), card: checkpoint.card.clone(), precision, evaluators })
+    let source = source.to_string();
+    Ok(Checkpoint { path: path.to_owned(), source, card: checkpoint.card, precision, evaluators })
 }
 
 /// The positions of a sequence of positions and games, or of an environment.
 fn positions_of(argument: &Bound<'_, PyAny>) -> PyResult<Vec<Board>> {
-    match argument.cast::<VectorEnv>() {
-        Ok(env) => Ok(env.try_borrow()?.positions()),
-        Err(_) => argument.try_iter()?.map(|one| position_of(&one?)).collect(),
+    if let Ok(env) = argument.cast::<VectorEnv>() {
+        return env.get().positions(argument.py());
     }
+    let expected = || format!("positions {}: expected a sequence of them or hnefi.VectorEnv", shown(argument));
+    argument.try_iter().map_err(|_| refused(expected()))?.map(|one| position_of(&one?)).collect()
 }
 
 /// Refuses the end of a game.

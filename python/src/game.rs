@@ -5,7 +5,8 @@ use numpy::{PyArray1, PyArray3};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
-use crate::observation::{self, MoveArgument};
+use crate::arguments::shown;
+use crate::observation::{self, move_from};
 use crate::position::Position;
 use crate::refused;
 use crate::rules::{Outcome, Rules, reward, rules_of, side_of};
@@ -15,7 +16,7 @@ use crate::rules::{Outcome, Rules, reward, rules_of, side_of};
 /// `moves` are played at once. `len` counts plies, `str` draws the board. Raises ValueError for an unknown ruleset, a
 /// FEN that cannot stand or an illegal move, with its ply.
 #[pyclass(module = "hnefi")]
-pub struct Game(pub engine::Game);
+pub struct Game(pub engine::Game, Position);
 
 #[pymethods]
 impl Game {
@@ -24,17 +25,14 @@ impl Game {
         signature = (ruleset = None, fen = None, moves = Vec::new()),
         text_signature = "(ruleset='copenhagen', fen=None, moves=())"
     )]
-    fn new(ruleset: Option<&Bound<'_, PyAny>>, fen: Option<&str>, moves: Vec<MoveArgument>) -> PyResult<Game> {
+    pub fn new(ruleset: Option<&Bound<'_, PyAny>>, fen: Option<&str>, moves: Vec<Bound<'_, PyAny>>) -> PyResult<Game> {
         let rules = ruleset.map_or_else(|| Ok(engine::Preset::Copenhagen.rules()), rules_of)?;
-        let mut game = match fen {
-            None => engine::Game::new(&rules),
-            Some(fen) => engine::Game::from_fen(&rules, fen).map_err(refused)?,
-        };
+        let mut game = Game::at(&rules, fen)?;
         for (ply, mv) in moves.iter().enumerate() {
-            let mv = mv.on(rules.size())?;
-            game.play(mv).map_err(|error| refused(format!("ply {ply}: {error}")))?;
+            let mv = move_from(mv, rules.size())?;
+            game.0.play(mv).map_err(|error| refused(format!("ply {ply}: {error}")))?;
         }
-        Ok(Game(game))
+        Ok(game)
     }
 
     /// The rules in force.
@@ -51,8 +49,8 @@ impl Game {
 
     /// The position on the board, as an independent value.
     #[getter]
-    fn position(&self) -> Position {
-        Position(self.0.position().clone())
+    pub fn position(&self) -> Position {
+        self.1.with(self.0.position().clone())
     }
 
     /// The FEN of the position on the board.
@@ -140,9 +138,9 @@ impl Game {
     /// Plays a move, given as text or number, and returns the squares that it emptied by capture.
     ///
     /// Raises ValueError for an illegal move and names the rule; nothing has changed then.
-    fn play(&mut self, r#move: MoveArgument) -> PyResult<Vec<String>> {
+    fn play(&mut self, r#move: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         let size = self.0.rules().size();
-        let ply = self.0.play(r#move.on(size)?).map_err(refused)?;
+        let ply = self.0.play(move_from(r#move, size)?).map_err(refused)?;
         Ok(names(ply.captured, size))
     }
 
@@ -159,20 +157,21 @@ impl Game {
     }
 
     /// The position after `ply` plies, 0 for the start. Raises IndexError when the game has not come so far.
-    fn position_at(&self, ply: usize) -> PyResult<Position> {
+    fn position_at(&self, ply: &Bound<'_, PyAny>) -> PyResult<Position> {
         let played = self.0.len();
-        let missing = || PyIndexError::new_err(format!("ply {ply}: expected 0 to {played}"));
-        self.0.position_at(ply).map(Position).ok_or_else(missing)
+        let missing = || PyIndexError::new_err(format!("ply {}: expected 0 to {played}", shown(ply)));
+        let position = ply.extract().ok().and_then(|ply| self.0.position_at(ply));
+        position.map(|position| self.1.with(position)).ok_or_else(missing)
     }
 
     /// Every position from the start to the present one: one more than plies.
     fn positions(&self) -> Vec<Position> {
-        self.0.positions().map(Position).collect()
+        self.0.positions().map(|position| self.1.with(position)).collect()
     }
 
     /// An independent copy of the game.
     fn copy(&self) -> Game {
-        Game(self.0.clone())
+        Game(self.0.clone(), self.1.clone())
     }
 
     fn __getnewargs__(&self) -> (Rules, Option<String>, Vec<String>) {
@@ -201,6 +200,12 @@ impl Game {
 }
 
 impl Game {
+    /// A game that begins with a FEN, None for the rules' start.
+    pub fn at(rules: &engine::Rules, fen: Option<&str>) -> PyResult<Game> {
+        let start = Position::at(rules, fen)?;
+        Ok(Game(engine::Game::from_position(start.0.clone()), start))
+    }
+
     /// The legal moves; none once somebody has resigned.
     fn open_moves(&self) -> engine::MoveList {
         match self.0.ending() {

@@ -2,10 +2,13 @@
 //! `python/hnefi/`. Nothing here decides anything: arguments are turned into the crates' types and results into NumPy.
 
 mod arena;
+mod arguments;
+mod arrays;
 mod checkpoint;
 mod game;
 mod observation;
 mod position;
+mod process;
 mod records;
 mod rules;
 mod search;
@@ -24,6 +27,12 @@ fn refused(error: impl std::fmt::Display) -> PyErr {
 fn to_python<'py>(py: Python<'py>, value: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_string(value).map_err(refused)?;
     py.import("json")?.call_method1("loads", (text,))
+}
+
+/// What [`to_python`] made, back again; `name` is the argument's.
+fn from_python<T: serde::de::DeserializeOwned>(value: &Bound<'_, PyAny>, name: &str) -> PyResult<T> {
+    let text: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
+    serde_json::from_str(&text).map_err(|error| refused(format!("{name} = {}: {error}", arguments::shown(value))))
 }
 
 /// One of the named tuples of `hnefi._tuples`.

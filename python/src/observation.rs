@@ -6,6 +6,7 @@ use numpy::ndarray::{Array1, Array3};
 use numpy::{Element, IntoPyArray, PyArray1, PyArray3};
 use pyo3::prelude::*;
 
+use crate::arguments::shown;
 use crate::refused;
 
 /// Length of the policy index on a board.
@@ -27,23 +28,13 @@ pub fn move_of(action: i64, size: BoardSize) -> Result<Move, String> {
     mv.ok_or_else(|| format!("action {action}: the move would leave the board"))
 }
 
-/// A move given as text such as `d6f6` or as a number of the policy index.
-#[derive(FromPyObject)]
-pub enum MoveArgument {
-    /// A place in the policy index.
-    Action(i64),
-    /// `d6f6`.
-    Text(String),
-}
-
-impl MoveArgument {
-    /// The move it means on a board of this size.
-    pub fn on(&self, size: BoardSize) -> PyResult<Move> {
-        match self {
-            MoveArgument::Action(action) => move_of(*action, size).map_err(refused),
-            MoveArgument::Text(text) => Move::parse(text, size).map_err(refused),
-        }
+/// The move that an argument means on a board of this size: a text such as `d6f6` or a number of the policy index.
+pub fn move_from(argument: &Bound<'_, PyAny>, size: BoardSize) -> PyResult<Move> {
+    if let Ok(text) = argument.extract::<String>() {
+        return Move::parse(&text, size).map_err(refused);
     }
+    let expected = || format!("move {}: expected a text such as d6f6 or a number of the policy index", shown(argument));
+    move_of(argument.extract().map_err(|_| refused(expected()))?, size).map_err(refused)
 }
 
 /// The legal moves in generation order.

@@ -1,33 +1,68 @@
 //! Positions: values that never change.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use hnefi_engine as engine;
 use numpy::{PyArray1, PyArray3};
 use pyo3::prelude::*;
 
-use crate::observation::{self, MoveArgument};
+use crate::arguments::{shown, whole};
+use crate::game::Game;
+use crate::observation::{self, actions, move_from};
 use crate::refused;
-use crate::rules::{Outcome, Rules, rules_of};
+use crate::rules::{Outcome, Rules};
 
-/// Position(ruleset='copenhagen', fen=None): a position, with the history that the rules need. It never changes: `play`
-/// returns the next one.
+/// Position(ruleset='copenhagen', fen=None, moves=()): a position, with the history that the rules need. It never
+/// changes: `play` returns the next one.
 ///
-/// Equal positions (`==`, `hash`) have equal legal moves, outcomes and network inputs; history and clocks count. `str`
-/// draws the board. Raises ValueError for an unknown ruleset or a FEN that cannot stand on the board.
+/// It stands where `moves` lead from the FEN, or from the rules' start. Equal positions (`==`, `hash`) have equal legal
+/// moves, outcomes and network inputs; history and clocks count. `str` draws the board. Raises ValueError for an
+/// unknown ruleset, a FEN that cannot stand on the board or an illegal move, with its ply.
 #[pyclass(module = "hnefi", frozen)]
-pub struct Position(pub engine::Position);
+pub struct Position(pub engine::Position, Option<Arc<str>>);
+
+impl Clone for Position {
+    fn clone(&self) -> Position {
+        Position(self.0.clone(), self.1.clone())
+    }
+
+    /// Reuses memory.
+    fn clone_from(&mut self, source: &Position) {
+        self.0.clone_from(&source.0);
+        self.1.clone_from(&source.1);
+    }
+}
+
+impl Position {
+    /// The position of a FEN, None for the rules' start.
+    pub fn at(rules: &engine::Rules, fen: Option<&str>) -> PyResult<Position> {
+        match fen {
+            None => Ok(Position(engine::Position::start(rules), None)),
+            Some(text) => Ok(Position(engine::Position::from_fen(rules, text).map_err(refused)?, Some(text.into()))),
+        }
+    }
+
+    /// The FEN that it began from, None for the rules' start.
+    pub fn start(&self) -> Option<&str> {
+        self.1.as_deref()
+    }
+
+    /// Another position that began where this one did.
+    pub fn with(&self, position: engine::Position) -> Position {
+        Position(position, self.1.clone())
+    }
+}
 
 #[pymethods]
 impl Position {
     #[new]
-    #[pyo3(signature = (ruleset = None, fen = None), text_signature = "(ruleset='copenhagen', fen=None)")]
-    fn new(ruleset: Option<&Bound<'_, PyAny>>, fen: Option<&str>) -> PyResult<Position> {
-        let rules = ruleset.map_or_else(|| Ok(engine::Preset::Copenhagen.rules()), rules_of)?;
-        match fen {
-            None => Ok(Position(engine::Position::start(&rules))),
-            Some(fen) => engine::Position::from_fen(&rules, fen).map(Position).map_err(refused),
-        }
+    #[pyo3(
+        signature = (ruleset = None, fen = None, moves = Vec::new()),
+        text_signature = "(ruleset='copenhagen', fen=None, moves=())"
+    )]
+    fn new(ruleset: Option<&Bound<'_, PyAny>>, fen: Option<&str>, moves: Vec<Bound<'_, PyAny>>) -> PyResult<Position> {
+        Ok(Game::new(ruleset, fen, moves)?.position())
     }
 
     /// The rules in force.
@@ -116,22 +151,24 @@ impl Position {
     }
 
     /// Whether a move, as text or number, is legal here. Raises ValueError for what is no move of this board.
-    fn is_legal(&self, r#move: MoveArgument) -> PyResult<bool> {
-        Ok(self.0.is_legal(r#move.on(self.0.size())?))
+    fn is_legal(&self, r#move: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.0.is_legal(move_from(r#move, self.0.size())?))
     }
 
     /// The position after a legal move, given as text or number. Raises ValueError for an illegal one and names the
     /// rule.
-    fn play(&self, r#move: MoveArgument) -> PyResult<Position> {
-        let mut next = self.0.clone();
-        next.play(r#move.on(next.size())?).map_err(refused)?;
-        Ok(Position(next))
+    fn play(&self, r#move: &Bound<'_, PyAny>) -> PyResult<Position> {
+        let mut next = self.clone();
+        next.0.play(move_from(r#move, self.0.size())?).map_err(refused)?;
+        Ok(next)
     }
 
     /// The move of a number of the policy index, such as "d6f6". Raises ValueError when it would leave the board.
-    fn move_text(&self, action: i64) -> PyResult<String> {
+    fn move_text(&self, action: &Bound<'_, PyAny>) -> PyResult<String> {
         let size = self.0.size();
-        observation::move_of(action, size).map(|mv| mv.text(size)).map_err(refused)
+        observation::move_of(whole(action, "action", 0..=actions(size) as i64 - 1)?, size)
+            .map(|mv| mv.text(size))
+            .map_err(refused)
     }
 
     /// The number of a move in the policy index. Raises ValueError for a move that is no straight line on this board.
@@ -147,8 +184,13 @@ impl Position {
 
     /// How many lines of `depth` plies there are from here: the standard test of a rules engine. The interpreter's lock
     /// is released.
-    fn perft(&self, py: Python<'_>, depth: u32) -> u64 {
-        py.detach(|| engine::perft(&mut self.0.clone(), depth))
+    fn perft(&self, py: Python<'_>, depth: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let depth = whole(depth, "depth", 0..=u32::MAX)?;
+        Ok(py.detach(|| engine::perft(&mut self.0.clone(), depth)))
+    }
+
+    fn __getnewargs__(&self) -> (Rules, Option<&str>, Vec<String>) {
+        (self.rules(), self.start(), observation::texts(self.0.moves(), self.0.size()))
     }
 
     fn __eq__(&self, other: &Position) -> bool {
@@ -175,8 +217,8 @@ pub fn position_of(argument: &Bound<'_, PyAny>) -> PyResult<engine::Position> {
     if let Ok(position) = argument.cast::<Position>() {
         return Ok(position.get().0.clone());
     }
-    if let Ok(game) = argument.cast::<crate::game::Game>() {
+    if let Ok(game) = argument.cast::<Game>() {
         return Ok(game.try_borrow()?.0.position().clone());
     }
-    Err(refused(format!("{}: expected hnefi.Position or hnefi.Game", argument.get_type().name()?)))
+    Err(refused(format!("position {}: expected hnefi.Position or hnefi.Game", shown(argument))))
 }

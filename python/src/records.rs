@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use hnefi_engine::{Ending, Position as Board};
 use hnefi_inference::{GLOBALS, PLANES, Wdl};
-use hnefi_run::{GameReader as Reader, GameRecord as Record, encode_games};
+use hnefi_run::{GameReader as Reader, GameRecord as Record, decode_games, encode_games};
 use numpy::ndarray::{Array1, Array2, Array4};
 use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::game::Game;
 use crate::observation::{Form, Plain, action_of, actions, features, numbers, texts};
@@ -50,14 +51,36 @@ impl GameReader {
     fn __len__(&self) -> usize {
         self.0.left() as usize
     }
+
+    /// A place in a file's bytes, which a second reader would have to be given, too.
+    fn __reduce__(&self) -> PyResult<()> {
+        let problem = "a GameReader is a place in a file: it is neither pickled nor copied; expected the file's path, \
+                       to be read again, or a list of its games";
+        Err(PyTypeError::new_err(problem))
+    }
 }
 
-/// One recorded game; `len` counts plies.
+/// GameRecord(data): one recorded game, from the bytes of a record file that holds it alone; `len` counts plies.
 #[pyclass(module = "hnefi", frozen)]
 pub struct GameRecord(pub Record);
 
 #[pymethods]
 impl GameRecord {
+    #[new]
+    fn new(data: &[u8]) -> PyResult<GameRecord> {
+        let mut games = decode_games("data", data).map_err(refused)?;
+        match (games.pop(), games.len()) {
+            (Some(game), 0) => Ok(GameRecord(game)),
+            (last, others) => {
+                Err(refused(format!("data: {} games; expected one", others + usize::from(last.is_some()))))
+            }
+        }
+    }
+
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>,) {
+        (PyBytes::new(py, &encode_games(std::slice::from_ref(&self.0))),)
+    }
+
     /// Number of the game within its run.
     #[getter]
     fn game(&self) -> u64 {
@@ -122,15 +145,15 @@ impl GameRecord {
 
     /// The game as a `Game`, each move checked. Raises ValueError when one is illegal.
     fn to_game(&self) -> PyResult<Game> {
-        let mut game = hnefi_engine::Game::from_position(self.0.start_position().map_err(refused)?);
+        let mut game = Game::at(&self.0.rules, self.0.start.as_deref())?;
         self.0.final_position().map_err(refused)?;
         for ply in &self.0.plies {
-            game.play(ply.mv).map_err(refused)?;
+            game.0.play(ply.mv).map_err(refused)?;
         }
         if let Some(side) = self.0.resigned {
-            game.resign(side).map_err(refused)?;
+            game.0.resign(side).map_err(refused)?;
         }
-        Ok(Game(game))
+        Ok(game)
     }
 
     /// The game as a dict of arrays with a row for each of its T plies, for training.

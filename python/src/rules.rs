@@ -5,6 +5,7 @@ use hnefi_inference::names;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arguments::{Scalar, shown};
 use crate::{refused, to_python};
 
 /// The names of the published rulesets, for `Rules`, `Position`, `Game`, `VectorEnv` and `match`.
@@ -29,9 +30,7 @@ impl Rules {
         let mut rules = names::ruleset(ruleset).map_err(refused)?.rules();
         for (key, value) in options.into_iter().flatten() {
             let key: String = key.extract()?;
-            let shown = value.repr()?.to_string();
-            let fault = |problem: String| refused(format!("{key} = {shown}: {problem}"));
-            let text: String = key_as_json(&value)?;
+            let fault = |problem: String| refused(format!("{key} = {}: {problem}", shown(&value)));
             let mut all = serde_json::to_value(rules).map_err(refused)?;
             let known = || all.as_object().into_iter().flat_map(|all| all.keys().map(String::as_str));
             if !known().any(|known| known == key) {
@@ -41,8 +40,10 @@ impl Rules {
                     known().collect::<Vec<_>>().join(", ")
                 )));
             }
-            all[&key] = serde_json::from_str(&text).map_err(refused)?;
-            rules = serde_json::from_value(all).map_err(|error| fault(error.to_string()))?;
+            all[&key] = serde_json::to_value(Scalar::of(&key, &value)?).map_err(refused)?;
+            // Rust's names of numbers are no help to whoever writes Python.
+            let plain = |problem: String| problem.replace("u16", "0 to 65535").replace("u8", "0 to 255");
+            rules = serde_json::from_value(all).map_err(|error| fault(plain(error.to_string())))?;
         }
         match rules.faults().into_iter().next() {
             Some(fault) => Err(refused(fault)),
@@ -67,21 +68,26 @@ impl Rules {
         to_python(py, &self.0)
     }
 
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&'static str,), Bound<'py, PyAny>)> {
-        Ok((("copenhagen",), self.options(py)?))
+    /// The ruleset, and the options that it has otherwise.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&'static str,), Bound<'py, PyDict>)> {
+        let preset = self.0.preset().unwrap_or(engine::Preset::Copenhagen);
+        let usual = Rules(preset.rules()).options(py)?;
+        let others = PyDict::new(py);
+        for item in self.options(py)?.cast::<PyDict>()? {
+            if !usual.get_item(&item.0)?.eq(&item.1)? {
+                others.set_item(item.0, item.1)?;
+            }
+        }
+        Ok(((preset.name(),), others))
     }
 
-    fn __repr__(&self) -> String {
+    pub fn __repr__(&self) -> String {
         let cap = if self.0.ply_cap > 0 { format!(", ply_cap={}", self.0.ply_cap) } else { String::new() };
         match self.ruleset() {
             Some(name) => format!("Rules({name:?}{cap})"),
             None => format!("<Rules of one's own on {0}x{0}{cap}>", self.size()),
         }
     }
-}
-
-fn key_as_json(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    value.py().import("json")?.call_method1("dumps", (value,))?.extract()
 }
 
 /// The rules that an argument names: a `Rules` or the name of a published ruleset.
@@ -91,7 +97,7 @@ pub fn rules_of(argument: &Bound<'_, PyAny>) -> PyResult<engine::Rules> {
     }
     let name: String = argument
         .extract()
-        .map_err(|_| refused(format!("rules {argument}: expected the name of a ruleset or hnefi.Rules")))?;
+        .map_err(|_| refused(format!("ruleset {}: expected the name of a ruleset or hnefi.Rules", shown(argument))))?;
     Ok(names::ruleset(&name).map_err(refused)?.rules())
 }
 
@@ -100,13 +106,24 @@ pub fn side_of(name: &str) -> PyResult<engine::Side> {
     name.parse().map_err(refused)
 }
 
-/// How a game ended on the board.
+/// Outcome(winner, reason): how a game ended on the board.
 #[pyclass(module = "hnefi", frozen, eq, hash)]
 #[derive(Clone, Copy, PartialEq, Hash)]
 pub struct Outcome(pub engine::Outcome);
 
 #[pymethods]
 impl Outcome {
+    #[new]
+    #[pyo3(signature = (winner, reason))]
+    fn new(winner: Option<&str>, reason: &str) -> PyResult<Outcome> {
+        let text = format!("{} by {reason}", winner.unwrap_or("draw"));
+        text.parse().map(Outcome).map_err(refused)
+    }
+
+    fn __getnewargs__(&self) -> (Option<&'static str>, &'static str) {
+        (self.winner(), self.reason())
+    }
+
     /// The winner, "attackers" or "defenders"; None for a draw.
     #[getter]
     fn winner(&self) -> Option<&'static str> {

@@ -13,8 +13,10 @@ use numpy::ndarray::Array2;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use crate::arguments::{Scalar, optional};
 use crate::observation::{numbers, texts};
 use crate::{refused, tuple};
 
@@ -32,11 +34,10 @@ pub enum Limit {
 
 impl Limit {
     /// The one limit that was given, or the usual number of playouts.
-    pub fn of(playouts: Option<u32>, seconds: Option<f64>) -> PyResult<Limit> {
-        match (playouts, seconds) {
+    pub fn of(playouts: Option<&Bound<'_, PyAny>>, seconds: Option<f64>) -> PyResult<Limit> {
+        match (optional(playouts, "playouts", 1..=u32::MAX)?, seconds) {
             (Some(_), Some(_)) => Err(refused("search: playouts and seconds; expected one limit")),
             (None, None) => Ok(Limit::Playouts(DEFAULT_PLAYOUTS)),
-            (Some(0), None) => Err(refused("playouts = 0: expected at least 1")),
             (Some(playouts), None) => Ok(Limit::Playouts(playouts)),
             (None, Some(seconds)) => match Duration::try_from_secs_f64(seconds) {
                 Ok(time) if !time.is_zero() => Ok(Limit::Time(time)),
@@ -54,8 +55,8 @@ pub fn config(limit: Limit, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Se
     };
     let mut config = SearchConfig { root, ..SearchConfig::default() };
     for (key, value) in settings.into_iter().flatten() {
-        let (key, value): (String, String) = (key.extract()?, value.str()?.extract()?);
-        config = config.with(&key, &value).map_err(refused)?;
+        let key: String = key.extract()?;
+        config = config.with(&key, &Scalar::of(&key, &value)?.to_string()).map_err(refused)?;
     }
     if matches!(limit, Limit::Time(_)) && config.root == RootKind::Gumbel {
         return Err(refused(
@@ -102,9 +103,10 @@ pub fn run(
     Ok(search.report())
 }
 
-/// Searches every position by itself on one thread, on all cores. The n-th position has noise of its own. Ctrl-C, which
-/// Python hears on the caller's thread alone, ends the work and is raised.
+/// Searches every position by itself, each on one thread of the pool. The n-th position has noise of its own. Ctrl-C,
+/// which Python hears on the caller's thread alone, ends the work and is raised.
 pub fn run_each(
+    pool: &ThreadPool,
     positions: &[Position],
     config: &SearchConfig,
     playouts: u32,
@@ -125,7 +127,8 @@ pub fn run_each(
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         scope.spawn(move || {
-            let reports: Result<Vec<_>, String> = positions.par_iter().enumerate().map_init(own, search).collect();
+            let each = positions.par_iter().enumerate().map_init(own, search);
+            let reports: Result<Vec<_>, String> = pool.install(|| each.collect());
             // Nobody listens after Ctrl-C.
             let _ = sender.send(reports);
         });

@@ -1,136 +1,93 @@
 //! Many games stepped at once.
 
-use hnefi_engine::{BoardSize, Move, Position as Board, Rules as EngineRules, Side};
-use hnefi_inference::GLOBALS;
+use std::sync::Arc;
+
+use hnefi_engine::{Move, Position as Board, Reason, Rules as EngineRules, Side};
 use hnefi_run::PlyCaps;
 use hnefi_search::{Rng, rng_for};
-use numpy::ndarray::Dimension;
-use numpy::{Element, IntoPyArray, PyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use rand::RngExt;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::observation::{Form, Packed, Plain, action_of, actions, features, move_of};
+use crate::arguments::{SEEDS, THREADS, one_a_game, optional, shown, whole};
+use crate::arrays::{AT_ONCE, AllKept, Arrays, Kind};
+use crate::observation::{Packed, Plain, action_of, actions, move_of};
 use crate::position::Position;
+use crate::process::{ALL_CORES, Pool, Shared};
 use crate::rules::{Rules, reward, rules_of};
 use crate::{refused, tuple};
 
-/// Games that a thread takes at once.
-const AT_ONCE: usize = 16;
+/// The most games of an environment.
+const MOST: usize = 1 << 20;
 
 /// One game of the environment.
 struct Slot {
-    position: Board,
+    position: Position,
     rng: Rng,
 }
 
-/// The arrays of an observation.
-struct Arrays<'py, F: Form> {
-    planes: Bound<'py, PyArrayDyn<F::Plane>>,
-    globals: Bound<'py, PyArray2<f32>>,
-    masks: Bound<'py, PyArray2<F::Mask>>,
-    players: Bound<'py, PyArray1<i8>>,
+/// What changes with every call.
+struct State {
+    slots: Vec<Slot>,
+    kept: AllKept,
 }
 
-/// The same, kept from step to step.
-struct Kept<F: Form> {
-    planes: Py<PyArrayDyn<F::Plane>>,
-    globals: Py<PyArray2<f32>>,
-    masks: Py<PyArray2<F::Mask>>,
-    players: Py<PyArray1<i8>>,
-}
-
-/// Observations whose arrays are kept: the newest, and the one before it, which nobody else may hold any more and which
-/// is then written anew. Fresh memory costs as much as what is written to it.
-const KEPT: usize = 2;
-
-impl<F: Form> Kept<F> {
-    /// Whether nobody else holds the arrays, and they are as they were made.
-    fn is_free(&self, py: Python<'_>, shapes: &Shapes) -> bool {
-        is_free(self.planes.bind(py), &shapes.planes)
-            && is_free(self.globals.bind(py), &shapes.globals)
-            && is_free(self.masks.bind(py), &shapes.masks)
-            && is_free(self.players.bind(py), &shapes.players)
-    }
-}
-
-#[expect(deprecated, reason = "the new way to ask for the count is unsafe")]
-fn is_free<T: Element, D: Dimension>(array: &Bound<'_, PyArray<T, D>>, shape: &[usize]) -> bool {
-    array.get_refcnt() == 1 && array.shape() == shape && array.try_readwrite().is_ok()
-}
-
-/// Shapes of the arrays of an observation.
-struct Shapes {
-    planes: Vec<usize>,
-    globals: [usize; 2],
-    masks: [usize; 2],
-    players: [usize; 1],
-}
-
-impl Shapes {
-    fn of<F: Form>(count: usize, size: BoardSize) -> Shapes {
-        Shapes {
-            planes: [&[count][..], &F::planes(size)].concat(),
-            globals: [count, GLOBALS],
-            masks: [count, F::mask(size)],
-            players: [count],
-        }
-    }
-}
-
-/// VectorEnv(ruleset, count, seed=0, *, ply_cap=None, threads=None, copy=True): `count` games, N, stepped together on
-/// all cores.
+/// VectorEnv(ruleset, count, seed=0, *, ply_cap=None, fen=None, threads=None, copy=True): `count` games, N, stepped
+/// together on all cores.
 ///
 /// A game that ends is begun anew at once. Both sides are played by the caller: each action is the side to move's.
-/// `seed` decides `random_actions` and `step_random` for any number of threads. `ply_cap`: plies after which a
-/// game is a draw, 0 for none; None takes the rules' own or, if they have none, self-play's for this board. `threads`:
-/// None for one a core (the variable RAYON_NUM_THREADS changes that). The arrays of an observation that nobody holds
-/// any more are written anew. With `copy=False` every observation is written to the same arrays: less memory, and only
-/// the newest is valid. Raises ValueError for an unknown ruleset and for no games or threads. After a fork begin a new
-/// one; better spawn processes.
-#[pyclass(module = "hnefi")]
+/// `seed` decides `random_actions` and `step_random` for any number of threads. `ply_cap`: plies after which a game is
+/// truncated, a draw, 0 for none; None takes the rules' own or, if they have none, self-play's for this board. `fen`:
+/// where games begin, None for the rules' start. `threads`: None for one a core (the variable RAYON_NUM_THREADS changes
+/// that). The arrays of an observation that nobody holds any more are written anew. With `copy=False` every observation
+/// is written to the same arrays: less memory, and only the newest is valid. Pickled and copied with its games and
+/// their random numbers. Raises ValueError for an unknown ruleset and for no games or threads. Threads that use one
+/// environment wait for each other.
+#[pyclass(module = "hnefi", frozen)]
 pub struct VectorEnv {
     rules: EngineRules,
-    start: Board,
-    slots: Vec<Slot>,
-    pool: Option<rayon::ThreadPool>,
+    start: Position,
+    count: usize,
     copy: bool,
-    kept: Vec<Kept<Plain>>,
-    kept_packed: Vec<Kept<Packed>>,
+    /// Its own threads, None for those of all cores.
+    own: Option<Pool>,
+    state: Shared<State>,
 }
 
 #[pymethods]
 impl VectorEnv {
     #[new]
     #[pyo3(
-        signature = (ruleset, count, seed = 0, *, ply_cap = None, threads = None, copy = true),
-        text_signature = "(ruleset, count, seed=0, *, ply_cap=None, threads=None, copy=True)"
+        signature = (ruleset, count, seed = None, *, ply_cap = None, fen = None, threads = None, copy = true),
+        text_signature = "(ruleset, count, seed=0, *, ply_cap=None, fen=None, threads=None, copy=True)"
     )]
+    #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn new(
+        py: Python<'_>,
         ruleset: &Bound<'_, PyAny>,
-        count: usize,
-        seed: u64,
-        ply_cap: Option<u16>,
-        threads: Option<usize>,
+        count: &Bound<'_, PyAny>,
+        seed: Option<&Bound<'_, PyAny>>,
+        ply_cap: Option<&Bound<'_, PyAny>>,
+        fen: Option<&str>,
+        threads: Option<&Bound<'_, PyAny>>,
         copy: bool,
     ) -> PyResult<VectorEnv> {
-        let given = rules_of(ruleset)?;
+        let (given, count) = (rules_of(ruleset)?, whole(count, "count", 1..=MOST)?);
         let usual = if given.ply_cap > 0 { given.ply_cap } else { PlyCaps::default().of(given.size()) };
-        let rules = EngineRules { ply_cap: ply_cap.unwrap_or(usual), ..given };
-        if count == 0 {
-            return Err(refused("count = 0: expected at least one game"));
-        }
-        let pool = threads.map(|threads| match threads {
-            0 => Err(refused("threads = 0: expected at least 1, or None for all cores")),
-            _ => rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(refused),
-        });
-        let start = Board::start(&rules);
-        let (slots, pool) = (Vec::new(), pool.transpose()?);
-        let mut env = VectorEnv { rules, start, slots, pool, copy, kept: Vec::new(), kept_packed: Vec::new() };
-        env.slots = (0..count).map(|_| Slot { position: env.start.clone(), rng: rng_for(&[]) }).collect();
-        env.seed(seed);
-        Ok(env)
+        let ply_cap = optional(ply_cap, "ply_cap", 0..=u16::MAX)?.unwrap_or(usual);
+        let rules = EngineRules { ply_cap, ..given };
+        let start = Position::at(&rules, fen)?;
+        check_open("fen", &start)?;
+        let own = optional(threads, "threads", THREADS)?.map(Pool::new);
+        own.as_ref().map(|own| own.get(py)).transpose()?;
+        let seed = optional(seed, "seed", SEEDS)?.unwrap_or(0);
+        let slot = |game| Slot { position: start.clone(), rng: rng_for(&[seed, game as u64]) };
+        let state = State { slots: (0..count).map(slot).collect(), kept: AllKept::default() };
+        Ok(VectorEnv { rules, start, count, copy, own, state: Shared::new(state) })
     }
 
     /// The rules in force, the ply cap included.
@@ -152,301 +109,257 @@ impl VectorEnv {
     }
 
     fn __len__(&self) -> usize {
-        self.slots.len()
+        self.count
     }
 
     /// The position of one game. Raises IndexError when there is no such game.
-    fn position(&self, index: usize) -> PyResult<Position> {
-        let count = self.slots.len();
-        let missing = || PyIndexError::new_err(format!("game {index}: expected 0 to {}", count - 1));
-        self.slots.get(index).map(|slot| Position(slot.position.clone())).ok_or_else(missing)
+    fn position(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Position> {
+        let (state, last) = (self.state.lock(py)?, self.count - 1);
+        let slot = index.extract().ok().and_then(|index: usize| state.slots.get(index));
+        let missing = || PyIndexError::new_err(format!("game {}: expected 0 to {last}", shown(index)));
+        slot.map(|slot| slot.position.clone()).ok_or_else(missing)
     }
 
-    /// Begins all games anew and returns what is seen: an `Observation`. With a seed random play begins anew, too.
-    #[pyo3(signature = (seed = None))]
-    fn reset<'py>(&mut self, py: Python<'py>, seed: Option<u64>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(seed) = seed {
-            self.seed(seed);
+    /// Begins all games anew, or those where `mask`, [N] bool, is True, and returns what is seen: an `Observation`.
+    /// With a seed their random play begins anew, too.
+    #[pyo3(signature = (seed = None, *, mask = None))]
+    fn reset<'py>(
+        &self,
+        py: Python<'py>,
+        seed: Option<&Bound<'py, PyAny>>,
+        mask: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let seed = optional(seed, "seed", SEEDS)?;
+        let mask = mask.map(|mask| one_a_game::<bool>(mask, "mask", "b", "True or False")).transpose()?;
+        let mask = mask.map(|mask| mask.to_vec()).transpose().map_err(refused)?;
+        if let Some(mask) = mask.as_ref().filter(|mask| mask.len() != self.count) {
+            return Err(refused(format!("a mask of {}: expected one value for each of {}", mask.len(), self.count)));
         }
-        for slot in &mut self.slots {
-            slot.position.clone_from(&self.start);
+        let mut state = self.state.lock(py)?;
+        for (game, slot) in state.slots.iter_mut().enumerate() {
+            if mask.as_ref().is_none_or(|mask| mask[game]) {
+                slot.position.clone_from(&self.start);
+                if let Some(seed) = seed {
+                    slot.rng = rng_for(&[seed, game as u64]);
+                }
+            }
         }
+        drop(state);
         self.observe(py)
     }
 
     /// What is seen now: an `Observation`.
-    fn observe<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.advance::<Plain>(py, None)?.0)
+    fn observe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.seen::<Plain>(py)
     }
 
     /// What is seen now in bits: a `PackedObservation`.
-    fn observe_packed<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.advance::<Packed>(py, None)?.0)
+    fn observe_packed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.seen::<Packed>(py)
     }
 
     /// Plays one move in every game: `actions` are [N] whole numbers of the policy index. Returns a `Step`.
     ///
     /// Raises ValueError when a move is illegal, with the game and the rule, or their number is wrong; no game has
     /// changed then. The interpreter's lock is released.
-    fn step<'py>(&mut self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn step<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.play::<Plain>(py, actions)
     }
 
     /// `step` whose observation is in bits, several times as fast: returns a `PackedStep`.
-    fn step_packed<'py>(&mut self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn step_packed<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.play::<Packed>(py, actions)
     }
 
     /// A legal move for every game, each equally likely: [N] int64.
-    fn random_actions<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        let (size, pool, slots) = (self.rules.size(), &self.pool, &mut self.slots);
-        let choose = |slot: &mut Slot| {
-            let Slot { position, rng } = slot;
-            position.random_move(|count| rng.random_range(0..count)).map_or(-1, |mv| action_of(mv, size) as i64)
+    fn random_actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let (size, pool, mut state) = (self.rules.size(), self.pool(py)?, self.state.lock(py)?);
+        let slots = &mut state.slots;
+        let choose = |Slot { position, rng }: &mut Slot| {
+            position.0.random_move(|count| rng.random_range(0..count)).map_or(-1, |mv| action_of(mv, size) as i64)
         };
         let chosen: Vec<i64> =
-            py.detach(|| on(pool, || slots.par_iter_mut().with_min_len(AT_ONCE).map(choose).collect()));
-        chosen.into_pyarray(py)
+            py.detach(|| pool.install(|| slots.par_iter_mut().with_min_len(AT_ONCE).map(choose).collect()));
+        Ok(chosen.into_pyarray(py))
     }
 
     /// Plays `plies` random plies in every game, without observations, and counts how games ended: a `RandomPlay`.
     ///
     /// The interpreter's lock is released.
-    fn step_random<'py>(&mut self, py: Python<'py>, plies: u32) -> PyResult<Bound<'py, PyAny>> {
-        let (pool, slots, start) = (&self.pool, &mut self.slots, &self.start);
+    fn step_random<'py>(&self, py: Python<'py>, plies: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let plies = whole(plies, "plies", 0..=u32::MAX)?;
+        let (pool, mut state, start) = (self.pool(py)?, self.state.lock(py)?, &self.start);
+        let slots = &mut state.slots;
         let play = |slot: &mut Slot| slot.play_at_random(plies, start);
         let add = |a: [u64; 3], b: [u64; 3]| [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
         let ends =
-            py.detach(|| on(pool, || slots.par_iter_mut().with_min_len(AT_ONCE).map(play).reduce(|| [0; 3], add)));
-        let played = u64::from(plies) * self.slots.len() as u64;
-        tuple(py, "RandomPlay", (played, ends[0], ends[1], ends[2]))
+            py.detach(|| pool.install(|| slots.par_iter_mut().with_min_len(AT_ONCE).map(play).reduce(|| [0; 3], add)));
+        drop(state);
+        tuple(py, "RandomPlay", (u64::from(plies) * self.count as u64, ends[0], ends[1], ends[2]))
+    }
+
+    /// The games as they stand and their random numbers: a `VectorState`.
+    fn get_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let state = self.state.lock(py)?;
+        let positions: Vec<Position> = state.slots.iter().map(|slot| slot.position.clone()).collect();
+        let rngs: Vec<&Rng> = state.slots.iter().map(|slot| &slot.rng).collect();
+        let random = serde_json::to_string(&rngs).map_err(refused)?;
+        drop(state);
+        tuple(py, "VectorState", (positions, random))
+    }
+
+    /// Goes on from a state that `get_state` gave, here or elsewhere; its positions may be others of these rules.
+    ///
+    /// Raises ValueError for another number of games, other rules and a finished game; nothing has changed then.
+    fn set_state(&self, py: Python<'_>, state: (Vec<PyRef<'_, Position>>, String)) -> PyResult<()> {
+        let (positions, random) = state;
+        let rngs: Vec<Rng> =
+            serde_json::from_str(&random).map_err(|error| refused(format!("state: random: {error}")))?;
+        if positions.len() != self.count || rngs.len() != self.count {
+            let (positions, rngs) = (positions.len(), rngs.len());
+            let problem = format!("{positions} positions and {rngs} random numbers: expected {} of each", self.count);
+            return Err(refused(format!("state: {problem}")));
+        }
+        for (game, position) in positions.iter().enumerate() {
+            if *position.0.rules() != self.rules {
+                let (found, expected) = (Rules(*position.0.rules()).__repr__(), self.rules().__repr__());
+                return Err(refused(format!("state: position {game} under {found}: expected {expected}")));
+            }
+            check_open(&format!("state: position {game}"), position)?;
+        }
+        let slot = |(position, rng): (PyRef<'_, Position>, Rng)| Slot { position: position.clone(), rng };
+        self.state.lock(py)?.slots = positions.into_iter().zip(rngs).map(slot).collect();
+        Ok(())
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((Rules, usize), Bound<'py, PyDict>)> {
+        let named = PyDict::new(py);
+        named.set_item("ply_cap", self.rules.ply_cap)?;
+        named.set_item("fen", self.start.start())?;
+        named.set_item("threads", self.own.as_ref().map(Pool::threads))?;
+        named.set_item("copy", self.copy)?;
+        Ok(((self.rules(), self.count), named))
+    }
+
+    fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.get_state(py)
+    }
+
+    fn __setstate__(&self, py: Python<'_>, state: (Vec<PyRef<'_, Position>>, String)) -> PyResult<()> {
+        self.set_state(py, state)
     }
 
     fn __repr__(&self) -> String {
         let rules = self.rules.preset().map_or("own rules", |preset| preset.name());
-        format!("<VectorEnv of {} games of {rules}>", self.slots.len())
+        format!("<VectorEnv of {} games of {rules}>", self.count)
     }
 }
 
 impl VectorEnv {
     /// The positions as they stand.
-    pub fn positions(&self) -> Vec<Board> {
-        self.slots.iter().map(|slot| slot.position.clone()).collect()
+    pub fn positions(&self, py: Python<'_>) -> PyResult<Vec<Board>> {
+        Ok(self.state.lock(py)?.slots.iter().map(|slot| slot.position.0.clone()).collect())
     }
 
-    fn seed(&mut self, seed: u64) {
-        for (index, slot) in self.slots.iter_mut().enumerate() {
-            slot.rng = rng_for(&[seed, index as u64]);
-        }
+    fn pool(&self, py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
+        self.own.as_ref().unwrap_or(&ALL_CORES).get(py)
+    }
+
+    fn seen<'py, F: Kind>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (size, pool, mut state) = (self.rules.size(), self.pool(py)?, self.state.lock(py)?);
+        let State { slots, kept } = &mut *state;
+        let arrays = F::kept(kept).next(py, self.count, size, self.copy);
+        arrays.write(py, &pool, size, slots.par_iter().map(|slot| &slot.position.0))?;
+        drop(state);
+        arrays.named(py)
     }
 
     /// The moves that these numbers mean, each legal in its game.
-    fn check(&self, given: &[i64]) -> Result<Vec<Move>, String> {
-        if given.len() != self.slots.len() {
-            return Err(format!("{} actions: expected one for each of the {} games", given.len(), self.slots.len()));
+    fn check(&self, slots: &[Slot], given: &[i64]) -> Result<Vec<Move>, String> {
+        if given.len() != self.count {
+            return Err(format!("{} actions: expected one for each of the {} games", given.len(), self.count));
         }
         let legal = |(slot, &action): (&Slot, &i64)| {
-            let mv = move_of(action, slot.position.size())?;
-            slot.position.check(mv).map_err(|error| format!("action {action}: {error}")).map(|()| mv)
+            let mv = move_of(action, self.rules.size())?;
+            slot.position.0.check(mv).map_err(|error| format!("action {action}: {error}")).map(|()| mv)
         };
-        let moves: Vec<Result<Move, String>> =
-            on(&self.pool, || self.slots.par_iter().zip(given).with_min_len(AT_ONCE).map(legal).collect());
+        let moves: Vec<Result<Move, String>> = slots.par_iter().zip(given).with_min_len(AT_ONCE).map(legal).collect();
         let named = |(game, mv): (usize, Result<Move, String>)| mv.map_err(|problem| format!("game {game}: {problem}"));
         moves.into_iter().enumerate().map(named).collect()
     }
 
-    /// Plays the moves that these numbers mean.
-    fn play<'py, F: Kind>(&mut self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let given = whole_numbers(actions)?;
+    /// Plays the moves that these numbers mean, and begins a new game where one ended.
+    fn play<'py, F: Kind>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let given = one_a_game::<i64>(actions, "actions", "iu", "whole numbers")?;
         let given = given.readonly();
         let given = given.as_slice().map_err(refused)?;
-        let moves = py.detach(|| self.check(given)).map_err(refused)?;
-        let (seen, rewards, dones) = self.advance::<F>(py, Some(&moves))?;
-        tuple(py, F::STEP, (seen, rewards.into_pyarray(py), dones.into_pyarray(py)))
-    }
-
-    /// The arrays to write the next observation to.
-    fn arrays<'py, F: Kind>(&mut self, py: Python<'py>) -> Arrays<'py, F> {
-        let (shapes, copy) = (Shapes::of::<F>(self.slots.len(), self.rules.size()), self.copy);
-        let all = F::kept(self);
-        if let Some(kept) = all.iter().find(|kept| !copy || kept.is_free(py, &shapes)) {
-            return Arrays {
-                planes: kept.planes.bind(py).clone(),
-                globals: kept.globals.bind(py).clone(),
-                masks: kept.masks.bind(py).clone(),
-                players: kept.players.bind(py).clone(),
-            };
-        }
-        let arrays = Arrays {
-            planes: PyArray::zeros(py, shapes.planes, false),
-            globals: PyArray::zeros(py, shapes.globals, false),
-            masks: PyArray::zeros(py, shapes.masks, false),
-            players: PyArray::zeros(py, shapes.players, false),
-        };
-        if all.len() == KEPT {
-            all.remove(0);
-        }
-        all.push(Kept {
-            planes: arrays.planes.clone().unbind(),
-            globals: arrays.globals.clone().unbind(),
-            masks: arrays.masks.clone().unbind(),
-            players: arrays.players.clone().unbind(),
+        let (size, pool, mut state) = (self.rules.size(), self.pool(py)?, self.state.lock(py)?);
+        let State { slots, kept } = &mut *state;
+        let moves = py.detach(|| pool.install(|| self.check(slots, given))).map_err(refused)?;
+        let arrays = F::kept(kept).next(py, self.count, size, self.copy);
+        let mut results: Vec<(f32, Option<Box<Board>>)> = Vec::new();
+        results.resize_with(self.count, Default::default);
+        let boards = slots.par_iter_mut().zip(&moves).zip(&mut results).map(|((slot, &mv), result)| {
+            *result = slot.play(mv, &self.start);
+            &slot.position.0
         });
-        arrays
-    }
-
-    /// Plays the moves, begins a new game where one ended, and writes down what is seen then. Returns that, the rewards
-    /// of the sides that moved and which games ended.
-    fn advance<'py, F: Kind>(
-        &mut self,
-        py: Python<'py>,
-        moves: Option<&[Move]>,
-    ) -> PyResult<(Bound<'py, PyAny>, Vec<f32>, Vec<bool>)> {
-        let arrays = self.arrays::<F>(py);
-        let (mut planes, mut globals) =
-            (arrays.planes.try_readwrite().map_err(refused)?, arrays.globals.try_readwrite().map_err(refused)?);
-        let (mut masks, mut players) =
-            (arrays.masks.try_readwrite().map_err(refused)?, arrays.players.try_readwrite().map_err(refused)?);
-        let (mut rewards, mut dones) = (vec![0.0; self.slots.len()], vec![false; self.slots.len()]);
-        let (start, pool, slots, size) = (&self.start, &self.pool, &mut self.slots, self.rules.size());
-        {
-            let planes = planes.as_slice_mut().map_err(refused)?;
-            let globals = globals.as_slice_mut().map_err(refused)?;
-            let masks = masks.as_slice_mut().map_err(refused)?;
-            let players = players.as_slice_mut().map_err(refused)?;
-            let fill = |game: usize, slot: &mut Slot, (reward, done): (&mut f32, &mut bool), seen: Seen<'_, F>| {
-                if let Some(moves) = moves {
-                    (*reward, *done) = slot.play(moves[game], start);
-                }
-                seen.write(&slot.position, size);
-            };
-            py.detach(|| {
-                on(pool, || {
-                    let seen = planes
-                        .par_chunks_mut(F::planes(size).iter().product())
-                        .zip(globals.par_chunks_mut(GLOBALS))
-                        .zip(masks.par_chunks_mut(F::mask(size)))
-                        .zip(players.par_iter_mut());
-                    slots
-                        .par_iter_mut()
-                        .enumerate()
-                        .zip(rewards.par_iter_mut().zip(dones.par_iter_mut()))
-                        .zip(seen)
-                        .with_min_len(AT_ONCE)
-                        .for_each(|(((game, slot), results), (((planes, globals), mask), player))| {
-                            fill(game, slot, results, Seen { planes, globals, mask, player });
-                        });
-                });
-            });
+        arrays.write(py, &pool, size, boards)?;
+        drop(state);
+        let last = || results.iter().map(|(_, last)| last.as_deref());
+        let capped = |last: &Board| last.outcome().is_some_and(|outcome| outcome.reason() == Reason::PlyCap);
+        let rewards: Vec<f32> = results.iter().map(|&(reward, _)| reward).collect();
+        let truncated: Vec<bool> = last().map(|last| last.is_some_and(capped)).collect();
+        let terminated: Vec<bool> = last().map(|last| last.is_some_and(|last| !capped(last))).collect();
+        let ended: Vec<&Board> = last().flatten().collect();
+        let final_obs = Arrays::<F>::new(py, ended.len(), size);
+        if !ended.is_empty() {
+            final_obs.write(py, &pool, size, ended.into_par_iter())?;
         }
-        drop((planes, globals, masks, players));
-        let seen = tuple(py, F::OBSERVATION, (arrays.planes, arrays.globals, arrays.masks, arrays.players))?;
-        Ok((seen, rewards, dones))
+        let (seen, final_obs) = (arrays.named(py)?, final_obs.named(py)?);
+        let (terminated, truncated) = (terminated.into_pyarray(py), truncated.into_pyarray(py));
+        tuple(py, F::STEP, (seen, rewards.into_pyarray(py), terminated, truncated, final_obs))
     }
 }
 
-/// A form of observations that the environment returns.
-trait Kind: Form {
-    /// The named tuples of `hnefi._tuples`.
-    const OBSERVATION: &'static str;
-    const STEP: &'static str;
-
-    /// Where an environment keeps its arrays of this form.
-    fn kept(env: &mut VectorEnv) -> &mut Vec<Kept<Self>>
-    where
-        Self: Sized;
-}
-
-impl Kind for Plain {
-    const OBSERVATION: &'static str = "Observation";
-    const STEP: &'static str = "Step";
-
-    fn kept(env: &mut VectorEnv) -> &mut Vec<Kept<Plain>> {
-        &mut env.kept
-    }
-}
-
-impl Kind for Packed {
-    const OBSERVATION: &'static str = "PackedObservation";
-    const STEP: &'static str = "PackedStep";
-
-    fn kept(env: &mut VectorEnv) -> &mut Vec<Kept<Packed>> {
-        &mut env.kept_packed
-    }
-}
-
-/// What is seen of one game.
-struct Seen<'a, F: Form> {
-    planes: &'a mut [F::Plane],
-    globals: &'a mut [f32],
-    mask: &'a mut [F::Mask],
-    player: &'a mut i8,
-}
-
-impl<F: Form> Seen<'_, F> {
-    fn write(self, position: &Board, size: BoardSize) {
-        let features = features(position);
-        F::write_planes(&features, size, self.planes);
-        self.globals.copy_from_slice(&features.globals);
-        F::write_mask(position, self.mask);
-        *self.player = position.side_to_move().index() as i8;
+/// Refuses a position from which nothing can be played.
+fn check_open(name: &str, position: &Position) -> PyResult<()> {
+    match position.0.outcome() {
+        None => Ok(()),
+        Some(outcome) => {
+            let problem = format!("the game is over, {outcome}; expected one that goes on");
+            Err(refused(format!("{name} {}: {problem}", position.0.fen())))
+        }
     }
 }
 
 impl Slot {
-    /// Plays a legal move. Returns the mover's reward and whether the game ended; then the next one has begun.
-    fn play(&mut self, mv: Move, start: &Board) -> (f32, bool) {
-        let mover = self.position.side_to_move();
-        self.position.advance(mv);
-        match self.position.outcome() {
-            None => (0.0, false),
+    /// Plays a legal move. Returns the mover's reward and, when the game ended, its last position; then the next one
+    /// has begun.
+    fn play(&mut self, mv: Move, start: &Position) -> (f32, Option<Box<Board>>) {
+        let mover = self.position.0.side_to_move();
+        self.position.0.advance(mv);
+        match self.position.0.outcome() {
+            None => (0.0, None),
             Some(outcome) => {
-                self.position.clone_from(start);
-                (reward(outcome.result_for(mover)), true)
+                let last = std::mem::replace(&mut self.position, start.clone());
+                (reward(outcome.result_for(mover)), Some(Box::new(last.0)))
             }
         }
     }
 
     /// Plays this many random plies and counts the games won by the attackers, won by the defenders and drawn.
-    fn play_at_random(&mut self, plies: u32, start: &Board) -> [u64; 3] {
+    fn play_at_random(&mut self, plies: u32, start: &Position) -> [u64; 3] {
         let mut ends = [0; 3];
         let Slot { position, rng } = self;
         for _ in 0..plies {
-            if let Some(mv) = position.random_move(|count| rng.random_range(0..count)) {
-                position.advance(mv);
+            if let Some(mv) = position.0.random_move(|count| rng.random_range(0..count)) {
+                position.0.advance(mv);
             }
-            if let Some(outcome) = position.outcome() {
+            if let Some(outcome) = position.0.outcome() {
                 ends[outcome.winner().map_or(2, Side::index)] += 1;
                 position.clone_from(start);
             }
         }
         ends
     }
-}
-
-/// Runs work on the threads of an environment, or on all cores.
-fn on<T: Send>(pool: &Option<rayon::ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
-    match pool {
-        Some(pool) => pool.install(work),
-        None => work(),
-    }
-}
-
-/// An array of whole numbers of any width.
-fn whole_numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    if let Ok(array) = values.cast::<PyArray1<i64>>()
-        && array.is_c_contiguous()
-    {
-        return Ok(array.clone());
-    }
-    let numpy = values.py().import("numpy")?;
-    let array = numpy.call_method1("asarray", (values,))?;
-    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
-    let dimensions: usize = array.getattr("ndim")?.extract()?;
-    if !matches!(kind.as_str(), "i" | "u") || dimensions != 1 {
-        let (found, shape) = (array.getattr("dtype")?, array.getattr("shape")?);
-        return Err(refused(format!("actions of dtype {found} and shape {shape}: expected whole numbers, one a game")));
-    }
-    let whole = numpy.call_method1("ascontiguousarray", (array, i64::get_dtype(values.py())))?;
-    Ok(whole.cast_into::<PyArray1<i64>>()?)
 }

@@ -1,5 +1,7 @@
 """PettingZoo's own tests, and one game beside the package's."""
 
+import pickle
+
 import hnefi
 import hnefi.pettingzoo
 import numpy as np
@@ -41,5 +43,11 @@ def test_the_ply_cap_truncates_and_other_ends_terminate() -> None:
     env.reset()
     env.step(hnefi.Position("brandubh").action("d6f6"))
     assert all(env.truncations.values()) and not any(env.terminations.values()) and not any(env.rewards.values())
+    env.reset()
+    with pytest.raises(ValueError, match="move 21.9: expected"):
+        env.step(21.9)
+    again = pickle.loads(pickle.dumps(env))
+    again.step(np.int64(hnefi.Position("brandubh").action("d6f6")))
+    assert all(again.truncations.values()) and not any(env.truncations.values())
     with pytest.raises(ValueError, match="render_mode"):
         hnefi.pettingzoo.env(render_mode="rgb_array")

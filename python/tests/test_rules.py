@@ -1,8 +1,6 @@
 """Rules, positions and games against the data that independent programs agreed on (engine/tests/data)."""
 
-import copy
 import json
-import pickle
 from pathlib import Path
 
 import hnefi
@@ -83,16 +81,6 @@ def test_a_game_is_resigned_copied_and_looked_up() -> None:
         game.position_at(5)
 
 
-def test_rules_and_games_are_pickled_and_copied() -> None:
-    rules = hnefi.Rules("tablut", king_capture="weak", ply_cap=60)
-    game = hnefi.Game(rules, "3aaa3/4a4/4d4/a3d3a/aaddkddaa/a3d3a/4d4/4a4/3aaa3 d")
-    game.play("e3f3")
-    game.resign("attackers")
-    for again in (pickle.loads(pickle.dumps(game)), copy.deepcopy(game)):
-        assert again.rules == rules and (again.moves, again.fen, again.resigned) == (["e3f3"], game.fen, "attackers")
-        assert again.position == game.position
-
-
 @pytest.mark.parametrize("ruleset", hnefi.rulesets())
 def test_masks_and_numbers_are_the_legal_moves(ruleset: str) -> None:
     rng = np.random.default_rng(3)
@@ -153,6 +141,12 @@ def test_bad_arguments_are_refused_in_one_line() -> None:
         (lambda: start.play(-1), ["action -1"]),
         (lambda: start.action("a1b2"), ["a1b2"]),
         (lambda: start.move_text(1959), ["leave the board"]),
+        (lambda: start.move_text(1960), ["action = 1960", "0 to 1959"]),
+        (lambda: hnefi.Rules("brandubh", ply_cap=70000), ["ply_cap = 70000", "0 to 65535"]),
+        (lambda: hnefi.Rules("brandubh", ply_cap=[30]), ["ply_cap = [30]: expected a text, a number"]),
+        (lambda: hnefi.Outcome("attackers", "boredom"), ["boredom"]),
+        (lambda: hnefi.GameRecord(b"?"), ["data"]),
+        (lambda: hnefi.MatchResult({"games": 2}, []), ["summary = {'games': 2}: missing field"]),
         (lambda: hnefi.Game("brandubh", moves=["d6f6", "d6f6"]), ["ply 1"]),
         (lambda: hnefi.Game("brandubh").resign("white"), ["white", "attackers"]),
     ]:

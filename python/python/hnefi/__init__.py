@@ -4,8 +4,9 @@ A move is a text such as ``"d6f6"`` or a number of the policy index. The index o
 has 40 * n * n numbers: ``(direction * 10 + distance - 1) * n * n + square``, directions up, right, down, left,
 distances 1 to 10, and ``square = rank * n + file``, both from 0 at a1. Sides are ``"attackers"`` and ``"defenders"``.
 
-Bad arguments raise ``ValueError`` with one line that names what was found and what was expected. Searches, evaluations,
-matches and steps of many games release the interpreter's lock.
+Bad arguments raise ``ValueError`` with one line that names what was found and what was expected (``TypeError`` where a
+text is missing). Numbers may be Python's or NumPy's. Searches, evaluations, matches and steps of many games release the
+interpreter's lock; everything works on in a process that was forked, and all values can be pickled.
 """
 
 from ._hnefi import (
@@ -25,7 +26,7 @@ from ._hnefi import (
     rulesets,
     write_games,
 )
-from ._tuples import Evaluation, Observation, PackedObservation, PackedStep, RandomPlay, SearchResult, Step
+from ._tuples import Evaluation, Observation, PackedObservation, PackedStep, RandomPlay, SearchResult, Step, VectorState
 
 __version__: str = build_info()["version"]
 
@@ -46,6 +47,7 @@ __all__ = [
     "SearchResult",
     "Step",
     "VectorEnv",
+    "VectorState",
     "build_info",
     "checkpoint_names",
     "match",

@@ -5,6 +5,8 @@ from typing import NamedTuple, Optional
 import numpy as np
 from numpy.typing import NDArray
 
+from ._hnefi import Position
+
 
 class Observation(NamedTuple):
     """What is seen of N games, one row a game. n is the board's side, A = 40 * n * n the length of the policy index."""
@@ -26,8 +28,12 @@ class Step(NamedTuple):
     """After the moves; where a game ended, of the new game's start."""
     rewards: NDArray[np.float32]
     """[N] float32 for the side that moved: 1 for a win, -1 for a loss, 0 for a draw and while the game goes on."""
-    dones: NDArray[np.bool_]
-    """[N] bool: the game ended with this move, and the next one has begun."""
+    terminated: NDArray[np.bool_]
+    """[N] bool: the rules ended the game with this move, and the next one has begun."""
+    truncated: NDArray[np.bool_]
+    """[N] bool: the ply cap ended the game with this move, and the next one has begun."""
+    final_obs: Observation
+    """The last positions of the games that ended, a row for each: of `numpy.flatnonzero(terminated | truncated)`."""
 
 
 class PackedObservation(NamedTuple):
@@ -54,8 +60,21 @@ class PackedStep(NamedTuple):
     """After the moves; where a game ended, of the new game's start."""
     rewards: NDArray[np.float32]
     """[N] float32, as in `Step`."""
-    dones: NDArray[np.bool_]
+    terminated: NDArray[np.bool_]
     """[N] bool, as in `Step`."""
+    truncated: NDArray[np.bool_]
+    """[N] bool, as in `Step`."""
+    final_obs: PackedObservation
+    """As in `Step`."""
+
+
+class VectorState(NamedTuple):
+    """What `VectorEnv.get_state` returns and `VectorEnv.set_state` takes."""
+
+    positions: list[Position]
+    """The positions of the N games."""
+    random: str
+    """The state of their random numbers."""
 
 
 class RandomPlay(NamedTuple):

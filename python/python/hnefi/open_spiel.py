@@ -45,7 +45,7 @@ class HnefataflGame(pyspiel.Game):  # type: ignore[misc,unused-ignore]
 
     def __init__(self, params: Optional[dict[str, Any]] = None) -> None:
         params = params or {}
-        ply_cap = int(params.get("ply_cap", 0)) or None
+        ply_cap = params.get("ply_cap", 0) or None
         # The one place that knows self-play's ply caps.
         self.rules = VectorEnv(str(params.get("ruleset", "brandubh")), 1, ply_cap=ply_cap).rules
         self.ply_cap = int(self.rules.options()["ply_cap"])

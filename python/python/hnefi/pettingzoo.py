@@ -99,7 +99,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's name, w
             self._was_dead_step(action)
             return
         mover = self.agent_selection
-        self.game.play(int(action))
+        self.game.play(action)
         self._cumulative_rewards[mover] = 0
         outcome = self.game.outcome
         if outcome is not None:

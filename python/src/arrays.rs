@@ -1,0 +1,166 @@
+//! The arrays of an environment's observations.
+
+use hnefi_engine::{BoardSize, Position as Board};
+use hnefi_inference::GLOBALS;
+use numpy::ndarray::Dimension;
+use numpy::{Element, PyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+use crate::observation::{Form, Packed, Plain, features};
+use crate::{refused, tuple};
+
+/// Games that a thread takes at once.
+pub const AT_ONCE: usize = 16;
+
+/// A form of observations that the environment returns.
+pub trait Kind: Form {
+    /// The named tuples of `hnefi._tuples`.
+    const OBSERVATION: &'static str;
+    const STEP: &'static str;
+
+    /// Where an environment keeps its arrays of this form.
+    fn kept(kept: &mut AllKept) -> &mut Kept<Self>
+    where
+        Self: Sized;
+}
+
+impl Kind for Plain {
+    const OBSERVATION: &'static str = "Observation";
+    const STEP: &'static str = "Step";
+
+    fn kept(kept: &mut AllKept) -> &mut Kept<Plain> {
+        &mut kept.plain
+    }
+}
+
+impl Kind for Packed {
+    const OBSERVATION: &'static str = "PackedObservation";
+    const STEP: &'static str = "PackedStep";
+
+    fn kept(kept: &mut AllKept) -> &mut Kept<Packed> {
+        &mut kept.packed
+    }
+}
+
+/// The arrays that an environment keeps from step to step: the newest, and those before, which nobody else may hold any
+/// more and which are then written anew. Fresh memory costs as much as what is written to it.
+#[derive(Default)]
+pub struct AllKept {
+    plain: Kept<Plain>,
+    packed: Kept<Packed>,
+}
+
+/// Arrays of one form.
+pub struct Kept<F: Form>([Option<Arrays<F>>; 2]);
+
+impl<F: Form> Default for Kept<F> {
+    fn default() -> Kept<F> {
+        Kept([None, None])
+    }
+}
+
+impl<F: Form> Kept<F> {
+    /// The arrays to write the next observation of so many games to: without `copy` always the same.
+    pub fn next(&mut self, py: Python<'_>, count: usize, size: BoardSize, copy: bool) -> Arrays<F> {
+        let free = |kept: &&Arrays<F>| !copy || kept.is_free(py, count, size);
+        if let Some(kept) = self.0.iter().flatten().find(free) {
+            return kept.clone_ref(py);
+        }
+        let fresh = Arrays::new(py, count, size);
+        self.0.rotate_right(1);
+        self.0[0] = Some(fresh.clone_ref(py));
+        fresh
+    }
+}
+
+/// The arrays of an observation.
+pub struct Arrays<F: Form> {
+    planes: Py<PyArrayDyn<F::Plane>>,
+    globals: Py<PyArray2<f32>>,
+    masks: Py<PyArray2<F::Mask>>,
+    players: Py<PyArray1<i8>>,
+}
+
+impl<F: Form> Arrays<F> {
+    /// Arrays of zeros for so many games.
+    pub fn new(py: Python<'_>, count: usize, size: BoardSize) -> Arrays<F> {
+        Arrays {
+            planes: PyArray::zeros(py, planes_of::<F>(count, size), false).unbind(),
+            globals: PyArray::zeros(py, [count, GLOBALS], false).unbind(),
+            masks: PyArray::zeros(py, [count, F::mask(size)], false).unbind(),
+            players: PyArray::zeros(py, [count], false).unbind(),
+        }
+    }
+
+    fn clone_ref(&self, py: Python<'_>) -> Arrays<F> {
+        Arrays {
+            planes: self.planes.clone_ref(py),
+            globals: self.globals.clone_ref(py),
+            masks: self.masks.clone_ref(py),
+            players: self.players.clone_ref(py),
+        }
+    }
+
+    /// Whether nobody else holds them, and they are as they were made.
+    fn is_free(&self, py: Python<'_>, count: usize, size: BoardSize) -> bool {
+        is_free(self.planes.bind(py), &planes_of::<F>(count, size))
+            && is_free(self.globals.bind(py), &[count, GLOBALS])
+            && is_free(self.masks.bind(py), &[count, F::mask(size)])
+            && is_free(self.players.bind(py), &[count])
+    }
+
+    /// Writes what is seen of the boards, one a game. The interpreter's lock is released.
+    pub fn write<'a>(
+        &self,
+        py: Python<'_>,
+        pool: &ThreadPool,
+        size: BoardSize,
+        boards: impl IndexedParallelIterator<Item = &'a Board>,
+    ) -> PyResult<()> {
+        let (planes, globals) = (self.planes.bind(py), self.globals.bind(py));
+        let (masks, players) = (self.masks.bind(py), self.players.bind(py));
+        let mut planes = planes.try_readwrite().map_err(refused)?;
+        let mut globals = globals.try_readwrite().map_err(refused)?;
+        let mut masks = masks.try_readwrite().map_err(refused)?;
+        let mut players = players.try_readwrite().map_err(refused)?;
+        let seen = planes
+            .as_slice_mut()
+            .map_err(refused)?
+            .par_chunks_mut(F::planes(size).iter().product())
+            .zip(globals.as_slice_mut().map_err(refused)?.par_chunks_mut(GLOBALS))
+            .zip(masks.as_slice_mut().map_err(refused)?.par_chunks_mut(F::mask(size)))
+            .zip(players.as_slice_mut().map_err(refused)?);
+        let each = boards.zip(seen).with_min_len(AT_ONCE);
+        py.detach(|| {
+            pool.install(|| {
+                each.for_each(|(board, (((planes, globals), mask), player))| {
+                    let features = features(board);
+                    F::write_planes(&features, size, planes);
+                    globals.copy_from_slice(&features.globals);
+                    F::write_mask(board, mask);
+                    *player = board.side_to_move().index() as i8;
+                });
+            });
+        });
+        Ok(())
+    }
+}
+
+impl<F: Kind> Arrays<F> {
+    /// The named tuple of them.
+    pub fn named(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        tuple(py, F::OBSERVATION, (self.planes, self.globals, self.masks, self.players))
+    }
+}
+
+/// The shape of the planes of so many games.
+fn planes_of<F: Form>(count: usize, size: BoardSize) -> Vec<usize> {
+    [&[count][..], &F::planes(size)].concat()
+}
+
+#[expect(deprecated, reason = "the new way to ask for the count is unsafe")]
+fn is_free<T: Element, D: Dimension>(array: &Bound<'_, PyArray<T, D>>, shape: &[usize]) -> bool {
+    array.get_refcnt() == 1 && array.shape() == shape && array.try_readwrite().is_ok()
+}
