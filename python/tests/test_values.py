@@ -28,7 +28,7 @@ def samples(folder: Path) -> list[object]:
     mixed = hnefi.Rules("tablut", king_capture="weak", ply_cap=60)
     resigned = hnefi.Game("brandubh", FEN, ["d3c3"])
     resigned.resign("attackers")
-    network = hnefi.Checkpoint("brandubh", precision="bf16")
+    network = hnefi.Checkpoint("brandubh", precision="int8")
     env = hnefi.VectorEnv(mixed, 5, seed=3, threads=2, copy=False)
     env.step_random(50)
     own = hnefi.VectorEnv("brandubh", 2, ply_cap=0, fen=FEN)
