@@ -10,7 +10,7 @@ use hnefi_record::GameRecord;
 use hnefi_search::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, Offer, OpenGame, Refusal};
+use crate::{Answer, Offer, OpenGame, Refusal, problem};
 
 /// Where a game lies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,9 @@ pub struct Origin {
 pub trait Host: Send + Sync {
     /// The time since the host began. It never goes back.
     fn now(&self) -> Duration;
+
+    /// A number that nobody guesses, another one at every call.
+    fn random(&self) -> u64;
 
     /// There is work in the queue, for [`crate::Board::next`].
     fn work_waits(&self);
@@ -50,7 +53,7 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// When there is no such game, or it cannot be read.
     fn recorded(&self, _asked: &OpenGame) -> Result<(GameRecord, Origin), Refusal> {
-        Err(Refusal::missing("there are no folders of games here; paste the game"))
+        Err(Refusal::missing(problem!("error.folders", "there are no folders of games here; paste the game")))
     }
 }
 

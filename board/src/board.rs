@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hnefi_engine::{Move, Preset, Rules, Side};
+use hnefi_engine::{Move, Preset, Side};
 use hnefi_inference::names;
 use hnefi_record::{GameRecord, GameTree};
 use serde_json::json;
 
 use super::clock::{Clock, ClockRequest};
-use super::exchange::{Answer, Reply, Request, wrong_method};
+use super::exchange::{Answer, Reply, Request, request, wrong_method};
 use super::kept::KeptGame;
 use super::line::Line;
 use super::players::{self, Fit, PlayerId, player_name};
@@ -21,12 +21,13 @@ use super::requests::{
 };
 use super::review::Review;
 use super::room::{Inside, Room, RoomPlayer, Source};
-use super::rooms::{Listening, Rooms};
+use super::rooms::{Listening, RoomId, Rooms};
+use super::scene::no_move;
 use super::strength::{LEVELS, Strength};
 use super::view::{RulesView, StateView};
 use super::{
-    EndingView, Host, Listener, Origin, Players, Refusal, Seat, Session, Task, address, elo, lessons, puzzle_book,
-    texts,
+    EndingView, Host, Listener, Origin, Players, Problem, Refusal, Seat, Session, Task, address, elo, lessons, problem,
+    puzzle_book, texts,
 };
 
 /// How strong a player is that was given no strength.
@@ -105,6 +106,14 @@ impl Board {
         self.answer(request).unwrap_or_else(Reply::from)
     }
 
+    /// Whether a game is open.
+    ///
+    /// # Errors
+    /// When there is no such game.
+    pub fn knows(&self, id: &str) -> Result<(), Refusal> {
+        self.rooms.get(id).map(|_| ())
+    }
+
     /// A listener of a game.
     ///
     /// # Errors
@@ -162,8 +171,12 @@ impl Board {
                 request.only("POST")?;
                 match what {
                     "move" => self.play(id, &request.read()?),
-                    "undo" => self.look_back(id, |inside| moved(inside.game.undo(), "there is nothing to take back")),
-                    "redo" => self.look_back(id, |inside| moved(inside.game.redo(), "there is nothing to play again")),
+                    "undo" => self.look_back(id, |inside| {
+                        moved(inside.game.undo(), || problem!("error.nothingBack", "there is nothing to take back"))
+                    }),
+                    "redo" => self.look_back(id, |inside| {
+                        moved(inside.game.redo(), || problem!("error.nothingAgain", "there is nothing to play again"))
+                    }),
                     "go" => self.go(id, request.read()?),
                     "back" => self.look_back(id, |inside| {
                         inside.game.go_to_main();
@@ -171,17 +184,17 @@ impl Board {
                     }),
                     "promote" => {
                         let asked: PromoteRequest = request.read()?;
-                        self.look_back(id, |inside| inside.game.promote(asked.place, asked.main).map_err(Refusal::bad))
+                        self.look_back(id, |inside| inside.game.promote(asked.place, asked.main).map_err(no_place))
                     }
                     "remove" => {
                         let asked: RemoveRequest = request.read()?;
-                        self.look_back(id, |inside| inside.game.remove(asked.place).map_err(Refusal::bad))
+                        self.look_back(id, |inside| inside.game.remove(asked.place).map_err(no_place))
                     }
                     "comment" => {
                         let asked: CommentRequest = request.read()?;
-                        self.change(id, |inside| inside.game.comment(asked.place, &asked.text).map_err(Refusal::bad))
+                        self.change(id, |inside| inside.game.comment(asked.place, &asked.text).map_err(no_place))
                     }
-                    "resign" => self.change(id, |inside| inside.game.resign().map(|_| ()).map_err(Refusal::conflict)),
+                    "resign" => self.change(id, |inside| resign(inside)),
                     "hint" => self.hint(id),
                     "flag" => self.flag(id),
                     "again" => self.again(id, request.read()?),
@@ -218,7 +231,7 @@ impl Board {
                 request.only("POST")?;
                 Reply::json(&puzzle_book::solution(id, &request.read()?)?)
             }
-            _ => Err(Refusal::missing("there is no such page")),
+            _ => Err(Refusal::missing(problem!("error.page", "there is no such page"))),
         }
     }
 
@@ -245,8 +258,8 @@ impl Board {
     /// Who a seat is given to.
     fn seat(&self, seat: SeatRequest) -> Result<Seat<RoomPlayer>, Refusal> {
         let Some(id) = seat.player else { return Ok(Seat::Person) };
-        let strength = seat.strength.unwrap_or(USUAL).checked().map_err(Refusal::bad)?;
-        let name = players::name(&*self.players, &id).map_err(Refusal::bad)?;
+        let strength = seat.strength.unwrap_or(USUAL).checked().map_err(|error| Refusal::bad(request(error)))?;
+        let name = players::name(&*self.players, &id).map_err(no_player)?;
         Ok(Seat::Player(RoomPlayer { id, name, strength }))
     }
 
@@ -268,12 +281,12 @@ impl Board {
     }
 
     fn new_game(&self, asked: NewGame) -> Answer {
-        let rules = rules(&asked.rules)?;
+        let rules = ruleset(&asked.rules)?.rules();
         let seats = [self.seat(asked.attackers)?, self.seat(asked.defenders)?];
-        let clock = asked.clock.map(ClockRequest::checked).transpose().map_err(Refusal::bad)?;
+        let clock = asked.clock.map(ClockRequest::checked).transpose().map_err(|error| Refusal::bad(request(error)))?;
         let names = seats.each_ref().map(|seat| seat.map(|player| player.name.clone()));
-        let game = Session::new(rules, asked.fen, names).map_err(Refusal::bad)?;
-        let room = self.rooms.open(game, seats, self.host.now())?;
+        let game = Session::new(rules, asked.fen, names).map_err(no_position)?;
+        let room = self.rooms.open(None, game, seats, &*self.host)?;
         let mut inside = room.enter();
         inside.clock = clock.map(Clock::new);
         self.seat_adviser(&mut inside);
@@ -282,9 +295,12 @@ impl Board {
 
     fn open_game(&self, asked: OpenGame) -> Answer {
         let (tree, origin) = match &asked {
-            OpenGame::Text { text, rules: name } => (texts::pasted(text, rules(name)?).map_err(Refusal::bad)?, None),
+            OpenGame::Text { text, rules: name } => {
+                let rules = ruleset(name)?.rules();
+                (texts::pasted(text, rules).map_err(no_text)?, None)
+            }
             OpenGame::Address(address) => return self.open_address(address),
-            OpenGame::Kept(kept) => return self.open_kept(kept),
+            OpenGame::Kept { id, game } => return self.open_kept(id, game),
             OpenGame::File { .. } | OpenGame::Run { .. } => {
                 let (record, origin) = self.host.recorded(&asked)?;
                 (GameTree::from(record), Some(origin))
@@ -295,10 +311,10 @@ impl Board {
 
     /// Opens a game to look at, after `ply` plies.
     fn open_tree(&self, tree: &GameTree, origin: Option<Origin>, ply: usize) -> Answer {
-        let mut game = Session::of_tree(tree).map_err(Refusal::bad)?;
+        let mut game = Session::of_tree(tree).map_err(no_text)?;
         game.step_to(ply);
         let record = &tree.record;
-        let room = self.rooms.open(game, [Seat::Person, Seat::Person], self.host.now())?;
+        let room = self.rooms.open(None, game, [Seat::Person, Seat::Person], &*self.host)?;
         let mut inside = room.enter();
         if record.plies.is_empty() {
             inside.source = Some(Source::Position);
@@ -313,24 +329,29 @@ impl Board {
     }
 
     fn open_address(&self, address: &str) -> Answer {
-        let (record, ply) = address::read(address).map_err(Refusal::bad)?;
+        let (record, ply) = address::read(address).map_err(no_link)?;
         self.open_tree(&GameTree::from(record), None, ply)
     }
 
-    /// Opens a game of an earlier visit as it was left. Where a player is here no more a person takes its side.
-    fn open_kept(&self, kept: &KeptGame) -> Answer {
-        let tree = kept.tree().map_err(Refusal::bad)?;
-        let mut game = kept.session(&tree).map_err(Refusal::bad)?;
-        let clock = kept.clock(self.host.now()).map_err(Refusal::bad)?;
+    /// Opens a game of an earlier visit as it was left, under the id that it had, so that its links lead to it again.
+    /// Where a player is here no more a person takes its side.
+    fn open_kept(&self, id: &RoomId, kept: &KeptGame) -> Answer {
+        // Somebody else who plays it came back first.
+        if let Ok(room) = self.rooms.get(id.as_str()) {
+            return self.state(&room.id);
+        }
+        let tree = kept.tree().map_err(not_kept)?;
+        let mut game = kept.session(&tree).map_err(not_kept)?;
+        let clock = kept.clock(self.host.now()).map_err(not_kept)?;
         let mut problem = None;
         let seats = kept.seats().map(|seat| {
             self.seat(seat).unwrap_or_else(|refusal| {
-                problem = Some(refusal.message);
+                problem = Some(refusal.problem);
                 Seat::Person
             })
         });
         game.set_seats(seats.each_ref().map(|seat| seat.map(|player| player.name.clone())));
-        let room = self.rooms.open(game, seats, self.host.now())?;
+        let room = self.rooms.open(Some(id.clone()), game, seats, &*self.host)?;
         let mut inside = room.enter();
         (inside.source, inside.players, inside.problem) = (kept.source(&tree), kept.players(), problem);
         inside.clock = clock;
@@ -341,8 +362,9 @@ impl Board {
     /// What a page keeps of a game, to open it again when the board knows it no more.
     fn kept(&self, id: &str) -> Answer {
         let room = self.rooms.get(id)?;
-        let kept = KeptGame::of(&room.enter(), self.host.now()).map_err(Refusal::bad)?;
-        Reply::json(&kept)
+        let inside = room.enter();
+        let kept = KeptGame::of(&inside, self.host.now()).map_err(not_kept)?;
+        Reply::json(&json!({ "game": kept, "address": address::of(&inside.game) }))
     }
 
     fn address(&self, id: &str) -> Answer {
@@ -355,7 +377,7 @@ impl Board {
     fn settled(&self, room: &Arc<Room>, inside: &mut Inside) -> Answer {
         inside.changed(self.host.now());
         self.update(room, inside);
-        Reply::json(&StateView::of(&room.id, inside, self.host.now()))
+        Reply::json(&StateView::of(room, inside, self.host.now()))
     }
 
     /// Changes a room and answers with its new state.
@@ -370,7 +392,7 @@ impl Board {
     /// Goes to another position, which nobody does while a clock runs.
     fn look_back(&self, id: &str, go: impl FnOnce(&mut Inside) -> Result<(), Refusal>) -> Answer {
         self.change(id, |inside| match inside.is_timed() {
-            true => Err(Refusal::conflict("nobody looks back while the clock runs")),
+            true => Err(Refusal::conflict(problem!("error.clockRuns", "nobody looks back while the clock runs"))),
             false => go(inside),
         })
     }
@@ -379,8 +401,12 @@ impl Board {
     fn flag(&self, id: &str) -> Answer {
         let now = self.host.now();
         self.change(id, |inside| {
-            let clock = inside.clock.as_mut().ok_or_else(|| Refusal::conflict("the game has no clock"))?;
-            let side = clock.over(now).ok_or_else(|| Refusal::conflict("there is time left"))?;
+            let clock = inside
+                .clock
+                .as_mut()
+                .ok_or_else(|| Refusal::conflict(problem!("error.noClock", "the game has no clock")))?;
+            let side =
+                clock.over(now).ok_or_else(|| Refusal::conflict(problem!("error.timeLeft", "there is time left")))?;
             clock.out = Some(side);
             clock.stop(now);
             inside.game.forfeit(side);
@@ -391,7 +417,7 @@ impl Board {
     fn state(&self, id: &str) -> Answer {
         let room = self.rooms.get(id)?;
         let inside = room.enter();
-        Reply::json(&StateView::of(&room.id, &inside, self.host.now()))
+        Reply::json(&StateView::of(&room, &inside, self.host.now()))
     }
 
     fn close(&self, id: &str) -> Answer {
@@ -404,24 +430,27 @@ impl Board {
     fn play(&self, id: &str, asked: &MoveRequest) -> Answer {
         self.change(id, |inside| {
             if asked.stamp != inside.game.stamp() {
-                return Err(Refusal::conflict("the position has changed meanwhile; look again"));
+                return Err(Refusal::conflict(problem!(
+                    "error.stale",
+                    "the position has changed meanwhile; look again"
+                )));
             }
             if inside.game.waits_for_player() {
                 let name = inside.player_name(inside.game.side_to_move());
-                return Err(Refusal::conflict(format!("it is the turn of {name}")));
+                return Err(Refusal::conflict(problem!("error.turn", "it is the turn of {name}", name = name)));
             }
-            let mv = Move::parse(&asked.mv, inside.game.rules().size()).map_err(Refusal::bad)?;
+            let mv = Move::parse(&asked.mv, inside.game.rules().size()).map_err(no_move)?;
             inside.play(mv, self.host.now()).map_err(Refusal::bad)
         })
     }
 
     fn go(&self, id: &str, asked: GoRequest) -> Answer {
         self.look_back(id, |inside| match asked {
-            GoRequest::Place(place) => inside.game.go_to_place(place).map_err(Refusal::bad),
+            GoRequest::Place(place) => inside.game.go_to_place(place).map_err(no_place),
             GoRequest::Ply(ply) => {
                 let plies = inside.game.line_len();
                 if ply > plies {
-                    return Err(Refusal::bad(format!("ply {ply}: the game has {plies}")));
+                    return Err(no_place(format!("ply {ply}: the game has {plies}")));
                 }
                 inside.game.step_to(ply);
                 Ok(())
@@ -432,7 +461,7 @@ impl Board {
     fn hint(&self, id: &str) -> Answer {
         self.change(id, |inside| {
             if !inside.game.waits_for_person() {
-                return Err(Refusal::conflict("a hint is for a person who is to move"));
+                return Err(Refusal::conflict(problem!("error.hint", "a hint is for a person who is to move")));
             }
             inside.retry();
             inside.hint_wanted = true;
@@ -455,14 +484,14 @@ impl Board {
 
     fn analysis(&self, id: &str, asked: AnalysisRequest) -> Answer {
         if let Some(player) = &asked.player {
-            players::name(&*self.players, player).map_err(Refusal::bad)?;
+            players::name(&*self.players, player).map_err(no_player)?;
         }
         self.change(id, |inside| {
             if let Some(player) = asked.player {
                 self.set_adviser(inside, player);
             }
             if asked.on && !matches!(inside.adviser, Some(PlayerId::Model(_))) {
-                return Err(Refusal::conflict("only a model can analyse; choose one"));
+                return Err(Refusal::conflict(no_model()));
             }
             inside.analysing = asked.on;
             inside.retry();
@@ -474,10 +503,13 @@ impl Board {
     fn review(&self, id: &str, asked: ReviewRequest) -> Answer {
         self.change(id, |inside| {
             if asked.on && !inside.can_review() {
-                return Err(Refusal::conflict("a game is reviewed when it is over and has moves"));
+                return Err(Refusal::conflict(problem!(
+                    "error.notOver",
+                    "a game is reviewed when it is over and has moves"
+                )));
             }
             if asked.on && !matches!(inside.adviser, Some(PlayerId::Model(_))) {
-                return Err(Refusal::conflict("only a model can review; choose one"));
+                return Err(Refusal::conflict(no_model()));
             }
             inside.review = asked.on.then(|| Review::new(&inside.game));
             inside.retry();
@@ -488,16 +520,17 @@ impl Board {
     /// Has a move judged that a person would have played.
     fn attempt(&self, id: &str, asked: &TryRequest) -> Answer {
         self.change(id, |inside| {
-            let mv = Move::parse(&asked.mv, inside.game.rules().size()).map_err(Refusal::bad)?;
-            let review = inside.review.as_mut().ok_or_else(|| Refusal::conflict("the game is not reviewed"))?;
-            review.attempt(asked.ply, mv).map_err(Refusal::bad)
+            let mv = Move::parse(&asked.mv, inside.game.rules().size()).map_err(no_move)?;
+            let missing = || Refusal::conflict(problem!("error.notReviewed", "the game is not reviewed"));
+            let review = inside.review.as_mut().ok_or_else(missing)?;
+            review.attempt(asked.ply, mv).map_err(no_move)
         })
     }
 
     /// The game as a file to keep.
     fn export(&self, id: &str, query: &str) -> Answer {
         let asked: ExportQuery = serde_urlencoded::from_str(query).map_err(|error| {
-            Refusal::bad(format!("the query {query:?}: {error}; expected format=pgn or format=jsonl"))
+            Refusal::bad(request(format!("the query {query:?}: {error}; expected format=pgn or format=jsonl")))
         })?;
         let room = self.rooms.get(id)?;
         let inside = room.enter();
@@ -513,16 +546,52 @@ impl Board {
                 (hnefi_record::json_line(&record, None).map(|line| line + "\n"), "game.jsonl")
             }
         };
-        let body = text.map_err(Refusal::bad)?.into_bytes();
+        let body = text.map_err(no_text)?.into_bytes();
         Ok(Reply { status: 200, kind: "text/plain; charset=utf-8", file_name: Some(name), body })
     }
 }
 
 /// The rules of that name.
-fn rules(name: &str) -> Result<Rules, Refusal> {
-    Ok(names::ruleset(name).map_err(Refusal::bad)?.rules())
+pub(super) fn ruleset(name: &str) -> Result<Preset, Refusal> {
+    let unknown = |error: String| problem!("error.rules", "there are no such rules: {detail}", detail = error);
+    names::ruleset(name).map_err(unknown).map_err(Refusal::bad)
 }
 
-fn moved(done: bool, nothing: &str) -> Result<(), Refusal> {
-    if done { Ok(()) } else { Err(Refusal::conflict(nothing)) }
+fn moved(done: bool, nothing: impl FnOnce() -> Problem) -> Result<(), Refusal> {
+    if done { Ok(()) } else { Err(Refusal::conflict(nothing())) }
+}
+
+fn resign(inside: &mut Inside) -> Result<(), Refusal> {
+    let refused = |_| Refusal::conflict(problem!("error.resign", "nobody can resign here"));
+    inside.game.resign().map(|_| ()).map_err(refused)
+}
+
+fn no_model() -> Problem {
+    problem!("error.model", "only a model can do this; choose one")
+}
+
+// What is wrong in detail is said in English: it is about a text, a file or a request, letter by letter.
+
+fn no_place(error: impl ToString) -> Refusal {
+    Refusal::bad(problem!("error.place", "this place of the game cannot be used: {detail}", detail = error.to_string()))
+}
+
+fn no_player(error: String) -> Refusal {
+    Refusal::bad(problem!("error.player", "this player is not here: {detail}", detail = error))
+}
+
+fn no_position(error: impl ToString) -> Refusal {
+    Refusal::bad(problem!("error.position", "this position cannot be played: {detail}", detail = error.to_string()))
+}
+
+fn no_text(error: impl ToString) -> Refusal {
+    Refusal::bad(problem!("error.text", "this cannot be read: {detail}", detail = error.to_string()))
+}
+
+fn no_link(error: String) -> Refusal {
+    Refusal::bad(problem!("error.link", "this link leads to no game: {detail}", detail = error))
+}
+
+fn not_kept(error: String) -> Refusal {
+    Refusal::bad(problem!("error.kept", "the kept game cannot be opened: {detail}", detail = error))
 }

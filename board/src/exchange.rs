@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::Refusal;
+use crate::{Problem, Refusal, problem};
 
 /// What a page asks.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +37,8 @@ pub(super) type Answer = Result<Reply, Refusal>;
 impl Reply {
     /// This value as JSON.
     pub(super) fn json(value: &impl Serialize) -> Answer {
-        let body = serde_json::to_vec(value)
-            .map_err(|error| Refusal::new(500, format!("an answer that is no JSON: {error}")))?;
+        let body =
+            serde_json::to_vec(value).map_err(|error| Refusal::fault(format!("an answer that is no JSON: {error}")))?;
         Ok(Reply { status: 200, kind: "application/json", file_name: None, body })
     }
 }
@@ -81,16 +81,21 @@ impl Request<'_> {
     /// The query of a request that takes one.
     pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         serde_urlencoded::from_str(self.query)
-            .map_err(|error| Refusal::bad(format!("the query {:?}: {error}", self.query)))
+            .map_err(|error| Refusal::bad(request(format!("the query {:?}: {error}", self.query))))
     }
 
     /// The body of a request that takes one.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
-        serde_json::from_slice(self.body).map_err(|error| Refusal::bad(format!("the request: {error}")))
+        serde_json::from_slice(self.body).map_err(|error| Refusal::bad(request(error.to_string())))
     }
+}
+
+/// A request that is not understood.
+pub(super) fn request(detail: String) -> Problem {
+    problem!("error.request", "the board does not understand the request: {detail}", detail = detail)
 }
 
 /// The path is known, and the method is not one of its own.
 pub(super) fn wrong_method() -> Refusal {
-    Refusal::new(405, "this cannot be done by that method")
+    Refusal::new(405, problem!("error.method", "this cannot be done by that method"))
 }

@@ -93,7 +93,7 @@ impl KeptGame {
         if let Some(name) = self.players.iter().flatten().chain(place).find(|name| name.len() > LONGEST_NAME) {
             return Err(format!("a kept name of {} bytes; expected at most {LONGEST_NAME}", name.len()));
         }
-        pgn::read_tree(&self.pgn, &[]).map_err(|error| format!("the kept game: {error}")).and_then(texts::bounded_tree)
+        pgn::read_tree(&self.pgn, &[]).map_err(|error| error.to_string()).and_then(texts::bounded_tree)
     }
 
     /// The game as it was left.
@@ -101,14 +101,13 @@ impl KeptGame {
     /// # Errors
     /// When something in it contradicts the moves.
     pub(super) fn session(&self, tree: &GameTree) -> Result<Session, String> {
-        let mut game = Session::of_tree(tree).map_err(|error| format!("the kept game: {error}"))?;
+        let mut game = Session::of_tree(tree).map_err(|error| error.to_string())?;
         let view = |&(attackers, defenders, playouts): &(u16, u16, u32)| {
             let [attackers, defenders] = [attackers, defenders].map(|share| f32::from(share.min(1000)) / 1000.0);
             (Chances { attackers, draw: (1.0 - attackers - defenders).max(0.0), defenders }, playouts)
         };
         let views: Vec<_> = self.views.iter().map(|kept| kept.as_ref().map(view)).collect();
-        game.resume(self.number, self.source.is_some(), &views, self.place)
-            .map_err(|problem| format!("the kept game: {problem}"))?;
+        game.resume(self.number, self.source.is_some(), &views, self.place).map_err(|problem| problem)?;
         Ok(game)
     }
 

@@ -37,7 +37,7 @@ impl Listener {
         let inside = self.room.enter();
         if inside.state_count != self.state {
             self.state = inside.state_count;
-            return event("state", &StateView::of(&self.room.id, &inside, self.host.now()));
+            return event("state", &StateView::of(&self.room, &inside, self.host.now()));
         }
         if inside.report_count != self.report {
             self.report = inside.report_count;

@@ -7,9 +7,10 @@ use hnefi_engine::{Ending, Game, Move, Position, Preset, Side};
 use hnefi_puzzles::{OutOfBudget, Puzzle, Solver, Theme, shipped};
 use serde::{Deserialize, Serialize};
 
+use crate::exchange::request;
 use crate::scene::{FrameView, SceneView, frames, play};
 use crate::view::RulesView;
-use crate::{EndingView, Refusal};
+use crate::{EndingView, Refusal, problem};
 
 /// Positions that a question to the solver may cost: some hundred times what the shipped puzzles ask.
 const BUDGET: u64 = 500_000;
@@ -140,7 +141,7 @@ pub(crate) fn list() -> BookView {
 
 fn find(id: &str) -> Result<(usize, &'static Puzzle), Refusal> {
     let found = book().iter().enumerate().find(|(_, puzzle)| puzzle.id == id);
-    found.ok_or_else(|| Refusal::missing("there is no such puzzle"))
+    found.ok_or_else(|| Refusal::missing(problem!("error.puzzle", "there is no such puzzle")))
 }
 
 /// A puzzle.
@@ -155,11 +156,15 @@ pub(crate) fn set(id: &str) -> Result<PuzzleView, Refusal> {
 }
 
 fn position(puzzle: &Puzzle) -> Result<Position, Refusal> {
-    puzzle.position().map_err(|error| Refusal::new(500, error))
+    puzzle.position().map_err(Refusal::fault)
+}
+
+fn solved() -> Refusal {
+    Refusal::conflict(problem!("error.solved", "the puzzle is solved already"))
 }
 
 fn too_hard(error: OutOfBudget) -> Refusal {
-    Refusal::new(500, error)
+    Refusal::fault(error)
 }
 
 /// A puzzle as far as a person has solved it.
@@ -193,7 +198,7 @@ impl Trial {
     /// Plays a move of the person's, and says what it is.
     fn try_move(&mut self, text: &str) -> Result<Verdict, Refusal> {
         if self.is_solved() {
-            return Err(Refusal::conflict("the puzzle is solved already"));
+            return Err(solved());
         }
         let (before, left) = (self.game.position().clone(), self.left());
         let mv = play(&mut self.game, text)?;
@@ -218,8 +223,8 @@ impl Trial {
             Some(mv) => Some(mv),
             None => self.solver.defence(self.game.position(), self.left().saturating_sub(1)).map_err(too_hard)?,
         };
-        let missing = || Refusal::new(500, "a defence that has no move");
-        self.game.play(reply.ok_or_else(missing)?).map_err(|error| Refusal::new(500, error))?;
+        let missing = || Refusal::fault("a defence that has no move");
+        self.game.play(reply.ok_or_else(missing)?).map_err(Refusal::fault)?;
         Ok(())
     }
 
@@ -227,13 +232,15 @@ impl Trial {
     fn repeat(&mut self, moves: &[String]) -> Result<(), Refusal> {
         if moves.len() > self.puzzle.plies.div_ceil(2) as usize {
             let most = self.puzzle.plies.div_ceil(2);
-            return Err(Refusal::bad(format!("{} moves; the puzzle asks for at most {most}", moves.len())));
+            return Err(Refusal::bad(request(format!("{} moves; the puzzle asks for at most {most}", moves.len()))));
         }
         for text in moves {
             match self.try_move(text)? {
                 Verdict::Solved => {}
                 Verdict::Right => self.answer()?,
-                Verdict::Slow | Verdict::Wrong => return Err(Refusal::bad(format!("{text} is not the right move"))),
+                Verdict::Slow | Verdict::Wrong => {
+                    return Err(Refusal::bad(request(format!("{text} is not the right move"))));
+                }
             }
         }
         Ok(())
@@ -257,7 +264,7 @@ impl Trial {
 /// When there is no such puzzle, or a move is illegal or comes after a wrong one.
 pub(crate) fn attempt(id: &str, asked: &MovesRequest) -> Result<AttemptView, Refusal> {
     let Some((last, earlier)) = asked.moves.split_last() else {
-        return Err(Refusal::bad("no moves; expected at least one"));
+        return Err(Refusal::bad(request("no moves; expected at least one".to_owned())));
     };
     let mut trial = Trial::begin(id)?;
     trial.repeat(earlier)?;
@@ -299,18 +306,18 @@ pub(crate) fn solution(id: &str, asked: &MovesRequest) -> Result<SolutionView, R
     trial.repeat(&asked.moves)?;
     let first = trial.game.len();
     if trial.is_solved() {
-        return Err(Refusal::conflict("the puzzle is solved already"));
+        return Err(solved());
     }
     let rest: Vec<Move> = match trial.on_line() {
         true => trial.puzzle.line[first..].to_vec(),
         false => {
             let (position, left) = (trial.game.position().clone(), trial.left());
             let line = trial.solver.line(&position, left).map_err(too_hard)?;
-            line.ok_or_else(|| Refusal::new(500, "a win that cannot be found again"))?
+            line.ok_or_else(|| Refusal::fault("a win that cannot be found again"))?
         }
     };
     for mv in rest {
-        trial.game.play(mv).map_err(|error| Refusal::new(500, error))?;
+        trial.game.play(mv).map_err(Refusal::fault)?;
     }
     Ok(SolutionView { frames: frames(&trial.game, first), scene: SceneView::of(trial.game.position()) })
 }
@@ -367,7 +374,7 @@ mod tests {
             assert_eq!(tried.threat.is_some(), puzzle.theme.is_only_move(), "{} {wrong}", puzzle.id);
             if puzzle.plies >= 3 && !puzzle.theme.is_only_move() {
                 let refused = attempt(&puzzle.id, &moves(&[&wrong, &answer])).expect_err("after a wrong move");
-                assert!(refused.message.contains("not the right move"), "{}", refused.message);
+                assert!(refused.problem.message().contains("not the right move"), "{refused:?}");
             }
         }
     }
@@ -396,7 +403,12 @@ mod tests {
         let puzzle = &book()[0];
         let message = |moves: &[&str]| {
             let asked = MovesRequest { moves: moves.iter().map(|text| (*text).to_owned()).collect() };
-            attempt(&puzzle.id, &asked).map(|answer| answer.verdict).expect_err("a refusal").message
+            attempt(&puzzle.id, &asked)
+                .map(|answer| answer.verdict)
+                .expect_err("a refusal")
+                .problem
+                .message()
+                .to_owned()
         };
         assert!(message(&[]).contains("no moves"));
         assert!(message(&["z9z9"]).contains("z9"));

@@ -1,6 +1,6 @@
 //! A request that is refused.
 
-use serde_json::json;
+use crate::{Problem, problem};
 
 /// Why a request is refused: a status as in HTTP, and the reason in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,37 +8,43 @@ pub struct Refusal {
     /// The status, such as 404.
     pub status: u16,
     /// The reason.
-    pub message: String,
+    pub problem: Problem,
 }
 
 impl Refusal {
     /// A refusal with this status.
-    pub fn new(status: u16, message: impl ToString) -> Refusal {
-        Refusal { status, message: message.to_string() }
+    pub fn new(status: u16, problem: Problem) -> Refusal {
+        Refusal { status, problem }
     }
 
     /// The request makes no sense.
-    pub fn bad(message: impl ToString) -> Refusal {
-        Refusal::new(400, message)
+    pub fn bad(problem: Problem) -> Refusal {
+        Refusal::new(400, problem)
     }
 
     /// There is no such thing.
-    pub fn missing(message: impl ToString) -> Refusal {
-        Refusal::new(404, message)
+    pub fn missing(problem: Problem) -> Refusal {
+        Refusal::new(404, problem)
     }
 
     /// The request came at the wrong time, such as a move out of turn.
-    pub fn conflict(message: impl ToString) -> Refusal {
-        Refusal::new(409, message)
+    pub fn conflict(problem: Problem) -> Refusal {
+        Refusal::new(409, problem)
     }
 
     /// The host has as much to do as it allows itself.
-    pub fn busy(message: impl ToString) -> Refusal {
-        Refusal::new(503, message)
+    pub fn busy(problem: Problem) -> Refusal {
+        Refusal::new(503, problem)
     }
 
-    /// The body of its reply: `{"error": "..."}`.
+    /// The program is at fault.
+    pub fn fault(detail: impl ToString) -> Refusal {
+        Refusal::new(500, problem!("error.fault", "a fault of the program: {detail}", detail = detail.to_string()))
+    }
+
+    /// The body of its reply: `{"error": "...", "key": "...", "values": {...}}`.
     pub fn body(&self) -> Vec<u8> {
-        json!({ "error": self.message }).to_string().into_bytes()
+        // A text, a key and values of a problem are always JSON.
+        serde_json::to_vec(&self.problem).unwrap_or_default()
     }
 }

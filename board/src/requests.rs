@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clock::ClockRequest;
 use super::kept::KeptGame;
 use super::players::PlayerId;
+use super::rooms::RoomId;
 use super::strength::Strength;
 
 /// A seat of a new game.
@@ -69,7 +70,12 @@ pub enum OpenGame {
     /// A permanent address, such as `brandubh/moves=d6c6_d5e5`.
     Address(String),
     /// A game of an earlier visit, which the board knows no more.
-    Kept(Box<KeptGame>),
+    Kept {
+        /// The id that it had.
+        id: RoomId,
+        /// What the page kept of it.
+        game: Box<KeptGame>,
+    },
 }
 
 /// A move, and the state it was made in: a move for another position is refused.

@@ -85,6 +85,8 @@ struct PlyView {
     best: MoveView,
     /// How that goes on, from that move on.
     line: Vec<String>,
+    /// The position, of a bad move: what it takes to try it anew another day.
+    fen: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -238,8 +240,11 @@ impl Review {
         let loss = self.loss(ply)?;
         let looked = self.looked[ply].as_ref()?;
         let (best, rules) = (looked.best?, self.game.rules());
+        let verdict = Verdict::of(loss, best == self.game.plies()[ply].mv);
+        let is_bad = matches!(verdict, Verdict::Mistake | Verdict::Blunder);
         Some(PlyView {
-            verdict: Verdict::of(loss, best == self.game.plies()[ply].mv),
+            verdict,
+            fen: is_bad.then(|| self.game_at(Look::Position(ply)).position().fen()),
             loss: rounded(loss),
             best: MoveView::of(best, rules),
             line: looked.line.iter().map(|&mv| words::mv(mv, rules)).collect(),

@@ -16,8 +16,9 @@ use super::clock::Clock;
 use super::players::{Fit, PlayerId};
 use super::report::Report;
 use super::review::{Look, Review};
+use super::scene::no_move;
 use super::strength::Strength;
-use crate::{Chances, EndingView, Origin, Seat, Session};
+use crate::{Chances, EndingView, Origin, Problem, Seat, Session, problem};
 
 /// Plies a game may have here. Longer than any sensible one, and a bound on the memory of a hostile one.
 pub(super) const LONGEST: usize = 1_000;
@@ -97,7 +98,7 @@ pub(super) struct Inside {
     pub(super) hint: Option<Hint>,
     pub(super) hint_wanted: bool,
     pub(super) report: Option<Report>,
-    pub(super) problem: Option<String>,
+    pub(super) problem: Option<Problem>,
     pub(super) ticket: Option<Ticket>,
     /// What was finished or failed for a stamp and need not be begun again.
     done: Vec<(u64, Job)>,
@@ -114,12 +115,21 @@ pub(super) struct Room {
     pub(super) id: String,
     /// How many rooms were opened before it.
     pub(super) number: u64,
+    /// Tells it from a room of the same id that was here before; a page then takes nothing for older than it is.
+    pub(super) opened: u32,
     inside: Mutex<Inside>,
     listeners: AtomicUsize,
 }
 
 impl Room {
-    pub(super) fn new(id: String, number: u64, game: Session, seats: [Seat<RoomPlayer>; 2], now: Duration) -> Room {
+    pub(super) fn new(
+        id: String,
+        number: u64,
+        opened: u32,
+        game: Session,
+        seats: [Seat<RoomPlayer>; 2],
+        now: Duration,
+    ) -> Room {
         let inside = Inside {
             game,
             seats,
@@ -142,7 +152,7 @@ impl Room {
             report_count: 0,
             used: now,
         };
-        Room { id, number, inside: Mutex::new(inside), listeners: AtomicUsize::new(0) }
+        Room { id, number, opened, inside: Mutex::new(inside), listeners: AtomicUsize::new(0) }
     }
 
     /// The inside. A panic of another thread leaves a game that is still whole: every change is one call to the
@@ -250,7 +260,7 @@ impl Inside {
     }
 
     /// Takes the work off the list and remembers not to begin it again for this position.
-    pub(super) fn finish(&mut self, problem: Option<String>) {
+    pub(super) fn finish(&mut self, problem: Option<Problem>) {
         if let Some(ticket) = self.ticket.take() {
             self.done.retain(|(stamp, _)| *stamp == ticket.stamp);
             self.done.push((ticket.stamp, ticket.job));
@@ -272,18 +282,22 @@ impl Inside {
     ///
     /// # Errors
     /// When it is illegal or the game is longer or has more variations than boards keep; the message says so.
-    pub(super) fn play(&mut self, mv: Move, now: Duration) -> Result<(), String> {
+    pub(super) fn play(&mut self, mv: Move, now: Duration) -> Result<(), Problem> {
         if self.game.game().len() >= LONGEST {
-            return Err(format!("games of more than {LONGEST} plies are not kept here"));
+            return Err(problem!("error.longest", "games of more than {most} plies are not kept here", most = LONGEST));
         }
         if self.game.tree_len() >= MOST_MOVES && !self.game.knows(mv) {
-            return Err(format!("games of more than {MOST_MOVES} moves with their variations are not kept here"));
+            return Err(problem!(
+                "error.mostMoves",
+                "games of more than {most} moves with their variations are not kept here",
+                most = MOST_MOVES
+            ));
         }
         if self.clock.as_ref().is_some_and(|clock| clock.over(now).is_some()) {
-            return Err("the time is over".to_owned());
+            return Err(problem!("error.timeOver", "the time is over"));
         }
         let goes_on = !self.game.is_decided();
-        let ply = self.game.play(mv).map_err(|illegal| illegal.to_string())?;
+        let ply = self.game.play(mv).map_err(|illegal| no_move(illegal).problem)?;
         if let Some(clock) = self.clock.as_mut().filter(|_| goes_on) {
             clock.moved(ply.side, now);
         }

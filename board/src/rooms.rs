@@ -1,13 +1,14 @@
 //! All rooms, up to a number; a room that nobody has entered for long is given up.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use serde::Deserialize;
+
 use super::room::{Room, RoomPlayer};
-use crate::{Refusal, Seat, Session};
+use crate::{Host, Refusal, Seat, Session, problem};
 
 /// After this long without a request or a listener a room is given up.
 const IDLE: Duration = Duration::from_secs(2 * 60 * 60);
@@ -24,8 +25,6 @@ pub(super) struct Rooms {
     most_listeners: usize,
     rooms: Mutex<HashMap<String, Arc<Room>>>,
     listeners: Arc<AtomicUsize>,
-    /// The state of the ids, keyed by the system's randomness, so that nobody guesses another's.
-    ids: RandomState,
     made: AtomicU64,
 }
 
@@ -52,21 +51,22 @@ impl Rooms {
             most_listeners,
             rooms: Mutex::new(HashMap::new()),
             listeners: Arc::new(AtomicUsize::new(0)),
-            ids: RandomState::new(),
             made: AtomicU64::new(0),
         }
     }
 
-    /// Opens a room.
+    /// Opens a room under an id that nobody guesses or, where a page comes back to a game, under the id of before.
     ///
     /// # Errors
     /// When all are in use.
     pub(super) fn open(
         &self,
+        id: Option<RoomId>,
         game: Session,
         seats: [Seat<RoomPlayer>; 2],
-        now: Duration,
+        host: &dyn Host,
     ) -> Result<Arc<Room>, Refusal> {
+        let now = host.now();
         let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         clear(&mut rooms, IDLE, now);
         if rooms.len() >= self.most {
@@ -74,12 +74,16 @@ impl Rooms {
         }
         if rooms.len() >= self.most {
             let most = self.most;
-            return Err(Refusal::busy(format!("{most} games are open here and no more are kept; close one or wait")));
+            return Err(Refusal::busy(problem!(
+                "error.full",
+                "{most} games are open here and no more are kept; close one or wait",
+                most = most
+            )));
         }
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let room = Arc::new(Room::new(self.id(number), number, game, seats, now));
-        rooms.insert(room.id.clone(), room.clone());
-        Ok(room)
+        let RoomId(id) = id.unwrap_or_else(|| RoomId::random(host));
+        let room = || Arc::new(Room::new(id.clone(), number, host.random() as u32, game, seats, now));
+        Ok(rooms.entry(id.clone()).or_insert_with(room).clone())
     }
 
     /// The room of that id.
@@ -88,7 +92,9 @@ impl Rooms {
     /// When there is none (any more).
     pub(super) fn get(&self, id: &str) -> Result<Arc<Room>, Refusal> {
         let rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        rooms.get(id).cloned().ok_or_else(|| Refusal::missing("this game is not open here any more; begin a new one"))
+        rooms.get(id).cloned().ok_or_else(|| {
+            Refusal::missing(problem!("error.gone", "this game is not open here any more; begin a new one"))
+        })
     }
 
     /// Gives a room up.
@@ -109,27 +115,48 @@ impl Rooms {
             count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
         };
         if !take(&self.listeners, self.most_listeners) {
-            return Err(Refusal::busy("too many pages are open; close some"));
+            return Err(Refusal::busy(problem!("error.pages", "too many pages are open; close some")));
         }
         // From here on the place is given back however this ends.
         let mut listening = Listening { room: None, all: self.listeners.clone() };
         if let Some(room) = room {
             if !take(room.listeners(), LISTENERS_PER_ROOM) {
-                return Err(Refusal::busy("this game is open in too many windows; close some"));
+                return Err(Refusal::busy(problem!(
+                    "error.windows",
+                    "this game is open in too many windows; close some"
+                )));
             }
             listening.room = Some(room.clone());
         }
         Ok(listening)
     }
+}
 
-    fn id(&self, number: u64) -> String {
-        let half = |part: u8| {
-            let mut hasher = self.ids.build_hasher();
-            hasher.write_u64(number);
-            hasher.write_u8(part);
-            hasher.finish()
-        };
-        format!("{:016x}{:016x}", half(0), half(1))
+/// The id of a room: 32 letters of 0-9a-f.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct RoomId(String);
+
+impl RoomId {
+    fn random(host: &dyn Host) -> RoomId {
+        RoomId(format!("{:016x}{:016x}", host.random(), host.random()))
+    }
+
+    /// As it stands in addresses.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for RoomId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<RoomId, String> {
+        let is_digit = |letter: u8| letter.is_ascii_digit() || (b'a'..=b'f').contains(&letter);
+        match text.len() == 32 && text.bytes().all(is_digit) {
+            true => Ok(RoomId(text)),
+            false => Err(format!("id {text:?}: expected 32 letters of 0-9a-f")),
+        }
     }
 }
 
@@ -144,10 +171,47 @@ mod tests {
 
     use super::*;
 
-    fn open(rooms: &Rooms) -> Result<Arc<Room>, Refusal> {
+    /// A host whose random numbers are counted from one on.
+    struct Counting(AtomicU64);
+
+    impl Host for Counting {
+        fn now(&self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn random(&self) -> u64 {
+            self.0.fetch_add(1, Ordering::Relaxed)
+        }
+
+        fn work_waits(&self) {}
+
+        fn ring(&self) {}
+    }
+
+    fn open_from(rooms: &Rooms, id: Option<RoomId>, random: u64) -> Result<Arc<Room>, Refusal> {
         let seats = [Seat::Person, Seat::Person];
         let game = Session::new(Preset::Brandubh.rules(), None, seats).expect("the start");
-        rooms.open(game, [Seat::Person, Seat::Person], Duration::ZERO)
+        rooms.open(id, game, [Seat::Person, Seat::Person], &Counting(AtomicU64::new(random)))
+    }
+
+    fn open(rooms: &Rooms) -> Result<Arc<Room>, Refusal> {
+        open_from(rooms, None, 2 * rooms.made.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn ids_are_the_hosts_randomness_and_an_id_of_before_is_taken_again() {
+        let ids = |random: u64| open_from(&Rooms::new(2, 9), None, random).expect("a room").id.clone();
+        assert_eq!(ids(7), "00000000000000070000000000000008");
+        assert_ne!(ids(7), ids(99), "two loads of a page without a server, whose first game has another id each");
+        let rooms = Rooms::new(2, 9);
+        let before = RoomId::try_from("0123456789abcdef0123456789abcdef".to_owned()).expect("an id");
+        let room = open_from(&rooms, Some(before.clone()), 1).expect("a room");
+        assert_eq!(room.id, before.as_str());
+        let again = open_from(&rooms, Some(before), 5).expect("the same");
+        assert!(Arc::ptr_eq(&room, &again), "nobody puts another game in the place of one that is open");
+        for bad in ["", "0123", "0123456789ABCDEF0123456789abcdef", "../../../../etc/passwd/0123456789"] {
+            assert!(RoomId::try_from(bad.to_owned()).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use hnefi_engine::{Ending, Game, Move, MoveList, Position, Side};
 use serde::Serialize;
 
 use crate::view::{PlyView, board};
-use crate::{EndingView, Refusal};
+use crate::{EndingView, Refusal, problem};
 
 /// A position, and what may be done in it.
 #[derive(Clone, Debug, Serialize)]
@@ -58,7 +58,12 @@ pub(crate) fn frames(game: &Game, first: usize) -> Vec<FrameView> {
 /// # Errors
 /// When it is no move or not legal.
 pub(crate) fn play(game: &mut Game, text: &str) -> Result<Move, Refusal> {
-    let mv = Move::parse(text, game.rules().size()).map_err(Refusal::bad)?;
-    game.play(mv).map_err(Refusal::bad)?;
+    let mv = Move::parse(text, game.rules().size()).map_err(no_move)?;
+    game.play(mv).map_err(no_move)?;
     Ok(mv)
+}
+
+/// A move that cannot be played.
+pub(crate) fn no_move(error: impl ToString) -> Refusal {
+    Refusal::bad(problem!("error.move", "this move cannot be played: {detail}", detail = error.to_string()))
 }

@@ -22,7 +22,7 @@ use super::report::{Progress, Report};
 use super::review::{self, Look};
 use super::room::{Hint, Inside, Job, Room};
 use super::task::{Place, Run, Step, most_nodes};
-use super::{Answer, Board, Next, PlayerId, Question, Strength, Task};
+use super::{Answer, Board, Next, PlayerId, Problem, Question, Strength, Task, problem};
 
 /// When to look again at work that waits for memory, for a network or for an answer from elsewhere.
 const REST: Duration = Duration::from_millis(15);
@@ -63,7 +63,10 @@ impl Board {
             Err(_) => {
                 // Whatever broke may have left the scratch memory in disorder.
                 *kept = Kept::default();
-                self.fail(&task, "the search broke off by a fault of the program".to_owned());
+                self.fail(
+                    &task,
+                    problem!("error.search", "the player cannot go on: {detail}", detail = "a fault of the program"),
+                );
             }
         }
     }
@@ -100,7 +103,7 @@ impl Board {
         self.host.work_waits();
     }
 
-    fn fail(&self, task: &Task, problem: String) {
+    fn fail(&self, task: &Task, problem: Problem) {
         let Some(room) = task.room.upgrade() else { return };
         let mut inside = room.enter();
         if inside.wants(task.ticket.number) {
@@ -138,8 +141,8 @@ impl Board {
         };
         match advanced {
             Ok(step) => step,
-            Err(problem) => {
-                self.fail(task, problem);
+            Err(error) => {
+                self.fail(task, problem!("error.search", "the player cannot go on: {detail}", detail = error));
                 Step::Over
             }
         }

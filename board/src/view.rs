@@ -11,10 +11,10 @@ use super::clock::ClockView;
 use super::players::{Fit, PlayerId};
 use super::report::ChancesView;
 use super::review::{Review, ReviewView};
-use super::room::{Inside, Job, RoomPlayer, Source};
+use super::room::{Inside, Job, Room, RoomPlayer, Source};
 use super::strength::Strength;
 use super::tree::{Place, START};
-use crate::{EndingView, Seat, Session, words};
+use crate::{EndingView, Problem, Seat, Session, words};
 
 /// Rules as a page shows them.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +37,8 @@ pub(crate) struct RulesView {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct StateView {
     id: String,
+    /// Which room of this id it is: `count` begins anew with it.
+    opened: u32,
     count: u64,
     stamp: u64,
     number: u64,
@@ -71,7 +73,7 @@ pub(super) struct StateView {
     tree: TreeView,
     /// Whether the position on the board is off the main line, to which one can go back.
     departed: bool,
-    problem: Option<String>,
+    problem: Option<Problem>,
 }
 
 /// All moves with their variations, in few letters.
@@ -201,7 +203,7 @@ impl TreeView {
 }
 
 impl StateView {
-    pub(super) fn of(id: &str, inside: &Inside, now: Duration) -> StateView {
+    pub(super) fn of(room: &Room, inside: &Inside, now: Duration) -> StateView {
         let game = &inside.game;
         let (rules, position) = (game.rules(), game.position());
         let size = rules.size();
@@ -215,7 +217,8 @@ impl StateView {
         let ending = game.ending();
         let plies: Vec<&Ply> = game.all_plies().collect();
         StateView {
-            id: id.to_owned(),
+            id: room.id.clone(),
+            opened: room.opened,
             count: inside.state_count,
             stamp: game.stamp(),
             number: game.number(),

@@ -226,6 +226,11 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
         browser.until("document.querySelector('[data-plot=elo] h2').textContent === 'Elo per side (random is 0)'");
         assert!(browser.text("#tiles").contains("Elo overall"), "{}", browser.text("#tiles"));
     }
+    // Ends are named in the page's language, not by the names of the metrics.
+    if real.is_none() {
+        browser
+            .until("document.querySelector('[data-plot=ends]').textContent.includes('attackers won: king captured')");
+    }
     // Ratings have their error bands, and ticks that differ by less than their rounding are told apart.
     if real.is_none() {
         browser.until("document.querySelectorAll('[data-plot=elo] .band').length === 3");

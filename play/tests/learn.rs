@@ -365,3 +365,140 @@ fn a_lesson_by_keys_alone() {
     says(&browser, "right");
     browser.check_console();
 }
+
+/// What a page keeps under a key.
+fn kept(browser: &Browser, key: &str) -> Value {
+    browser.run(&format!("return JSON.parse(localStorage.getItem('hnefi.{key}'));"))
+}
+
+#[test]
+fn the_puzzle_of_the_day_comes_from_the_date_alone() {
+    let Some(browser) = browser() else { return };
+    let address = serve(WebConfig::default());
+    let page = format!("http://{address}/puzzles.html#daily");
+    browser.size(1280, 800, 1.0);
+    browser.open(&page);
+    let shown = browser.until("document.querySelector('#board').dataset.puzzle");
+    // Five years of days from Monday, 5 January 2026, on.
+    let days = browser.run_later(
+        "const done = arguments[arguments.length - 1]; Promise.all([import('/assets/daily.js'), import('/assets/day.js'), \
+         fetch('/api/puzzles').then((answer) => answer.json())]).then(([{ ofTheDay }, { dayOf, today }, { puzzles }]) => { \
+         const monday = dayOf(new Date(2026, 0, 5)); const all = Array.from({ length: 1820 }, (_, day) => \
+         ofTheDay(puzzles, monday + day)); done({ monday, today: ofTheDay(puzzles, today()).id, \
+         last: dayOf(new Date(2026, 0, 5, 23, 59)), ids: all.map(({ id }) => id), \
+         levels: all.map(({ level }) => level) }); }, (error) => done(String(error)));",
+    );
+    assert_eq!((&days["monday"], &days["last"], &days["today"]), (&json!(20_458), &json!(20_458), &shown));
+    let numbers = |key: &str| days[key].as_array().expect("a list").clone();
+    for week in numbers("levels").chunks(7) {
+        assert_eq!(week, [1, 2, 2, 3, 3, 4, 5].map(|level| json!(level)), "harder towards Sunday");
+    }
+    // Sundays' puzzles: none comes again before all of its level have come.
+    let sundays: Vec<Value> = numbers("ids").into_iter().skip(6).step_by(7).collect();
+    let fifth = shipped().len() / 5;
+    assert!(
+        sundays.len() > fifth && sundays[..fifth].iter().map(Value::to_string).collect::<BTreeSet<_>>().len() == fifth
+    );
+
+    // Solved at the second try, four days after another.
+    browser.run(
+        "Object.defineProperty(navigator, 'share', { value: async ({ text }) => { window.shared = text; } }); \
+                 Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { \
+                 window.copied = text; } } });",
+    );
+    let set = puzzle(&browser);
+    let answer = set.answers[0].text(set.rules.rules().size());
+    let wrong = format!(
+        "return [...document.querySelectorAll('.movable')].find((one) => one.dataset.square !== '{}').dataset.square;",
+        squares(&answer).0
+    );
+    let from = browser.run(&wrong);
+    browser.click(&format!("[data-square={}]", from.as_str().expect("a square")));
+    browser.click(".squares [aria-label$=target]");
+    browser.until(
+        "['wrong', ''].includes(document.querySelector('#status').dataset.kind) && document.querySelector('.movable')",
+    );
+    let is_wrong = browser.run("return document.querySelector('#status').dataset.kind;") == "wrong";
+    solve(&browser);
+    browser.until("document.querySelector('#daily-copy')");
+    browser.keep_picture("daily.png");
+    let score = kept(&browser, "daily");
+    assert_eq!((&score["streak"], &score["tries"]), (&json!(1), &json!(if is_wrong { 2 } else { 1 })), "{score}");
+    browser.click("#daily-copy");
+    let line = browser.until("window.copied").as_str().expect("a line").to_owned();
+    assert!(line.starts_with("Hnefi, puzzle of ") && line.contains(", streak 1 http"), "{line}");
+    assert!(line.ends_with(&page), "{line}");
+    browser.click("#daily-share");
+    assert_eq!(browser.until("window.shared"), line);
+    // Another day: yesterday's streak goes on, an older one is over.
+    let today = score["last"].as_u64().expect("a day");
+    for (last, streak) in [(today - 1, 5), (today - 2, 1)] {
+        let before = json!({ "last": last, "tries": 1, "streak": 4, "best": 4 });
+        browser.run(&format!("localStorage.setItem('hnefi.daily', JSON.stringify({before}));"));
+        browser.open("about:blank");
+        browser.open(&page);
+        solve(&browser);
+        let score = kept(&browser, "daily");
+        assert_eq!((&score["streak"], &score["last"]), (&json!(streak), &json!(today)));
+    }
+    browser.size(390, 844, 2.0);
+    browser.run("document.querySelector('#daily').scrollIntoView();");
+    browser.keep_picture("phone-daily.png");
+    assert_eq!(browser.run(&format!("return {TOO_WIDE};")), false);
+    browser.check_console();
+}
+
+#[test]
+fn a_rating_follows_the_first_tries_and_chooses_the_next_puzzle() {
+    let Some(browser) = browser() else { return };
+    let address = serve(WebConfig::default());
+    let book = get(address, "/api/puzzles").ok()["puzzles"].clone();
+    let book = book.as_array().expect("puzzles");
+    let page = format!("http://{address}/puzzles.html");
+    browser.size(1280, 800, 1.0);
+    let rating = |id: &str| {
+        let place = book.iter().position(|one| one["id"] == id).expect("a puzzle");
+        600.0 + 1200.0 * place as f64 / (book.len() - 1) as f64
+    };
+    let value = || kept(&browser, "rating")["value"].as_f64().expect("a number");
+    // A newcomer begins with what is easy.
+    for _ in 0..8 {
+        browser.open("about:blank");
+        browser.open(&page);
+        let id = browser.until("document.querySelector('#board').dataset.puzzle");
+        assert!((rating(id.as_str().expect("an id")) - 700.0).abs() < 10.0, "{id}");
+        assert!(browser.text("#puzzle-about").contains("level 1 of 5"), "{}", browser.text("#puzzle-about"));
+    }
+    let after = |before: f64, id: &str, solved: f64| {
+        before + 64.0 * (solved - 1.0 / (1.0 + 10_f64.powf((rating(id) - before) / 400.0)))
+    };
+    let id = puzzle(&browser).id;
+    solve(&browser);
+    let mut expected = after(700.0, &id, 1.0);
+    assert!((value() - expected).abs() < 1e-6, "{}", value());
+    // Once more the same says nothing new.
+    browser.click("#again");
+    solve(&browser);
+    assert!((value() - expected).abs() < 1e-6, "{}", value());
+    for (button, over) in
+        [("#hint", "document.querySelector('.marks .hint')"), ("#solution", "document.querySelector('#next.main')")]
+    {
+        browser.click("#next");
+        browser.until("!document.querySelector('#next').classList.contains('main')");
+        let id = puzzle(&browser).id;
+        assert!((rating(&id) - expected).abs() < 25.0, "near the rating: {} and {expected}", rating(&id));
+        browser.click(button);
+        browser.until(over);
+        expected = after(expected, &id, 0.0);
+        assert!((value() - expected).abs() < 1e-6, "{button}: {}", value());
+    }
+    assert_eq!(browser.text("#rating-value"), expected.round().to_string());
+    assert_eq!(browser.run("return document.querySelectorAll('#rating .history polyline').length;"), 1);
+    browser.click("#rating summary");
+    assert!(browser.text("#rating").contains("the easiest puzzle has 600"), "{}", browser.text("#rating"));
+    browser.keep_picture("rating.png");
+    browser.size(390, 844, 2.0);
+    browser.keep_picture("phone-rating.png");
+    assert_eq!(browser.run(&format!("return {TOO_WIDE};")), false);
+    browser.check_console();
+}

@@ -228,14 +228,38 @@ fn a_game_survives_a_reload_and_a_link_holds_one() {
     let seen = "return [document.querySelector('#fen').textContent, document.querySelector('#moves').textContent, \
                 document.querySelector('#who-top').textContent];";
     let before = browser.run(seen);
-    let kept = "Object.keys(localStorage).some((key) => key === `hnefi.game.${location.hash.slice(1)}` && \
-                localStorage.getItem(key).includes('\"place\":[5,5]'))";
+    let kept = "localStorage.getItem(`hnefi.game.${location.hash.slice(1, 33)}`)?.includes('\"place\":[5,5]')";
     browser.until(kept);
     browser.run("location.reload();");
     browser.until(&format!("{PLIES} === 7 && ({MY_TURN})"));
     assert_eq!(browser.run(seen), before, "the game, its variation and its opponent");
     some_move(&browser, 2);
     browser.until(MY_TURN);
+
+    // Who leaves the board, and who begins another game, loses none: every load gives the games other ids.
+    browser.until(&format!("{PLIES} === 9"));
+    browser.until("localStorage.getItem(`hnefi.game.${location.hash.slice(1, 33)}`)?.includes('\"plies\":7')");
+    let left = browser.run(seen);
+    let ids = "return Object.keys(localStorage).filter((key) => key.startsWith('hnefi.game.')).sort();";
+    let first = browser.run(ids);
+    browser.click("#to-learn");
+    browser.until("Boolean(document.querySelector('#lesson-title')?.textContent)");
+    browser.click("#to-board");
+    browser.until(MY_TURN);
+    assert_eq!((browser.run(seen), browser.run(ids)), (left.clone(), first.clone()), "the game that was left");
+    browser.open_dialog("#new", "#new-dialog");
+    browser.click("#start");
+    browser.until(&format!("{PLIES} === 1 && ({MY_TURN})"));
+    some_move(&browser, 1);
+    browser.until(&format!("{PLIES} === 3 && ({MY_TURN})"));
+    browser.until("Object.keys(localStorage).filter((key) => key.startsWith('hnefi.game.')).length === 2");
+    let old = first[0].as_str().expect("a key").trim_start_matches("hnefi.game.").to_owned();
+    browser.open_dialog("#my-games", "#games-dialog");
+    browser.keep_picture("site-games.png");
+    browser.click(&format!("[data-game='{old}'] .open"));
+    browser.until(&format!("location.hash.includes('{old}') && ({MY_TURN})"));
+    assert_eq!(browser.run(seen), left);
+    assert_eq!(browser.run("return document.querySelector('#invite').hidden;"), true, "nobody else comes to this page");
 
     browser.open("about:blank");
     browser.open(&format!("{}#/tablut/moves=e2f2_e3f3", files.url()));

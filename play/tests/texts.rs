@@ -81,7 +81,62 @@ fn every_key_that_the_page_asks_for_has_a_text_and_no_text_is_left_over() {
             unused.retain(|key| !fits(key));
         }
     }
+    for (key, _) in problems() {
+        unused.remove(key.as_str());
+    }
     assert!(unused.is_empty(), "texts that no page shows: {unused:?}");
+}
+
+/// Keys and English words of all that a board, a server and a page without one may find wrong: `problem!("key", "words"`.
+fn problems() -> BTreeMap<String, String> {
+    let root = page().join("../../../..");
+    let mut sources = Vec::new();
+    for folder in ["board/src", "board/src/lessons", "board/src/session", "play/src/web", "wasm/src"] {
+        sources.extend(files(&root.join(folder), ".rs"));
+    }
+    let mut found = BTreeMap::new();
+    // What the type itself is tested with is no text of the page.
+    for (name, source) in sources.iter().filter(|(name, _)| name != "problem.rs") {
+        for call in source.split("problem!(").skip(1) {
+            let mut words = call.split('"').skip(1).step_by(2);
+            let (key, english) = (words.next().expect("a key"), words.next().expect("words"));
+            assert!(key.starts_with("error."), "{name}: {key}");
+            let before = found.insert(key.to_owned(), english.to_owned());
+            assert!(before.is_none_or(|before| before == english), "{name}: {key} has two texts");
+        }
+    }
+    assert!(found.len() > 30, "{found:?}");
+    found
+}
+
+#[test]
+fn whatever_is_refused_is_said_in_every_language_with_its_values() {
+    let all = languages();
+    for (key, words) in problems() {
+        for (language, texts) in &all {
+            let text = texts.get(&key).and_then(Value::as_str).unwrap_or_else(|| panic!("{language}: no text {key:?}"));
+            assert_eq!(places(text), places(&words), "{language}: {key}");
+        }
+        let english = all["en"][&key].as_str().expect("a text").trim_end_matches('.');
+        assert_eq!(
+            english.to_lowercase(),
+            words.to_lowercase(),
+            "{key}: the page and everybody else are told the same"
+        );
+    }
+}
+
+#[test]
+fn one_file_alone_reads_and_writes_what_the_browser_keeps() {
+    for (name, source) in files(&page(), ".js") {
+        let own = name == "store.js";
+        for storage in ["localStorage", "sessionStorage"] {
+            assert!(
+                own || !source.contains(storage),
+                "{name}: {storage}; expected store.js, which looks at what it reads"
+            );
+        }
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use hnefi_play::web::{WebConfig, WebServer};
 use serde_json::{Value, json};
 
 use driver::Browser;
-use http::{get, post, serve, wait};
+use http::{get, post, request, serve, wait};
 
 /// The path of something that is done with a game.
 fn of(state: &Value, what: &str) -> String {
@@ -115,8 +115,12 @@ fn addresses_lead_to_games() {
 #[test]
 fn a_game_is_opened_again_as_it_was_left_on_another_server() {
     let (first, second) = (serve(WebConfig::default()), serve(WebConfig { seed: 2, ..WebConfig::default() }));
-    let again = |state: &Value, kept: &Value| {
-        let found = post(second, "/api/games/open", &json!({ "kept": kept })).ok();
+    let mut count = 0;
+    let mut again = |state: &Value, kept: &Value| {
+        count += 1;
+        let id = format!("{count:032x}");
+        let found = post(second, "/api/games/open", &json!({ "kept": { "id": id, "game": kept["game"] } })).ok();
+        assert_eq!(found["id"], id, "its links lead to it again");
         for part in ["rules", "board", "ply", "plies", "seats", "source", "departed", "history", "number", "ending"] {
             assert_eq!(found[part], state[part], "{part}");
         }
@@ -157,22 +161,27 @@ fn a_game_is_opened_again_as_it_was_left_on_another_server() {
     let left = found["clock"]["left"][1].as_u64().expect("milliseconds");
     assert!((50_000..60_000).contains(&left), "{left}");
     // A player that is here no more leaves its side to a person.
-    let mut kept = get(first, &of(&state, "kept")).ok();
+    let mut kept = get(first, &of(&state, "kept")).ok()["game"].take();
     kept["defenders"]["player"] = json!("model:run/7");
-    let found = post(second, "/api/games/open", &json!({ "kept": kept })).ok();
+    let open = |id: &str, kept: &Value| post(second, "/api/games/open", &json!({ "kept": { "id": id, "game": kept } }));
+    let found = open(&"a".repeat(32), &kept).ok();
     assert_eq!(found["seats"][1]["person"], true);
-    assert!(found["problem"].as_str().is_some_and(|problem| problem.contains("run/7")), "{}", found["problem"]);
+    let problem = &found["problem"];
+    assert!(problem["error"].as_str().is_some_and(|words| words.contains("run/7")), "{problem}");
+    assert_eq!(open(&"a".repeat(32), &json!({})).status, 400);
+    assert_eq!(open(&"a".repeat(32), &kept).ok()["opened"], found["opened"], "whoever comes later finds the same game");
+    open("../../setup", &kept).refused(400, "32 letters of 0-9a-f");
     // What was tampered with is refused in words.
     for (part, value, words) in [
-        ("pgn", json!("[Rules \"brandubh\"]\n\n(d6c6"), "the kept game: line 3"),
-        ("place", json!([9, 99]), "the kept game: place 99"),
+        ("pgn", json!("[Rules \"brandubh\"]\n\n(d6c6"), "the kept game cannot be opened: line 3"),
+        ("place", json!([9, 99]), "the kept game cannot be opened: place 99"),
         ("players", json!(["x".repeat(500), null]), "a kept name of 500 bytes"),
         ("views", json!(vec![[0, 0, 0]; 90]), "90 views"),
         ("seat", json!(1), "seat"),
     ] {
         let mut kept = kept.clone();
         kept[part] = value;
-        post(second, "/api/games/open", &json!({ "kept": kept })).refused(400, words);
+        open(&"b".repeat(32), &kept).refused(400, words);
     }
 }
 
@@ -193,9 +202,14 @@ fn trees_are_bounded_and_a_long_game_is_told_in_few_letters() {
     let more =
         |state: &Value, mv: &str| post(address, &of(state, "move"), &json!({ "move": mv, "stamp": state["stamp"] }));
     more(&state, "d7c7").refused(400, "1000 plies");
-    let kept = get(address, &of(&state, "kept")).ok();
-    assert!(kept.to_string().len() < 32 << 10, "{} bytes kept", kept.to_string().len());
-    post(address, "/api/games/open", &json!({ "kept": kept })).ok();
+    let reopened = |state: &Value, most: usize| {
+        let kept = get(address, &of(state, "kept")).ok()["game"].take();
+        assert!(kept.to_string().len() < most, "{} bytes kept", kept.to_string().len());
+        post(address, "/api/games/open", &json!({ "kept": { "id": "c".repeat(32), "game": kept } })).ok();
+        get(address, &format!("/api/games/{}", "c".repeat(32))).ok();
+        request(address, "DELETE", &format!("/api/games/{}", "c".repeat(32)), &[], None).ok();
+    };
+    reopened(&state, 32 << 10);
 
     // As many variations as there may be, and one more.
     let others = "(d7b7) (d7e7) (d7f7) (d6c6) (d6b6) (d6a6) (d6e6) (d6f6) (d6g6) (b4b3) (b4b2) (b4b5)";
@@ -210,9 +224,7 @@ fn trees_are_bounded_and_a_long_game_is_told_in_few_letters() {
     more(&state, "b4b6").refused(400, "4000 moves with their variations");
     assert_eq!(more(&state, "d6g6").ok()["plies"], 1, "what is there can be gone into");
     open(&rounds.replacen("(b4b5)", "(b4b5) (b4b6)", 1)).refused(400, "4001 moves with its variations");
-    let kept = get(address, &of(&state, "kept")).ok();
-    assert!(kept.to_string().len() < 128 << 10, "{} bytes kept", kept.to_string().len());
-    post(address, "/api/games/open", &json!({ "kept": kept })).ok();
+    reopened(&state, 128 << 10);
 }
 
 /// A browser, or a word on why there is none.
@@ -472,34 +484,29 @@ fn a_game_survives_a_server_that_is_killed_and_started_again() {
     let seen = "return [document.querySelector('#fen').textContent, document.querySelector('#moves').textContent, \
                 document.querySelector('#who-top').textContent, document.querySelector('.bar').className];";
     let before = browser.run(seen);
-    let id = browser.run("return location.hash;");
-    let kept = "Object.keys(localStorage).some((key) => key === `hnefi.game.${location.hash.slice(1)}` && \
-                localStorage.getItem(key).includes('\"place\":[3,3]'))";
+    let kept = "localStorage.getItem(`hnefi.game.${location.hash.slice(1, 33)}`)?.includes('\"place\":[3,3]')";
     browser.until(kept);
+    browser.until("/^#[0-9a-f]{32}.brandubh.moves=/.test(location.hash)");
+    let id = browser.run("return location.hash;");
 
     server.kill();
     browser.until("document.body.classList.contains('lost')");
     let _again = Server::start(address);
-    browser.until(&format!("location.hash !== {id} && !document.body.classList.contains('lost')"));
+    browser.until("!document.body.classList.contains('lost')");
     browser.until(my_turn);
+    assert_eq!(browser.run("return location.hash.slice(0, 33);"), id.as_str().expect("a text")[..33]);
     assert_eq!(browser.run(seen), before, "the game, its variation, the opponent and the side that is seen");
     assert!(browser.text("#problem").is_empty(), "{}", browser.text("#problem"));
     some_move(2);
     browser.until(&format!("document.querySelectorAll('#moves [data-place]').length === 7 && {my_turn}"));
 
-    // And with the page loaded anew at the address of before.
-    browser.until("Object.keys(localStorage).filter((key) => key.startsWith('hnefi.game.')).length >= 2");
-    browser.open("about:blank");
-    browser.open(&format!("http://{address}/{}", id.as_str().expect("a text")));
-    browser.until(my_turn);
-    assert_eq!(browser.run(seen), before);
-    // Who comes without an address is offered the game.
-    browser.open("about:blank");
-    browser.open(&format!("http://{address}/"));
-    browser.until("document.querySelector('#resume') && !document.querySelector('#resume').hidden");
-    browser.click("#resume");
-    browser.until(
-        "document.querySelectorAll('#moves [data-place]').length >= 5 && document.querySelector('#resume').hidden",
-    );
+    // And with the page loaded anew at the address of before, and without an address.
+    let before = browser.run(seen);
+    for place in [id.as_str().expect("a text"), ""] {
+        browser.open("about:blank");
+        browser.open(&format!("http://{address}/{place}"));
+        browser.until(my_turn);
+        assert_eq!(browser.run(seen), before, "{place}");
+    }
     browser.check_console_but(&["Failed to load resource", "ERR_"]);
 }

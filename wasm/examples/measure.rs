@@ -25,7 +25,7 @@ fn main() {
     let folder = words.next().expect("the folder of the page");
     let rules = words.next().unwrap_or_else(|| "copenhagen".to_owned());
     let seconds: f32 = words.next().map_or(10.0, |word| word.parse().expect("seconds"));
-    let mut page = Page::new(|| BEGAN.elapsed(), 1);
+    let mut page = Page::new(|| BEGAN.elapsed(), || 1);
     let game = ask(&page, "/api/games", &json!({ "rules": rules, "attackers": {}, "defenders": {} }));
     let id = game["id"].as_str().expect("an id");
     page.listen(id).expect("the game is there");

@@ -4,6 +4,7 @@
 import { t } from "./texts.js";
 
 export const withoutFolders = null;
+export const isServed = false;
 
 const worker = new Worker("assets/worker.js");
 const asked = new Map();
@@ -20,7 +21,7 @@ function breakOff(reason) {
 
 worker.addEventListener("message", ({ data }) => {
   if (data.event) return listeners.get(data.listener)?.(data.event, data.data);
-  if (data.broken) return breakOff(data.broken);
+  if (data.broken) return breakOff(t(data.broken, data));
   asked.get(data.number)?.answer(data);
   asked.delete(data.number);
 });
@@ -61,17 +62,6 @@ export function listen(id, { told, gone }) {
     listeners.delete(listener);
     worker.postMessage({ leave: listener });
   };
-}
-
-/** Saves what a path answers under a name. */
-export async function save(path, name) {
-  const { text } = await send("GET", path);
-  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
 // Once loaded the page works without a network. A newer version waits until the page is opened the next time; then it

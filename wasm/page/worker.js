@@ -76,7 +76,7 @@ function guarded(work) {
     work();
   } catch (error) {
     program = null;
-    postMessage({ broken: `The board broke off by a fault of the program (${error.message}); load the page again.` });
+    postMessage({ broken: "worker.fault", reason: error.message });
     throw error;
   }
 }
@@ -94,7 +94,8 @@ onmessage = ({ data }) => {
 
 async function begin() {
   const began = performance.now();
-  const outside = { env: { now: () => performance.now() - began } };
+  const random = () => crypto.getRandomValues(new Uint32Array(1))[0];
+  const outside = { env: { now: () => performance.now() - began, random } };
   try {
     const loaded = await WebAssembly.instantiateStreaming(fetch("hnefi.wasm"), outside).catch(async (error) => {
       // A host that does not name the file's kind.
@@ -103,11 +104,10 @@ async function begin() {
     });
     program = loaded.instance.exports;
   } catch (error) {
-    postMessage({ broken: `The board could not be loaded (${error.message}). It needs a browser of 2023 or later.` });
+    postMessage({ broken: "worker.old", reason: error.message });
     return;
   }
   guarded(() => {
-    program.begin(Math.floor(Math.random() * 2 ** 50));
     for (const message of early.splice(0)) take(message);
     run();
   });

@@ -13,6 +13,8 @@ mod outside {
     unsafe extern "C" {
         /// Milliseconds since any moment; never goes back.
         pub safe fn now() -> f64;
+        /// 32 bits that nobody guesses.
+        pub safe fn random() -> u32;
     }
 }
 
@@ -32,22 +34,19 @@ fn now() -> Duration {
     Duration::from_secs_f64(outside::now().max(0.0) / 1000.0)
 }
 
+fn random() -> u64 {
+    u64::from(outside::random()) << 32 | u64::from(outside::random())
+}
+
 /// Calls `act` with the page, the input and the memory for the output.
 fn with<T>(act: impl FnOnce(&mut Page, &[u8], &mut Vec<u8>) -> T) -> T {
     STATE.with_borrow_mut(|State { page, input, output }| {
-        act(page.get_or_insert_with(|| Page::new(now, 0)), input, output)
+        act(page.get_or_insert_with(|| Page::new(now, random)), input, output)
     })
 }
 
-/// Begins a board whose players draw their chances from this seed, a whole number below 2^53.
-// SAFETY: no other function of the module has this name, nor has any function below.
-#[unsafe(no_mangle)]
-pub extern "C" fn begin(seed: f64) {
-    STATE.with_borrow_mut(|state| state.page = Some(Page::new(now, seed as u64)));
-}
-
 /// Memory for this number of bytes, which the next call reads.
-// SAFETY: as above.
+// SAFETY: no other function of the module has this name, nor has any function below.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(length: usize) -> *mut u8 {
     STATE.with_borrow_mut(|state| {

@@ -19,14 +19,20 @@ const SEARCHES: usize = 2;
 /// How long a slice of a search takes; requests wait for its end.
 const SLICE: Duration = Duration::from_millis(40);
 
-/// The host of the board: a clock. There are no threads to wake, for [`Page::step`] and [`Page::news`] look themselves.
+/// The host of the board: a clock and chance, both the page's. There are no threads to wake, for [`Page::step`] and
+/// [`Page::news`] look themselves.
 struct Worker {
     now: fn() -> Duration,
+    random: fn() -> u64,
 }
 
 impl Host for Worker {
     fn now(&self) -> Duration {
         (self.now)()
+    }
+
+    fn random(&self) -> u64 {
+        (self.random)()
     }
 
     fn work_waits(&self) {}
@@ -77,10 +83,11 @@ pub struct Page {
 }
 
 impl Page {
-    /// A board that offers the shipped networks. `now` is the time since any moment and never goes back; players draw
-    /// what they leave to chance from `seed`.
-    pub fn new(now: fn() -> Duration, seed: u64) -> Page {
-        let (host, networks) = (Arc::new(Worker { now }), Arc::new(Networks::new()));
+    /// A board that offers the shipped networks. `now` is the time since any moment and never goes back; all that is left
+    /// to chance comes from `random`, numbers that nobody guesses: WebAssembly has none of its own.
+    pub fn new(now: fn() -> Duration, random: fn() -> u64) -> Page {
+        let (host, networks) = (Arc::new(Worker { now, random }), Arc::new(Networks::new()));
+        let seed = random();
         let first = Board::first_game(&*networks, Preset::Brandubh, None, [false, true], None);
         let config = BoardConfig { rooms: ROOMS, listeners: ROOMS, searches: SEARCHES, slice: SLICE, first, seed };
         let board = Board::new(host.clone(), networks.clone(), config);
@@ -91,7 +98,7 @@ impl Page {
     pub fn ask(&self, text: &[u8]) -> Reply {
         let asked: Asked = match serde_json::from_slice(text) {
             Ok(asked) => asked,
-            Err(error) => return Refusal::bad(format!("the request: {error}")).into(),
+            Err(error) => return Refusal::fault(format!("the request: {error}")).into(),
         };
         let Asked { method, path, query, body } = &asked;
         self.board.handle(&Request { method, path, query, body: body.as_bytes() })

@@ -42,7 +42,7 @@ impl Exercise {
         let mut game = Game::from_position(self.pattern.position(rules)?);
         for text in self.past.moves(rules) {
             let mv = mv(text, self.pattern.anchor, rules)?;
-            game.play(mv).map_err(|error| Refusal::new(500, format!("{}: {error}", self.id)))?;
+            game.play(mv).map_err(|error| Refusal::fault(format!("{}: {error}", self.id)))?;
         }
         Ok(game)
     }

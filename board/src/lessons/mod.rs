@@ -9,10 +9,11 @@ mod task;
 mod tests;
 
 use hnefi_engine::{Game, Preset, Rules, Side};
-use hnefi_inference::names;
 use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
+use crate::board::ruleset;
+use crate::exchange::request;
 use crate::puzzle_book::puzzles_of;
 use crate::scene::{FrameView, SceneView, frames, play};
 use crate::view::RulesView;
@@ -139,7 +140,7 @@ impl ExerciseView {
 /// # Errors
 /// When there is no such ruleset.
 pub(crate) fn course(asked: &CourseQuery) -> Result<CourseView, Refusal> {
-    let preset = names::ruleset(&asked.rules).map_err(Refusal::bad)?;
+    let preset = ruleset(&asked.rules)?;
     let rules = preset.rules();
     let lessons = course::lessons(&rules).into_iter().map(|lesson| {
         let exercises = lesson.exercises.iter().map(|exercise| ExerciseView::of(exercise, &rules));
@@ -159,17 +160,18 @@ pub(crate) fn course(asked: &CourseQuery) -> Result<CourseView, Refusal> {
 /// # Errors
 /// When there is no such exercise, or the move is illegal.
 pub(crate) fn attempt(asked: &AttemptRequest) -> Result<AttemptView, Refusal> {
-    let rules = names::ruleset(&asked.rules).map_err(Refusal::bad)?.rules();
+    let rules = ruleset(&asked.rules)?.rules();
     let lesson = course::lessons(&rules).into_iter().find(|lesson| lesson.id == asked.lesson);
-    let lesson = lesson.ok_or_else(|| Refusal::missing(format!("{:?} is no lesson of these rules", asked.lesson)))?;
-    let missing = || Refusal::missing(format!("the lesson has {} exercises", lesson.exercises.len()));
+    let lesson =
+        lesson.ok_or_else(|| Refusal::missing(request(format!("{:?} is no lesson of these rules", asked.lesson))))?;
+    let missing = || Refusal::missing(request(format!("the lesson has {} exercises", lesson.exercises.len())));
     let exercise = lesson.exercises.get(asked.exercise).ok_or_else(missing)?;
     let mut game = exercise.game(&rules)?;
     let first = game.len();
     let mv = play(&mut game, &asked.mv)?;
     let (happened, answer) = exercise.task.judge(&game, mv, exercise.pattern.anchor);
     if let Some(answer) = answer {
-        game.play(answer).map_err(|error| Refusal::new(500, error))?;
+        game.play(answer).map_err(Refusal::fault)?;
     }
     Ok(AttemptView {
         fulfilled: happened == Happened::Fulfilled,

@@ -41,9 +41,9 @@ pub(super) fn mv(text: &str, anchor: Anchor, rules: &Rules) -> Result<Move, Refu
     let squares = text
         .split_at_checked(2)
         .and_then(|(from, to)| Some((square(from, anchor, rules)?, square(to, anchor, rules)?)));
-    let (from, to) = squares.ok_or_else(|| Refusal::new(500, format!("{text:?} is no move of a lesson")))?;
+    let (from, to) = squares.ok_or_else(|| Refusal::fault(format!("{text:?} is no move of a lesson")))?;
     let text = format!("{}{}", from.name(rules.size()), to.name(rules.size()));
-    Move::parse(&text, rules.size()).map_err(|error| Refusal::new(500, error))
+    Move::parse(&text, rules.size()).map_err(Refusal::fault)
 }
 
 fn shift(anchor: Anchor, side: usize) -> usize {
@@ -76,7 +76,7 @@ impl Pattern {
             let around = [(middle - 1, middle), (middle + 1, middle), (middle, middle - 1), (middle, middle + 1)];
             for ((rank, file), letter) in [((middle, middle), 'k')].into_iter().chain(around.map(|at| (at, 'd'))) {
                 if letters[rank][file] != '.' {
-                    return Err(Refusal::new(500, format!("{}: the court's place is taken", self.ranks)));
+                    return Err(Refusal::fault(format!("{}: the court's place is taken", self.ranks)));
                 }
                 letters[rank][file] = letter;
             }
@@ -87,7 +87,7 @@ impl Pattern {
             Side::Defenders => 'd',
         };
         let fen = format!("{} {to_move}", ranks.join("/"));
-        Position::from_fen(rules, &fen).map_err(|error| Refusal::new(500, error))
+        Position::from_fen(rules, &fen).map_err(Refusal::fault)
     }
 }
 

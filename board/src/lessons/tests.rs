@@ -14,7 +14,8 @@ fn play_through(rules: &Rules, name: &str) {
     for lesson in lessons(rules) {
         for exercise in &lesson.exercises {
             let label = format!("{name}, {}, {}", lesson.id, exercise.id);
-            let mut game = exercise.game(rules).unwrap_or_else(|refusal| panic!("{label}: {}", refusal.message));
+            let mut game =
+                exercise.game(rules).unwrap_or_else(|refusal| panic!("{label}: {}", refusal.problem.message()));
             assert_eq!(game.outcome(), None, "{label}: over before it begins\n{}", game.position().diagram());
             let mv = exercise.solution(rules).expect("a move");
             let played = game.play(mv).map(|_| ());

@@ -1,4 +1,4 @@
-//! What goes wrong, said in JSON: `{"error": "..."}`.
+//! What goes wrong, said in JSON: `{"error": "...", "key": "...", "values": {...}}`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use hnefi_board::Refusal;
+use hnefi_board::{Problem, Refusal, problem};
 use serde::Serialize;
 
 use super::Server;
@@ -62,18 +62,23 @@ impl From<Refusal> for ApiError {
 
 impl ApiError {
     pub(super) fn new(status: StatusCode, message: impl ToString) -> ApiError {
-        ApiError(Refusal::new(status.as_u16(), message))
+        ApiError(Refusal::new(status.as_u16(), refused(message)))
     }
 
     /// The request makes no sense.
     pub(super) fn bad(message: impl ToString) -> ApiError {
-        ApiError(Refusal::bad(message))
+        ApiError(Refusal::bad(refused(message)))
     }
 
     /// There is no such thing.
     pub(super) fn missing(message: impl ToString) -> ApiError {
-        ApiError(Refusal::missing(message))
+        ApiError(Refusal::missing(refused(message)))
     }
+}
+
+/// What the server itself does not take, said in English to whoever wrote the request.
+pub(super) fn refused(message: impl ToString) -> Problem {
+    problem!("error.server", "the server refuses this: {detail}", detail = message.to_string())
 }
 
 impl IntoResponse for ApiError {

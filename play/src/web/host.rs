@@ -1,5 +1,6 @@
 //! The board's host: threads that search, a bell for those who listen, and the folders and runs with recorded games.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,11 @@ impl Process {
 impl Host for Process {
     fn now(&self) -> Duration {
         self.began.elapsed()
+    }
+
+    fn random(&self) -> u64 {
+        // Keyed by the system's randomness, and anew for every state.
+        RandomState::new().build_hasher().finish()
     }
 
     fn work_waits(&self) {

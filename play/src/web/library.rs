@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use hnefi_board::{EndingView, OpenGame, Origin, Refusal, player_name, texts};
+use hnefi_board::{EndingView, OpenGame, Origin, Problem, Refusal, player_name, problem, texts};
 use hnefi_data::DataError;
 use hnefi_engine::Preset;
 use hnefi_run::store::games_key;
@@ -48,7 +48,7 @@ pub(super) struct Summary {
     plies: usize,
     /// How it ended; none of an unfinished game.
     ending: Option<EndingView>,
-    error: Option<String>,
+    error: Option<Problem>,
 }
 
 /// Some games of a file.
@@ -83,7 +83,7 @@ impl Library {
     /// # Errors
     /// When there is no run of that number.
     pub(super) fn run(&self, index: usize) -> Result<&Arc<Run>, Refusal> {
-        self.runs.get(index).ok_or_else(|| Refusal::missing(format!("there is no run {index} here")))
+        self.runs.get(index).ok_or_else(|| Refusal::missing(unreadable(format!("there is no run {index} here"))))
     }
 
     /// The real path of something below a folder.
@@ -92,7 +92,7 @@ impl Library {
     /// When the path leads out of the folder in any way, or there is nothing.
     pub(super) fn path(&self, folder: usize, path: &str) -> Result<PathBuf, Refusal> {
         let root = self.folders.get(folder);
-        below(root.ok_or_else(|| Refusal::missing(format!("there is no folder {folder} here")))?, path)
+        below(root.ok_or_else(|| Refusal::missing(unreadable(format!("there is no folder {folder} here"))))?, path)
     }
 
     /// The folders and game files in a folder.
@@ -101,8 +101,8 @@ impl Library {
     /// When it cannot be read.
     pub(super) fn entries(&self, folder: usize, path: &str) -> Result<Vec<Entry>, Refusal> {
         let path = self.path(folder, path)?;
-        let read =
-            std::fs::read_dir(&path).map_err(|error| Refusal::missing(format!("{}: {error}", last_part(&path))))?;
+        let read = std::fs::read_dir(&path)
+            .map_err(|error| Refusal::missing(unreadable(format!("{}: {error}", last_part(&path)))))?;
         let mut entries: Vec<Entry> = read
             .filter_map(|entry| {
                 let entry = entry.ok()?;
@@ -123,13 +123,13 @@ impl Library {
     /// When there are none or the object is damaged.
     pub(super) fn generation(&self, run: usize, generation: u32) -> Result<Games, Refusal> {
         let (run, key) = (self.run(run)?, games_key(generation));
-        let size = run.store().size(&key).map_err(|error| Refusal::missing(format!("{key}: {error}")))?;
+        let size = run.store().size(&key).map_err(|error| Refusal::missing(unreadable(format!("{key}: {error}"))))?;
         if size.is_none_or(|size| size > LARGEST) {
             let problem = format!("{key}: expected an object of at most {} MiB", LARGEST >> 20);
-            return Err(Refusal::missing(problem));
+            return Err(Refusal::missing(unreadable(problem)));
         }
         // Errors name objects; where they lie is nobody's business.
-        let games = run.games(generation).map_err(|_| Refusal::bad(format!("{key} is damaged")))?;
+        let games = run.games(generation).map_err(|_| Refusal::bad(unreadable(format!("{key} is damaged"))))?;
         Ok(Box::new(games.into_iter().map(texts::bounded)))
     }
 
@@ -139,8 +139,8 @@ impl Library {
     /// When there is no such game, or it cannot be read.
     pub(super) fn recorded(&self, asked: &OpenGame) -> Result<(GameRecord, Origin), Refusal> {
         match asked {
-            OpenGame::Text { .. } | OpenGame::Address(_) | OpenGame::Kept(_) => {
-                Err(Refusal::bad("a text is in no file"))
+            OpenGame::Text { .. } | OpenGame::Address(_) | OpenGame::Kept { .. } => {
+                Err(Refusal::bad(unreadable("a text is in no file".to_owned())))
             }
             OpenGame::File { folder, path, index } => {
                 let path = self.path(*folder, path)?;
@@ -166,6 +166,11 @@ impl Library {
     }
 }
 
+/// A file or an object that cannot be read, and why.
+fn unreadable(detail: String) -> Problem {
+    problem!("error.file", "this cannot be opened: {detail}", detail = detail)
+}
+
 /// The folder itself, where links lead.
 fn real_folder(path: &Path) -> Result<PathBuf, WebError> {
     let wrong = |problem: String| WebError::Folder { path: path.to_owned(), problem };
@@ -175,13 +180,18 @@ fn real_folder(path: &Path) -> Result<PathBuf, WebError> {
 
 /// The real path of `path` below `root`, which is a real path itself.
 fn below(root: &Path, path: &str) -> Result<PathBuf, Refusal> {
-    let outside =
-        || Refusal::bad(format!("path {path:?}: expected names below the folder, without .. and without links out"));
+    let outside = || {
+        let expected = "expected names below the folder, without .. and without links out";
+        Refusal::bad(unreadable(format!("path {path:?}: {expected}")))
+    };
     let relative = Path::new(path);
     if path.contains(['\\', '\0']) || !relative.components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(outside());
     }
-    let real = root.join(relative).canonicalize().map_err(|_| Refusal::missing(format!("there is no {path:?}")))?;
+    let real = root
+        .join(relative)
+        .canonicalize()
+        .map_err(|_| Refusal::missing(unreadable(format!("there is no {path:?}"))))?;
     if real.starts_with(root) { Ok(real) } else { Err(outside()) }
 }
 
@@ -198,7 +208,7 @@ pub(super) type Games = Box<dyn Iterator<Item = Result<GameRecord, String>>>;
 /// # Errors
 /// When the file cannot be read.
 pub(super) fn games(path: &Path) -> Result<Games, Refusal> {
-    let wrong = |problem: String| Refusal::bad(format!("{}: {problem}", last_part(path)));
+    let wrong = |problem: String| Refusal::bad(unreadable(format!("{}: {problem}", last_part(path))));
     let kind = ending(path).ok_or_else(|| wrong(format!("expected a file ending in {}", ENDINGS.join(", "))))?;
     let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
     if !size.is_file() || size.len() > LARGEST {
@@ -207,13 +217,14 @@ pub(super) fn games(path: &Path) -> Result<Games, Refusal> {
     Ok(match kind {
         "hgames" => {
             let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
-            let games = GameReader::new(last_part(path), bytes).map_err(Refusal::bad)?;
+            let games =
+                GameReader::new(last_part(path), bytes).map_err(|error| Refusal::bad(unreadable(error.to_string())))?;
             Box::new(games.map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)))
         }
         _ => {
             let games = hnefi_data::recorded_games(path, &USUAL).map_err(|error| match error {
                 DataError::Unreadable { problem, .. } => wrong(problem),
-                other => Refusal::bad(other),
+                other => Refusal::bad(unreadable(other.to_string())),
             })?;
             Box::new(games.map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)))
         }
@@ -237,7 +248,9 @@ pub(super) fn list(games: Games, first: usize, names: &HashMap<String, String>) 
                 players: Some(game.players.map(|name| player_name(name, names))),
                 error: None,
             },
-            Err(error) => Summary { index, number: None, players: None, plies: 0, ending: None, error: Some(error) },
+            Err(error) => {
+                Summary { index, number: None, players: None, plies: 0, ending: None, error: Some(unreadable(error)) }
+            }
         });
     }
     list
@@ -248,8 +261,9 @@ pub(super) fn list(games: Games, first: usize, names: &HashMap<String, String>) 
 /// # Errors
 /// When there is no such game or it does not follow the rules.
 fn open(mut games: Games, index: usize) -> Result<GameRecord, Refusal> {
-    let game = games.nth(index).ok_or_else(|| Refusal::missing(format!("there is no game {index} here")))?;
-    game.map_err(Refusal::bad)
+    let game =
+        games.nth(index).ok_or_else(|| Refusal::missing(unreadable(format!("there is no game {index} here"))))?;
+    game.map_err(|error| Refusal::bad(unreadable(error)))
 }
 
 #[cfg(test)]

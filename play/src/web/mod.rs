@@ -15,6 +15,7 @@ mod events;
 mod first;
 mod guard;
 mod host;
+mod invitation;
 mod library;
 mod listener;
 mod models;
@@ -123,6 +124,8 @@ pub struct WebServer {
 
 /// What all requests share.
 struct Server {
+    /// Where it listens.
+    address: SocketAddr,
     hosts: Hosts,
     models: Arc<Models>,
     library: Arc<Library>,
@@ -174,6 +177,7 @@ impl WebServer {
         let board = Arc::new(Board::new(process.clone(), models.clone(), limits));
         host::search(&process, &board, config.threads);
         let server = Server {
+            address,
             hosts: Hosts::new(address, &config.hosts),
             models,
             library,

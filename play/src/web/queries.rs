@@ -1,4 +1,4 @@
-//! What a page may ask of folders and runs, field by field.
+//! What a page may ask of folders, runs and invitations, field by field.
 
 use serde::Deserialize;
 
@@ -21,4 +21,10 @@ pub(super) struct RunQuery {
     pub(super) after: u32,
     #[serde(default)]
     pub(super) first: usize,
+}
+
+/// The address at which a person sees a page.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct PageQuery {
+    pub(super) page: String,
 }

@@ -12,8 +12,9 @@ use hnefi_board::{Players, Reply};
 use serde_json::json;
 
 use super::error::{ApiError, Json, json as answer};
+use super::invitation::Invitation;
 use super::library;
-use super::queries::{PathQuery, RunQuery};
+use super::queries::{PageQuery, PathQuery, RunQuery};
 use super::{Server, assets, events, guard};
 
 /// The largest request, in bytes: a game with all the variations, comments and views that boards keep.
@@ -36,6 +37,7 @@ pub(super) fn router(server: Arc<Server>) -> Router {
         .route("/api/runs/{run}/events", get(run_events))
         .route("/api/runs/{run}/games", get(run_games))
         .route("/api/games/{id}/events", get(game_events))
+        .route("/api/games/{id}/invitation", get(invitation))
         // Requests of the board that look at folders or read files take a while.
         .route("/api/setup", get(slow))
         .route("/api/games", post(slow))
@@ -171,6 +173,12 @@ async fn run_games(State(server): Shared, Path(run): Path<String>, asked: QueryO
         Ok(answer(&json!({ "generation": generation, "list": games })))
     })
     .await
+}
+
+/// How somebody else comes to a game.
+async fn invitation(State(server): Shared, Path(id): Path<String>, asked: QueryOf<PageQuery>) -> Answer {
+    server.board.knows(&id)?;
+    Ok(answer(&Invitation::new(&id, &query(asked)?.page, server.address)?))
 }
 
 /// What happens in a game.

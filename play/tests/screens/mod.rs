@@ -107,10 +107,15 @@ fn no_page_has_barriers() {
             browser.prefer("prefers-color-scheme", theme);
             browser.open(&format!("http://{address}/"));
             my_turn(&browser);
+            // The game that was looked at last comes back by itself.
+            browser.open_dialog("#new", "#new-dialog");
+            browser.click("#start");
+            browser.until("!document.querySelector('#new-dialog').open && !document.querySelector('#resign').hidden");
+            my_turn(&browser);
             some_move(&browser, 3);
             my_turn(&browser);
             look("the board");
-            for (button, dialog) in [("#new", "new"), ("#resign", "ask")] {
+            for (button, dialog) in [("#new", "new"), ("#resign", "ask"), ("#my-games", "games")] {
                 browser.click(button);
                 look(dialog);
                 browser.click(&format!("#{dialog}-dialog .close"));

@@ -1,7 +1,10 @@
 // Talking to the board, wherever it is, and the small things that every part of the page needs.
 
-import { t } from "./texts.js";
+import { has, t } from "./texts.js";
 import { send } from "./transport.js";
+
+/** What the board says is wrong, in the page's language: `key` and `values` of a text, or `error` in English. */
+export const problemWords = ({ key, values, error }) => (key && has(key) ? t(key, values) : error);
 
 /** Sends a request and gives its answer; an error carries the board's words. */
 export async function ask(path, { method = "GET", body } = {}) {
@@ -13,11 +16,20 @@ export async function ask(path, { method = "GET", body } = {}) {
     answer = { error: t("frame.noAnswer", { status }) };
   }
   if (status >= 400) {
-    const error = new Error(answer.error ?? t("frame.noAnswer", { status }));
+    const error = new Error(problemWords(answer) ?? t("frame.noAnswer", { status }));
     error.status = status;
     throw error;
   }
   return answer;
+}
+
+/** Saves what a path answers under a name. */
+export async function save(path, name) {
+  const { status, text } = await send("GET", path);
+  if (status >= 400) throw new Error(problemWords(JSON.parse(text)));
+  const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
 export const post = (path, body = {}) => ask(path, { method: "POST", body });

@@ -1,15 +1,18 @@
 // The board's page: one game, its controls, and what the board says of it.
 
+import { offerRetries, retryNext, takeRetry } from "./again.js";
 import { analyse, openAnalysis, showAnalysis } from "./analysis.js";
-import { ask, dialog, make, post } from "./ask.js";
+import { ask, dialog, make, post, problemWords, save } from "./ask.js";
 import { Board } from "./board.js";
 import { graph, showBar, viewAt, words } from "./chances.js";
 import { clockOf, takeClock } from "./clock.js";
 import { editPosition } from "./editor.js";
 import { setup } from "./frame.js";
 import { svg } from "./ink.js";
-import { addressed, find, forget, keep, linkTo, unfinished } from "./kept.js";
+import { offerInvitation } from "./invite.js";
+import { find, keep, leaveUnplayed, linkTo, named, standing, toGoOn } from "./kept.js";
 import { connectMoves, showMoves } from "./moves.js";
+import { myGames } from "./mygames.js";
 import { newGame } from "./newgame.js";
 import { openGame, pasteGame } from "./open.js";
 import { arrows, heat, occupancy, short } from "./overlays.js";
@@ -20,7 +23,7 @@ import { ending, resultOf, rulesTitle, said, seatName } from "./saying.js";
 import { sketchOn, sketches, wipe } from "./sketch.js";
 import { hear } from "./sounds.js";
 import { t } from "./texts.js";
-import { listen, save } from "./transport.js";
+import { isServed, listen } from "./transport.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -43,11 +46,11 @@ const board = new Board($("board"), {
 });
 let leave = null;
 
-/** Takes in a state, unless a newer one is shown already. */
+/** Takes in a state, unless a newer one of the same room is shown already. */
 export function take(state) {
   const old = page.state;
-  if (old && old.id === state.id && state.count < old.count) return;
-  if (!old || old.id !== state.id) {
+  if (old && old.opened === state.opened && state.count < old.count) return;
+  if (!old || old.id !== state.id || old.opened !== state.opened) {
     follow(state.id);
     page.report = null;
     seatViewer(state);
@@ -75,7 +78,8 @@ function seatViewer(state) {
 /** Listens to a game. */
 function follow(id) {
   leave?.();
-  history.replaceState(null, "", `#${id}`);
+  nameInAddress(id, "");
+  standing(id);
   leave = listen(id, {
     told: (name, data) => {
       const news = JSON.parse(data);
@@ -87,6 +91,15 @@ function follow(id) {
     lost,
     gone: () => recover(id),
   });
+}
+
+/**
+ * Names the game in the page's own address: by its id, and for whoever does not know the id, as another browser or a
+ * server that was started again, by what holds the whole game.
+ */
+function nameInAddress(id, address) {
+  page.named = [id, address].filter(Boolean).join("/");
+  history.replaceState(null, "", `#${page.named}`);
 }
 
 let recovering = false;
@@ -102,7 +115,7 @@ async function recover(id) {
     if (!state) return complain(t("board.unknown"));
     take(state);
     // The board may know the game and have no place for one more who listens.
-    if (state.id === id) return setTimeout(() => page.state.id === id && follow(id), 5000);
+    if (state.opened === old.opened) return setTimeout(() => page.state.id === id && follow(id), 5000);
     page.flipped = flipped;
     show();
     if (old.analysing) analyse();
@@ -118,7 +131,7 @@ async function recover(id) {
 function lost(isLost) {
   document.body.classList.toggle("lost", isLost);
   if (isLost) complain(t("board.interrupted"));
-  else if ($("problem").dataset.lost) complain(page.state?.problem);
+  else if ($("problem").dataset.lost) complain(page.state?.problem && problemWords(page.state.problem));
   $("problem").dataset.lost = isLost ? "yes" : "";
 }
 
@@ -154,18 +167,19 @@ async function refresh() {
   }
 }
 
-/** Closes a game that was left for the present one. */
+/** Closes a game that was left for the present one, unless it is one between two people at two browsers. */
 async function leaveBehind(old) {
   if (!old || old.id === page.state.id) return;
-  await forget(old.id);
+  await leaveUnplayed(old.id);
+  if (isServed && !old.source && old.seats.every(({ person }) => person)) return;
   ask(`/api/games/${old.id}`, { method: "DELETE" }).catch(() => {});
 }
 
-/** Opens another game in this page. */
-export async function enter(path, body) {
+/** Opens another game in this page; `notice` is what there is to say beside it. */
+export async function enter(path, body, notice = null) {
   const old = page.state;
   const state = await post(path, body);
-  page.notice = null;
+  page.notice = notice;
   take(state);
   leaveBehind(old);
   // Who had the last game analysed goes on with this one.
@@ -181,14 +195,15 @@ function show() {
   $("how").href = `learn.html#${state.rules.name ?? state.rules.played_on ?? ""}`;
   $("game-title").textContent = title(state.source);
   $("game-title").hidden = !state.source;
-  complain(state.problem ?? page.notice);
+  complain(state.problem ? problemWords(state.problem) : page.notice);
   people();
   status();
   buttons();
   showMoves(state);
   $("fen").textContent = state.fen;
-  if (state.tree.moves.length > 1) $("resume").hidden = true;
-  keep(state);
+  keep(state, (address) => page.state.id === state.id && nameInAddress(state.id, address));
+  takeRetry(state);
+  offerInvitation(state);
   graph($("graph"), { ...state, views: views(state) }, (ply) => act("go", { ply }));
   showAnalysis();
   showReport();
@@ -368,7 +383,9 @@ function connect() {
   $("edit").addEventListener("click", () => editPosition());
   for (const format of ["pgn", "jsonl"]) {
     $(`save-${format}`).addEventListener("click", () =>
-      save(`/api/games/${page.state.id}/export?format=${format}`, `game.${format}`),
+      save(`/api/games/${page.state.id}/export?format=${format}`, `game.${format}`).catch(({ message }) =>
+        complain(message),
+      ),
     );
   }
   $("copy-fen").addEventListener("click", () => copy("copy-fen", "board.copyFen", page.state.fen));
@@ -400,8 +417,10 @@ function connect() {
   });
   // Somebody who writes another address into this page's.
   addEventListener("hashchange", async () => {
-    if (!(await arrive(location.hash))) history.replaceState(null, "", `#${page.state.id}`);
+    if (!(await arrive(location.hash))) history.replaceState(null, "", `#${page.named}`);
   });
+  $("my-games").addEventListener("click", () => myGames());
+  offerRetries();
   openAnalysis();
 }
 
@@ -410,12 +429,19 @@ function connect() {
  * plays the side `play`.
  */
 async function begun(asked) {
+  if (asked.has("run")) {
+    const [run, generation, index] = ["run", "generation", "index"].map((name) => Number(asked.get(name)));
+    return enter("/api/games/open", { run: { run, generation, index } });
+  }
+  if (asked.has("retry")) return retryNext();
+  if (!asked.has("rules")) return null;
   const rules = asked.get("rules");
   if (asked.has("fen")) {
-    await enter("/api/games/open", { text: { text: asked.get("fen"), rules } });
-    return analyse();
+    const state = await enter("/api/games/open", { text: { text: asked.get("fen"), rules } });
+    await analyse();
+    return state;
   }
-  const usual = page.setup.opponents[rules];
+  const usual = new Map(Object.entries(page.setup.opponents)).get(rules);
   const easy = { player: usual?.startsWith("alphabeta:") ? "alphabeta:1" : usual, strength: { level: 1 } };
   const [attackers, defenders] = asked.get("play") === "attackers" ? [{}, easy] : [easy, {}];
   return enter("/api/games", { rules, attackers, defenders });
@@ -426,59 +452,43 @@ async function begin() {
   try {
     page.setup = await setup;
     const asked = new URLSearchParams(location.search);
-    if (asked.has("run")) {
-      history.replaceState(null, "", location.pathname);
-      const [run, generation, index] = ["run", "generation", "index"].map((name) => Number(asked.get(name)));
-      return await enter("/api/games/open", { run: { run, generation, index } });
-    }
-    if (asked.has("rules")) {
-      history.replaceState(null, "", location.pathname);
-      return await begun(asked);
-    }
-    if (location.hash.length > 1 && (await arrive(location.hash))) return;
-    const { notice } = page;
-    await enter("/api/games", page.setup.first);
-    page.notice = notice;
-    complain(notice);
-    offerLast();
+    if (location.search) history.replaceState(null, "", location.pathname + location.hash);
+    // Whatever cannot be opened is said, and a board stands there all the same.
+    if ((await tried(() => begun(asked))) || (await arrive(location.hash))) return;
+    const state = await tried(() => toGoOn(page.setup.first));
+    if (state) take(state);
+    else await enter("/api/games", page.setup.first, page.notice);
   } catch (error) {
     $("status").textContent = "";
     complain(error.message);
   }
 }
 
-/** Offers the game that this browser kept last, until another is begun or gone on with. */
-function offerLast() {
-  const last = unfinished();
-  if (!last) return;
-  const button = $("resume");
-  button.hidden = false;
-  button.addEventListener(
-    "click",
-    async () => {
-      await arrive(`#${last}`);
-      button.hidden = true;
-    },
-    { once: true },
-  );
-}
-
-/** Opens what the page's fragment names; false, with a notice, where it names nothing that can be opened. */
-async function arrive(fragment) {
-  const address = addressed(fragment);
+/** What comes of opening something; null, with a notice, where it cannot be opened. */
+async function tried(open) {
   try {
-    if (address !== null) return await enter("/api/games/open", { address });
-    const old = page.state;
-    const state = await find(fragment.slice(1));
-    if (!state) return null;
-    take(state);
-    leaveBehind(old);
-    return state;
+    return await open();
   } catch (error) {
     page.notice = error.message;
     complain(error.message);
     return null;
   }
+}
+
+/** Opens what a page's fragment names; null where it names nothing, or, with a notice, nothing that can be opened. */
+export function arrive(fragment) {
+  const { id, address } = named(fragment);
+  if (!id && !address) return null;
+  return tried(async () => {
+    const old = page.state;
+    const state = id ? await find(id) : null;
+    if (!state && address) return enter("/api/games/open", { address });
+    if (!state) throw new Error(t("board.unknown"));
+    page.notice = null;
+    take(state);
+    leaveBehind(old);
+    return state;
+  });
 }
 
 begin();

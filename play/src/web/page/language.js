@@ -1,15 +1,12 @@
 // The choice of the language in the page's head.
 
 import { make } from "./ask.js";
+import { write } from "./store.js";
 import { LANGUAGES, language, t } from "./texts.js";
 
 /** Keeps the choice and loads the page anew. */
 function choose(event) {
-  try {
-    localStorage.setItem("language", event.target.value);
-  } catch {
-    /* it stays as it is */
-  }
+  write("language", event.target.value);
   location.reload();
 }
 

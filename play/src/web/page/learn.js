@@ -6,6 +6,7 @@ import { svg } from "./ink.js";
 import { piece } from "./pieces.js";
 import { ending, rulesTitle } from "./saying.js";
 import { Stage, complain, say } from "./stage.js";
+import { listOf, mapOf, read, text, write } from "./store.js";
 import { t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -19,22 +20,11 @@ const LOOK = 1500;
 const KEPT = "lessons";
 
 /** The lessons done, by ruleset. */
-function done() {
-  try {
-    return Object(JSON.parse(localStorage.getItem(KEPT)));
-  } catch {
-    return {};
-  }
-}
+const done = read(KEPT, mapOf(listOf(text))) ?? new Map();
 
 function keepDone(rules, lesson) {
-  const all = done();
-  all[rules] = [...new Set([...(all[rules] ?? []), lesson])];
-  try {
-    localStorage.setItem(KEPT, JSON.stringify(all));
-  } catch {
-    /* it lasts as long as the page */
-  }
+  done.set(rules, [...new Set([...(done.get(rules) ?? []), lesson])]);
+  write(KEPT, [...done]);
 }
 
 let course = null;
@@ -180,7 +170,7 @@ function previous() {
 
 /** The lessons, with marks where one is done. */
 function list() {
-  const known = done()[course.rules.name] ?? [];
+  const known = done.get(course.rules.name) ?? [];
   const item = ({ id }, number) => {
     const isDone = known.includes(id);
     const mark = make("span", { class: "mark", "aria-hidden": "true" }, isDone ? "✓" : "");
@@ -218,14 +208,16 @@ async function load(rules, id) {
   try {
     course = await ask(`/api/lessons?rules=${encodeURIComponent(rules)}`);
   } catch (error) {
-    say("");
+    // Whatever was asked for, there is a course to read.
+    if (error.status === 400 && rules !== FIRST) await load(FIRST);
+    else say("");
     return complain(error.message);
   }
   const options = course.rulesets.map((one) =>
     make("option", { value: one.name, selected: one.name === course.rules.name }, rulesTitle(one)),
   );
   $("rules").replaceChildren(...options);
-  const known = done()[rules] ?? [];
+  const known = done.get(rules) ?? [];
   const asked = id === "finish" ? course.lessons.length : course.lessons.findIndex((one) => one.id === id);
   const open = course.lessons.findIndex((one) => !known.includes(one.id));
   fulfilled = new Set();

@@ -1,7 +1,7 @@
 // Opening games: pasted texts, game files, and the games of runs.
 
 import { analyse } from "./analysis.js";
-import { ask, dialog, make } from "./ask.js";
+import { ask, dialog, make, problemWords } from "./ask.js";
 import { enter, page } from "./game.js";
 import { review } from "./review.js";
 import { resultOf } from "./saying.js";
@@ -178,7 +178,12 @@ export function openGame() {
   function show(title, games, request, up, more = null) {
     const items = games.games.map((game) => {
       if (game.error)
-        return make("li", { class: "bad" }, make("span", {}, `${game.index + 1}. `), make("small", {}, game.error));
+        return make(
+          "li",
+          { class: "bad" },
+          make("span", {}, `${game.index + 1}. `),
+          make("small", {}, problemWords(game.error)),
+        );
       const players = game.players.every((name) => ["?", "human"].includes(name))
         ? ""
         : ` · ${game.players.join(" – ")}`;

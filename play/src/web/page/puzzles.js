@@ -1,37 +1,36 @@
 // Puzzles: positions with one right move, each proven. The board says what a move is worth and how the defence answers.
 
 import { ask, dialog, make, post } from "./ask.js";
+import { failed, ofTheDay, showDaily, solved } from "./daily.js";
+import { today } from "./day.js";
+import { mine, rate, ratingOf, showRating } from "./rating.js";
 import { ending, rulesTitle, said } from "./saying.js";
 import { Stage, complain, say } from "./stage.js";
+import * as store from "./store.js";
 import { number, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 
-/** The next puzzle is drawn from this many of the easiest that are left of a theme. */
-const AMONG = 3;
+/** The next puzzle is drawn from this many of those that are left, the nearest to the person's rating. */
+const AMONG = 8;
 
 /** How long a wrong move stays on the board, in milliseconds. */
 const LOOK = 1100;
 
 const KEPT = "puzzles";
-const EMPTY = { solved: [], streak: 0, best: 0, rules: "", theme: "" };
+const count = store.whole(0, 1e9);
+const aScore = store.fields({
+  solved: store.listOf(store.text),
+  streak: count,
+  best: count,
+  rules: store.text,
+  theme: store.text,
+});
 
 /** What the person has done, kept in this browser. */
-const score = { ...EMPTY };
-try {
-  Object.assign(score, JSON.parse(localStorage.getItem(KEPT)));
-} catch {
-  /* then it begins anew */
-}
-if (!Array.isArray(score.solved)) score.solved = [];
+const score = store.read(KEPT, aScore, { solved: [], streak: 0, best: 0, rules: "", theme: "" });
 
-function keep() {
-  try {
-    localStorage.setItem(KEPT, JSON.stringify(score));
-  } catch {
-    /* it lasts as long as the page */
-  }
-}
+const keep = () => store.write(KEPT, score);
 
 let book = null;
 let puzzle = null;
@@ -51,6 +50,16 @@ const idle = () => puzzle && !over && !awaited;
 
 const stage = new Stage($("board"), { label: t("board.board"), onMove: (from, to) => attempt(from + to) });
 
+/** A puzzle's rating, by its place among all. */
+const rating = (id) =>
+  ratingOf(
+    book.puzzles.findIndex((one) => one.id === id),
+    book.puzzles.length,
+  );
+
+/** Today's puzzle. */
+const daily = () => ofTheDay(book.puzzles, today());
+
 const ownMoves = ({ plies }) => (plies + 1) / 2;
 
 /** The puzzles that are chosen, easiest first. */
@@ -67,13 +76,12 @@ function open() {
 
 const draw = (list) => list[Math.floor(Math.random() * list.length)];
 
-/** The next puzzle: of the rules and themes that are chosen any, and of these one of the easiest that are left. */
+/** The next puzzle: of the rules and themes that are chosen one of the nearest to the person's rating. */
 async function next() {
   const left = open().filter(({ id }) => id !== puzzle?.id);
   if (left.length === 0) return nothingLeft();
-  const kind = ({ rules, theme }) => `${rules} ${theme}`;
-  const drawn = draw([...new Set(left.map(kind))]);
-  await load(draw(left.filter((one) => kind(one) === drawn).slice(0, AMONG)).id);
+  const far = new Map(left.map(({ id }) => [id, Math.abs(rating(id) - mine())]));
+  await load(draw(left.sort((a, b) => far.get(a.id) - far.get(b.id)).slice(0, AMONG)).id);
 }
 
 function nothingLeft() {
@@ -155,6 +163,8 @@ async function judged(move, { verdict, frames, scene: after, threat }) {
   }
   if (!score.solved.includes(puzzle.id)) score.solved.push(puzzle.id);
   keep();
+  if (counts) rate(puzzle.id, rating(puzzle.id), true);
+  if (puzzle.id === daily().id) solved(today());
   over = true;
   const why = after.ending ? ending(after.ending, puzzle.rules) : t("puzzles.onlyMove");
   say(
@@ -165,8 +175,10 @@ async function judged(move, { verdict, frames, scene: after, threat }) {
   await isShown;
 }
 
-/** The streak is over, and this puzzle begins no other. */
-function spoil() {
+/** The streak is over, and this puzzle begins no other; `shown` is whether the solution is seen. */
+function spoil(shown = false) {
+  if (counts) rate(puzzle.id, rating(puzzle.id), false);
+  if (puzzle.id === daily().id) failed(shown);
   counts = false;
   score.streak = 0;
   keep();
@@ -175,7 +187,9 @@ function spoil() {
 
 async function hint() {
   if (!idle()) return;
+  if (counts) rate(puzzle.id, rating(puzzle.id), false);
   counts = false;
+  tell();
   await consult("solution", moves, ({ frames }) => {
     const { from } = frames[0].ply;
     say(t("puzzles.hinted", { square: from }));
@@ -186,7 +200,7 @@ async function hint() {
 async function showSolution() {
   if (!idle()) return;
   // Who has asked has given up, even if the answer comes too late to be seen.
-  spoil();
+  spoil(true);
   await consult("solution", moves, async ({ frames, scene: after }) => {
     over = true;
     tell();
@@ -209,6 +223,14 @@ function tell() {
   $("puzzle-about").textContent = puzzle
     ? t("puzzles.which", { rules: rulesTitle(puzzle.rules), theme: t(`theme.${puzzle.theme}`), level: puzzle.level })
     : "";
+  showRating($("rating"));
+  showDaily($("daily"), {
+    puzzle: daily(),
+    rules: book.rulesets.find(({ name }) => name === daily().rules),
+    shown: puzzle?.id === daily().id,
+    open: () => load(daily().id),
+    complain,
+  });
   $("left").textContent = t("puzzles.left", { n: open().length });
   $("hint").disabled = over;
   $("solution").disabled = over;
@@ -279,7 +301,8 @@ async function start() {
   if (book.rulesets.some(({ name }) => name === asked)) score.rules = asked;
   history.replaceState(null, "", location.pathname);
   choices();
-  await next();
+  await (asked === "daily" ? load(daily().id) : next());
+  if (asked && asked !== "daily" && score.rules !== asked) complain(t("puzzles.noRules", { rules: asked }));
 }
 
 start();

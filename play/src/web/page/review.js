@@ -94,7 +94,8 @@ export function marks(board) {
   return parts;
 }
 
-async function retry(ply) {
+/** Has the ply tried anew. */
+export async function retry(ply) {
   if (page.state.ply !== ply) await act("go", { ply });
   [retried, answer, attempted] = [ply, false, false];
   redraw();

@@ -1,23 +1,13 @@
 // Sounds of wood, made here and off until somebody wants them.
 
+import { flag, read, write } from "./store.js";
+
 const box = document.getElementById("sound");
 let context = null;
 
-function wanted() {
-  try {
-    return localStorage.getItem("sound") === "on";
-  } catch {
-    return false;
-  }
-}
-
-box.checked = wanted();
+box.checked = read("sound", flag, false);
 box.addEventListener("change", () => {
-  try {
-    localStorage.setItem("sound", box.checked ? "on" : "off");
-  } catch {
-    /* it lasts as long as the page */
-  }
+  write("sound", box.checked);
   if (box.checked) knock(0);
 });
 

@@ -2,6 +2,8 @@
 // value is a text with {places}, or an object of texts: by plural form where it has the key "other" (the number is
 // `n`), else by `of`, such as a side or a reason.
 
+import { oneOf, read } from "./store.js";
+
 /** The languages, each in its own words. */
 export const LANGUAGES = {
   en: "English",
@@ -13,15 +15,11 @@ export const LANGUAGES = {
   sv: "Svenska",
 };
 
+/** What was chosen in this browser, else what the browser's languages say. */
 function chosen() {
-  try {
-    const kept = localStorage.getItem("language");
-    if (kept in LANGUAGES) return kept;
-  } catch {
-    /* then the browser's languages say it */
-  }
+  const known = oneOf(Object.keys(LANGUAGES));
   const wanted = navigator.languages.map((tag) => tag.split("-")[0]);
-  return wanted.find((code) => code in LANGUAGES) ?? "en";
+  return read("language", known) ?? wanted.find(known) ?? "en";
 }
 
 /** The language that the page speaks, as a code. */
@@ -29,7 +27,7 @@ export const language = chosen();
 
 const response = await fetch(new URL(`texts/${language}.json`, import.meta.url));
 if (!response.ok) throw new Error(`texts/${language}.json: ${response.status}`);
-const texts = await response.json();
+const texts = Object.assign(Object.create(null), await response.json());
 const plural = new Intl.PluralRules(language);
 const numbers = new Intl.NumberFormat(language);
 const shares = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });

@@ -1,6 +1,7 @@
 // Dark or light: what the system says, until the person says otherwise.
 
 import { make } from "./ask.js";
+import { oneOf, read, write } from "./store.js";
 import { t } from "./texts.js";
 
 /** The button that changes over. */
@@ -8,12 +9,7 @@ export const button = make("button", { id: "theme", class: "quiet", type: "butto
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /** What the person has chosen, kept in this browser. */
-let chosen = null;
-try {
-  chosen = localStorage.getItem("theme");
-} catch {
-  /* then nothing is chosen yet */
-}
+let chosen = read("theme", oneOf(["dark", "light"]));
 
 function show() {
   const theme = chosen ?? (dark.matches ? "dark" : "light");
@@ -27,11 +23,7 @@ function show() {
 
 button.addEventListener("click", () => {
   chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  try {
-    localStorage.setItem("theme", chosen);
-  } catch {
-    /* the choice lasts as long as the page */
-  }
+  write("theme", chosen);
   show();
 });
 dark.addEventListener("change", show);

@@ -6,6 +6,9 @@ import { t } from "./texts.js";
 /** What the page says where games could be opened from folders and there are none; null where a file is asked for. */
 export const withoutFolders = "hnefi play --web --run runs/quick --games FOLDER";
 
+/** Whether other people can reach the board, too. */
+export const isServed = true;
+
 /** Sends a request: its status, and its content as text. */
 export async function send(method, path, body) {
   const options = { method };
@@ -43,12 +46,4 @@ export function listen(id, { told, lost, gone }) {
     ended = true;
     stream.close();
   };
-}
-
-/** Saves what a path answers under a name. */
-export function save(path, name) {
-  const link = document.createElement("a");
-  link.href = path.slice(1);
-  link.download = name;
-  link.click();
 }

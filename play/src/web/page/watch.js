@@ -92,9 +92,9 @@ function elo({ ladder }) {
   }));
 }
 
-/** What an end is called in the metrics, such as `attackers_king_captured`, in words. */
+/** What an end is called in the metrics, such as `attackers king_captured`, in words. */
 function endName(name) {
-  const [, of, key] = /^(attackers|defenders|draw)_(.*)$/.exec(name) ?? [];
+  const [, of, key] = /^(attackers|defenders|draw) (.*)$/.exec(name) ?? [];
   if (!has(`reason.${key}`)) return name.replaceAll("_", " ");
   const reason = t(`reason.${key}`);
   return of === "draw" ? t("result.drawn", { reason }) : t("result.won", { of, reason });
