@@ -80,7 +80,7 @@ impl Board {
     }
 
     /// The first game of a page: `people` are the sides that a person moves, by [`Side::index`], and the other sides
-    /// have `opponent` or, where nobody is named, the network that is chosen everywhere, at a middling level.
+    /// have `opponent` or, where nobody is named, the network that is chosen everywhere, at the easiest level.
     pub fn first_game(
         players: &dyn Players,
         rules: Preset,
@@ -90,7 +90,7 @@ impl Board {
     ) -> NewGame {
         let (player, strength) = opponent.unwrap_or_else(|| {
             let id = players::opponent(players, rules);
-            let strength = matches!(id, PlayerId::Model(_)).then_some(Strength::Level(4));
+            let strength = matches!(id, PlayerId::Model(_)).then_some(Strength::Level(1));
             (id, strength)
         });
         let seat = |is_person: bool| match is_person {
@@ -250,6 +250,7 @@ impl Board {
             "opponents": opponents,
             "levels": LEVELS,
             "elo": elo,
+            "starts": elo::starts(),
             "folders": self.host.folders(),
             "runs": self.host.runs(),
         }))

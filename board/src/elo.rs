@@ -29,6 +29,21 @@ pub(super) fn ratings(preset: Preset) -> Option<Ratings> {
     of(&|line| line.rules == preset.name()).or_else(|| of(&alike))
 }
 
+/// The attackers' score from the start: what the shipped network's search expects, and what they make in games of this
+/// network with itself ([docs/PLAYING.md](../../docs/PLAYING.md#analysis) has the commands).
+const STARTS: [(Preset, [f32; 2]); 5] = [
+    (Preset::Brandubh, [0.45, 0.10]),
+    (Preset::Historical, [0.53, 0.30]),
+    (Preset::Fetlar, [0.51, 0.35]),
+    (Preset::Copenhagen, [0.50, 0.45]),
+    (Preset::Tablut, [0.54, 0.48]),
+];
+
+/// The same by the names of the rulesets.
+pub(super) fn starts() -> BTreeMap<&'static str, [f32; 2]> {
+    STARTS.into_iter().map(|(preset, scores)| (preset.name(), scores)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -310,9 +310,9 @@ impl Inside {
         self.clock.as_ref().is_some_and(Clock::runs)
     }
 
-    /// How the game ended.
-    pub(super) fn ending_view(&self) -> Option<EndingView> {
-        let ending = self.game.ending()?;
+    /// How the game ended: [`Session::ending`] or [`Session::result`], as a page is told.
+    pub(super) fn ending_view(&self, ending: Option<Ending>) -> Option<EndingView> {
+        let ending = ending?;
         let view = EndingView::of(ending, self.game.rules());
         let out = self.clock.as_ref().and_then(|clock| clock.out);
         let by_time = out.is_some_and(|side| ending == Ending::Resigned(side));

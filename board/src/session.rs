@@ -263,10 +263,16 @@ impl Session {
         self.tree.add(place, ply, self.game.ending())
     }
 
+    /// How the main line ended, wherever the board stands; `None` while the game goes on.
+    pub(crate) fn result(&self) -> Option<Ending> {
+        let last = self.tree.onward(START).last().unwrap_or(START);
+        let given_up = self.given_up.filter(|&(place, _)| place == last).map(|(_, side)| Ending::Resigned(side));
+        self.tree.node(last).ending.or(given_up)
+    }
+
     /// Whether the main line has come to an end.
     pub(crate) fn is_decided(&self) -> bool {
-        let last = self.tree.onward(START).last().unwrap_or(START);
-        self.tree.node(last).ending.is_some()
+        self.result().is_some()
     }
 
     /// Takes back to a person's last decision (a single ply when nobody sits here, or just the resignation) and returns

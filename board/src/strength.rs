@@ -27,7 +27,8 @@ pub enum Strength {
 
 /// How a level plays: its playouts, and its move drawn from the search's policy sharpened by 1/temperature, among the
 /// moves that have a share of the best one's weight. So a low level plays what looks natural and sees little, and never
-/// throws in a move that the network finds absurd. The last levels take the best move.
+/// throws in a move that the network finds absurd. The first one does, with every other move, so that somebody who has
+/// never seen the game can win. The last levels take the best move.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Level {
     /// Playouts of every move.
@@ -36,15 +37,18 @@ pub struct Level {
     temperature: f32,
     #[serde(skip)]
     share: f32,
+    /// The share of its moves that are any of the legal ones.
+    #[serde(skip)]
+    any: f32,
 }
 
 const fn level(playouts: u32, temperature: f32, share: f32) -> Level {
-    Level { playouts, temperature, share }
+    Level { playouts, temperature, share, any: 0.0 }
 }
 
 /// The levels, weakest first.
 pub const LEVELS: [Level; 8] = [
-    level(0, 2.5, 0.015),
+    Level { any: 0.5, ..level(0, 2.5, 0.015) },
     level(0, 1.3, 0.04),
     level(0, 0.8, 0.07),
     level(0, 0.4, 0.15),
@@ -93,6 +97,10 @@ impl Strength {
             Strength::Level(number) => numbered(number),
             _ => return report.best,
         };
+        let all = &report.policy_target;
+        if level.any > 0.0 && !all.is_empty() && rng.random_range(0.0..1.0) < level.any {
+            return all[rng.random_range(0..all.len())].0;
+        }
         if level.temperature <= 0.0 || report.proven.is_some() {
             return report.best;
         }

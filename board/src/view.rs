@@ -54,6 +54,8 @@ pub(super) struct StateView {
     /// Where each piece may go, when a person is to move.
     moves: BTreeMap<String, Vec<String>>,
     ending: Option<EndingView>,
+    /// How the main line ended, wherever the board stands.
+    result: Option<EndingView>,
     history: Vec<PlyView>,
     /// Chances of all positions, the start first; one more than `history`.
     views: Vec<Option<ChancesView>>,
@@ -230,7 +232,8 @@ impl StateView {
             plies: plies.len(),
             last: game.game().last().map(|ply| PlyView::of(ply, rules)),
             moves,
-            ending: inside.ending_view(),
+            ending: inside.ending_view(ending),
+            result: inside.ending_view(game.result()),
             history: plies.iter().map(|played| PlyView::of(played, rules)).collect(),
             views: game.views().map(|view| view.map(|(chances, _)| chances.into())).collect(),
             seats: Side::BOTH.map(|side| seat(&inside.seats[side.index()], &inside.players[side.index()])),
@@ -249,7 +252,7 @@ impl StateView {
             can: CanView {
                 undo: !inside.is_timed() && game.can_undo(),
                 redo: !inside.is_timed() && game.has_taken_back(),
-                resign: ending.is_none() && game.has_person() && inside.source.is_none(),
+                resign: ending.is_none() && !game.is_decided() && game.has_person() && inside.source.is_none(),
                 hint: your_turn && inside.adviser.is_some(),
                 review: inside.can_review(),
             },

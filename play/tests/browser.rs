@@ -152,7 +152,18 @@ fn games_are_begun_pasted_and_set_up() {
     browser.open(&format!("http://{address}/"));
     my_turn(&browser);
     browser.open_dialog("#new", "#new-dialog");
+    // The Copenhagens are one, with its variants below; the game can be begun wherever the list stands.
     browser.click("[name=rules][value=copenhagen]");
+    assert_eq!(browser.run("return document.querySelectorAll('[name=rules]').length;"), 5);
+    assert_eq!(browser.run("return document.querySelectorAll('[name=variant]').length;"), 4);
+    for (width, height) in [(1280, 860), (1024, 600), (390, 844), (320, 568)] {
+        browser.size(width, height, 1.0);
+        let seen = "const box = document.querySelector('#start').getBoundingClientRect(); \
+                    return box.top > 0 && box.bottom < innerHeight;";
+        assert_eq!(browser.run(seen), true, "{width}x{height}");
+        assert_eq!(browser.run("return document.querySelector('.cards small').checkVisibility();"), true);
+    }
+    browser.size(1280, 860, 1.0);
     browser.click("[name=seat][value=attackers]");
     picture(&browser, "new-game.png");
     browser.click("#start");

@@ -286,9 +286,12 @@ fn five_puzzles_are_solved_and_the_streak_is_kept() {
     browser.until("!document.querySelector('#hint').disabled");
     browser.click("#hint");
     browser.until("document.querySelector('.marks .hint')");
+    let hidden_before = browser.run("return document.querySelector('#look').hidden;");
     browser.click("#solution");
     browser.until("document.querySelector('#next').classList.contains('main')");
     assert!(browser.text("#status").contains("The solution is"), "{}", browser.text("#status"));
+    // Only now: the board would tell the answer.
+    assert_eq!(hidden_before, true);
     let fen = puzzle(&browser).fen;
     browser.click("#look");
     browser.until(&format!("document.querySelector('#fen')?.textContent === {}", json!(fen)));
@@ -323,14 +326,23 @@ fn on_a_phone_everything_has_its_place() {
             browser.keep_picture(&format!("{name}{suffix}.png"));
         }
     }
-    // On a phone a lesson begins with its words; further positions of it stand at the top.
+    // On a phone every lesson begins with its board and what is to be done there; the words follow.
     browser.size(390, 844, 2.0);
-    browser.open("about:blank");
-    browser.open(&format!("http://{address}/learn.html#brandubh/capture"));
-    let top = |selector: &str| format!("document.querySelector('{selector}').getBoundingClientRect().top");
-    browser.until(&format!("document.querySelector('.movable') && {} < {}", top("#words"), top("#board")));
-    browser.click("#next");
-    browser.until(&format!("{} > {} && scrollY === 0", top("#words"), top("#board")));
+    for rules in ["brandubh", "copenhagen"] {
+        let course = course(address, rules);
+        for lesson in course["lessons"].as_array().expect("lessons") {
+            let id = lesson["id"].as_str().expect("an id");
+            browser.open("about:blank");
+            browser.open(&format!("http://{address}/learn.html#{rules}/{id}"));
+            browser.until("!document.querySelector('[aria-busy]') && document.querySelector('#words p')");
+            let shown = browser.run(
+                "const box = (name) => document.querySelector(name).getBoundingClientRect(); \
+                 return [scrollY, box('#board').bottom < innerHeight, box('#steps').bottom < innerHeight, \
+                   box('#words').top >= box('#board').bottom];",
+            );
+            assert_eq!(shown, json!([0, true, true, true]), "{rules}/{id}");
+        }
+    }
     // Sideways the board takes the height and the words stand beside it.
     browser.size(844, 390, 2.0);
     browser.open("about:blank");

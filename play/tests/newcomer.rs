@@ -8,6 +8,7 @@ mod http;
 
 use hnefi_play::web::WebConfig;
 use hnefi_puzzles::shipped;
+use serde_json::json;
 
 use driver::Browser;
 use http::serve;
@@ -41,6 +42,9 @@ fn a_newcomer_learns_plays_reviews_and_solves() {
     browser.size(390, 844, 2.0);
     browser.open(&format!("http://{address}/"));
     browser.until("document.querySelector('#how')?.href.endsWith('#brandubh')");
+    // The first screen says what it is about, and the opponent is the easiest.
+    assert!(browser.text(".goal").contains("Bring your king to a corner."), "{}", browser.text(".goal"));
+    assert!(browser.text("#who-top").contains("level 1"), "{}", browser.text("#who-top"));
     browser.click("#how");
     browser.until("document.querySelector('#lesson-title')?.textContent");
     // Whoever does not find it is shown it.
@@ -93,7 +97,23 @@ fn a_newcomer_learns_plays_reviews_and_solves() {
     }
     assert_eq!(browser.run("return document.documentElement.scrollWidth > 390;"), false);
 
+    // Who wins twice is offered more, and who loses twice less.
+    let advised = browser.run_later(
+        "const done = arguments[arguments.length - 1]; import('/assets/level.js').then(({ advice, count }) => { \
+         const game = (number, level, winner) => { \
+           const seats = [{ person: false, strength: { level } }, { person: true }]; \
+           const state = { id: 'a', number, seats, source: null, result: { winner } }; \
+           count(state); count(state); return advice(state, 8); }; \
+         done([game(1, 3, 'defenders'), game(2, 3, 'defenders'), game(3, 4, 'attackers'), game(4, 4, 'attackers'), \
+           game(5, 4, 'defenders'), game(6, 4, 'attackers'), game(7, 1, 'attackers'), game(8, 1, 'attackers'), \
+           game(9, 1, null)]); }, (error) => done(String(error)));",
+    );
+    let (more, less) = (json!({ "level": 4, "won": true }), json!({ "level": 3, "won": false }));
+    assert_eq!(advised, json!([null, more, null, less, null, null, null, null, null]));
+
     browser.click("#to-puzzles");
+    browser.until("document.querySelector('#board').dataset.puzzle");
+    assert!(browser.text("#puzzle-about").contains("level 1 of 5"), "{}", browser.text("#puzzle-about"));
     for _ in 0..5 {
         let id = browser.until("document.querySelector('#board').dataset.puzzle");
         let puzzle = shipped().into_iter().find(|puzzle| id == puzzle.id.as_str()).expect("a shipped puzzle");

@@ -48,6 +48,14 @@ fn a_game_is_reviewed_by_requests() {
     let game = json!({ "rules": "brandubh", "attackers": {}, "defenders": seat });
     let state = post(address, "/api/games", &game).ok();
     post(address, &of(&state, "review"), &json!({ "on": true })).refused(409, "when it is over");
+    // How it ended is told wherever the board stands, and nobody gives up twice.
+    let mv = json!({ "move": "d6c6", "stamp": state["stamp"] });
+    post(address, &of(&state, "move"), &mv).ok();
+    post(address, &of(&state, "resign"), &json!({})).ok();
+    let state = post(address, &of(&state, "go"), &json!({ "ply": 0 })).ok();
+    assert_eq!((&state["ending"], &state["result"]["winner"]), (&Value::Null, &json!("defenders")), "{state}");
+    assert_eq!((&state["can"]["resign"], &state["can"]["review"]), (&json!(false), &json!(true)), "{state}");
+    post(address, &of(&state, "resign"), &json!({})).refused(409, "over");
 }
 
 #[test]
@@ -57,6 +65,7 @@ fn a_mistake_is_tried_anew() {
     let id = reviewed(address)["id"].as_str().expect("an id").to_owned();
     for (width, height) in [(1280, 900), (390, 844)] {
         browser.size(width, height, 2.0);
+        browser.open("about:blank");
         browser.open(&format!("http://{address}/#{id}"));
         browser.until("document.querySelectorAll('#moves button.ply').length === 10");
         if browser.run("return !document.querySelector('#review').hidden;") == true {
@@ -68,6 +77,15 @@ fn a_mistake_is_tried_anew() {
         browser.until("!document.querySelector('#review-body progress')");
         assert!(browser.run("return document.querySelectorAll('#moves .sign').length;").as_u64() > Some(0));
         picture(&browser, &format!("review-{width}.png"));
+        // The review says who won, and counts the moves as their list does.
+        assert_eq!(browser.text("#review-body .result"), "The king reaches a corner and is free. The defenders win.");
+        let counted = browser.run(
+            "const said = document.querySelector('.mistakes .quiet').textContent; \
+             const mv = said.split(' ')[2].replace(/[?!]+$/, ''); \
+             const row = [...document.querySelectorAll('#moves > li')].find((li) => li.textContent.includes(mv)); \
+             return [parseInt(said, 10), row.value];",
+        );
+        assert_eq!(counted[0], counted[1]);
 
         // Another try: the worst move first, which is refused again, then the best.
         browser.click("#review-body .retry");
@@ -84,6 +102,16 @@ fn a_mistake_is_tried_anew() {
         browser.click(&format!("[data-square={from}]"));
         browser.click(&format!("[data-square={to}]"));
         browser.until("document.querySelector('#status').textContent.includes('the best move')");
+        // On with the next one; nobody can give up the game that is over.
+        browser.until("document.querySelector('#retry .main').id === 'retry-next'");
+        assert_eq!(browser.run("return document.querySelector('#resign').checkVisibility();"), false);
+        browser.click("#retry-next");
+        browser.until("document.querySelector('#status').textContent.includes('Find a better move')");
+        while browser.run("return Boolean(document.querySelector('#retry-next'));") == true {
+            browser.click("#retry-next");
+            browser.click("#retry-answer");
+        }
+        browser.until("document.querySelector('#retry .main').id === 'retry-stop'");
         browser.click("#retry-stop");
         browser.until("document.querySelector('#retry').hidden");
         assert_eq!(browser.run(&format!("return document.documentElement.scrollWidth > {width};")), false);

@@ -1,5 +1,6 @@
 //! Serving pages for `play --web` and `watch --web`.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 
 use hnefi_engine::Preset;
@@ -75,10 +76,45 @@ fn serve(config: WebConfig, page: &str) -> anyhow::Result<()> {
              folders named here; there is no password."
         ));
     }
-    // A browser cannot open the address that stands for all addresses.
-    let host = if address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
-    let host = if host.contains(':') { format!("[{host}]") } else { host };
-    output::line(format_args!("Open http://{host}:{}/{page} in a browser. Ctrl-C ends.", address.port()))?;
+    let reached = SocketAddr::new(reached_at(address.ip()), address.port());
+    output::line(format_args!("Open http://{reached}/{page} in a browser. Ctrl-C ends."))?;
     server.run()?;
     Ok(())
+}
+
+/// The address at which others reach a server that listens at `ip`: where that stands for all addresses, the one by
+/// which this machine would speak to others, else the machine itself.
+fn reached_at(ip: IpAddr) -> IpAddr {
+    if !ip.is_unspecified() {
+        return ip;
+    }
+    // Addresses of documents, which nobody has; a connection of this kind sends nothing, and only asks for the way.
+    let (other, own) = match ip {
+        IpAddr::V4(_) => (IpAddr::from([192, 0, 2, 1]), IpAddr::from(Ipv4Addr::LOCALHOST)),
+        IpAddr::V6(_) => (IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1]), IpAddr::from(Ipv6Addr::LOCALHOST)),
+    };
+    let asked = UdpSocket::bind((ip, 0)).and_then(|socket| {
+        socket.connect((other, 9))?;
+        socket.local_addr()
+    });
+    asked.map_or(own, |found| found.ip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_stands_for_all_is_printed_as_one_that_can_be_opened() {
+        for text in ["0.0.0.0", "::"] {
+            let found = reached_at(text.parse().expect("an address"));
+            assert!(!found.is_unspecified(), "{text}: {found}");
+            // Whatever is printed, this machine has it.
+            UdpSocket::bind((found, 0)).expect("an address of this machine");
+        }
+        for text in ["127.0.0.1", "192.0.2.7", "::1"] {
+            let ip = text.parse().expect("an address");
+            assert_eq!(reached_at(ip), ip);
+        }
+    }
 }

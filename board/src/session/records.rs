@@ -146,9 +146,6 @@ impl Session {
     /// The whole tree: the main line as a record, and everything else.
     pub fn game_tree(&self, seed: u64) -> GameTree {
         let main: Vec<Place> = self.tree.onward(START).collect();
-        let last = main.last().copied().unwrap_or(START);
-        let given_up = self.given_up.filter(|&(place, _)| place == last).map(|(_, side)| Ending::Resigned(side));
-        let ending = self.tree.node(last).ending.or(given_up);
         let order = self.tree.in_order();
         let index: BTreeMap<Place, usize> = order.iter().enumerate().map(|(index, &place)| (place, index)).collect();
         let mv = |&place: &Place| {
@@ -157,7 +154,7 @@ impl Session {
             Some(TreeMove { after, mv, comment: node.comment.clone(), nags: node.nags.clone() })
         };
         GameTree {
-            record: self.record_of(&main, ending, seed),
+            record: self.record_of(&main, self.result(), seed),
             comment: self.tree.node(START).comment.clone(),
             moves: order.iter().filter_map(mv).collect(),
         }

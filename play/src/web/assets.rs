@@ -46,6 +46,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("rating.js", "text/javascript", include_str!("page/rating.js")),
     ("share.js", "text/javascript", include_str!("page/share.js")),
     ("store.js", "text/javascript", include_str!("page/store.js")),
+    ("level.js", "text/javascript", include_str!("page/level.js")),
     ("newgame.js", "text/javascript", include_str!("page/newgame.js")),
     ("analysis.js", "text/javascript", include_str!("page/analysis.js")),
     ("review.js", "text/javascript", include_str!("page/review.js")),

@@ -78,6 +78,14 @@ impl Browser {
         self.chrome("Emulation.setDeviceMetricsOverride", metrics);
     }
 
+    /// Lets everything come slowly, as over a telephone's network.
+    pub fn slow(&self) {
+        self.chrome("Network.enable", json!({}));
+        let network =
+            json!({ "offline": false, "latency": 60, "downloadThroughput": 600_000, "uploadThroughput": 300_000 });
+        self.chrome("Network.emulateNetworkConditions", network);
+    }
+
     /// Pretends that the person prefers this, such as `prefers-color-scheme` and `dark`.
     pub fn prefer(&self, name: &str, value: &str) {
         self.chrome("Emulation.setEmulatedMedia", json!({ "features": [{ "name": name, "value": value }] }));
@@ -159,6 +167,9 @@ impl Browser {
             let moved =
                 ["element click intercepted", "stale element reference"].iter().any(|kind| problem["error"] == *kind);
             assert!(moved && Instant::now() < patience, "click on {selector}: {problem}");
+            // What lies below a board that keeps its place is scrolled to.
+            let place = format!("document.querySelector({})?.scrollIntoView({{ block: 'center' }});", json!(selector));
+            self.run(&place);
             std::thread::sleep(Duration::from_millis(100));
         }
     }

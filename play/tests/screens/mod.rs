@@ -1,5 +1,7 @@
 //! Every page on screens of several sizes: readable, and without barriers.
 
+mod presses;
+
 use std::path::{Path, PathBuf};
 
 use hnefi_play::web::WebConfig;

@@ -1,7 +1,7 @@
 // The analysis panel: what the model thinks of the position, while it thinks.
 
-import { make } from "./ask.js";
-import { words } from "./chances.js";
+import { make, reveal } from "./ask.js";
+import { meaning, words } from "./chances.js";
 import { act, page, redraw } from "./game.js";
 import { playerSelect } from "./newgame.js";
 import { short } from "./overlays.js";
@@ -40,9 +40,15 @@ function release() {
 }
 
 /** Opens the panel and has the position analysed, whatever the panel was before. */
-export function analyse() {
+export async function analyse() {
   $("analysis-panel").open = true;
-  if (usable() && !page.state.analysing) act("analysis", { on: true });
+  if (usable() && !page.state.analysing) await act("analysis", { on: true });
+}
+
+/** The same for a person who asked for the position. */
+export async function lookAt() {
+  await analyse();
+  reveal($("analysis-panel"));
 }
 
 /** Whether the adviser can analyse. */
@@ -117,6 +123,7 @@ function build() {
     parts.numbers,
     parts.table,
     parts.line,
+    make("p", { class: "note" }, meaning(state.rules, page.setup.starts)),
   );
 }
 

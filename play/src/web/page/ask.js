@@ -1,5 +1,6 @@
 // Talking to the board, wherever it is, and the small things that every part of the page needs.
 
+import * as store from "./store.js";
 import { has, t } from "./texts.js";
 import { send } from "./transport.js";
 
@@ -46,6 +47,15 @@ export function make(tag, attributes = {}, ...children) {
   }
   element.append(...children.flat().filter((child) => child !== null && child !== undefined));
   return element;
+}
+
+/** Scrolls as little as shows an element, below a board that keeps its place. */
+export const reveal = (element) => element?.scrollIntoView({ block: "nearest" });
+
+/** Ticks a box as it was left in this browser, else as usual, and notes what becomes of it. */
+export function rememberBox(box, name, usual) {
+  box.checked = store.read(name, store.flag, usual);
+  box.addEventListener("change", () => store.write(name, box.checked));
 }
 
 /** Fills a dialog with a heading, a body and a row of buttons, and opens it. */

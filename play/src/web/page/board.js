@@ -16,7 +16,7 @@ const SLIM = 480;
 export class Board {
   /**
    * `onMove(from, to)` is called for a legal move, `onSquare(name)` for any square pressed when painting, `onBuild()`
-   * when the board was drawn anew because its size had changed.
+   * when its size has changed, and with it what lies over it.
    */
   constructor(root, { onMove, onSquare, onBuild, steps = false, label = t("board.board") } = {}) {
     Object.assign(this, { root, onMove, onSquare, onBuild, steps, label });
@@ -29,8 +29,8 @@ export class Board {
     this.seed = 1;
     this.shown = null;
     new ResizeObserver(() => {
-      if (!this.shown || this.isSlim() === this.slim) return;
-      this.show(...this.shown);
+      if (!this.shown) return;
+      if (this.isSlim() !== this.slim) this.show(...this.shown);
       this.onBuild?.();
     }).observe(root);
   }
@@ -84,6 +84,11 @@ export class Board {
   square() {
     const { side } = this.rules;
     return (this.drawing.getBoundingClientRect().width / measures(side, this.slim).total) * 100;
+  }
+
+  /** Draws a layer over the board: nothing while the board has no width, and letters on it no size. */
+  overlay(layer, draw) {
+    this.layers[layer].replaceChildren(...(this.square() > 0 ? draw() : []));
   }
 
   letter(name) {

@@ -14,6 +14,14 @@ export function words(chances) {
   return t(per(chances.draw) > 0 ? "chances.withDraw" : "chances.words", { attackers, defenders, draw });
 }
 
+/** What the values mean, in a sentence; with those of the start where they were measured: `[said, scored]` by rules. */
+export function meaning({ name, played_on }, starts) {
+  const rules = name ?? played_on;
+  const found = Object.hasOwn(starts, rules ?? "") ? starts[rules].map(percent) : null;
+  const start = found && t("chances.start", { rules: t(`rules.${rules}`), said: found[0], scored: found[1] });
+  return [t("chances.meaning"), start].filter(Boolean).join(" ");
+}
+
 /** Sets the bar; `null` when nobody knows. */
 export function showBar(bar, chances, flipped) {
   bar.classList.toggle("unknown", !chances);
@@ -62,8 +70,9 @@ export function graph(root, state, onPly) {
     label(LEFT - 4, y(0.5) + 4, "50", "end"),
     label(LEFT - 4, y(0), "0", "end"),
   );
-  const step = last <= 24 ? 4 : last <= 60 ? 10 : last <= 150 ? 25 : last <= 400 ? 50 : 200;
-  for (let at = 0; at <= last; at += step) parts.push(label(x(at), HEIGHT - 5, String(at), "middle"));
+  // Moves are counted as in their list: two plies each.
+  const step = last <= 24 ? 4 : last <= 60 ? 10 : last <= 150 ? 20 : last <= 400 ? 50 : 200;
+  for (let at = 0; at <= last; at += step) parts.push(label(x(at), HEIGHT - 5, String(at / 2), "middle"));
   const drawing = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "graph", role: "img", "aria-label": t("chances.graph") },

@@ -1,6 +1,6 @@
 // Setting up a position by hand. The server decides whether it can stand.
 
-import { analyse } from "./analysis.js";
+import { lookAt } from "./analysis.js";
 import { dialog, make } from "./ask.js";
 import { Board } from "./board.js";
 import { enter, page } from "./game.js";
@@ -105,7 +105,7 @@ export function editPosition() {
     try {
       await enter("/api/games/open", { text: { text: fen, rules: rules.name } });
       $("edit-dialog").close();
-      analyse();
+      lookAt();
     } catch (error) {
       complain(error.message);
     }

@@ -1,6 +1,6 @@
 // The head of every page: the pages, the language, dark or light.
 
-import { ask, make } from "./ask.js";
+import { ask, make, reveal } from "./ask.js";
 import { choice } from "./language.js";
 import { t } from "./texts.js";
 import { button } from "./theme.js";
@@ -32,6 +32,15 @@ frame.append(
   ),
   choice,
   button,
+);
+
+// What a person opens is to be seen, once it is filled.
+addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (target.open && target.contains(document.activeElement)) requestAnimationFrame(() => reveal(target));
+  },
+  true,
 );
 
 // Whoever needs the answer says what is wrong where there is none.

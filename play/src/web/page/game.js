@@ -1,25 +1,26 @@
 // The board's page: one game, its controls, and what the board says of it.
 
 import { offerRetries, retryNext, takeRetry } from "./again.js";
-import { analyse, openAnalysis, showAnalysis } from "./analysis.js";
-import { ask, dialog, make, post, problemWords, save } from "./ask.js";
+import { analyse, lookAt, openAnalysis, showAnalysis } from "./analysis.js";
+import { ask, dialog, make, post, problemWords, rememberBox, reveal, save } from "./ask.js";
 import { Board } from "./board.js";
-import { graph, showBar, viewAt, words } from "./chances.js";
+import { graph, meaning, showBar, viewAt, words } from "./chances.js";
 import { clockOf, takeClock } from "./clock.js";
 import { editPosition } from "./editor.js";
 import { setup } from "./frame.js";
 import { svg } from "./ink.js";
 import { offerInvitation } from "./invite.js";
 import { find, keep, leaveUnplayed, linkTo, named, standing, toGoOn } from "./kept.js";
+import { atLevel, count, ownLevel } from "./level.js";
 import { connectMoves, showMoves } from "./moves.js";
 import { myGames } from "./mygames.js";
-import { newGame } from "./newgame.js";
+import { advise, newGame } from "./newgame.js";
 import { openGame, pasteGame } from "./open.js";
 import { arrows, heat, occupancy, short } from "./overlays.js";
 import { piece } from "./pieces.js";
 import { ahead, dropPremove, keptMarks, playKept, premove } from "./premove.js";
 import { marks, remark, review, showReview, tryMove, views } from "./review.js";
-import { ending, resultOf, rulesTitle, said, seatName } from "./saying.js";
+import { ending, goal, resultOf, rulesTitle, said, seatName } from "./saying.js";
 import { sketchOn, sketches, wipe } from "./sketch.js";
 import { hear } from "./sounds.js";
 import { t } from "./texts.js";
@@ -59,6 +60,7 @@ export function take(state) {
   }
   const isAnother = old?.id !== state.id;
   page.state = state;
+  count(state);
   takeClock(state);
   hear(old, state);
   if (old?.stamp !== state.stamp) wipe();
@@ -140,13 +142,18 @@ export function complain(message) {
   $("problem").hidden = !message;
 }
 
+/** What a person asks for, and only the words below the board answer. */
+const TOLD = ["hint", "resign"];
+
 /** Asks the board to do something with the game, and shows what came of it. */
 export async function act(what, body = {}) {
   page.notice = null;
   try {
     take(await post(`/api/games/${page.state.id}/${what}`, body));
+    if (TOLD.includes(what)) reveal($("status-line"));
   } catch (error) {
     complain(error.message);
+    reveal($("problem"));
     if (error.status === 404) recover(page.state.id);
     if (error.status === 409 || error.status === 400) refresh();
   }
@@ -181,6 +188,7 @@ export async function enter(path, body, notice = null) {
   const state = await post(path, body);
   page.notice = notice;
   take(state);
+  reveal($("status-line"));
   leaveBehind(old);
   // Who had the last game analysed goes on with this one.
   if (old?.analysing) analyse();
@@ -195,10 +203,12 @@ function show() {
   $("how").href = `learn.html#${state.rules.name ?? state.rules.played_on ?? ""}`;
   $("game-title").textContent = title(state.source);
   $("game-title").hidden = !state.source;
+  $("goal").textContent = goal(state);
   complain(state.problem ? problemWords(state.problem) : page.notice);
   people();
   status();
   buttons();
+  advise();
   showMoves(state);
   $("fen").textContent = state.fen;
   keep(state, (address) => page.state.id === state.id && nameInAddress(state.id, address));
@@ -228,16 +238,23 @@ function showReport() {
   };
   const chances = ended || known;
   showBar($("bar"), chances, page.flipped);
-  $("graph-words").textContent = chances ? t("chances.now", { words: words(chances) }) : t("chances.game");
+  // Whoever plays may do so without being told how it goes.
+  const isHidden = state.can.resign && !$("aid").checked;
+  document.body.classList.toggle("unaided", isHidden);
+  const told = chances ? t("chances.now", { words: words(chances) }) : t("chances.game");
+  $("graph-words").textContent = isHidden ? t("chances.hidden") : told;
+  const about = meaning(state.rules, page.setup.starts);
+  $("meaning").textContent = about;
+  $("bar").title = about;
   const { shown } = page;
-  board.layers.heat.replaceChildren(...(wanted && shown.heat ? heat(board, report) : []));
-  board.layers.over.replaceChildren(
+  board.overlay("heat", () => (wanted && shown.heat ? heat(board, report) : []));
+  board.overlay("over", () => [
     ...(wanted && shown.after ? occupancy(board, report) : []),
     ...(wanted && shown.arrows ? arrows(board, report) : []),
     ...marks(board),
     ...keptMarks(board),
     ...sketches(board),
-  );
+  ]);
   $("board").classList.toggle("ghosts", Boolean(wanted && shown.after));
   showAnalysis(true);
 }
@@ -276,7 +293,8 @@ function status() {
   const of = state.to_move;
   let text;
   let counted = "";
-  if (state.ending) text = ending(state.ending, state.rules);
+  const over = state.ending ?? (state.departed ? null : state.result);
+  if (over) text = ending(over, state.rules);
   else if (state.thinking) {
     const seat = state.seats[state.to_move === "attackers" ? 0 : 1];
     text = t("status.thinking", { of, name: seatName(seat) });
@@ -290,8 +308,12 @@ function status() {
   }
   if (state.hint) text = t("status.hint", state.hint);
   else if (report?.kind === "hint" && !report.finished) text = t("status.looking");
-  const where = state.departed && t("status.variation");
-  const whole = [where, state.last && said(state.last), remark() || text].filter(Boolean).join(" ");
+  const judged = remark();
+  const earlier = over && !state.ending && !judged;
+  const where = state.departed ? t("status.variation") : earlier && t("status.earlier");
+  // How it ended stays to be read beside what a review says of the last move.
+  const told = state.ending ? [judged, text] : [judged || text];
+  const whole = [where, state.last && said(state.last), ...told].filter(Boolean).join(" ");
   if ($("status").textContent !== whole) $("status").textContent = whole;
   // Beside what is read out: it changes many times a second.
   $("playouts").textContent = counted;
@@ -377,6 +399,8 @@ function connect() {
     show();
   });
   connectMoves();
+  rememberBox($("aid"), "chances", true);
+  $("aid").addEventListener("change", redraw);
   $("back").addEventListener("click", () => act("back"));
   $("open").addEventListener("click", () => openGame());
   $("paste").addEventListener("click", () => pasteGame());
@@ -395,6 +419,7 @@ function connect() {
       // Where the page may not copy, as over plain HTTP, the person does.
       $("link").textContent = link;
       $("link").parentElement.hidden = false;
+      reveal($("link"));
       await copy("copy-link", "board.copyLink", link);
     } catch (error) {
       complain(error.message);
@@ -438,11 +463,11 @@ async function begun(asked) {
   const rules = asked.get("rules");
   if (asked.has("fen")) {
     const state = await enter("/api/games/open", { text: { text: asked.get("fen"), rules } });
-    await analyse();
+    await lookAt();
     return state;
   }
   const usual = new Map(Object.entries(page.setup.opponents)).get(rules);
-  const easy = { player: usual?.startsWith("alphabeta:") ? "alphabeta:1" : usual, strength: { level: 1 } };
+  const easy = { player: usual?.startsWith("alphabeta:") ? "alphabeta:1" : usual, strength: { level: ownLevel() } };
   const [attackers, defenders] = asked.get("play") === "attackers" ? [{}, easy] : [easy, {}];
   return enter("/api/games", { rules, attackers, defenders });
 }
@@ -457,7 +482,7 @@ async function begin() {
     if ((await tried(() => begun(asked))) || (await arrive(location.hash))) return;
     const state = await tried(() => toGoOn(page.setup.first));
     if (state) take(state);
-    else await enter("/api/games", page.setup.first, page.notice);
+    else await enter("/api/games", atLevel(page.setup.first), page.notice);
   } catch (error) {
     $("status").textContent = "";
     complain(error.message);

@@ -61,7 +61,6 @@ function show() {
     ...(here?.id === "board" ? [legend()] : []),
     ...texts.map((key) => make("p", {}, t(`teach.${key}`, values()))),
   );
-  document.querySelector("main").toggleAttribute("data-begins", at.exercise === 0);
   $("finish").hidden = Boolean(here);
   if (!here) finish();
   list();
@@ -89,8 +88,10 @@ function legend() {
 async function begin() {
   const here = exercise();
   buttons();
+  // Where nothing is to be done the words come at once.
+  for (const name of ["task", "status"]) $(name).hidden = !here && Boolean(lesson());
   if (!here) {
-    $("task").textContent = t(lesson() ? "learn.look" : "learn.finished");
+    $("task").textContent = t("learn.finished");
     say("");
     return stage.show(course.rules, { board: course.rules.start });
   }

@@ -5,6 +5,7 @@ import { make } from "./ask.js";
 import { act, page } from "./game.js";
 import { openMenu } from "./menu.js";
 import { sign } from "./review.js";
+import { moveNumber, numbered as numberOf } from "./saying.js";
 import { t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -43,10 +44,7 @@ function understand({ moves }) {
 }
 
 /** The number of a move, and whether the attackers made it. */
-function numbered(depth) {
-  const plies = depth - 1 + Number(page.state.tree.first === "defenders");
-  return { number: Math.floor(plies / 2) + 1, first: plies % 2 === 0 };
-}
+const numbered = (depth) => numberOf(depth, page.state.tree.first);
 
 /** The places from the first move to this one. */
 function path(place) {
@@ -83,8 +81,8 @@ export function movesFrom(place) {
 /** What a move is called, such as `3… d5-e5`. */
 export function moveName(place) {
   if (place === 0) return t("moves.start");
-  const { number, first } = numbered(nodes.get(place).depth);
-  return `${number}${first ? "." : "…"} ${nodes.get(place).text}`;
+  const { depth, text } = nodes.get(place);
+  return `${moveNumber(depth, page.state.tree.first)} ${text}`;
 }
 
 /** The button of a move, with its marks. */

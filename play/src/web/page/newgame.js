@@ -1,7 +1,8 @@
 // The dialog for a new game: rules, seat, opponent and strength.
 
-import { dialog, make, post } from "./ask.js";
-import { enter, page, take } from "./game.js";
+import { dialog, make, post, reveal } from "./ask.js";
+import { complain, enter, page, take } from "./game.js";
+import { advice, atLevel, ownLevel } from "./level.js";
 import { playerName, rulesTitle } from "./saying.js";
 import { t } from "./texts.js";
 
@@ -14,8 +15,9 @@ function firstChoice({ rules, attackers, defenders }) {
     ["attackers", "both"],
   ][Number(!attackers.player)][Number(!defenders.player)];
   const { player, strength } = attackers.player ? attackers : defenders;
-  const [[kind, amount]] = Object.entries(strength ?? { level: 4 });
-  return { rules, seat, player, kind, clock: "", level: 4, playouts: 200, seconds: 2, [kind]: amount };
+  const level = ownLevel();
+  const [[kind, amount]] = Object.entries(strength ?? { level });
+  return { rules, seat, player, kind, clock: "", level, playouts: 200, seconds: 2, [kind]: amount };
 }
 
 /** A radio button that looks like a card or a tab. */
@@ -71,6 +73,9 @@ function called(player, rules) {
 /** An Elo as precise as it is. */
 const tens = (elo) => 10 * Math.round(elo / 10);
 
+/** What rulesets share that differ in little. */
+const family = ({ name }) => name.split("-")[0];
+
 /** Times to choose from: seconds, and seconds that every move brings. */
 const CLOCKS = [
   [60, 1],
@@ -82,7 +87,8 @@ const CLOCKS = [
 
 export function newGame() {
   const { setup, state } = page;
-  choice ??= { ...firstChoice(setup.first), rules: state?.rules.name ?? setup.first.rules };
+  choice ??= { ...firstChoice(atLevel(setup.first)), rules: state?.rules.name ?? setup.first.rules };
+  choice.level = state?.seats.find((seat) => seat.strength?.level)?.strength.level ?? choice.level;
   const form = make("form", {
     class: "choices",
     onsubmit: (event) => {
@@ -101,19 +107,26 @@ export function newGame() {
   function draw() {
     choice.player = usable();
     const opponent = setup.players.find((player) => player.id === choice.player);
-    const cards = setup.rules.map((rules) =>
+    const card = (name, isChosen) => (rules) =>
       option(
-        "rules",
+        name,
         rules.name,
-        rules.name === choice.rules,
+        isChosen(rules),
         () => {
           choice.rules = rules.name;
           draw();
         },
         make("b", {}, rulesTitle(rules)),
         make("small", {}, t(`about.${rules.name}`)),
-      ),
+      );
+    const variants = setup.rules.filter((rules) => family(rules) === family({ name: choice.rules }));
+    const families = setup.rules.filter(
+      (rules, index) => setup.rules.findIndex((other) => family(other) === family(rules)) === index,
     );
+    // The small boards are the quick ones.
+    const cards = families
+      .sort((a, b) => a.side - b.side)
+      .map(card("rules", (rules) => family(rules) === family({ name: choice.rules })));
     const seats = [
       ["attackers", t("side", { of: "attackers" })],
       ["defenders", t("side", { of: "defenders" })],
@@ -133,6 +146,14 @@ export function newGame() {
     );
     const parts = [
       make("fieldset", {}, make("legend", {}, t("new.rules")), make("div", { class: "cards" }, cards)),
+      variants.length > 1
+        ? make(
+            "fieldset",
+            {},
+            make("legend", {}, t("new.variant")),
+            make("div", { class: "cards" }, variants.map(card("variant", ({ name }) => name === choice.rules))),
+          )
+        : null,
       make("fieldset", {}, make("legend", {}, t("new.youPlay")), make("div", { class: "tabs" }, seats)),
     ];
     if (choice.seat !== "both") {
@@ -180,9 +201,10 @@ export function newGame() {
       ),
     );
     const { name, type, value } = form.contains(document.activeElement) ? document.activeElement : {};
-    form.replaceChildren(...parts, make("button", { type: "submit", hidden: true }));
+    form.replaceChildren(...parts.filter(Boolean), make("button", { type: "submit", hidden: true }));
     // Of radio buttons several have one name; a list has it alone.
     if (name) form.querySelector(type === "radio" ? `[name="${name}"][value="${value}"]` : `[name="${name}"]`)?.focus();
+    if (name === "rules") reveal(form.querySelector("[name=variant]")?.closest("fieldset"));
   }
 
   function strength() {
@@ -261,6 +283,7 @@ export function newGame() {
       make("legend", {}, t("new.strength")),
       make("div", { class: "tabs" }, kinds),
       make("div", { class: "amount" }, input, output),
+      measured && setup.elo[choice.rules] ? make("p", { class: "note" }, t("new.elo")) : null,
     );
   }
 
@@ -299,4 +322,25 @@ export function newGame() {
       buttons.unshift(make("button", { type: "button", onclick: () => again(true) }, t("new.swapped")));
   }
   complain = dialog(document.getElementById("new-dialog"), t("new.title"), form, buttons);
+}
+
+/** Suggests another level after a game, where another one suits better. */
+export function advise() {
+  const { state } = page;
+  const row = document.getElementById("advice");
+  const found = advice(state, page.setup.levels.length);
+  row.hidden = !found;
+  if (!found) return row.replaceChildren();
+  const { level, won } = found;
+  const seat = ({ person, player, strength }) => (person ? {} : { player, strength });
+  const [attackers, defenders] = state.seats.map(seat);
+  const begin = async () => {
+    try {
+      await enter("/api/games", atLevel({ rules: state.rules.name, attackers, defenders }, level));
+    } catch (error) {
+      complain(error.message);
+    }
+  };
+  const words = t(won ? "advice.won" : "advice.lost", { n: level, name: t(`level.${level}`) });
+  row.replaceChildren(make("button", { type: "button", class: "main", id: "other-level", onclick: begin }, words));
 }

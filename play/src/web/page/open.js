@@ -1,6 +1,6 @@
 // Opening games: pasted texts, game files, and the games of runs.
 
-import { analyse } from "./analysis.js";
+import { lookAt } from "./analysis.js";
 import { ask, dialog, make, problemWords } from "./ask.js";
 import { enter, page } from "./game.js";
 import { review } from "./review.js";
@@ -16,7 +16,7 @@ const LARGEST = 64 << 20;
 /** A game is reviewed at once, a position analysed. */
 function look() {
   if (page.state.can.review) review();
-  else analyse();
+  else lookAt();
 }
 
 /** A dialog with a field for a FEN, moves, or a whole game. */

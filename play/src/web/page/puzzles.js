@@ -1,6 +1,6 @@
 // Puzzles: positions with one right move, each proven. The board says what a move is worth and how the defence answers.
 
-import { ask, dialog, make, post } from "./ask.js";
+import { ask, dialog, make, post, reveal } from "./ask.js";
 import { failed, ofTheDay, showDaily, solved } from "./daily.js";
 import { today } from "./day.js";
 import { mine, rate, ratingOf, showRating } from "./rating.js";
@@ -103,6 +103,7 @@ async function load(id) {
   $("board").dataset.puzzle = id;
   counts = true;
   begin();
+  reveal($("task"));
 }
 
 /** Sets the puzzle up from its start. */
@@ -236,7 +237,8 @@ function tell() {
   $("solution").disabled = over;
   $("next").classList.toggle("main", over);
   $("again").disabled = !puzzle || (!over && moves.length === 0);
-  $("look").hidden = !puzzle;
+  // Whoever looks at it there is told the answer.
+  $("look").hidden = !puzzle || !over;
   if (puzzle) $("look").href = `./?rules=${puzzle.rules.name}&fen=${encodeURIComponent(puzzle.scene.fen)}`;
 }
 

@@ -1,8 +1,10 @@
 // The review of a game: what every move cost, better moves, and another try at one's mistakes.
 
-import { make } from "./ask.js";
+import { make, reveal } from "./ask.js";
+import { meaning } from "./chances.js";
 import { act, page, redraw } from "./game.js";
 import { arrow } from "./overlays.js";
+import { ending, moveNumber } from "./saying.js";
 import { percent, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -13,11 +15,16 @@ let retried = null;
 let answer = false;
 /** Whether a move was tried since. */
 let attempted = false;
+/** The bad moves for which a better one was found or shown, of the game with this id. */
+let mended = { id: null, plies: new Set() };
+/** What the panel was drawn for. */
+let drawn = "";
 
 /** Begins the review and shows it. */
-export function review() {
+export async function review() {
   $("review-panel").open = true;
-  if (page.state.can.review && !fits()) act("review", { on: true });
+  if (page.state.can.review && !fits()) await act("review", { on: true });
+  reveal($("review-panel"));
 }
 
 /** How many plies of the line on the board are reviewed. */
@@ -67,8 +74,15 @@ function retrying({ tried, plies }) {
   if (!attempted || tried?.ply !== retried) return t("retry.find", { of });
   if (tried.loss === null) return t("retry.judging", { move: tried.text });
   const values = { move: tried.text, loss: percent(tried.loss), best: plies[retried].best.text };
-  if (tried.verdict === "best") return t("retry.best", values);
-  return t(tried.verdict === "good" ? "retry.good" : "retry.again", values);
+  if (!isMended()) return t("retry.again", values);
+  const found = t(tried.verdict === "best" ? "retry.best" : "retry.good", values);
+  return following() === null ? `${found} ${t("retry.last")}` : found;
+}
+
+/** Whether the try is over: a move was found that is as good, or the answer was shown. */
+function isMended() {
+  const { tried } = page.state.review;
+  return answer || (attempted && tried?.ply === retried && ["best", "good"].includes(tried.verdict));
 }
 
 /** A move on the board while a mistake is tried anew; false when none is. */
@@ -99,7 +113,8 @@ export async function retry(ply) {
   if (page.state.ply !== ply) await act("go", { ply });
   [retried, answer, attempted] = [ply, false, false];
   redraw();
-  document.getElementById("board").scrollIntoView({ block: "nearest" });
+  reveal($("retry"));
+  reveal($("status-line"));
 }
 
 function stop() {
@@ -110,22 +125,31 @@ function stop() {
 /** The bad moves, as indices of plies. */
 const mistakes = () => page.state.history.map((_, index) => index).filter((index) => sign(index));
 
-/** The first bad move behind this ply whose side a person may try for. */
-function following(ply) {
-  const mine = mistakes().filter(
-    (index) => page.state.seats[page.state.history[index].side === "attackers" ? 0 : 1].person,
+/** The next bad move that a person may try to mend: behind the one that is tried or, after the last, from the start. */
+function following() {
+  if (mended.id !== page.state.id) mended = { id: page.state.id, plies: new Set() };
+  if (isMended()) mended.plies.add(retried);
+  const left = mistakes().filter(
+    (index) =>
+      index !== retried &&
+      !mended.plies.has(index) &&
+      page.state.seats[page.state.history[index].side === "attackers" ? 0 : 1].person,
   );
-  return mine.find((index) => index > ply) ?? null;
+  return left.find((index) => index > retried) ?? left[0] ?? null;
 }
 
 /** The buttons of a try. */
 function steps() {
-  const key = trying() === null ? "" : `${retried}`;
-  if ($("retry").dataset.ply === key) return;
-  $("retry").dataset.ply = key;
-  $("retry").hidden = retried === null;
-  if (retried === null) return;
-  const next = following(retried);
+  const isOn = trying() !== null;
+  const next = isOn ? following() : null;
+  const isOver = isOn && isMended();
+  const key = isOn ? `${page.state.id} ${retried} ${next} ${isOver}` : "";
+  if ($("retry").dataset.key === key) return;
+  $("retry").dataset.key = key;
+  $("retry").hidden = !isOn;
+  if (!isOn) return;
+  const focused = $("retry").contains(document.activeElement);
+  const main = (wanted) => (isOver && wanted ? "main" : null);
   $("retry").replaceChildren(
     ...[
       make(
@@ -133,6 +157,7 @@ function steps() {
         {
           type: "button",
           id: "retry-answer",
+          disabled: isOver,
           onclick: () => {
             answer = true;
             redraw();
@@ -142,10 +167,15 @@ function steps() {
       ),
       next === null
         ? null
-        : make("button", { type: "button", id: "retry-next", onclick: () => retry(next) }, t("retry.next")),
-      make("button", { type: "button", id: "retry-stop", onclick: stop }, t("retry.stop")),
+        : make(
+            "button",
+            { type: "button", id: "retry-next", class: main(true), onclick: () => retry(next) },
+            t("retry.next"),
+          ),
+      make("button", { type: "button", id: "retry-stop", class: main(next === null), onclick: stop }, t("retry.stop")),
     ].filter(Boolean),
   );
+  if (focused) $("retry").querySelector("button.main, button:not(:disabled)").focus({ preventScroll: true });
 }
 
 export function showReview() {
@@ -157,6 +187,10 @@ export function showReview() {
   steps();
   if (!found) return;
   const { done, total, sides, playouts } = found;
+  const persons = state.seats.map((seat) => seat.person);
+  const key = JSON.stringify([state.id, state.tree.stamp, found.moves, fits(), done, persons, state.result]);
+  if (key === drawn) return;
+  drawn = key;
   const names = ["attackers", "defenders"];
   const cells = (label, value) =>
     make(
@@ -176,7 +210,14 @@ export function showReview() {
       make(
         "button",
         { type: "button", class: "quiet", onclick: () => act("go", { ply: index }) },
-        t("review.item", { ply: index + 1, of: side, move, sign: text, verdict: name, loss: percent(loss) }),
+        t("review.item", {
+          number: moveNumber(index + 1, state.tree.first),
+          of: side,
+          move,
+          sign: text,
+          verdict: name,
+          loss: percent(loss),
+        }),
       ),
       make("small", {}, t("review.better", { best: best.text, line: line.slice(1).join(" ") })),
       person
@@ -190,6 +231,7 @@ export function showReview() {
     : -1;
   $("review-body").replaceChildren(
     ...[
+      state.result && make("p", { class: "result" }, ending(state.result, state.rules)),
       done < total ? progress : null,
       make(
         "table",
@@ -218,8 +260,8 @@ export function showReview() {
         : done === total
           ? make("p", {}, t("review.clean"))
           : null,
-      make("p", { class: "note" }, t("review.how", { n: playouts })),
+      make("p", { class: "note" }, `${t("review.how", { n: playouts })} ${meaning(state.rules, page.setup.starts)}`),
     ].filter(Boolean),
   );
-  if (focus >= 0) $("review-panel").querySelectorAll("button")[focus]?.focus();
+  if (focus >= 0) $("review-panel").querySelectorAll("button")[focus]?.focus({ preventScroll: true });
 }

@@ -9,6 +9,13 @@ export function rulesTitle({ name, played_on, side }) {
   return t("rules.playedOn", { title: t("rules.title", { name: t(`rules.${played_on}`), side }) });
 }
 
+/** What the only person of a game is to reach, else what both sides are. */
+export function goal({ rules, seats }) {
+  const of = rules.edge_escape ? "edge" : "corner";
+  const mine = ["attackers", "defenders"].filter((_, index) => seats[index].person);
+  return t(`goal.${mine.length === 1 ? mine[0] : "both"}`, { of });
+}
+
 /** How a game ended, in a sentence or two. */
 export function ending({ winner, reason, plies }, rules) {
   const place = rules.edge_escape ? "edge" : "corner";
@@ -22,6 +29,18 @@ export function resultOf(ended) {
   if (!ended) return t("result.unfinished");
   const reason = t(`reason.${ended.reason}`);
   return ended.winner ? t("result.won", { of: ended.winner, reason }) : t("result.drawn", { reason });
+}
+
+/** The number of the move that the ply at this depth belongs to, and whether it is the attackers' and so comes first. */
+export function numbered(depth, firstSide) {
+  const plies = depth - 1 + Number(firstSide === "defenders");
+  return { number: Math.floor(plies / 2) + 1, first: plies % 2 === 0 };
+}
+
+/** The same as a list of moves begins a line: `3.` or `3…`. */
+export function moveNumber(depth, firstSide) {
+  const { number, first } = numbered(depth, firstSide);
+  return `${number}${first ? "." : "…"}`;
 }
 
 /** What a ply did. */

@@ -1,6 +1,7 @@
 // A board on which a position stands and plies are played one after the other: for lessons and puzzles, behind which
 // there is no game.
 
+import { reveal } from "./ask.js";
 import { Board } from "./board.js";
 import { svg } from "./ink.js";
 
@@ -20,6 +21,7 @@ export function complain(message) {
 export function say(text, kind = "") {
   $("status").textContent = text;
   $("status").dataset.kind = kind;
+  reveal($("status"));
 }
 
 const rest = (milliseconds) =>
@@ -51,11 +53,12 @@ export class Stage {
   }
 
   point() {
-    const marks = this.goals.map((name) => {
-      const [x, y] = this.board.middle(name);
-      return svg("circle", { class: "goal", cx: x, cy: y, r: 34 });
-    });
-    this.board.layers.heat.replaceChildren(...marks);
+    this.board.overlay("heat", () =>
+      this.goals.map((name) => {
+        const [x, y] = this.board.middle(name);
+        return svg("circle", { class: "goal", cx: x, cy: y, r: 34 });
+      }),
+    );
   }
 
   /** Plays frames, the first at once; false if something else was shown meanwhile. */

@@ -35,8 +35,8 @@ const shares = new Intl.NumberFormat(language, { style: "percent", maximumFracti
 /** A share of one in percent. */
 export const percent = (share) => shares.format(share);
 
-/** A number as the language writes it. */
-export const number = (value) => numbers.format(value);
+/** A number as the language writes it; nought has no sign. */
+export const number = (value) => numbers.format(value + 0);
 
 /** The text of a key, with values in its places; numbers are written as the language writes them. */
 export function t(key, values = {}) {
