@@ -35,7 +35,7 @@ cp "target/wasm/$target/release/hnefi_wasm.wasm" "$site/assets/hnefi.wasm"
 # The page of the server, but for the training page.
 for file in play/src/web/page/*; do
     case ${file##*/} in
-    *.html | transport.js | watch.* | plots.js) ;;
+    *.html | transport.js | watch.* | plots.* | lines.js | samples.js) ;;
     *) cp -r "$file" "$site/assets/" ;;
     esac
 done

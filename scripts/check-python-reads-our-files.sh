@@ -18,6 +18,7 @@ hnefi=${HNEFI:-${CARGO_TARGET_DIR:-target}/release/hnefi}
 $hnefi train --config tests/data/tiny.toml --run "$work/run" --no-table >/dev/null
 $hnefi export "$work/run" --format npz --out "$work/npz" 2>/dev/null
 $hnefi export "$work/run" --format jsonl --out "$work/games.jsonl" 2>/dev/null
+$hnefi metrics "$work/run" --csv --out "$work/metrics.csv"
 $venv/bin/python scripts/check_files.py "$work"
 
 # The commands of docs/DATASETS.md, before its examples.

@@ -515,13 +515,13 @@ class Watcher(threading.Thread):
 
     def listen(self):
         """Hears of every generation, in order and in time."""
-        stream, heard, began = Stream(self.page, "/api/runs/0/events?after=0"), 0, time.time()
+        stream, heard, began = Stream(self.page, "/api/watch/events"), 0, time.time()
         while not self.soak.over():
             name, data = stream.next()
-            if name != "metrics":
+            if name != "rows":
                 continue
-            for metrics in data:
-                generation = metrics["generation"]
+            for row in data["rows"]:
+                generation = row["generation"]
                 if generation <= heard:
                     raise AssertionError(f"generation {generation} was told after {heard}")
                 heard = generation

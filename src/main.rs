@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Command::Online(args) => commands::online::run(args),
         Command::Uci(args) => commands::uci::run(args),
         Command::Watch(args) => commands::watch::run(args),
+        Command::Metrics(args) => commands::watch::metrics(args),
         Command::Match(args) => commands::matches::run(args),
         Command::Pack(args) => commands::pack::run(args),
         Command::Unpack(args) => commands::pack::undo(args),

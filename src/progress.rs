@@ -27,9 +27,9 @@ pub fn puzzles(count: u64) -> ProgressBar {
     bar(count, "{bar:30} {pos}/{len} puzzles {msg} {eta}")
 }
 
-/// A bar over the share of work that is done; `message` describes the work.
+/// A bar over the share of work that is done; `message` describes the work, as much of it as the line has room for.
 pub fn share() -> ProgressBar {
-    bar(1000, "{prefix:<9} {bar:16} {percent:>3}% {msg}")
+    bar(1000, "{prefix:<9} {bar:10} {percent:>3}% {wide_msg}")
 }
 
 /// A line with the present activity, for work without an end.

@@ -120,6 +120,7 @@ fn results_that_cannot_be_written_are_one_error_and_files_are_written_all_the_sa
         ("ladder run --show", None),
         ("ladder run --show --json", None),
         ("watch run", None),
+        ("metrics run --csv", None),
         ("pack run --out pack", Some("pack.01")),
         ("unpack pack.01 --run again", Some("again/run.json")),
         ("fetch run --run copy", Some("copy/run.json")),

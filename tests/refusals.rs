@@ -281,6 +281,7 @@ fn a_cause_is_told_once() {
         "ladder no/such",
         "ladder damaged",
         "watch no/such",
+        "metrics no/such --csv",
         "watch no/such --web",
         "play --web --games no/such",
         "play --web --run no/such",

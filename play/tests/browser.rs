@@ -15,7 +15,7 @@ use hnefi_record::GameRecord;
 use hnefi_run::encode_games;
 
 use driver::Browser;
-use http::{add_generation, made_up_run, played, serve, two_people};
+use http::{add_generation, configure, made_up_run, played, serve, two_people};
 
 /// A browser, or a word on why there is none.
 fn browser() -> Option<Browser> {
@@ -217,73 +217,83 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
     let folder = tempfile::tempdir().expect("a folder");
     let real = std::env::var_os("HNEFI_PICTURES_RUN").map(PathBuf::from);
     let made_up = made_up_run(folder.path(), 40);
-    let run = real.clone().unwrap_or_else(|| made_up.clone());
-    let other = made_up_run(&folder.path().join("other"), 25);
     let many: Vec<_> = (0..501).map(|number| GameRecord { game: number, ..played(number % 20).record(0) }).collect();
-    std::fs::write(other.join("games/000025.hgames"), encode_games(&many)).expect("a file");
-    let address = serve(WebConfig { runs: vec![run, other], ..WebConfig::default() });
+    std::fs::write(made_up.join("games/000025.hgames"), encode_games(&many)).expect("a file");
+    let address = serve(WebConfig { runs: vec![real.clone().unwrap_or(made_up.clone())], ..WebConfig::default() });
     browser.size(1280, 1000, 1.0);
     browser.open(&format!("http://{address}/watch"));
     browser.until("document.querySelectorAll('.plot svg path').length > 20");
     browser.until("document.querySelectorAll('#samples a').length === 12");
     picture(&browser, "training.png");
     if real.is_none() {
-        assert!(browser.text("#tiles").contains("40"), "{}", browser.text("#tiles"));
+        let tiles = browser.text("#tiles");
+        for words in ["40", "Elo overall", "41: self-play", "a processor, 2 threads", "Seed"] {
+            assert!(tiles.contains(words), "{words}: {tiles}");
+        }
+        assert!(
+            browser
+                .run("return document.querySelector('#configurations').textContent;")
+                .to_string()
+                .contains("train.rate = 0.1")
+        );
         add_generation(&made_up, 41);
         browser.until("document.querySelector('#tiles dd').textContent === '41'");
-    }
-    // Four generations of the ladder are drawn, and named is what they are measured by.
-    if real.is_none() {
-        browser.until("document.querySelector('[data-plot=elo] h2').textContent === 'Elo per side (random is 0)'");
-        assert!(browser.text("#tiles").contains("Elo overall"), "{}", browser.text("#tiles"));
-    }
-    // Ends are named in the page's language, not by the names of the metrics.
-    if real.is_none() {
-        browser
-            .until("document.querySelector('[data-plot=ends]').textContent.includes('attackers won: king captured')");
-    }
-    // Ratings have their error bands, and ticks that differ by less than their rounding are told apart.
-    if real.is_none() {
+        // Four generations of the ladder are drawn, and named is what they are measured by.
+        browser.until("document.querySelector('[data-plot=elo] h3').textContent === 'Elo per side (random is 0)'");
+        // Ratings have their error bands, and ends of games are said in words.
         browser.until("document.querySelectorAll('[data-plot=elo] .band').length === 3");
         assert!(browser.text("[data-plot=elo]").contains("±"), "{}", browser.text("[data-plot=elo]"));
+        assert!(
+            browser.text("[data-plot=ends]").contains("attackers won: king"),
+            "{}",
+            browser.text("[data-plot=ends]")
+        );
     }
-    // Another run beside it, and the values under the pointer.
-    let lines = "document.querySelectorAll('[data-plot=losses] path[stroke-linejoin=round]').length";
-    let alone = browser.run(&format!("return {lines};")).as_u64().expect("a number");
-    browser.run(
-        "const other = document.querySelector('#beside'); other.value = '1'; other.dispatchEvent(new Event('change'));",
-    );
-    browser.until(&format!("{lines} === {}", 2 * alone));
-    picture(&browser, "training-beside.png");
+    // One cross-hair goes over all plots, which show their values there.
     browser.run(
         "document.querySelector('[data-plot=losses] svg').dispatchEvent(\
          new PointerEvent('pointermove', { clientX: 300 }));",
     );
-    assert!(browser.text("[data-plot=losses]").contains("generation "), "{}", browser.text("[data-plot=losses]"));
-    browser.run(
-        "const other = document.querySelector('#beside'); other.value = ''; other.dispatchEvent(new Event('change'));",
-    );
-    browser.until(&format!("{lines} === {alone}"));
-    // Another run and back, where the answers come the other way round: nothing is left of the other one.
-    browser.run(
-        "window.streams = []; const Stream = EventSource; \
-         window.EventSource = class extends Stream { constructor(path) { super(path); streams.push(this); } }; \
-         const real = fetch; window.fetch = async (path, ...rest) => { const answer = await real(path, ...rest); \
-         if (path !== 'api/runs/1') return answer; const text = await answer.text(); \
-         await new Promise((done) => { window.release = done; }); \
-         setTimeout(() => { window.late = [document.querySelectorAll('#generation option').length]; }); \
-         return { status: 200, text: async () => text }; }; \
-         const run = document.querySelector('#run'); \
-         for (const value of ['1', '0']) { run.value = value; run.dispatchEvent(new Event('change')); }",
-    );
-    browser.until("window.release && document.querySelectorAll('#samples a').length === 12 && streams.length === 1");
-    browser.run("release();");
-    assert_eq!(browser.until("window.late"), serde_json::json!([1]));
-    browser.until(&format!("{lines} === {alone}"));
-    assert_eq!(
-        browser.run("return streams.map((stream) => stream.url.replace(/.*runs./, ''));"),
-        serde_json::json!(["0/events?after=0"])
-    );
+    browser.until("[...document.querySelectorAll('.hair')].every((hair) => hair.getAttribute('d'))");
+    for plot in ["losses", "length"] {
+        let words = browser.text(&format!("[data-plot={plot}]"));
+        assert!(!words.trim_end().ends_with("generation"), "the place of the pointer: {words}");
+    }
+    // What is smoothed keeps what it was, faintly; the choice is remembered.
+    let choose = |id: &str, value: &str| {
+        browser.run(&format!(
+            "const field = document.querySelector('{id}'); field.value = '{value}'; \
+             for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {{ bubbles: true }}));"
+        ));
+    };
+    choose("#smoothing", "0.9");
+    choose("#axis", "processor");
+    browser.until("document.querySelectorAll('[data-plot=losses] .raw').length === 6");
+    browser.run("location.reload();");
+    browser.until("document.querySelectorAll('[data-plot=losses] .raw').length === 6");
+    assert!(browser.text("[data-plot=losses]").contains("minutes of processor time"));
+    choose("#smoothing", "0");
+    choose("#axis", "generation");
+    browser.until("document.querySelectorAll('.raw').length === 0");
+    // Sample games by length, by surprise, by result and by their first moves.
+    if real.is_none() {
+        let plies = "[...document.querySelectorAll('#samples small')].map((one) => Number(/, (\\d+)/.exec(one.textContent)[1]))";
+        browser.until("document.querySelectorAll('#samples a').length === 12");
+        choose("#order", "shortest");
+        browser.until(&format!(
+            "(() => {{ const found = {plies}; return found.every((one, at) => at === 0 || one >= found[at - 1]); }})()"
+        ));
+        choose("#opening", "a1-a1");
+        browser.until("document.querySelector('#samples-count').textContent === 'No game fits.'");
+        choose("#opening", "");
+        choose("#generation", "25");
+        browser.until("document.querySelector('#samples-count').textContent === 'The first 500 games'");
+        choose("#result", "draw");
+        browser.until("!document.querySelector('#samples-count').textContent.includes('500')");
+        choose("#result", "");
+        choose("#generation", "40");
+        browser.until("document.querySelector('#samples-count').textContent === '20 games'");
+    }
     let ticks = browser.run_later(
         "const done = arguments[arguments.length - 1]; import('/assets/plots.js').then(({ tickLabels, brief }) => done([\
          tickLabels([950, 1000, 1050]), tickLabels([0, 0.25, 0.5]), tickLabels([-2500, 0, 2500, 12500]), \
@@ -334,10 +344,81 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
         browser.run(&format!("[...document.querySelectorAll('#open-dialog li button')].at({which}).click();"));
         browser.until(&format!("document.querySelector('#open-dialog .library').innerText.includes('{then}')"));
     };
-    press("1", "Generation 25");
-    press("0", "More…");
+    press("0", "Generation 25");
+    press("1", "More…");
     press("-1", "Game 500");
     assert_eq!(browser.run("return document.querySelectorAll('#open-dialog li').length;"), 1);
+    browser.check_console();
+}
+
+#[test]
+fn runs_are_compared() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |(name, seed, rate, generations): (&str, u64, f64, u32)| {
+        let run = made_up_run(&folder.path().join(name), generations);
+        configure(&run, seed, rate);
+        run
+    };
+    let runs = [("small", 1, 0.1, 40), ("other", 1, 0.2, 25), ("again", 2, 0.1, 30)].map(run).to_vec();
+    let address = serve(WebConfig { runs, ..WebConfig::default() });
+    let lines = |count: usize| {
+        browser.until(&format!("document.querySelectorAll('[data-plot=\"loss/total\"] .line').length === {count}"));
+    };
+    let choose = |id: &str, value: &str| {
+        browser.run(&format!(
+            "const field = document.querySelector('{id}'); field.value = '{value}'; \
+             for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind, {{ bubbles: true }}));"
+        ));
+    };
+    for (width, name) in [(1280, "training-runs.png"), (390, "phone-training-runs.png")] {
+        browser.size(width, 1000, 1.0);
+        browser.open(&format!("http://{address}/watch"));
+        lines(3);
+        browser.until("document.querySelectorAll('#runs li').length === 3");
+        let looks = browser.run(
+            "return [...document.querySelectorAll('[data-plot=\"loss/total\"] .line')].map((line) => \
+             `${line.getAttribute('stroke')} ${line.getAttribute('stroke-dasharray')}`);",
+        );
+        let looks: std::collections::BTreeSet<String> =
+            looks.as_array().expect("a list").iter().map(ToString::to_string).collect();
+        assert_eq!(looks.len(), 3, "runs are told apart: {looks:?}");
+        assert!(
+            browser.text("#runs").contains("small/quick") && browser.text("#runs").contains("a processor, 2 threads")
+        );
+        // One cross-hair, and the values of all runs.
+        browser.run(
+            "document.querySelector('[data-plot=\"loss/total\"] svg').dispatchEvent(\
+             new PointerEvent('pointermove', { clientX: 150 }));",
+        );
+        browser.until("[...document.querySelectorAll('#plots .hair')].every((hair) => hair.getAttribute('d'))");
+        browser.keep_picture(name);
+        assert_eq!(browser.run("return document.documentElement.scrollWidth > innerWidth;"), false, "{name}");
+        let table = browser.run(
+            "document.querySelector('#settings').open = true; return document.querySelector('#differences').innerText;",
+        );
+        let table = table.as_str().expect("a text");
+        assert!(table.contains("run.seed") && table.contains("train.rate") && table.contains("0.2"), "{table}");
+        // The seeds of a configuration become one line with a band.
+        choose("#seeds", "range");
+        lines(2);
+        assert!(browser.text("[data-plot=\"loss/total\"]").contains("small/quick (2 seeds)"));
+        browser.until("document.querySelectorAll('[data-plot=\"loss/total\"] .band').length === 1");
+        choose("#seeds", "apart");
+        lines(3);
+        browser.click("#show-1");
+        lines(2);
+        browser.click("#show-1");
+        lines(3);
+    }
+    // Every number, whoever draws it.
+    browser.run("document.querySelector('#more').open = true;");
+    browser.until("document.querySelectorAll('#more-plots .plot').length > 15");
+    let csv = browser.run_later(
+        "const done = arguments[arguments.length - 1]; \
+         fetch(document.querySelector('#csv').href).then((answer) => answer.text()).then(done);",
+    );
+    assert!(csv.as_str().expect("a text").starts_with("run,generation,"), "{csv}");
     browser.check_console();
 }
 

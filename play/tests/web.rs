@@ -7,10 +7,14 @@ mod opponents;
 use std::io::Write;
 use std::net::TcpStream;
 
+use hnefi_engine::BoardSize;
 use hnefi_play::web::WebConfig;
 use serde_json::{Value, json};
 
-use http::{add_climb, add_generation, get, made_up_run, of, post, raw, request, serve, stream, two_people, wait};
+use http::{
+    add_climb, add_generation, configure, get, made_up_run, of, played, post, raw, request, serve, stream, two_people,
+    wait,
+};
 
 fn ply(state: &Value) -> u64 {
     state["ply"].as_u64().expect("a ply")
@@ -285,13 +289,14 @@ fn a_run_is_watched_while_it_goes_on() {
         }
     });
     let wanted = ["\"generation\":1", "\"generation\":3", "\"generation\":4", "\"generation\":10"];
-    let events = stream(address, "/api/runs/0/events", &wanted);
-    assert_eq!(events.matches("event: metrics").count(), 2, "the first three at once, the fourth when it came");
+    let events = stream(address, "/api/watch/events", &wanted);
+    assert_eq!(events.matches("event: rows").count(), 2, "the first three at once, the fourth when it came");
+    assert!(events.contains("\"loss/value\":0.8") && events.contains("\"run/games\":450.0"), "{events}");
     add.join().expect("added");
-    let ladder = events.rsplit("event: ladder\ndata: ").next().and_then(|text| text.lines().next()).expect("ratings");
+    let ladder = events.rsplit("event: ratings\ndata: ").next().and_then(|text| text.lines().next()).expect("ratings");
     let ladder: Value = serde_json::from_str(ladder).expect("JSON");
-    assert_eq!(ladder["zero"], "random");
-    let rung = |index: usize, side: &str| ladder["checkpoints"][index][side].as_f64().expect("Elo");
+    assert_eq!((&ladder["run"], &ladder["zero"]), (&json!(0), &json!("random")));
+    let rung = |index: usize, side: &str| ladder["rows"][index]["values"][format!("elo/{side}")].as_f64().expect("Elo");
     assert!(rung(1, "attackers") > rung(0, "attackers") + 200.0, "31 wins of 32 against none: {ladder}");
     let games = get(address, "/api/runs/0/games").ok();
     assert_eq!((games["generation"].as_u64(), games["list"]["games"].as_array().map(Vec::len)), (Some(3), Some(20)));
@@ -299,8 +304,67 @@ fn a_run_is_watched_while_it_goes_on() {
     assert!(state["plies"].as_u64() > Some(0));
     get(address, "/api/runs/1").refused(404, "no run 1");
     get(address, "/api/runs/0/games?generation=9").refused(404, "");
+    get(address, "/api/runs/0/games?order=dull").refused(400, "order");
     post(address, "/api/games/open", &json!({ "run": { "run": 0, "generation": 3, "index": 99 } }))
         .refused(404, "no game");
+}
+
+#[test]
+fn runs_are_compared_and_their_games_searched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |name: &str, seed: u64, rate: f64| {
+        let run = made_up_run(&folder.path().join(name), 2);
+        configure(&run, seed, rate);
+        run
+    };
+    let runs = vec![run("a", 1, 0.1), run("b", 1, 0.2), run("c", 2, 0.1)];
+    let address = serve(WebConfig { runs, ..WebConfig::default() });
+    let found = get(address, "/api/watch").ok();
+    let of = |key: &str| -> Vec<Value> {
+        found["runs"].as_array().expect("runs").iter().map(|run| run[key].clone()).collect()
+    };
+    assert_eq!(of("name"), ["a/quick", "b/quick", "c/quick"]);
+    assert_eq!((of("group"), of("seed")), (vec![json!(0), json!(1), json!(0)], vec![json!(1), json!(1), json!(2)]));
+    assert_eq!(of("machine")[1], "a processor, 2 threads");
+    let differences = json!([
+        { "key": "run.seed", "values": ["1", "1", "2"] }, { "key": "train.rate", "values": ["0.1", "0.2", "0.1"] },
+    ]);
+    assert_eq!(found["differences"], differences);
+    let table = get(address, "/api/watch/metrics.csv");
+    let lines: Vec<Vec<&str>> = table.body.lines().map(|line| line.split(',').collect()).collect();
+    assert!(lines.len() == 10 && lines.iter().all(|line| line.len() == lines[0].len()), "{}", table.body);
+    let loss = lines[0].iter().position(|name| *name == "loss/policy").expect("a column");
+    assert_eq!((lines[1][..2].to_vec(), lines[1][loss], lines[2][loss]), (vec!["a/quick", "0"], "", "3.5"));
+
+    let games = |query: &str| -> Vec<Value> {
+        let found = get(address, &format!("/api/runs/0/games?{query}")).ok();
+        found["list"]["games"].as_array().expect("games").clone()
+    };
+    let number = |game: &Value, key: &str| game[key].as_f64().unwrap_or(-1.0);
+    let all = games("");
+    for (order, key, sign) in [("longest", "plies", -1.0), ("shortest", "plies", 1.0), ("surprise", "surprise", -1.0)] {
+        let found = games(&format!("order={order}"));
+        assert_eq!(found.len(), all.len());
+        assert!(found.is_sorted_by_key(|game| sign * number(game, key)), "{order}: {found:?}");
+    }
+    assert!(all.iter().any(|game| number(game, "plies") != number(&all[0], "plies")), "there is something to order");
+    // Moves are found as people write them, also unfinished ones.
+    let moves: Vec<String> =
+        played(3).record(3).plies.iter().take(2).map(|ply| ply.mv.text(BoardSize::Seven)).collect();
+    let (first, second) = (&moves[0], &moves[1]);
+    let opening = format!("1.+{}-{}+{}-{}xa1", &first[..2], &first[2..], &second[..2], &second[2..]);
+    let found = games(&format!("opening={opening}"));
+    assert!(found.iter().any(|game| game["index"] == 3) && found.len() < all.len(), "{opening}: {found:?}");
+    assert!(games(&format!("opening={}", &first[..3])).len() >= found.len());
+    assert!(games("opening=z").is_empty());
+    let results: usize =
+        ["attackers", "defenders", "draw", "ongoing"].map(|who| games(&format!("result={who}")).len()).iter().sum();
+    assert_eq!(results, all.len());
+    let ended = all.iter().find(|game| game["ending"]["winner"] == "attackers");
+    if let Some(game) = ended {
+        let reason = game["ending"]["reason"].as_str().expect("a reason");
+        assert!(games(&format!("result=attackers_{reason}")).iter().all(|game| game["ending"]["reason"] == reason));
+    }
 }
 
 #[test]

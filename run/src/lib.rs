@@ -10,4 +10,4 @@ pub use codec::{GameReader, decode_games, encode_games};
 pub use config::PlyCaps;
 pub use hnefi_record::{GameRecord, PlyRecord, RecordError, Replay};
 pub use metrics::{GenerationMetrics, Handicap, LossValues, ResignSummary, SelfPlayMetrics, TrainingMetrics};
-pub use run::Run;
+pub use run::{Run, flat};

@@ -20,8 +20,14 @@ pub struct GenerationMetrics {
     /// Name of the stage; empty for a run without stages.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub stage: String,
-    /// Seconds of self-play and training since the run began.
+    /// Seconds of self-play and training since the run began, by the budget's clock.
     pub elapsed_seconds: f64,
+    /// The same by the wall clock.
+    pub wall_seconds: f64,
+    /// The same in processor time of the trainer's process.
+    pub processor_seconds: f64,
+    /// When the generation was published, in seconds since 1970.
+    pub unix_seconds: f64,
     /// Self-play.
     pub selfplay: SelfPlayMetrics,
     /// Training.
@@ -171,12 +177,14 @@ impl GenerationMetrics {
         line
     }
 
-    /// Names and values for TensorBoard.
+    /// Every number under the name that the pages, tables, CSV files and TensorBoard know it by (`docs/RUNS.md`).
     pub fn scalars(&self) -> Vec<(String, f64)> {
         let (selfplay, training, losses) = (&self.selfplay, &self.training, &self.training.losses);
+        let resign = &selfplay.resign;
         let fixed = [
             ("loss/total", f64::from(losses.total)),
             ("loss/policy", f64::from(losses.policy)),
+            ("loss/policy_entropy", f64::from(training.policy_entropy)),
             ("loss/policy_above_entropy", f64::from(losses.policy - training.policy_entropy)),
             ("loss/value", f64::from(losses.value)),
             ("loss/moves_left", f64::from(losses.moves_left)),
@@ -188,21 +196,36 @@ impl GenerationMetrics {
             ("train/skipped", training.skipped as f64),
             ("train/reuse", training.reuse),
             ("train/window_plies", training.window_plies as f64),
+            ("train/window_generations", training.window_generations as f64),
             ("train/samples", training.samples as f64),
+            ("train/steps", training.steps as f64),
+            ("train/generation_steps", training.generation_steps as f64),
+            ("train/seconds", training.seconds),
             ("speed/samples", training.samples_per_second),
             ("speed/playouts", selfplay.playouts_per_second),
             ("speed/evaluations", selfplay.evaluations_per_second),
             ("speed/plies", selfplay.plies_per_second),
             ("speed/cache_hits", selfplay.cache_hits),
+            ("games/finished", selfplay.games as f64),
             ("games/attackers", selfplay.attackers),
             ("games/defenders", selfplay.defenders),
             ("games/draws", selfplay.draws),
             ("games/mean_plies", selfplay.mean_plies),
-            ("games/distinct_at_ply_8", share(selfplay.distinct_at_ply_8, selfplay.games_beyond_ply_8)),
+            ("games/training_plies", selfplay.training_plies as f64),
+            ("games/distinct_openings", self.distinct_openings()),
+            ("games/seconds", selfplay.seconds),
             ("search/playouts", f64::from(selfplay.playouts)),
             ("search/surprise", selfplay.search_surprise),
             ("search/changed_minds", selfplay.changed_minds),
+            ("resign/attackers_verified", f64::from(resign.verified[0])),
+            ("resign/attackers_wrong", f64::from(resign.wrong[0])),
+            ("resign/attackers_active", f64::from(u8::from(resign.active[0]))),
+            ("resign/defenders_verified", f64::from(resign.verified[1])),
+            ("resign/defenders_wrong", f64::from(resign.wrong[1])),
+            ("resign/defenders_active", f64::from(u8::from(resign.active[1]))),
             ("run/elapsed_minutes", self.elapsed_seconds / 60.0),
+            ("run/wall_minutes", self.wall_seconds / 60.0),
+            ("run/processor_minutes", self.processor_seconds / 60.0),
             ("run/progress", self.progress),
         ];
         let ends = selfplay
@@ -217,6 +240,11 @@ impl GenerationMetrics {
         });
         let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value));
         fixed.chain(ends).chain(handicaps).collect()
+    }
+
+    /// Share of the games longer than eight plies whose position after eight plies no other of them had before.
+    pub fn distinct_openings(&self) -> f64 {
+        share(self.selfplay.distinct_at_ply_8, self.selfplay.games_beyond_ply_8)
     }
 }
 
@@ -267,5 +295,34 @@ mod tests {
         metrics.selfplay.ends.insert("defenders king_escaped".to_owned(), 5);
         let scalars: BTreeMap<String, f64> = metrics.scalars().into_iter().collect();
         assert_eq!((scalars["ends/defenders_king_escaped"], scalars["games/draws"]), (0.625, 0.125));
+    }
+
+    #[test]
+    fn every_number_has_a_name_and_every_name_is_documented() {
+        // Numbers that are told apart, so that one which is left out is found.
+        let mut sample = serde_json::to_value(GenerationMetrics::default()).unwrap();
+        let mut count = 0.0;
+        number(&mut sample, &mut count);
+        let metrics: GenerationMetrics = serde_json::from_value(sample).unwrap();
+        let scalars = metrics.scalars();
+        // `generation` and `unix_seconds` are the step and the time of all of them, `games_beyond_ply_8` and
+        // `distinct_at_ply_8` one share, and `loss/policy_above_entropy` is the difference of two.
+        assert_eq!(scalars.len() as f64, count - 2.0 - 1.0 + 1.0 + 6.0, "the switches and counts of resignation");
+        let reference = include_str!("../../docs/RUNS.md");
+        for (name, _) in scalars {
+            assert!(reference.contains(&format!("`{name}`")), "docs/RUNS.md does not explain {name}");
+        }
+    }
+
+    /// Replaces all numbers outside of lists by 1, 2, 3 and so on.
+    fn number(value: &mut serde_json::Value, count: &mut f64) {
+        match value {
+            serde_json::Value::Object(entries) => entries.values_mut().for_each(|value| number(value, count)),
+            serde_json::Value::Number(_) => {
+                *count += 1.0;
+                *value = serde_json::Value::from(*count as u32);
+            }
+            _ => {}
+        }
     }
 }

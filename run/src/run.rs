@@ -1,6 +1,6 @@
 //! Read access to a training run, in a directory or a bucket, during training or afterwards.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::store::{
     Access, Location, RetryPolicy, Store, StoreError, checkpoint_key, checkpoint_number, games_key, games_number,
-    job_key, job_number, metrics_key, metrics_number,
+    job_key, job_number, metrics_key, metrics_number, trainer_key, trainer_number,
 };
 use crate::{GameRecord, GenerationMetrics, RecordError, decode_games};
 
@@ -84,6 +84,16 @@ impl Run {
     pub fn configuration(&self) -> Result<serde_json::Value, String> {
         let bytes = self.store.get(CONFIGURATION).map_err(|error| error.to_string())?;
         json::from_slice(&bytes).map_err(|error| format!("{CONFIGURATION}: {error}"))
+    }
+
+    /// The hardware that the newest trainer of the run has noted; `None` if it did not.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn machine(&self) -> Result<Option<String>, StoreError> {
+        let newest = self.numbers("trainer/", trainer_number)?.pop();
+        let entry: Option<serde_json::Value> = newest.and_then(|number| self.json(&trainer_key(number)));
+        Ok(entry.and_then(|entry| Some(entry["machine"].as_str().filter(|text| !text.is_empty())?.to_owned())))
     }
 
     /// The metrics of the generations after `after`, in ascending order. An object whose generation differs from its
@@ -188,6 +198,29 @@ impl Run {
     }
 }
 
+/// The values of nested objects by the path of their keys, such as `train.batch`; a list is one value. Numbers of single
+/// precision are as short as they were written: 0.3 rather than 0.30000001192092896.
+pub fn flat(value: &serde_json::Value) -> BTreeMap<String, serde_json::Value> {
+    fn collect(value: &serde_json::Value, path: &str, found: &mut BTreeMap<String, serde_json::Value>) {
+        match value {
+            serde_json::Value::Object(inner) => {
+                for (key, value) in inner {
+                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    collect(value, &path, found);
+                }
+            }
+            value => {
+                let single = value.as_f64().filter(|&number| value.is_f64() && f64::from(number as f32) == number);
+                let short = single.and_then(|number| (number as f32).to_string().parse::<f64>().ok());
+                found.insert(path.to_owned(), short.map_or_else(|| value.clone(), serde_json::Value::from));
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    collect(value, "", &mut found);
+    found
+}
+
 /// The last part of a path.
 fn last_part(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
@@ -240,6 +273,13 @@ mod tests {
             objects.push((key, text));
             assert_eq!(run_with(&objects).1.is_finished().unwrap(), over, "{key}");
         }
+    }
+
+    #[test]
+    fn keys_are_told_by_their_path_and_numbers_as_they_were_written() {
+        let value = serde_json::json!({ "a": { "b": 0.3_f32, "c": 0.001, "d": [1] }, "e": 7, "f": 1.0, "g": true });
+        let found: Vec<String> = flat(&value).into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        assert_eq!(found, ["a.b = 0.3", "a.c = 0.001", "a.d = [1]", "e = 7", "f = 1.0", "g = true"]);
     }
 
     #[test]

@@ -45,7 +45,14 @@ Examples:
 pub const WATCH: &str = "\
 Examples:
   hnefi watch runs/quick
-  hnefi watch runs/quick --web";
+  hnefi watch runs/quick --web
+  hnefi watch runs/one runs/two runs/three --web";
+
+pub const METRICS: &str = "\
+Examples:
+  hnefi metrics runs/quick
+  hnefi metrics runs/one runs/two --csv > metrics.csv
+  hnefi metrics runs/one runs/two --csv --out metrics.csv";
 
 pub const MATCH: &str = "\
 Examples:

@@ -21,7 +21,7 @@ pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 #[cfg(feature = "train")]
 pub use measuring::LadderArgs;
 pub use measuring::{BenchArgs, DoctorArgs, JudgeArgs, MatchArgs, PerftArgs, Stage};
-pub use playing::{OnlineArgs, OnlineSide, PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
+pub use playing::{MetricsArgs, OnlineArgs, OnlineSide, PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
 pub use puzzles::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
 pub use shell::{CompletionsArgs, ManArgs};
 #[cfg(feature = "train")]
@@ -84,9 +84,12 @@ pub enum Command {
     /// Serve a program by a UCI-style text protocol (docs/PLAYING.md).
     #[command(after_help = examples::UCI)]
     Uci(UciArgs),
-    /// Watch a training run, in the terminal or in a browser.
+    /// Watch training runs side by side, in the terminal or in a browser.
     #[command(after_help = examples::WATCH)]
     Watch(WatchArgs),
+    /// Print what runs have measured, as lines or as CSV.
+    #[command(after_help = examples::METRICS)]
+    Metrics(MetricsArgs),
     /// Let two players meet and measure the difference.
     #[command(after_help = examples::MATCH)]
     Match(MatchArgs),

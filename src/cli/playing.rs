@@ -1,4 +1,4 @@
-//! Arguments of `play`, `online`, `watch` and `uci`.
+//! Arguments of `play`, `online`, `watch`, `metrics` and `uci`.
 
 use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -105,15 +105,29 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 /// Arguments of `watch`.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
-    /// The run: a directory, or a bucket such as s3://BUCKET/runs/first.
-    #[arg(value_name = "RUN")]
-    pub run: PathBuf,
+    /// The runs, any number side by side: directories, or buckets such as s3://BUCKET/runs/first.
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
     /// Serve a page to browsers instead; open the address that is printed.
     #[arg(long)]
     pub web: bool,
     /// How to serve.
     #[command(flatten)]
     pub serve: ServeArgs,
+}
+
+/// Arguments of `metrics`.
+#[derive(Debug, Args)]
+pub struct MetricsArgs {
+    /// The runs: directories, or buckets such as s3://BUCKET/runs/first.
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// Every number as CSV, a row for each generation of each run (docs/RUNS.md), instead of lines to read.
+    #[arg(long)]
+    pub csv: bool,
+    /// Write to a file instead.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 /// Arguments of `uci`; `setoption` changes all but the device.

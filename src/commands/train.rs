@@ -17,6 +17,7 @@ use hnefi_train::{TrainConfig, TrainObserver};
 use indicatif::{HumanDuration, ProgressBar};
 
 use super::delays::Delays;
+use super::doctor::{cores, processor_name};
 use super::pace::Pace;
 use super::table;
 use crate::cli::TrainArgs;
@@ -55,6 +56,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
         },
         ladder: !args.no_ladder,
         retry: retry.clone(),
+        machine: format!("{}, {} threads", processor_name(), cores()),
     };
     let summary = hnefi_train::run_at(&config, &params, &watcher)?;
     watcher.bar.finish_and_clear();
@@ -105,14 +107,12 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// `77% of the run, about 2 hours left`.
-    fn so_far(&self, generation: u32, run: f64) -> String {
+    /// `run 77%, 2 hours left; generation 12: ...`.
+    fn so_far(&self, generation: u32, run: f64, what: std::fmt::Arguments<'_>) -> String {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        let percent = format!("{:.0}% of the run", run * 100.0);
-        match pace.left(generation, run, Instant::now()) {
-            Some(left) => format!("{percent}, about {} left", HumanDuration(left)),
-            None => percent,
-        }
+        let left = pace.left(generation, run, Instant::now());
+        let left = left.map_or_else(String::new, |left| format!(", {} left", HumanDuration(left)));
+        format!("run {:.0}%{left}; generation {generation}: {what}", run * 100.0)
     }
 
     fn note(&self, text: &str) {
@@ -131,6 +131,7 @@ impl TrainObserver for Watcher {
             done => format!("generation {done} after {}", clock(*elapsed_seconds)),
         };
         self.note(&format!("{location}: {parameters} parameters, from {from}"));
+        self.note(LEGEND);
         self.note(&header());
     }
 
@@ -148,24 +149,14 @@ impl TrainObserver for Watcher {
     fn generating(&self, generation: u32, progress: &FleetProgress, run: f64) {
         self.bar.set_prefix("self-play");
         self.bar.set_position((progress.done * 1000.0) as u64);
-        self.bar.set_message(format!(
-            "{}; generation {generation}: {} games, {} plies",
-            self.so_far(generation, run),
-            progress.games,
-            progress.plies
-        ));
+        self.bar.set_message(self.so_far(generation, run, format_args!("{} games", progress.games)));
     }
 
     fn training(&self, generation: u32, progress: &TrainingProgress, run: f64) {
         self.bar.set_prefix("training");
         self.bar.set_position(1000 * progress.step / progress.steps.max(1));
-        self.bar.set_message(format!(
-            "{}; generation {generation}: step {}/{}, loss {:.3}",
-            self.so_far(generation, run),
-            progress.step,
-            progress.steps,
-            progress.losses.total
-        ));
+        let what = format_args!("loss {:.3}", progress.losses.total);
+        self.bar.set_message(self.so_far(generation, run, what));
     }
 
     fn generation(&self, metrics: &GenerationMetrics) {
@@ -194,6 +185,14 @@ impl TrainObserver for Watcher {
     }
 }
 
+/// What the columns are, in lines that fit 80 columns.
+const LEGEND: &str = "\
+att%, def%, draw%  games won by the attackers, by the defenders, drawn
+policy, value      losses, in nats
+uniq%              games that differ after eight plies; low means repetition
+eval/s, smpl/s     positions evaluated, and samples trained on, per second
+window             training plies in the replay window";
+
 fn header() -> String {
     format!(
         "{:>4} {:>6} {:>5} {:>5} {:>4} {:>4} {:>5} {:>6} {:>5} {:>5} {:>6} {:>6} {:>7}",
@@ -206,7 +205,7 @@ fn header() -> String {
         "draw%",
         "policy",
         "value",
-        "ply 8",
+        "uniq%",
         "eval/s",
         "smpl/s",
         "window"
@@ -216,7 +215,7 @@ fn header() -> String {
 fn row(metrics: &GenerationMetrics) -> String {
     let (played, trained) = (&metrics.selfplay, &metrics.training);
     format!(
-        "{:>4} {:>6} {:>5} {:>5.0} {:>4.0} {:>4.0} {:>5.0} {:>6.3} {:>5.3} {:>5} {:>6.0} {:>6.0} {:>7}",
+        "{:>4} {:>6} {:>5} {:>5.0} {:>4.0} {:>4.0} {:>5.0} {:>6.3} {:>5.3} {:>5.0} {:>6.0} {:>6.0} {:>7}",
         metrics.generation,
         clock(metrics.elapsed_seconds),
         played.games,
@@ -226,9 +225,27 @@ fn row(metrics: &GenerationMetrics) -> String {
         100.0 * played.draws,
         trained.losses.policy,
         trained.losses.value,
-        played.distinct_at_ply_8,
+        100.0 * metrics.distinct_openings(),
         played.evaluations_per_second,
         trained.samples_per_second,
         trained.window_plies
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_and_its_legend_fit_80_columns() {
+        let row =
+            row(&GenerationMetrics { generation: 1234, elapsed_seconds: 59_999.0, ..GenerationMetrics::default() });
+        for line in LEGEND.lines().chain([header().as_str(), row.as_str()]) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        // Every column that is no plain word is explained.
+        for column in header().split_whitespace().filter(|name| name.contains(['%', '/'])) {
+            assert!(LEGEND.contains(column), "{column}");
+        }
+    }
 }

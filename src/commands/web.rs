@@ -37,11 +37,13 @@ pub fn play(args: &PlayArgs, rules: Preset) -> anyhow::Result<()> {
     serve(config, "")
 }
 
-/// Serves the training page of a run.
+/// Serves the training page of runs.
 pub fn watch(args: &WatchArgs) -> anyhow::Result<()> {
-    open_run(&args.run)?;
+    for run in &args.runs {
+        open_run(run)?;
+    }
     let mut config = config(&args.serve);
-    config.runs = vec![args.run.clone()];
+    config.runs = args.runs.clone();
     config.seed = clock_seed();
     serve(config, "watch")
 }

@@ -11,9 +11,13 @@
 //!
 //! where `masked(c) = rotate_right(c, 15) + 0xa282ead8`. The first event of a file names the format's version. A run
 //! writes one file per generation and never appends; TensorBoard reads the files of a folder in the order of their
-//! names.
+//! names. The file of generation 0 has the configuration, as a text and as what the hparams dashboard compares.
 
+use hnefi_run::flat;
 use prost::Message;
+use serde_json::json;
+
+use crate::config::TrainConfig;
 
 /// `tensorflow.Event`, the fields used here.
 #[derive(Clone, PartialEq, Message)]
@@ -40,16 +44,129 @@ enum What {
 #[derive(Clone, PartialEq, Message)]
 struct Summary {
     #[prost(message, repeated, tag = "1")]
-    value: Vec<Scalar>,
+    value: Vec<Value>,
 }
 
-/// `tensorflow.Summary.Value` with a simple value.
+/// `tensorflow.Summary.Value`: a number, or a tensor for a dashboard that is named in the metadata.
 #[derive(Clone, PartialEq, Message)]
-struct Scalar {
+struct Value {
     #[prost(string, tag = "1")]
     tag: String,
-    #[prost(float, tag = "2")]
-    simple_value: f32,
+    #[prost(float, optional, tag = "2")]
+    simple_value: Option<f32>,
+    #[prost(message, optional, tag = "8")]
+    tensor: Option<Tensor>,
+    #[prost(message, optional, tag = "9")]
+    metadata: Option<Metadata>,
+}
+
+/// `tensorflow.TensorProto`.
+#[derive(Clone, PartialEq, Message)]
+struct Tensor {
+    /// 1 is float, 7 is string.
+    #[prost(int32, tag = "1")]
+    dtype: i32,
+    #[prost(message, optional, tag = "2")]
+    shape: Option<Shape>,
+    #[prost(float, repeated, tag = "5")]
+    floats: Vec<f32>,
+    #[prost(string, repeated, tag = "8")]
+    strings: Vec<String>,
+}
+
+/// `tensorflow.TensorShapeProto`.
+#[derive(Clone, PartialEq, Message)]
+struct Shape {
+    #[prost(message, repeated, tag = "2")]
+    dim: Vec<Dim>,
+}
+
+/// `tensorflow.TensorShapeProto.Dim`.
+#[derive(Clone, PartialEq, Message)]
+struct Dim {
+    #[prost(int64, tag = "1")]
+    size: i64,
+}
+
+/// `tensorflow.SummaryMetadata`.
+#[derive(Clone, PartialEq, Message)]
+struct Metadata {
+    #[prost(message, optional, tag = "1")]
+    plugin: Option<Plugin>,
+    /// 2 is a tensor.
+    #[prost(int32, tag = "4")]
+    data_class: i32,
+}
+
+/// `tensorflow.SummaryMetadata.PluginData`.
+#[derive(Clone, PartialEq, Message)]
+struct Plugin {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(bytes = "vec", tag = "2")]
+    content: Vec<u8>,
+}
+
+/// `tensorboard.hparams.HParamsPluginData` of a run that starts.
+#[derive(Clone, PartialEq, Message)]
+struct Settings {
+    #[prost(message, optional, tag = "3")]
+    start: Option<SessionStart>,
+}
+
+/// `tensorboard.hparams.SessionStartInfo`.
+#[derive(Clone, PartialEq, Message)]
+struct SessionStart {
+    #[prost(btree_map = "string, message", tag = "1")]
+    settings: std::collections::BTreeMap<String, Setting>,
+    #[prost(double, tag = "5")]
+    start_seconds: f64,
+}
+
+/// `google.protobuf.Value`.
+#[derive(Clone, PartialEq, Message)]
+struct Setting {
+    #[prost(oneof = "Kind", tags = "2, 3, 4")]
+    kind: Option<Kind>,
+}
+
+#[derive(Clone, PartialEq, prost::Oneof)]
+enum Kind {
+    #[prost(double, tag = "2")]
+    Number(f64),
+    #[prost(string, tag = "3")]
+    Text(String),
+    #[prost(bool, tag = "4")]
+    Switch(bool),
+}
+
+/// An event file with the configuration of a run that begins.
+pub fn configuration_events(wall_time: f64, config: &TrainConfig) -> Vec<u8> {
+    let setting = |value: serde_json::Value| Setting {
+        kind: Some(match (value.as_f64(), value.as_bool()) {
+            (Some(number), _) => Kind::Number(number),
+            (None, Some(on)) => Kind::Switch(on),
+            (None, None) => Kind::Text(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+        }),
+    };
+    let settings = flat(&json!(config)).into_iter().map(|(key, value)| (key, setting(value))).collect();
+    let start = Some(SessionStart { settings, start_seconds: wall_time });
+    let value = |tag: &str, tensor: Tensor, plugin: &str, content: Vec<u8>| Value {
+        tag: tag.to_owned(),
+        simple_value: None,
+        tensor: Some(Tensor { shape: Some(Shape { dim: vec![Dim { size: 1 }] }), ..tensor }),
+        metadata: Some(Metadata { plugin: Some(Plugin { name: plugin.to_owned(), content }), data_class: 2 }),
+    };
+    // Four spaces make a block of code in the dashboard's Markdown.
+    let text = config.commented().lines().map(|line| format!("    {line}\n")).collect();
+    let text = Tensor { dtype: 7, strings: vec![text], ..Tensor::default() };
+    let nothing = Tensor { dtype: 1, floats: vec![0.0], ..Tensor::default() };
+    let started = Settings { start }.encode_to_vec();
+    let values = vec![
+        value("configuration", text, "text", Vec::new()),
+        value("_hparams_/session_start_info", nothing, "hparams", started),
+    ];
+    whole_file(wall_time, 0, values)
 }
 
 /// A whole event file with the scalars of one step.
@@ -60,8 +177,12 @@ pub fn event_file(wall_time: f64, step: i64, scalars: &[(String, f64)]) -> Vec<u
     let value = scalars
         .iter()
         .filter(|(_, value)| value.is_finite())
-        .map(|(tag, value)| Scalar { tag: tag.clone(), simple_value: *value as f32 })
+        .map(|(tag, value)| Value { tag: tag.clone(), simple_value: Some(*value as f32), ..Value::default() })
         .collect();
+    whole_file(wall_time, step, value)
+}
+
+fn whole_file(wall_time: f64, step: i64, value: Vec<Value>) -> Vec<u8> {
     let mut file = Vec::new();
     append(&mut file, &Event { wall_time, step: 0, what: Some(What::FileVersion("brain.Event:2".into())) });
     append(&mut file, &Event { wall_time, step, what: Some(What::Summary(Summary { value })) });

@@ -23,6 +23,19 @@ pub struct Standing {
     pub score: f64,
 }
 
+impl Standing {
+    /// The ratings with the ends of their 95 % intervals, under the names of all metrics (`docs/RUNS.md`).
+    pub fn scalars(&self) -> Vec<(String, f64)> {
+        [("attackers", self.attackers), ("defenders", self.defenders), ("overall", self.overall)]
+            .into_iter()
+            .flat_map(|(side, Rating { elo, error })| {
+                [("", elo), ("_low", elo - error), ("_high", elo + error)]
+                    .map(|(end, elo)| (format!("elo/{side}{end}"), elo))
+            })
+            .collect()
+    }
+}
+
 /// The attackers' advantage between equals under one ruleset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Balance {

@@ -1,19 +1,27 @@
-//! How a training run is doing, drawn in the terminal while it goes on, or printed.
+//! How training runs are doing, side by side: drawn in the terminal while they go on, printed, or as CSV.
 
-mod figures;
-mod ratings;
+mod compare;
+mod follow;
+mod numbers;
 mod screen;
+mod series;
 
+use std::collections::BTreeSet;
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hnefi_inference::printable;
 use hnefi_run::Run;
+use hnefi_run::store::StoreError;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use crate::PlayError;
-use figures::Figures;
-pub use ratings::{Strength, Strengths, strengths};
+use numbers::{brief, percent, time};
+use series::Look;
+
+pub use compare::{About, Difference, about, differences, names};
+pub use follow::{Followed, Known, News, Ratings, Row, State};
 
 /// How often a run's directory is looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -21,42 +29,61 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How often a bucket is, where every look costs some requests.
 const LOOK_FAR: Duration = Duration::from_secs(15);
 
-/// Draws a run on the terminal until the person leaves. The terminal is given back as it was, also after a panic.
+/// Weights of the moving mean to choose from.
+const SMOOTHINGS: [f64; 4] = [0.0, 0.6, 0.9, 0.97];
+
+fn unreadable(error: StoreError) -> PlayError {
+    PlayError::Run { problem: error.to_string() }
+}
+
+/// Draws runs on the terminal until the person leaves. The terminal is given back as it was, also after a panic.
 ///
 /// # Errors
-/// When the terminal fails, or the run cannot be read any more.
-pub fn run(run: &Run) -> Result<(), PlayError> {
-    let unreadable = |error: hnefi_run::store::StoreError| PlayError::Run { problem: error.to_string() };
+/// When the terminal fails, or a run cannot be read any more.
+pub fn run(runs: &[Arc<Run>]) -> Result<(), PlayError> {
     let mut terminal = ratatui::try_init().map_err(PlayError::stream("opening the terminal"))?;
     let _guard = Guard;
     let coloured = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let mut known: Vec<Figures> = Vec::new();
-    let (mut played, mut strength) = (0, Strengths::default());
+    let mut followed: Vec<Followed> = runs.iter().cloned().map(Followed::new).collect();
+    let abouts = about(runs);
+    let found = differences(&abouts);
+    let mut known: Vec<(About, Known)> = abouts.into_iter().map(|about| (about, Known::default())).collect();
+    let look_every = if runs.iter().any(|run| run.store().is_remote()) { LOOK_FAR } else { LOOK };
+    let (mut look, mut page, mut next) = (Look::default(), 0, Instant::now());
     loop {
-        let after = known.last().map_or(0, |figures| figures.generation);
-        known.extend(run.metrics(after).map_err(unreadable)?.iter().map(Figures::of));
-        let matches = run.matches_played().map_err(unreadable)?;
-        if matches != played {
-            (played, strength) = (matches, strengths(run));
+        if Instant::now() >= next {
+            for (followed, (_, known)) in followed.iter_mut().zip(&mut known) {
+                known.add(followed.look().map_err(unreadable)?);
+            }
+            next = Instant::now() + look_every;
         }
-        let view = screen::View { name: run.name(), known: &known, strength: &strength, coloured };
-        terminal.draw(|frame| screen::draw(frame, &view)).map_err(PlayError::stream("drawing the run"))?;
-        let next = Instant::now() + if run.store().is_remote() { LOOK_FAR } else { LOOK };
-        while event::poll(next.saturating_duration_since(Instant::now()))
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+        let view = screen::View { runs: &known, differences: &found, look, page, coloured, now };
+        terminal.draw(|frame| page = screen::draw(frame, &view)).map_err(PlayError::stream("drawing the runs"))?;
+        if !event::poll(next.saturating_duration_since(Instant::now()))
             .map_err(PlayError::stream("reading the keyboard"))?
         {
-            match event::read().map_err(PlayError::stream("reading the keyboard"))? {
-                Event::Key(key) if key.kind != KeyEventKind::Release => {
-                    let interrupted = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-                    if interrupted || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc) {
-                        return Ok(());
-                    }
-                }
-                Event::Resize(..) => break,
-                _ => {}
-            }
+            continue;
+        }
+        let Event::Key(key) = event::read().map_err(PlayError::stream("reading the keyboard"))? else { continue };
+        let interrupted = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            _ if key.kind == KeyEventKind::Release => {}
+            KeyCode::Char('q') | KeyCode::Esc => return Ok(()),
+            _ if interrupted => return Ok(()),
+            KeyCode::Right | KeyCode::Down | KeyCode::PageDown | KeyCode::Char(' ') => page += 1,
+            KeyCode::Left | KeyCode::Up | KeyCode::PageUp => page = page.saturating_sub(1),
+            KeyCode::Char('x') => look.axis = (look.axis + 1) % series::charts().axes.len(),
+            KeyCode::Char('s') => look.smoothing = after(look.smoothing),
+            KeyCode::Char('g') => look.seeds = !look.seeds,
+            _ => {}
         }
     }
+}
+
+/// The smoothing behind this one.
+fn after(smoothing: f64) -> f64 {
+    SMOOTHINGS.into_iter().find(|&one| one > smoothing).unwrap_or(0.0)
 }
 
 /// Gives the terminal back.
@@ -68,29 +95,93 @@ impl Drop for Guard {
     }
 }
 
-/// Prints a line for every generation there is.
+/// Prints a line for every generation there is, and for every rating, run by run.
 ///
 /// # Errors
-/// When the run cannot be read or nothing can be written.
-pub fn print(run: &Run, mut out: impl Write) -> Result<(), PlayError> {
-    let known = run.metrics(0).map_err(|error| PlayError::Run { problem: error.to_string() })?;
-    if known.is_empty() {
-        writeln!(out, "no generation is complete yet").map_err(PlayError::stream("writing"))?;
+/// When a run cannot be read or nothing can be written.
+pub fn print(runs: &[Arc<Run>], mut out: impl Write) -> Result<(), PlayError> {
+    let mut line = |text: String| writeln!(out, "{text}").map_err(PlayError::stream("writing"));
+    let abouts = about(runs);
+    for (run, about) in runs.iter().zip(&abouts) {
+        if runs.len() > 1 {
+            line(format!("{}:", printable(&about.name)))?;
+        }
+        let known = Known::of(run).map_err(unreadable)?;
+        if known.newest().is_none() {
+            line("no generation is complete yet".to_owned())?;
+        }
+        known.rows.values().filter_map(measured).try_for_each(&mut line)?;
+        let zero =
+            known.zero.as_ref().map_or_else(|| "the mean is 0".to_owned(), |zero| format!("{} is 0", printable(zero)));
+        known.rows.values().filter_map(|row| rated(row, &zero)).try_for_each(&mut line)?;
     }
-    for figures in known.iter().map(Figures::of) {
-        writeln!(out, "{}", figures.line()).map_err(PlayError::stream("writing"))?;
-    }
-    let Strengths { zero, checkpoints } = strengths(run);
-    for Strength { generation, attackers, defenders, overall, error, .. } in checkpoints {
-        let scale =
-            zero.as_ref().map_or_else(|| "the mean is 0".to_owned(), |zero| format!("{} is 0", printable(zero)));
-        let line = format!(
-            "generation {generation:>4}  Elo attackers {attackers:+.0} defenders {defenders:+.0} \
-             overall {overall:+.0} ± {error:.0} ({scale})"
-        );
-        writeln!(out, "{line}").map_err(PlayError::stream("writing"))?;
+    for Difference { key, values } in differences(&abouts) {
+        line(format!("{key}: {}", values.join(", ")))?;
     }
     out.flush().map_err(PlayError::stream("writing"))
+}
+
+/// What a generation measured, in one line.
+fn measured(row: &Row) -> Option<String> {
+    row.values.get("run/progress")?;
+    let value = |name: &str| row.values.get(name).copied().unwrap_or(f64::NAN);
+    let fixed = |name: &str, digits: usize| {
+        row.values.get(name).map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
+    };
+    let [loss, policy, rest] = ["loss/total", "loss/policy", "loss/value"].map(|name| fixed(name, 3));
+    let [attackers, defenders, draws] =
+        ["games/attackers", "games/defenders", "games/draws"].map(|name| percent(value(name)));
+    Some(format!(
+        "generation {:>4}  {:>9}  loss {loss} (policy {policy}, value {rest})  attackers {attackers} defenders {defenders} \
+         draws {draws}  {} plies  {} playouts/s  {} evaluations/s  window {}  reuse {}",
+        row.generation,
+        time(60.0 * value("run/elapsed_minutes")),
+        fixed("games/mean_plies", 0),
+        brief(value("speed/playouts")),
+        brief(value("speed/evaluations")),
+        brief(value("train/window_plies")),
+        fixed("train/reuse", 1),
+    ))
+}
+
+/// How strong it is, in one line.
+fn rated(row: &Row, zero: &str) -> Option<String> {
+    let value = |name: &str| row.values.get(name).copied();
+    let (overall, high) = (value("elo/overall")?, value("elo/overall_high")?);
+    Some(format!(
+        "generation {:>4}  Elo attackers {:+.0} defenders {:+.0} overall {overall:+.0} ± {:.0} ({zero})",
+        row.generation,
+        value("elo/attackers")?,
+        value("elo/defenders")?,
+        high - overall
+    ))
+}
+
+/// Writes every number of every generation as CSV: a line for each, with the name of its run.
+///
+/// # Errors
+/// When a run cannot be read or nothing can be written.
+pub fn csv(runs: &[Arc<Run>], mut out: impl Write) -> Result<(), PlayError> {
+    let all = runs.iter().map(Known::of).collect::<Result<Vec<Known>, _>>().map_err(unreadable)?;
+    let names = names(runs);
+    let rows = || names.iter().zip(&all).flat_map(|(name, known)| known.rows.values().map(move |row| (name, row)));
+    let columns: BTreeSet<&String> = rows().flat_map(|(_, row)| row.values.keys()).collect();
+    let mut line = |cells: Vec<String>| writeln!(out, "{}", cells.join(",")).map_err(PlayError::stream("writing"));
+    let heads = ["run", "generation", "unix_seconds", "stage", "checkpoint"].into_iter();
+    line(heads.chain(columns.iter().map(|name| name.as_str())).map(cell).collect())?;
+    for (name, row) in rows() {
+        let time = if row.unix_seconds > 0.0 { row.unix_seconds.to_string() } else { String::new() };
+        let mut cells = vec![cell(name), row.generation.to_string(), time, cell(&row.stage), cell(&row.checkpoint)];
+        cells.extend(columns.iter().map(|&name| row.value(name).map_or_else(String::new, |value| value.to_string())));
+        line(cells)?;
+    }
+    out.flush().map_err(PlayError::stream("writing"))
+}
+
+/// A cell of a CSV file (RFC 4180).
+fn cell(text: &str) -> String {
+    let text = printable(text);
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into_owned() }
 }
 
 #[cfg(test)]
@@ -122,9 +213,35 @@ mod tests {
             std::fs::write(file, played.to_string()).expect("a file");
         }
         let mut text = Vec::new();
-        print(&Run::open_directory(run.path()).expect("there"), &mut text).expect("printed");
+        print(&[Arc::new(Run::open_directory(run.path()).expect("there"))], &mut text).expect("printed");
         let text = String::from_utf8(text).expect("text");
         assert!(text.contains("overall +0 ") && text.contains("(\\u{1b}[2J\\u{202e}opponent is 0)"), "{text}");
         assert!(!text.contains('\u{1b}') && !text.contains("absurd"), "{text}");
+    }
+    #[test]
+    fn what_nobody_can_have_measured_is_not_printed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("metrics")).expect("a folder");
+        let text = serde_json::json!({
+            "generation": 1, "elapsed_seconds": -1e300, "progress": 0.5, "stage": "a \"small\", first one",
+            "selfplay": { "games": 4, "mean_plies": 1e18, "ends": { "\u{1b}[2J": u64::MAX, "draw ply_cap": 1 } },
+        });
+        std::fs::write(folder.path().join("metrics/000001.json"), text.to_string()).expect("a file");
+        let runs = [Arc::new(Run::open_directory(folder.path()).expect("there"))];
+        let written = |write: &dyn Fn(&mut Vec<u8>)| {
+            let mut text = Vec::new();
+            write(&mut text);
+            String::from_utf8(text).expect("text")
+        };
+        let lines = written(&|out| print(&runs, out).expect("printed"));
+        assert!(lines.starts_with("generation    1") && !lines.contains("NaN") && !lines.contains('\u{1b}'), "{lines}");
+        let table = written(&|out| csv(&runs, out).expect("written"));
+        let [head, row] = table.lines().collect::<Vec<_>>()[..] else { panic!("{table}") };
+        assert!(row.contains(",\"a \"\"small\"\", first one\","), "{row}");
+        let cells: Vec<&str> = row.split(',').collect();
+        // The stage has a comma.
+        let at = |name: &str| cells[1 + head.split(',').position(|head| head == name).expect("a column")];
+        assert_eq!((at("ends/draw_ply_cap"), at("games/finished")), ("0.25", "4"));
+        assert!(!head.contains("mean_plies"), "{head}");
     }
 }

@@ -60,6 +60,9 @@ const FILES: &[(&str, &str, &str)] = &[
     ("learn.js", "text/javascript", include_str!("page/learn.js")),
     ("puzzles.js", "text/javascript", include_str!("page/puzzles.js")),
     ("plots.js", "text/javascript", include_str!("page/plots.js")),
+    ("plots.json", "application/json", include_str!("page/plots.json")),
+    ("lines.js", "text/javascript", include_str!("page/lines.js")),
+    ("samples.js", "text/javascript", include_str!("page/samples.js")),
     ("watch.js", "text/javascript", include_str!("page/watch.js")),
 ];
 

@@ -1,17 +1,20 @@
 //! Streams of events: what happens in a game and in a run, as it happens.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{Stream, unfold};
+use serde::Serialize;
+use serde_json::json;
 use tokio::sync::watch;
 
 use hnefi_board::{Listener, Listening};
 use hnefi_run::Run;
 
-use crate::watch::strengths;
+use crate::watch::{Followed, News};
 
 /// How often a quiet stream says that it is there.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -40,51 +43,57 @@ pub(super) fn game(
     Sse::new(stream).keep_alive(KeepAlive::new().interval(ALIVE))
 }
 
-/// What a stream of a run has told.
-struct RunTold {
-    run: Arc<Run>,
-    /// The newest generation.
-    generation: u32,
-    /// Matches on the ladder.
-    matches: usize,
-    /// Whether the run is over.
-    finished: Option<bool>,
+/// What a stream of runs has looked at, and what it has not told yet.
+struct Told {
+    runs: Vec<Followed>,
+    waiting: VecDeque<Event>,
+    pause: Duration,
     _place: Listening,
 }
 
-/// The stream of a run: `metrics`, a list of the generations that were not told yet, `ladder`, all ratings, whenever
-/// another match has been played, and `finished`, whether the budget is used up.
-pub(super) fn run(run: Arc<Run>, after: u32, place: Listening) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let told = RunTold { run, generation: after, matches: 0, finished: None, _place: place };
+/// The stream of all runs: `rows`, the generations of a run that were not told yet, `ratings`, all of a run's ratings,
+/// whenever another match has been played, and `state`, how it is doing, whenever that changes.
+pub(super) fn runs(runs: &[Arc<Run>], place: Listening) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
+    let pause = if runs.iter().any(|run| run.store().is_remote()) { LOOK_FAR } else { LOOK };
+    let runs = runs.iter().cloned().map(Followed::new).collect();
+    let told = Told { runs, waiting: VecDeque::new(), pause, _place: place };
     let stream = unfold(told, |mut told| async move {
         loop {
-            let (run, generation, matches) = (told.run.clone(), told.generation, told.matches);
-            // What cannot be read now is told when it can.
-            let look = move || {
-                let played = run.matches_played().unwrap_or(matches);
-                let ratings = (played != matches).then(|| strengths(&run));
-                (run.metrics(generation).unwrap_or_default(), played, ratings, run.is_finished().ok())
-            };
-            let (found, played, ratings, over) = tokio::task::spawn_blocking(look).await.ok()?;
-            if let Some(newest) = found.last() {
-                // Metrics come only of generations above the one asked for, so this rises.
-                told.generation = newest.generation;
-                return Some((Ok(event("metrics", &found)?), told));
+            if let Some(event) = told.waiting.pop_front() {
+                return Some((Ok(event), told));
             }
-            if let Some(ratings) = ratings {
-                told.matches = played;
-                return Some((Ok(event("ladder", &ratings)?), told));
+            let (looked, events) = tokio::task::spawn_blocking(move || {
+                let mut events = VecDeque::new();
+                for (run, followed) in told.runs.iter_mut().enumerate() {
+                    // What cannot be read now is told when it can.
+                    let News { rows, ratings, state } = followed.look().unwrap_or_default();
+                    let rows = (!rows.is_empty()).then(|| json!({ "run": run, "rows": rows }));
+                    events.extend(rows.and_then(|rows| event("rows", &rows)));
+                    events.extend(ratings.and_then(|what| event("ratings", &Of { run, what })));
+                    events.extend(state.and_then(|what| event("state", &Of { run, what })));
+                }
+                (told, events)
+            })
+            .await
+            .ok()?;
+            told = looked;
+            told.waiting = events;
+            if told.waiting.is_empty() {
+                tokio::time::sleep(told.pause).await;
             }
-            if let Some(over) = over.filter(|over| told.finished != Some(*over)) {
-                told.finished = Some(over);
-                return Some((Ok(event("finished", &over)?), told));
-            }
-            tokio::time::sleep(if told.run.store().is_remote() { LOOK_FAR } else { LOOK }).await;
         }
     });
     Sse::new(stream).keep_alive(KeepAlive::new().interval(ALIVE))
 }
 
-fn event(name: &str, data: &impl serde::Serialize) -> Option<Event> {
+/// Something about a run, which it names by its place.
+#[derive(Serialize)]
+struct Of<T> {
+    run: usize,
+    #[serde(flatten)]
+    what: T,
+}
+
+fn event(name: &str, data: &impl Serialize) -> Option<Event> {
     serde_json::to_string(data).ok().map(|text| Event::default().event(name).data(text))
 }

@@ -1,18 +1,22 @@
 //! Game files below the folders named on the command line, and nothing else of the disk.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use hnefi_board::{EndingView, OpenGame, Origin, Problem, Refusal, player_name, problem, texts};
 use hnefi_data::DataError;
-use hnefi_engine::Preset;
+use hnefi_engine::{Preset, Side};
+use hnefi_record::end;
 use hnefi_run::store::games_key;
-use hnefi_run::{GameReader, GameRecord, Run};
+use hnefi_run::{GameReader, GameRecord, PlyRecord, Run};
 use serde::Serialize;
 
 use super::error::WebError;
 use super::models::last_part;
+use super::queries::{Order, RunQuery};
+use crate::watch::names;
 
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -46,6 +50,8 @@ pub(super) struct Summary {
     number: Option<u64>,
     players: Option<[String; 2]>,
     plies: usize,
+    /// The largest change of the searched value between two plies, 0 to 1; none of a game without searches.
+    surprise: Option<f32>,
     /// How it ended; none of an unfinished game.
     ending: Option<EndingView>,
     error: Option<Problem>,
@@ -75,7 +81,12 @@ impl Library {
 
     /// Names of the runs.
     pub(super) fn run_names(&self) -> Vec<String> {
-        self.runs.iter().map(|run| run.name().to_owned()).collect()
+        names(&self.runs)
+    }
+
+    /// The runs.
+    pub(super) fn runs(&self) -> &[Arc<Run>] {
+        &self.runs
     }
 
     /// A run.
@@ -239,21 +250,93 @@ pub(super) fn list(games: Games, first: usize, names: &HashMap<String, String>) 
             list.next = Some(index);
             break;
         }
-        list.games.push(match game {
+        list.games.push(Summary::new(index, game, names));
+    }
+    list
+}
+
+impl Summary {
+    fn new(index: usize, game: Result<GameRecord, String>, names: &HashMap<String, String>) -> Summary {
+        match game {
             Ok(game) => Summary {
                 index,
                 number: Some(game.game),
                 plies: game.plies.len(),
+                surprise: surprise(&game),
                 ending: EndingView::of_record(&game),
                 players: Some(game.players.map(|name| player_name(name, names))),
                 error: None,
             },
-            Err(error) => {
-                Summary { index, number: None, players: None, plies: 0, ending: None, error: Some(unreadable(error)) }
-            }
-        });
+            Err(error) => Summary {
+                index,
+                number: None,
+                players: None,
+                plies: 0,
+                surprise: None,
+                ending: None,
+                error: Some(unreadable(error)),
+            },
+        }
     }
-    list
+}
+
+/// The largest change of the attackers' expected score between two searched plies that follow each other.
+fn surprise(game: &GameRecord) -> Option<f32> {
+    let first = game.start_position().ok()?.side_to_move();
+    let score = |(index, ply): (usize, &PlyRecord)| {
+        let side = if index % 2 == 0 { first } else { first.opponent() };
+        ply.has_searched_value().then(|| ply.searched.seen_by(side, Side::Attackers).score())
+    };
+    let scores: Vec<Option<f32>> = game.plies.iter().enumerate().map(score).collect();
+    let changes = scores.windows(2).filter_map(|pair| Some((pair[1]? - pair[0]?).abs()));
+    changes.max_by(f32::total_cmp)
+}
+
+/// The games of a list that are wanted, in the order that is wanted, from the place `first` of these on. Damaged ones
+/// are left out.
+pub(super) fn found(games: Games, wanted: &RunQuery, names: &HashMap<String, String>) -> GameList {
+    let opening = plain_moves(&wanted.opening);
+    let fits = |game: &GameRecord| {
+        let (who, reason) = end(game);
+        let result = [who.to_owned(), format!("{who}_{reason}")];
+        let mut moves = String::new();
+        for ply in &game.plies {
+            if moves.len() >= opening.len() {
+                break;
+            }
+            moves += &ply.mv.text(game.rules.size());
+        }
+        (wanted.result.is_empty() || result.contains(&wanted.result)) && moves.starts_with(&opening)
+    };
+    let mut games: Vec<Summary> = games
+        .enumerate()
+        .filter(|(_, game)| game.as_ref().is_ok_and(fits))
+        .map(|(index, game)| Summary::new(index, game, names))
+        .collect();
+    match wanted.order {
+        Order::Played => {}
+        Order::Longest => games.sort_by_key(|game| Reverse(game.plies)),
+        Order::Shortest => games.sort_by_key(|game| game.plies),
+        Order::Surprise => games.sort_by(|a, b| {
+            let surprise = |game: &Summary| game.surprise.unwrap_or(-1.0);
+            surprise(b).total_cmp(&surprise(a))
+        }),
+    }
+    let first = wanted.first;
+    let next = Some(first.saturating_add(LISTED)).filter(|&next| next < games.len());
+    GameList { games: games.into_iter().skip(first).take(LISTED).collect(), next }
+}
+
+/// Moves as people write them, one after the other: `1. Kd4-e4 d5-e5xe4+` is `d4e4d5e5`. The last one may be unfinished.
+fn plain_moves(text: &str) -> String {
+    let squares = |word: &str| -> String {
+        let word = word.to_ascii_lowercase();
+        // The king's letter is that of a file, too, which no other file follows.
+        let king = word.strip_prefix('k').filter(|rest| rest.starts_with(|next: char| next.is_ascii_alphabetic()));
+        let moved = king.unwrap_or(&word).split('x').next().unwrap_or_default();
+        moved.chars().filter(char::is_ascii_alphanumeric).collect()
+    };
+    text.split_whitespace().filter(|word| !word.ends_with('.')).map(squares).collect()
 }
 
 /// One of the games.

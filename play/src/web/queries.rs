@@ -12,15 +12,34 @@ pub(super) struct PathQuery {
     pub(super) first: usize,
 }
 
-/// A generation of a run, or a place in its metrics.
-#[derive(Clone, Copy, Debug, Deserialize)]
+/// Games of a generation of a run: which are wanted, in which order, and where the list begins.
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct RunQuery {
     #[serde(default)]
     pub(super) generation: Option<u32>,
     #[serde(default)]
-    pub(super) after: u32,
-    #[serde(default)]
     pub(super) first: usize,
+    #[serde(default)]
+    pub(super) order: Order,
+    /// The moves that they begin with.
+    #[serde(default)]
+    pub(super) opening: String,
+    /// `attackers`, `defenders` or `draw`, alone or with a reason, as in `draw_ply_cap`; empty for all.
+    #[serde(default)]
+    pub(super) result: String,
+}
+
+/// The order of a list of games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Order {
+    /// As they lie in the file.
+    #[default]
+    Played,
+    Longest,
+    Shortest,
+    /// The largest change of the searched value between two plies first.
+    Surprise,
 }
 
 /// The address at which a person sees a page.

@@ -16,6 +16,7 @@ use super::invitation::Invitation;
 use super::library;
 use super::queries::{PageQuery, PathQuery, RunQuery};
 use super::{Server, assets, events, guard};
+use crate::watch::{about, csv, differences};
 
 /// The largest request, in bytes: a game with all the variations, comments and views that boards keep.
 const LARGEST_REQUEST: usize = 384 << 10;
@@ -33,8 +34,10 @@ pub(super) fn router(server: Arc<Server>) -> Router {
         .route("/assets/{*name}", get(assets::file))
         .route("/api/files", get(files))
         .route("/api/files/games", get(file_games))
+        .route("/api/watch", get(runs))
+        .route("/api/watch/events", get(run_events))
+        .route("/api/watch/metrics.csv", get(run_metrics))
         .route("/api/runs/{run}", get(run))
-        .route("/api/runs/{run}/events", get(run_events))
         .route("/api/runs/{run}/games", get(run_games))
         .route("/api/games/{id}/events", get(game_events))
         .route("/api/games/{id}/invitation", get(invitation))
@@ -144,22 +147,42 @@ async fn file_games(State(server): Shared, asked: QueryOf<PathQuery>) -> Answer 
     .await
 }
 
-/// A run's configuration and its games by generation.
-async fn run(State(server): Shared, Path(run): Path<String>) -> Answer {
-    let run = number(&run)?;
+/// What tells the runs apart.
+async fn runs(State(server): Shared) -> Answer {
     aside(move || {
-        let configuration = server.library.run(run)?.configuration().ok();
-        let generations = server.library.generations(run)?;
-        let name = server.library.run_names().swap_remove(run);
-        Ok(answer(&json!({ "name": name, "run": configuration, "generations": generations })))
+        let runs = about(server.library.runs());
+        Ok(answer(&json!({ "differences": differences(&runs), "runs": runs })))
     })
     .await
 }
 
-async fn run_events(State(server): Shared, Path(run): Path<String>, asked: QueryOf<RunQuery>) -> Answer {
-    let run = server.library.run(number(&run)?)?.clone();
+async fn run_events(State(server): Shared) -> Answer {
     let place = server.board.listening_place()?;
-    Ok(events::run(run, query(asked)?.after, place).into_response())
+    Ok(events::runs(server.library.runs(), place).into_response())
+}
+
+/// Every number of every run.
+async fn run_metrics(State(server): Shared) -> Answer {
+    reading(&server.clone(), move || {
+        let mut table = Vec::new();
+        csv(server.library.runs(), &mut table)
+            .map_err(|error| ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error))?;
+        let attached = "attachment; filename=\"metrics.csv\"";
+        Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, attached)], table)
+            .into_response())
+    })
+    .await
+}
+
+/// A run's name and the generations with games.
+async fn run(State(server): Shared, Path(run): Path<String>) -> Answer {
+    let run = number(&run)?;
+    aside(move || {
+        let generations = server.library.generations(run)?;
+        let name = server.library.run_names().swap_remove(run);
+        Ok(answer(&json!({ "name": name, "generations": generations })))
+    })
+    .await
 }
 
 async fn run_games(State(server): Shared, Path(run): Path<String>, asked: QueryOf<RunQuery>) -> Answer {
@@ -168,8 +191,8 @@ async fn run_games(State(server): Shared, Path(run): Path<String>, asked: QueryO
         let generations = server.library.generations(run)?;
         let newest = generations.last().ok_or_else(|| ApiError::missing("the run has no games yet"))?;
         let generation = asked.generation.unwrap_or(*newest);
-        let games =
-            library::list(server.library.generation(run, generation)?, asked.first, &server.models.identities());
+        let games = server.library.generation(run, generation)?;
+        let games = library::found(games, &asked, &server.models.identities());
         Ok(answer(&json!({ "generation": generation, "list": games })))
     })
     .await

@@ -86,17 +86,17 @@ fn a_run_with_a_strange_file_is_told_once() {
     std::fs::write(run.join("terms/000004.json"), r#"{"finished": true}"#).expect("a file");
     add_climb(&run, 10, 31);
     let address = serve(WebConfig { runs: vec![run], ..WebConfig::default() });
-    let mut stream = connect(address, &format!("GET /api/runs/0/events HTTP/1.1\r\nHost: {address}\r\n\r\n"));
+    let mut stream = connect(address, &format!("GET /api/watch/events HTTP/1.1\r\nHost: {address}\r\n\r\n"));
     let mut told = String::new();
     // Enough events for every file to be told twice, were it told twice.
     for _ in 0..8 {
         told.push_str(&until(&mut stream, &["\n\n"]));
-        if told.contains("event: finished") {
+        if told.contains("\"finished\":true") {
             break;
         }
     }
-    assert_eq!(told.matches("event: metrics").count(), 1, "{told}");
-    assert!(told.contains("event: finished\ndata: true"), "{told}");
+    assert_eq!(told.matches("event: rows").count(), 1, "{told}");
+    assert!(told.contains("event: state\ndata: {\"run\":0,\"finished\":true"), "{told}");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hnefi_arena::ladder::{Contestant, LadderMatch};
 use hnefi_arena::players::{ModelCache, PlayerSpec};
@@ -170,7 +170,7 @@ pub fn made_up_run(folder: &Path, generations: u32) -> PathBuf {
     for part in ["metrics", "games"] {
         std::fs::create_dir_all(run.join(part)).expect("a folder");
     }
-    std::fs::write(run.join("run.json"), r#"{"config":{}}"#).expect("a file");
+    configure(&run, 1, 0.1);
     for generation in 1..=generations {
         add_generation(&run, generation);
     }
@@ -181,6 +181,14 @@ pub fn made_up_run(folder: &Path, generations: u32) -> PathBuf {
     let bytes = encode_games(&games);
     std::fs::write(run.join(format!("games/{generations:06}.hgames")), bytes).expect("a file");
     run
+}
+
+/// The configuration of a run, as far as it matters here.
+pub fn configure(run: &Path, seed: u64, rate: f64) {
+    let config = json!({ "program": "hnefi", "config": { "run": { "seed": seed }, "train": { "rate": rate } } });
+    std::fs::write(run.join("run.json"), config.to_string()).expect("a file");
+    std::fs::create_dir_all(run.join("trainer")).expect("a folder");
+    std::fs::write(run.join("trainer/000001.json"), r#"{"machine":"a processor, 2 threads"}"#).expect("a file");
 }
 
 /// A match of a generation on the run's ladder, of 64 games: it won this many of the 32 with the attackers, and 20 with
@@ -201,8 +209,10 @@ pub fn add_climb(run: &Path, generation: u32, won: u32) {
 pub fn add_generation(run: &Path, generation: u32) {
     let age = f64::from(generation);
     let attackers = 0.45 + 0.1 * (age / 5.0).sin();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
     let metrics = json!({
         "generation": generation, "checkpoint": "76439ef44ba2", "progress": (age / 80.0).min(1.0), "elapsed_seconds": 7.0 * age,
+        "wall_seconds": 7.0 * age, "processor_seconds": 13.0 * age, "unix_seconds": now.as_secs_f64(),
         "selfplay": {
             "games": 150, "attackers": attackers, "defenders": 0.98 - attackers, "draws": 0.02, "mean_plies": 24.0 + 30.0 / age,
             "ends": { "attackers king_captured": 70, "defenders king_escaped": 77, "draw ply_cap": 3 }, "playouts": 24,

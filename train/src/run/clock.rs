@@ -2,46 +2,70 @@
 //!
 //! Only time whose results are saved counts. Time of work lost in an interruption is not charged.
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use cpu_time::ProcessTime;
+use serde::{Deserialize, Serialize};
 
 use crate::config::{BudgetClock, BudgetSection};
+
+/// The time of day, in seconds since 1970.
+pub(super) fn unix_seconds() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+/// Seconds of self-play and training, by both clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Spent {
+    /// By the wall clock.
+    pub(super) wall: f64,
+    /// Processor time of the trainer's processes.
+    pub(super) processor: f64,
+}
+
+impl Spent {
+    /// Seconds by the budget's clock.
+    pub(super) fn by(self, clock: BudgetClock) -> f64 {
+        match clock {
+            BudgetClock::Wall => self.wall,
+            BudgetClock::Processor => self.processor,
+        }
+    }
+
+    /// The later one of two moments of a run.
+    pub(super) fn max(self, other: Spent) -> Spent {
+        Spent { wall: self.wall.max(other.wall), processor: self.processor.max(other.processor) }
+    }
+}
 
 /// The used part of the budget.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// Seconds spent by earlier processes.
-    before: f64,
-    since: Since,
+    /// Spent by earlier processes.
+    before: Spent,
+    since: (Instant, ProcessTime),
+    clock: BudgetClock,
     minutes: f64,
     generations: u32,
 }
 
-/// A moment, by one clock or the other.
-#[derive(Clone, Copy, Debug)]
-enum Since {
-    Wall(Instant),
-    Processor(ProcessTime),
-}
-
 impl Clock {
-    /// A clock that starts now, at `before` seconds.
-    pub(super) fn starting_from(before: f64, budget: &BudgetSection) -> Clock {
-        let since = match budget.clock {
-            BudgetClock::Wall => Since::Wall(Instant::now()),
-            BudgetClock::Processor => Since::Processor(ProcessTime::now()),
-        };
-        Clock { before, since, minutes: budget.minutes, generations: budget.generations }
+    /// A clock that starts now, after `before`.
+    pub(super) fn starting_from(before: Spent, budget: &BudgetSection) -> Clock {
+        let BudgetSection { minutes, clock, generations, .. } = *budget;
+        Clock { before, since: (Instant::now(), ProcessTime::now()), clock, minutes, generations }
     }
 
-    /// Seconds spent.
+    /// Seconds spent by both clocks.
+    pub(super) fn spent(&self) -> Spent {
+        let Spent { wall, processor } = self.before;
+        let (moment, process) = self.since;
+        Spent { wall: wall + moment.elapsed().as_secs_f64(), processor: processor + process.elapsed().as_secs_f64() }
+    }
+
+    /// Seconds spent by the budget's clock.
     pub(super) fn elapsed(&self) -> f64 {
-        let since = match self.since {
-            Since::Wall(moment) => moment.elapsed(),
-            Since::Processor(moment) => moment.elapsed(),
-        };
-        self.before + since.as_secs_f64()
+        self.spent().by(self.clock)
     }
 
     /// Seconds left; infinite without a time limit.
@@ -73,8 +97,12 @@ impl Clock {
 mod tests {
     use super::*;
 
+    fn spent(seconds: f64) -> Spent {
+        Spent { wall: seconds, processor: seconds }
+    }
+
     fn clock(before: f64, minutes: f64, generations: u32) -> Clock {
-        Clock::starting_from(before, &budget(BudgetClock::Wall, minutes, generations))
+        Clock::starting_from(spent(before), &budget(BudgetClock::Wall, minutes, generations))
     }
 
     fn budget(clock: BudgetClock, minutes: f64, generations: u32) -> BudgetSection {
@@ -83,7 +111,7 @@ mod tests {
 
     #[test]
     fn processor_time_passes_while_the_process_works() {
-        let worker = Clock::starting_from(5.0, &budget(BudgetClock::Processor, 1.0, 0));
+        let worker = Clock::starting_from(spent(5.0), &budget(BudgetClock::Processor, 1.0, 0));
         let began = Instant::now();
         while worker.elapsed() < 5.05 {
             assert!(began.elapsed().as_secs() < 60, "a busy process takes processor time");

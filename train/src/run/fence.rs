@@ -34,6 +34,8 @@ struct Entry {
     epoch: u32,
     /// The trainer's process and start time, so that no two trainers have the same name.
     trainer: String,
+    /// The hardware that it runs on, for those who look at the run.
+    machine: String,
     /// `None` for a claim, else the announced generation.
     publishes: Option<u32>,
 }
@@ -45,16 +47,18 @@ pub(super) struct Fence {
     /// Number of this trainer's newest entry.
     newest: u32,
     trainer: String,
+    machine: String,
 }
 
 impl Fence {
     /// Claims the run. Also returns the newest generation that any trainer may have announced, 0 for none. Damaged
-    /// entries are skipped and reported to `warn`.
-    pub(super) fn claim(store: &Store, warn: &mut dyn FnMut(&str)) -> Result<(Fence, u32), TrainError> {
+    /// entries are skipped and reported to `warn`. `machine` describes the hardware.
+    pub(super) fn claim(store: &Store, machine: &str, warn: &mut dyn FnMut(&str)) -> Result<(Fence, u32), TrainError> {
         let trainer = trainer();
         for _ in 0..ATTEMPTS {
             let log = Log::read(store, warn)?;
-            let fence = Fence { epoch: log.epoch.saturating_add(1), newest: log.newest + 1, trainer: trainer.clone() };
+            let (trainer, machine) = (trainer.clone(), machine.to_owned());
+            let fence = Fence { epoch: log.epoch.saturating_add(1), newest: log.newest + 1, trainer, machine };
             match fence.write(store, None) {
                 Ok(()) => return Ok((fence, log.announced)),
                 // Another trainer claimed it first; claim after it.
@@ -100,8 +104,8 @@ impl Fence {
     }
 
     fn write(&self, store: &Store, publishes: Option<u32>) -> Result<(), StoreError> {
-        let (program, trainer) = (PROGRAM.to_owned(), self.trainer.clone());
-        let entry = Entry { protocol: PROTOCOL, program, epoch: self.epoch, trainer, publishes };
+        let (program, trainer, machine) = (PROGRAM.to_owned(), self.trainer.clone(), self.machine.clone());
+        let entry = Entry { protocol: PROTOCOL, program, epoch: self.epoch, trainer, machine, publishes };
         let text = serde_json::to_string(&entry).expect("an entry holds only numbers and texts");
         store.create(&trainer_key(self.newest), json::with_checksum(&format!("{text}\n")).as_bytes())
     }
@@ -194,7 +198,7 @@ mod tests {
     }
 
     fn claim(store: &Store) -> (Fence, u32) {
-        Fence::claim(store, &mut |warning| panic!("{warning}")).unwrap()
+        Fence::claim(store, "", &mut |warning| panic!("{warning}")).unwrap()
     }
 
     #[test]
@@ -207,18 +211,18 @@ mod tests {
         damaged(3);
         damaged(4);
         let mut warnings = Vec::new();
-        let (second, announced) = Fence::claim(&store, &mut |text| warnings.push(text.to_owned())).unwrap();
+        let (second, announced) = Fence::claim(&store, "", &mut |text| warnings.push(text.to_owned())).unwrap();
         assert_eq!((second.epoch(), second.newest(), announced), (4, 5, 3));
         let expected = ["000004", "000003"].map(|number| format!("trainer/{number}.json: damaged: "));
         assert_eq!(warnings.len(), 2);
         assert!(warnings.iter().zip(expected).all(|(text, part)| text.contains(&part)), "{warnings:?}");
-        let (third, announced) = Fence::claim(&store, &mut |_| ()).unwrap();
+        let (third, announced) = Fence::claim(&store, "", &mut |_| ()).unwrap();
         assert_eq!((third.epoch(), announced), (5, 3), "nothing is counted twice");
         // All of it.
         let none = tempfile::tempdir().unwrap();
         let store = unlocked(none.path());
         store.create(&trainer_key(1), b"{").unwrap();
-        let (fence, announced) = Fence::claim(&store, &mut |_| ()).unwrap();
+        let (fence, announced) = Fence::claim(&store, "", &mut |_| ()).unwrap();
         assert_eq!((fence.epoch(), fence.newest(), announced), (2, 2, 1));
     }
 
@@ -262,7 +266,7 @@ mod tests {
         let store = unlocked(dir.path());
         let text = r#"{"protocol": 99, "program": "hnefi 9.0.0", "epoch": 1, "trainer": "x", "publishes": null}"#;
         store.create(&trainer_key(1), text.as_bytes()).unwrap();
-        let message = Fence::claim(&store, &mut |_| ()).unwrap_err().to_string();
+        let message = Fence::claim(&store, "", &mut |_| ()).unwrap_err().to_string();
         assert!(
             message.contains("hnefi 9.0.0 with protocol 99") && message.contains(&format!("speaks {PROTOCOL}")),
             "{message}"

@@ -90,8 +90,8 @@ impl Run<'_> {
         // interruption in between, the game file is missing and this generation's own saves still exist.
         let next = (generation + 1, 0);
         if self.store.is_exclusive() {
-            let elapsed_seconds = self.clock.elapsed();
-            let clock = InFlight { elapsed_seconds, selfplay_seconds: 0.0, finished: Some(played.clone()) };
+            let spent = self.clock.spent();
+            let clock = InFlight { spent, selfplay_seconds: 0.0, finished: Some(played.clone()) };
             saved::write_inflight(&self.store, next, &clock, &self.fleet.snapshot().encode())?;
         }
         let games = self.record(generation, finished.games)?;
@@ -261,8 +261,7 @@ impl FleetObserver for GenerationObserver<'_> {
         if !self.store.is_exclusive() {
             return;
         }
-        let clock =
-            InFlight { elapsed_seconds: self.clock.elapsed(), selfplay_seconds: self.seconds(), finished: None };
+        let clock = InFlight { spent: self.clock.spent(), selfplay_seconds: self.seconds(), finished: None };
         let mut state = self.state();
         let number = (self.generation, state.save + 1);
         let saved = saved::write_inflight(self.store, number, &clock, &snapshot.encode())

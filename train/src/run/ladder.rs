@@ -3,8 +3,6 @@
 //! The matches do not affect training, and their time is not charged to the budget. After an interruption the next call
 //! plays the remaining matches.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use hnefi_arena::ladder;
 use hnefi_arena::ladder::{LadderParams, Standings};
 use hnefi_arena::players::{ModelCache, PlayerSpec};
@@ -14,7 +12,7 @@ use hnefi_run::GameRecord;
 use hnefi_run::store::ladder_events_key;
 use hnefi_search::SearchConfig;
 
-use super::clock::Clock;
+use super::clock::{Clock, unix_seconds};
 use super::{Run, TrainObserver};
 use crate::TrainError;
 use crate::config::{LadderSection, TrainConfig};
@@ -29,7 +27,7 @@ impl Run<'_> {
         if !self.params.ladder || every == 0 || (!generation.is_multiple_of(every) && !self.finished_budget) {
             return Ok(true);
         }
-        let elapsed = self.clock.elapsed();
+        let spent = self.clock.spent();
         let params = ladder_params(self.whole)?;
         let mut rungs = self.store.checkpoints()?;
         rungs.retain(|rung| rung.is_multiple_of(every));
@@ -53,7 +51,7 @@ impl Run<'_> {
             self.log(generation, &standings)?;
             self.observer.standings(generation, &standings);
         }
-        self.clock = Clock::starting_from(elapsed, &self.config.budget);
+        self.clock = Clock::starting_from(spent, &self.config.budget);
         Ok(true)
     }
 
@@ -63,12 +61,8 @@ impl Run<'_> {
         let Some((_, standing)) = checkpoints.into_iter().find(|&(number, _)| number == generation) else {
             return Ok(());
         };
-        let sides =
-            [("attackers", standing.attackers), ("defenders", standing.defenders), ("overall", standing.overall)];
-        let scalars: Vec<(String, f64)> =
-            sides.into_iter().map(|(side, rating)| (format!("elo/{side}"), rating.elo)).collect();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
-        Ok(self.store.create_once(&ladder_events_key(generation), &event_file(now, i64::from(generation), &scalars))?)
+        let events = event_file(unix_seconds(), i64::from(generation), &standing.scalars());
+        Ok(self.store.create_once(&ladder_events_key(generation), &events)?)
     }
 }
 

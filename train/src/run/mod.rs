@@ -106,13 +106,21 @@ pub struct RunParams<'a> {
     pub ladder: bool,
     /// Timeouts of requests to a bucket.
     pub retry: RetryPolicy,
+    /// The hardware in words, which the run notes for those who look at it.
+    pub machine: String,
 }
 
 impl RunParams<'_> {
     /// A run in a directory, with self-play in turns and ladder.
     pub fn new(dir: &Path) -> RunParams<'static> {
-        let retry = RetryPolicy::default();
-        RunParams { location: dir.into(), origin: None, selfplay: SelfPlay::InTurns, ladder: true, retry }
+        RunParams {
+            location: dir.into(),
+            origin: None,
+            selfplay: SelfPlay::InTurns,
+            ladder: true,
+            retry: RetryPolicy::default(),
+            machine: String::new(),
+        }
     }
 }
 

@@ -8,13 +8,14 @@ use hnefi_inference::Card;
 use hnefi_models::Network;
 use hnefi_run::store::{
     Access, Store, StoreError, check_checkpoint, games_key, games_number, inflight_key, metrics_key, state_key,
+    tensorboard_key,
 };
 use hnefi_run::{GameRecord, decode_games};
 use hnefi_search::rng_for;
 use hnefi_selfplay::{Fleet, FleetSnapshot, search_config};
 use rand_xoshiro::rand_core::Rng as _;
 
-use super::clock::Clock;
+use super::clock::{Clock, unix_seconds};
 use super::fence::Fence;
 use super::job::Job;
 use super::observer::{RunStart, TrainObserver};
@@ -24,6 +25,7 @@ use super::{Run, RunParams, SelfPlay, settings};
 use crate::TrainError;
 use crate::config::{TrainConfig, checked};
 use crate::learner::{Learner, LearnerParams};
+use crate::tensorboard::configuration_events;
 use crate::window::WindowParams;
 
 /// Most generations of games not trained on yet: normally one, more after lost states.
@@ -53,7 +55,7 @@ impl<'a> Run<'a> {
         let store = Store::open(&params.location, Access::Write, params.retry.clone())?;
         let origin = settings::settle(&store, whole, params.origin)?;
         let mut warn = |text: &str| observer.warning(text);
-        let (fence, announced) = Fence::claim(&store, &mut warn)?;
+        let (fence, announced) = Fence::claim(&store, &params.machine, &mut warn)?;
         let (mut counters, learner) = open_learner(whole, &store, &devices, origin.as_ref(), observer)?;
         let config = &whole.stage(counters.stage)?;
         let rulesets = whole.rulesets()?;
@@ -79,7 +81,7 @@ impl<'a> Run<'a> {
         };
 
         let checkpoint = learner.average().checkpoint(Card::new(config.network))?;
-        let elapsed = counters.elapsed_seconds.max(clock.elapsed_seconds);
+        let spent = counters.spent.max(clock.spent);
         let mut run = Run {
             whole,
             config: config.clone(),
@@ -90,7 +92,7 @@ impl<'a> Run<'a> {
             link: None,
             store,
             fence,
-            clock: Clock::starting_from(elapsed, &config.budget),
+            clock: Clock::starting_from(spent, &config.budget),
             learner,
             fleet,
             counters,
@@ -112,16 +114,19 @@ impl<'a> Run<'a> {
         };
         run.publish_checkpoint(run.network, run.counters.stage, parent)?;
         run.publish_job()?;
+        // Like every object it is never changed, so it tells what the run began with.
+        let settings = configuration_events(unix_seconds(), whole);
+        run.store.create_once(&tensorboard_key(0), &settings)?;
         observer.begins(&RunStart {
             location: &params.location,
             generations: run.complete(),
             games_in_flight: run.fleet.snapshot().games_in_flight(),
-            elapsed_seconds: elapsed,
+            elapsed_seconds: run.clock.elapsed(),
             parameters: run.learner.average().parameter_count(),
         });
         run.tell_stage();
         // Opening the run is not charged to the budget.
-        run.clock = Clock::starting_from(elapsed, &config.budget);
+        run.clock = Clock::starting_from(spent, &config.budget);
         Ok(run)
     }
 }

@@ -1,11 +1,10 @@
 //! The end of a generation: publishes checkpoint, state, metrics and job.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use hnefi_inference::{Card, Checkpoint, json};
 use hnefi_run::store::{check_checkpoint, checkpoint_key, metrics_key, tensorboard_key};
 
 use super::Run;
+use super::clock::unix_seconds;
 use super::job::{Job, PROGRAM, PROTOCOL};
 use super::saved::{self, FinishedSelfPlay};
 use crate::TrainError;
@@ -26,9 +25,9 @@ impl Run<'_> {
 
         self.counters.generation = generation;
         self.counters.counts = self.learner.counts();
-        let elapsed = self.clock.elapsed();
-        self.counters.generation_seconds = elapsed - self.counters.elapsed_seconds;
-        self.counters.elapsed_seconds = elapsed;
+        let (spent, by) = (self.clock.spent(), self.config.budget.clock);
+        self.counters.generation_seconds = spent.by(by) - self.counters.spent.by(by);
+        self.counters.spent = spent;
         saved::write_state(&self.store, &self.counters, &self.learner.save()?)?;
         // Keep the state before the newest, in case the newest is damaged.
         for old in saved::states(&self.store)?.into_iter().filter(|&old| old + 1 < generation) {
@@ -40,14 +39,16 @@ impl Run<'_> {
             checkpoint: self.published_id.clone(),
             progress: self.clock.progress(generation, 0.0),
             stage: self.whole.stage_name(stage).to_owned(),
-            elapsed_seconds: self.counters.elapsed_seconds,
+            elapsed_seconds: spent.by(by),
+            wall_seconds: spent.wall,
+            processor_seconds: spent.processor,
+            unix_seconds: unix_seconds(),
             selfplay: selfplay_metrics(&played.stats, played.playouts, played.seconds),
             training,
         };
         let line = json::with_checksum(&metrics.to_line());
         self.store.create_once(&metrics_key(generation), line.as_bytes())?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
-        let events = event_file(now, i64::from(generation), &metrics.scalars());
+        let events = event_file(metrics.unix_seconds, i64::from(generation), &metrics.scalars());
         self.store.create_once(&tensorboard_key(generation), &events)?;
         self.network = generation;
         self.publish_job()?;

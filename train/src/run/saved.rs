@@ -17,6 +17,7 @@ use hnefi_run::store::{Store, inflight_key, inflight_number, state_key};
 use hnefi_selfplay::GenerationStats;
 use serde::{Deserialize, Serialize};
 
+use super::clock::Spent;
 use crate::TrainError;
 use crate::learner::{LearnerState, StepCounts};
 use crate::window::WindowParams;
@@ -42,8 +43,8 @@ pub(super) struct Counters {
     /// The stage of the next generation.
     #[serde(default)]
     pub(super) stage: usize,
-    /// Seconds of self-play and training by the budget's clock.
-    pub(super) elapsed_seconds: f64,
+    /// Seconds of self-play and training.
+    pub(super) spent: Spent,
     /// Training plies of the games from the origin, which are generation 0.
     #[serde(default)]
     pub(super) plies_taken_over: u64,
@@ -71,7 +72,7 @@ struct Part {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct InFlight {
     /// Seconds of self-play and training.
-    pub(super) elapsed_seconds: f64,
+    pub(super) spent: Spent,
     /// Seconds of self-play in the generation being played.
     pub(super) selfplay_seconds: f64,
     /// In the save at the end of a generation: statistics of its self-play.
@@ -95,7 +96,7 @@ impl Counters {
             parent,
             first_stage: 0,
             stage: 0,
-            elapsed_seconds: 0.0,
+            spent: Spent::default(),
             plies_taken_over: 0,
             plies: Vec::new(),
             counts: StepCounts::default(),
@@ -279,7 +280,12 @@ mod tests {
     use super::*;
 
     fn state() -> (Counters, LearnerState) {
-        let counters = Counters { generation: 2, elapsed_seconds: 1.5, plies: vec![10, 20], ..Counters::fresh(None) };
+        let counters = Counters {
+            generation: 2,
+            spent: Spent { wall: 1.5, processor: 2.5 },
+            plies: vec![10, 20],
+            ..Counters::fresh(None)
+        };
         let learner = LearnerState {
             weights: vec![1; 100],
             average: vec![2; 100],
@@ -303,7 +309,7 @@ mod tests {
         write_state(&store, &counters, &learner).unwrap();
         write_state(&store, &counters, &learner).unwrap();
         let (read, read_learner) = read_state(&store, 2).unwrap();
-        assert_eq!((read.elapsed_seconds, read.plies), (1.5, vec![10, 20]));
+        assert_eq!((read.spent, read.plies), (counters.spent, vec![10, 20]));
         assert_eq!(read_learner, learner);
         assert_eq!(states(&store).unwrap(), [2]);
         remove_state(&store, 2).unwrap();
@@ -378,7 +384,7 @@ mod tests {
     #[test]
     fn saves_in_flight_and_their_clocks() {
         let (_dir, store) = store();
-        let clock = |elapsed_seconds| InFlight { elapsed_seconds, ..InFlight::default() };
+        let clock = |wall| InFlight { spent: Spent { wall, processor: 0.0 }, ..InFlight::default() };
         for (generation, save) in [(1, 0), (1, 1), (1, 2), (2, 0)] {
             write_inflight(&store, (generation, save), &clock(f64::from(save)), b"fleet").unwrap();
         }

@@ -4,12 +4,16 @@ import { make } from "./ask.js";
 import { svg } from "./ink.js";
 import { percent, t } from "./texts.js";
 
-const [WIDTH, HEIGHT] = [560, 300];
+const WIDTH = 560;
 const [LEFT, RIGHT, BOTTOM] = [56, 14, 34];
 const LEGEND_ROW = 19;
+/** The height between legend and axis. */
+const ROOM = 221;
 /** Height of the title of a saved picture. */
 const TITLE = 32;
 const MOST_POINTS = 500;
+/** Letters of a name in a legend. */
+const LONGEST = 40;
 
 const PALETTES = {
   light: {
@@ -73,64 +77,49 @@ function thinned(points) {
 }
 
 /**
- * A plot in a figure, with buttons to save it. `name` names its file and its title in the texts. `kind` is `line` or
- * `stack` (shares laid on one another); `series` are `{name, points: [[x, y], …], like}`, with `[x, y, error]`
- * where a band of y ± error is drawn; one with `like` has the colour of the series at that place. A stack's series have
- * the same xs.
+ * A plot in a figure, with buttons to save it. `name` names its file, `title` stands above it. `kind` is `line` or
+ * `stack` (shares laid on one another); a stack's series have the same xs. A series is `{name, points, raw, colour,
+ * dash, range}`: points `[x, y]`, or `[x, y, low, high]` where a band is drawn; `raw` are the points before they were
+ * smoothed, `colour` one for a light and one for a dark ground, and `range` says that the band is no error.
+ * `onpoint` is told where the pointer is on the axis, null where it is no more.
  */
 export class Plot {
-  constructor(name, { kind = "line", zero = false, share = false, whole = false, absent = null } = {}) {
-    const title = t(`plot.${name}`);
-    Object.assign(this, { title, kind, zero, share, whole, series: [], at: null, of: "" });
+  constructor(name, title, { stack = false, zero = false, share = false, whole = false, absent = null, onpoint } = {}) {
+    Object.assign(this, { title, stack, zero, share, whole, absent, series: [], of: "", axis: "", whence: null });
     this.drawing = svg("svg", {
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
       role: "img",
       xmlns: "http://www.w3.org/2000/svg",
       "font-family": "system-ui, 'DejaVu Sans', sans-serif",
     });
+    const save = (kind, words, onclick) => make("button", { type: "button", "aria-label": words, onclick }, kind);
     this.element = make(
       "figure",
       { class: "plot", "data-plot": name },
       make(
         "figcaption",
         {},
-        make("h2", {}, title),
-        make(
-          "button",
-          {
-            type: "button",
-            "aria-label": t("plot.asSvg", { title }),
-            onclick: () => download(source(this.picture()), `${name}.svg`),
-          },
-          "SVG",
-        ),
-        make(
-          "button",
-          { type: "button", "aria-label": t("plot.asPng", { title }), onclick: () => savePng(this.picture(), name) },
-          "PNG",
-        ),
+        make("h3", {}, title),
+        save("SVG", t("plot.asSvg", { title }), () => download(source(this.picture()), `${name}.svg`)),
+        save("PNG", t("plot.asPng", { title }), () => savePng(this.picture(), name)),
       ),
       this.drawing,
       make("p", { hidden: true }, absent ?? ""),
     );
-    this.absent = absent;
-    this.drawing.addEventListener("pointermove", (event) => this.point(event));
-    this.drawing.addEventListener("pointerleave", () => {
-      this.at = null;
-      this.draw();
-    });
+    for (const kind of ["pointermove", "pointerdown"])
+      this.drawing.addEventListener(kind, (event) => onpoint(this.placeOf(event)));
+    this.drawing.addEventListener("pointerleave", () => onpoint(null));
   }
 
   heading(title) {
     this.title = title;
-    this.element.querySelector("h2").textContent = title;
+    this.element.querySelector("h3").textContent = title;
   }
 
   /** The drawing as it is saved: by itself, so with its title and what it is of. */
   picture() {
     const colours = palette();
     const drawing = this.drawing.cloneNode(true);
-    drawing.setAttribute("viewBox", `0 ${-TITLE} ${WIDTH} ${HEIGHT + TITLE}`);
+    drawing.setAttribute("viewBox", `0 ${-TITLE} ${WIDTH} ${this.height + TITLE}`);
     drawing.removeAttribute("style");
     const words = this.of ? t("plot.of", { title: this.title, name: this.of }) : this.title;
     drawing.prepend(
@@ -140,10 +129,12 @@ export class Plot {
     return drawing;
   }
 
-  show(series) {
+  /** Draws series from `low` to `high` of an axis, which is named in words. */
+  show(series, { low, high, axis }) {
     this.series = series
       .filter(({ points }) => points.length > 0)
-      .map((one) => ({ ...one, points: thinned(one.points) }));
+      .map((one) => ({ ...one, points: thinned(one.points), raw: one.raw && thinned(one.raw) }));
+    Object.assign(this, { low, high: high > low ? high : low + 1, axis });
     const empty = this.series.length === 0;
     this.element.hidden = empty && !this.absent;
     this.drawing.style.display = empty ? "none" : "";
@@ -152,68 +143,71 @@ export class Plot {
     this.draw();
   }
 
-  point(event) {
+  /** Where on the axis a pointer is. */
+  placeOf(event) {
     const box = this.drawing.getBoundingClientRect();
     const along = (((event.clientX - box.left) / box.width) * WIDTH - LEFT) / (WIDTH - LEFT - RIGHT);
-    const [low, high] = this.range;
-    this.at = low + Math.min(1, Math.max(0, along)) * (high - low);
-    this.draw();
+    return this.low + Math.min(1, Math.max(0, along)) * (this.high - this.low);
   }
 
   draw() {
     if (this.series.length === 0) return;
     const colours = palette();
-    const number = (value) => brief(this.whole ? Math.round(value) : value);
-    const say = (value, error) =>
-      this.share ? percent(value) : error > 0 ? `${number(value)} ± ${number(error)}` : number(value);
-    const entries = this.legend(say);
-    const TOP = 26 + LEGEND_ROW * Math.max(...entries.map(({ row }) => row));
-    const xs = this.series.flatMap(({ points }) => points.map(([x]) => x));
-    const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
-    const [low, high] = [x0, x1 > x0 ? x1 : x0 + 1];
-    this.range = [low, high];
-    const stacked = this.kind === "stack" ? stack(this.series) : null;
-    const values = this.series.flatMap(({ points }) => points.flatMap(([, y, error = 0]) => [y - error, y + error]));
-    let [bottom, top] = [this.zero || this.share ? 0 : Math.min(...values), this.share ? 1 : Math.max(...values)];
-    if (top <= bottom) top = bottom + (Math.abs(bottom) * 0.1 || 1);
+    const entries = this.legend();
+    const top = 26 + LEGEND_ROW * Math.max(...entries.map(({ row }) => row));
+    this.height = top + ROOM + BOTTOM;
+    this.drawing.setAttribute("viewBox", `0 0 ${WIDTH} ${this.height}`);
+    const values = this.series.flatMap(({ points, raw }) =>
+      [...points, ...(raw ?? [])].flatMap((point) => point.slice(1)),
+    );
+    let [least, most] = [this.zero || this.share ? 0 : Math.min(...values), this.share ? 1 : Math.max(...values)];
+    if (most <= least) most = least + (Math.abs(least) * 0.1 || 1);
     if (!this.share) {
-      const room = (top - bottom) * 0.06;
-      top += room;
-      if (!this.zero && bottom !== 0) bottom -= room;
+      const room = (most - least) * 0.06;
+      most += room;
+      if (!this.zero && least !== 0) least -= room;
     }
-    const x = (value) => LEFT + ((value - low) / (high - low)) * (WIDTH - LEFT - RIGHT);
-    const y = (value) => HEIGHT - BOTTOM - ((value - bottom) / (top - bottom)) * (HEIGHT - BOTTOM - TOP);
+    const { low, high } = this;
+    this.x = (value) => LEFT + ((value - low) / (high - low)) * (WIDTH - LEFT - RIGHT);
+    const x = this.x;
+    const y = (value) => top + ROOM - ((value - least) / (most - least)) * ROOM;
+    const path = (points, of = 1) => points.map((point) => `${x(point[0]).toFixed(1)} ${y(point[of]).toFixed(1)}`);
     const text = (at, words, more) =>
       svg("text", { x: at[0], y: at[1], fill: colours.soft, "font-size": 14, ...more }, words);
-    const parts = [svg("rect", { width: WIDTH, height: HEIGHT, fill: colours.ground })];
-    const across = ticks(bottom, top);
-    const labels = this.share ? across.map((tick) => say(tick)) : tickLabels(across);
+    const parts = [svg("rect", { width: WIDTH, height: this.height, fill: colours.ground })];
+    const across = ticks(least, most);
+    const labels = this.share ? across.map((tick) => percent(tick)) : tickLabels(across);
     for (const [index, tick] of across.entries()) {
       parts.push(
         svg("path", { d: `M${LEFT} ${y(tick).toFixed(1)}H${WIDTH - RIGHT}`, stroke: colours.rule, "stroke-width": 1 }),
       );
       parts.push(text([LEFT - 8, y(tick) + 4], labels[index], { "text-anchor": "end" }));
     }
-    const along = ticks(low, high, 6).filter(Number.isInteger);
+    const along = ticks(low, high, 6);
     for (const [index, label] of tickLabels(along).entries()) {
-      parts.push(text([x(along[index]), HEIGHT - BOTTOM + 17], label, { "text-anchor": "middle" }));
+      parts.push(text([x(along[index]), top + ROOM + 17], label, { "text-anchor": "middle" }));
     }
-    parts.push(text([WIDTH - RIGHT, HEIGHT - 4], t("plot.generation"), { "text-anchor": "end", "font-size": 12 }));
+    this.axisWords = text([WIDTH - RIGHT, this.height - 4], this.axis, { "text-anchor": "end", "font-size": 12 });
+    parts.push(this.axisWords);
     const colour = (index) =>
-      this.series[index].colour?.[colours === PALETTES.dark ? 1 : 0] ??
-      colours.series[(this.series[index].like ?? index) % colours.series.length];
-    if (stacked) {
-      for (const [index, { lower, upper }] of stacked.entries()) {
-        const path = [...upper, ...lower.toReversed()]
-          .map(([px, py]) => `${x(px).toFixed(1)} ${y(py).toFixed(1)}`)
-          .join("L");
-        parts.push(svg("path", { d: `M${path}Z`, fill: colour(index), stroke: colours.ground, "stroke-width": 0.8 }));
+      this.series[index].colour?.[colours === PALETTES.dark ? 1 : 0] ?? colours.series[index % colours.series.length];
+    const stroke = (points, index, more) =>
+      svg("path", {
+        d: `M${path(points).join("L")}`,
+        fill: "none",
+        stroke: colour(index),
+        "stroke-width": 2,
+        "stroke-linejoin": "round",
+        ...more,
+      });
+    if (this.stack) {
+      for (const [index, { lower, upper }] of stack(this.series).entries()) {
+        const edge = [...path(upper), ...path(lower).toReversed()].join("L");
+        parts.push(svg("path", { d: `M${edge}Z`, fill: colour(index), stroke: colours.ground, "stroke-width": 0.8 }));
       }
     } else {
-      const edge = (points, sign) =>
-        points.map(([px, py, error]) => `${x(px).toFixed(1)} ${y(py + sign * error).toFixed(1)}`);
       for (const [index, { points }] of this.series.entries()) {
-        if (points[0].length < 3) continue;
+        if (points[0].length < 4) continue;
         // A single point has a band too, as wide as its dot.
         const wide =
           points.length > 1
@@ -222,34 +216,20 @@ export class Plot {
                 points[0][0] + (way / (WIDTH - LEFT - RIGHT)) * (high - low),
                 ...points[0].slice(1),
               ]);
-        parts.push(
-          svg("path", {
-            class: "band",
-            d: `M${[...edge(wide, 1), ...edge(wide, -1).toReversed()].join("L")}Z`,
-            fill: colour(index),
-            opacity: 0.16,
-          }),
-        );
+        const edge = [...path(wide, 3), ...path(wide, 2).toReversed()].join("L");
+        parts.push(svg("path", { class: "band", d: `M${edge}Z`, fill: colour(index), opacity: 0.16 }));
       }
-      for (const [index, { points, dashed }] of this.series.entries()) {
+      for (const [index, { points, raw, dash }] of this.series.entries()) {
         if (points.length === 1)
           parts.push(svg("circle", { cx: x(points[0][0]), cy: y(points[0][1]), r: 3, fill: colour(index) }));
-        const path = points.map(([px, py]) => `${x(px).toFixed(1)} ${y(py).toFixed(1)}`).join("L");
-        parts.push(
-          svg("path", {
-            d: `M${path}`,
-            fill: "none",
-            stroke: colour(index),
-            "stroke-width": 2,
-            "stroke-linejoin": "round",
-            "stroke-dasharray": dashed ? "5 4" : null,
-          }),
-        );
+        if (raw) parts.push(stroke(raw, index, { class: "raw", "stroke-width": 1, opacity: 0.3 }));
+        parts.push(stroke(points, index, { class: "line", "stroke-dasharray": dash }));
       }
     }
-    for (const { index, words, along, row } of entries) {
+    for (const entry of entries) {
+      const { index, along, row, dash } = entry;
       const down = 14 + row * LEGEND_ROW;
-      if (index >= 0)
+      if (this.stack)
         parts.push(
           svg("rect", {
             x: along,
@@ -262,42 +242,67 @@ export class Plot {
             "stroke-width": 0.5,
           }),
         );
-      parts.push(text([along + 16, down + 1], words, { fill: colours.ink }));
+      else
+        parts.push(
+          svg("path", {
+            d: `M${along - 7} ${down - 3}h20`,
+            stroke: colour(index),
+            "stroke-width": 3,
+            "stroke-dasharray": dash,
+          }),
+        );
+      entry.element = text([along + 16, down + 1], "", { fill: colours.ink });
+      parts.push(entry.element);
     }
-    if (this.at !== null)
-      parts.push(
-        svg("path", {
-          d: `M${x(this.at).toFixed(1)} ${TOP}V${HEIGHT - BOTTOM}`,
-          stroke: colours.ink,
-          "stroke-width": 1,
-          opacity: 0.5,
-        }),
-      );
+    this.entries = entries;
+    this.hair = svg("path", { stroke: colours.ink, "stroke-width": 1, opacity: 0.5, class: "hair" });
+    this.reach = `${top}V${top + ROOM}`;
+    parts.push(this.hair);
     this.drawing.setAttribute(
       "aria-label",
-      `${this.title}: ${this.series.map(({ name, points }) => `${name} ${say(...points.at(-1).slice(1))}`).join(", ")}`,
+      `${this.title}: ${this.series.map(({ name, points, range }) => `${name} ${this.say(points.at(-1), range)}`).join(", ")}`,
     );
     this.drawing.replaceChildren(...parts);
+    this.mark(this.whence);
   }
 
-  /** Names with the latest values, or the values under the pointer, and their places above the plot. */
-  legend(say) {
+  /** A value with its error, or from the least to the largest. */
+  say([, value, low, high], range) {
+    const number = (value) => (this.share ? percent(value) : brief(this.whole ? Math.round(value) : value));
+    if (low === undefined || !(high > low)) return number(value);
+    return range ? `${number(value)} (${number(low)}–${number(high)})` : `${number(value)} ± ${number(high - value)}`;
+  }
+
+  /** The names of the series and their places above the plot, with room for their values. */
+  legend() {
     let [along, row] = [LEFT, 0];
-    const entries = this.series.map(({ name, points }, index) => {
-      const value =
-        this.at === null
-          ? points.at(-1)
-          : points.reduce((best, point) => (Math.abs(point[0] - this.at) < Math.abs(best[0] - this.at) ? point : best));
-      return { index, words: `${name} ${say(value[1], value[2])}`, x: value[0] };
+    const short = (name) => (name.length > LONGEST ? `…${name.slice(1 - LONGEST)}` : name);
+    const entries = this.series.map(({ name, points, range, dash }, index) => {
+      const longest = Math.max(...points.map((point) => this.say(point, range).length));
+      return { index, dash, name: short(name), letters: short(name).length + 1 + longest };
     });
-    if (this.at !== null) entries.push({ index: -1, words: t("plot.at", { n: Math.round(entries[0].x) }) });
-    return entries.map((entry) => {
-      const width = 28 + entry.words.length * 7.7;
+    for (const entry of entries) {
+      const width = 30 + entry.letters * 7.4;
       if (along > LEFT && along + width > WIDTH) [along, row] = [LEFT, row + 1];
-      const placed = { ...entry, along, row };
+      Object.assign(entry, { along, row });
       along += width;
-      return placed;
-    });
+    }
+    return entries;
+  }
+
+  /** Shows the values at a place of the axis; the latest ones where it is null. */
+  mark(place) {
+    this.whence = place;
+    if (this.series.length === 0) return;
+    const nearest = (points) =>
+      points.reduce((best, point) => (Math.abs(point[0] - place) < Math.abs(best[0] - place) ? point : best));
+    for (const { index, name, element } of this.entries) {
+      const { points, range } = this.series[index];
+      element.textContent = `${name} ${this.say(place === null ? points.at(-1) : nearest(points), range)}`;
+    }
+    this.hair.setAttribute("d", place === null ? "" : `M${this.x(place).toFixed(1)} ${this.reach}`);
+    const exact = this.high - this.low >= 20 ? Math.round(place) : place;
+    this.axisWords.textContent = place === null ? this.axis : t("plot.at", { axis: this.axis, at: brief(exact) });
   }
 }
 

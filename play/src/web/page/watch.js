@@ -1,37 +1,32 @@
-// The training page: what a run has measured, and what it measures while it goes on.
+// The training page: what runs have measured, and what they measure while they go on.
 
 import { ask, make } from "./ask.js";
+import { svg } from "./ink.js";
+import { add, line, linesOf, looks, newest, unknown } from "./lines.js";
 import { Plot, brief } from "./plots.js";
-import { resultOf } from "./saying.js";
-import { has, t } from "./texts.js";
+import { endName, offer, samples } from "./samples.js";
+import * as store from "./store.js";
+import { has, percent, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
-const SAMPLES = 12;
-/** Sample games are drawn from at most so many lists, each of which the board reads from the generation's beginning. */
-const LISTS = 8;
-/** A generation that is older than this many of its own lengths means that the run stands still. */
+/** A run that has told nothing for so many of its generations' lengths stands still. */
 const PATIENCE = 6;
+/** What this browser remembers of how the plots are drawn. */
+const KEPT = "watch";
 
-/** What is known of a run: its metrics by generation, and its ladder. */
-const unknown = (name = "") => ({ name, metrics: [], ladder: { zero: null, checkpoints: [] }, stream: null });
+/** The runs of the server, with what is known of each. */
+let runs = [];
+/** Keys of the configurations that are not the same. */
+let differences = [];
+const { axes, plots: PLOTS } = await (await fetch("assets/plots.json")).json();
 
-let shown = unknown();
-/** The run that is drawn beside it, if any. */
-let beside = null;
-let run = 0;
-let samplesOf = null;
-/** Whether the run's trainer has said that its budget is used up. */
-let finished = false;
-
-/** A number deep in an object, `undefined` where there is none. */
-const at = (object, path) => path.split(".").reduce((inner, name) => inner?.[name], object);
-
-/** One number over the generations; `key` finds its name in the texts. */
-function line({ metrics }, key, path, more = {}) {
-  const name = t(`line.${key}`);
-  const points = metrics.map((one) => [one.generation, at(one, path)]).filter(([, value]) => Number.isFinite(value));
-  return { name, points, ...more };
-}
+/** How the plots are drawn. */
+const aLook = store.fields({
+  axis: store.oneOf(axes.map(([name]) => name)),
+  smoothing: store.between(0, 0.99),
+  seeds: store.oneOf(["apart", "range", "error"]),
+});
+const look = store.read(KEPT, aLook, { axis: "generation", smoothing: 0, seeds: "apart" });
 
 const SIDE_LINES = {
   attackers: ["#3a302b", "#b3a387"],
@@ -40,95 +35,99 @@ const SIDE_LINES = {
 };
 const SIDES = { attackers: ["#3a302b", "#0f0d0c"], draws: ["#a08d6c", "#7d6d53"], defenders: ["#ead7ab", "#d9c596"] };
 
-const plots = [
-  [
-    new Plot("losses", { zero: true }),
-    (one) => [
-      line(one, "total", "training.losses.total"),
-      line(one, "policy", "training.losses.policy"),
-      line(one, "policyBest", "training.policy_entropy", { dashed: true }),
-      line(one, "value", "training.losses.value"),
-      line(one, "movesLeft", "training.losses.moves_left"),
-      line(one, "occupancy", "training.losses.occupancy"),
-    ],
-  ],
-  [
-    new Plot("shareWon", { kind: "stack", share: true }),
-    (one) =>
-      ["attackers", "draws", "defenders"].map((name) => line(one, name, `selfplay.${name}`, { colour: SIDES[name] })),
-  ],
-  [new Plot("ends", { kind: "stack", share: true }), ends],
-  [new Plot("length", { zero: true }), (one) => [line(one, "mean", "selfplay.mean_plies")]],
-  [
-    new Plot("perSecond", { zero: true }),
-    (one) => [
-      line(one, "playouts", "selfplay.playouts_per_second"),
-      line(one, "evaluations", "selfplay.evaluations_per_second"),
-      line(one, "samples", "training.samples_per_second"),
-    ],
-  ],
-  [new Plot("window", { zero: true }), (one) => [line(one, "window", "training.window_plies")]],
-  [new Plot("reuse", { zero: true }), (one) => [line(one, "reuse", "training.reuse")]],
-  [
-    new Plot("search", { zero: true }),
-    (one) => [line(one, "surprise", "selfplay.search_surprise"), line(one, "changed", "selfplay.changed_minds")],
-  ],
-  [new Plot("handicap"), handicaps],
-];
-const strength = new Plot("elo", { whole: true, absent: t("plot.noElo") });
-plots.unshift([strength, elo]);
+/** The plots that were made, by name. */
+const made = new Map();
 
-/** Ratings by side, of the generations that have climbed the ladder. */
-function elo({ ladder }) {
-  if (ladder === shown.ladder) strength.heading(ladder.zero ? t("plot.eloOf", { zero: ladder.zero }) : t("plot.elo"));
-  return ["attackers", "defenders", "overall"].map((name) => ({
-    name: t(`line.${name}`),
-    points: ladder.checkpoints.map((one) => [
-      one.generation,
-      one[name],
-      one[name === "overall" ? "error" : `${name}_error`],
-    ]),
-    colour: SIDE_LINES[name],
-  }));
+function plot(name, title, options) {
+  if (!made.has(name)) made.set(name, new Plot(name, title, { ...options, onpoint: point }));
+  const found = made.get(name);
+  if (found.title !== title) found.heading(title);
+  return found;
 }
 
-/** What an end is called in the metrics, such as `attackers king_captured`, in words. */
-function endName(name) {
-  const [, of, key] = /^(attackers|defenders|draw) (.*)$/.exec(name) ?? [];
-  if (!has(`reason.${key}`)) return name.replaceAll("_", " ");
-  const reason = t(`reason.${key}`);
-  return of === "draw" ? t("result.drawn", { reason }) : t("result.won", { of, reason });
+/** The cross-hair of all plots goes to a place of the axis, at the next frame. */
+let pointed = null;
+function point(place) {
+  if (pointed === null) requestAnimationFrame(() => (made.forEach((one) => one.mark(pointed.place)), (pointed = null)));
+  pointed = { place };
 }
 
-/** How games ended, the frequent reasons first and the rest together. */
-function ends({ metrics }) {
-  const total = {};
-  for (const one of metrics)
-    for (const [name, count] of Object.entries(one.selfplay?.ends ?? {})) total[name] = (total[name] ?? 0) + count;
-  const names = Object.keys(total).sort((a, b) => total[b] - total[a]);
-  const games = metrics.reduce((sum, one) => sum + (one.selfplay?.games ?? 0), 0);
-  const shown = names.filter((name, index) => index < 6 && total[name] >= games / 200).sort();
-  const share = (one, name) => (one.selfplay?.ends?.[name] ?? 0) / Math.max(1, one.selfplay?.games ?? 0);
-  const series = shown.map((name) => ({
-    name: endName(name),
-    points: metrics.map((one) => [one.generation, share(one, name)]),
-  }));
-  const rest = names.filter((name) => !shown.includes(name));
-  if (rest.length > 0)
-    series.push({
-      name: t("reason.other"),
-      points: metrics.map((one) => [one.generation, rest.reduce((sum, name) => sum + share(one, name), 0)]),
+const shownRuns = () => runs.filter(({ shown }) => shown);
+const keysOf = (prefix) => {
+  const keys = shownRuns().flatMap(({ rows }) => rows.flatMap(({ values }) => Object.keys(values)));
+  return [...new Set(keys)].filter((key) => key.startsWith(prefix)).sort();
+};
+
+/** What a number is called in the words of the page. */
+function handicapName(key) {
+  const [, kind, rules] = /^balance\/([^_]*)_(.*)$/.exec(key);
+  const words = has(`line.${kind}`) ? t(`line.${kind}`) : kind;
+  return t("line.ofRules", { line: words, rules: has(`rules.${rules}`) ? t(`rules.${rules}`) : rules });
+}
+
+/** The numbers of a plot, each with its name. */
+function numbers({ lines, all }) {
+  const fixed = lines.map(([name, key]) => ({ key, of: name, name: t(`line.${name}`) }));
+  if (!all) return fixed;
+  const named = all === "ends/" ? (key) => endName(key.slice(all.length)) : handicapName;
+  return keysOf(all).map((key) => ({ key, name: named(key) }));
+}
+
+/** The plots of the page with their series: of one run a plot with several lines, of several runs one for each number. */
+function drawn() {
+  const drawing = { ...look, along: axes.find(([name]) => name === look.axis)[1] };
+  const one = shownRuns().length === 1 ? shownRuns()[0] : null;
+  return PLOTS.flatMap((about) => {
+    const { name, stack, ...options } = about;
+    const zero = shownRuns().find(({ zero }) => zero)?.zero;
+    const title = name === "elo" && zero ? t("plot.eloOf", { zero }) : t(`plot.${name}`);
+    if (name === "elo") options.absent = t("plot.noElo");
+    const all = numbers(about);
+    if (one) {
+      const smoothing = stack ? 0 : drawing.smoothing;
+      const series = all.map(({ key, name: words, of }) => ({
+        name: words,
+        ...line(one, key, { ...drawing, smoothing }),
+        dash: of === "policyBest" ? "5 4" : null,
+        colour: stack ? SIDES[of] : name === "elo" ? SIDE_LINES[of] : undefined,
+      }));
+      return [[plot(name, title, { ...options, stack }), series]];
+    }
+    return all.map(({ key, name: words }) => {
+      const named = all.length > 1 ? t("plot.part", { title, line: words }) : title;
+      return [plot(key, named, options), linesOf(runs, key, drawing)];
     });
-  return series;
+  });
 }
 
-function handicaps(run) {
-  const rules = [...new Set(run.metrics.flatMap((one) => Object.keys(one.selfplay?.handicaps ?? {})))];
-  return rules.flatMap((name) => {
-    const named = (one) =>
-      rules.length > 1 ? { ...one, name: t("line.ofRules", { line: one.name, rules: t(`rules.${name}`) }) } : one;
-    return ["doublings", "blunders"].map((key) => named(line(run, key, `selfplay.handicaps.${name}.${key}`)));
-  });
+/** Plots of the numbers that no other plot shows; made once somebody opens them. */
+function others() {
+  if (!$("more").open) return [];
+  const drawing = { ...look, along: axes.find(([name]) => name === look.axis)[1] };
+  const taken = new Set(PLOTS.flatMap(({ lines }) => lines.map(([, key]) => key)));
+  const keys = keysOf("").filter((key) => !taken.has(key) && !/^(ends|balance|elo)\//.test(key));
+  return keys.map((key) => [plot(`more ${key}`, key, {}), linesOf(runs, key, drawing)]);
+}
+
+/** Puts the elements of plots into a place, and leaves it alone where they are there. */
+function place(where, plots) {
+  const elements = plots.map(([plot]) => plot.element);
+  const there = [...where.children];
+  if (there.length !== elements.length || there.some((element, index) => element !== elements[index]))
+    where.replaceChildren(...elements);
+}
+
+function showPlots() {
+  const [first, more] = [drawn(), others()];
+  place($("plots"), first);
+  place($("more-plots"), more);
+  const xs = [...first, ...more].flatMap(([, series]) => series.flatMap(({ points }) => points.map(([x]) => x)));
+  const range = xs.reduce(([low, high], x) => [Math.min(low, x), Math.max(high, x)], [Infinity, -Infinity]);
+  const [low, high] = xs.length > 0 ? range : [0, 1];
+  for (const [plot, series] of [...first, ...more]) {
+    plot.of = shownRuns().length === 1 ? shownRuns()[0].name : "";
+    plot.show(series, { low, high, axis: t(`axis.${look.axis}`) });
+  }
 }
 
 function complain(message) {
@@ -143,215 +142,232 @@ function time(seconds) {
   return minutes > 0 ? t("watch.minutes", { minutes }) : t("watch.seconds", { seconds: Math.round(seconds) });
 }
 
-/** What a plot shows: lines of the run beside, dashed, where there is one. */
-function drawn(plot, series) {
-  if (!beside || plot.kind !== "line") return series(shown);
-  const named = (one, more) =>
-    series(one).map((line, like) => ({
-      ...line,
-      ...more,
-      like,
-      name: t("line.ofRun", { line: line.name, run: one.name }),
-    }));
-  return [...named(shown, {}), ...named(beside, { dashed: true })];
+const value = (run, key) => newest(run)?.values[key];
+const now = () => Date.now() / 1000;
+/** Whether a run goes on, as far as its files tell. */
+const lively = ({ state }) =>
+  !state.finished && state.each > 0 && now() - state.since < Math.max(5, state.each) * PATIENCE;
+
+/** What a run has used of its budget: the last part may be too short for another generation. */
+const used = (run) => (run.state.finished ? 1 : Math.min(1, value(run, "run/progress") ?? 0));
+
+/** The generation under way, and how long it has been. */
+function underWay(run) {
+  if (run.state.finished) return t("live.done");
+  const n = (newest(run)?.generation ?? 0) + 1;
+  const words = t(run.state.trains ? "live.trains" : "live.plays", { n });
+  return lively(run) ? t("live.for", { words, time: time(now() - run.state.since) }) : words;
 }
 
-function show() {
-  const { metrics, ladder } = shown;
-  const newest = metrics.at(-1);
-  const games = metrics.reduce((sum, one) => sum + (one.selfplay?.games ?? 0), 0);
-  const tiles = newest
-    ? [
-        ["generation", newest.generation],
-        ["time", time(newest.elapsed_seconds)],
-        ["games", brief(games)],
-        ["steps", brief(newest.training?.steps)],
-        ["playouts", brief(newest.selfplay?.playouts)],
-        ...(ladder.checkpoints.length > 0
-          ? [
-              [
-                "elo",
-                ["overall", "error"].map((name) => brief(Math.round(ladder.checkpoints.at(-1)[name]))).join(" ± "),
-              ],
-            ]
-          : []),
-        ["loss", brief(newest.training?.losses?.total)],
-        ["checkpoint", (newest.checkpoint ?? "–").slice(0, 8)],
-      ]
-    : [["generation", t("tile.none")]];
-  $("tiles").replaceChildren(
-    ...tiles.map(([name, value]) => make("div", {}, make("dt", {}, t(`tile.${name}`)), make("dd", {}, String(value)))),
+/** What is left of a run's time at the pace of its latest generations. */
+const left = (run) => (lively(run) && run.state.ends > now() ? time(run.state.ends - now()) : "–");
+
+function eloOf(run) {
+  const rated = run.rows.findLast(({ values }) => "elo/overall" in values)?.values;
+  if (!rated) return null;
+  const error = Math.round(rated["elo/overall_high"] - rated["elo/overall"]);
+  return `${Math.round(rated["elo/overall"])} ± ${error}`;
+}
+
+/** The facts of a run, each with the key of its name. */
+function facts(run) {
+  const last = newest(run);
+  if (!last) return [["generation", t("tile.none")]];
+  return [
+    ["generation", String(last.generation)],
+    ["underWay", underWay(run)],
+    ["time", time(60 * value(run, "run/elapsed_minutes"))],
+    ...(run.state.finished ? [] : [["left", left(run)]]),
+    ["games", brief(value(run, "run/games"))],
+    ["samples", brief(value(run, "train/samples"))],
+    ["playouts", brief(value(run, "search/playouts"))],
+    ...(eloOf(run) ? [["elo", eloOf(run)]] : []),
+    ["loss", brief(value(run, "loss/total"))],
+    ...(last.stage ? [["stage", last.stage]] : []),
+    ["checkpoint", (last.checkpoint || "–").slice(0, 8)],
+    ...(run.seed === null ? [] : [["seed", String(run.seed)]]),
+    ...(run.machine ? [["machine", run.machine]] : []),
+  ];
+}
+
+const terms = (found) =>
+  found.map(([name, words]) =>
+    make("div", { "data-fact": name }, make("dt", {}, t(`tile.${name}`)), make("dd", {}, words)),
   );
-  // The last part of a budget may be too short for another generation; the run is complete all the same.
-  const used = finished ? 1 : Math.min(1, newest?.progress ?? 0);
-  $("progress").firstElementChild.style.width = `${used * 100}%`;
-  $("progress").setAttribute("aria-valuenow", String(Math.round(used * 100)));
-  if (finished) live(t("live.complete"));
-  for (const [plot, series] of plots) plot.show(drawn(plot, series));
+
+function bar(run) {
+  const words = { role: "progressbar", "aria-label": t("watch.budget"), "aria-valuemin": 0, "aria-valuemax": 100 };
+  const inner = make("i");
+  const element = make("div", { class: "progress", ...words, "aria-valuenow": Math.round(used(run) * 100) }, inner);
+  inner.style.width = `${used(run) * 100}%`;
+  return element;
 }
 
-/** Says how the run is doing; `on` when it goes on for certain. */
-function live(words, on = false) {
-  $("live").classList.toggle("on", on);
+/** The sign of a run's line, in its colour and dashes. */
+function sign({ place }) {
+  const { colour, dash } = looks(place);
+  const dark = document.documentElement.dataset.theme === "dark";
+  return svg(
+    "svg",
+    { viewBox: "0 0 34 8", width: 34, height: 8, "aria-hidden": "true" },
+    svg("path", { d: "M0 4h34", stroke: colour[dark ? 1 : 0], "stroke-width": 4, "stroke-dasharray": dash }),
+  );
+}
+
+/** A run among several: whether it is drawn, its line, and how it is doing. */
+function card(run) {
+  const known = facts(run).filter(([name]) => !["checkpoint", "playouts", "samples"].includes(name));
+  const input = make("input", { type: "checkbox", id: `show-${run.place}`, checked: run.shown });
+  input.addEventListener("change", () => {
+    run.shown = input.checked;
+    soon();
+  });
+  return make(
+    "li",
+    {},
+    make("label", {}, input, sign(run), make("b", {}, run.name), make("span", {}, percent(used(run)))),
+    bar(run),
+    make("dl", {}, terms(known)),
+  );
+}
+
+function showFacts() {
+  const [one] = runs;
+  const several = runs.length > 1;
+  if (several) {
+    const focused = document.activeElement?.id;
+    $("runs").replaceChildren(...runs.map(card));
+    if (focused?.startsWith("show-")) $(focused)?.focus();
+  } else if (one) {
+    $("tiles").replaceChildren(...terms(facts(one)));
+    $("progress").firstElementChild.style.width = `${used(one) * 100}%`;
+    $("progress").setAttribute("aria-valuenow", String(Math.round(used(one) * 100)));
+  }
+  $("runs").hidden = !several;
+  $("tiles").hidden = $("progress").hidden = several || !one;
+  const on = runs.filter(lively).length;
+  const over = runs.every(({ state }) => state.finished);
+  const waits = runs.every((run) => !newest(run));
+  const words = several
+    ? t("live.several", { n: runs.length, on })
+    : t(over ? "live.complete" : waits ? "live.waiting" : on > 0 ? "live.following" : "live.quiet");
+  $("live").classList.toggle("on", on > 0);
   if ($("live").textContent !== words) $("live").textContent = words;
 }
 
-/** Whether the run is going on, as far as its files tell. */
-function lively() {
-  const recent = shown.metrics.slice(-5);
-  if (finished || arrived === null || recent.length < 2) return;
-  const length = Math.max(5, (recent.at(-1).elapsed_seconds - recent[0].elapsed_seconds) / (recent.length - 1));
-  const quiet = (Date.now() - arrived) / 1000;
-  const on = quiet < length * PATIENCE;
-  live(t(on ? "live.new" : "live.quiet"), on);
+function show() {
+  showFacts();
+  showPlots();
 }
 
-let arrived = null;
+/** What is drawn next is drawn once, however much has come. */
+let due = false;
+function soon() {
+  if (!due)
+    requestAnimationFrame(() => {
+      due = false;
+      show();
+    });
+  due = true;
+}
 
-async function watch(index) {
-  shown.stream?.close();
-  const here = unknown();
-  shown = here;
-  [run, arrived, samplesOf, finished] = [index, null, null, false];
-  try {
-    const about = await ask(`/api/runs/${index}`);
-    // Whoever has chosen another run meanwhile does not want this one any more.
-    if (shown !== here) return;
-    here.name = about.name;
-    $("run-name").textContent = about.name;
-    document.title = t("watch.of", { name: about.name });
-    for (const [plot] of plots) plot.of = about.name;
-    live(t("live.waiting"));
-    $("generation").replaceChildren();
-    await offer();
-  } catch (error) {
-    if (shown === here) complain(error.message);
-    return;
-  }
-  if (shown !== here) return;
-  show();
-  let first = true;
-  const { stream } = follow(here, index, () => {
-    complain(null);
-    if (!first) arrived = Date.now();
-    live(t("live.following"));
-    show();
-    if (!first) offer().catch((error) => complain(error.message));
-    first = false;
+/** The configurations: what differs, and the whole of each. */
+function showSettings() {
+  const several = runs.length > 1;
+  const head = make(
+    "tr",
+    {},
+    make("th", { scope: "col" }, t("watch.key")),
+    ...runs.map(({ name }) => make("th", { scope: "col" }, name)),
+  );
+  const row = ({ key, values }) =>
+    make("tr", {}, make("th", { scope: "row" }, key), ...values.map((value) => make("td", {}, value || "–")));
+  const table = make("table", {}, make("thead", {}, head), make("tbody", {}, differences.map(row)));
+  const named = { class: "wide", tabindex: 0, role: "region", "aria-label": t("watch.differences") };
+  if (several)
+    $("differences").replaceChildren(
+      make("h3", {}, t("watch.differences")),
+      differences.length > 0 ? make("div", named, table) : make("p", {}, t("watch.noDifference")),
+    );
+  const whole = ({ name, program, settings }) => {
+    const text = Object.entries(settings).map(([key, value]) => `${key} = ${value}`);
+    const words = make("pre", { tabindex: 0 }, [program, ...text].filter(Boolean).join("\n"));
+    return several ? make("details", {}, make("summary", {}, name), words) : words;
+  };
+  $("configurations").replaceChildren(...runs.map(whole));
+}
+
+/** The fields that say how the plots are drawn. */
+function showLook() {
+  const options = (select, all, chosen) =>
+    select.replaceChildren(
+      ...all.map(([value, words]) => make("option", { value, selected: value === chosen }, words)),
+    );
+  options(
+    $("axis"),
+    axes.map(([name]) => [name, t(`axis.${name}`)]),
+    look.axis,
+  );
+  options(
+    $("seeds"),
+    ["apart", "range", "error"].map((name) => [name, t(`seeds.${name}`)]),
+    look.seeds,
+  );
+  $("smoothing").value = look.smoothing;
+  $("weight").textContent = look.smoothing.toFixed(2);
+  $("seeds-label").hidden = runs.every(({ group, place }) => group === place);
+  if ($("seeds-label").hidden) look.seeds = "apart";
+  $("look").addEventListener("submit", (event) => event.preventDefault());
+  $("look").addEventListener("input", () => {
+    Object.assign(look, { axis: $("axis").value, smoothing: Number($("smoothing").value), seeds: $("seeds").value });
+    $("weight").textContent = look.smoothing.toFixed(2);
+    store.write(KEPT, look);
+    soon();
   });
-  stream.addEventListener("finished", (event) => {
-    const before = finished;
-    finished = JSON.parse(event.data);
-    // A budget can be made larger, and the run goes on.
-    if (before && !finished) live(t("live.following"));
-    show();
+  $("more").addEventListener("toggle", soon);
+}
+
+/** Listens to all runs. */
+function follow() {
+  const stream = new EventSource("api/watch/events");
+  const on = (name, work) =>
+    stream.addEventListener(name, (event) => {
+      const told = JSON.parse(event.data);
+      complain(null);
+      work(runs[told.run], told);
+      soon();
+    });
+  on("rows", (run, { rows }) => {
+    if (add(run, rows)) offer(run).catch((error) => complain(error.message));
   });
+  on("ratings", (run, { zero, rows }) => {
+    run.zero = zero;
+    add(run, rows);
+  });
+  on("state", (run, state) => (run.state = state));
   stream.addEventListener("error", () => complain(t("board.interrupted")));
   stream.addEventListener("open", () => complain(null));
 }
 
-/** Listens to a run, and says when there are further generations. */
-function follow(one, index, onMetrics) {
-  one.stream = new EventSource(`/api/runs/${index}/events?after=0`);
-  one.stream.addEventListener("metrics", (event) => {
-    const known = one.metrics.at(-1)?.generation ?? 0;
-    const fresh = JSON.parse(event.data).filter((each) => each.generation > known);
-    if (fresh.length === 0) return;
-    one.metrics.push(...fresh);
-    onMetrics();
-  });
-  one.stream.addEventListener("ladder", (event) => {
-    one.ladder = JSON.parse(event.data);
-    show();
-  });
-  return one;
-}
-
-/** Draws another run beside this one; none where the name is empty. */
-function compare(chosen) {
-  beside?.stream.close();
-  beside = chosen === "" ? null : follow(unknown($("beside").selectedOptions[0].textContent), chosen, show);
-  show();
-}
-
-/** The generations to choose sample games from, the newest of which is shown unless another was chosen. */
-async function offer() {
-  const here = shown;
-  const { generations } = await ask(`/api/runs/${run}`);
-  if (shown !== here) return;
-  const select = $("generation");
-  const chosen = select.selectedIndex <= 0 ? null : select.value;
-  const newestFirst = [...generations].reverse();
-  select.replaceChildren(
-    ...newestFirst.map((generation) => make("option", { value: generation }, t("open.generation", { n: generation }))),
-  );
-  if (chosen) select.value = chosen;
-  else await samples(newestFirst[0]);
-}
-
-/** The games of a generation that can be read, of at most so many lists. */
-async function gamesOf(generation) {
-  const games = [];
-  let first = 0;
-  for (let lists = 0; first !== null && lists < LISTS; lists++) {
-    const { list } = await ask(`/api/runs/${run}/games?generation=${generation}&first=${first}`);
-    games.push(...list.games.filter((game) => !game.error));
-    first = list.next;
-  }
-  return games;
-}
-
-/** Some games of a generation, evenly spread. */
-async function samples(generation) {
-  if (!generation || generation === samplesOf) {
-    if (!generation) $("samples").replaceChildren(make("li", {}, t("watch.noGames")));
-    return;
-  }
-  samplesOf = generation;
-  const here = shown;
-  const games = await gamesOf(generation);
-  if (shown !== here || samplesOf !== generation) return;
-  const step = Math.max(1, games.length / SAMPLES);
-  const some = Array.from({ length: Math.min(SAMPLES, games.length) }, (_, index) => games[Math.floor(index * step)]);
-  $("samples").replaceChildren(
-    ...some.map((game) =>
-      make(
-        "li",
-        {},
-        make(
-          "a",
-          { href: `/?run=${run}&generation=${generation}&index=${game.index}` },
-          make("b", {}, t("open.game", { n: game.number })),
-          make("small", {}, `${resultOf(game.ending)}, ${t("open.length", { n: game.plies })}`),
-        ),
-      ),
-    ),
-  );
-}
-
 async function begin() {
-  $("plots").replaceChildren(...plots.map(([plot]) => plot.element));
-  document.addEventListener("themechange", show);
-  setInterval(lively, 2000);
+  document.addEventListener("themechange", soon);
+  setInterval(showFacts, 2000);
   try {
-    const { runs } = await ask("/api/setup");
-    if (runs.length === 0) {
+    const about = await ask("/api/watch");
+    if (about.runs.length === 0) {
       complain(t("watch.noRun"));
       return;
     }
-    $("run").replaceChildren(...runs.map((name, index) => make("option", { value: index }, name)));
-    $("run").hidden = runs.length < 2;
-    $("run").addEventListener("change", (event) => watch(Number(event.target.value)));
-    $("beside").replaceChildren(
-      make("option", { value: "" }, t("watch.alone")),
-      ...runs.map((name, index) => make("option", { value: index }, name)),
-    );
-    $("beside").hidden = runs.length < 2;
-    $("beside").addEventListener("change", (event) => compare(event.target.value));
-    $("generation").addEventListener("change", (event) =>
-      samples(Number(event.target.value)).catch((error) => complain(error.message)),
-    );
-    await watch(0);
+    runs = about.runs.map(unknown);
+    ({ differences } = about);
+    const name = runs.length > 1 ? t("watch.several", { n: runs.length }) : runs[0].name;
+    $("run-name").textContent = name;
+    document.title = t("watch.of", { name });
+    showSettings();
+    showLook();
+    show();
+    follow();
+    await samples(runs, complain);
   } catch (error) {
     complain(error.message);
   }
