@@ -175,6 +175,22 @@ fn a_network_of_other_rules_is_tried_with_a_warning() {
 }
 
 #[test]
+fn a_path_is_taken_as_it_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("My  Network");
+    std::fs::create_dir(&copy).expect("a folder");
+    for file in std::fs::read_dir("models/inference/pretrained/brandubh").expect("the shipped network") {
+        let file = file.expect("a file");
+        std::fs::copy(file.path(), copy.join(file.file_name())).expect("copied");
+    }
+    let mut client = Client::start(&[]);
+    client.send(&format!("setoption  name nnfile  value  {} ", copy.display()));
+    let said = client.settle();
+    assert!(said[0].contains("My Network is loaded"), "{said:?}");
+    client.quit();
+}
+
+#[test]
 fn an_infinite_search_ends_when_it_is_stopped_and_only_then() {
     let mut client = Client::start(&[]);
     client.settle();
@@ -189,7 +205,7 @@ fn an_infinite_search_ends_when_it_is_stopped_and_only_then() {
     // A result that is known for certain changes nothing in this.
     client.send("position fen 7/1ak4/7/2d4/7/7/3a3 a");
     client.send("go infinite");
-    client.until("info depth 1 seldepth 1 score cp 29999 wdl 1000 0 0");
+    client.until("info depth 1 seldepth 1 score mate 1 wdl 1000 0 0");
     std::thread::sleep(Duration::from_millis(200));
     client.send("isready");
     assert_eq!(client.until("readyok").len(), 1, "no move yet");
@@ -215,7 +231,7 @@ fn limits_are_kept() {
     let last = lines.last().expect("an info line");
     assert_eq!(number(last, "nodes"), 100.0);
     assert_eq!(after(last, "pv"), mv);
-    for key in ["depth", "seldepth", "winrate", "speed", "multipv"] {
+    for key in ["depth", "seldepth", "winrate", "nps", "multipv"] {
         assert!(number(last, key) > 0.0, "{last}");
     }
     let (lines, _) = client.go("go movetime 300");
@@ -226,10 +242,16 @@ fn limits_are_kept() {
     let (lines, _) = client.go("go wtime 1000000 btime 1000 winc 0 binc 0");
     let time = number(lines.last().expect("an info line"), "time");
     assert!(time < 10_000.0, "{time} ms");
-    // Limits of other engines are named, and answered all the same.
-    let (lines, mv) = client.go("go depth 3");
-    assert!(lines[0].contains("\"depth 3\" is no limit of this engine; 800 nodes instead"), "{lines:?}");
-    assert_ne!(mv, "(none)");
+    // What is no limit is named, and answered all the same.
+    for (line, message) in [
+        ("go quickly", "go \"quickly\": expected nodes N"),
+        ("go nodes", "go nodes without a number"),
+        ("go nodes -1", "expected a whole number above 0"),
+    ] {
+        let (lines, mv) = client.go(line);
+        assert!(lines[0].contains(message) && lines[0].ends_with("; 800 nodes instead"), "{lines:?}");
+        assert_ne!(mv, "(none)");
+    }
     client.quit();
 }
 
@@ -287,15 +309,12 @@ fn malformed_lines_are_answered_and_change_nothing() {
         ("position fen 3a3 a", "1 rows; expected 7"),
         ("position fen 3a3/3a3/3k3/aadkdaa/3d3/3a3/3a3 a", "2 kings; expected one"),
         ("position nowhere", "expected position startpos or position fen F"),
-        ("go nodes", "go nodes without a number"),
-        ("go nodes -1", "expected a whole number above 0"),
-        ("go quickly", "go \"quickly\": expected nodes N"),
         ("setoption", "expected setoption name X value Y"),
         ("setoption name Threads value none", "Threads \"none\": expected a whole number from 1 to 256"),
         ("setoption name MultiPV", "MultiPV \"\": expected"),
         ("setoption name Rules value chess", "expected one of copenhagen"),
         ("setoption name Temperature value hot", "Temperature \"hot\": expected a number from 0 to 10"),
-        ("setoption name Ponder value true", "no option is named \"Ponder\"; expected NNFile"),
+        ("setoption name OwnBook value true", "no option is named \"OwnBook\"; expected one of NNFile"),
         ("setoption name NNFile value no/such/folder", "there is no such folder"),
         ("setoption name NNFile value configs", "the network stays the shipped one"),
         ("\u{0}\u{1b}[2J", "unknown command"),

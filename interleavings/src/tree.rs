@@ -35,6 +35,7 @@ const SETTLED: usize = 2;
 pub(crate) struct Search {
     pub(crate) root: Option<Position>,
     pub(crate) config: Config,
+    pub(crate) among: Vec<Move>,
     leaves: Vec<Leaf>,
     /// Where a leaf lies.
     paths: Vec<[usize; 1]>,
@@ -52,6 +53,7 @@ impl Search {
         Search {
             root: Some(Position::start(&Preset::Brandubh.rules())),
             config: Config,
+            among: Vec::new(),
             leaves: vec![Leaf::Untouched; leaves],
             paths: (0..leaves).map(|leaf| [leaf]).collect(),
             most,
@@ -158,7 +160,7 @@ impl LeafPosition {
         self.at = path.first().copied();
     }
 
-    pub(crate) fn list_moves(&mut self, is_root: bool) -> Option<()> {
+    pub(crate) fn list_moves(&mut self, is_root: bool, _: &[Move]) -> Option<()> {
         assert!(!is_root);
         (self.at == Some(PROVEN)).then_some(())
     }

@@ -84,9 +84,12 @@ impl LeafPosition {
     }
 
     /// Lists the moves of the position and tests each for an immediate end. Returns the position's result if that
-    /// settles it; a root's result is known already.
-    pub(super) fn list_moves(&mut self, is_root: bool) -> Option<Proven> {
+    /// settles it; a root's result is known already, and its moves are `among` those given, unless these are none.
+    pub(super) fn list_moves(&mut self, is_root: bool, among: &[Move]) -> Option<Proven> {
         self.position.legal_moves(&mut self.moves);
+        if is_root && !among.is_empty() {
+            self.moves.retain(|mv| among.contains(&mv));
+        }
         edges_with_results(&self.position, &self.moves, &mut self.edges).filter(|_| !is_root)
     }
 

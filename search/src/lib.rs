@@ -62,6 +62,8 @@ pub struct Search {
     /// Memory for the subtree that [`Search::advance`] keeps.
     spare: Tree,
     root: Option<Position>,
+    /// The moves of the root that are searched; empty for all.
+    among: Vec<Move>,
     leaves: Leaves,
     /// Gumbel variables over the root's moves; empty without noise.
     noise: Vec<f32>,
@@ -90,6 +92,7 @@ impl Search {
             spare: tree.clone(),
             tree,
             root: None,
+            among: Vec::new(),
             leaves: Leaves::default(),
             noise: Vec::new(),
             schedule: Schedule::default(),
@@ -115,6 +118,16 @@ impl Search {
     /// # Panics
     /// When the position has no legal move.
     pub fn begin(&mut self, position: &Position, playouts: u32, noise: Option<&mut Rng>) {
+        self.begin_among(position, &[], playouts, noise);
+    }
+
+    /// As [`Search::begin`], for the best of these legal moves; of all, if none are given.
+    ///
+    /// # Panics
+    /// When the position has no legal move, or none of those given is one.
+    pub fn begin_among(&mut self, position: &Position, among: &[Move], playouts: u32, noise: Option<&mut Rng>) {
+        self.among.clear();
+        self.among.extend_from_slice(among);
         let root = match &mut self.root {
             Some(root) => {
                 root.clone_from(position);
@@ -125,6 +138,7 @@ impl Search {
         self.leaves.abandon_all();
         let mut moves = MoveList::new();
         position.legal_moves(&mut moves);
+        moves.retain(|mv| among.is_empty() || among.contains(&mv));
         assert!(!moves.is_empty(), "a search needs a legal move, and there is none in {}", position.fen());
         self.tree.set_root(root, &moves);
         self.noise.clear();
@@ -148,6 +162,7 @@ impl Search {
             return false;
         };
         root.advance(mv);
+        self.among.clear();
         self.tree.copy_subtree(child, &mut self.spare);
         std::mem::swap(&mut self.tree, &mut self.spare);
         self.reset_counters();

@@ -52,7 +52,7 @@ impl Search {
                 Some(len) => leaf_position.undo_to(len),
             }
             leaf_position.make_moves(&slot.path);
-            let Some(proven) = leaf_position.list_moves(slot.path.is_empty()) else {
+            let Some(proven) = leaf_position.list_moves(slot.path.is_empty(), &self.among) else {
                 let known = self.tree.transposition(leaf_position);
                 self.reserve(leaf);
                 let Some((wdl, moves_left)) = known else { return Selection::Leaf(leaf) };

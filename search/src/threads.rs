@@ -153,7 +153,7 @@ impl<'a> Searching<'a> {
     fn work(&self, evaluator: &mut dyn Evaluator) -> Result<(), EvalError> {
         let mut search = self.enter();
         let Some(root) = search.root.clone() else { return Ok(()) };
-        let config = search.config.clone();
+        let (config, among) = (search.config.clone(), search.among.clone());
         // The thread's own: what is computed here needs no lock.
         let (mut leaf_position, mut path, mut scratch) = (LeafPosition::new(&root), Vec::new(), Evaluations::new());
         // A walk that goes on from a position above one that turned out to be proven, and the length of its path there.
@@ -184,7 +184,7 @@ impl<'a> Searching<'a> {
                 Some(len) => leaf_position.undo_to(len),
             }
             leaf_position.make_moves(&path);
-            let proven = leaf_position.list_moves(path.is_empty());
+            let proven = leaf_position.list_moves(path.is_empty(), &among);
             if proven.is_none() {
                 search = self.enter();
                 if let Some((wdl, moves_left)) = search.transposition(&mut leaf_position) {

@@ -29,7 +29,8 @@ fn check(problem: &str) {
 /// Conversations to begin with.
 pub fn seeds() -> Vec<Vec<u8>> {
     [
-        "uci\nisready\nucinewgame\nposition startpos\ngo nodes 8\nstop\nquit\n",
+        "joho debug on\nuci\nregister later\nisready\nucinewgame\nposition startpos\ngo ponder nodes 8\nponderhit\n\
+         stop\nquit\n",
         "setoption name Threads value 2\nsetoption name NNFile value a b\nsetoption name Rules value tablut\n\
          setoption name Temperature value 0.5\nsetoption name Precision value int8\nsetoption name Hash value 64",
         "position startpos moves d6f6 d5f5\nposition fen 3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a moves d6f6",

@@ -1,11 +1,14 @@
 //! Lines of the protocol as commands. Knows words, not boards: moves and FENs are read where a game is at hand.
 
+use std::iter::Peekable;
 use std::time::Duration;
 
 /// A line, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     Uci,
+    /// Whether to tell of every line that comes in.
+    Debug(bool),
     IsReady,
     NewGame,
     /// Name and value of an option; a button has no value.
@@ -13,27 +16,43 @@ pub(super) enum Command {
         name: String,
         value: Option<String>,
     },
+    /// What only engines that are sold need.
+    Register,
     Position {
         fen: Option<String>,
         moves: Vec<String>,
     },
     Go(Go),
     Stop,
+    /// The move that was pondered on has been played.
+    PonderHit,
     Quit,
 }
+
+/// The first words of the commands.
+const COMMANDS: [&str; 11] =
+    ["uci", "debug", "isready", "setoption", "register", "ucinewgame", "position", "go", "stop", "ponderhit", "quit"];
 
 /// How long to search. Several limits hold together; with none at all the search goes on until it is stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Go {
     pub(super) nodes: Option<u32>,
+    /// Plies of the line shown.
+    pub(super) depth: Option<u32>,
+    /// Moves, not plies, within which a win is looked for.
+    pub(super) mate: Option<u32>,
     pub(super) move_time: Option<Duration>,
     /// The attackers' and the defenders' clock.
     pub(super) clocks: [Option<Clock>; 2],
     /// Moves until the next time control.
     pub(super) moves_to_go: Option<u32>,
     pub(super) infinite: bool,
-    /// Limits that other engines know and this one does not.
-    pub(super) unknown: Vec<String>,
+    /// Whether the limits hold from `ponderhit` on.
+    pub(super) ponder: bool,
+    /// The moves to choose from; none stand for all.
+    pub(super) search_moves: Vec<String>,
+    /// What is wrong with the words that were skipped.
+    pub(super) skipped: Vec<String>,
 }
 
 /// One side's clock.
@@ -46,47 +65,51 @@ pub(super) struct Clock {
 impl Go {
     /// Whether nothing but `stop` ends the search.
     pub(super) fn is_endless(&self) -> bool {
-        let bounded = self.nodes.is_some() || self.move_time.is_some() || self.clocks.iter().any(Option::is_some);
-        self.infinite || !bounded
+        let counted = [self.nodes, self.depth, self.mate].iter().any(Option::is_some);
+        self.infinite || !(counted || self.move_time.is_some() || self.clocks.iter().any(Option::is_some))
     }
 }
 
-/// Nodes searched by a `go` whose limits are all unknown here.
+/// Nodes searched by a `go` of whose words none is a limit.
 pub(super) const NODES_INSTEAD: u32 = 800;
 
 /// The longest time that is understood, a year.
 const LONGEST: u64 = 366 * 24 * 3600 * 1000;
 
-/// Reads a line; `None` for an empty one.
+/// Reads a line; `None` for an empty one. What stands before the first word of a command is skipped.
 ///
 /// # Errors
 /// What is wrong with it and what was expected.
 pub(super) fn parse(line: &str) -> Result<Option<Command>, String> {
-    let mut words = line.split_whitespace();
-    let Some(first) = words.next() else { return Ok(None) };
-    let rest: Vec<&str> = words.collect();
-    let command = match first {
-        "uci" => Command::Uci,
-        "isready" => Command::IsReady,
-        "ucinewgame" => Command::NewGame,
-        "setoption" => set_option(&rest)?,
-        "position" => position(&rest)?,
-        "go" => Command::Go(go(&rest)?),
-        "stop" => Command::Stop,
-        "quit" => Command::Quit,
-        _ => {
-            return Err(format!(
-                "unknown command {}; expected uci, isready, ucinewgame, setoption, position, go, stop or quit",
-                shown(first)
-            ));
-        }
+    let Some(unknown) = line.split_whitespace().next() else { return Ok(None) };
+    let Some(first) = line.split_whitespace().find(|word| COMMANDS.contains(word)) else {
+        return Err(format!("unknown command {}; expected one of {}", shown(unknown), COMMANDS.join(", ")));
     };
-    match command {
-        Command::Uci | Command::IsReady | Command::NewGame | Command::Stop | Command::Quit if !rest.is_empty() => {
-            Err(format!("{} follows {first}; expected nothing more", shown(&rest.join(" "))))
-        }
-        command => Ok(Some(command)),
-    }
+    let rest = around(line, first).map_or("", |(_, rest)| rest);
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    // Further words mean nothing to the commands of one word.
+    Ok(Some(match first {
+        "debug" => debug(&words)?,
+        "isready" => Command::IsReady,
+        "setoption" => set_option(rest)?,
+        "register" => Command::Register,
+        "ucinewgame" => Command::NewGame,
+        "position" => position(&words)?,
+        "go" => Command::Go(go(&words)),
+        "stop" => Command::Stop,
+        "ponderhit" => Command::PonderHit,
+        "quit" => Command::Quit,
+        _ => Command::Uci,
+    }))
+}
+
+/// The texts before and behind the first place where `word` stands between blanks.
+fn around<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
+    let mut parts = text.match_indices(word).map(|(at, _)| (&text[..at], &text[at + word.len()..]));
+    parts.find(|(before, behind)| {
+        (before.is_empty() || before.ends_with(char::is_whitespace))
+            && (behind.is_empty() || behind.starts_with(char::is_whitespace))
+    })
 }
 
 /// A word as messages quote it: cut where it is long, on one line.
@@ -99,18 +122,28 @@ pub(super) fn shown(text: &str) -> String {
     format!("{cut:?}")
 }
 
-/// `name X [value Y]`, where both may hold spaces.
-fn set_option(words: &[&str]) -> Result<Command, String> {
+/// `on` or `off`.
+fn debug(words: &[&str]) -> Result<Command, String> {
+    match words {
+        ["on", ..] => Ok(Command::Debug(true)),
+        ["off", ..] => Ok(Command::Debug(false)),
+        _ => Err(format!("debug {}; expected debug on or debug off", shown(&words.join(" ")))),
+    }
+}
+
+/// `name X [value Y]`, where both may hold spaces. In a name several count as one; a value stands as it is written.
+fn set_option(text: &str) -> Result<Command, String> {
     let expected = "expected setoption name X value Y";
-    let ["name", words @ ..] = words else {
-        return Err(format!("setoption without name; {expected}"));
+    let (_, text) = around(text, "name").ok_or_else(|| format!("setoption without name; {expected}"))?;
+    let (name, value) = match around(text, "value") {
+        Some((name, value)) => (name, Some(value.trim().to_owned())),
+        None => (text, None),
     };
-    let value_at = words.iter().position(|&word| word == "value");
-    let name = words[..value_at.unwrap_or(words.len())].join(" ");
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     if name.is_empty() {
         return Err(format!("setoption with an empty name; {expected}"));
     }
-    Ok(Command::SetOption { name, value: value_at.map(|at| words[at + 1..].join(" ")) })
+    Ok(Command::SetOption { name, value })
 }
 
 /// `startpos|fen F [moves ...]`.
@@ -135,38 +168,49 @@ fn position(words: &[&str]) -> Result<Command, String> {
     Ok(Command::Position { fen, moves })
 }
 
-fn go(words: &[&str]) -> Result<Go, String> {
+/// Never fails: a client waits for the move.
+fn go(words: &[&str]) -> Go {
     let mut go = Go::default();
     let mut words = words.iter().copied().peekable();
     while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("go {word} without a number"));
-        match word {
-            "infinite" => go.infinite = true,
-            "nodes" => go.nodes = Some(count(word, value()?)?),
-            "movetime" => go.move_time = Some(milliseconds(word, value()?)?),
-            "wtime" => go.clocks[0].get_or_insert_default().left = milliseconds(word, value()?)?,
-            "btime" => go.clocks[1].get_or_insert_default().left = milliseconds(word, value()?)?,
-            "winc" => go.clocks[0].get_or_insert_default().increment = milliseconds(word, value()?)?,
-            "binc" => go.clocks[1].get_or_insert_default().increment = milliseconds(word, value()?)?,
-            "movestogo" => go.moves_to_go = Some(count(word, value()?)?),
-            "depth" | "mate" => go.unknown.push(format!("{word} {}", value()?)),
-            "ponder" => go.unknown.push(word.to_owned()),
-            "searchmoves" => {
-                go.unknown.push(word.to_owned());
-                while words.next_if(|word| is_move(word)).is_some() {}
-            }
-            _ => {
-                return Err(format!(
-                    "go {}: expected nodes N, movetime MS, infinite, or wtime MS btime MS winc MS binc MS",
-                    shown(word)
-                ));
-            }
+        if let Err(problem) = limit(&mut go, word, &mut words) {
+            go.skipped.push(problem);
         }
     }
-    if !go.unknown.is_empty() && go.is_endless() && !go.infinite {
+    if !go.skipped.is_empty() && go.is_endless() && !go.infinite {
         go.nodes = Some(NODES_INSTEAD);
     }
-    Ok(go)
+    go
+}
+
+/// Reads one limit, and its number from `words`.
+fn limit<'a>(go: &mut Go, word: &str, words: &mut Peekable<impl Iterator<Item = &'a str>>) -> Result<(), String> {
+    match word {
+        "wtime" => go.clocks[0].get_or_insert_default().left = milliseconds(word, words)?,
+        "btime" => go.clocks[1].get_or_insert_default().left = milliseconds(word, words)?,
+        "winc" => go.clocks[0].get_or_insert_default().increment = milliseconds(word, words)?,
+        "binc" => go.clocks[1].get_or_insert_default().increment = milliseconds(word, words)?,
+        "movetime" => go.move_time = Some(milliseconds(word, words)?),
+        "nodes" => go.nodes = Some(count(word, words)?),
+        "depth" => go.depth = Some(count(word, words)?),
+        "mate" => go.mate = Some(count(word, words)?),
+        "movestogo" => go.moves_to_go = Some(count(word, words)?),
+        "infinite" => go.infinite = true,
+        "ponder" => go.ponder = true,
+        "searchmoves" => {
+            while let Some(mv) = words.next_if(|word| is_move(word)) {
+                go.search_moves.push(mv.to_owned());
+            }
+        }
+        _ => {
+            return Err(format!(
+                "go {}: expected nodes N, depth N, mate N, movetime MS, wtime MS btime MS winc MS binc MS movestogo N, \
+                 infinite, ponder or searchmoves MOVES",
+                shown(word)
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a word looks like a move rather than like the next limit.
@@ -174,18 +218,26 @@ fn is_move(word: &str) -> bool {
     word.bytes().any(|letter| letter.is_ascii_digit())
 }
 
-fn count(key: &str, text: &str) -> Result<u32, String> {
-    let number = text.parse::<u64>().ok().filter(|&number| number > 0);
+/// The number behind `key`: the next word, unless this is another limit.
+fn number<'a>(key: &str, words: &mut Peekable<impl Iterator<Item = &'a str>>) -> Result<&'a str, String> {
+    let is_number = |word: &&str| !word.starts_with(|letter: char| letter.is_alphabetic());
+    words.next_if(is_number).ok_or_else(|| format!("go {key} without a number"))
+}
+
+fn count<'a>(key: &str, words: &mut Peekable<impl Iterator<Item = &'a str>>) -> Result<u32, String> {
+    let text = number(key, words)?;
     // More than fits is as good as endless.
-    number
+    let found = text.parse::<u64>().ok().filter(|&number| number > 0);
+    found
         .map(|number| u32::try_from(number).unwrap_or(u32::MAX))
         .ok_or_else(|| format!("go {key} {}: expected a whole number above 0", shown(text)))
 }
 
 /// A time; clocks that have run out may be below zero.
-fn milliseconds(key: &str, text: &str) -> Result<Duration, String> {
-    let number = text.parse::<i64>().ok();
-    number
+fn milliseconds<'a>(key: &str, words: &mut Peekable<impl Iterator<Item = &'a str>>) -> Result<Duration, String> {
+    let text = number(key, words)?;
+    let found = text.parse::<i64>().ok();
+    found
         .map(|number| Duration::from_millis(u64::try_from(number).unwrap_or(0).min(LONGEST)))
         .ok_or_else(|| format!("go {key} {}: expected milliseconds", shown(text)))
 }
@@ -216,6 +268,16 @@ mod tests {
         assert_eq!(parsed("ucinewgame\r"), Command::NewGame);
         assert_eq!(parsed("stop"), Command::Stop);
         assert_eq!(parsed("quit"), Command::Quit);
+        assert_eq!(parsed("ponderhit"), Command::PonderHit);
+        assert_eq!(parsed("register later"), Command::Register);
+        assert_eq!(parsed("register name Stefan MK code 4359874324"), Command::Register);
+        // As the protocol's text has it.
+        assert_eq!(parsed("joho debug on"), Command::Debug(true));
+        assert_eq!(parsed("\t  debug \t  \t\ton\t  "), Command::Debug(true));
+        assert_eq!(parsed("debug off"), Command::Debug(false));
+        assert_eq!(parsed("joho isready"), Command::IsReady);
+        assert_eq!(parsed("uci now"), Command::Uci);
+        assert_eq!(parsed("uciok stop it at once"), Command::Stop);
         assert_eq!(parse("   "), Ok(None));
         assert_eq!(parse(""), Ok(None));
     }
@@ -230,6 +292,9 @@ mod tests {
         assert_eq!(parsed("setoption name NN File value runs/my run"), option("NN File", Some("runs/my run")));
         assert_eq!(parsed("setoption name Clear Hash"), option("Clear Hash", None));
         assert_eq!(parsed("setoption name NNFile value"), option("NNFile", Some("")));
+        assert_eq!(parsed("setoption  name  NN  File  value  A  B \r"), option("NN File", Some("A  B")));
+        assert_eq!(parsed("setoption name Filename value values/name"), option("Filename", Some("values/name")));
+        assert_eq!(parsed("setoption joho name Hash value 9"), option("Hash", Some("9")));
     }
 
     #[test]
@@ -265,21 +330,42 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_other_engines_do_not_leave_a_client_waiting() {
-        let go = parsed_go("go depth 5");
-        assert_eq!((go.nodes, go.unknown), (Some(NODES_INSTEAD), vec!["depth 5".to_owned()]));
-        let go = parsed_go("go searchmoves d6f6 d6e6 movetime 50");
-        assert_eq!((go.move_time, go.unknown), (Some(ms(50)), vec!["searchmoves".to_owned()]));
+    fn every_limit_of_the_protocol_is_read() {
+        let go = parsed_go("go searchmoves d6f6 d6e6 ponder depth 5 mate 3 movetime 50");
+        let moves = ["d6f6", "d6e6"].map(str::to_owned).to_vec();
+        let expected = Go { depth: Some(5), mate: Some(3), ponder: true, search_moves: moves, ..Go::default() };
+        assert_eq!(go, Go { move_time: Some(ms(50)), ..expected });
+        assert!(!parsed_go("go depth 5").is_endless() && !parsed_go("go mate 2").is_endless());
         assert!(parsed_go("go ponder infinite").is_endless());
+    }
+
+    #[test]
+    fn what_is_no_limit_is_skipped_and_leaves_no_client_waiting() {
+        for (line, message) in [
+            ("go nodes", "go nodes without a number"),
+            ("go nodes infinitely", "go nodes without a number"),
+            ("go nodes 1k", "go nodes \"1k\": expected a whole number above 0"),
+            ("go nodes 0", "go nodes \"0\""),
+            ("go nodes -5", "go nodes \"-5\""),
+            ("go movetime 1.5", "go movetime \"1.5\": expected milliseconds"),
+            ("go wtime", "go wtime without a number"),
+            ("go fast", "go \"fast\": expected nodes N, depth N"),
+            ("go depth", "go depth without a number"),
+        ] {
+            let go = parsed_go(line);
+            assert_eq!(go.nodes, Some(NODES_INSTEAD), "{line}");
+            assert!(go.skipped[0].contains(message) && !go.skipped[0].contains('\n'), "{line}: {:?}", go.skipped);
+        }
+        let go = parsed_go("go fast nodes movetime 50");
+        assert_eq!((go.nodes, go.move_time, go.skipped.len()), (None, Some(ms(50)), 2));
     }
 
     #[test]
     fn malformed_lines_say_what_was_expected() {
         for (line, message) in [
-            ("hello", "unknown command \"hello\"; expected uci, isready"),
+            ("hello", "unknown command \"hello\"; expected one of uci, debug, isready"),
             ("UCI", "unknown command \"UCI\""),
-            ("uci now", "\"now\" follows uci; expected nothing more"),
-            ("stop it at once", "\"it at once\" follows stop"),
+            ("debug joho on", "debug \"joho on\"; expected debug on or debug off"),
             ("setoption", "setoption without name; expected setoption name X value Y"),
             ("setoption Threads 2", "setoption without name"),
             ("setoption name", "empty name"),
@@ -289,14 +375,6 @@ mod tests {
             ("position fen", "position fen without a FEN"),
             ("position fen moves a1a2", "position fen without a FEN"),
             ("position startpos d6f6", "\"d6f6\" after the position; expected"),
-            ("go nodes", "go nodes without a number"),
-            ("go nodes many", "go nodes \"many\": expected a whole number above 0"),
-            ("go nodes 0", "go nodes \"0\""),
-            ("go nodes -5", "go nodes \"-5\""),
-            ("go movetime 1.5", "go movetime \"1.5\": expected milliseconds"),
-            ("go wtime", "go wtime without a number"),
-            ("go fast", "go \"fast\": expected nodes N, movetime MS"),
-            ("go depth", "go depth without a number"),
             ("\u{0}\u{7f}", "unknown command \"\\0\\u{7f}\""),
         ] {
             let problem = parse(line).expect_err(line);

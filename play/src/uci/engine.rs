@@ -9,7 +9,7 @@ use hnefi_search::{RootKind, Search, SearchConfig, SearchReport, Searching, sear
 use rand::RngExt;
 
 use super::clock::time_for;
-use super::command::{Command, Go, NODES_INSTEAD, shown};
+use super::command::{Command, Go, NODES_INSTEAD};
 use super::game;
 use super::info::Findings;
 use super::network::Network;
@@ -112,7 +112,7 @@ impl<'a> Engine<'a> {
                 self.free_since = Instant::now();
             }
             // The reader sees to these.
-            Command::Stop | Command::Quit => {}
+            Command::Debug(_) | Command::Register | Command::Stop | Command::PonderHit | Command::Quit => {}
         }
     }
 
@@ -195,14 +195,9 @@ impl<'a> Engine<'a> {
     }
 
     fn go(&mut self, go: &Go, number: u64, received: Instant) {
-        for limit in &go.unknown {
-            let instead = if go.nodes == Some(NODES_INSTEAD) {
-                format!("; {NODES_INSTEAD} nodes instead")
-            } else {
-                String::new()
-            };
-            self.output.info(&format!("go {} is no limit of this engine{instead}", shown(limit)));
-        }
+        let instead =
+            if go.nodes == Some(NODES_INSTEAD) { format!("; {NODES_INSTEAD} nodes instead") } else { String::new() };
+        go.skipped.iter().for_each(|problem| self.output.info(&format!("{problem}{instead}")));
         self.load_network();
         let position = self.game.position();
         if position.count_legal_moves() == 0 {
@@ -215,8 +210,8 @@ impl<'a> Engine<'a> {
             return;
         }
         let (side, ply) = (position.side_to_move(), position.ply());
-        let deadline = time_for(go, side).map(|time| received + time);
-        self.plant();
+        let among = self.among(&go.search_moves);
+        self.plant(&among);
         // Without a number of nodes the tree's memory is the limit.
         self.search.extend(go.nodes.filter(|_| !go.infinite).unwrap_or(1_000_000_000));
         let watcher = Watcher {
@@ -226,9 +221,9 @@ impl<'a> Engine<'a> {
             game: &self.game,
             chance: [self.seed(), self.games, u64::from(ply)],
             number,
-            endless: go.is_endless(),
+            go,
             received,
-            deadline,
+            time: time_for(go, side),
         };
         let bell = &self.queue.bell;
         let ((), end) = search_on_threads(&mut self.search, &mut self.evaluators, bell, |search| watcher.watch(search));
@@ -237,17 +232,31 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Brings the tree to the game: along the moves played since the last search, or from nothing.
-    fn plant(&mut self) {
-        let kept = self.planted.take().is_some_and(|planted| match self.game.plies_since(&planted) {
-            None => false,
-            Some([]) => self.search.again(),
-            Some(plies) => plies.iter().all(|ply| self.search.advance(ply.mv)),
+    /// The legal ones among the moves that are to be searched; if there are none, all are.
+    fn among(&self, texts: &[String]) -> Vec<Move> {
+        let position = self.game.position();
+        let legal = |text: &String| {
+            let mv = Move::parse(text, position.size()).map_err(|error| error.to_string())?;
+            position.check(mv).map(|()| mv).map_err(|error| error.to_string())
+        };
+        let read = |text| legal(text).map_err(|problem| self.output.info(&format!("go searchmoves: {problem}"))).ok();
+        texts.iter().filter_map(read).collect()
+    }
+
+    /// Brings the tree to the game: along the moves played since the last search, or from nothing, as a search among a
+    /// part of the moves always begins.
+    fn plant(&mut self, among: &[Move]) {
+        let kept = self.planted.take().filter(|_| among.is_empty()).is_some_and(|planted| {
+            match self.game.plies_since(&planted) {
+                None => false,
+                Some([]) => self.search.again(),
+                Some(plies) => plies.iter().all(|ply| self.search.advance(ply.mv)),
+            }
         });
         if !kept {
-            self.search.begin(self.game.position(), 0, None);
+            self.search.begin_among(self.game.position(), among, 0, None);
         }
-        self.planted = Some(self.game.clone());
+        self.planted = among.is_empty().then(|| self.game.clone());
     }
 
     /// The seed that was set; 0 stands for one that nobody knows.
@@ -282,44 +291,62 @@ struct Watcher<'a> {
     /// Names the random numbers of the move.
     chance: [u64; 3],
     number: u64,
-    endless: bool,
+    go: &'a Go,
     received: Instant,
-    deadline: Option<Instant>,
+    /// The time that it may take, if a clock runs.
+    time: Option<Duration>,
 }
 
 impl Watcher<'_> {
     fn watch(&self, searching: &Searching<'_>) {
         let (mut wait, mut report_at) = (SOON, Some(self.received + SOON));
+        // While it ponders, a search ends by `stop` alone, and no clock of ours runs.
+        let mut since = (!self.go.ponder).then_some(self.received);
         loop {
             let (now, over) = (Instant::now(), searching.is_over());
-            if self.must_end(now) || (over && !self.endless) {
+            since = since.or_else(|| self.queue.is_ponder_hit(self.number).then_some(now));
+            let endless = since.is_none() || self.go.is_endless();
+            let deadline = since.zip(self.time).map(|(since, time)| since + time);
+            if self.must_end(endless) || deadline.is_some_and(|deadline| now >= deadline) || (over && !endless) {
                 break;
             }
             if report_at.is_some_and(|at| over || now >= at) {
                 if searching.look(Search::knows_root) {
-                    self.report(&self.look(searching));
+                    let findings = self.look(searching);
+                    self.report(&findings);
+                    if !endless && self.is_found(&findings) {
+                        break;
+                    }
                 }
-                wait = (2 * wait).min(RARELY);
+                // What these ask for shows in a report alone.
+                let found_soon = self.go.depth.or(self.go.mate).is_some();
+                wait = if found_soon { SOON } else { (2 * wait).min(RARELY) };
                 // What is over does not change any more; only `stop` is awaited.
                 report_at = (!over).then_some(now + wait);
             }
-            self.queue.bell.wait([self.deadline, report_at].into_iter().flatten().min());
+            self.queue.bell.wait([deadline, report_at].into_iter().flatten().min());
         }
         self.await_first_evaluation(searching);
         searching.stop();
         let findings = self.look(searching);
         self.report(&findings);
         let mv = self.choose(&findings.report);
+        let size = self.game.rules().size();
+        let expected = searching.look(|search| search.line(mv).get(1).copied()).filter(|_| self.options.ponder);
+        let ponder = expected.map_or_else(String::new, |mv| format!(" ponder {}", mv.text(size)));
         // First, so that a client that has read the move finds the engine at rest.
         self.queue.answered();
-        self.output.lines([format!("bestmove {}", mv.text(self.game.rules().size()))]);
+        self.output.lines([format!("bestmove {}{ponder}", mv.text(size))]);
     }
 
-    fn must_end(&self, now: Instant) -> bool {
-        let unheard = self.output.is_broken();
-        unheard
-            || self.queue.is_stopped(self.number, self.endless)
-            || self.deadline.is_some_and(|deadline| now >= deadline)
+    fn must_end(&self, endless: bool) -> bool {
+        self.output.is_broken() || self.queue.is_stopped(self.number, endless)
+    }
+
+    /// Whether a line so long, or a win so near, is known as was asked for.
+    fn is_found(&self, findings: &Findings) -> bool {
+        self.go.depth.is_some_and(|plies| findings.depth() >= plies as usize)
+            || self.go.mate.zip(findings.wins_within()).is_some_and(|(most, moves)| moves <= most)
     }
 
     /// A move chosen by nothing at all helps nobody, so a search that is stopped at once waits for the position's

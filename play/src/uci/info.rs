@@ -6,10 +6,7 @@ use hnefi_engine::{BoardSize, Move};
 use hnefi_inference::Wdl;
 use hnefi_search::{Proven, ProvenResult, RootMove, Search, SearchReport};
 
-/// Centipawns of a proven win in no ply; each ply costs one.
-const PROVEN: i32 = 30_000;
-
-/// The most that an estimate is worth, below everything proven.
+/// The most centipawns that an estimate is worth.
 const ESTIMATE: f32 = 10_000.0;
 
 /// A search at one moment: the report and the lines of play that are to be shown, the best one first.
@@ -30,6 +27,19 @@ impl Findings {
         Findings { report, lines }
     }
 
+    /// Plies of the best line.
+    pub(super) fn depth(&self) -> usize {
+        self.lines.first().map_or(0, |(_, line)| line.len())
+    }
+
+    /// The moves of our own within which the best line wins for certain.
+    pub(super) fn wins_within(&self) -> Option<u32> {
+        match self.lines.first()?.0.proven? {
+            Proven { result: ProvenResult::Win, plies } => Some(u32::from(plies).div_ceil(2)),
+            _ => None,
+        }
+    }
+
     /// The `info` lines after so much time.
     pub(super) fn text(&self, time: Duration, size: BoardSize) -> Vec<String> {
         let nodes = self.report.playouts;
@@ -42,11 +52,11 @@ impl Findings {
                 let wdl = mv.wdl.unwrap_or(self.report.wdl);
                 let moves: Vec<String> = line.iter().map(|mv| mv.text(size)).collect();
                 format!(
-                    "info depth {} seldepth {} score cp {} wdl {} winrate {:.4} nodes {nodes} time {milliseconds} \
-                     speed {speed} multipv {} pv {}",
+                    "info depth {} seldepth {} score {} wdl {} winrate {:.4} nodes {nodes} time {milliseconds} \
+                     nps {speed} multipv {} pv {}",
                     line.len(),
                     (self.report.max_depth as usize).max(line.len()),
-                    centipawns(wdl, mv.proven),
+                    score(wdl, mv.proven),
                     thousandths(wdl),
                     wdl.score(),
                     index + 1,
@@ -66,16 +76,17 @@ fn rank(report: &SearchReport, mv: &RootMove) -> (bool, i32, u32, f32) {
     (mv.mv == report.best, certain, mv.visits, mv.score.unwrap_or(0.0))
 }
 
-/// The score on the scale that clients draw: 100 is an expected score of 64 %, as a lead of 100 Elo.
-fn centipawns(wdl: Wdl, proven: Option<Proven>) -> i32 {
+/// `cp N`, on the scale that clients draw: 100 is an expected score of 64 %, as a lead of 100 Elo. Of a proven end
+/// `mate N`, in moves of one side; the loser has the minus.
+fn score(wdl: Wdl, proven: Option<Proven>) -> String {
     match proven {
-        Some(Proven { result: ProvenResult::Win, plies }) => PROVEN - i32::from(plies),
-        Some(Proven { result: ProvenResult::Loss, plies }) => i32::from(plies) - PROVEN,
-        Some(Proven { result: ProvenResult::Draw, .. }) => 0,
+        Some(Proven { result: ProvenResult::Win, plies }) => format!("mate {}", plies.div_ceil(2)),
+        Some(Proven { result: ProvenResult::Loss, plies }) => format!("mate -{}", plies.div_ceil(2)),
+        Some(Proven { result: ProvenResult::Draw, .. }) => "cp 0".to_owned(),
         None => {
             let score = wdl.score();
             let lead = 400.0 * (score / (1.0 - score)).log10();
-            lead.clamp(-ESTIMATE, ESTIMATE).round() as i32
+            format!("cp {}", lead.clamp(-ESTIMATE, ESTIMATE).round() as i32)
         }
     }
 }
@@ -99,17 +110,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn centipawns_are_elo_and_certain_results_lie_beyond_them() {
+    fn centipawns_are_elo_and_certain_results_are_mates() {
         let wdl = |win: f32, draw: f32| Wdl { win, draw, loss: 1.0 - win - draw };
-        assert_eq!(centipawns(wdl(0.5, 0.0), None), 0);
-        assert_eq!(centipawns(wdl(0.25, 0.5), None), 0);
-        assert_eq!(centipawns(wdl(0.64, 0.0), None), 100);
-        assert_eq!(centipawns(wdl(0.36, 0.0), None), -100);
-        assert_eq!((centipawns(Wdl::WIN, None), centipawns(Wdl::LOSS, None)), (10_000, -10_000));
-        let proven = |result, plies| Some(Proven { result, plies });
-        assert_eq!(centipawns(Wdl::WIN, proven(ProvenResult::Win, 3)), 29_997);
-        assert_eq!(centipawns(Wdl::LOSS, proven(ProvenResult::Loss, 4)), -29_996);
-        assert_eq!(centipawns(Wdl::DRAW, proven(ProvenResult::Draw, 1)), 0);
+        let estimates = [(0.5, 0.0, 0), (0.25, 0.5, 0), (0.64, 0.0, 100), (0.36, 0.0, -100), (1.0, 0.0, 10_000)];
+        for (win, draw, lead) in estimates {
+            assert_eq!(score(wdl(win, draw), None), format!("cp {lead}"));
+        }
+        assert_eq!(score(Wdl::LOSS, None), "cp -10000");
+        // Our move wins; ours, theirs, ours wins. Whatever we play, they win; they need two moves.
+        for (result, plies, text) in [
+            (ProvenResult::Win, 1, "mate 1"),
+            (ProvenResult::Win, 3, "mate 2"),
+            (ProvenResult::Loss, 2, "mate -1"),
+            (ProvenResult::Loss, 4, "mate -2"),
+            (ProvenResult::Draw, 1, "cp 0"),
+        ] {
+            assert_eq!(score(Wdl::DRAW, Some(Proven { result, plies })), text);
+        }
     }
 
     #[test]
@@ -143,7 +160,7 @@ mod tests {
         for (index, line) in text.iter().enumerate() {
             let words: Vec<&str> = line.split(' ').collect();
             let after = |key: &str| words[1 + words.iter().position(|&word| word == key).expect(key)];
-            assert_eq!((after("nodes"), after("time"), after("speed")), ("200", "100", "2000"));
+            assert_eq!((after("nodes"), after("time"), after("nps")), ("200", "100", "2000"));
             assert_eq!(after("multipv"), (index + 1).to_string());
             let depth: usize = after("depth").parse().expect("a number");
             let pv = &words[1 + words.iter().position(|&word| word == "pv").expect("pv")..];
@@ -162,9 +179,7 @@ mod tests {
     fn a_win_in_one_is_shown_without_any_playout() {
         let (findings, position) = findings("7/1ak4/7/2d4/7/7/3a3 a", 10, 2);
         let text = findings.text(Duration::ZERO, position.size());
-        assert!(
-            text[0].starts_with("info depth 1 seldepth 1 score cp 29999 wdl 1000 0 0 winrate 1.0000 nodes 0 time 0")
-        );
+        assert!(text[0].starts_with("info depth 1 seldepth 1 score mate 1 wdl 1000 0 0 winrate 1.0000 nodes 0 time 0"));
         assert!(text[0].ends_with("multipv 1 pv d1d6"), "{}", text[0]);
     }
 }

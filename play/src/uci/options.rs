@@ -20,6 +20,8 @@ pub(super) struct Options {
     pub(super) hash: u32,
     /// What the network computes in.
     pub(super) precision: PrecisionChoice,
+    /// Whether the client lets us think while the other side does; then a move comes with the answer expected to it.
+    pub(super) ponder: bool,
 }
 
 /// What a change means for the engine.
@@ -40,7 +42,8 @@ pub(super) enum Changed {
 const EMPTY: &str = "<empty>";
 
 /// What `setoption` knows.
-const NAMES: [&str; 8] = ["NNFile", "Threads", "MultiPV", "Rules", "Temperature", "Seed", "Hash", "Precision"];
+const NAMES: [&str; 9] =
+    ["NNFile", "Threads", "MultiPV", "Rules", "Temperature", "Seed", "Hash", "Precision", "Ponder"];
 
 const THREADS: (usize, usize) = (1, 256);
 const LINES: (usize, usize) = (1, 500);
@@ -59,6 +62,7 @@ impl Options {
             seed: 0,
             hash: 1024,
             precision: PrecisionChoice::Auto,
+            ponder: false,
         }
     }
 
@@ -81,10 +85,7 @@ impl Options {
             spin("Threads", self.threads as u64, range(THREADS)),
             spin("MultiPV", self.lines as u64, range(LINES)),
             format!("option name Rules type combo default {}{rules}", self.rules),
-            format!(
-                "option name Temperature type string default {} min {} max {}",
-                self.temperature, TEMPERATURE.0, TEMPERATURE.1
-            ),
+            format!("option name Temperature type string default {}", self.temperature),
             spin("Seed", self.seed, (0, u64::from(u32::MAX))),
             spin("Hash", u64::from(self.hash), (u64::from(HASH.0), u64::from(HASH.1))),
             format!(
@@ -92,18 +93,20 @@ impl Options {
                 self.precision,
                 PrecisionChoice::NAMES.join(" var ")
             ),
+            format!("option name Ponder type check default {}", self.ponder),
         ]
     }
 
-    /// Sets an option; names are read without regard to case.
+    /// Sets an option; names and all values but paths are read without regard to case.
     ///
     /// # Errors
     /// What is wrong with the name or the value and what was expected; nothing is changed then.
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<Changed, String> {
-        let value = value.unwrap_or_default().trim();
+        let value = value.unwrap_or_default();
+        let lower = value.to_ascii_lowercase();
         Ok(match name.to_ascii_lowercase().as_str() {
             "nnfile" => {
-                self.network = (!value.is_empty() && value != EMPTY).then(|| value.to_owned());
+                self.network = (!value.is_empty() && lower != EMPTY).then(|| value.to_owned());
                 Changed::Network
             }
             "threads" => {
@@ -115,10 +118,10 @@ impl Options {
                 Changed::Nothing
             }
             "rules" => {
-                self.rules = Preset::from_name(value).ok_or_else(|| {
+                self.rules = Preset::from_name(&lower).ok_or_else(|| {
                     let known = || Preset::ALL.iter().map(|preset| preset.name());
                     let all = known().collect::<Vec<_>>().join(", ");
-                    format!("Rules {}: expected one of {all}{}", shown(value), names::did_you_mean(value, known()))
+                    format!("Rules {}: expected one of {all}{}", shown(value), names::did_you_mean(&lower, known()))
                 })?;
                 Changed::Rules
             }
@@ -137,16 +140,17 @@ impl Options {
                 Changed::Hash
             }
             "precision" => {
-                self.precision = value.parse().map_err(|error: EvalError| error.to_string())?;
+                self.precision = lower.parse().map_err(|error: EvalError| error.to_string())?;
                 Changed::Network
             }
+            "ponder" => {
+                let expected = |_| format!("Ponder {}: expected true or false", shown(value));
+                self.ponder = lower.parse().map_err(expected)?;
+                Changed::Nothing
+            }
             _ => {
-                return Err(format!(
-                    "no option is named {}; expected NNFile, Threads, MultiPV, Rules, Temperature, Seed, \
-                     Hash or Precision{}",
-                    shown(name),
-                    names::did_you_mean(name, NAMES)
-                ));
+                let (known, meant) = (NAMES.join(", "), names::did_you_mean(name, NAMES));
+                return Err(format!("no option is named {}; expected one of {known}{meant}", shown(name)));
             }
         })
     }
@@ -181,10 +185,12 @@ mod tests {
             let ["option", "name", name, "type", kind, "default", value, rest @ ..] = &words[..] else {
                 panic!("{declaration}");
             };
-            assert!(["string", "spin", "combo"].contains(kind), "{declaration}");
+            assert!(["string", "spin", "combo", "check"].contains(kind), "{declaration}");
             let mut set = options();
             set.set(name, Some(*value)).unwrap_or_else(|problem| panic!("{declaration}: {problem}"));
             assert_eq!(set, options(), "{declaration}");
+            // What follows the default of another kind would belong to it.
+            assert!(*kind != "string" || rest.is_empty(), "{declaration}");
             if *kind == "spin" {
                 let ["min", low, "max", high] = rest else { panic!("{declaration}") };
                 for bound in [low, high] {
@@ -195,18 +201,19 @@ mod tests {
     }
 
     #[test]
-    fn values_are_set_whatever_the_case_of_the_name() {
+    fn values_are_set_whatever_the_case_of_name_and_value() {
         let mut set = options();
         assert_eq!(set.set("threads", Some("2")), Ok(Changed::Threads));
         assert_eq!(set.set("MULTIPV", Some("3")), Ok(Changed::Nothing));
-        assert_eq!(set.set("NNFile", Some("runs/my run")), Ok(Changed::Network));
-        assert_eq!(set.set("Rules", Some("fetlar")), Ok(Changed::Rules));
+        assert_eq!(set.set("NNFile", Some("runs/My  run")), Ok(Changed::Network));
+        assert_eq!(set.set("Rules", Some("Fetlar")), Ok(Changed::Rules));
         assert_eq!(set.set("Temperature", Some("0.7")), Ok(Changed::Nothing));
         assert_eq!(set.set("Seed", Some("7")), Ok(Changed::Nothing));
         assert_eq!(set.set("Hash", Some("64")), Ok(Changed::Hash));
-        assert_eq!(set.set("precision", Some("int8")), Ok(Changed::Network));
+        assert_eq!(set.set("precision", Some("INT8")), Ok(Changed::Network));
+        assert_eq!(set.set("Ponder", Some("True")), Ok(Changed::Nothing));
         let expected = Options {
-            network: Some("runs/my run".to_owned()),
+            network: Some("runs/My  run".to_owned()),
             threads: 2,
             lines: 3,
             rules: Preset::Fetlar,
@@ -214,6 +221,7 @@ mod tests {
             seed: 7,
             hash: 64,
             precision: Precision::Int8.into(),
+            ponder: true,
         };
         assert_eq!(set, expected);
         assert_eq!(set.set("NNFile", None), Ok(Changed::Network));
@@ -234,7 +242,8 @@ mod tests {
             ("Seed", "-1", "Seed \"-1\""),
             ("Hash", "0", "Hash \"0\": expected a whole number from 1 to 65536"),
             ("Precision", "int4", "precision \"int4\": expected auto, f32 or int8"),
-            ("Contempt", "5", "no option is named \"Contempt\"; expected NNFile"),
+            ("Contempt", "5", "no option is named \"Contempt\"; expected one of NNFile"),
+            ("Ponder", "maybe", "Ponder \"maybe\": expected true or false"),
         ] {
             let problem = set.set(name, Some(value)).expect_err(name);
             assert!(problem.contains(message), "{name}: {problem}");

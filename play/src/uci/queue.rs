@@ -1,4 +1,5 @@
-//! Between the thread that reads and the thread that plays: commands wait in order, `stop` and `quit` go past them.
+//! Between the thread that reads and the thread that plays: commands wait in order, `stop`,
+//! `ponderhit` and `quit` go past them.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,6 +35,8 @@ pub(super) struct CommandQueue {
     pub(super) bell: Bell,
     /// Searches up to this number are to end.
     stopped_through: AtomicU64,
+    /// For searches up to this number the move that they pondered on has been played.
+    ponder_hit_through: AtomicU64,
     /// Whether nothing more will come: what was asked for is answered, but endless searches end.
     hung_up: AtomicBool,
 }
@@ -95,6 +98,18 @@ impl CommandQueue {
         let searches = self.waiting().searches;
         self.stopped_through.store(searches, Ordering::SeqCst);
         self.bell.ring();
+    }
+
+    /// The move that the latest search asked for ponders on has been played.
+    pub(super) fn ponder_hit(&self) {
+        let searches = self.waiting().searches;
+        self.ponder_hit_through.store(searches, Ordering::SeqCst);
+        self.bell.ring();
+    }
+
+    /// Whether a search that was to ponder is now to answer.
+    pub(super) fn is_ponder_hit(&self, search: u64) -> bool {
+        self.ponder_hit_through.load(Ordering::SeqCst) >= search
     }
 
     /// Ends the search that runs and drops those that wait; all else that was sent is still answered, so that a script

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 use std::time::Instant;
 
-use super::command::{Command, parse};
+use super::command::{Command, parse, shown};
 use super::output::Output;
 use super::queue::CommandQueue;
 
@@ -13,6 +13,7 @@ const LINE_BYTES: u64 = 1 << 20;
 /// Reads until `quit`, the end, or a failure, which is the end as well.
 pub(super) fn read(mut input: impl BufRead, queue: &CommandQueue, output: &Output) {
     let mut line = Vec::new();
+    let mut debug = false;
     loop {
         line.clear();
         match input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line) {
@@ -27,11 +28,18 @@ pub(super) fn read(mut input: impl BufRead, queue: &CommandQueue, output: &Outpu
             }
             continue;
         }
-        match parse(&String::from_utf8_lossy(&line)) {
+        let text = String::from_utf8_lossy(&line);
+        if debug {
+            output.info(&format!("received {}", shown(text.trim_end())));
+        }
+        match parse(&text) {
             Err(problem) => output.info(&problem),
-            Ok(None) => {}
+            // An engine that costs nothing passes over what registers it.
+            Ok(None | Some(Command::Register)) => {}
+            Ok(Some(Command::Debug(on))) => debug = on,
             Ok(Some(Command::Quit)) => return queue.quit(),
             Ok(Some(Command::Stop)) => queue.stop(),
+            Ok(Some(Command::PonderHit)) => queue.ponder_hit(),
             // The answer to a client that asks whether we are still there. Without a search it waits for its turn, so
             // that everything asked for before has been done by then.
             Ok(Some(Command::IsReady)) if queue.is_searching() => output.lines(["readyok"]),

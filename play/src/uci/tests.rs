@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write, pipe};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use hnefi_engine::{Move, Position, Preset};
 
@@ -78,7 +79,7 @@ fn the_greeting_names_engine_and_options() {
     client.send("uci");
     let lines = client.until("uciok");
     assert!(lines[0].starts_with("id name Hnefi ") && lines[1].starts_with("id author "), "{lines:?}");
-    for name in ["NNFile", "Threads", "MultiPV", "Rules", "Temperature", "Seed", "Hash"] {
+    for name in ["NNFile", "Threads", "MultiPV", "Rules", "Temperature", "Seed", "Hash", "Precision", "Ponder"] {
         assert!(lines.iter().any(|line| line.starts_with(&format!("option name {name} type "))), "{name}");
     }
     client.send("isready");
@@ -114,6 +115,67 @@ fn a_search_of_so_many_nodes_makes_as_many() {
         assert!(start.is_legal(Move::parse(&mv, start.size()).expect("a move")));
         client.close();
     }
+}
+
+#[test]
+fn a_search_ponders_until_its_move_is_played() {
+    let mut client = Client::start();
+    client.send("setoption name Ponder value true");
+    let (info, answer) = client.go("go nodes 300");
+    let line: Vec<&str> = info.split_once(" pv ").expect("a line").1.split(' ').take(2).collect();
+    assert_eq!(answer, format!("{} ponder {}", line[0], line[1]));
+    client.send(&format!("position startpos moves {}", line.join(" ")));
+    // Nodes and time are used up long before, and the client asks as often as it likes.
+    client.send("go ponder nodes 10 movetime 1");
+    std::thread::sleep(Duration::from_millis(100));
+    client.send("isready");
+    assert!(client.until("readyok").iter().all(|line| !line.starts_with("bestmove")));
+    client.send("ponderhit");
+    client.until("bestmove");
+    // The clock runs from the hit on.
+    client.send("go ponder movetime 300");
+    std::thread::sleep(Duration::from_millis(400));
+    let hit = Instant::now();
+    client.send("ponderhit");
+    client.until("bestmove");
+    assert!(hit.elapsed() >= Duration::from_millis(300), "{:?}", hit.elapsed());
+    // Another move was played than expected; and a hit that nobody waits for is passed over.
+    client.send("go ponder wtime 1 btime 1");
+    client.send("stop");
+    client.until("bestmove");
+    client.send("ponderhit");
+    client.send("go ponder");
+    assert!(client.close().last().is_some_and(|line| line.starts_with("bestmove ")), "nobody can call any more");
+}
+
+#[test]
+fn a_search_ends_with_what_it_was_to_find() {
+    let mut client = Client::with(UciParams { rules: Some(Preset::Brandubh), ..UciParams::default() });
+    let (info, _) = client.go("go depth 3");
+    assert!(after(&info, "depth").parse::<u32>().expect("a number") >= 3, "{info}");
+    client.send("position fen 7/1ak4/7/2d4/7/7/3a3 a");
+    let (info, mv) = client.go("go mate 1");
+    assert_eq!((info.contains(" score mate 1 "), &*mv), (true, "d1d6"), "{info}");
+    let (_, mv) = client.go("go searchmoves d1c1 d1e1 nodes 100");
+    assert!(["d1c1", "d1e1"].contains(&&*mv), "{mv}");
+    assert_eq!(client.go("go nodes 100").1, "d1d6", "of all moves again");
+    client.send("go searchmoves a1a2 nodes 10");
+    let lines = client.until("bestmove");
+    assert!(lines[0].starts_with("info string go searchmoves: "), "{lines:?}");
+    assert_eq!(lines.last().map(String::as_str), Some("bestmove d1d6"));
+    client.close();
+}
+
+#[test]
+fn words_that_mean_nothing_are_passed_over_and_told_of_on_request() {
+    let mut client = Client::start();
+    client.send("joho isready");
+    client.until("readyok");
+    client.send("register later\njoho debug on\nisready");
+    assert_eq!([client.line(), client.line()], ["info string received \"isready\"", "readyok"]);
+    client.send("debug off\nisready");
+    assert_eq!([client.line(), client.line()], ["info string received \"debug off\"", "readyok"]);
+    client.close();
 }
 
 #[test]

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use hnefi_engine::{Position, Preset};
+use hnefi_engine::{Move, Position, Preset};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
-use hnefi_search::{Bell, RootKind, Search, Searching, search_on_threads};
+use hnefi_search::{Bell, RootKind, Search, Searching, run_to_end, search_on_threads};
 
 use crate::{config, random_positions, search};
 
@@ -35,6 +35,33 @@ fn one_thread_makes_the_same_tree_as_none() {
         let ((), end) = search_on_threads(&mut shared, &mut evaluators(1), &bell, |watched| until_over(watched, &bell));
         end.expect("never fails");
         assert_eq!(shared.report(), alone);
+    }
+}
+
+#[test]
+fn a_search_among_some_moves_knows_no_others() {
+    // The attackers win at once by d1d6.
+    let position = Position::from_fen(&Preset::Brandubh.rules(), "7/1ak4/7/2d4/7/7/3a3 a").expect("a position");
+    let moves = ["d1c1", "d1e1"].map(|text| Move::parse(text, position.size()).expect("a move"));
+    for threads in [0, 1, 3] {
+        let mut search = Search::new(config(RootKind::Puct));
+        search.begin_among(&position, &moves, 100, None);
+        if threads == 0 {
+            let scratch = &mut Evaluations::new();
+            run_to_end(&mut search, &mut HashEvaluator::new(5), scratch).expect("never fails");
+        } else {
+            let bell = Bell::default();
+            let watch = |watched: &Searching<'_>| until_over(watched, &bell);
+            search_on_threads(&mut search, &mut evaluators(threads), &bell, watch).1.expect("never fails");
+        }
+        let report = search.report();
+        assert!(moves.contains(&report.best), "{threads}: {report:?}");
+        assert_eq!(report.moves.iter().map(|mv| mv.mv).collect::<Vec<_>>(), moves, "{threads}");
+        assert_eq!(report.moves.iter().map(|mv| mv.visits).sum::<u32>(), report.playouts, "{threads}");
+        assert!(report.playouts == 100 || report.proven.is_some(), "{threads}: {report:?}");
+        // The next search is of all moves again.
+        search.begin(&position, 0, None);
+        assert_eq!(search.report().best.text(position.size()), "d1d6");
     }
 }
 
