@@ -3,7 +3,8 @@
 //! Threads of their own write to the program and read from it, so a program that reads nothing, says nothing, or talks
 //! without end costs no more than the time it is given, and memory for [`LINES`] lines of [`LINE_BYTES`]. Whatever
 //! happens, it is told to quit, killed if it does not, and waited for. Where there are process groups, what it started
-//! and left running is killed after it, also if it quit by itself.
+//! and left running is killed after it, also if it quit by itself, and also if this process is killed (`kill -9`):
+//! a guard, a shell, waits for that. On other systems a program whose player is killed finds its input closed.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -40,6 +41,9 @@ pub(in crate::players) struct Process {
     /// The process group, until what is left of it was killed.
     #[cfg(unix)]
     group: Option<nix::unistd::Pid>,
+    /// Kills the process group when this process has ended.
+    #[cfg(unix)]
+    guard: Option<Child>,
     /// `None` once it was told to quit.
     input_lines: Option<Sender<String>>,
     lines: Receiver<LineRead>,
@@ -60,6 +64,8 @@ impl Process {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
+        #[cfg(unix)]
+        let group = i32::try_from(child.id()).ok().map(nix::unistd::Pid::from_raw);
         let (input_lines, sent) = mpsc::channel();
         let (read, lines) = mpsc::sync_channel(LINES);
         let complaint = Arc::new(Mutex::new(String::new()));
@@ -79,7 +85,9 @@ impl Process {
         });
         Ok(Process {
             #[cfg(unix)]
-            group: i32::try_from(child.id()).ok().map(nix::unistd::Pid::from_raw),
+            group,
+            #[cfg(unix)]
+            guard: group.and_then(guard),
             child,
             input_lines: Some(input_lines),
             lines,
@@ -143,6 +151,11 @@ impl Process {
         }
     }
 
+    /// Whether it has ended by itself and without a fault.
+    pub(in crate::players) fn ended_well(&mut self) -> bool {
+        self.wait(GRACE).is_some_and(|status| status.success())
+    }
+
     /// How the program ended, and its last words.
     fn how_it_ended(&mut self, awaited: &str) -> String {
         let mut text = match self.wait(GRACE) {
@@ -191,6 +204,12 @@ impl Process {
         if let Some(group) = self.group.take() {
             let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
         }
+        // It would kill a later group of that number.
+        #[cfg(unix)]
+        if let Some(mut guard) = self.guard.take() {
+            let _ = guard.kill();
+            let _ = guard.wait();
+        }
     }
 }
 
@@ -202,6 +221,18 @@ impl Drop for Process {
             self.kill();
         }
     }
+}
+
+/// Starts a guard of a process group. It reads a pipe whose other end this process alone holds, so that the system
+/// closes it however this process ends. No guard where there is no shell.
+#[cfg(unix)]
+fn guard(group: nix::unistd::Pid) -> Option<Child> {
+    let script = "trap '' HUP INT TERM; read -r line; kill -s KILL -- \"-$1\"";
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", script, "guard", &group.to_string()]);
+    // Outside our group, which may be killed as a whole.
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
 }
 
 /// Writes what is sent until there is nothing more to come or the program is gone.
