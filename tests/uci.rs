@@ -405,11 +405,46 @@ fn programs_that_break_off_lose_and_are_named() {
 
 #[test]
 fn a_program_that_cannot_be_started_stops_the_match_before_it_begins() {
-    let output = run_match(&["uci:/no/such/engine", "random", "--games", "2"]);
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{message}");
-    assert!(message.contains("\"/no/such/engine\" cannot be started"), "{message}");
-    assert!(!message.contains("panicked"), "{message}");
+    for protocol in ["uci", "htp"] {
+        let player = format!("{protocol}:/no/such/engine");
+        let output = run_match(&[&player, "random", "--games", "2", "--rules", "copenhagen-hnefatafl-org"]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{message}");
+        assert!(message.contains("\"/no/such/engine\" cannot be started"), "{message}");
+        assert!(!message.contains("panicked"), "{message}");
+    }
+}
+
+#[test]
+fn a_match_that_is_killed_leaves_no_program_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pids = folder.path().join("pids");
+    // It neither notices the end of its input nor ends when it is asked to, and has a child that does not either.
+    let script = format!("trap \"\" TERM HUP INT; sleep 1000 & echo $$ $! > {}; wait", pids.display());
+    let player = format!("uci:sh -c '{script}'");
+    let mut command = Command::new(HNEFI);
+    command.args(["match", &player, "random", "--games", "2", "--threads", "1"]).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the binary starts");
+    let end = Instant::now() + TIMEOUT;
+    let wait = |done: &dyn Fn() -> bool, what: &str| {
+        while !done() {
+            assert!(Instant::now() < end, "{what}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    let written = || std::fs::read_to_string(&pids).unwrap_or_default();
+    wait(&|| written().ends_with('\n'), "the program does not start");
+    child.kill().expect("killed");
+    child.wait().expect("dead");
+    for pid in written().split_whitespace() {
+        // Whoever reaps it may take a moment.
+        let gone = || {
+            let process = nix::unistd::Pid::from_raw(pid.parse().expect("a number"));
+            let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            nix::sys::signal::kill(process, None).is_err() || status.contains(") Z ")
+        };
+        wait(&gone, "a program is still running");
+    }
 }
 
 #[test]

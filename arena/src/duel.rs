@@ -119,6 +119,13 @@ pub fn play_match_as(
     models: &mut ModelCache,
     observer: &mut dyn MatchObserver,
 ) -> Result<MatchResult, MatchError> {
+    if let Some(problem) = [a, b].into_iter().find_map(|player| player.unsuited(&params.rules)) {
+        return Err(MatchError::Params { problem });
+    }
+    // A player that draws earlier ends the game by its own rules.
+    let caps = [Some(params.ply_cap).filter(|&cap| cap > 0), a.longest_game(), b.longest_game()];
+    let params = &MatchParams { ply_cap: caps.into_iter().flatten().min().unwrap_or(0), ..params.clone() };
+    params.check()?;
     let build = |_| Ok([a.build(models)?, b.build(models)?]);
     let workers = params.threads.clamp(1, params.games.max(1) as usize);
     let players = (0..workers).map(build).collect::<Result<Vec<_>, MatchError>>()?;

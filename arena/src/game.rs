@@ -25,7 +25,8 @@ pub struct GameParams<'a> {
 /// A game and how it was lost, if not on the board.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayedGame {
-    /// The game. In the record the side of an external program that broke off has resigned.
+    /// The game. In the record the side of an external program that broke off has resigned, and so have the defenders
+    /// where an external program ended the game.
     pub record: GameRecord,
     /// What that program did.
     pub forfeit: Option<Forfeit>,
@@ -49,7 +50,8 @@ pub struct Forfeit {
 }
 
 /// Plays a game to its end, or returns `None` as soon as `stop` says so. `players` are the attackers' and the
-/// defenders'. An external program that breaks off ([`PlayerError::Program`]) loses the game.
+/// defenders'. An external program that breaks off ([`PlayerError::Program`]) loses the game; if it ended the game
+/// ([`ProgramErrorKind::Ended`]), the defenders lose.
 ///
 /// # Errors
 /// When any other player fails or plays an illegal move; the error names the player, the game and the ply.
@@ -92,6 +94,10 @@ pub fn play_game(
         let mut rng = rng_for(&[params.seed, params.game, u64::from(ply)]);
         let choice = match player.choose(&game, &mut rng) {
             Ok(choice) => choice,
+            Err(PlayerError::Program { error, .. }) if error.kind == ProgramErrorKind::Ended => {
+                record.resigned = Some(Side::Defenders);
+                return Ok(Some(PlayedGame { record, forfeit: None }));
+            }
             Err(PlayerError::Program { player, error }) => {
                 record.resigned = Some(side);
                 let (reason, problem) = (error.kind, error.problem);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::game::{Forfeit, PlayedGame};
 use super::score::{EloInterval, PairScores, Tally};
 use super::sprt::SprtReport;
+use crate::players::ProgramErrorKind;
 
 /// The result of a match from player A's point of view. Serialised it is the one line that `match --json` ends with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,8 +45,9 @@ pub struct MatchResult {
     pub attackers_score: f64,
     /// Pairs that brought A 0, ½, 1, 1½ and 2 points.
     pub pairs: PairScores,
-    /// Games by the way they ended, such as `attackers king_captured`, `draw ply_cap`, or `defenders forfeit_timeout`
-    /// for a game that the defenders won because the attackers' program did not answer.
+    /// Games by the way they ended, such as `attackers king_captured`, `draw ply_cap`, `defenders forfeit_timeout`
+    /// for a game that the defenders won because the attackers' program did not answer, or `attackers ended` where a
+    /// program of the Hnefatafl Text Protocol took the game for won.
     pub ends: BTreeMap<String, u32>,
     /// The games lost by external programs that broke off, with the culprits.
     #[serde(default)]
@@ -97,7 +99,8 @@ impl Score {
             Some(first) => self.pairs.add([first, result]),
         }
         let forfeited = |forfeit: &Forfeit| format!("{} forfeit_{}", forfeit.side.opponent(), forfeit.reason.as_str());
-        let end = record.outcome.map(end_name).or_else(|| game.forfeit.as_ref().map(forfeited));
+        let ended = || record.winner().map(|winner| format!("{winner} {}", ProgramErrorKind::Ended.as_str()));
+        let end = record.outcome.map(end_name).or_else(|| game.forfeit.as_ref().map(forfeited)).or_else(ended);
         if let Some(end) = end {
             *self.ends.entry(end).or_insert(0) += 1;
         }

@@ -8,12 +8,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use hnefi_arena::players::{ModelCache, PlayerSpec};
-use hnefi_engine::{GameResult, Outcome, Position, Preset, Side};
+use hnefi_arena::players::{Choice, LONGEST_HTP_GAME, ModelCache, Player, PlayerError, PlayerSpec};
+use hnefi_arena::random_opening;
+use hnefi_engine::{Game, GameResult, Move, MoveList, Outcome, Position, Preset, Reason, Rules, Side};
 use hnefi_inference::DeviceChoice;
 use hnefi_play::online::{Games, OnlineError, OnlineObserver, OnlineParams, PROTOCOL, run};
 use hnefi_run::GameRecord;
-use hnefi_search::SearchConfig;
+use hnefi_search::{Rng, SearchConfig};
 
 fn params(server: &str, user: &str, games: Games) -> OnlineParams {
     OnlineParams {
@@ -120,6 +121,56 @@ fn the_server_may_judge_a_game_lost_before_the_board_does() {
     assert_eq!((game.outcome, game.resigned, seen.0), (None, Some(Side::Defenders), Some(GameResult::Loss)));
 }
 
+/// Plays a game that is written down.
+struct Reciter(Vec<Move>);
+
+impl Player for Reciter {
+    fn name(&self) -> &str {
+        "reciter"
+    }
+
+    fn new_game(&mut self) {}
+
+    fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
+        Ok(Choice { mv: self.0[game.len()], wdl: None, playouts: 0, evaluations: 0 })
+    }
+}
+
+#[test]
+fn the_server_draws_a_game_by_its_length() {
+    let rules = Rules { ply_cap: LONGEST_HTP_GAME, ..Preset::CopenhagenHnefataflOrg.rules() };
+    let mut moves = random_opening(&rules, u32::from(LONGEST_HTP_GAME) - 1, 1, 1);
+    let mut position = Position::start(&rules);
+    for &mv in &moves {
+        position.play(mv).expect("legal");
+    }
+    let mut legal = MoveList::new();
+    position.legal_moves(&mut legal);
+    let draws = |mv: &Move| position.outcome_after(*mv) == Some(Outcome::Draw { reason: Reason::PlyCap });
+    let last = legal.iter().copied().find(draws);
+    moves.push(last.expect("one of many moves"));
+    let mut script = [LOGIN, "> = login", OFFER, "> = new_game 7", "> = join_game you me unrated un-timed 11"]
+        .map(str::to_owned)
+        .to_vec();
+    for (ply, mv) in moves.iter().enumerate() {
+        let (sign, side) = if ply % 2 == 0 { (">", "attacker") } else { ("<", "defender") };
+        let [from, to] = [mv.from(), mv.to()].map(|square| square.name(rules.size()));
+        script.push(format!("{sign} game 7 play {side} {from} {to}"));
+        if ply % 2 == 0 {
+            script.push("> game 7 generate_move defender".to_owned());
+        }
+    }
+    script.push("> = draw accept".to_owned());
+    let script: Vec<&str> = script.into_iter().map(|line| &*line.leak()).collect();
+    let mut seen = Seen::default();
+    let games = run(&params(&scripted(script.leak()), "me", offer(Side::Defenders)), &mut Reciter(moves), &mut seen);
+    let games = games.expect("a game");
+    let [game] = &games[..] else { panic!("{games:?}") };
+    assert_eq!((game.plies.len(), game.outcome), (142, Some(Outcome::Draw { reason: Reason::PlyCap })));
+    assert_eq!((game.resigned, seen.0), (None, Some(GameResult::Draw)));
+    game.check().expect("a sound record");
+}
+
 /// Leaves once the second game is offered.
 #[derive(Default)]
 struct Leaving {
@@ -193,12 +244,46 @@ fn what_goes_wrong_is_named() {
         "> = join_game you me unrated fischer 900000 10 11",
         "> game 7 generate_move attacker",
     ];
-    let failures: [(&'static [&'static str], &str); 5] = [
+    const A4B4: &str = "> game 7 play attacker a4 b4";
+    let failures: [(&'static [&'static str], &str); 11] = [
         (&[LOGIN, "> ? login wrong_version"], "the server refuses \"32d9a140 create_account me\": login wrong_version"),
         (&[LOGIN], "waiting for a line: it was closed"),
         (
             &[BEGIN[0], BEGIN[1], BEGIN[2], BEGIN[3], BEGIN[4], BEGIN[5], "> game 7 play attacker a4 a5"],
-            "game 7, ply 0: the other side: illegal move a4a5: the way is blocked at a5",
+            "game 7, ply 0: the other side plays a4-a5: illegal move a4a5: the way is blocked at a5",
+        ),
+        // Each would move men whose turn it is not, or whose they are not.
+        (
+            &[BEGIN[0], BEGIN[1], BEGIN[2], BEGIN[3], BEGIN[4], "> game 7 generate_move defender"],
+            "game 7, ply 0: the server waits for our move, but it is the turn of the attackers",
+        ),
+        (
+            &[BEGIN[0], BEGIN[1], BEGIN[2], BEGIN[3], BEGIN[4], A4B4, "> game 7 play attacker f4 d4"],
+            "game 7, ply 1: the other side plays f4-d4: but it is the turn of the defenders",
+        ),
+        (
+            &[BEGIN[0], BEGIN[1], BEGIN[2], BEGIN[3], BEGIN[4], A4B4, "> game 7 play defender f4 d4"],
+            "game 7, ply 1: the server plays our move, f4-d4",
+        ),
+        (
+            &[BEGIN[0], BEGIN[1], BEGIN[2], BEGIN[3], BEGIN[4], "> game 7 play defender resigns "],
+            "game 7, ply 0: the server has us resign",
+        ),
+        (
+            &[
+                BEGIN[0],
+                BEGIN[1],
+                BEGIN[2],
+                BEGIN[3],
+                BEGIN[4],
+                "> game 7 play attacker resigns ",
+                "> = game_over 7 attacker_wins",
+            ],
+            "game 7, ply 0: the server counts a win of the attackers; the attackers have resigned",
+        ),
+        (
+            &[BEGIN[0], BEGIN[1], BEGIN[2], BEGIN[3], BEGIN[4], A4B4, "> = draw accept"],
+            "game 7, ply 1: the server counts a draw; on the board the game goes on",
         ),
         (
             &[BEGIN[0], BEGIN[1], BEGIN[2], BEGIN[3], "> = join_game you me unrated fischer 900000 10 13"],
@@ -284,13 +369,13 @@ fn two_players_meet_at_the_real_server() {
     for (ours, theirs) in hosts.iter().zip(&guests) {
         assert_eq!((&ours.plies, ours.outcome, ours.resigned), (&theirs.plies, theirs.outcome, theirs.resigned));
         assert_eq!(ours.players, ["guest", "host"]);
-        let mut position = Position::start(&Preset::CopenhagenHnefataflOrg.rules());
+        let mut position = Position::start(&ours.rules);
         for ply in &ours.plies {
             position.play(ply.mv).expect("legal");
         }
         assert_eq!(position.outcome(), ours.outcome);
         match ours.outcome {
-            Some(outcome) => assert!(matches!(outcome, Outcome::Win { .. }), "{outcome:?}"),
+            Some(outcome) => assert_ne!(outcome, Outcome::Draw { reason: Reason::Repetition }),
             // The server has judged that the king cannot escape any more.
             None => assert_eq!(ours.resigned, Some(Side::Defenders)),
         }

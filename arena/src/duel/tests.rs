@@ -3,7 +3,7 @@
 use hnefi_engine::{Game, Move, Position, Preset};
 
 use super::*;
-use crate::players::{AlphaBeta, Choice, PlayerError, RandomPlayer, Rollout};
+use crate::players::{AlphaBeta, Choice, PlayerError, ProgramError, ProgramErrorKind, RandomPlayer, Rollout};
 use hnefi_search::Rng;
 
 fn params(games: u32, threads: usize) -> MatchParams {
@@ -128,10 +128,10 @@ fn a_match_stops_when_the_observer_says_so_and_counts_what_is_finished() {
     assert!(result.games >= 3 && result.games < 1000);
 }
 
-/// Plays well for a while, then plays from an empty square or fails.
+/// Plays well for a while, then fails, or plays from an empty square.
 struct Faulty {
     moves: u32,
-    fails: bool,
+    failure: Option<fn() -> PlayerError>,
 }
 
 impl Player for Faulty {
@@ -147,8 +147,8 @@ impl Player for Faulty {
         if self.moves < 3 {
             return Ok(choice);
         }
-        if self.fails {
-            return Err(PlayerError::NoModel { path: "gone".to_owned(), problem: "it was deleted".to_owned() });
+        if let Some(failure) = self.failure {
+            return Err(failure());
         }
         Ok(Choice { mv: Move::new(choice.mv.to(), choice.mv.from()), ..choice })
     }
@@ -156,13 +156,29 @@ impl Player for Faulty {
 
 #[test]
 fn a_player_that_fails_or_breaks_the_rules_stops_the_match_by_name() {
-    for (fails, expected) in [(true, "it was deleted"), (false, "illegal move")] {
-        let players = players(1, || [Box::new(Faulty { moves: 0, fails }), Box::new(RandomPlayer)]);
+    let deleted = || PlayerError::NoModel { path: "gone".to_owned(), problem: "it was deleted".to_owned() };
+    for (failure, expected) in [(Some(deleted as fn() -> PlayerError), "it was deleted"), (None, "illegal move")] {
+        let players = players(1, || [Box::new(Faulty { moves: 0, failure }), Box::new(RandomPlayer)]);
         let error = play_match_with(["faulty", "random"], players, &params(10, 1), &mut ()).expect_err("a fault");
         let message = error.to_string();
         assert!(message.starts_with("game 0, ply "), "{message}");
         assert!(message.contains("faulty (attackers): ") && message.contains(expected), "{message}");
     }
+}
+
+#[test]
+fn a_game_that_a_program_ends_is_the_attackers_and_no_forfeit() {
+    let ended = || {
+        let error = ProgramError { kind: ProgramErrorKind::Ended, problem: "it has ended the game".to_owned() };
+        PlayerError::Program { player: "program".to_owned(), error }
+    };
+    let players = players(1, || [Box::new(Faulty { moves: 0, failure: Some(ended) }), Box::new(RandomPlayer)]);
+    let mut notes = Notes::default();
+    let result = play_match_with(["program", "random"], players, &params(2, 1), &mut notes).expect("a match");
+    // Once it has the attackers and once the defenders.
+    assert_eq!((result.wins, result.losses, result.forfeits.len()), (1, 1, 0), "{result:?}");
+    assert_eq!(result.ends.get("attackers ended"), Some(&2), "{result:?}");
+    assert!(notes.games.iter().all(|game| game.resigned == Some(Side::Defenders) && game.outcome.is_none()));
 }
 
 #[test]
@@ -173,6 +189,11 @@ fn impossible_matches_are_refused() {
     assert!(refusal(params(101, 1)).contains("101 games: expected an even number"));
     assert!(refusal(params(0, 1)).contains("0 games: expected an even number above 0"));
     assert!(refusal(MatchParams { ply_cap: 4, ..params(2, 1) }).contains("a ply cap of 4: expected more than"));
+    let htp = "htp:program".parse().expect("a player");
+    let mut models = ModelCache::new(hnefi_inference::DeviceChoice::Cpu, hnefi_search::SearchConfig::default());
+    let small = play_match(&htp, &PlayerSpec::Random, &params(2, 1), &mut models, &mut ()).expect_err("refused");
+    assert!(small.to_string().contains("knows 11x11 only; found 7x7"), "{small}");
+    assert_eq!((htp.longest_game(), PlayerSpec::Random.longest_game()), (Some(142), None));
     assert!(refusal(MatchParams { threads: 0, ..params(2, 1) }).contains("0 threads"));
     let sprt = Some(SprtParams { elo0: 10.0, elo1: 0.0, ..SprtParams::default() });
     assert!(refusal(MatchParams { sprt, ..params(2, 1) }).contains("expected elo0 below elo1"));

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub use alphabeta::AlphaBeta;
 pub use hnefi_search::Limit;
-pub use htp::{HtpPlayer, HtpSpec};
+pub use htp::{HtpPlayer, HtpSpec, LONGEST_GAME as LONGEST_HTP_GAME};
 pub use model::{CheckpointSource, DEFAULT_PLAYOUTS, ModelCache, ModelPlayer, ModelSpec};
 pub use random::RandomPlayer;
 pub use rollout::Rollout;
@@ -75,21 +75,24 @@ pub enum ProgramErrorKind {
     IllegalMove,
     /// It gave the game up.
     Resigned,
+    /// It ended without a fault, because by its own rules the game is over: lost for the defenders.
+    Ended,
 }
 
 impl ProgramErrorKind {
-    /// `timeout`, `crash`, `illegal_move` or `resigned`.
+    /// `timeout`, `crash`, `illegal_move`, `resigned` or `ended`.
     pub const fn as_str(self) -> &'static str {
         match self {
             ProgramErrorKind::Timeout => "timeout",
             ProgramErrorKind::Crash => "crash",
             ProgramErrorKind::IllegalMove => "illegal_move",
             ProgramErrorKind::Resigned => "resigned",
+            ProgramErrorKind::Ended => "ended",
         }
     }
 }
 
-/// What an external program did that loses a game.
+/// What an external program did that ends a game before the board does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramError {
     /// Of what kind it was.
@@ -132,7 +135,7 @@ pub enum PlayerError {
     /// The network or its device failed.
     #[error(transparent)]
     Evaluation(#[from] EvalError),
-    /// An external program broke off; a match counts its game as lost.
+    /// An external program broke off, for which a match counts its game as lost, or ended the game.
     #[error("player {player}: {}", error.problem)]
     Program {
         /// The player.

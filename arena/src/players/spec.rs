@@ -3,12 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use hnefi_engine::{BoardSize, Rules};
 use hnefi_inference::{names, pretrained_names};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AlphaBeta, HtpPlayer, HtpSpec, ModelCache, ModelPlayer, ModelSpec, Player, PlayerError, RandomPlayer, Rollout,
-    UciPlayer, UciSpec,
+    AlphaBeta, HtpPlayer, HtpSpec, LONGEST_HTP_GAME, ModelCache, ModelPlayer, ModelSpec, Player, PlayerError,
+    RandomPlayer, Rollout, UciPlayer, UciSpec,
 };
 
 /// What error messages say is accepted.
@@ -64,8 +65,20 @@ impl PlayerSpec {
                 Box::new(ModelPlayer::new(self.to_string(), evaluators, spec.search(models.search()), spec.limit))
             }
             PlayerSpec::Uci(spec) => Box::new(UciPlayer::start(self.to_string(), spec)?),
-            PlayerSpec::Htp(spec) => Box::new(HtpPlayer::new(self.to_string(), spec)?),
+            PlayerSpec::Htp(spec) => Box::new(HtpPlayer::start(self.to_string(), spec)?),
         })
+    }
+
+    /// Plies after which the player takes every game for a draw, if there is such a number.
+    pub fn longest_game(&self) -> Option<u16> {
+        matches!(self, PlayerSpec::Htp(_)).then_some(LONGEST_HTP_GAME)
+    }
+
+    /// Why the player can play no game by these rules, if so.
+    pub fn unsuited(&self, rules: &Rules) -> Option<String> {
+        let size = rules.size();
+        let other = matches!(self, PlayerSpec::Htp(_)) && size != BoardSize::Eleven;
+        other.then(|| format!("player {self}: its protocol knows 11x11 only; found {0}x{0}", size.side()))
     }
 
     /// What to tell somebody about a precision that this CPU has no instructions for.

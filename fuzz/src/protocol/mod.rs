@@ -40,7 +40,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
         "play attacker A4 B4\nplay defender f4 d4\nplay attacker resigns _",
         "= login\n? login wrong_version\n= new_game 0\n= join_game_pending 7\n= challenge_requested 7\n\
          = join_game alice bob rated fischer 900000 10 11\ngame 7 generate_move attacker\n\
-         game 7 play attacker a4 b4\ngame 7 play defender resigns \n= game_over 7 draw",
+         game 7 play attacker a4 b4\ngame 7 play defender resigns \n= game_over 7 draw\n= draw accept",
     ]
     .map(|text| text.as_bytes().to_vec())
     .to_vec()

@@ -25,6 +25,8 @@ pub(super) enum Line {
     Resigned { game: u128, side: Side },
     /// The game is over; the winner, or none for a draw.
     Over { game: u128, winner: Option<Side> },
+    /// The game under way is drawn, by its length or because both sides agree.
+    Drawn,
     /// News.
     Other,
 }
@@ -54,6 +56,7 @@ fn read_words(words: &[&str]) -> Option<Line> {
         ["game", game, "play", role, from, to] => {
             Line::Moved { game: number(game)?, side: side_of(role)?, from: (*from).to_owned(), to: (*to).to_owned() }
         }
+        ["=", "draw", "accept"] => Line::Drawn,
         ["=", "game_over", game, status] => {
             let winner = match *status {
                 "attacker_wins" => Some(Side::Attackers),
@@ -122,6 +125,8 @@ mod tests {
             ("= game_over 7 defender_wins", Line::Over { game: 7, winner: Some(Side::Defenders) }),
             ("= game_over 7 draw", Line::Over { game: 7, winner: None }),
             ("= game_over 7 nonsense", Line::Other),
+            ("= draw accept", Line::Drawn),
+            ("= draw decline", Line::Other),
             ("game x generate_move attacker", Line::Other),
             ("game 7 generate_move roleless", Line::Other),
             ("= display_users alice bob", Line::Other),

@@ -5,8 +5,9 @@
 //! | `line` | what the server's lines say, and the lines it is sent |
 //!
 //! One game after another: it is offered, or asked for by its number; the server says whose move it is and tells the
-//! other side's moves, and at the end who has won. The rules are [`Preset::CopenhagenHnefataflOrg`]. The server keeps
-//! the clocks; a player knows only its own limit.
+//! other side's moves, and at the end who has won. The rules are [`Preset::CopenhagenHnefataflOrg`] with a draw after
+//! [`LONGEST_HTP_GAME`] plies. The server keeps the clocks; a player knows only its own limit. A line that does not fit
+//! the game ends it with an error: nothing that was not played is saved.
 
 mod line;
 
@@ -14,8 +15,8 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use hnefi_arena::players::Player;
-use hnefi_engine::{Game, GameResult, Move, Preset, Side};
+use hnefi_arena::players::{LONGEST_HTP_GAME, Player};
+use hnefi_engine::{Game, GameResult, Move, Preset, Rules, Side};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::rng_for;
 use serde::Serialize;
@@ -337,53 +338,69 @@ impl Client {
         number: u64,
         player: &mut dyn Player,
     ) -> Result<GameRecord, OnlineError> {
-        let rules = Preset::CopenhagenHnefataflOrg.rules();
+        let rules = Rules { ply_cap: LONGEST_HTP_GAME, ..Preset::CopenhagenHnefataflOrg.rules() };
         let mut game = Game::new(&rules);
         let mut plies = Vec::new();
         let mut resigned = None;
         loop {
-            let fault = |ply: usize, problem: String| OnlineError::Game { game: table.game, ply, problem };
+            let (id, ply, outcome, mover) = (table.game, game.len(), game.outcome(), game.position().side_to_move());
+            let fault = |problem: String| OnlineError::Game { game: id, ply, problem };
+            let turn = |side: Side| match outcome {
+                Some(outcome) => Err(format!("but the game is over: {outcome}")),
+                None if mover != side => Err(format!("but it is the turn of the {mover}")),
+                None => Ok(()),
+            };
             let Some(line) = self.next(|| false)? else { continue };
             match line {
-                Line::ToMove { game: id, side } if id == table.game && side == table.side => {
-                    if let Some(outcome) = game.outcome() {
-                        return Err(fault(
-                            plies.len(),
-                            format!("the server waits for a move where the game is over: {outcome}"),
-                        ));
-                    }
+                Line::ToMove { game: named, side } if named == id && side == table.side => {
+                    turn(side).map_err(|problem| fault(format!("the server waits for our move, {problem}")))?;
                     let mut rng = rng_for(&[params.seed, number, plies.len() as u64]);
                     let choice = match player.choose(&game, &mut rng) {
                         Ok(choice) => choice,
                         Err(error) => {
-                            self.send(&line::resign(table.game, table.side))?;
+                            self.send(&line::resign(id, side))?;
                             let player = player.name().to_owned();
-                            let problem = error.to_string();
-                            return Err(OnlineError::Player { game: table.game, player, problem });
+                            return Err(OnlineError::Player { game: id, player, problem: error.to_string() });
                         }
                     };
-                    game.play(choice.mv).map_err(|error| fault(plies.len(), error.to_string()))?;
-                    self.send(&line::play(table.game, table.side, choice.mv, &rules))?;
+                    game.play(choice.mv).map_err(|error| fault(error.to_string()))?;
+                    self.send(&line::play(id, side, choice.mv, &rules))?;
                     plies.push(PlyRecord::unsearched(choice.mv));
                 }
-                Line::Moved { game: id, side, from, to } if id == table.game && side != table.side => {
-                    let mv = Move::parse(&format!("{from}-{to}"), rules.size())
-                        .map_err(|error| fault(plies.len(), error.to_string()))?;
-                    game.play(mv).map_err(|error| fault(plies.len(), format!("the other side: {error}")))?;
+                Line::Moved { game: named, side, from, to } if named == id => {
+                    if side == table.side {
+                        return Err(fault(format!("the server plays our move, {from}-{to}")));
+                    }
+                    let told = |problem: String| fault(format!("the other side plays {from}-{to}: {problem}"));
+                    turn(side).map_err(told)?;
+                    let mv =
+                        Move::parse(&format!("{from}-{to}"), rules.size()).map_err(|error| told(error.to_string()))?;
+                    game.play(mv).map_err(|error| told(error.to_string()))?;
                     plies.push(PlyRecord::unsearched(mv));
                 }
-                Line::Resigned { game: id, side } if id == table.game => resigned = Some(side),
-                Line::Over { game: id, winner } if id == table.game => {
+                Line::Resigned { game: named, side } if named == id => {
+                    if side == table.side {
+                        return Err(fault("the server has us resign".to_owned()));
+                    }
+                    resigned = Some(side);
+                }
+                line @ (Line::Over { .. } | Line::Drawn) => {
+                    let winner = match line {
+                        Line::Over { game: named, .. } if named != id => continue,
+                        Line::Over { winner, .. } => winner,
+                        _ => None,
+                    };
                     table.winner = winner;
-                    let outcome = game.outcome();
-                    if let Some(outcome) = outcome
-                        && outcome.winner() != winner
+                    let board = outcome.map(|outcome| (outcome.winner(), format!("on the board it is {outcome}")));
+                    let resigned_side =
+                        resigned.map(|side| (Some(side.opponent()), format!("the {side} have resigned")));
+                    // Nothing but the board ends a game that nobody has won.
+                    let open = winner.is_none().then(|| (Some(mover), "on the board the game goes on".to_owned()));
+                    if let Some((expected, known)) = board.or(resigned_side).or(open)
+                        && expected != winner
                     {
                         let said = winner.map_or("a draw".to_owned(), |side| format!("a win of the {side}"));
-                        return Err(fault(
-                            plies.len(),
-                            format!("the server counts {said}; on the board it is {outcome}"),
-                        ));
+                        return Err(fault(format!("the server counts {said}; {known}")));
                     }
                     // A resignation, a clock that has run out, or the server's judgement that the king cannot escape
                     // any more; a record knows them as one.

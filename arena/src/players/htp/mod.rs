@@ -10,8 +10,10 @@
 //! <- play defender F4 D4       the program's move
 //! ```
 //!
-//! The program begins at the standard start and knows the rules of hnefatafl.org's Copenhagen alone. Errors are those
-//! of [`super::uci`], and a resignation.
+//! The program begins at the standard start and knows the rules of hnefatafl.org's Copenhagen alone. It ends when its
+//! game is over, and says nothing of the result. By the board the game is over for us, too, and after [`LONGEST_GAME`]
+//! plies. Else it has judged that the king cannot escape any more, which no text of the rules says: the attackers have
+//! won. Errors are those of [`super::uci`], a resignation, and this end.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -32,6 +34,9 @@ pub use spec::HtpSpec;
 
 /// Where the protocol's clients call; no option changes it.
 const PORT: u16 = 49152;
+
+/// Plies after which the programs take a game for a draw, since version 6.3.0.
+pub const LONGEST_GAME: u16 = 142;
 
 /// Only one game at a time may wait for its program at the port.
 static PORT_LOCK: Mutex<()> = Mutex::new(());
@@ -61,13 +66,16 @@ struct Connection {
 }
 
 impl HtpPlayer {
-    /// A player whose program starts with its first move.
+    /// Starts the program and takes its call, so that a wrong command shows before any game.
     ///
     /// # Errors
-    /// When the command cannot be split into words.
-    pub fn new(name: String, spec: &HtpSpec) -> Result<HtpPlayer, PlayerError> {
-        let words = spec.words().map_err(|problem| PlayerError::Spec { spec: name.clone(), problem })?;
-        Ok(HtpPlayer { name, spec: spec.clone(), words, connection: None })
+    /// When the program cannot be started or does not call.
+    pub fn start(name: String, spec: &HtpSpec) -> Result<HtpPlayer, PlayerError> {
+        let refused = |problem: String| PlayerError::Spec { spec: name.clone(), problem };
+        let words = spec.words().map_err(refused)?;
+        let connection = Connection::begin(&words, Instant::now() + spec.timeout);
+        let connection = Some(connection.map_err(|error| refused(error.problem))?);
+        Ok(HtpPlayer { name, spec: spec.clone(), words, connection })
     }
 
     fn answer(&mut self, game: &Game) -> Result<Choice, ProgramError> {
@@ -123,8 +131,8 @@ impl Connection {
         let listener = open_port(deadline)
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
             .map_err(|error| crash(format!("port {PORT}, where the program calls, cannot be opened: {error}")))?;
-        let mut process =
-            Process::start(words).map_err(|error| crash(format!("the program cannot be started: {error}")))?;
+        let mut process = Process::start(words)
+            .map_err(|error| crash(format!("the program {:?} cannot be started: {error}", words[0])))?;
         loop {
             match listener.accept() {
                 Ok((stream, _)) => {
@@ -148,10 +156,18 @@ impl Connection {
     }
 
     fn send(&mut self, line: &str) -> Result<(), ProgramError> {
-        self.stream.write_all(format!("{line}\n").as_bytes()).map_err(|error| ProgramError {
-            kind: ProgramErrorKind::Crash,
-            problem: format!("{line:?} cannot be sent to it: {error}"),
-        })
+        let sent = self.stream.write_all(format!("{line}\n").as_bytes());
+        sent.map_err(|error| self.gone(format!("{line:?} cannot be sent to it: {error}")))
+    }
+
+    /// What a connection that is broken means: how the program ended, and what it complained of, is worth a moment.
+    fn gone(&mut self, problem: String) -> ProgramError {
+        let last = self.process.let_talk(Instant::now() + Duration::from_secs(1), "its move");
+        if !self.told.is_empty() && self.process.ended_well() {
+            let problem = "it has ended the game, as it does when the king cannot escape any more".to_owned();
+            return ProgramError { kind: ProgramErrorKind::Ended, problem };
+        }
+        last.err().unwrap_or(ProgramError { kind: ProgramErrorKind::Crash, problem })
     }
 
     fn play(&mut self, &Ply { side, mv, .. }: &Ply, size: BoardSize) -> Result<(), ProgramError> {
@@ -174,18 +190,10 @@ impl Connection {
                 }
             }
             match self.stream.read(&mut bytes) {
-                Ok(0) => {
-                    // It hung up. What it complained of, and how it ended, is worth a moment.
-                    let last = self.process.let_talk(Instant::now() + Duration::from_secs(1), "its move");
-                    let problem = "it hung up before its move".to_owned();
-                    return Err(last.err().unwrap_or(ProgramError { kind: ProgramErrorKind::Crash, problem }));
-                }
+                Ok(0) => return Err(self.gone("it hung up before its move".to_owned())),
                 Ok(count) => self.heard.extend_from_slice(&bytes[..count]),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-                Err(error) => {
-                    let problem = format!("its move cannot be read: {error}");
-                    return Err(ProgramError { kind: ProgramErrorKind::Crash, problem });
-                }
+                Err(error) => return Err(self.gone(format!("its move cannot be read: {error}"))),
             }
             if self.heard.len() > LINE_BYTES {
                 let problem = format!("it sent a line of more than {LINE_BYTES} bytes before its move");
@@ -211,7 +219,8 @@ impl Player for HtpPlayer {
     }
 
     fn new_game(&mut self) {
-        self.connection = None;
+        // One that knows no move yet is at the start.
+        self.connection.take_if(|connection| !connection.told.is_empty());
     }
 
     fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {

@@ -6,13 +6,23 @@ use super::*;
 use hnefi_search::rng_for;
 
 /// A program that calls and then, for each line it hears, does what the `case` branches say.
-fn player(branches: &str, settings: &str) -> HtpPlayer {
+fn started(branches: &str, settings: &str) -> Result<HtpPlayer, PlayerError> {
     let script = format!(
         "exec 3<>/dev/tcp/127.0.0.1/{PORT}; while read -r line <&3; do echo \"$line\"; \
          case \"$line\" in {branches} esac; done"
     );
     let spec = HtpSpec::parse(&format!("bash -c '{script}'{settings}")).expect("a spec");
-    HtpPlayer::new(format!("htp:{spec}"), &spec).expect("a player")
+    HtpPlayer::start(format!("htp:{spec}"), &spec)
+}
+
+fn player(branches: &str, settings: &str) -> HtpPlayer {
+    started(branches, settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What a program is refused for that does not come so far as to play.
+fn refusal(command: &str) -> String {
+    let spec = HtpSpec::parse(command).expect("a spec");
+    HtpPlayer::start(format!("htp:{spec}"), &spec).err().expect("refused").to_string()
 }
 
 fn start() -> Game {
@@ -25,12 +35,8 @@ fn a_program_is_called_told_heard_and_judged() {
     let plays = "generate_move) echo play attacker A4 B4 >&3;;";
     // While the port is somebody else's the game waits, as long as a move may take.
     let held = open_port(Instant::now() + Duration::from_secs(60)).expect("the port");
-    match player(plays, ",timeout=1").choose(&start(), &mut rng_for(&[1])) {
-        Err(PlayerError::Program { error, .. }) => {
-            assert!(error.problem.contains("cannot be opened"), "{}", error.problem)
-        }
-        other => panic!("no error: {other:?}"),
-    }
+    let error = started(plays, ",timeout=1").err().expect("the port is held").to_string();
+    assert!(error.contains("cannot be opened"), "{error}");
     let release = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(300));
         drop(held);
@@ -51,6 +57,15 @@ fn a_program_is_called_told_heard_and_judged() {
     listening.new_game();
     let choice = listening.choose(&game, &mut rng_for(&[1])).expect("a move");
     assert_eq!(choice.mv.text(BoardSize::Eleven), "a5b5");
+
+    for (command, message) in [
+        ("/no/such/program --x", "the program \"/no/such/program\" cannot be started"),
+        ("sh -c 'echo it broke >&2; exit 3'", "exit status: 3) before its call at port 49152: it broke"),
+        ("sleep 100,timeout=0.5", "no sign of its call at port 49152"),
+    ] {
+        let error = refusal(command);
+        assert!(error.contains(message), "{command}: {error}");
+    }
 
     for (branches, kind, message) in [
         ("generate_move) echo play attacker a4 a4 >&3;;", ProgramErrorKind::IllegalMove, "a4"),
@@ -80,6 +95,29 @@ fn a_program_is_called_told_heard_and_judged() {
             }
             other => panic!("{branches}: no error: {other:?}"),
         }
+    }
+
+    // It ends as soon as its game is over: when it has heard the move, or when it has made its own.
+    let told = ["a4b4", "f4d4", "a5b5", "g5g4"].map(|text| Move::parse(text, BoardSize::Eleven).expect("a move"));
+    let first = "generate_move) [ $((n += 1)) = 1 ] && echo play attacker a4 b4 >&3 || echo play attacker a5 b5 >&3";
+    for (branches, moves) in [
+        (format!("play?defender*) exit;; {first};;"), 2),
+        (format!("{first}; [ $n = 2 ] && exit;;"), 4),
+        // With a fault it is a crash.
+        (format!("play?defender*) exit 1;; {first};;"), 0),
+    ] {
+        let (mut player, mut game) = (player(&branches, ",timeout=20"), start());
+        player.new_game();
+        let error = loop {
+            match player.choose(&game, &mut rng_for(&[1])) {
+                Ok(choice) => game.play(choice.mv).expect("legal"),
+                Err(PlayerError::Program { error, .. }) => break error,
+                Err(error) => panic!("{error}"),
+            };
+            game.play(told[game.len()]).expect("legal");
+        };
+        let kind = if moves > 0 { ProgramErrorKind::Ended } else { ProgramErrorKind::Crash };
+        assert_eq!((error.kind, game.len()), (kind, moves.max(2)), "{branches}: {}", error.problem);
     }
 
     let small = Game::new(&Preset::Brandubh.rules());
