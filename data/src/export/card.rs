@@ -10,6 +10,7 @@ use std::path::Path;
 use hnefi_engine::BoardSize;
 use hnefi_inference::ENCODING_VERSION;
 
+use super::disjoint::MOST_POSITIONS;
 use super::facts::rules_name;
 use super::filter::GameResult;
 use super::parts::Series;
@@ -229,14 +230,17 @@ fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> Stri
                 text,
                 "splits were left out because an earlier one has them. The rows of a game may therefore have gaps."
             );
-        } else if !summary.overlap.is_empty() {
+        } else if summary.splits.len() > 1 {
             let shares = summary.overlap.iter().map(|(name, share)| format!("{:.0} % of {name}", 100.0 * share));
+            let shares = match shares.collect::<Vec<_>>().join(", ") {
+                none if none.is_empty() => format!("positions (more than {MOST_POSITIONS} are not counted)"),
+                shares => shares,
+            };
             add_line!(
                 text,
                 "Positions of different games may be equal, early ones above all. An earlier split has the same position or a"
             );
-            add_line!(text, "mirror image for {}.", shares.collect::<Vec<_>>().join(", "));
-            add_line!(text, "`hnefi export --disjoint` leaves them out.");
+            add_line!(text, "mirror image for {shares}. `hnefi export --disjoint` leaves them out.");
         }
     }
     text

@@ -80,22 +80,19 @@ impl Disjoint {
     }
 }
 
-/// Most positions of which an [`Overlap`] remembers where they stand.
-const MOST_POSITIONS: usize = 1 << 18;
+/// Most different positions that an [`Overlap`] counts, in some 100 MiB.
+pub(super) const MOST_POSITIONS: usize = 1 << 20;
 
-/// How many positions of each part stand in an earlier one. Of very many positions a sample is counted, which their
-/// hashes decide, so memory does not grow with the dataset.
+/// How many positions of each part stand in an earlier one.
 pub(super) struct Overlap {
     parts: usize,
-    /// How often each position stands in each part.
-    counts: HashMap<u64, Vec<u32>>,
-    /// Zeros at the end of the hash of a position that is counted.
-    zeros: u32,
+    /// How often each position stands in each part; `None` once there are too many to remember.
+    counts: Option<HashMap<u64, Vec<u32>>>,
 }
 
 impl Overlap {
     pub(super) fn new(parts: usize) -> Overlap {
-        Overlap { parts, counts: HashMap::new(), zeros: 0 }
+        Overlap { parts, counts: Some(HashMap::new()) }
     }
 
     /// Adds the positions of a game.
@@ -103,30 +100,27 @@ impl Overlap {
     /// # Errors
     /// When the game is inconsistent.
     pub(super) fn count(&mut self, part: usize, game: &GameRecord) -> Result<(), DataError> {
-        let Overlap { parts, counts, zeros } = self;
+        let Some(counts) = &mut self.counts else { return Ok(()) };
         walk(game, |step| {
-            let position = step.before.hash_up_to_symmetry();
-            if position.trailing_zeros() >= *zeros {
-                counts.entry(position).or_insert_with(|| vec![0; *parts])[part] += 1;
-            }
+            counts.entry(step.before.hash_up_to_symmetry()).or_insert_with(|| vec![0; self.parts])[part] += 1;
         })?;
-        while counts.len() > MOST_POSITIONS {
-            *zeros += 1;
-            counts.retain(|position, _| position.trailing_zeros() >= *zeros);
+        if counts.len() > MOST_POSITIONS {
+            self.counts = None;
         }
         Ok(())
     }
 
-    /// The share of each part's positions that stand in an earlier part; `None` for a part without positions.
-    pub(super) fn shares(&self) -> Vec<Option<f64>> {
+    /// The share of each part's positions that stand in an earlier part. Empty if there were too many to count.
+    pub(super) fn shares(&self) -> Vec<f64> {
+        let Some(counts) = &self.counts else { return Vec::new() };
         let share = |part: usize| {
-            let (mut all, mut shared) = (0, 0);
-            for counts in self.counts.values() {
+            let (mut all, mut shared) = (0_u64, 0);
+            for counts in counts.values() {
                 let count = u64::from(counts[part]);
                 all += count;
                 shared += if counts[..part].iter().any(|&earlier| earlier > 0) { count } else { 0 };
             }
-            (all > 0).then(|| shared as f64 / all as f64)
+            shared as f64 / all.max(1) as f64
         };
         (0..self.parts).map(share).collect()
     }

@@ -64,7 +64,7 @@ pub struct ExportSummary {
     /// Names of the splits with their numbers of games; empty without splits.
     pub splits: Vec<(String, u64)>,
     /// For each split but the first, the share of its positions that an earlier split has too, as they are or as one of
-    /// their mirror images; empty with [`ExportParams::disjoint`].
+    /// their mirror images; empty with [`ExportParams::disjoint`], and if there are too many positions to count them.
     pub overlap: Vec<(String, f64)>,
     /// What a reader of the dataset should be warned of; empty for a single text.
     pub warnings: Vec<String>,
@@ -247,7 +247,7 @@ fn export_folder(
     summary.warnings = census.values.warnings();
     if let Some(overlap) = overlap {
         let later = parts.iter().zip(overlap.shares()).skip(1);
-        summary.overlap = later.filter_map(|(part, share)| Some((part.name.clone(), share?))).collect();
+        summary.overlap = later.map(|(part, share)| (part.name.clone(), share)).collect();
     }
     let mut files = Vec::new();
     for part in parts {
