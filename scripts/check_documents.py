@@ -170,7 +170,7 @@ def prepare(folder, hnefi):
 
 def stand_in(command, folder):
     """Puts the quick run where a command expects another one, and games where it expects games."""
-    writing = "run|out" if re.match("hnefi (train|unpack)", command) else "out|onnx|reference|save"
+    writing = "run|out" if re.match("hnefi train", command) else "out|onnx|reference|save"
     written = set(re.findall(rf"--(?:{writing}) (\S+)", command))
     for name in written:
         path = folder / name

@@ -44,8 +44,6 @@ fn main() -> ExitCode {
         Command::Watch(args) => commands::watch::run(args),
         Command::Metrics(args) => commands::watch::metrics(args),
         Command::Match(args) => commands::matches::run(args),
-        Command::Pack(args) => commands::pack::run(args),
-        Command::Unpack(args) => commands::pack::undo(args),
         #[cfg(feature = "train")]
         Command::Check(args) => commands::check::run(args),
         #[cfg(feature = "train")]

@@ -1,4 +1,4 @@
-//! `hnefi check`, `pack` and `unpack` from outside: what is whole passes, damage is named and harms nothing.
+//! `hnefi check` from outside: what is whole passes, damage is named and harms nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,19 +32,13 @@ fn run(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_run_and_its_pack_are_checked() {
+fn a_run_is_checked() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = run(folder.path());
     let (out, error, code) = hnefi(&["check", &text(&run)]);
     assert_eq!(code, Some(0), "{error}");
     assert!(out.contains("games             1 objects: whole\n"), "{out}");
     assert!(out.contains("run.json          1 objects: whole, 1 of them from before JSON had checksums\n"), "{out}");
-
-    let pack = text(&folder.path().join("packed"));
-    assert_eq!(hnefi(&["pack", &text(&run), "--out", &pack]).2, Some(0));
-    let part = format!("{pack}.01");
-    let (of_the_pack, error, code) = hnefi(&["check", &part]);
-    assert_eq!((&of_the_pack, code), (&out, Some(0)), "{error}");
 
     // A flipped bit in the run.
     let games = run.join("games/000001.hgames");
@@ -58,17 +52,6 @@ fn a_run_and_its_pack_are_checked() {
     assert!(error.starts_with("error: 1 damaged; docs/RUNS.md says"), "{error}");
     assert_eq!(fs::read(&games).expect("readable"), bytes, "nothing is changed");
 
-    // And one in the pack, which leaves no run behind.
-    let mut bytes = fs::read(&part).expect("readable");
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 4;
-    fs::write(&part, &bytes).expect("written");
-    let again = folder.path().join("again");
-    for args in [vec!["check", &part], vec!["unpack", &part, "--run", &text(&again)]] {
-        let (_, error, code) = hnefi(&args);
-        assert_eq!(code, Some(1), "{args:?}");
-        assert!(error.contains("packed.01: ") && !again.exists(), "{error}");
-    }
     let (_, error, code) = hnefi(&["check", &text(folder.path())]);
     assert!(code == Some(1) && error.contains("expected the directory of a run"), "{error}");
 }

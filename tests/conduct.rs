@@ -121,8 +121,6 @@ fn results_that_cannot_be_written_are_one_error_and_files_are_written_all_the_sa
         ("ladder run --show --json", None),
         ("watch run", None),
         ("metrics run --csv", None),
-        ("pack run --out pack", Some("pack.01")),
-        ("unpack pack.01 --run again", Some("again/run.json")),
         ("fetch run --run copy", Some("copy/run.json")),
         ("selfplay --model brandubh --games 1 --playouts 2 --out games", Some("games/games/000001.hgames")),
         ("puzzles solve random --every 100", None),

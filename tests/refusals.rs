@@ -101,7 +101,6 @@ fn refusal(output: &Output, line: &str) -> String {
 fn a_place_that_cannot_be_written_to_is_refused_before_the_work() {
     let workspace = Workspace::new();
     workspace.run_directory("run");
-    workspace.write("p.01", "");
     // Games without number, so that a match that is played does not end.
     let work = [
         ("match random random --games 100000000 --save", "junk.hgames"),
@@ -111,7 +110,6 @@ fn a_place_that_cannot_be_written_to_is_refused_before_the_work() {
         ("export-net brandubh --onnx", "taken"),
         ("export-net brandubh --reference", "taken"),
         ("imitate games.hgames --epochs 10000 --out", "taken"),
-        ("unpack no-such-part.01 --run", "taken"),
         ("man --out", "taken"),
     ];
     for (line, taken) in work {
@@ -121,9 +119,6 @@ fn a_place_that_cannot_be_written_to_is_refused_before_the_work() {
         let message = workspace.refused(&format!("{line} taken/{new}"));
         assert!(message.contains(&format!("writing taken/{new}: taken is no folder")), "{line}: {message}");
     }
-    let message = workspace.refused("pack run --out p");
-    assert!(message.contains("writing p.01: it exists"), "{message}");
-    assert!(workspace.refused("pack run --out taken/p").contains("taken is no folder"));
     for line in ["selfplay --games 1 --model brandubh --out", "train --config tiny.toml --run"] {
         let message = workspace.refused(&format!("{line} taken/new"));
         assert!(message.contains("run directory taken/new: "), "{message}");
@@ -300,10 +295,6 @@ fn a_cause_is_told_once() {
         "export junk.hgames --format jsonl",
         "export damaged --format parquet --out new",
         "export-net no/such --onnx new",
-        "pack no/such",
-        "pack taken",
-        "unpack no/such --run new",
-        "unpack taken --run new",
         "perft --rules brandubh --depth 1 --fen nonsense",
     ] {
         let output = workspace.run(line);
@@ -397,12 +388,10 @@ fn a_run_that_is_not_there_is_not_made() {
         let message = workspace.refused(&format!("worker {place}"));
         assert!(message.contains("no run has begun there") && message.contains("--wait"), "{message}");
     }
-    for line in ["ladder typo", "ladder typo --show", "fetch typo --run new", "watch typo", "pack typo"] {
+    for line in ["ladder typo", "ladder typo --show", "fetch typo --run new", "watch typo"] {
         let message = workspace.refused(line);
         assert!(message.contains("typo: not found; expected the directory of a run"), "{line}: {message}");
     }
-    let message = workspace.refused("pack s3://bucket/typo");
-    assert!(message.contains("s3://bucket/typo: not found; expected the directory of a run"), "{message}");
     assert!(workspace.refused("fetch empty --run new").contains("nothing is there; expected a run"));
     assert_eq!(fs::read_dir(workspace.at("empty")).expect("a folder").count(), 0);
 }

@@ -11,7 +11,6 @@ pub mod games;
 mod memory;
 pub mod metrics;
 pub mod notation;
-pub mod pack;
 pub mod protocol;
 mod sample;
 pub mod texts;
@@ -25,7 +24,7 @@ pub use memory::within;
 pub type Target = (&'static str, fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
 /// All targets.
-pub static TARGETS: [Target; 13] = [
+pub static TARGETS: [Target; 12] = [
     ("fen", notation::fen, notation::fen_seeds),
     ("moves", notation::moves, notation::move_seeds),
     ("game_records", games::records, games::seeds),
@@ -37,7 +36,6 @@ pub static TARGETS: [Target; 13] = [
     ("replay", texts::replay, texts::replay_seeds),
     ("protocol", protocol::lines, protocol::seeds),
     ("checkpoint", checkpoint::checkpoint, checkpoint::seeds),
-    ("pack", pack::pack, pack::seeds),
     ("metrics", metrics::metrics, metrics::seeds),
 ];
 

@@ -73,15 +73,6 @@ pub const CHECK: &str = "\
 Examples:
   hnefi check runs/quick";
 
-pub const PACK: &str = "\
-Examples:
-  hnefi pack runs/quick
-  hnefi pack runs/quick --out quick.pack --part-mib 32 --parts 4";
-
-pub const UNPACK: &str = "\
-Examples:
-  hnefi unpack quick.pack.01 quick.pack.02 --run runs/quick";
-
 pub const EXPORT: &str = "\
 Examples:
   hnefi export runs/quick --format jsonl > games.jsonl

@@ -5,7 +5,7 @@ use clap::Command;
 /// Headings with their commands. A build without a feature lacks some of them.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Play", &["play", "online", "uci", "puzzles"]),
-    ("Train", &["train", "watch", "metrics", "check", "worker", "fetch", "pack", "unpack", "imitate"]),
+    ("Train", &["train", "watch", "metrics", "check", "worker", "fetch", "imitate"]),
     ("Measure", &["match", "ladder", "judge", "bench", "doctor", "perft"]),
     ("Games and networks for other programs", &["selfplay", "export", "import", "replay", "export-net"]),
     ("Install", &["completions", "man", "help"]),

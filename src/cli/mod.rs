@@ -26,7 +26,7 @@ pub use puzzles::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
 pub use shell::{CompletionsArgs, ManArgs};
 #[cfg(feature = "train")]
 pub use training::{CheckArgs, ImitateArgs, StoreArgs, TrainArgs, WorkerArgs};
-pub use training::{FetchArgs, PackArgs, SelfplayArgs, UnpackArgs};
+pub use training::{FetchArgs, SelfplayArgs};
 
 /// A self-play training toolkit for Hnefatafl (Viking chess).
 #[derive(Debug, Parser)]
@@ -93,7 +93,7 @@ pub enum Command {
     /// Let two players meet and measure the difference.
     #[command(after_help = examples::MATCH)]
     Match(MatchArgs),
-    /// Check whether a run, or a pack of one, is whole (docs/RUNS.md).
+    /// Check whether a run is whole (docs/RUNS.md).
     #[cfg(feature = "train")]
     #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
@@ -101,12 +101,6 @@ pub enum Command {
     #[cfg(feature = "train")]
     #[command(after_help = examples::LADDER)]
     Ladder(LadderArgs),
-    /// Put a run into a few files of bounded size.
-    #[command(after_help = examples::PACK)]
-    Pack(PackArgs),
-    /// Make a run of such files again.
-    #[command(after_help = examples::UNPACK)]
-    Unpack(UnpackArgs),
     /// Write the games of a run for other tools: Parquet, NumPy, JSON lines, PGN.
     #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),

@@ -1,4 +1,4 @@
-//! Arguments of `train`, `imitate`, `worker`, `fetch`, `selfplay`, `pack`, `unpack` and `check`.
+//! Arguments of `train`, `imitate`, `worker`, `fetch`, `selfplay` and `check`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -232,44 +232,13 @@ pub struct SelfplayArgs {
     pub device: Option<DeviceList>,
 }
 
-/// Arguments of `pack`.
-#[derive(Debug, Args)]
-pub struct PackArgs {
-    /// Run directory, which no process is training.
-    #[arg(value_name = "RUN")]
-    pub run: PathBuf,
-    /// Name of the parts: OUT.01, OUT.02 and so on [default: RUN.pack here].
-    #[arg(long)]
-    pub out: Option<PathBuf>,
-    /// The most MiB of a part.
-    #[arg(long, default_value_t = 16, value_parser = whole::<u64>(1..=65_536))]
-    pub part_mib: u64,
-    /// The most parts. The newest games fill the room that the other objects leave.
-    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=99))]
-    pub parts: u32,
-}
-
 #[cfg(feature = "train")]
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// Run directory, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX, or all parts of a pack.
-    #[arg(required = true, value_name = "RUN|URL|PART")]
-    pub run: Vec<Location>,
+    /// Run directory, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX.
+    #[arg(value_name = "RUN|URL")]
+    pub run: Location,
     #[command(flatten)]
     pub store: StoreArgs,
-}
-
-/// Arguments of `unpack`.
-#[derive(Debug, Args)]
-pub struct UnpackArgs {
-    /// All parts.
-    #[arg(required = true, value_name = "PART")]
-    pub parts: Vec<PathBuf>,
-    /// The most MiB it may unpack to [default: 256, or 32 times the size of the parts].
-    #[arg(long, value_name = "MIB", value_parser = whole::<u64>(1..=1 << 30))]
-    pub limit_mib: Option<u64>,
-    /// Run directory to make.
-    #[arg(long, value_name = "DIR")]
-    pub run: PathBuf,
 }

@@ -18,7 +18,6 @@ pub mod matches;
 pub mod online;
 #[cfg(feature = "train")]
 mod pace;
-pub mod pack;
 pub mod perft;
 pub mod play;
 pub mod puzzles;

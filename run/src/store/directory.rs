@@ -251,19 +251,6 @@ fn is_abandoned(path: &Path) -> bool {
     age.is_some_and(|age| age >= ABANDONED) && is_free()
 }
 
-/// Makes a temporary file, which is removed when dropped unless it is renamed.
-pub(super) fn unfinished_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(UNFINISHED);
-    #[cfg(unix)]
-    {
-        // Temporary files are private by default; use the permissions of the user's umask.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};

@@ -23,7 +23,6 @@ mod layout;
 mod location;
 mod lock;
 mod operation;
-mod pack;
 mod retry;
 #[cfg(test)]
 mod tests;
@@ -41,7 +40,6 @@ pub use layout::{
 };
 pub use location::Location;
 pub use operation::{Operation, Verdict};
-pub use pack::{PackError, PackParams, Packed, pack, unpack};
 pub use retry::{RetryPolicy, StoreWatch, Unwatched};
 
 use bucket::Bucket;

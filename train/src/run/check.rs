@@ -149,8 +149,7 @@ impl Check<'_> {
         let objects = self.keys.iter().filter(|key| key.starts_with(prefix)).count();
         let mut found = CheckedObjects { kind: "checkpoints", objects, ..CheckedObjects::default() };
         let there: BTreeSet<u32> = self.keys.iter().filter_map(|key| checkpoint_number(key)).collect();
-        // An unpacked run lacks its first checkpoints; from its first one on, each generation with metrics must have
-        // one.
+        // A copy may lack the first checkpoints; from its first one on, each generation with metrics must have one.
         let first = there.first().copied().unwrap_or(u32::MAX);
         let measured = self.ids.keys().copied().filter(|&generation| generation >= first);
         for generation in there.iter().copied().chain(measured).collect::<BTreeSet<u32>>() {
