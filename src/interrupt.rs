@@ -1,11 +1,13 @@
 //! Ctrl-C: the first one asks the work to stop at its next safe point, the second one ends the process at once. Either
-//! way the program exits with [`CODE`], and so does a command that a signal ends before it has asked for the flag.
+//! way the program exits with [`CODE`], and so does a command that a signal ends before it has asked for the flag. The
+//! handler waits for nothing, so the second one counts whatever the first one has met.
 
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+
+use crate::progress;
 
 /// What an interrupted program exits with, as shells have it for SIGINT.
 pub const CODE: u8 = 130;
@@ -22,12 +24,13 @@ pub fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let flag: Arc<AtomicBool> = Arc::default();
     let stop = Arc::clone(&flag);
     ctrlc::set_handler(move || {
-        stop.store(true, Ordering::SeqCst);
         if ASKED.swap(true, Ordering::SeqCst) {
             // The store never leaves half a file behind, so leaving at once is safe.
             std::process::exit(CODE.into());
         }
-        let _ = writeln!(std::io::stderr(), "\nstopping at the next safe point; press Ctrl-C again to stop at once");
+        progress::say("\nstopping at the next safe point; press Ctrl-C again to stop at once".to_owned());
+        // The work may end from here on, and the program with it.
+        stop.store(true, Ordering::SeqCst);
     })
     .context("installing the Ctrl-C handler")?;
     Ok(flag)

@@ -9,7 +9,6 @@ mod interrupt;
 mod output;
 mod progress;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use hnefi_inference::printable_lines;
@@ -27,11 +26,28 @@ fn main() -> ExitCode {
         hnefi_models::device::install();
         hnefi_models::device::set_device_trial(commands::doctor::trial);
     }
-    let Cli { command, quiet } = Cli::of_this_process();
+    let outcome = match Cli::of_this_process() {
+        Ok(cli) => run(cli),
+        Err(text) => output::clap(&text),
+    };
+    let failure = outcome.err().filter(|error| !reader_went_away(error));
+    if let Some(error) = &failure {
+        progress::say(format!("error: {}", printable_lines(&told(error))));
+    }
+    progress::finish();
+    // An interrupted command has not done all of its work, which the exit status shows.
+    match failure {
+        _ if interrupt::asked() => ExitCode::from(interrupt::CODE),
+        Some(_) => ExitCode::FAILURE,
+        None => ExitCode::SUCCESS,
+    }
+}
+
+fn run(Cli { command, quiet }: Cli) -> anyhow::Result<()> {
     if quiet {
         progress::be_quiet();
     }
-    let outcome = match command {
+    match command {
         #[cfg(feature = "train")]
         Command::Train(args) => commands::train::run(args),
         #[cfg(feature = "train")]
@@ -61,16 +77,6 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Completions(args) => commands::shell::completions(&args),
         Command::Man(args) => commands::shell::man(&args),
-    };
-    let failure = outcome.err().filter(|error| !reader_went_away(error));
-    if let Some(error) = &failure {
-        let _ = writeln!(std::io::stderr(), "error: {}", printable_lines(&told(error)));
-    }
-    // An interrupted command has not done all of its work, which the exit status shows.
-    match failure {
-        _ if interrupt::asked() => ExitCode::from(interrupt::CODE),
-        Some(_) => ExitCode::FAILURE,
-        None => ExitCode::SUCCESS,
     }
 }
 

@@ -23,6 +23,11 @@ pub fn write(write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> std::io:
     write(&mut out).and_then(|()| out.flush()).context("writing to standard output")
 }
 
+/// Writes help or the version, in colours on a terminal.
+pub fn clap(text: &clap::Error) -> anyhow::Result<()> {
+    text.print().and_then(|()| std::io::stdout().flush()).context("writing to standard output")
+}
+
 /// One outcome of two things that are both tried; two errors are told together.
 pub fn both(first: anyhow::Result<()>, second: anyhow::Result<()>) -> anyhow::Result<()> {
     match (first, second) {

@@ -2,7 +2,7 @@
 //! it.
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -77,6 +77,39 @@ fn whatever_is_interrupted_says_so_by_its_exit_status() {
     assert_eq!(run(folder.path(), "match random random --games 2").status.code(), Some(0));
 }
 
+/// Standard error is a pipe that is full, as one whose reader has stopped.
+#[test]
+fn who_does_not_read_standard_error_holds_up_no_work_and_no_signal() {
+    let folder = folder();
+    let train = "train --config tiny.toml --set budget.generations=9999 --set run.threads=1 --run trained";
+    for (line, works) in [
+        ("selfplay --config tiny.toml --games 100000 --threads 1 --out games", "games"),
+        // Long after its first notes.
+        (train, "trained/state/000003"),
+    ] {
+        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+            let (reader, mut writer) = std::io::pipe().expect("a pipe");
+            // As much as a pipe of Linux holds, and no byte more.
+            writer.write_all(&[b'x'; 1 << 16]).expect("room");
+            let mut child = hnefi(folder.path(), line).stderr(writer).spawn().expect("starts");
+            await_handler(&child);
+            let until = Instant::now() + TIMEOUT;
+            while !folder.path().join(works).exists() {
+                assert!(Instant::now() < until, "{line}: no work is done");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            kill(Pid::from_raw(child.id() as i32), signal).expect("sent");
+            while child.try_wait().expect("a child").is_none() {
+                assert!(Instant::now() < until, "{line}, {signal}: it has not ended");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            assert_eq!(child.wait().expect("ended").code(), Some(130), "{line}, {signal}");
+            drop(reader);
+            let _ = std::fs::remove_dir_all(folder.path().join("trained"));
+        }
+    }
+}
+
 #[test]
 fn results_alone_go_to_standard_output() {
     let folder = folder();
@@ -131,6 +164,12 @@ fn results_that_cannot_be_written_are_one_error_and_files_are_written_all_the_sa
         ("bench engine --seconds 0.01 --repeats 1 --threads 1 --json", None),
         ("doctor", None),
         ("completions bash", None),
+        ("help", None),
+        ("help train", None),
+        ("--help", None),
+        ("-h", None),
+        ("--version", None),
+        ("puzzles solve --help", None),
         ("man --out man1", Some("man1/hnefi.1")),
         ("train --print-config", None),
         ("train --help-config", None),
@@ -163,7 +202,8 @@ fn results_that_cannot_be_written_are_one_error_and_files_are_written_all_the_sa
 #[test]
 fn a_reader_that_went_away_is_no_error() {
     let folder = folder();
-    for line in ["train --print-config", "completions bash", "doctor", "match random random --games 2 --save x.hgames"]
+    for line in
+        ["train --print-config", "completions bash", "help", "doctor", "match random random --games 2 --save x.hgames"]
     {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);

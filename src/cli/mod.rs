@@ -42,9 +42,15 @@ pub struct Cli {
 
 impl Cli {
     /// The arguments of this process. Wrong ones end it.
-    pub fn of_this_process() -> Cli {
-        let matches = with_negative_numbers(help::grouped(Cli::command())).get_matches();
-        Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    ///
+    /// # Errors
+    /// The text that they ask for, help or the version.
+    pub fn of_this_process() -> Result<Cli, clap::Error> {
+        let read = with_negative_numbers(help::grouped(Cli::command())).try_get_matches();
+        match read.and_then(|matches| Cli::from_arg_matches(&matches)) {
+            Err(error) if error.use_stderr() => error.exit(),
+            read => read,
+        }
     }
 }
 
