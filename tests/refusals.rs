@@ -358,6 +358,58 @@ fn a_change_of_a_key_that_a_command_does_not_read_is_refused() {
     }
 }
 
+/// Nothing waits for the writer of a pipe, nothing reads a device to its end, and nothing takes memory for what is too
+/// large.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_or_too_large_is_refused_before_it_is_opened() {
+    let workspace = Workspace::new();
+    workspace.run_directory("net");
+    let weights = "net/checkpoints/000007/model.safetensors";
+    let kinds: [(fn(&Path), &str); 4] = [
+        (|path| assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success()), "a named pipe"),
+        (|path| std::os::unix::fs::symlink("/dev/zero", path).expect("a link"), "a device"),
+        (|path| fs::File::create(path).and_then(|file| file.set_len(20 << 30)).expect("a hole"), "21474836480 bytes"),
+        (|path| fs::create_dir(path).expect("a folder"), "a folder"),
+    ];
+    for (make, found) in kinds {
+        for (name, lines) in [
+            (
+                weights,
+                &[
+                    "match model:net random --rules brandubh --games 2",
+                    "judge net games.hgames",
+                    "play --plain model:net",
+                    "uci --model net",
+                    "export-net net --onnx new",
+                    "train --config tiny.toml --from net --run new",
+                ][..],
+            ),
+            ("net/checkpoints/000007/card.json", &["judge net games.hgames"]),
+            ("bad.csv", &["import bad.csv --rules brandubh --out new.hgames"]),
+            ("bad.jsonl", &["puzzles check bad.jsonl"]),
+            ("bad.toml", &["train --config bad.toml --run new"]),
+            ("large.hgames", &["export large.hgames --format jsonl", "imitate large.hgames --out new"]),
+        ] {
+            // A folder of games is a run, and other things than files are told as that.
+            if name == "large.hgames" && found != "21474836480 bytes" {
+                continue;
+            }
+            let path = workspace.at(name);
+            let before = fs::read(&path).ok();
+            let _ = fs::remove_file(&path);
+            make(&path);
+            for line in lines {
+                let message = workspace.refused(line);
+                assert!(message.contains(&format!("{found}; expected ")), "{line}: {message}");
+                assert!(message.contains(name.trim_start_matches("net/")), "{line}: {message}");
+            }
+            let _ = fs::remove_dir(&path).or_else(|_| fs::remove_file(&path));
+            before.into_iter().for_each(|bytes| fs::write(&path, bytes).expect("written"));
+        }
+    }
+}
+
 #[cfg(not(feature = "cuda"))]
 #[test]
 fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {

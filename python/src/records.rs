@@ -20,9 +20,7 @@ use crate::rules::{Outcome, Rules, reward};
 /// ValueError for a damaged file.
 #[pyfunction]
 pub fn read_games(path: PathBuf) -> PyResult<GameReader> {
-    let file = path.display().to_string();
-    let bytes = std::fs::read(&path).map_err(|error| refused(format!("{file}: reading failed: {error}")))?;
-    Reader::new(file, bytes).map(GameReader).map_err(refused)
+    hnefi_run::store::read_games(&path).map(GameReader).map_err(refused)
 }
 
 /// Writes games to a new record file. Raises ValueError when there is one already; it stays as it is.

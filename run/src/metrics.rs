@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use hnefi_inference::json;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -177,6 +178,46 @@ impl GenerationMetrics {
         line
     }
 
+    /// Whether a generation can have these numbers.
+    ///
+    /// # Errors
+    /// When one is out of its range.
+    pub fn check(&self) -> Result<(), String> {
+        let (selfplay, training) = (&self.selfplay, &self.training);
+        let shares = [
+            ("progress", self.progress),
+            ("attackers", selfplay.attackers),
+            ("defenders", selfplay.defenders),
+            ("draws", selfplay.draws),
+            ("cache_hits", selfplay.cache_hits),
+            ("changed_minds", selfplay.changed_minds),
+            ("clipped", training.clipped),
+        ];
+        json::check(json::SHARE, &shares)?;
+        let amounts = [
+            ("elapsed_seconds", self.elapsed_seconds),
+            ("selfplay.seconds", selfplay.seconds),
+            ("mean_plies", selfplay.mean_plies),
+            ("plies_per_second", selfplay.plies_per_second),
+            ("playouts_per_second", selfplay.playouts_per_second),
+            ("evaluations_per_second", selfplay.evaluations_per_second),
+            ("training.seconds", training.seconds),
+            ("samples_per_second", training.samples_per_second),
+            ("reuse", training.reuse),
+            ("rate", training.rate),
+        ];
+        json::check(json::AMOUNT, &amounts)?;
+        let counts = [
+            ("games", selfplay.games),
+            ("training_plies", selfplay.training_plies),
+            ("steps", training.steps),
+            ("samples", training.samples),
+            ("window_plies", training.window_plies),
+        ];
+        json::check(json::COUNT, &counts)?;
+        selfplay.ends.values().try_for_each(|&games| json::check(json::COUNT, &[("ends", games)]))
+    }
+
     /// Every number under the name that the pages, tables, CSV files and TensorBoard know it by (`docs/RUNS.md`).
     pub fn scalars(&self) -> Vec<(String, f64)> {
         let (selfplay, training, losses) = (&self.selfplay, &self.training, &self.training.losses);
@@ -285,6 +326,16 @@ mod tests {
             assert!(problem.contains("expected a finite one"), "{text}: {problem}");
             assert!(serde_json::from_str::<GenerationMetrics>(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_that_no_generation_has_are_refused_by_name() {
+        let mut metrics = GenerationMetrics { progress: 2f64.powi(63), ..GenerationMetrics::default() };
+        assert_eq!(metrics.check().unwrap_err(), "progress is 9223372036854776000; expected 0 to 1");
+        metrics.progress = 1.0;
+        assert_eq!(metrics.check(), Ok(()));
+        metrics.training.samples = u64::MAX;
+        assert_eq!(metrics.check().unwrap_err(), "samples is 18446744073709551615; expected 0 to 8796093022208");
     }
 
     #[test]

@@ -16,9 +16,6 @@ use crate::{GameRecord, GenerationMetrics, RecordError, decode_games};
 /// The object with the configuration.
 const CONFIGURATION: &str = "run.json";
 
-/// The largest JSON object that is read, in bytes; typical objects have a few thousand.
-const LARGEST: u64 = 1 << 20;
-
 /// The most generations whose metrics one call returns.
 const AT_ONCE: usize = 2_000;
 
@@ -97,7 +94,7 @@ impl Run {
     }
 
     /// The metrics of the generations after `after`, in ascending order. An object whose generation differs from its
-    /// key is skipped like a damaged one, so that repeated calls never return a generation twice.
+    /// key, or with numbers that no run has, is skipped like a damaged one, so that repeated calls never return a generation twice.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -105,7 +102,7 @@ impl Run {
         let numbers = self.numbers("metrics/", metrics_number)?.into_iter().filter(|&number| number > after);
         let read = |number: u32| {
             let metrics: GenerationMetrics = self.json(&metrics_key(number))?;
-            (metrics.generation == number).then_some(metrics)
+            (metrics.generation == number && metrics.check().is_ok()).then_some(metrics)
         };
         Ok(numbers.filter_map(read).take(AT_ONCE).collect())
     }
@@ -190,11 +187,9 @@ impl Run {
         Ok(numbers)
     }
 
-    /// Decodes a JSON object; `None` if it is missing, damaged or larger than [`LARGEST`].
+    /// Decodes a JSON object; `None` if it is missing or damaged.
     fn json<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        let small = self.store.size(key).ok()?.is_some_and(|size| size <= LARGEST);
-        let bytes = small.then(|| self.store.get(key).ok()).flatten()?;
-        json::from_slice(&bytes).ok()
+        json::from_slice(&self.store.get(key).ok()?).ok()
     }
 }
 

@@ -125,7 +125,11 @@ fn take_up(
     // result.
     for &(_, save) in saves.iter().rev() {
         let key = inflight_key(number, save);
-        let resumed = FleetSnapshot::decode(&key, &store.get(&key)?)
+        let bytes = match store.get(&key) {
+            Err(StoreError::Unfit { .. }) => continue,
+            read => read?,
+        };
+        let resumed = FleetSnapshot::decode(&key, &bytes)
             .map_err(FleetError::from)
             .and_then(|snapshot| Fleet::resume(config, search, params.seed, snapshot));
         if let Ok(fleet) = resumed {

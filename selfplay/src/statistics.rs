@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use hnefi_engine::{Move, Outcome, Preset, Reason, Side};
+use hnefi_inference::json;
 use serde::{Deserialize, Serialize};
 
 use hnefi_run::{GameRecord, Handicap, ResignSummary};
@@ -31,8 +32,17 @@ impl Counters {
         self.changed_minds += u64::from(searched != position_of_max(priors));
     }
 
-    /// Refuses a sum that is no number: a generation's metrics could not be read back.
+    /// Refuses sums that no games have, and one that is no number: a generation's metrics could not be read back.
     pub(super) fn check(&self) -> Result<(), String> {
+        let counts = [
+            ("plies", self.plies),
+            ("searched_plies", self.searched_plies),
+            ("playouts", self.playouts),
+            ("evaluations", self.evaluations),
+            ("cache_hits", self.cache_hits),
+        ];
+        json::check(json::COUNT, &counts)?;
+        json::check(0..=self.searched_plies, &[("changed_minds", self.changed_minds)])?;
         let sum = self.surprise;
         if sum.is_finite() { Ok(()) } else { Err(format!("its surprise is {sum}; expected a finite number")) }
     }
@@ -140,6 +150,27 @@ impl GenerationStats {
             resign,
             handicaps: Vec::new(),
         }
+    }
+
+    /// Whether a generation can have these numbers.
+    ///
+    /// # Errors
+    /// When one is out of its range.
+    pub fn check(&self) -> Result<(), String> {
+        let counts = [
+            ("games", self.games),
+            ("training_plies", self.training_plies),
+            ("games_beyond_ply_8", self.games_beyond_ply_8),
+            ("distinct_at_ply_8", self.distinct_at_ply_8),
+            ("plies", self.plies),
+            ("playouts", self.playouts),
+            ("evaluations", self.evaluations),
+            ("cache_hits", self.cache_hits),
+        ];
+        json::check(json::COUNT, &counts)?;
+        self.ends.iter().try_for_each(|end| json::check(json::COUNT, &[("ends", end.games)]))?;
+        json::check(json::AMOUNT, &[("mean_plies", self.mean_plies)])?;
+        json::check(json::SHARE, &[("changed_minds", self.changed_minds)])
     }
 
     /// Number of games that `side` won, on the board or by resignation.

@@ -1,11 +1,12 @@
 //! `hnefi fetch`: copies a run from a bucket into a directory.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hnefi_inference::printable;
-use hnefi_run::store::{Access, Location, Store, fetch};
+use hnefi_run::store::{Access, Fetched, Location, Store, fetch};
 
 use super::delays::Delays;
 use crate::cli::FetchArgs;
@@ -26,10 +27,16 @@ pub fn run(args: FetchArgs) -> anyhow::Result<()> {
     }
     let to = Store::open(&Location::Directory(args.run.clone()), Access::Write, Default::default())?;
     let stopped = || stop.load(Ordering::SeqCst);
-    let mut all = 0;
+    let (mut all, mut left_out) = (0, BTreeSet::new());
     loop {
-        let fetched = fetch(&from, &to, args.all, &|key| bar.set_message(printable(key).into_owned()), &stopped)?;
+        let begins = |key: &str| bar.set_message(printable(key).into_owned());
+        let Fetched { copied: fetched, left_out: more } = fetch(&from, &to, args.all, &begins, &stopped)?;
         all += fetched;
+        for text in more {
+            if left_out.insert(text.clone()) {
+                progress::warning(&bar, &format!("left out {text}"));
+            }
+        }
         if args.follow && fetched > 0 {
             progress::note(&bar, &format!("fetched {fetched} objects"));
         }
@@ -40,7 +47,9 @@ pub fn run(args: FetchArgs) -> anyhow::Result<()> {
         }
         if !args.follow || stopped() {
             bar.finish_and_clear();
-            return output::line(format_args!("fetched {all} objects into {}", args.run.display()));
+            output::line(format_args!("fetched {all} objects into {}", args.run.display()))?;
+            anyhow::ensure!(left_out.is_empty(), "{} of the run's objects were left out", left_out.len());
+            return Ok(());
         }
     }
 }

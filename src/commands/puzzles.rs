@@ -9,6 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use hnefi_arena::players::{ModelCache, PlayerSpec};
 use hnefi_engine::Preset;
+use hnefi_inference::file::read_text;
 use hnefi_inference::{DeviceChoice, printable};
 use hnefi_puzzles::{MineParams, Puzzle, Theme, mine, orbit, read, shipped, write};
 use hnefi_run::GameRecord;
@@ -20,6 +21,9 @@ use super::doctor::cores;
 use super::records::read_all;
 use crate::cli::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
 use crate::{interrupt, output, progress};
+
+/// The largest file of puzzles, in bytes.
+const LARGEST: u64 = 1 << 28;
 
 /// Positions that a question of `check` may cost.
 const BUDGET: u64 = 1_000_000_000;
@@ -36,7 +40,7 @@ pub fn run(args: PuzzlesArgs) -> anyhow::Result<()> {
 /// The puzzles of a file, or the shipped ones.
 fn puzzles(file: Option<&Path>) -> anyhow::Result<Vec<Puzzle>> {
     let Some(file) = file else { return Ok(shipped()) };
-    let text = std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    let text = read_text(file, LARGEST).with_context(|| format!("reading {}", file.display()))?;
     read(&text).with_context(|| file.display().to_string())
 }
 

@@ -46,4 +46,11 @@ fn damage_in_a_bucket_does_what_the_document_says() {
         assert_eq!(format!("{word}, {found}"), expected, "{key}: {said}");
         s3.replace(&path, &whole);
     }
+    // What is too large is not fetched.
+    s3.replace(&format!("/{BUCKET}/runs/first/metrics/000001.json"), &[b' '; 1 << 17]).expect("it is there");
+    let found = String::from_utf8_lossy(&check().stdout).into_owned();
+    assert!(
+        found.contains("metrics/000001.json in ") && found.contains("131072 bytes; expected at most 65536"),
+        "{found}"
+    );
 }

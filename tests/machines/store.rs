@@ -102,27 +102,29 @@ fn the_contract_holds() {
     store.create_once("run.json", b"second").unwrap();
     assert_eq!(store.get("run.json").unwrap(), b"run.json");
     assert!(matches!(store.get("games/000009.hgames"), Err(StoreError::Missing { .. })));
+    assert!(matches!(store.create("metrics/000001.json", &[b' '; 1 << 17]), Err(StoreError::Unfit { .. })));
     for number in 0..40_u32 {
         store.create(&format!("arrivals/{number:03}"), &number.to_le_bytes().repeat(1000)).unwrap();
     }
     let keys = store.list("arrivals/").unwrap();
     let all = store.get_all(&keys).unwrap();
     for (number, bytes) in (0..40_u32).zip(&all) {
-        assert_eq!(bytes.as_deref(), Some(number.to_le_bytes().repeat(1000).as_slice()));
+        assert_eq!(*bytes.as_ref().expect("there"), number.to_le_bytes().repeat(1000));
     }
     assert_eq!((keys.len(), all.len()), (40, 40));
-    assert_eq!(store.get_all(&["arrivals/999".to_owned()]).unwrap(), [None]);
+    let missing = store.get_all(&["arrivals/999".to_owned()]).unwrap();
+    assert!(matches!(missing[..], [Err(StoreError::Missing { .. })]), "{missing:?}");
 
     assert!(matches!(store.remove("games/000001.hgames"), Err(StoreError::Permanent { .. })));
     store.remove("state/000001/a").unwrap();
     store.remove("state/000001/a").unwrap();
     assert!(!store.exists("state/000001/a").unwrap());
 
-    let parts: [(&str, &[u8]); 2] = [("weights", b"many"), ("card.json", b"{}")];
+    let parts: [(&str, &[u8]); 2] = [("model.safetensors", b"many"), ("card.json", b"{}")];
     store.create_folder("checkpoints/000001", &parts).unwrap();
     assert_eq!(store.checkpoints().unwrap(), [1]);
     let folder = store.folder("checkpoints/000001").unwrap();
-    assert_eq!(std::fs::read(folder.join("weights")).unwrap(), b"many");
+    assert_eq!(std::fs::read(folder.join("model.safetensors")).unwrap(), b"many");
 
     let worker = bucket("contract", Access::Add);
     worker.create("arrivals/mine", b"games").unwrap();

@@ -163,5 +163,17 @@ pub enum TrainError {
     Record(#[from] RecordError),
     /// An error of the store.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for TrainError {
+    /// What cannot be an object is as a damaged one.
+    fn from(error: StoreError) -> TrainError {
+        match error {
+            StoreError::Unfit { place, key, problem } => {
+                TrainError::State { object: format!("{key} in {place}"), problem }
+            }
+            error => TrainError::Store(error),
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
 use hnefi_run::GenerationMetrics;
-use hnefi_run::store::{Access, RetryPolicy, Store, upload_key};
+use hnefi_run::store::{Access, RetryPolicy, Store, StoreError, upload_key};
 use hnefi_selfplay::{Fleet, FleetProgress, Quota, Unobserved, search_config};
 use hnefi_train::run::{Job, RunStart, check};
 use hnefi_train::worker::{WorkerObserver, WorkerParams, work};
@@ -109,9 +109,13 @@ fn objects(config: &TrainConfig) -> Objects {
     read(&store)
 }
 
+/// All objects but the ones that are none.
 fn read(store: &Store) -> Objects {
-    let keys = store.list("").unwrap();
-    keys.into_iter().map(|key| (key.clone(), store.get(&key).unwrap())).collect()
+    let bytes = |key: &str| match store.get(key) {
+        Err(StoreError::Unfit { .. }) => None,
+        read => Some(read.unwrap()),
+    };
+    store.list("").unwrap().into_iter().filter_map(|key| bytes(&key).map(|bytes| (key, bytes))).collect()
 }
 
 fn write(objects: &Objects, dir: &Path) {
@@ -162,16 +166,15 @@ fn damaged(key: &str, bytes: &[u8], damage: &str, other: &Objects) -> Option<Opt
     })
 }
 
-/// What training and checking make of a run with one object damaged, in the words of the table.
-fn outcome(config: &TrainConfig, whole: &Objects, key: &str, bytes: Option<&Vec<u8>>) -> String {
+/// What training and checking make of a run in which something else lies in the place of one object, in the words of
+/// the table.
+fn outcome(config: &TrainConfig, whole: &Objects, key: &str, put: &dyn Fn(&Path)) -> String {
     let dir = tempfile::tempdir().unwrap();
-    let mut objects = whole.clone();
-    match bytes {
-        Some(bytes) => objects.insert(key.to_owned(), bytes.clone()),
-        None => objects.remove(key),
-    };
-    write(&objects, dir.path());
+    write(whole, dir.path());
+    std::fs::remove_file(dir.path().join(key)).unwrap();
+    put(&dir.path().join(key));
     let store = Store::open_to_read(dir.path()).unwrap();
+    let objects = read(&store);
     let found: Vec<String> = check(&store).unwrap().into_iter().flat_map(|kind| kind.damage).collect();
     assert_eq!(read(&store), objects, "checking changes nothing");
 
@@ -230,7 +233,9 @@ fn every_kind_of_damage_does_what_the_document_says() {
     let try_row = |&(key, _): &(&str, _)| -> String {
         let bytes = whole.get(key).unwrap_or_else(|| panic!("{key} is not there: {:?}", whole.keys()));
         let cell = |damage| match damaged(key, bytes, damage, &other) {
-            Some(damaged) => outcome(&config, &whole, key, damaged.as_ref()),
+            Some(damaged) => outcome(&config, &whole, key, &|path| {
+                damaged.iter().for_each(|bytes| std::fs::write(path, bytes).unwrap());
+            }),
             None => "-".to_owned(),
         };
         let cells: Vec<String> = DAMAGE.into_iter().map(cell).collect();
@@ -244,6 +249,29 @@ fn every_kind_of_damage_does_what_the_document_says() {
     });
     let said: Vec<String> = rows.iter().map(|(key, cells)| format!("| `{key}` | {} |", cells.join(" | "))).collect();
     assert!(found == said, "the table should be\n{}", found.join("\n"));
+}
+
+/// Nothing waits for the writer of a pipe, nothing reads a device to its end, and nothing takes memory for what is too
+/// large.
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_an_object_is_as_an_empty_one() {
+    let config = config(1, "brandubh");
+    let whole = objects(&config);
+    let kinds: [fn(&Path); 4] = [
+        |path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success()),
+        |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap(),
+        |path| std::fs::File::create(path).unwrap().set_len(20 << 30).unwrap(),
+        |path| std::fs::create_dir(path).unwrap(),
+    ];
+    let rows = rows();
+    let empty = DAMAGE.iter().position(|damage| *damage == "empty").unwrap();
+    // Every object in one way; the games in all.
+    let mut tried: Vec<_> = rows.iter().enumerate().map(|(at, row)| (row, kinds[at % kinds.len()])).collect();
+    tried.extend(kinds.map(|kind| (&rows[1], kind)));
+    for ((key, cells), kind) in tried {
+        assert_eq!(outcome(&config, &whole, key, &kind), cells[empty], "{key}");
+    }
 }
 
 #[test]

@@ -83,10 +83,20 @@ pub struct LadderMatch {
 const MOST_GAMES: u64 = 1_000_000;
 
 impl LadderMatch {
-    /// Whether a match can have these counts.
-    fn is_plausible(&self) -> bool {
-        let [a, b] = [self.result.as_attackers, self.result.as_defenders];
-        [a.wins, a.draws, a.losses, b.wins, b.draws, b.losses].map(u64::from).iter().sum::<u64>() <= MOST_GAMES
+    /// Whether a match can have these numbers.
+    ///
+    /// # Errors
+    /// When one is out of its range.
+    pub fn check(&self) -> Result<(), String> {
+        let result = &self.result;
+        let [a, b] = [result.as_attackers, result.as_defenders];
+        let tallies = [a.wins, a.draws, a.losses, b.wins, b.draws, b.losses];
+        let counted = [result.games, result.wins, result.draws, result.losses].into_iter().chain(result.pairs.0);
+        let counted = counted.chain(result.ends.values().copied()).map(u64::from);
+        let sum = tallies.map(u64::from).iter().sum();
+        counted.chain([sum]).try_for_each(|games| json::check(0..=MOST_GAMES, &[("games", games)]))?;
+        json::check(json::SHARE, &[("score", result.score), ("attackers_score", result.attackers_score)])?;
+        json::check(json::AMOUNT, &[("mean_plies", result.mean_plies)])
     }
 }
 
@@ -174,14 +184,22 @@ pub fn read_matches(store: &Store) -> Result<(Vec<LadderMatch>, Vec<String>), St
     let keys = store.list("ladder/")?;
     let (mut read, mut damaged) = (Vec::new(), Vec::new());
     for (key, bytes) in keys.iter().zip(store.get_all(&keys)?) {
-        match bytes.map(|bytes| json::from_slice::<LadderMatch>(&bytes)) {
-            Some(Ok(found)) if found.is_plausible() => read.push(found),
-            Some(Ok(_)) => damaged.push(format!("{}: no match has such a result", store.name(key))),
-            Some(Err(error)) => {
-                damaged.push(format!("{}: {error}; once it is removed the match is played again", store.name(key)));
-            }
-            None => {}
-        }
+        let problem = match bytes {
+            Err(StoreError::Missing { .. }) => continue,
+            Err(StoreError::Unfit { problem, .. }) => problem,
+            Err(error) => return Err(error),
+            Ok(bytes) => match json::from_slice::<LadderMatch>(&bytes) {
+                Ok(found) => match found.check() {
+                    Ok(()) => {
+                        read.push(found);
+                        continue;
+                    }
+                    Err(problem) => problem,
+                },
+                Err(error) => error.to_string(),
+            },
+        };
+        damaged.push(format!("{}: {problem}; once it is removed the match is played again", store.name(key)));
     }
     Ok((read, damaged))
 }

@@ -5,11 +5,11 @@
 
 mod archive;
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use hnefi_engine::{Preset, Rules};
+use hnefi_inference::file;
 use hnefi_record::{BoundedLines, Recorded, json_game, opentafl};
 use hnefi_run::GameRecord;
 
@@ -24,6 +24,9 @@ const LONGEST_GAME: usize = 1 << 22;
 
 /// The longest line of JSON in bytes; a game of 10,000 plies with its policies fits.
 const LONGEST_LINE: usize = 64 << 20;
+
+/// The largest file that is read, in bytes: more than all games that people have recorded.
+const LARGEST_FILE: u64 = 1 << 30;
 
 /// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -115,7 +118,7 @@ fn recorded(path: &Path, rules: &[Preset]) -> Result<Box<dyn Iterator<Item = Res
         let problem = format!("a .{ending} file does not name its ruleset; expected one, as in --rules brandubh");
         return Err(unreadable(problem));
     }
-    let input = BufReader::new(File::open(path).map_err(|error| unreadable(error.to_string()))?);
+    let input = BufReader::new(file::open(path, LARGEST_FILE).map_err(|error| unreadable(error.to_string()))?);
     let mut rules: Vec<Rules> = rules.iter().map(|preset| preset.rules()).collect();
     Ok(match ending.as_str() {
         "csv" => Box::new(ArchiveReader::new(input, rules).map_err(unreadable)?),

@@ -4,13 +4,13 @@
 //! changed afterwards. Everything the card claims about the weights is checked when they are loaded.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::weights::identity;
-use crate::{ENCODING_VERSION, Encoding, NetworkConfig, Weights, json};
+use crate::{ENCODING_VERSION, Encoding, NetworkConfig, Weights, file, json};
 
 /// Layout version of the card that this program writes.
 pub const CARD_FORMAT: u32 = 1;
@@ -22,7 +22,11 @@ pub const CARD_FILE: &str = "card.json";
 pub const WEIGHTS_FILE: &str = "model.safetensors";
 
 /// The largest card that is read, in bytes; a real one has some hundred.
-const LARGEST_CARD: u64 = 1 << 16;
+pub const LARGEST_CARD: u64 = 1 << 16;
+
+/// The largest file of weights that is read, in bytes: 268 million of them; the shipped networks have some hundred
+/// thousand.
+pub const LARGEST_WEIGHTS: u64 = 1 << 30;
 
 /// The longest text of a card and the most rulesets, in characters and names.
 const LONGEST: usize = 200;
@@ -205,6 +209,7 @@ impl Card {
     /// Whether everything on the card can be.
     fn check(&self) -> Result<(), String> {
         self.network.check_bounds()?;
+        json::check(json::COUNT, &[("steps", self.steps), ("samples", self.samples)])?;
         if self.rulesets.len() > LONGEST {
             return Err(format!("{} rulesets; expected {LONGEST} at most", self.rulesets.len()));
         }
@@ -259,7 +264,7 @@ impl Checkpoint {
             });
         }
         let path = folder.join(CARD_FILE);
-        Card::from_json(&read(&path, LARGEST_CARD + 1)?, &path)
+        Card::from_json(&read(&path, LARGEST_CARD)?, &path)
     }
 
     /// Loads `folder/card.json` and `folder/model.safetensors`.
@@ -269,7 +274,7 @@ impl Checkpoint {
     pub fn load(folder: &Path) -> Result<Checkpoint, CheckpointError> {
         let card = Checkpoint::load_card(folder)?;
         let path = folder.join(WEIGHTS_FILE);
-        Checkpoint::from_parts(card, &read(&path, u64::MAX)?, &path)
+        Checkpoint::from_parts(card, &read(&path, LARGEST_WEIGHTS)?, &path)
     }
 
     /// Joins a card and the bytes of a weights file, which must belong together. `source` names the weights in
@@ -315,11 +320,9 @@ impl Checkpoint {
     }
 }
 
-/// A file, or as much of it as `most` bytes.
+/// A whole file.
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, CheckpointError> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
-    read.map(|_| bytes).map_err(|error| match error.kind() {
+    file::read(path, most).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => CheckpointError::Missing { path: path.to_owned() },
         _ => CheckpointError::Io { path: path.to_owned(), problem: error.to_string() },
     })

@@ -4,8 +4,20 @@
 //! `{"crc32c":"7d1a27b0","format":1}` is `{"format":1}` with its checksum. A text without it, such as a card written by
 //! hand, is taken as it is.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+/// What a share of something may be.
+pub const SHARE: RangeInclusive<f64> = 0.0..=1.0;
+
+/// What seconds, speeds and other amounts may be.
+pub const AMOUNT: RangeInclusive<f64> = 0.0..=1e15;
+
+/// What counts may be: sums of a million of them do not overflow.
+pub const COUNT: RangeInclusive<u64> = 0..=1 << 43;
 
 /// How a text with a checksum begins; eight digits follow, and then [`AFTER`].
 const BEFORE: &[u8] = b"{\"crc32c\":\"";
@@ -72,6 +84,18 @@ pub fn from_slice<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonError> {
         return Err(JsonError::Checksum { found, said });
     }
     Ok(serde_json::from_slice(&object)?)
+}
+
+/// Checks numbers that were read.
+///
+/// # Errors
+/// When one is out of the range, with its name.
+pub fn check<T: PartialOrd + Display>(allowed: RangeInclusive<T>, numbers: &[(&str, T)]) -> Result<(), String> {
+    let wrong = numbers.iter().find(|(_, number)| !allowed.contains(number));
+    let said = |(name, number): &(&str, T)| {
+        Err(format!("{name} is {number}; expected {} to {}", allowed.start(), allowed.end()))
+    };
+    wrong.map_or(Ok(()), said)
 }
 
 #[cfg(test)]

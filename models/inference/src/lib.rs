@@ -12,6 +12,7 @@ mod cpu;
 mod devices;
 pub mod encoding;
 mod evaluation;
+pub mod file;
 pub mod graph;
 mod hashing;
 pub mod json;
@@ -26,7 +27,9 @@ mod uniform;
 mod weights;
 
 pub use architecture::{NORM_EPSILON, NetworkConfig};
-pub use checkpoint::{CARD_FILE, CARD_FORMAT, Card, Checkpoint, CheckpointError, WEIGHTS_FILE};
+pub use checkpoint::{
+    CARD_FILE, CARD_FORMAT, Card, Checkpoint, CheckpointError, LARGEST_CARD, LARGEST_WEIGHTS, WEIGHTS_FILE,
+};
 pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError, RawOutputs, peak_multiply_adds};
 pub use devices::{Backend, DeviceChoice, DeviceList, EvaluatorFactory, evaluator, evaluators, install};
 pub use encoding::{ENCODING_VERSION, Encoding, Features, GLOBALS, PLANES, plane};

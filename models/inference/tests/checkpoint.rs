@@ -214,6 +214,6 @@ fn a_card_that_claims_too_much_is_refused_before_anything_is_allocated() {
             card.insert(name.to_owned(), value);
         });
         let message = load(&folder).expect_err("too much").to_string();
-        assert!(message.contains("checkpoint card") && message.len() < 500, "{message}");
+        assert!(message.contains("card.json: ") && message.len() < 500, "{message}");
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use hnefi_board::{EndingView, OpenGame, Origin, Problem, Refusal, player_name, problem, texts};
 use hnefi_data::DataError;
 use hnefi_engine::{Preset, Side};
+use hnefi_inference::file;
 use hnefi_record::end;
 use hnefi_run::store::games_key;
 use hnefi_run::{GameReader, GameRecord, PlyRecord, Run};
@@ -134,7 +135,7 @@ impl Library {
     /// When there are none or the object is damaged.
     pub(super) fn generation(&self, run: usize, generation: u32) -> Result<Games, Refusal> {
         let (run, key) = (self.run(run)?, games_key(generation));
-        let size = run.store().size(&key).map_err(|error| Refusal::missing(unreadable(format!("{key}: {error}"))))?;
+        let size = run.store().size(&key).map_err(|_| Refusal::bad(unreadable(format!("{key} is damaged"))))?;
         if size.is_none_or(|size| size > LARGEST) {
             let problem = format!("{key}: expected an object of at most {} MiB", LARGEST >> 20);
             return Err(Refusal::missing(unreadable(problem)));
@@ -221,13 +222,10 @@ pub(super) type Games = Box<dyn Iterator<Item = Result<GameRecord, String>>>;
 pub(super) fn games(path: &Path) -> Result<Games, Refusal> {
     let wrong = |problem: String| Refusal::bad(unreadable(format!("{}: {problem}", last_part(path))));
     let kind = ending(path).ok_or_else(|| wrong(format!("expected a file ending in {}", ENDINGS.join(", "))))?;
-    let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
-    if !size.is_file() || size.len() > LARGEST {
-        return Err(wrong(format!("expected a file of at most {} MiB", LARGEST >> 20)));
-    }
+    file::open(path, LARGEST).map_err(|error| wrong(error.to_string()))?;
     Ok(match kind {
         "hgames" => {
-            let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+            let bytes = file::read(path, LARGEST).map_err(|error| wrong(error.to_string()))?;
             let games =
                 GameReader::new(last_part(path), bytes).map_err(|error| Refusal::bad(unreadable(error.to_string())))?;
             Box::new(games.map(|game| game.map_err(|error| error.to_string()).and_then(texts::bounded)))

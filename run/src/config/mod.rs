@@ -14,7 +14,7 @@ mod stages;
 use std::fmt;
 use std::path::Path;
 
-use hnefi_inference::{NetworkConfig, names};
+use hnefi_inference::{NetworkConfig, file, names};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -33,6 +33,9 @@ const BUILT_IN: [(&str, &str); 4] = [
     ("copenhagen", include_str!("../../configs/copenhagen.toml")),
     ("copenhagen-gpu", include_str!("../../configs/copenhagen-gpu.toml")),
 ];
+
+/// The largest file of a configuration, in bytes; the shipped ones have a few thousand.
+const LARGEST: u64 = 1 << 20;
 
 /// Everything that determines a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -186,7 +189,7 @@ impl TrainConfig {
         let built_in = BUILT_IN.iter().find(|(known, _)| *known == name_or_path).map(|(_, text)| (*text).to_owned());
         let text = match built_in {
             Some(text) => text,
-            None => std::fs::read_to_string(Path::new(name_or_path))
+            None => file::read_text(Path::new(name_or_path), LARGEST)
                 .map_err(|source| ConfigError::Missing { name: name_or_path.to_owned(), source })?,
         };
         let mut table = read(&text, name_or_path)?;

@@ -17,7 +17,7 @@ pub fn check_checkpoint(store: &Store, generation: u32) -> Result<Result<Card, S
         let key = format!("{folder}/{file}");
         match store.get(&key) {
             Ok(bytes) => Ok(Ok((bytes, store.name(&key)))),
-            Err(missing @ StoreError::Missing { .. }) => Ok(Err(missing.to_string())),
+            Err(damage @ (StoreError::Missing { .. } | StoreError::Unfit { .. })) => Ok(Err(damage.to_string())),
             Err(error) => Err(error),
         }
     };

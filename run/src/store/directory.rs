@@ -8,8 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hnefi_inference::file;
+
+use super::layout::largest;
 use super::operation::{Files, Operation, Unfinished};
-use super::{ADDED, StoreError, is_key, lock};
+use super::{ADDED, StoreError, is_key, limit, lock};
 
 /// Prefix of the names of unfinished files and folders; such names are not keys.
 const UNFINISHED: &str = ".unfinished-";
@@ -114,16 +117,33 @@ impl Directory {
     }
 
     pub(super) fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
-        self.files.read(&self.path(key)).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => StoreError::Missing { place: self.place(), key: key.to_string() },
-            _ => StoreError::Read { place: self.place(), key: key.to_string(), source },
-        })
+        self.files.read(&self.path(key), limit(key)).map_err(|source| self.read_error(key, source))
+    }
+
+    fn read_error(&self, key: &str, source: io::Error) -> StoreError {
+        let (place, key) = (self.place(), key.to_string());
+        match source.kind() {
+            io::ErrorKind::NotFound => StoreError::Missing { place, key },
+            _ if file::is_unfit(&source) => StoreError::Unfit { place, key, problem: source.to_string() },
+            _ => StoreError::Read { place, key, source },
+        }
+    }
+
+    /// Whether links lead from an object to another place than this directory.
+    pub(super) fn leads_out(&self, key: &str) -> bool {
+        let path = self.path(key);
+        match (path.canonicalize(), self.dir.canonicalize()) {
+            (Ok(object), Ok(dir)) => !object.starts_with(dir),
+            // A broken link, unless the object was superseded meanwhile.
+            _ => fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink()),
+        }
     }
 
     pub(super) fn size(&self, key: &str) -> Result<Option<u64>, StoreError> {
-        let failed = |source| StoreError::Read { place: self.place(), key: key.to_string(), source };
-        let found = self.files.look(&self.path(key)).map_err(failed)?;
-        Ok(found.filter(fs::Metadata::is_file).map(|data| data.len()))
+        let found = self.files.look(&self.path(key)).map_err(|source| self.read_error(key, source))?;
+        let Some(found) = found else { return Ok(None) };
+        file::check_regular(&found).map_err(|source| self.read_error(key, source))?;
+        Ok(Some(found.len()))
     }
 
     pub(super) fn remove(&self, key: &str) -> Result<(), StoreError> {
@@ -131,7 +151,14 @@ impl Directory {
         let folder = path.parent().unwrap_or(&self.dir);
         // A power cut may undo a removal that was not flushed, and a later one not. Of a training state the part that
         // readers look for goes first, so it must be gone for good before the others go.
-        let removed = self.files.remove(&path).and_then(|()| match is_added(key) {
+        let removed = self.files.remove(&path).or_else(|error| match error.kind() {
+            // Somebody's folder with the name of an object.
+            io::ErrorKind::IsADirectory | io::ErrorKind::PermissionDenied if path.is_dir() => {
+                self.files.remove_tree(&path)
+            }
+            _ => Err(error),
+        });
+        let removed = removed.and_then(|()| match is_added(key) {
             false => self.files.flush_folder(folder),
             true => Ok(()),
         });
@@ -220,7 +247,10 @@ impl Directory {
                 };
                 kind = data.file_type();
             }
-            if kind.is_dir() {
+            // What bears an object's name and is no file is named when it is read.
+            if largest(&key).is_some() {
+                keys.push(key);
+            } else if kind.is_dir() {
                 let real = match above.last() {
                     Some(folder) if !is_link => folder.join(name),
                     _ => path.canonicalize().map_err(failed)?,
@@ -247,7 +277,7 @@ fn is_added(key: &str) -> bool {
 /// Whether an unfinished file is abandoned: it is old and not locked. A file with a time in the future stays.
 fn is_abandoned(path: &Path) -> bool {
     let age = fs::metadata(path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
-    let is_free = || File::open(path).is_ok_and(|file| file.try_lock().is_ok());
+    let is_free = || file::open(path, u64::MAX).is_ok_and(|file| file.try_lock().is_ok());
     age.is_some_and(|age| age >= ABANDONED) && is_free()
 }
 

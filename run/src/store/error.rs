@@ -89,6 +89,16 @@ pub enum StoreError {
         /// The file system's error.
         source: io::Error,
     },
+    /// What lies under the name of an object cannot be one: it is no file, or too large.
+    #[error("{key} in {place}: {problem}")]
+    Unfit {
+        /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.
+        place: String,
+        /// The object.
+        key: String,
+        /// What was found and what was expected.
+        problem: String,
+    },
     /// An object could not be read.
     #[error("{key} in {place}: reading failed: {source}")]
     Read {

@@ -1,13 +1,23 @@
 //! Copies a run from one store to another, in an order in which readers never see an incomplete checkpoint or state.
 
-use super::{SUPERSEDED, Store, StoreError};
+use super::{SUPERSEDED, Store, StoreError, largest};
 
 /// Suffixes of the objects that complete a folder; they are copied last.
 const LAST: [&str; 2] = ["/card.json", "/counters.json"];
 
-/// Copies the objects of `from` that `to` lacks and returns their number. Training states, games in flight and workers'
-/// uploads are left out unless `all` is set, because only a trainer needs them. Objects that vanish meanwhile are
-/// skipped.
+/// What [`fetch`] did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fetched {
+    /// Number of objects copied.
+    pub copied: usize,
+    /// Objects left out, each with its name and the reason: links lead from it out of the run, it is no file, or it is
+    /// too large.
+    pub left_out: Vec<String>,
+}
+
+/// Copies the objects of `from` that `to` lacks. Training states, games in flight and workers' uploads are left out
+/// unless `all` is set, because only a trainer needs them. Objects that vanish meanwhile are skipped, and so is what
+/// has another name than objects have.
 ///
 /// # Errors
 /// When an object cannot be read or written.
@@ -17,50 +27,102 @@ pub fn fetch(
     all: bool,
     begins: &dyn Fn(&str),
     should_stop: &dyn Fn() -> bool,
-) -> Result<usize, StoreError> {
+) -> Result<Fetched, StoreError> {
     let there: std::collections::HashSet<String> = to.list("")?.into_iter().collect();
     let mut keys = from.list("")?;
     keys.retain(|key| {
         let superseded = SUPERSEDED.iter().any(|prefix| key.starts_with(prefix));
-        !there.contains(key) && (all || !superseded)
+        largest(key).is_some() && !there.contains(key) && (all || !superseded)
     });
     keys.sort_by_key(|key| LAST.iter().any(|last| key.ends_with(last)));
-    let mut copied = 0;
+    let mut fetched = Fetched::default();
     for key in keys {
         if should_stop() {
             break;
+        }
+        if from.leads_out(&key) {
+            fetched.left_out.push(format!("{}: a link out of the run; it is not followed", from.name(&key)));
+            continue;
         }
         begins(&key);
         match from.get(&key) {
             Ok(bytes) => {
                 to.create(&key, &bytes)?;
-                copied += 1;
+                fetched.copied += 1;
             }
             Err(StoreError::Missing { .. }) => {}
+            Err(error @ StoreError::Unfit { .. }) => fetched.left_out.push(error.to_string()),
             Err(error) => return Err(error),
         }
     }
-    Ok(copied)
+    Ok(fetched)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    fn stores() -> ([tempfile::TempDir; 2], [Store; 2]) {
+        let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let stores = dirs.each_ref().map(|dir| Store::open_or_create(dir.path()).unwrap());
+        (dirs, stores)
+    }
 
     #[test]
     fn what_is_missing_is_copied_and_cards_come_last() {
-        let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-        let [from, to] = dirs.each_ref().map(|dir| Store::open_or_create(dir.path()).unwrap());
-        for key in ["checkpoints/000001/card.json", "checkpoints/000001/weights", "run.json", "state/000001/a"] {
+        let (_dirs, [from, to]) = stores();
+        let (card, weights, state) =
+            ("checkpoints/000001/card.json", "checkpoints/000001/model.safetensors", "state/000001/average.bpk");
+        for key in [card, weights, "run.json", state, "games/notes"] {
             from.create(key, key.as_bytes()).unwrap();
         }
         let order = std::cell::RefCell::new(Vec::new());
         let note = |key: &str| order.borrow_mut().push(key.to_owned());
-        assert_eq!(fetch(&from, &to, false, &note, &|| false).unwrap(), 3);
-        assert_eq!(*order.borrow(), ["checkpoints/000001/weights", "run.json", "checkpoints/000001/card.json"]);
+        let copied = |all, stops: bool| fetch(&from, &to, all, &note, &|| stops).unwrap().copied;
+        assert_eq!(copied(false, false), 3);
+        assert_eq!(*order.borrow(), [weights, "run.json", card]);
         assert_eq!(to.get("run.json").unwrap(), b"run.json");
-        assert_eq!(fetch(&from, &to, false, &note, &|| false).unwrap(), 0, "nothing twice");
-        assert_eq!(fetch(&from, &to, true, &note, &|| true).unwrap(), 0, "stopped");
-        assert_eq!(fetch(&from, &to, true, &note, &|| false).unwrap(), 1);
+        assert_eq!(copied(false, false), 0, "nothing twice");
+        assert_eq!(copied(true, true), 0, "stopped");
+        assert_eq!(copied(true, false), 1);
+        assert!(!to.exists("games/notes").unwrap(), "it is no object");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_lies_outside_and_what_is_no_object_is_left_out_by_name() {
+        let (dirs, [from, to]) = stores();
+        let outside = tempfile::tempdir().unwrap();
+        let at = |key: &str| dirs[0].path().join(key);
+        from.create("run.json", b"{}").unwrap();
+        from.create("games/000001.hgames", b"games").unwrap();
+        fs::write(outside.path().join("secret"), "secret").unwrap();
+        let link = |to: &std::path::Path, key: &str| {
+            fs::create_dir_all(at(key).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(to, at(key)).unwrap();
+        };
+        link(&outside.path().join("secret"), "games/000002.hgames");
+        link(outside.path(), "checkpoints/000001");
+        fs::write(outside.path().join("card.json"), "secret").unwrap();
+        link(std::path::Path::new("/dev/zero"), "metrics/000001.json");
+        // A link within the run is another name.
+        link(&at("games/000001.hgames"), "games/000003.hgames");
+        fs::File::create(at("games/000004.hgames")).unwrap().set_len(20 << 30).unwrap();
+        fs::create_dir(at("games/000005.hgames")).unwrap();
+        let Fetched { copied, left_out } = fetch(&from, &to, true, &|_| (), &|| false).unwrap();
+        assert_eq!((copied, left_out.len()), (3, 5), "{left_out:?}");
+        for (key, said) in [
+            ("games/000002.hgames", "a link out of the run"),
+            ("checkpoints/000001/card.json", "a link out of the run"),
+            ("metrics/000001.json", "a link out of the run"),
+            ("games/000004.hgames", "21474836480 bytes; expected at most 1073741824"),
+            ("games/000005.hgames", "a folder; expected a file"),
+        ] {
+            assert!(left_out.iter().any(|text| text.contains(key) && text.contains(said)), "{key}: {left_out:?}");
+            assert!(!to.exists(key).unwrap());
+        }
+        assert_eq!(to.get("games/000003.hgames").unwrap(), b"games");
     }
 }

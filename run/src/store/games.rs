@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use super::layout::LARGEST_GAMES;
 use super::{Store, StoreError, games_number};
 use crate::codec::{GameReader, decode_games};
+use hnefi_inference::file;
 use hnefi_record::{GameRecord, RecordError};
 
 /// A file that could not be read, with the reason.
@@ -22,7 +24,7 @@ pub struct DamagedFile {
 /// When the file cannot be read, is not a record file, or is damaged.
 pub fn read_games(path: &Path) -> Result<GameReader<Vec<u8>>, RecordError> {
     let file = path.display().to_string();
-    match std::fs::read(path) {
+    match file::read(path, LARGEST_GAMES) {
         Ok(bytes) => GameReader::new(file, bytes),
         Err(source) => Err(RecordError::Unreadable { file, source }),
     }
@@ -39,7 +41,14 @@ pub fn read_run_games(store: &Store) -> Result<RunGames, StoreError> {
     let (mut read, mut skipped) = (Vec::new(), Vec::new());
     for key in store.list("games/")? {
         let Some(generation) = games_number(&key) else { continue };
-        match decode_games(&store.name(&key), &store.get(&key)?) {
+        let games = match store.get(&key) {
+            Ok(bytes) => decode_games(&store.name(&key), &bytes),
+            Err(StoreError::Unfit { problem, .. }) => {
+                Err(RecordError::Unreadable { file: store.name(&key), source: std::io::Error::other(problem) })
+            }
+            Err(error) => return Err(error),
+        };
+        match games {
             Ok(games) => read.push((generation, games)),
             Err(problem) => skipped.push(DamagedFile { key, problem }),
         }

@@ -14,6 +14,8 @@
 //! arrivals/WORKER-000001.harrival  a worker's upload, until a generation takes its games in
 //! ```
 
+use hnefi_inference::{CARD_FILE, LARGEST_CARD, LARGEST_WEIGHTS, WEIGHTS_FILE};
+
 /// `games/000001.hgames`: the finished games of a generation, counted from 1; 0 for games taken over.
 pub fn games_key(generation: u32) -> String {
     format!("games/{generation:06}.hgames")
@@ -101,6 +103,55 @@ pub fn upload_key(worker: u64, number: u32) -> String {
     format!("arrivals/{worker:016x}-{number:06}.harrival")
 }
 
+/// The most bytes of a file of games, about 30 million plies.
+pub(super) const LARGEST_GAMES: u64 = 1 << 30;
+
+/// The most bytes that an object may have: far more than any run needs, and little enough to read it whole. `None` for
+/// names that no object of a run has.
+pub fn largest(key: &str) -> Option<u64> {
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+    let (folder, name) = key.split_once('/').unwrap_or(("", key));
+    let numbered = |name: &str| number(name, 6).is_some();
+    let is = |ours: bool, most: u64| ours.then_some(most);
+    match folder {
+        "" => is(name == "run.json", MIB),
+        "games" => is(games_number(key).is_some(), LARGEST_GAMES),
+        "checkpoints" | "state" => {
+            let (generation, part) = name.split_once('/')?;
+            let most = match (folder, part) {
+                ("checkpoints", CARD_FILE) => LARGEST_CARD,
+                ("checkpoints", WEIGHTS_FILE) => LARGEST_WEIGHTS,
+                // A number for every generation.
+                ("state", "counters.json") => 16 * MIB,
+                // An optimiser may keep two moments of every weight.
+                ("state", "weights.bpk" | "average.bpk" | "optimiser.bpk") => 2 * LARGEST_WEIGHTS + MIB,
+                _ => return None,
+            };
+            is(numbered(generation), most)
+        }
+        "inflight" => {
+            let fleet = name.strip_suffix(".json").map_or(key.to_owned(), |clock| format!("{folder}/{clock}.hfleet"));
+            let most = if fleet == key { LARGEST_GAMES } else { 64 * KIB };
+            is(inflight_number(&fleet).is_some(), most)
+        }
+        "metrics" => is(metrics_number(key).is_some(), 64 * KIB),
+        "ladder" => is(!name.contains('/') && name.ends_with(".json"), MIB),
+        "trainer" => is(trainer_number(key).is_some(), 64 * KIB),
+        "terms" => is(job_number(key).is_some(), MIB),
+        "arrivals" => {
+            let (worker, number) = name.strip_suffix(".harrival")?.split_once('-')?;
+            let is_worker = worker.len() == 16 && worker.bytes().all(|byte| byte.is_ascii_hexdigit());
+            is(is_worker && numbered(number), 256 * MIB)
+        }
+        "tensorboard" => {
+            let generation = name.strip_prefix("events.out.tfevents.")?.strip_suffix(".hnefi")?;
+            is(numbered(generation.strip_suffix(".ladder").unwrap_or(generation)), 16 * MIB)
+        }
+        _ => None,
+    }
+}
+
 /// Parses a number padded with zeros to `width` digits, in the only way of writing it, with at most nine digits.
 fn number(text: &str, width: usize) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
@@ -134,6 +185,45 @@ mod tests {
         assert_eq!(inflight_number("inflight/000001-1.hfleet"), None);
         assert_eq!(checkpoint_number(&format!("{}/card.json", checkpoint_key(12))), Some(12));
         assert_eq!(checkpoint_number("checkpoints/12/card.json"), None);
+    }
+
+    #[test]
+    fn objects_have_a_largest_size_and_other_names_none() {
+        for key in [
+            "run.json".to_owned(),
+            games_key(1),
+            inflight_key(2, 0),
+            "inflight/000002-0000.json".to_owned(),
+            checkpoint_key(1) + "/card.json",
+            checkpoint_key(1) + "/model.safetensors",
+            state_key(1) + "/optimiser.bpk",
+            state_key(1) + "/counters.json",
+            metrics_key(1),
+            ladder_key("000010-000000-brandubh-p2-g2-s1"),
+            tensorboard_key(1),
+            ladder_events_key(1),
+            trainer_key(1),
+            job_key(1_000_000),
+            upload_key(u64::MAX, 1),
+        ] {
+            assert!(largest(&key).is_some(), "{key}");
+        }
+        for key in [
+            "notes.txt",
+            "games/1.hgames",
+            "games/000001.hgames/x",
+            "checkpoints/000001",
+            "checkpoints/000001/x/card.json",
+            "checkpoints/000001/notes",
+            "state/1/counters.json",
+            "inflight/000002-0000",
+            "ladder/a/b.json",
+            "arrivals/x-000001.harrival",
+            "tensorboard/events.out.tfevents.1.hnefi",
+            ".ssh/id",
+        ] {
+            assert_eq!(largest(key), None, "{key}");
+        }
     }
 
     #[test]

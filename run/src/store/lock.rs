@@ -8,6 +8,8 @@ use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use hnefi_inference::file::check_regular;
+
 use super::StoreError;
 use super::operation::Files;
 
@@ -36,6 +38,7 @@ impl Lock {
         let failed = |source| StoreError::Directory { dir: path.clone(), source };
         let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = files.lock(&path, open).map_err(failed)?;
+        file.metadata().and_then(|found| check_regular(&found)).map_err(failed)?;
         let asked = Instant::now();
         loop {
             match file.try_lock() {

@@ -31,16 +31,18 @@ use std::path::{Path, PathBuf};
 
 pub use checkpoints::check_checkpoint;
 pub use error::StoreError;
-pub use fetch::fetch;
+pub use fetch::{Fetched, fetch};
 pub use games::{DamagedFile, read_games, read_run_games};
 pub use layout::{
     checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number, job_key, job_number,
-    ladder_events_key, ladder_key, metrics_key, metrics_number, state_key, tensorboard_key, trainer_key,
+    ladder_events_key, ladder_key, largest, metrics_key, metrics_number, state_key, tensorboard_key, trainer_key,
     trainer_number, upload_key,
 };
 pub use location::Location;
 pub use operation::{Operation, Verdict};
 pub use retry::{RetryPolicy, StoreWatch, Unwatched};
+
+use hnefi_inference::file;
 
 use bucket::Bucket;
 use directory::Directory;
@@ -212,6 +214,7 @@ impl Store {
     /// other object is harmed.
     pub fn create(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.check_writable(key)?;
+        self.check_size(key, bytes)?;
         match &self.place {
             Place::Directory(directory) => directory.create(key, bytes),
             Place::Bucket(bucket) => {
@@ -250,6 +253,7 @@ impl Store {
     /// As [`Store::create`].
     pub fn create_folder(&self, key: &str, parts: &[(&str, &[u8])]) -> Result<(), StoreError> {
         self.check_writable(key)?;
+        parts.iter().try_for_each(|(name, bytes)| self.check_size(&format!("{key}/{name}"), bytes))?;
         match &self.place {
             Place::Directory(directory) => directory.create_folder(key, parts),
             Place::Bucket(bucket) => {
@@ -310,22 +314,30 @@ impl Store {
         }
     }
 
-    /// The bytes of several objects, fetched concurrently; `None` for missing ones.
+    /// The bytes of several objects, fetched concurrently; [`StoreError::Missing`] and [`StoreError::Unfit`] for the
+    /// ones that are not there or are none.
     ///
     /// # Errors
-    /// When one of them cannot be read.
-    pub fn get_all(&self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+    /// When one of them cannot be read for another reason.
+    pub fn get_all(&self, keys: &[String]) -> Result<Vec<Result<Vec<u8>, StoreError>>, StoreError> {
         keys.iter().try_for_each(|key| check_key(key))?;
         match &self.place {
             Place::Directory(directory) => keys
                 .iter()
                 .map(|key| match directory.get(key) {
-                    Ok(bytes) => Ok(Some(bytes)),
-                    Err(StoreError::Missing { .. }) => Ok(None),
-                    Err(error) => Err(error),
+                    Err(error) if !matches!(error, StoreError::Missing { .. } | StoreError::Unfit { .. }) => Err(error),
+                    found => Ok(found),
                 })
                 .collect(),
             Place::Bucket(bucket) => bucket.get_all(keys),
+        }
+    }
+
+    /// Whether links lead from an object to another place than the run.
+    fn leads_out(&self, key: &str) -> bool {
+        match &self.place {
+            Place::Directory(directory) => directory.leads_out(key),
+            Place::Bucket(_) => false,
         }
     }
 
@@ -365,6 +377,15 @@ impl Store {
         if self.access == Access::Add { Ok(()) } else { bucket.check_create_only(key) }
     }
 
+    /// Nothing is written that would not be read.
+    fn check_size(&self, key: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        file::check_length(bytes.len() as u64, limit(key)).map_err(|error| StoreError::Unfit {
+            place: self.place(),
+            key: key.to_string(),
+            problem: error.to_string(),
+        })
+    }
+
     fn check_writable(&self, key: &str) -> Result<(), StoreError> {
         check_key(key)?;
         match self.access {
@@ -378,6 +399,11 @@ impl Store {
 
 fn check_key(key: &str) -> Result<(), StoreError> {
     if is_key(key) { Ok(()) } else { Err(StoreError::BadKey { key: key.to_string() }) }
+}
+
+/// The most bytes of an object; names that no object has get as many as a small one.
+fn limit(key: &str) -> u64 {
+    layout::largest(key).unwrap_or(1 << 20)
 }
 
 fn is_key(key: &str) -> bool {

@@ -34,7 +34,7 @@ impl Bucket {
         match *self {}
     }
 
-    pub(super) fn get_all(&self, _keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
+    pub(super) fn get_all(&self, _keys: &[String]) -> Result<Vec<Result<Vec<u8>, StoreError>>, StoreError> {
         match *self {}
     }
 

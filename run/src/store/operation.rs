@@ -10,6 +10,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hnefi_inference::file;
+
 use super::retry::{StoreWatch, Unwatched};
 
 /// An operation on the file system, or a request to a bucket.
@@ -127,8 +129,9 @@ impl Files {
         self.attempt(Operation::List(folder), || fs::read_dir(folder)?.collect())
     }
 
-    pub(super) fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.attempt(Operation::Read(path), || fs::read(path))
+    /// Reads a file of at most so many bytes.
+    pub(super) fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        self.attempt(Operation::Read(path), || file::read(path, most))
     }
 
     /// Takes a lock by this operation.

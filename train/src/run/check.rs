@@ -7,8 +7,8 @@ use hnefi_engine::Preset;
 use hnefi_inference::json;
 use hnefi_run::decode_games;
 use hnefi_run::store::{
-    Store, StoreError, check_checkpoint, checkpoint_number, games_key, games_number, inflight_number, job_number,
-    trainer_key, trainer_number,
+    Store, StoreError, check_checkpoint, checkpoint_number, games_key, games_number, inflight_key, inflight_number,
+    job_number, largest, trainer_key, trainer_number,
 };
 use hnefi_selfplay::{FleetSnapshot, Upload};
 use serde::de::DeserializeOwned;
@@ -35,22 +35,22 @@ pub struct CheckedObjects {
     pub damage: Vec<String>,
 }
 
-/// Checks every object of a run.
+/// Checks every object of a run; files with other names are passed over.
 ///
 /// # Errors
 /// When the store cannot be read. Damage is a finding, not an error.
 pub fn check(store: &Store) -> Result<Vec<CheckedObjects>, TrainError> {
     let mut check = Check {
         store,
-        keys: store.list("")?,
+        keys: store.list("")?.into_iter().filter(|key| largest(key).is_some()).collect(),
         config: None,
         rulesets: Vec::new(),
         is_training: false,
         ids: BTreeMap::new(),
     };
     let mut found = vec![check.run_file()?, check.metrics()?, check.checkpoints()?, check.games()?, check.states()?];
-    found.push(check.each("inflight", |check, key, bytes| check.inflight(key, bytes))?);
-    found.push(check.each("ladder", |_, _, bytes| parsed::<LadderMatch>(bytes).map(drop))?);
+    found.push(check.all_in_flight()?);
+    found.push(check.each("ladder", |_, _, bytes| parsed::<LadderMatch>(bytes)?.check())?);
     found.push(check.log()?);
     found.push(check.each("terms", |check, key, _| match job_number(key) {
         Some(number) => Job::read(check.store, number).map(drop).map_err(bare),
@@ -81,6 +81,10 @@ impl Check<'_> {
             Ok(bytes) => bytes,
             Err(StoreError::Missing { .. }) => {
                 found.damage.push(format!("{}: not found", self.store.name(settings::KEY)));
+                return Ok(found);
+            }
+            Err(error @ StoreError::Unfit { .. }) => {
+                found.damage.push(error.to_string());
                 return Ok(found);
             }
             Err(error) => return Err(error.into()),
@@ -115,7 +119,8 @@ impl Check<'_> {
                 Ok(bytes) => bytes,
                 // A missing object was superseded meanwhile, unless it is a broken link.
                 Err(StoreError::Missing { .. }) if !self.store.list(key)?.contains(key) => continue,
-                Err(error @ StoreError::Missing { .. }) => {
+                Err(error @ (StoreError::Missing { .. } | StoreError::Unfit { .. })) => {
+                    found.objects += 1;
                     found.damage.push(error.to_string());
                     continue;
                 }
@@ -134,6 +139,7 @@ impl Check<'_> {
         let ids = std::cell::RefCell::new(BTreeMap::new());
         let found = self.each("metrics", |_, key, bytes| {
             let metrics: GenerationMetrics = parsed(bytes)?;
+            metrics.check()?;
             if hnefi_run::store::metrics_key(metrics.generation) != key {
                 return Err(format!("it is of generation {}, and its name is of another", metrics.generation));
             }
@@ -225,6 +231,8 @@ impl Check<'_> {
                 Ok(bytes) => found.without_checksum += usize::from(!json::has_checksum(&bytes)),
                 // It has been superseded meanwhile.
                 Err(StoreError::Missing { .. }) => continue,
+                // The state is read below.
+                Err(StoreError::Unfit { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
             match saved::read_state(self.store, generation) {
@@ -246,9 +254,27 @@ impl Check<'_> {
         Ok(found)
     }
 
+    /// The games in flight: what is there, and that it is there. A trainer with a lock ends every generation with a
+    /// save for the next one. A run without any states left them out on purpose.
+    fn all_in_flight(&self) -> Result<CheckedObjects, TrainError> {
+        let mut found = self.each("inflight", |check, key, bytes| check.inflight(key, bytes))?;
+        let has_states = self.keys.iter().any(|key| key.starts_with("state/"));
+        if !self.is_training || !has_states || !fence::saved_in_flight(self.store)? {
+            return Ok(found);
+        }
+        // A trainer that works meanwhile writes the save before the games, and removes the ones before after them.
+        let played = self.store.list("games/")?.iter().filter_map(|key| games_number(key)).max().unwrap_or(0);
+        let saved = self.store.list("inflight/")?.iter().filter_map(|key| inflight_number(key)).max();
+        if played > 0 && saved.is_none_or(|(generation, _)| generation <= played) {
+            let name = self.store.name(&inflight_key(played + 1, 0));
+            found.damage.push(format!("{name}: not found, nor a later save of the games in flight"));
+        }
+        Ok(found)
+    }
+
     fn inflight(&self, key: &str, bytes: &[u8]) -> Result<(), String> {
         if key.ends_with(".json") {
-            return parsed::<InFlight>(bytes).map(drop);
+            return parsed::<InFlight>(bytes)?.check();
         }
         let Some(number) = inflight_number(key) else { return Ok(()) };
         FleetSnapshot::decode("games", bytes).map_err(|error| bare_text(&error.to_string(), "games: "))?;

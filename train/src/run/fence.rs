@@ -38,6 +38,8 @@ struct Entry {
     machine: String,
     /// `None` for a claim, else the announced generation.
     publishes: Option<u32>,
+    /// Whether it had the run's lock. Games in flight are not saved without it.
+    locked: bool,
 }
 
 /// The right to publish, until another trainer claims the run.
@@ -105,7 +107,8 @@ impl Fence {
 
     fn write(&self, store: &Store, publishes: Option<u32>) -> Result<(), StoreError> {
         let (program, trainer, machine) = (PROGRAM.to_owned(), self.trainer.clone(), self.machine.clone());
-        let entry = Entry { protocol: PROTOCOL, program, epoch: self.epoch, trainer, machine, publishes };
+        let (epoch, locked) = (self.epoch, store.is_exclusive());
+        let entry = Entry { protocol: PROTOCOL, program, epoch, trainer, machine, publishes, locked };
         let text = serde_json::to_string(&entry).expect("an entry holds only numbers and texts");
         store.create(&trainer_key(self.newest), json::with_checksum(&format!("{text}\n")).as_bytes())
     }
@@ -167,6 +170,15 @@ pub(super) fn check_entry(store: &Store, number: u32) -> Result<(), TrainError> 
     read(store, number).map(|_| ())
 }
 
+/// Whether the newest trainer saved its games in flight, as far as the log says.
+///
+/// # Errors
+/// When the log cannot be listed.
+pub(super) fn saved_in_flight(store: &Store) -> Result<bool, TrainError> {
+    let newest = store.list("trainer/")?.iter().filter_map(|key| trainer_number(key)).max();
+    Ok(newest.is_some_and(|number| read(store, number).is_ok_and(|entry| entry.locked)))
+}
+
 fn read(store: &Store, number: u32) -> Result<Entry, TrainError> {
     let key = trainer_key(number);
     let bytes = store.get(&key)?;
@@ -199,6 +211,17 @@ mod tests {
 
     fn claim(store: &Store) -> (Fence, u32) {
         Fence::claim(store, "", &mut |warning| panic!("{warning}")).unwrap()
+    }
+
+    #[test]
+    fn the_log_says_whether_games_in_flight_are_saved() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = unlocked(dir.path());
+        assert!(!saved_in_flight(&store).unwrap(), "there is no log");
+        claim(&store);
+        assert!(!saved_in_flight(&store).unwrap());
+        claim(&Store::open_or_create(dir.path()).unwrap());
+        assert!(saved_in_flight(&store).unwrap());
     }
 
     #[test]

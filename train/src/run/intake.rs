@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 use hnefi_engine::Preset;
-use hnefi_run::store::Store;
+use hnefi_run::store::{Store, StoreError};
 use hnefi_run::{GameRecord, RecordError};
 use hnefi_selfplay::Upload;
 
@@ -64,11 +64,14 @@ impl Intake<'_> {
         keys.retain(|key| !self.seen.contains(key));
         let found = store.get_all(&keys)?;
         for (key, bytes) in keys.into_iter().zip(found) {
-            if let Some(bytes) = bytes {
-                match self.read(&store.name(&key), &bytes) {
-                    Ok(upload) => self.take(upload),
-                    Err(problem) => observer.warning(&format!("skipped {problem}")),
-                }
+            let read = match bytes {
+                Ok(bytes) => self.read(&store.name(&key), &bytes).map(Some),
+                Err(StoreError::Missing { .. }) => Ok(None),
+                Err(error) => Err(error.to_string()),
+            };
+            match read {
+                Ok(upload) => upload.into_iter().for_each(|upload| self.take(upload)),
+                Err(problem) => observer.warning(&format!("skipped {problem}")),
             }
             self.seen.insert(key);
         }

@@ -15,6 +15,10 @@ use crate::TrainError;
 /// Version of the objects that trainers and workers exchange. Trainer and worker must have the same version.
 pub const PROTOCOL: u32 = 3;
 
+/// The most playouts of a search and stages of a run that are believed; configurations allow fewer.
+const MOST_PLAYOUTS: u32 = 1_000_000;
+pub(super) const MOST_STAGES: usize = 100_000;
+
 /// Name and version of this program.
 pub(crate) const PROGRAM: &str = concat!("hnefi ", env!("CARGO_PKG_VERSION"));
 
@@ -80,7 +84,16 @@ impl Job {
             |problem: String| TrainError::State { object: store.name(&key), problem: format!("damaged: {problem}") };
         let value: Value = json::from_slice(&store.get(&key)?).map_err(|error| damage(error.to_string()))?;
         check_protocol(store, &value, |found| found == PROTOCOL)?;
-        serde_json::from_value(value).map_err(|error| damage(error.to_string()))
+        let job: Job = serde_json::from_value(value).map_err(|error| damage(error.to_string()))?;
+        job.check().map_err(damage)?;
+        Ok(job)
+    }
+
+    /// Whether a job can have these numbers. Who plays restricts the handicaps.
+    fn check(&self) -> Result<(), String> {
+        json::check(json::SHARE, &[("progress", self.progress)])?;
+        json::check(1..=MOST_PLAYOUTS, &[("playouts", self.playouts)])?;
+        json::check(0..=MOST_STAGES, &[("stage", self.stage)])
     }
 }
 
@@ -134,6 +147,26 @@ mod tests {
         let found = Job::newest_after(&store, 2, &mut |text| warnings.push(text.to_owned())).unwrap();
         assert_eq!(found, Some((11, job(9))), "a damaged job is skipped");
         assert!(warnings.len() == 1 && warnings[0].contains("terms/000012.json: damaged: "), "{warnings:?}");
+    }
+
+    #[test]
+    fn numbers_that_no_job_has_are_refused_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(dir.path()).unwrap();
+        for (number, (job, said)) in [
+            (Job { progress: 2f64.powi(63), ..job(1) }, "progress is 9223372036854776000; expected 0 to 1"),
+            (Job { progress: -0.5, ..job(1) }, "progress is -0.5; expected 0 to 1"),
+            (Job { playouts: u32::MAX, ..job(1) }, "playouts is 4294967295; expected 1 to 1000000"),
+            (Job { stage: usize::MAX, ..job(1) }, "stage is 18446744073709551615; expected 0 to 100000"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let number = number as u32 + 1;
+            job.publish(&store, number).unwrap();
+            let message = Job::read(&store, number).unwrap_err().to_string();
+            assert!(message.contains(&job_key(number)) && message.contains(said), "{message}");
+        }
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::learner::{Learner, LearnerParams};
 use crate::tensorboard::configuration_events;
 use crate::window::WindowParams;
 
-/// Most generations of games not trained on yet: normally one, more after lost states.
+/// Most generations announced or of games not trained on yet: normally one, more after lost states.
 const MOST_UNTRAINED: u32 = 1_000;
 
 /// Separates the seeds of epochs from other values derived from the run's seed.
@@ -155,6 +155,11 @@ fn skip_announced(
     announced: u32,
     observer: &dyn TrainObserver,
 ) -> Result<(), TrainError> {
+    let ahead = announced.saturating_sub(counters.generation);
+    if ahead > MOST_UNTRAINED {
+        let problem = format!("generation {announced} is announced; expected about {}", counters.generation + 1);
+        return Err(TrainError::State { object: format!("trainer/ in {}", store.place()), problem });
+    }
     while counters.generation < announced {
         counters.generation += 1;
         let games = load_games(rulesets, store, counters.generation, observer)?.unwrap_or_default();
@@ -305,6 +310,10 @@ pub(super) fn load_games(
             observer.warning(&format!("skipped {key}: not found"));
             return Ok(None);
         }
+        Err(error @ StoreError::Unfit { .. }) => {
+            observer.warning(&format!("skipped {error}"));
+            return Ok(None);
+        }
         other => other?,
     };
     match decode_games(&store.name(&key), &bytes) {
@@ -354,25 +363,37 @@ fn open_fleet(
 ) -> Result<(Fleet, u32, InFlight), TrainError> {
     let (selfplay, search, seed) = (&config.selfplay, &search_config(&config.search), config.run.seed);
     let saves = saved::inflight_saves(store, playing)?;
-    let newest = saves.first().copied().unwrap_or(0);
+    let newest = saves.first().copied();
     for save in saves {
         let key = inflight_key(playing, save);
         let name = store.name(&key);
-        let read =
-            FleetSnapshot::decode(&name, &store.get(&key)?).map_err(|error| error.to_string()).and_then(|snapshot| {
-                Fleet::resume(selfplay, search, seed, snapshot).map_err(|error| format!("{name}: {error}"))
-            });
+        let read = match store.get(&key) {
+            Ok(bytes) => FleetSnapshot::decode(&name, &bytes).map_err(|error| error.to_string()),
+            Err(error @ StoreError::Unfit { .. }) => Err(error.to_string()),
+            Err(error) => return Err(error.into()),
+        };
+        let read = read.and_then(|snapshot| {
+            Fleet::resume(selfplay, search, seed, snapshot).map_err(|error| format!("{name}: {error}"))
+        });
         match read {
             Ok(fleet) => {
                 let clock = saved::read_clock(store, playing, save).unwrap_or_else(|error| {
                     observer.warning(&format!("skipped {error}; what this generation has cost so far is not known"));
                     InFlight::default()
                 });
-                return Ok((with_threads(fleet, config), newest, clock));
+                return Ok((with_threads(fleet, config), newest.unwrap_or(0), clock));
             }
             Err(error) => observer.warning(&format!("skipped {error}; its games in flight are played again")),
         }
     }
+    // Every generation ends with a save for the next one.
+    if newest.is_none() && playing > 1 {
+        let name = store.name(&inflight_key(playing, 0));
+        let lost = "the games in flight are lost, and what follows differs from a run that has them";
+        observer
+            .warning(&format!("skipped {name}: neither it nor a later save of generation {playing} is there; {lost}"));
+    }
+    let newest = newest.unwrap_or(0);
     // Games of workers have other seeds.
     let own = games.values().flatten().filter(|game| game.seed == seed);
     let first = own.map(|game| game.game + 1).max().unwrap_or(0);

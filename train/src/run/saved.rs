@@ -18,6 +18,7 @@ use hnefi_selfplay::GenerationStats;
 use serde::{Deserialize, Serialize};
 
 use super::clock::Spent;
+use super::job::MOST_STAGES;
 use crate::TrainError;
 use crate::learner::{LearnerState, StepCounts};
 use crate::window::WindowParams;
@@ -87,6 +88,17 @@ pub(super) struct FinishedSelfPlay {
     pub(super) seconds: f64,
 }
 
+impl InFlight {
+    /// Whether a run can have these numbers.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let seconds = [("elapsed_seconds", self.elapsed_seconds), ("selfplay_seconds", self.selfplay_seconds)];
+        json::check(json::AMOUNT, &seconds)?;
+        let Some(finished) = &self.finished else { return Ok(()) };
+        json::check(json::AMOUNT, &[("seconds", finished.seconds)])?;
+        finished.stats.check()
+    }
+}
+
 impl Counters {
     /// The counters of a new run with this origin.
     pub(super) fn fresh(parent: Option<String>) -> Counters {
@@ -105,6 +117,23 @@ impl Counters {
             encoding: Encoding::NEWEST.version(),
             parts: BTreeMap::new(),
         }
+    }
+
+    /// Whether a run can have these numbers.
+    fn check(&self) -> Result<(), String> {
+        let StepCounts { steps, samples, skipped, averaged_before, .. } = self.counts;
+        let amounts = [
+            ("elapsed_seconds", self.elapsed_seconds),
+            ("samples_per_second", self.samples_per_second),
+            ("generation_seconds", self.generation_seconds),
+        ];
+        json::check(json::AMOUNT, &amounts)?;
+        json::check(0..=MOST_STAGES, &[("first_stage", self.first_stage), ("stage", self.stage)])?;
+        let counts =
+            [("steps", steps), ("samples", samples), ("skipped", skipped), ("averaged_before", averaged_before)];
+        json::check(json::COUNT, &counts)?;
+        json::check(json::COUNT, &[("plies_taken_over", self.plies_taken_over)])?;
+        self.plies.iter().try_for_each(|&plies| json::check(json::COUNT, &[("plies", plies)]))
     }
 
     /// The generations that a replay window holds now; games that were taken over are generation 0.
@@ -184,6 +213,7 @@ pub(super) fn read_state(store: &Store, generation: u32) -> Result<(Counters, Le
         );
         return Err(state_error("counters.json", problem));
     }
+    counters.check().map_err(|problem| state_error("counters.json", problem))?;
     if counters.encoding != ENCODING_VERSION {
         let problem = format!("encoding {}; this program knows encoding {ENCODING_VERSION}", counters.encoding);
         return Err(state_error("counters.json", problem));
@@ -259,8 +289,10 @@ pub(super) fn inflight_saves(store: &Store, generation: u32) -> Result<Vec<u32>,
 /// When it is missing or damaged.
 pub(super) fn read_clock(store: &Store, generation: u32, save: u32) -> Result<InFlight, TrainError> {
     let key = clock_key(generation, save);
-    let damaged = |error| TrainError::State { object: key.clone(), problem: format!("damaged: {error}") };
-    json::from_slice(&store.get(&key)?).map_err(damaged)
+    let damaged = |problem: String| TrainError::State { object: key.clone(), problem: format!("damaged: {problem}") };
+    let clock: InFlight = json::from_slice(&store.get(&key)?).map_err(|error| damaged(error.to_string()))?;
+    clock.check().map_err(damaged)?;
+    Ok(clock)
 }
 
 /// Removes all saves before this one.

@@ -25,6 +25,9 @@ const LOOK: Duration = Duration::from_secs(2);
 /// Time between two questions to the observer during a pause.
 const ATTENTION: Duration = Duration::from_millis(100);
 
+/// Training plies after which games are uploaded in any case: far fewer than the largest upload has.
+const MOST_PLIES: u64 = 1 << 19;
+
 /// Time between two questions to the observer whether to rest.
 const REST: Duration = Duration::from_millis(10);
 
@@ -277,6 +280,7 @@ impl FleetObserver for UploadTimer<'_> {
 
     fn should_stop(&self) -> bool {
         let plies = self.plies.load(Ordering::Relaxed);
-        Instant::now() >= self.until || self.observer.wants_upload(plies) || self.observer.should_stop()
+        let is_time = Instant::now() >= self.until || plies >= MOST_PLIES;
+        is_time || self.observer.wants_upload(plies) || self.observer.should_stop()
     }
 }

@@ -9,12 +9,14 @@
 mod attempts;
 mod client;
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
+use hnefi_inference::file;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use tempfile::TempDir;
@@ -22,8 +24,9 @@ use tokio::runtime::Runtime;
 
 use self::attempts::Attempts;
 use self::client::Asked;
+use super::layout::largest;
 use super::operation::{Operation, Verdict};
-use super::{RetryPolicy, StoreError};
+use super::{RetryPolicy, StoreError, limit};
 
 /// Objects that are fetched concurrently.
 const AT_ONCE: usize = 32;
@@ -188,21 +191,40 @@ impl Bucket {
 
     pub(super) fn get(&self, key: &str) -> Result<Vec<u8>, StoreError> {
         let path = self.path(key);
-        let get = || {
-            let path = path.clone();
-            async move { self.client.get(&path).await?.bytes().await }
-        };
+        let get = || self.bytes(path.clone(), limit(key));
         match self.ask(&format!("reading {key}"), get)? {
-            Answer::Done(bytes) => Ok(bytes.to_vec()),
-            _ => Err(StoreError::Missing { place: self.place(), key: key.to_owned() }),
+            Answer::Done(found) => self.fit(key, Some(found)),
+            _ => self.fit(key, None),
         }
     }
 
-    /// Fetches several objects concurrently; `None` for missing ones.
-    pub(super) fn get_all(&self, keys: &[String]) -> Result<Vec<Option<Vec<u8>>>, StoreError> {
-        self.ask_many(&format!("reading {} objects", keys.len()), keys, |path| async move {
-            Ok(self.client.get(&path).await?.bytes().await?.to_vec())
-        })
+    /// Fetches several objects concurrently; an error for each that is missing or too large.
+    pub(super) fn get_all(&self, keys: &[String]) -> Result<Vec<Result<Vec<u8>, StoreError>>, StoreError> {
+        let get = |path: Path| {
+            let most = self.key(&path).map_or(0, |key| limit(&key));
+            self.bytes(path, most)
+        };
+        let found = self.ask_many(&format!("reading {} objects", keys.len()), keys, get)?;
+        Ok(keys.iter().zip(found).map(|(key, found)| self.fit(key, found)).collect())
+    }
+
+    /// Fetches an object; the inner error, without its bytes, if there are more than `most`.
+    async fn bytes(&self, path: Path, most: u64) -> Result<io::Result<Vec<u8>>, Error> {
+        let found = self.client.get(&path).await?;
+        match file::check_length(found.meta.size, most) {
+            Ok(()) => Ok(Ok(found.bytes().await?.to_vec())),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// What was fetched, or the error of an object that is missing or too large.
+    fn fit(&self, key: &str, found: Option<io::Result<Vec<u8>>>) -> Result<Vec<u8>, StoreError> {
+        let (place, key) = (self.place(), key.to_owned());
+        match found {
+            Some(Ok(bytes)) => Ok(bytes),
+            Some(Err(error)) => Err(StoreError::Unfit { place, key, problem: error.to_string() }),
+            None => Err(StoreError::Missing { place, key }),
+        }
     }
 
     /// The size of an object in bytes.
@@ -273,7 +295,7 @@ impl Bucket {
         let half = folder.with_extension("half");
         std::fs::create_dir_all(&half).map_err(failed)?;
         let inside = format!("{key}/");
-        for object in self.list(&inside, None)? {
+        for object in self.list(&inside, None)?.into_iter().filter(|key| largest(key).is_some()) {
             let bytes = self.get(&object)?;
             std::fs::write(half.join(&object[inside.len()..]), bytes).map_err(failed)?;
         }
