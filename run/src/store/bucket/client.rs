@@ -24,6 +24,15 @@ pub(super) fn expected(scheme: &str) -> &'static str {
     }
 }
 
+/// The environment variable that allows an endpoint without TLS, for the store at a URL.
+pub(super) fn allow_http(url: &str) -> &'static str {
+    match url.split_once("://") {
+        Some(("s3", _)) => "AWS_ALLOW_HTTP",
+        Some(("gs", _)) => "GOOGLE_ALLOW_HTTP",
+        _ => "AZURE_ALLOW_HTTP",
+    }
+}
+
 /// The client of a bucket or container, and the request for its credentials if it signs its requests. Makes no request.
 pub(super) fn build(
     scheme: &str,

@@ -232,7 +232,13 @@ impl Bucket {
         let path = self.path(key);
         let head = || {
             let path = path.clone();
-            async move { self.client.head(&path).await.map(|found| found.size) }
+            async move {
+                match self.client.head(&path).await {
+                    // The answer to HEAD says that it was refused and not why.
+                    Err(error) if is_refusal(&error) => self.client.get(&path).await.map(|found| found.meta.size),
+                    found => found.map(|found| found.size),
+                }
+            }
         };
         match self.ask(&format!("looking for {key}"), head)? {
             Answer::Done(size) => Ok(Some(size)),
@@ -390,10 +396,10 @@ impl Bucket {
             Ok(Err(error)) if is_missing(&error) => Ok(None),
             Ok(Err(Error::AlreadyExists { .. })) => Err(Trouble::AlreadyThere),
             Ok(Err(error)) if self.is_final(&error) => {
-                let problem = told(&error);
+                let problem = self.said(&error);
                 return Err(StoreError::Refused { place: self.place(), what: what.to_owned(), problem });
             }
-            Ok(Err(error)) => Err(Trouble::Passing(told(&error))),
+            Ok(Err(error)) => Err(Trouble::Passing(self.said(&error))),
             Err(_) => Err(Trouble::Passing(format!("no answer within {} s", self.retry.request.as_secs_f64()))),
         })
     }
@@ -438,6 +444,24 @@ impl Bucket {
         }
     }
 
+    /// The server's own words for an error, where it has some.
+    fn said(&self, error: &Error) -> String {
+        let text = told(error);
+        let between = |text: &str, before: &str, after: &str| {
+            text.split_once(before)?.1.split_once(after).map(|(part, _)| part.trim().to_owned())
+        };
+        if let Some(code) = between(&text, "<Code>", "</Code>") {
+            let message = between(&text, "<Message>", "</Message>").unwrap_or_default();
+            let status = between(&text, STATUS, ":").unwrap_or_else(|| "an error".to_owned());
+            return format!("{code}: {message} ({status})");
+        }
+        if text.contains("URL scheme is not allowed") {
+            let variable = client::allow_http(&self.url);
+            return format!("{text}; an endpoint without TLS (http://) is spoken to with {variable}=true alone");
+        }
+        text
+    }
+
     fn no_bucket(&self, what: &str) -> StoreError {
         StoreError::Refused { place: self.place(), what: what.to_owned(), problem: "there is no such bucket".into() }
     }
@@ -457,14 +481,22 @@ fn place(url: &str) -> String {
     format!("store {url}")
 }
 
+/// What precedes the status of an answer in an error's text.
+const STATUS: &str = "non-2xx status code: ";
+
+/// Whether the store refused a request and may say why.
+fn is_refusal(error: &Error) -> bool {
+    matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. }) || is_senseless(&told(error))
+}
+
 /// The status by which the store refused a request. The client gives it only as text.
 fn status(text: &str) -> Option<u16> {
-    text.split_once("non-2xx status code: ").and_then(|(_, rest)| rest.get(..3)?.parse().ok())
+    text.split_once(STATUS).and_then(|(_, rest)| rest.get(..3)?.parse().ok())
 }
 
 /// Whether the store does not know what it was asked for.
 fn is_unknown(text: &str) -> bool {
-    status(text) == Some(501) || text.contains("not yet implemented")
+    status(text) == Some(501) || text.contains("not yet implemented") || text.starts_with("NotImplemented")
 }
 
 /// Whether the store refused the request as invalid.
