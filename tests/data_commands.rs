@@ -103,7 +103,17 @@ fn a_network_leaves_as_onnx_and_is_never_overwritten() {
     let args = ["export-net", "brandubh", "--onnx", &onnx, "--reference", &reference];
     ran(&args, "");
     assert!(fs::metadata(&onnx).expect("a file").len() > 100_000);
-    assert!(refused(&args).contains("net.onnx: it exists"));
+    // An interruption between the two.
+    let whole = [&onnx, &reference].map(|file| fs::read(file).expect("a file"));
+    for missing in [&reference, &onnx] {
+        fs::remove_file(missing).expect("it was there");
+        ran(&args, "");
+        assert_eq!([&onnx, &reference].map(|file| fs::read(file).expect("a file")), whole);
+    }
+    fs::write(&reference, "another").expect("written");
+    fs::remove_file(&onnx).expect("it was there");
+    assert!(refused(&args).contains("net.npz: it exists"));
+    assert!(!Path::new(&onnx).exists() && fs::read(&reference).expect("there") == b"another");
     assert!(refused(&["export-net", "brandubh"]).contains("--onnx"));
 }
 

@@ -22,9 +22,9 @@ pub use import::{Imported, LeftOut, RecordedGames, import, recorded_games};
 pub use judge::{
     Agreement, Calibration, Decile, JudgeParams, JudgeProgress, Judgement, Phases, Rate, SideJudgement, judge,
 };
-pub use place::{check_new_file, check_new_folder, replace_file, write_new_file};
+pub use place::{check_new_file, check_new_folder, is_missing_file, replace_file, write_new_file};
 pub use recorded_values::{RecordedValues, contradicts};
-pub use reference::write_reference;
+pub use reference::reference_bytes;
 pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
 
 use std::path::{Path, PathBuf};

@@ -88,7 +88,9 @@ fn prepare(out: &Path) -> std::io::Result<PathBuf> {
         if bytes.starts_with(begin.as_encoded_bytes()) && bytes.ends_with(UNFINISHED.as_bytes()) {
             // A process that still writes it holds a lock. A file that cannot be removed does no harm.
             let path = entry.path();
-            if File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
+            // Nothing else is ours, and opening a named pipe would wait for its writer.
+            let ours = std::fs::metadata(&path).is_ok_and(|found| found.is_file() || found.is_dir());
+            if ours && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
                 let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
             }
         }
@@ -168,12 +170,26 @@ impl UnfinishedFolder {
     }
 }
 
-/// Writes a new file and its parent folders, atomically and durably.
+/// Whether a file with these bytes is still to be written: not where it lies already, as when several files were to be
+/// written and something came between them.
 ///
 /// # Errors
-/// When the file exists or cannot be written.
+/// As [`check_new_file`], when something else lies there.
+pub fn is_missing_file(out: &Path, bytes: &[u8]) -> Result<bool, DataError> {
+    match hnefi_inference::file::read(out, bytes.len() as u64) {
+        Ok(there) if there == bytes => Ok(false),
+        _ => check_new_file(out).map(|()| true),
+    }
+}
+
+/// Writes a new file and its parent folders, atomically and durably. The same file may lie there already.
+///
+/// # Errors
+/// When the file exists with other bytes, or cannot be written.
 pub fn write_new_file(out: &Path, bytes: &[u8]) -> Result<(), DataError> {
-    check_new_file(out)?;
+    if !is_missing_file(out, bytes)? {
+        return Ok(());
+    }
     let mut file = unfinished_file(out)?;
     file.write_all(bytes).map_err(|error| DataError::write(out, error))?;
     finish_file(file, out)

@@ -8,7 +8,7 @@ use hnefi_inference::{CpuNetwork, Encoding, Features, GLOBALS, PLANES, POLICY_PL
 use ndarray::{ArrayView, Dimension, StrideShape};
 use ndarray_npy::NpzWriter;
 
-use crate::{DataError, write_new_file};
+use crate::DataError;
 
 /// Positions per board size.
 const POSITIONS: usize = 16;
@@ -16,15 +16,15 @@ const POSITIONS: usize = 16;
 /// Plies between two positions of the random game.
 const PLIES_BETWEEN: usize = 3;
 
-/// Writes a numpy archive with positions on all three boards and the network's outputs: for each board N x N the arrays
+/// A numpy archive with positions on all three boards and the network's outputs: for each board N x N the arrays
 /// `planes_NxN`, `globals_NxN` (inputs) and `policy_NxN`, `wdl_NxN`, `moves_left_NxN`, `occupancy_NxN` (outputs, as in
 /// [`hnefi_inference::RawOutputs`]), and in `graph` the bytes of a JSON text with the steps of the network
 /// ([`hnefi_inference::graph`]). The positions are the same for every network, the inputs for every network of one
 /// encoding.
 ///
 /// # Errors
-/// When `out` exists or cannot be written, or a weight is not finite.
-pub fn write_reference(weights: &Weights, out: &Path) -> Result<(), DataError> {
+/// When a weight is not finite; `out` names the archive in the error.
+pub fn reference_bytes(weights: &Weights, out: &Path) -> Result<Vec<u8>, DataError> {
     let problem = |problem: Box<dyn std::error::Error>| DataError::write(out, problem);
     let network = CpuNetwork::new(weights).map_err(|error| problem(error.into()))?;
     let mut file = NpzWriter::new(Cursor::new(Vec::new()));
@@ -54,8 +54,7 @@ pub fn write_reference(weights: &Weights, out: &Path) -> Result<(), DataError> {
     }
     let graph = serde_json::to_vec(&weights.config().graph()).map_err(|error| problem(error.into()))?;
     file.add_array("graph", &ArrayView::from(&graph)).map_err(|error| problem(error.into()))?;
-    let bytes = file.finish().map_err(|error| problem(error.into()))?.into_inner();
-    write_new_file(out, &bytes)
+    Ok(file.finish().map_err(|error| problem(error.into()))?.into_inner())
 }
 
 fn array<D: Dimension>(

@@ -18,22 +18,26 @@ pub fn run(args: ExportNetArgs) -> anyhow::Result<()> {
         let same = absolute(onnx)? == absolute(reference)?;
         ensure!(!same, "--onnx and --reference {}: expected two files", reference.display());
     }
-    for out in [&args.onnx, &args.reference].into_iter().flatten() {
-        hnefi_data::check_new_file(out)?;
-    }
     let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
     let checkpoint = models.checkpoint(&args.model)?;
-    let mut written = Vec::new();
+    let mut files = Vec::new();
     if let Some(onnx) = &args.onnx {
         let bytes = checkpoint.onnx_bytes()?;
-        hnefi_data::write_new_file(onnx, &bytes)?;
-        let network = printable(&checkpoint.card.id);
-        written.push(format!("{}: {} bytes, network {network}", onnx.display(), bytes.len()));
+        let what = format!("{} bytes, network {}", bytes.len(), printable(&checkpoint.card.id));
+        files.push((onnx, bytes, what));
     }
     if let Some(reference) = &args.reference {
-        hnefi_data::write_reference(&checkpoint.weights, reference)?;
-        let what = "positions on three boards with the outputs of this network";
-        written.push(format!("{}: {what}", reference.display()));
+        let bytes = hnefi_data::reference_bytes(&checkpoint.weights, reference)?;
+        files.push((reference, bytes, "positions on three boards with the outputs of this network".to_owned()));
+    }
+    // All of them or none; what an interrupted call has written may lie there.
+    for (out, bytes, _) in &files {
+        hnefi_data::is_missing_file(out, bytes)?;
+    }
+    let mut written = Vec::new();
+    for (out, bytes, what) in files {
+        hnefi_data::write_new_file(out, &bytes)?;
+        written.push(format!("{}: {what}", out.display()));
     }
     output::line(written.join("\n"))
 }
