@@ -91,7 +91,9 @@ pub(super) struct FinishedSelfPlay {
 impl InFlight {
     /// Whether a run can have these numbers.
     pub(super) fn check(&self) -> Result<(), String> {
-        let seconds = [("elapsed_seconds", self.elapsed_seconds), ("selfplay_seconds", self.selfplay_seconds)];
+        let Spent { wall, processor } = self.spent;
+        let seconds =
+            [("spent.wall", wall), ("spent.processor", processor), ("selfplay_seconds", self.selfplay_seconds)];
         json::check(json::AMOUNT, &seconds)?;
         let Some(finished) = &self.finished else { return Ok(()) };
         json::check(json::AMOUNT, &[("seconds", finished.seconds)])?;
@@ -123,7 +125,8 @@ impl Counters {
     fn check(&self) -> Result<(), String> {
         let StepCounts { steps, samples, skipped, averaged_before, .. } = self.counts;
         let amounts = [
-            ("elapsed_seconds", self.elapsed_seconds),
+            ("spent.wall", self.spent.wall),
+            ("spent.processor", self.spent.processor),
             ("samples_per_second", self.samples_per_second),
             ("generation_seconds", self.generation_seconds),
         ];
