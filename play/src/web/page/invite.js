@@ -3,7 +3,7 @@
 import { ask, dialog, make } from "./ask.js";
 import { page } from "./game.js";
 import { svg } from "./ink.js";
-import { copying } from "./share.js";
+import { copying, sharing } from "./share.js";
 import { t } from "./texts.js";
 import { isServed } from "./transport.js";
 
@@ -34,6 +34,7 @@ export async function invite() {
         "div",
         { class: "buttons" },
         copying("invite-copy", "invite.copy", () => link, tell),
+        sharing("invite-share", "daily.share", () => link),
       ),
     );
   } catch (error) {
