@@ -136,27 +136,6 @@ fn what_belongs_to_training_changes_nothing() {
 }
 
 #[test]
-fn a_run_from_before_a_key_goes_on() {
-    let dir = tempfile::tempdir().unwrap();
-    record(dir.path(), &RecordingParams { games: 40, ..PARAMS }).unwrap();
-    let file = dir.path().join("run.json");
-    let mut text: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    assert!(text["selfplay"].as_object_mut().unwrap().remove("opening_temperature").is_some());
-    assert!(text.as_object_mut().unwrap().remove("crc32c").is_some(), "an edited object has no checksum");
-    std::fs::write(&file, text.to_string()).unwrap();
-    assert_eq!(record(dir.path(), &PARAMS).unwrap().games, 100);
-    text["selfplay"]["fast_share"] = 0.0.into();
-    text["selfplay"]["fork_share"] = 0.15.into();
-    text["selfplay"]["blunder_share"] = 0.8.into();
-    std::fs::write(&file, text.to_string()).unwrap();
-    assert_eq!(record(dir.path(), &PARAMS).unwrap().games, 100, "keys that did nothing");
-    text["selfplay"]["fast_share"] = 0.5.into();
-    std::fs::write(&file, text.to_string()).unwrap();
-    let message = record(dir.path(), &PARAMS).unwrap_err().to_string();
-    assert!(message.contains("selfplay.fast_share = 0.5: expected it to be left out"), "{message}");
-}
-
-#[test]
 fn a_directory_of_another_run_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     record(dir.path(), &RecordingParams { games: 4, ..PARAMS }).unwrap();

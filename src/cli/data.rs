@@ -28,9 +28,6 @@ pub struct ExportArgs {
     /// Tables of positions: policy targets sparse (indices and weights) or dense.
     #[arg(long, default_value = "sparse")]
     pub policy: PolicyColumns,
-    /// The same as --policy dense.
-    #[arg(long, hide = true)]
-    pub dense_policy: bool,
     /// Splits of the dataset, by game: NAME=SHARE,... such as train=0.9,validation=0.05,test=0.05.
     #[arg(long, value_name = "SPLIT")]
     pub split: Option<Splits>,

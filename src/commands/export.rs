@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use hnefi_data::{CardText, ExportParams, ExportSummary, Filter, Format, PolicyColumns, SourceGame};
+use hnefi_data::{CardText, ExportParams, ExportSummary, Filter, Format, SourceGame};
 use indicatif::ProgressBar;
 
 use super::records::{Games, record_files};
@@ -59,7 +59,7 @@ fn params(args: &ExportArgs) -> ExportParams {
     ExportParams {
         rows: args.table,
         board: args.board,
-        policy: if args.dense_policy { PolicyColumns::Dense } else { args.policy },
+        policy: args.policy,
         filter,
         splits: args.split.clone(),
         disjoint: args.disjoint,
