@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use hnefi_play::web::WebConfig;
 
 use super::driver::Browser;
-use super::http::{made_up_run, serve};
+use super::http::{configure, made_up_run, serve};
 use super::{browser, my_turn, picture, some_move};
 
 /// Opens a pasted game of the large board and has it analysed.
@@ -95,6 +95,9 @@ fn no_page_has_barriers() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let run = made_up_run(folder.path(), 30);
+    let other = made_up_run(&folder.path().join("other"), 5);
+    configure(&other, 2, 0.1);
+    let several = serve(WebConfig { runs: vec![run.clone(), other], ..WebConfig::default() });
     let address = serve(WebConfig { runs: vec![run], ..WebConfig::default() });
     let mut found = Vec::new();
     for (width, height) in [(1280, 900), (390, 844)] {
@@ -147,6 +150,10 @@ fn no_page_has_barriers() {
             browser.until("document.querySelectorAll('.plot svg path').length > 20");
             browser.until("document.querySelectorAll('#samples a').length === 12");
             look("training");
+            browser.open(&format!("http://{several}/watch"));
+            browser.until("document.querySelectorAll('#runs dl dd').length > 10");
+            browser.run("for (const panel of document.querySelectorAll('main details')) panel.open = true;");
+            look("several runs");
             for page in ["learn.html#copenhagen/moves", "puzzles.html"] {
                 browser.open(&format!("http://{address}/{page}"));
                 browser.until("document.querySelector('.squares .movable')");

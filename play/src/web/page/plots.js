@@ -282,7 +282,7 @@ export class Plot {
       return { index, dash, name: short(name), letters: short(name).length + 1 + longest };
     });
     for (const entry of entries) {
-      const width = 30 + entry.letters * 7.4;
+      const width = 30 + entry.letters * 7.7;
       if (along > LEFT && along + width > WIDTH) [along, row] = [LEFT, row + 1];
       Object.assign(entry, { along, row });
       along += width;

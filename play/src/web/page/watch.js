@@ -195,53 +195,49 @@ const terms = (found) =>
     make("div", { "data-fact": name }, make("dt", {}, t(`tile.${name}`)), make("dd", {}, words)),
   );
 
-function bar(run) {
-  const words = { role: "progressbar", "aria-label": t("watch.budget"), "aria-valuemin": 0, "aria-valuemax": 100 };
-  const inner = make("i");
-  const element = make("div", { class: "progress", ...words, "aria-valuenow": Math.round(used(run) * 100) }, inner);
-  inner.style.width = `${used(run) * 100}%`;
-  return element;
+/** Shows in a bar how much of the budget is used. */
+function fill(bar, run) {
+  bar.firstElementChild.style.width = `${used(run) * 100}%`;
+  bar.setAttribute("aria-valuenow", String(Math.round(used(run) * 100)));
 }
 
-/** The sign of a run's line, in its colour and dashes. */
-function sign({ place }) {
-  const { colour, dash } = looks(place);
-  const dark = document.documentElement.dataset.theme === "dark";
-  return svg(
-    "svg",
-    { viewBox: "0 0 34 8", width: 34, height: 8, "aria-hidden": "true" },
-    svg("path", { d: "M0 4h34", stroke: colour[dark ? 1 : 0], "stroke-width": 4, "stroke-dasharray": dash }),
-  );
-}
+/** The cards of the runs among several, which stay where they are while what they say changes. */
+const cards = new Map();
 
-/** A run among several: whether it is drawn, its line, and how it is doing. */
+/** A run among several: whether it is drawn, its line in its colour and dashes, and how it is doing. */
 function card(run) {
+  const { colour, dash } = looks(run.place);
+  if (!cards.has(run)) {
+    const input = make("input", { type: "checkbox", id: `show-${run.place}`, checked: true });
+    input.addEventListener("change", () => {
+      run.shown = input.checked;
+      soon();
+    });
+    const line = svg("path", { d: "M0 4h34", "stroke-width": 4, "stroke-dasharray": dash });
+    const sign = svg("svg", { viewBox: "0 0 34 8", width: 34, height: 8, "aria-hidden": "true" }, line);
+    const words = { role: "progressbar", "aria-label": t("watch.budget"), "aria-valuemin": 0, "aria-valuemax": 100 };
+    const [share, bar, list] = [make("span"), make("div", { class: "progress", ...words }, make("i")), make("dl")];
+    const label = make("label", {}, input, sign, make("b", {}, run.name), share);
+    cards.set(run, { element: make("li", {}, label, bar, list), line, share, bar, list });
+  }
+  const { element, line, share, bar, list } = cards.get(run);
+  line.setAttribute("stroke", colour[document.documentElement.dataset.theme === "dark" ? 1 : 0]);
+  share.textContent = percent(used(run));
+  fill(bar, run);
   const known = facts(run).filter(([name]) => !["checkpoint", "playouts", "samples"].includes(name));
-  const input = make("input", { type: "checkbox", id: `show-${run.place}`, checked: run.shown });
-  input.addEventListener("change", () => {
-    run.shown = input.checked;
-    soon();
-  });
-  return make(
-    "li",
-    {},
-    make("label", {}, input, sign(run), make("b", {}, run.name), make("span", {}, percent(used(run)))),
-    bar(run),
-    make("dl", {}, terms(known)),
-  );
+  list.replaceChildren(...terms(known));
+  return element;
 }
 
 function showFacts() {
   const [one] = runs;
   const several = runs.length > 1;
   if (several) {
-    const focused = document.activeElement?.id;
-    $("runs").replaceChildren(...runs.map(card));
-    if (focused?.startsWith("show-")) $(focused)?.focus();
+    const all = runs.map(card);
+    if ($("runs").children.length === 0) $("runs").append(...all);
   } else if (one) {
     $("tiles").replaceChildren(...terms(facts(one)));
-    $("progress").firstElementChild.style.width = `${used(one) * 100}%`;
-    $("progress").setAttribute("aria-valuenow", String(Math.round(used(one) * 100)));
+    fill($("progress"), one);
   }
   $("runs").hidden = !several;
   $("tiles").hidden = $("progress").hidden = several || !one;
@@ -286,7 +282,7 @@ function showSettings() {
   const named = { class: "wide", tabindex: 0, role: "region", "aria-label": t("watch.differences") };
   if (several)
     $("differences").replaceChildren(
-      make("h3", {}, t("watch.differences")),
+      make("h2", {}, t("watch.differences")),
       differences.length > 0 ? make("div", named, table) : make("p", {}, t("watch.noDifference")),
     );
   const whole = ({ name, program, settings }) => {
