@@ -33,7 +33,8 @@ impl Invitation {
     /// # Errors
     /// When `page` is no address of a page.
     pub(super) fn new(id: &str, page: &str, address: SocketAddr) -> Result<Invitation, Refusal> {
-        let uri = page.parse::<Uri>().ok().filter(|_| page.len() <= LONGEST && page.starts_with("http"));
+        let is_page = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https"));
+        let uri = page.parse::<Uri>().ok().filter(|uri| page.len() <= LONGEST && is_page(uri));
         let host = uri.as_ref().and_then(|uri| uri.host()).ok_or_else(|| {
             Refusal::bad(refused(format!("page {page:?}: expected an address of at most {LONGEST} bytes")))
         })?;
