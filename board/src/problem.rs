@@ -28,8 +28,9 @@ impl Problem {
 
 /// A [`Problem`]: the key of a text, the text in English, and the values of its places, texts or numbers.
 ///
-/// `problem!("error.longest", "games of more than {most} plies are not kept here", most = 1000)`. The English text is the one that
-/// `play/src/web/page/texts/en.json` has for the key, but for a capital and a full stop; a test compares them.
+/// `problem!("error.longest", "games of more than {most} plies are not kept here", most = 1000)`. The English text is
+/// the one that `play/src/web/page/texts/en.json` has for the key, but for a capital and a full stop; a test compares
+/// them.
 #[macro_export]
 macro_rules! problem {
     ($key:literal, $words:literal $(, $name:ident = $value:expr)* $(,)?) => {{

@@ -393,8 +393,10 @@ fn the_puzzle_of_the_day_comes_from_the_date_alone() {
     let shown = browser.until("document.querySelector('#board').dataset.puzzle");
     // Five years of days from Monday, 5 January 2026, on.
     let days = browser.run_later(
-        "const done = arguments[arguments.length - 1]; Promise.all([import('/assets/daily.js'), import('/assets/day.js'), \
-         fetch('/api/puzzles').then((answer) => answer.json())]).then(([{ ofTheDay }, { dayOf, today }, { puzzles }]) => { \
+        "const done = arguments[arguments.length - 1]; Promise.all([import('/assets/daily.js'), \
+         import('/assets/day.js'), \
+         fetch('/api/puzzles').then((answer) => answer.json())]).then(([{ ofTheDay }, { dayOf, today }, { puzzles }]) \
+         => { \
          const monday = dayOf(new Date(2026, 0, 5)); const all = Array.from({ length: 1820 }, (_, day) => \
          ofTheDay(puzzles, monday + day)); done({ monday, today: ofTheDay(puzzles, today()).id, \
          last: dayOf(new Date(2026, 0, 5, 23, 59)), ids: all.map(({ id }) => id), \

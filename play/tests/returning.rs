@@ -109,7 +109,8 @@ fn the_unfinished_game_comes_back_by_itself_and_all_games_are_listed() {
     let saved = |format: &str| {
         browser.run(&format!(
             "window.saved = null; const make = URL.createObjectURL; URL.createObjectURL = (blob) => {{ \
-             URL.createObjectURL = make; blob.text().then((text) => {{ window.saved = text; }}); return make(blob); }}; \
+             URL.createObjectURL = make; blob.text().then((text) => {{ window.saved = text; }}); \
+             return make(blob); }}; \
              document.querySelector(`[data-game='{first}'] [data-do={format}]`).click();"
         ));
         browser.until("window.saved").as_str().expect("a text").to_owned()
@@ -287,7 +288,8 @@ fn whatever_lies_in_the_storage_a_board_stands_there() {
     let id = "0123456789abcdef0123456789abcdef";
     let entry = json!({
         "time": 1, "goesOn": true, "listed": true, "rules": { "name": "__proto__", "played_on": null, "side": 7 },
-        "seats": [{ "person": false, "name": "<img src=x onerror=alert(1)>", "player": "constructor", "strength": { "level": 4 } },
+        "seats": [{ "person": false, "name": "<img src=x onerror=alert(1)>", "player": "constructor",
+                    "strength": { "level": 4 } },
                   { "person": true, "name": null, "player": null, "strength": null }],
         "source": null, "ending": { "winner": "attackers", "reason": "toString", "plies": null }, "plies": 3,
         "accuracy": [50, null], "game": { "pgn": "nonsense" },
@@ -304,11 +306,13 @@ fn whatever_lies_in_the_storage_a_board_stands_there() {
     browser.open(&format!("http://{address}/assets/icon.svg"));
     for (number, poison) in poisons.iter().enumerate() {
         browser.run(&format!(
-            "localStorage.clear(); sessionStorage.clear(); for (const key of {keys:?}) localStorage.setItem('hnefi.' + key, \
+            "localStorage.clear(); sessionStorage.clear(); \
+             for (const key of {keys:?}) localStorage.setItem('hnefi.' + key, \
              JSON.stringify({poison})); localStorage.setItem('hnefi.game.{id}', JSON.stringify({entry})); \
              localStorage.setItem('hnefi.game.__proto__', JSON.stringify({entry})); \
              localStorage.setItem('hnefi.game.' + 'f'.repeat(32), '{{not JSON'); \
-             localStorage.setItem('language', 'toString'); sessionStorage.setItem('hnefi.board', JSON.stringify({poison}));"
+             localStorage.setItem('language', 'toString'); \
+             sessionStorage.setItem('hnefi.board', JSON.stringify({poison}));"
         ));
         for (page, there) in [
             ("", MY_TURN),

@@ -87,7 +87,8 @@ fn every_key_that_the_page_asks_for_has_a_text_and_no_text_is_left_over() {
     assert!(unused.is_empty(), "texts that no page shows: {unused:?}");
 }
 
-/// Keys and English words of all that a board, a server and a page without one may find wrong: `problem!("key", "words"`.
+/// Keys and English words of all that a board, a server and a page without one may find wrong:
+/// `problem!("key", "words"`.
 fn problems() -> BTreeMap<String, String> {
     let root = page().join("../../../..");
     let mut sources = Vec::new();

@@ -83,8 +83,8 @@ pub struct Page {
 }
 
 impl Page {
-    /// A board that offers the shipped networks. `now` is the time since any moment and never goes back; all that is left
-    /// to chance comes from `random`, numbers that nobody guesses: WebAssembly has none of its own.
+    /// A board that offers the shipped networks. `now` is the time since any moment and never goes back; all that is
+    /// left to chance comes from `random`, numbers that nobody guesses: WebAssembly has none of its own.
     pub fn new(now: fn() -> Duration, random: fn() -> u64) -> Page {
         let (host, networks) = (Arc::new(Worker { now, random }), Arc::new(Networks::new()));
         let seed = random();
