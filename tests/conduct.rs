@@ -114,12 +114,16 @@ fn who_does_not_read_standard_error_holds_up_no_work_and_no_signal() {
 fn results_alone_go_to_standard_output() {
     let folder = folder();
     let settings = "--set budget.generations=1 --set evaluate.games=0 --set run.precision=int8";
-    let [out, error] = texts(&run(folder.path(), &format!("train --config tiny.toml --run one {settings}")));
+    let mut train = hnefi(folder.path(), &format!("train --config tiny.toml --run one {settings}"));
+    // As without Cargo, which these tests are run by.
+    let [out, error] = texts(&train.env_remove("CARGO_MANIFEST_DIR").output().expect("starts"));
     assert!(out.starts_with("trained 1 generations, ") && out.contains("\ncheckpoint  one/"), "{out}");
+    assert!(out.ends_with(&format!("\nplay it     {} play model:one\n", env!("CARGO_BIN_EXE_hnefi"))), "{out}");
     assert!(!out.contains("warning") && !out.contains("parameters, from"), "{out}");
     assert!(error.contains("parameters, from random weights") && error.contains(" gen   time"), "{error}");
     let [out, error] = texts(&run(folder.path(), &format!("--quiet train --config tiny.toml --run two {settings}")));
     assert!(out.starts_with("trained 1 generations, "), "{out}");
+    assert!(out.ends_with("\nplay it     cargo run --release -- play model:two\n"), "{out}");
     // On a CPU without the instructions for that precision there is a warning, which is no note.
     assert!(error.lines().all(|line| line.starts_with("warning: ")), "{error}");
     let [out, error] = texts(&run(folder.path(), "match random random --games 20 -q"));

@@ -66,5 +66,5 @@ pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
     ))?;
     let out = args.out.display();
     output::line(format_args!("checkpoint  {out}"))?;
-    output::line(format_args!("train it    cargo run --release -- train --config {} --from {out}", args.config))
+    output::line(format_args!("train it    {} train --config {} --from {out}", super::program(), args.config))
 }

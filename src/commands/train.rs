@@ -79,8 +79,8 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     }
     output::line(format_args!("\ncheckpoint  {}", summary.checkpoint))?;
     output::line(match &location {
-        Location::Directory(dir) => format!("play it     cargo run --release -- play model:{}", dir.display()),
-        Location::Bucket(url) => format!("get it      cargo run --release -- fetch {url} --run DIR"),
+        Location::Directory(dir) => format!("play it     {} play model:{}", super::program(), dir.display()),
+        Location::Bucket(url) => format!("get it      {} fetch {url} --run DIR", super::program()),
     })
 }
 
