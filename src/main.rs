@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use hnefi_inference::printable_lines;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, WrongValue};
 
 /// Training allocates and frees tensors of a megabyte at every layer. The system's allocator returns such memory to the
 /// system at once, and page faults take much of the time; this allocator keeps it.
@@ -38,6 +38,7 @@ fn main() -> ExitCode {
     // An interrupted command has not done all of its work, which the exit status shows.
     match failure {
         _ if interrupt::asked() => ExitCode::from(interrupt::CODE),
+        Some(error) if error.is::<WrongValue>() => ExitCode::from(WrongValue::CODE),
         Some(_) => ExitCode::FAILURE,
         None => ExitCode::SUCCESS,
     }

@@ -210,7 +210,7 @@ fn a_ladder_is_climbed_once() {
 #[test]
 fn what_the_web_board_cannot_begin_with_is_refused_before_it_is_served() {
     let web = |more: &[&str]| refused(&[&["play", "--web", "--listen", "127.0.0.1:0"], more].concat());
-    assert_names(&web(&["--fen", "7/7 a"]), &["start position", "2 rows"]);
+    assert_names(&web(&["--fen", "7/7 a"]), &["--fen", "2 rows"]);
     assert_names(&web(&["uci:no-such-program-here"]), &["no-such-program-here", "cannot be started"]);
     assert_names(&web(&["model:no/such/run"]), &["no/such/run", "there is no such folder"]);
     assert_names(&web(&["htp:cat", "--rules", "brandubh"]), &["htp:cat", "11x11 only"]);

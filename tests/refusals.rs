@@ -152,6 +152,7 @@ fn what_cannot_be_meant_is_refused_before_the_work() {
         ("export-net brandubh --onnx a.onnx --reference ./a.onnx", &["a.onnx", "expected two files"]),
         ("match random random --games 2 --save games.pgn", &["--save", "expected a name ending in .hgames"]),
         ("import games.csv --rules brandubh --out games.pgn", &["--out", "expected a name ending in .hgames"]),
+        ("match random htp:program --rules tablut", &["htp:program", "knows 11x11 only; found 9x9"]),
         ("match random random --games -4", &["--games", "expected an even number above 0"]),
         ("match random random --games 3", &["--games", "expected an even number above 0"]),
         ("match random random --threads 0", &["--threads", "0 is not in 1..="]),
@@ -178,6 +179,24 @@ fn what_cannot_be_meant_is_refused_before_the_work() {
             assert!(message.contains(word), "{line}: {word:?} is missing in: {message}");
         }
         assert!(!message.contains("use '--"), "{line}: {message}");
+    }
+    // What a command understands late is refused as what it understands at once.
+    for (line, word) in [
+        ("match random random --sprt 0", "1 numbers; expected ELO0,ELO1"),
+        ("match random random --sprt 0,x", "\"x\" is no number; expected ELO0,ELO1"),
+        ("match random random --sprt 20,0", "expected elo0 below elo1"),
+        ("match random random --sprt 0,20,0.9,0.05", "expected both above 0 and below 0.5"),
+        ("train --set train.rate --run new", "expected KEY=VALUE"),
+        ("imitate games.hgames --out new --set train.batch=0", "train.batch"),
+        ("selfplay --games 2 --model brandubh --out new --set search.c_scale=much", "search.c_scale"),
+        ("perft --rules brandubh --depth 1 --fen '3a3 a'", "1 rows; expected 7"),
+        ("play --rules brandubh --plain --fen '3a3 a'", "1 rows; expected 7"),
+        ("play --rules brandubh --web --listen 0 --fen '3a3 a'", "1 rows; expected 7"),
+    ] {
+        let output = workspace.run(line);
+        let message = refusal(&output, line);
+        assert!(message.contains("invalid value") && message.contains(word), "{line}: {message}");
+        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
     }
     // An Elo may be negative.
     let message = workspace.refused("match random nobody --games 2 --sprt -10,0");
@@ -414,6 +433,7 @@ fn what_is_no_file_or_too_large_is_refused_before_it_is_opened() {
 #[test]
 fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {
     let workspace = Workspace::new();
+    workspace.run_directory("climbed");
     for line in [
         "train --config tiny.toml --run new --device cuda:0",
         "train --config tiny.toml --run new --set run.train_device=cuda:0",
@@ -422,6 +442,12 @@ fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {
         "judge brandubh games.hgames --device cuda:0",
         "worker new --wait --device cuda:0",
         "uci --model brandubh --device cuda:0",
+        "match random model:brandubh --device cuda:0",
+        "ladder climbed --device cuda:0",
+        "puzzles solve model:brandubh --device cuda:0",
+        "play model:brandubh --device cuda:0",
+        "play model:brandubh --web --listen 0 --device cuda:0",
+        "online model:copenhagen --user me --server localhost:1 --device cuda:0",
         "bench train --device cuda:0",
     ] {
         let message = workspace.refused(line);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use hnefi_arena::SprtParams;
 use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::DeviceChoice;
@@ -12,9 +13,9 @@ use hnefi_inference::names::ruleset;
 use hnefi_run::store::Location;
 use serde::Serialize;
 
+use super::{DeviceArgs, even, record_file, seed};
 #[cfg(feature = "train")]
 use super::{StoreArgs, whole};
-use super::{even, record_file, seed};
 
 /// Arguments of `match`.
 #[derive(Debug, Args)]
@@ -36,7 +37,7 @@ pub struct MatchArgs {
     ///
     /// htp: starts a program of the Hnefatafl Text Protocol, which calls at port 49152 of this machine, such as
     /// `hnefatafl-text-protocol --ai monte-carlo --seconds 1 --host localhost`; 11x11 by the rules of
-    /// copenhagen-hnefatafl-org.
+    /// copenhagen-hnefatafl-org, and a draw after 142 plies.
     pub a: PlayerSpec,
     /// Player B.
     pub b: PlayerSpec,
@@ -56,11 +57,13 @@ pub struct MatchArgs {
     #[arg(long)]
     pub ply_cap: Option<u16>,
     /// Stop early by a sequential test of A - B: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.
-    #[arg(long, value_name = "E0,E1[,A,B]", allow_hyphen_values = true)]
-    pub sprt: Option<String>,
+    #[arg(long, value_name = "E0,E1[,A,B]", allow_hyphen_values = true, value_parser = sprt)]
+    pub sprt: Option<SprtParams>,
     /// Worker threads [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
+    #[command(flatten)]
+    pub device: DeviceArgs,
     /// Also print one line of JSON at the end.
     #[arg(long)]
     pub json: bool,
@@ -108,6 +111,8 @@ pub struct LadderArgs {
     /// Games at once [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    #[command(flatten)]
+    pub device: DeviceArgs,
     /// Play nothing: show the ratings of the matches played.
     #[arg(long)]
     pub show: bool,
@@ -134,9 +139,8 @@ pub struct JudgeArgs {
     /// Worker threads [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// Device of the network.
-    #[arg(long, default_value_t)]
-    pub device: DeviceChoice,
+    #[command(flatten)]
+    pub device: DeviceArgs,
     /// Print one line of JSON instead of tables.
     #[arg(long)]
     pub json: bool,
@@ -206,6 +210,18 @@ pub struct DoctorArgs {
     /// Only test this device: evaluate and train a small network on it, compared with the CPU.
     #[arg(long)]
     pub device: Option<DeviceChoice>,
+}
+
+/// Reads `ELO0,ELO1[,ALPHA,BETA]`.
+fn sprt(text: &str) -> Result<SprtParams, String> {
+    let expected = "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA such as 0,20 or 0,20,0.05,0.05";
+    let number = |part: &str| part.trim().parse().map_err(|_| format!("{part:?} is no number; {expected}"));
+    let params = match text.split(',').map(number).collect::<Result<Vec<f64>, _>>()?[..] {
+        [elo0, elo1] => SprtParams { elo0, elo1, ..SprtParams::default() },
+        [elo0, elo1, alpha, beta] => SprtParams { elo0, elo1, alpha, beta },
+        ref numbers => return Err(format!("{} numbers; {expected}", numbers.len())),
+    };
+    params.fault().map_or(Ok(params), Err)
 }
 
 /// Reads a duration.

@@ -14,8 +14,12 @@ mod training;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use hnefi_arena::players::ModelCache;
 use hnefi_engine::Rules;
+use hnefi_inference::DeviceChoice;
+use hnefi_run::config::{ConfigError, TrainConfig};
+use hnefi_search::SearchConfig;
 
 pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 #[cfg(feature = "train")]
@@ -146,6 +150,40 @@ pub enum Command {
     Man(ManArgs),
 }
 
+/// The argument of every command that asks networks.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct DeviceArgs {
+    /// Device of the networks.
+    #[arg(long, default_value_t)]
+    pub device: DeviceChoice,
+}
+
+impl DeviceArgs {
+    /// The networks, on the device.
+    pub fn models(self) -> ModelCache {
+        ModelCache::new(self.device, SearchConfig::default())
+    }
+}
+
+/// A value that only another argument shows to be wrong; it ends the command as any wrong argument does.
+#[derive(Debug, thiserror::Error)]
+#[error("invalid value '{value}' for '{option}': {problem}")]
+pub struct WrongValue {
+    option: &'static str,
+    value: String,
+    problem: String,
+}
+
+impl WrongValue {
+    /// The exit status, clap's for wrong arguments.
+    pub const CODE: u8 = 2;
+}
+
+/// Reads `KEY=VALUE`, a change of a configuration.
+fn change(text: &str) -> Result<String, ConfigError> {
+    TrainConfig::check_change(text).map(|()| text.to_owned())
+}
+
 /// A reader of whole numbers in a range, which says the range also of negative and of huge ones; clap's own for large
 /// types does not.
 fn whole<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<T, String> + Clone {
@@ -174,11 +212,13 @@ fn record_file(path: PathBuf) -> Result<PathBuf, &'static str> {
 }
 
 /// The position a `--fen` names, or the start.
-pub fn position(rules: &Rules, fen: Option<&str>) -> anyhow::Result<hnefi_engine::Position> {
-    Ok(match fen {
-        Some(fen) => hnefi_engine::Position::from_fen(rules, fen)?,
-        None => hnefi_engine::Position::start(rules),
-    })
+///
+/// # Errors
+/// When the position cannot stand under these rules.
+pub fn position(rules: &Rules, fen: Option<&str>) -> Result<hnefi_engine::Position, WrongValue> {
+    let Some(fen) = fen else { return Ok(hnefi_engine::Position::start(rules)) };
+    let wrong = |problem: String| WrongValue { option: "--fen", value: fen.to_owned(), problem };
+    hnefi_engine::Position::from_fen(rules, fen).map_err(|error| wrong(error.to_string()))
 }
 
 #[cfg(test)]

@@ -7,12 +7,11 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
-use hnefi_inference::DeviceChoice;
 use hnefi_inference::names::ruleset;
 use hnefi_play::online::PORT;
 use hnefi_play::{PlayError, format_of};
 
-use super::{seed, whole};
+use super::{DeviceArgs, seed, whole};
 
 /// The side that a person plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,6 +48,8 @@ pub struct PlayArgs {
     /// Seed of the opponent's choices [default: from the clock].
     #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
+    #[command(flatten)]
+    pub device: DeviceArgs,
     /// Serve a board to browsers instead; open the address that is printed.
     #[arg(long)]
     pub web: bool,
@@ -143,9 +144,8 @@ pub struct UciArgs {
     /// Threads that search together [default: one per core, at most 4].
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Device of the network.
-    #[arg(long, default_value_t)]
-    pub device: DeviceChoice,
+    #[command(flatten)]
+    pub device: DeviceArgs,
 }
 
 /// Arguments of `online`.
@@ -188,6 +188,8 @@ pub struct OnlineArgs {
     /// Play without clocks.
     #[arg(long, conflicts_with_all = ["minutes", "increment"])]
     pub untimed: bool,
+    #[command(flatten)]
+    pub device: DeviceArgs,
     /// What the server expects of a client of its version.
     #[arg(long, value_name = "TEXT", default_value = hnefi_play::online::PROTOCOL, value_parser = word)]
     pub protocol: String,

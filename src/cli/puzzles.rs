@@ -7,7 +7,7 @@ use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::names::ruleset;
 
-use super::{examples, seed};
+use super::{DeviceArgs, examples, seed};
 
 /// Arguments of `puzzles`.
 #[derive(Debug, Args)]
@@ -55,6 +55,8 @@ pub struct SolveArgs {
     /// Worker threads [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
+    #[command(flatten)]
+    pub device: DeviceArgs,
     /// Print a line of JSON for each player instead of a table.
     #[arg(long)]
     pub json: bool,

@@ -10,7 +10,7 @@ use hnefi_inference::DeviceList;
 use hnefi_run::config::BATCH_GAMES;
 use hnefi_run::store::{Location, RetryPolicy, StoreWatch};
 
-use super::{seed, whole};
+use super::{change, seed, whole};
 
 #[cfg(feature = "train")]
 /// Arguments of `train`.
@@ -24,7 +24,7 @@ pub struct TrainArgs {
     #[command(flatten)]
     pub store: StoreArgs,
     /// Change a key of the configuration, such as search.c_scale=0.3; may be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = change)]
     pub changes: Vec<String>,
     /// Print the reference of all keys of a configuration, or of a section or key, and end.
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
@@ -123,7 +123,7 @@ pub struct ImitateArgs {
     #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
     pub config: String,
     /// Change a key that imitation reads, such as train.rate=0.001; may be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = change)]
     pub changes: Vec<String>,
     /// Begin with the weights of a checkpoint, a run or a shipped checkpoint, instead of random ones.
     #[arg(long, value_name = "CHECKPOINT")]
@@ -206,7 +206,7 @@ pub struct SelfplayArgs {
     #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
     pub config: String,
     /// Change a key that self-play reads, such as search.c_scale=0.3; may be repeated.
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = change)]
     pub changes: Vec<String>,
     /// Checkpoint, run (its newest checkpoint) or shipped checkpoint to play with; without one, fresh random weights
     /// from the seed.

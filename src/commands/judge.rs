@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 
-use hnefi_arena::players::ModelCache;
 use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, RecordedValues, contradicts, judge};
 use hnefi_inference::printable;
 use hnefi_inference::{Precision, evaluators};
@@ -29,9 +28,9 @@ struct Report<'a> {
 
 /// Judges all games and prints the tables.
 pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
-    let mut models = ModelCache::new(args.device, SearchConfig::default());
+    let mut models = args.device.models();
     let checkpoint = models.checkpoint(&args.model)?;
-    let make = evaluators(&checkpoint.weights, &args.device.into(), Precision::F32.into())?;
+    let make = evaluators(&checkpoint.weights, &args.device.device.into(), Precision::F32.into())?;
     let games = read_all(&args.sources)?;
     // Check the records, which are not trusted, before any work.
     games.iter().try_for_each(GameRecord::check)?;

@@ -10,10 +10,9 @@ use hnefi_arena::players::ModelCache;
 use hnefi_arena::{MatchObserver, MatchResult, Rating};
 use hnefi_engine::Preset;
 use hnefi_inference::printable;
-use hnefi_inference::{Card, Checkpoint, DeviceChoice};
+use hnefi_inference::{Card, Checkpoint};
 use hnefi_run::GameRecord;
 use hnefi_run::store::{Access, Store, checkpoint_key};
-use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 
 use super::delays::Delays;
@@ -58,7 +57,7 @@ fn climb(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Res
         seed: args.seed,
         threads: args.threads.map_or_else(cores, usize::from),
     };
-    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let mut models = args.device.models();
     if !climb_all(store, &rungs, &params, &mut models, watcher)? {
         progress::note(&watcher.bar, "stopped; the same command goes on");
     }
@@ -67,7 +66,7 @@ fn climb(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Res
 
 /// Plays the run's own ladder whenever a checkpoint for it appears.
 fn follow(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
-    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let mut models = args.device.models();
     while !watcher.should_stop() {
         if let Some(mut config) = hnefi_train::run::configuration(store)? {
             let every = config.ladder.every;

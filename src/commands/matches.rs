@@ -4,13 +4,10 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context;
-use hnefi_arena::players::{ModelCache, PlayerSpec};
-use hnefi_arena::{EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, SprtParams, Tally, play_match};
-use hnefi_inference::DeviceChoice;
+use hnefi_arena::players::PlayerSpec;
+use hnefi_arena::{EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, Tally, play_match};
 use hnefi_inference::printable;
 use hnefi_run::{GameRecord, encode_games};
-use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 
 use crate::cli::MatchArgs;
@@ -20,7 +17,7 @@ use crate::{interrupt, output, progress};
 pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     let mut params = MatchParams::new(args.rules.rules(), args.games, args.seed);
     params.opening_plies = args.opening_plies;
-    params.sprt = args.sprt.as_deref().map(sprt).transpose()?;
+    params.sprt = args.sprt;
     params.threads = args.threads.map_or(params.threads, usize::from);
     params.ply_cap = args.ply_cap.unwrap_or(params.ply_cap);
     if let Some(path) = &args.save {
@@ -29,7 +26,7 @@ pub fn run(args: MatchArgs) -> anyhow::Result<()> {
     for text in [&args.a, &args.b].into_iter().filter_map(PlayerSpec::warning) {
         progress::warn(&text);
     }
-    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let mut models = args.device.models();
     let mut watcher = Watcher {
         bar: progress::games(u64::from(args.games)),
         stop: interrupt::stop_flag()?,
@@ -76,22 +73,6 @@ impl MatchObserver for Watcher {
 
     fn should_stop(&mut self) -> bool {
         self.stop.load(Ordering::SeqCst)
-    }
-}
-
-/// Reads `ELO0,ELO1[,ALPHA,BETA]`.
-fn sprt(text: &str) -> anyhow::Result<SprtParams> {
-    let expected = "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA such as 0,20 or 0,20,0.05,0.05";
-    let numbers: Vec<f64> = text
-        .split(',')
-        .map(|part| {
-            part.trim().parse().ok().with_context(|| format!("sprt {text:?}: {part:?} is no number; {expected}"))
-        })
-        .collect::<Result<_, _>>()?;
-    match numbers[..] {
-        [elo0, elo1] => Ok(SprtParams { elo0, elo1, alpha: 0.05, beta: 0.05 }),
-        [elo0, elo1, alpha, beta] => Ok(SprtParams { elo0, elo1, alpha, beta }),
-        _ => anyhow::bail!("sprt {text:?}: {} numbers; {expected}", numbers.len()),
     }
 }
 

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
+use hnefi_arena::players::{Limit, ModelSpec, PlayerSpec};
 use hnefi_data::{Format, check_new_file, replace_file, write_jsonl, write_new_file, write_pgn};
 use hnefi_engine::{GameResult, Preset, Side};
-use hnefi_inference::{DeviceChoice, printable};
+use hnefi_inference::printable;
 use hnefi_play::online::{Games, OnlineObserver, OnlineParams, run as play_online};
 use hnefi_play::{format_of, shipped_network};
 use hnefi_run::GameRecord;
-use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 
 use crate::cli::{OnlineArgs, OnlineSide};
@@ -29,7 +28,7 @@ pub fn run(args: OnlineArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.save {
         check_new_file(path)?;
     }
-    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let mut models = args.device.models();
     let spec = match args.player {
         Some(spec) => spec,
         None => {

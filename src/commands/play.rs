@@ -4,10 +4,8 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
-use hnefi_engine::{Preset, Side};
-use hnefi_inference::DeviceChoice;
+use hnefi_engine::{Preset, Rules, Side};
 use hnefi_play::{Seat, Table, WITHOUT_NETWORK, foreign, shipped_network};
-use hnefi_search::SearchConfig;
 use indicatif::ProgressBar;
 
 use crate::cli::{self, PlayArgs};
@@ -18,12 +16,14 @@ const PLAYOUTS: u32 = 200;
 
 /// Plays until the person leaves.
 pub fn run(args: PlayArgs) -> anyhow::Result<()> {
-    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let mut models = args.device.models();
     let preset = rules(&args, &mut models)?;
     anyhow::ensure!(!(args.web && args.plain), "--web and --plain: expected one of them");
     if let Some(text) = args.opponent.as_ref().and_then(PlayerSpec::warning) {
         progress::warn(&text);
     }
+    // Refuse a bad FEN before the screen changes or a page is served.
+    cli::position(&preset.rules(), args.fen.as_deref())?;
     if args.web {
         return super::web::play(&args, preset);
     }
@@ -37,9 +37,7 @@ pub fn run(args: PlayArgs) -> anyhow::Result<()> {
     {
         progress::warn(&text);
     }
-    let rules = preset.rules();
-    // Refuse a bad FEN before the screen changes.
-    cli::position(&rules, args.fen.as_deref())?;
+    let rules = Rules { ply_cap: player.longest_game().unwrap_or_default(), ..preset.rules() };
     let mut opponent = || anyhow::Ok(Seat::Player(player.build(&mut models)?));
     let seats = match args.side {
         cli::Seat::Attackers => [Seat::Person, opponent()?],

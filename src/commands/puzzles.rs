@@ -7,13 +7,12 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use hnefi_arena::players::{ModelCache, PlayerSpec};
+use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
 use hnefi_inference::file::read_text;
-use hnefi_inference::{DeviceChoice, printable};
+use hnefi_inference::printable;
 use hnefi_puzzles::{MineParams, Puzzle, Theme, mine, orbit, read, shipped, write};
 use hnefi_run::GameRecord;
-use hnefi_search::SearchConfig;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -85,7 +84,7 @@ fn solve(args: &SolveArgs) -> anyhow::Result<()> {
     }
     let stop = interrupt::stop_flag()?;
     let threads = args.threads.map_or_else(cores, usize::from);
-    let mut models = ModelCache::new(DeviceChoice::default(), SearchConfig::default());
+    let mut models = args.device.models();
     let mut reports = Vec::new();
     for player in &args.players {
         let bar = progress::puzzles(puzzles.len() as u64);

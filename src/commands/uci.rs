@@ -10,7 +10,7 @@ use crate::cli::UciArgs;
 pub fn run(args: UciArgs) -> anyhow::Result<()> {
     let UciArgs { rules, model, threads, device } = args;
     let threads = threads.unwrap_or_else(hnefi_play::search_threads);
-    let params = UciParams { rules, model, threads, device };
+    let params = UciParams { rules, model, threads, device: device.device };
     hnefi_play::uci::run(&params, BufReader::new(std::io::stdin()), std::io::stdout())?;
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 
 use hnefi_engine::Preset;
+use hnefi_inference::{DeviceChoice, PrecisionChoice};
 use hnefi_play::web::{WebConfig, WebError, WebServer};
 use hnefi_play::{WITHOUT_NETWORK, shipped_network};
 use hnefi_run::Run;
@@ -27,7 +28,12 @@ pub fn play(args: &PlayArgs, rules: Preset) -> anyhow::Result<()> {
         Seat::Watch => [false, false],
     };
     config.opponent = args.opponent.clone();
+    config.device = args.device.device;
     config.seed = args.seed.unwrap_or_else(clock_seed);
+    if config.device != DeviceChoice::Cpu {
+        // Any network shows whether the device is there.
+        args.device.models().evaluators(Path::new("brandubh"), PrecisionChoice::Auto, 1)?;
+    }
     if args.opponent.is_none()
         && args.run.is_empty()
         && let Err(problem) = shipped_network(rules)

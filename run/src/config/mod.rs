@@ -217,6 +217,16 @@ impl TrainConfig {
         Ok(config)
     }
 
+    /// Checks a change by itself: its form, its key, and its value.
+    ///
+    /// # Errors
+    /// When it is no `KEY=VALUE`, there is no such key, or the key takes no such value.
+    pub fn check_change(change: &str) -> Result<(), ConfigError> {
+        let errors = check::table(&changed(change)?);
+        let origin = "the change".to_owned();
+        if errors.is_empty() { Ok(()) } else { Err(ConfigError::Keys { origin, errors }) }
+    }
+
     /// Reads a configuration from TOML; `origin` names it in errors.
     ///
     /// # Errors
