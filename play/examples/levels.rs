@@ -137,7 +137,7 @@ fn main() {
     let ratings = Ratings::fit(players.len(), 1, &encounters, params);
     let elo = players.iter().enumerate().map(|(index, who)| {
         let rating = ratings.overall(index);
-        (who.id(), json!([rating.elo.round(), rating.error.round()]))
+        (who.id(), json!([rating.elo.round() + 0.0, rating.error.round()]))
     });
     println!(
         "{}",
