@@ -277,7 +277,8 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
     browser.until("document.querySelectorAll('.raw').length === 0");
     // Sample games by length, by surprise, by result and by their first moves.
     if real.is_none() {
-        let plies = "[...document.querySelectorAll('#samples small')].map((one) => Number(/, (\\d+)/.exec(one.textContent)[1]))";
+        let plies = "[...document.querySelectorAll('#samples small')]\
+             .map((one) => Number(/, (\\d+)/.exec(one.textContent)[1]))";
         browser.until("document.querySelectorAll('#samples a').length === 12");
         choose("#order", "shortest");
         browser.until(&format!(

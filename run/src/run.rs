@@ -193,8 +193,8 @@ impl Run {
     }
 }
 
-/// The values of nested objects by the path of their keys, such as `train.batch`; a list is one value. Numbers of single
-/// precision are as short as they were written: 0.3 rather than 0.30000001192092896.
+/// The values of nested objects by the path of their keys, such as `train.batch`; a list is one value. Numbers of
+/// single precision are as short as they were written: 0.3 rather than 0.30000001192092896.
 pub fn flat(value: &serde_json::Value) -> BTreeMap<String, serde_json::Value> {
     fn collect(value: &serde_json::Value, path: &str, found: &mut BTreeMap<String, serde_json::Value>) {
         match value {

@@ -132,8 +132,8 @@ fn measured(row: &Row) -> Option<String> {
     let [attackers, defenders, draws] =
         ["games/attackers", "games/defenders", "games/draws"].map(|name| percent(value(name)));
     Some(format!(
-        "generation {:>4}  {:>9}  loss {loss} (policy {policy}, value {rest})  attackers {attackers} defenders {defenders} \
-         draws {draws}  {} plies  {} playouts/s  {} evaluations/s  window {}  reuse {}",
+        "generation {:>4}  {:>9}  loss {loss} (policy {policy}, value {rest})  attackers {attackers} \
+         defenders {defenders} draws {draws}  {} plies  {} playouts/s  {} evaluations/s  window {}  reuse {}",
         row.generation,
         time(60.0 * value("run/elapsed_minutes")),
         fixed("games/mean_plies", 0),

@@ -325,7 +325,8 @@ pub(super) fn found(games: Games, wanted: &RunQuery, names: &HashMap<String, Str
     GameList { games: games.into_iter().skip(first).take(LISTED).collect(), next }
 }
 
-/// Moves as people write them, one after the other: `1. Kd4-e4 d5-e5xe4+` is `d4e4d5e5`. The last one may be unfinished.
+/// Moves as people write them, one after the other: `1. Kd4-e4 d5-e5xe4+` is `d4e4d5e5`. The last one may be
+/// unfinished.
 fn plain_moves(text: &str) -> String {
     let squares = |word: &str| -> String {
         let word = word.to_ascii_lowercase();
