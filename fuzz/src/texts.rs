@@ -21,7 +21,7 @@ fn allowed(text: usize) -> usize {
 static FOLDER: LazyLock<TempDir> = LazyLock::new(folder);
 
 /// A new folder.
-pub fn folder() -> TempDir {
+fn folder() -> TempDir {
     let memory = PathBuf::from("/dev/shm");
     let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     folder.expect("a folder for files")
