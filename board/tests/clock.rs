@@ -18,6 +18,11 @@ impl Host for Time {
         Duration::from_secs(self.0.load(Ordering::Relaxed))
     }
 
+    fn random(&self) -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+
     fn work_waits(&self) {}
 
     fn ring(&self) {}
