@@ -23,7 +23,7 @@ done
 if [ -z "$binary" ]; then
     # Of the TLS library's assembler on Windows, where NASM is not installed; elsewhere it says nothing.
     export AWS_LC_SYS_PREBUILT_NASM=${AWS_LC_SYS_PREBUILT_NASM:-1}
-    cargo build --profile dist --locked --target "$target" --package hnefi "$@"
+    cargo build --profile dist --locked --target "$target" --package hnefi --features buckets "$@"
     binary=${CARGO_TARGET_DIR:-target}/$target/dist/hnefi
     case $target in *windows*) binary=$binary.exe ;; esac
 fi

@@ -14,8 +14,8 @@ case ${1:-} in
     *) echo "expected --archive FILE or --full" >&2 && exit 2 ;;
 esac
 skip() {
-    echo "skipped: $1; the container is not built"
-    exit 0
+    echo "$1; the container is not built" >&2
+    exit 1
 }
 [ "$(id -u)" = 0 ] || skip "not root"
 if ! command -v buildah >/dev/null || ! command -v debootstrap >/dev/null; then

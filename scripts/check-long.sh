@@ -35,7 +35,10 @@ for step in "${steps[@]}"; do
             CUBECL_AUTOTUNE_LEVEL=minimal timeout 1800 cargo test --profile trial -p hnefi-train --features vulkan \
             --test vulkan --target-dir target/vulkan -- --test-threads 1
         ;;
-    buckets) scripts/check-buckets.sh ;;
+    buckets)
+        cargo build --release --features buckets
+        scripts/check-buckets.sh
+        ;;
     faults) cargo test --release --test faults -- --ignored faults_ ;;
     soak) scripts/soak.py ;;
     *) echo "no step $step" >&2 && exit 2 ;;

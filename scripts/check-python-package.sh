@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v python3 >/dev/null; then
-    echo "skipped: no python3, the Python package is neither built nor tested"
-    exit 0
+    echo "no python3; expected it on the path" >&2
+    exit 1
 fi
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target"

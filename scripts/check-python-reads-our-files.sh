@@ -5,8 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v python3 >/dev/null; then
-    echo "skipped: no python3"
-    exit 0
+    echo "no python3; expected it on the path" >&2
+    exit 1
 fi
 venv=target/python
 [ -x $venv/bin/python ] || python3 -m venv $venv

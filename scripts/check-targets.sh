@@ -4,7 +4,7 @@
 #     scripts/check-targets.sh --types     # also checks the program without burn for Windows and macOS, types only
 #     scripts/check-targets.sh --build     # also builds it for arm64 and Windows, and tries arm64's in the emulator
 # Needs rustup's targets, Debian's cross compilers and qemu, and the package ziglang of PyPI, whose clang compiles C for
-# macOS. What cannot be installed is skipped, and said. The program on a real Windows or macOS is the workflows' matter.
+# macOS. What cannot be installed fails. The program on a real Windows or macOS is the workflows' matter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$PWD/target/targets
@@ -19,9 +19,9 @@ can() {
     local target=$1 command=$2
     shift 2
     rustup target list --installed 2>/dev/null | grep -qx "$target" || rustup target add "$target" >/dev/null 2>&1 ||
-        { echo "skipped: $target, rustup cannot add it" && return 1; }
+        { echo "$target: rustup cannot add it" >&2 && exit 1; }
     command -v "$command" >/dev/null || apt-get install -y -qq --no-install-recommends "$@" >/dev/null 2>&1 ||
-        { echo "skipped: $target, no $command" && return 1; }
+        { echo "$target: no $command" >&2 && exit 1; }
 }
 
 arm=aarch64-unknown-linux-gnu

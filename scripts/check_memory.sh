@@ -13,7 +13,8 @@ if [ "$(uname -m)" = x86_64 ] && rustc +nightly --version >/dev/null 2>&1; then
         MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test \
             -p hnefi-kernels --lib --target-dir target/miri -- buffers_ refused outputs_
     else
-        echo "skipped: no Miri for this nightly compiler"
+        echo "no Miri for this nightly compiler" >&2
+        exit 1
     fi
 elif command -v valgrind >/dev/null; then
     cargo test --release -p hnefi-kernels --lib --no-run
@@ -21,5 +22,6 @@ elif command -v valgrind >/dev/null; then
         sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' | tail -n 1)
     valgrind --error-exitcode=1 --quiet "$test" --test-threads 1
 else
-    echo "skipped: neither a nightly compiler nor valgrind"
+    echo "neither a nightly compiler nor valgrind" >&2
+    exit 1
 fi

@@ -17,15 +17,6 @@ use hnefi_run::encode_games;
 use driver::Browser;
 use http::{add_generation, configure, made_up_run, played, serve, two_people};
 
-/// A browser, or a word on why there is none.
-fn browser() -> Option<Browser> {
-    let browser = Browser::start();
-    if browser.is_none() {
-        println!("skipped: no browser; install chromium and chromium-driver");
-    }
-    browser
-}
-
 /// Keeps a picture where pictures are wanted.
 fn picture(browser: &Browser, name: &str) {
     if let Some(folder) = std::env::var_os("HNEFI_PICTURES") {
@@ -61,8 +52,9 @@ fn some_move(browser: &Browser, number: usize) {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_game_is_played_undone_analysed_and_ended() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/"));
@@ -145,8 +137,9 @@ fn a_game_is_played_undone_analysed_and_ended() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn games_are_begun_pasted_and_set_up() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/"));
@@ -212,8 +205,9 @@ fn games_are_begun_pasted_and_set_up() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_run_is_watched_and_its_games_are_looked_at() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let folder = tempfile::tempdir().expect("a folder");
     let real = std::env::var_os("HNEFI_PICTURES_RUN").map(PathBuf::from);
     let made_up = made_up_run(folder.path(), 40);
@@ -353,8 +347,9 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn runs_are_compared() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let folder = tempfile::tempdir().expect("a folder");
     let run = |(name, seed, rate, generations): (&str, u64, f64, u32)| {
         let run = made_up_run(&folder.path().join(name), generations);
@@ -424,8 +419,9 @@ fn runs_are_compared() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn what_a_person_holds_is_not_taken_away() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/"));
@@ -478,8 +474,9 @@ fn what_a_person_holds_is_not_taken_away() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_phone_is_wide_enough_and_the_night_is_dark() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let folder = tempfile::tempdir().expect("a folder");
     let address = serve(WebConfig { runs: vec![made_up_run(folder.path(), 30)], ..WebConfig::default() });
     browser.size(360, 760, 2.0);

@@ -18,15 +18,6 @@ use serde_json::{Value, json};
 
 use http::{get, post, serve};
 
-/// A browser, or a word on why there is none.
-fn browser() -> Option<Browser> {
-    let browser = Browser::start();
-    if browser.is_none() {
-        println!("skipped: no browser; install chromium and chromium-driver");
-    }
-    browser
-}
-
 fn course(address: SocketAddr, rules: &str) -> Value {
     get(address, &format!("/api/lessons?rules={rules}")).ok()
 }
@@ -99,8 +90,9 @@ fn puzzles_by_requests() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn the_course_of_brandubh_is_played_through() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     let course = course(address, "brandubh");
     browser.size(1280, 860, 1.0);
@@ -212,8 +204,9 @@ fn number(browser: &Browser, tile: &str) -> String {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn five_puzzles_are_solved_and_the_streak_is_kept() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/puzzles.html#brandubh"));
@@ -299,8 +292,9 @@ fn five_puzzles_are_solved_and_the_streak_is_kept() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn on_a_phone_everything_has_its_place() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     for (theme, suffix) in [("light", ""), ("dark", "-dark")] {
         browser.prefer("prefers-color-scheme", theme);
@@ -358,8 +352,9 @@ fn on_a_phone_everything_has_its_place() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_lesson_by_keys_alone() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/learn.html#brandubh/moves"));
@@ -384,8 +379,9 @@ fn kept(browser: &Browser, key: &str) -> Value {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn the_puzzle_of_the_day_comes_from_the_date_alone() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     let page = format!("http://{address}/puzzles.html#daily");
     browser.size(1280, 800, 1.0);
@@ -463,8 +459,9 @@ fn the_puzzle_of_the_day_comes_from_the_date_alone() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_rating_follows_the_first_tries_and_chooses_the_next_puzzle() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     let book = get(address, "/api/puzzles").ok()["puzzles"].clone();
     let book = book.as_array().expect("puzzles");

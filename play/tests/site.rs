@@ -82,19 +82,12 @@ fn answer(mut stream: TcpStream, folder: &Path) -> std::io::Result<()> {
 }
 
 /// The built page and a browser, or a word on what is missing.
-fn begin() -> Option<(PathBuf, Browser)> {
-    let Some(site) = std::env::var_os("HNEFI_SITE") else {
-        println!("skipped: the page without a server; set HNEFI_SITE to what scripts/build-site.sh --out made");
-        return None;
-    };
+fn begin() -> (PathBuf, Browser) {
+    let site = std::env::var_os("HNEFI_SITE").expect("HNEFI_SITE, what scripts/build-site.sh --out made");
     // Tests run in the crate's folder; the name is meant from the workspace's.
     let site = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(site);
     assert!(site.join("index.html").is_file(), "{}: expected the page", site.display());
-    let browser = Browser::start();
-    if browser.is_none() {
-        println!("skipped: no browser; install chromium and chromium-driver");
-    }
-    Some((site, browser?))
+    (site, Browser::start())
 }
 
 fn picture(browser: &Browser, name: &str) {
@@ -136,8 +129,9 @@ fn play_to_the_end(browser: &Browser, most: usize) {
 }
 
 #[test]
+#[ignore = "needs chromium, chromedriver and the built page; scripts/check-site.sh runs it"]
 fn a_whole_game_an_analysis_and_a_reload_without_the_server() {
-    let Some((site, browser)) = begin() else { return };
+    let (site, browser) = begin();
     let files = Files::serve(site);
     browser.size(1280, 860, 1.0);
     browser.open(&files.url());
@@ -209,8 +203,9 @@ fn a_whole_game_an_analysis_and_a_reload_without_the_server() {
 }
 
 #[test]
+#[ignore = "needs chromium, chromedriver and the built page; scripts/check-site.sh runs it"]
 fn a_game_survives_a_reload_and_a_link_holds_one() {
-    let Some((site, browser)) = begin() else { return };
+    let (site, browser) = begin();
     let files = Files::serve(site);
     browser.size(1280, 860, 1.0);
     browser.open(&files.url());
@@ -276,8 +271,9 @@ fn a_game_survives_a_reload_and_a_link_holds_one() {
 }
 
 #[test]
+#[ignore = "needs chromium, chromedriver and the built page; scripts/check-site.sh runs it"]
 fn on_a_phone_nothing_is_wider_than_the_page() {
-    let Some((site, browser)) = begin() else { return };
+    let (site, browser) = begin();
     let files = Files::serve(site);
     browser.size(390, 844, 2.0);
     browser.open(&files.url());
@@ -296,8 +292,9 @@ fn on_a_phone_nothing_is_wider_than_the_page() {
 }
 
 #[test]
+#[ignore = "needs chromium, chromedriver and the built page; scripts/check-site.sh runs it"]
 fn a_new_version_replaces_the_old_one() {
-    let Some((site, browser)) = begin() else { return };
+    let (site, browser) = begin();
     let folder = tempfile::tempdir().expect("a folder");
     copy(&site, folder.path());
     let files = Files::serve(folder.path().to_owned());

@@ -54,8 +54,9 @@ fn a_clock_runs_and_ends_the_game() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_page_has_clocks_premoves_and_arrows() {
-    let Some(browser) = Browser::start() else { return println!("skipped: no browser") };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     browser.size(1280, 900, 1.0);
     let begin = |seconds: f32, clock: u32| {

@@ -227,15 +227,6 @@ fn trees_are_bounded_and_a_long_game_is_told_in_few_letters() {
     reopened(&state, 128 << 10);
 }
 
-/// A browser, or a word on why there is none.
-fn browser() -> Option<Browser> {
-    let browser = Browser::start();
-    if browser.is_none() {
-        println!("skipped: no browser; install chromium and chromium-driver");
-    }
-    browser
-}
-
 const NOW: &str = "document.querySelector('#moves .now')?.dataset.place";
 
 /// Goes to a place by its button in the list.
@@ -263,8 +254,9 @@ fn paste_into(browser: &Browser, text: &str, places: usize) {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn variations_are_seen_and_gone_through_by_mouse_keys_and_wheel() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/"));
@@ -329,8 +321,9 @@ fn variations_are_seen_and_gone_through_by_mouse_keys_and_wheel() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_move_has_a_menu_by_mouse_finger_and_keys() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     browser.size(390, 844, 2.0);
     browser.open(&format!("http://{address}/"));
@@ -380,8 +373,9 @@ fn a_move_has_a_menu_by_mouse_finger_and_keys() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_link_leads_to_the_game_and_a_bad_one_to_a_word_and_a_game() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     browser.size(1280, 860, 1.0);
     let open = |fragment: &str| {
@@ -456,8 +450,9 @@ fn a_server_for_the_test_of_restarts() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn a_game_survives_a_server_that_is_killed_and_started_again() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
     let mut server = Server::start(address);
     browser.size(1280, 860, 1.0);

@@ -72,12 +72,9 @@ struct Shared {
 }
 
 impl S3 {
-    /// Starts a server with an empty bucket; `None`, said on standard error, where moto is not installed.
-    pub fn start() -> Option<S3> {
-        let Some(moto) = moto() else {
-            eprintln!("skipped: no moto_server (pip install 'moto[server]', HNEFI_MOTO names it)");
-            return None;
-        };
+    /// Starts a server with an empty bucket; without moto the test fails.
+    pub fn start() -> S3 {
+        let moto = moto().expect("moto_server: pip install 'moto[server]', HNEFI_MOTO names it");
         let backend = free_port();
         let server = Command::new(moto)
             .args(["-H", "127.0.0.1", "-p", &backend.to_string()])
@@ -104,7 +101,7 @@ impl S3 {
             }
         });
         s3.make_bucket();
-        Some(s3)
+        s3
     }
 
     fn make_bucket(&self) {

@@ -23,7 +23,7 @@ fn of_two_trainers_of_a_directory_the_second_is_refused() {
 
 #[test]
 fn of_two_trainers_of_a_bucket_the_first_stops() {
-    let Some(s3) = S3::start() else { return };
+    let s3 = S3::start();
     let scene = Scene::new(Place::Bucket(s3), 6);
     let worker = scene.worker(&[]);
     let first = scene.trainer(&["--no-selfplay", "--no-ladder"]);
@@ -56,7 +56,7 @@ fn a_worker_of_another_version_is_refused() {
 /// Evaluation is a worker like any other: the run's ladder is played while others train and play.
 #[test]
 fn the_ladder_is_played_by_another_process() {
-    let Some(s3) = S3::start() else { return };
+    let s3 = S3::start();
     let scene = Scene::new(Place::Bucket(s3), 2);
     succeed(finish(scene.trainer(&["--no-ladder", "--set", "ladder.every=1", "--set", "ladder.games=2"])));
     let follower = scene.process(&["ladder", &scene.location(), "--follow"]);

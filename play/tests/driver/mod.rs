@@ -24,8 +24,12 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser; `None` where there is none.
-    pub fn start() -> Option<Browser> {
+    /// Starts a browser; without one the test fails.
+    pub fn start() -> Browser {
+        Browser::try_start().expect("chromium and chromedriver, such as Debian's packages chromium and chromium-driver")
+    }
+
+    fn try_start() -> Option<Browser> {
         let mut driver =
             Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
         let mut lines = BufReader::new(driver.stdout.take()?).lines();

@@ -8,7 +8,7 @@ use hnefi_play::web::WebConfig;
 
 use super::driver::Browser;
 use super::http::{configure, made_up_run, serve};
-use super::{browser, my_turn, picture, some_move};
+use super::{my_turn, picture, some_move};
 
 /// Opens a pasted game of the large board and has it analysed.
 fn large_game(browser: &Browser) {
@@ -30,8 +30,9 @@ fn large_game_from(browser: &Browser) {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn the_large_board_is_readable_on_a_phone_either_way() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     let measures = "const side = (element) => element.getBoundingClientRect(); \
          const labels = [...document.querySelectorAll('.over .tag-value')].map((label) => side(label).height); \
@@ -85,14 +86,12 @@ fn barriers(browser: &Browser, axe: &str) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn no_page_has_barriers() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/npm/node_modules/axe-core/axe.min.js");
     let path = std::env::var_os("HNEFI_AXE").map_or(folder, PathBuf::from);
-    let Ok(axe) = std::fs::read_to_string(&path) else {
-        println!("skipped: no axe-core; npm install --prefix target/npm axe-core@4");
-        return;
-    };
-    let Some(browser) = browser() else { return };
+    let axe = std::fs::read_to_string(&path).expect("axe-core: npm install --prefix target/npm axe-core@4");
+    let browser = Browser::start();
     let folder = tempfile::tempdir().expect("a folder");
     let run = made_up_run(folder.path(), 30);
     let other = made_up_run(&folder.path().join("other"), 5);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::driver::Browser;
 use super::super::http::{made_up_run, serve};
-use super::super::{browser, my_turn, some_move};
+use super::super::{my_turn, some_move};
 
 const SCREENS: &str = include_str!("presses.json");
 const SCRIPT: &str = include_str!("presses.js");
@@ -87,8 +87,9 @@ fn rows(screen: &Value) -> Vec<Vec<&str>> {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn what_a_press_changes_is_seen() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let site = format!("http://{}/", serve(WebConfig::default()));
     let screens: Vec<Value> = serde_json::from_str(SCREENS).expect("screens");
     browser.size(390, 844, 1.0);
@@ -119,8 +120,9 @@ const SHIFTS: &str = "const done = arguments[arguments.length - 1]; let sum = 0;
       .observe({ type: 'layout-shift', buffered: true }); setTimeout(() => done([sum, seen]), 300);";
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn nothing_moves_by_itself_on_a_phone() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let folder = tempfile::tempdir().expect("a folder");
     let address = serve(WebConfig { runs: vec![made_up_run(folder.path(), 30)], ..WebConfig::default() });
     browser.slow();
@@ -148,8 +150,9 @@ fn nothing_moves_by_itself_on_a_phone() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn the_board_keeps_its_place() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     for (width, height) in [(1024, 768), (1280, 800), (390, 844), (768, 1024)] {
         browser.size(width, height, 1.0);
@@ -182,8 +185,9 @@ fn the_board_keeps_its_place() {
 }
 
 #[test]
+#[ignore = "needs chromium and chromedriver"]
 fn whoever_wants_plays_without_the_chances_and_nothing_is_drawn_without_a_width() {
-    let Some(browser) = browser() else { return };
+    let browser = Browser::start();
     let address = serve(WebConfig::default());
     browser.size(390, 844, 1.0);
     browser.open(&format!("http://{address}/"));

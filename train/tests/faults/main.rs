@@ -7,6 +7,7 @@
 // Numbers of the operating system and real kills.
 #![cfg(unix)]
 
+#[cfg(feature = "buckets")]
 mod bucket;
 mod directory;
 mod kills;

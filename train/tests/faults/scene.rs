@@ -66,6 +66,7 @@ pub enum Fault {
     /// The process is dead before it.
     Cut,
     /// The process is dead after it.
+    #[cfg_attr(not(feature = "buckets"), expect(dead_code, reason = "what becomes of requests to a bucket"))]
     CutAfterwards,
     /// The process kills itself before it, as `kill -9` does.
     Kill,
