@@ -248,7 +248,7 @@ fn the_network_for_a_ruleset_is_chosen_and_told_alike() {
 
 fn subcommands(folder: &Path) -> Vec<String> {
     let [help, _] = texts(&run(folder, "--help"));
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let listed = help.lines().skip_while(|line| *line != "Play:").take_while(|line| *line != "Options:");
     // Names stand at two spaces, their stories further in.
     let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()

@@ -141,6 +141,8 @@ fn a_loss_on_time_stays_one_when_it_is_looked_at_and_kept() {
     let state = table.does("go", &json!({ "ply": state["plies"] }));
     assert_eq!(state["ending"]["reason"], "time");
     let kept = table.ask("GET", &format!("{}/kept", table.game), &Value::Null);
-    let state = table.ask("POST", "/api/games/open", &json!({ "kept": kept }));
+    // On a board that never saw the game.
+    let asked = json!({ "kept": { "id": state["id"], "game": kept["game"] } });
+    let state = Table::new().ask("POST", "/api/games/open", &asked);
     assert_eq!((&state["ending"]["reason"], &state["clock"]["left"]), (&json!("time"), &json!([0, 60_000])));
 }

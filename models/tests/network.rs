@@ -88,7 +88,7 @@ fn each_role_is_answered_by_its_own_heads() {
     let network = Network::fresh(&SMALL, 5, &device);
     let with_heads = |heads: usize| {
         let mut shared = network.clone();
-        shared.roles = vec![network.roles[heads].clone()];
+        shared.roles = vec![network.roles[heads].clone(), network.roles[heads].clone()];
         shared
     };
     let (planes, globals) = batch(4, 9, &device);

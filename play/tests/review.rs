@@ -55,7 +55,7 @@ fn a_game_is_reviewed_by_requests() {
     let state = post(address, &of(&state, "go"), &json!({ "ply": 0 })).ok();
     assert_eq!((&state["ending"], &state["result"]["winner"]), (&Value::Null, &json!("defenders")), "{state}");
     assert_eq!((&state["can"]["resign"], &state["can"]["review"]), (&json!(false), &json!(true)), "{state}");
-    post(address, &of(&state, "resign"), &json!({})).refused(409, "over");
+    post(address, &of(&state, "resign"), &json!({})).refused(409, "nobody can resign here");
 }
 
 #[test]

@@ -204,7 +204,6 @@ fn lists_and_tables() {
     assert!(
         rulesets("[{ rules = \"brandubh\", share = 1, since = 0.5 }]").contains("{ rules = \"NAME\", share = NUMBER }")
     );
-    assert!(rulesets("[{ rules = \"brandubh\", share = 1, from = 0.5 }]").contains("a stage for each part of the run"));
     assert!(only_error("[budget]\nplayouts = []").contains("list of whole numbers, each 2 to 100000"));
     assert!(only_error("selfplay = 3").contains("expected a table with the keys games_in_flight, "));
     assert!(only_error("[selfplay]\ngames_in_flight = 100").contains("multiple of 32, 32 to 65536"));

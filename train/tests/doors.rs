@@ -76,7 +76,8 @@ impl ModuleMapper for Probe {
     }
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let (path, says) = (self.path.join("."), self.says as usize);
+        // Both roles say the same.
+        let (path, says) = (self.path.join(".").replace("roles.1.", "roles.0."), self.says as usize);
         param.map(|tensor| {
             let shape = tensor.shape();
             let mut values = vec![0.0; shape.num_elements()];
