@@ -385,7 +385,8 @@ fn what_is_no_file_or_too_large_is_refused_before_it_is_opened() {
     let workspace = Workspace::new();
     workspace.run_directory("net");
     let weights = "net/checkpoints/000007/model.safetensors";
-    let kinds: [(fn(&Path), &str); 4] = [
+    type Make = fn(&Path);
+    let kinds: [(Make, &str); 4] = [
         (|path| assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success()), "a named pipe"),
         (|path| std::os::unix::fs::symlink("/dev/zero", path).expect("a link"), "a device"),
         (|path| fs::File::create(path).and_then(|file| file.set_len(20 << 30)).expect("a hole"), "21474836480 bytes"),

@@ -194,7 +194,7 @@ impl Board {
                         let asked: CommentRequest = request.read()?;
                         self.change(id, |inside| inside.game.comment(asked.place, &asked.text).map_err(no_place))
                     }
-                    "resign" => self.change(id, |inside| resign(inside)),
+                    "resign" => self.change(id, resign),
                     "hint" => self.hint(id),
                     "flag" => self.flag(id),
                     "again" => self.again(id, request.read()?),

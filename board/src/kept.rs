@@ -107,7 +107,7 @@ impl KeptGame {
             (Chances { attackers, draw: (1.0 - attackers - defenders).max(0.0), defenders }, playouts)
         };
         let views: Vec<_> = self.views.iter().map(|kept| kept.as_ref().map(view)).collect();
-        game.resume(self.number, self.source.is_some(), &views, self.place).map_err(|problem| problem)?;
+        game.resume(self.number, self.source.is_some(), &views, self.place)?;
         Ok(game)
     }
 

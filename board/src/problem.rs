@@ -34,7 +34,8 @@ impl Problem {
 #[macro_export]
 macro_rules! problem {
     ($key:literal, $words:literal $(, $name:ident = $value:expr)* $(,)?) => {{
-        $(let $name = $value;)*
+        $(#[allow(clippy::redundant_locals, reason = "a value may have the name of its place")]
+        let $name = $value;)*
         $crate::Problem::new($key, format!($words $(, $name = $name)*), [$((stringify!($name), $name.into())),*])
     }};
 }
