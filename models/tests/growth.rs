@@ -78,7 +78,7 @@ fn a_grown_network_says_the_same() {
 #[test]
 fn a_grown_network_learns_with_all_its_weights() {
     let device = Device::flex().autodiff();
-    let larger = NetworkConfig { blocks: 4, channels: 12, head_channels: 8, value_hidden: 16, pool_every: 1, ..SMALL };
+    let larger = NetworkConfig { blocks: 4, channels: 12, head_channels: 8, value_hidden: 16, pool_every: 1 };
     let small = Network::fresh(&SMALL, 1, &Device::flex()).map(&mut Disturb);
     let before = small.grown(&SMALL, &larger, 7).unwrap();
     let mut network = before.valid().train();
