@@ -66,7 +66,7 @@ mod tests {
         for config in [
             base,
             NetworkConfig { pool_every: 0, ..base },
-            NetworkConfig { blocks: 0, pool_every: 0, channels: 1, head_channels: 1, value_hidden: 1, ..base },
+            NetworkConfig { blocks: 0, pool_every: 0, channels: 1, head_channels: 1, value_hidden: 1 },
         ] {
             let weights = Weights::fresh(&config, 5);
             let network = Network::load(&weights, &Device::flex()).unwrap();
