@@ -141,7 +141,7 @@ fn the_import_format_is_read() {
         (format!("\u{feff}{tags}1. d6-c6 d5-e5 1-0\n"), "1-0"),
         // 5: a comment to the end of a line, one in braces, and one of the other kind within.
         (format!("; first [Rules\n{tags}; then\n1. d6-c6 {{with ; and\n%\n[a \"b\"] }} d5-e5 ; {{ 1-0\n0-1"), "0-1"),
-        (format!("[Rules \"brandubh\"] ; these\n[Attackers \"Ivar\"] {{him}}\n\n1. d6-c6 d5-e5 1-0"), "1-0"),
+        ("[Rules \"brandubh\"] ; these\n[Attackers \"Ivar\"] {him}\n\n1. d6-c6 d5-e5 1-0".to_owned(), "1-0"),
         // 6: lines of others.
         (format!("% 1. a1-a2\n{tags}1. d6-c6\n%%%\n d5-e5 1-0"), "1-0"),
         // 7, 8.1: tags without white space, with a lot, two on a line, one on two lines, and what a string may hold.

@@ -117,7 +117,7 @@ mod tests {
         let found = invitation("http://192.168.1.5:8037/", "0.0.0.0:8037");
         // A finder begins with a row of seven; two of them stand in the first row and one at the foot.
         let last = found.side - MARGIN - 7;
-        for at in [format!("M4 4h7v"), format!("M{last} 4h7v"), format!("M4 {last}h7v")] {
+        for at in ["M4 4h7v".to_owned(), format!("M{last} 4h7v"), format!("M4 {last}h7v")] {
             assert!(found.code.contains(&at), "{at}: {}", found.code);
         }
         assert!(!found.code.contains("M3 ") && !found.code.contains(" 3h"));
