@@ -5,7 +5,7 @@ const isSeen = (element) => {
   const box = element.getBoundingClientRect();
   const [top, bottom] = [Math.max(0, box.top), Math.min(innerHeight, box.bottom)];
   if (!element.checkVisibility() || box.height === 0 || bottom - top < Math.min(box.height - 2, 120)) return false;
-  if (box.height < innerHeight / 2 && (box.top < -1 || box.bottom > innerHeight + 1)) return false;
+  if (box.height < innerHeight / 2 && (box.top < -2 || box.bottom > innerHeight + 2)) return false;
   const found = document.elementFromPoint((box.left + box.right) / 2, (top + bottom) / 2);
   return Boolean(found) && (element.contains(found) || found.contains(element));
 };

@@ -251,9 +251,15 @@ function showFacts() {
   if ($("live").textContent !== words) $("live").textContent = words;
 }
 
+/** The page is shown once the runs have told what they know, or after a moment. */
+const QUIET = 300;
+let shows = 0;
+
 function show() {
   showFacts();
   showPlots();
+  clearTimeout(shows);
+  shows = setTimeout(() => document.body.classList.remove("waiting"), QUIET);
 }
 
 /** What is drawn next is drawn once, however much has come. */
