@@ -16,7 +16,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-
 import tomllib
 
 SIDES = {"attackers": "as_attackers", "defenders": "as_defenders", "overall": None}

@@ -12,8 +12,8 @@ import pandas
 from safetensors.numpy import load_file
 from tensorboard.backend.event_processing.data_provider import MultiplexerDataProvider
 from tensorboard.backend.event_processing.plugin_event_multiplexer import EventMultiplexer
-from tensorboard.data.provider import RunTagFilter
 from tensorboard.context import RequestContext
+from tensorboard.data.provider import RunTagFilter
 from tensorboard.plugins.base_plugin import TBContext
 from tensorboard.plugins.hparams import api_pb2, backend_context, list_session_groups
 
