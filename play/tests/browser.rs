@@ -51,6 +51,9 @@ fn some_move(browser: &Browser, number: usize) {
     browser.until(&format!("{PLIES} > {plies}"));
 }
 
+/// The training page is no longer hidden.
+const SHOWN: &str = "!document.body.classList.contains('waiting')";
+
 #[test]
 #[ignore = "needs chromium and chromedriver"]
 fn a_game_is_played_undone_analysed_and_ended() {
@@ -216,6 +219,7 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
     let address = serve(WebConfig { runs: vec![real.clone().unwrap_or(made_up.clone())], ..WebConfig::default() });
     browser.size(1280, 1000, 1.0);
     browser.open(&format!("http://{address}/watch"));
+    browser.until(SHOWN);
     browser.until("document.querySelectorAll('.plot svg path').length > 20");
     browser.until("document.querySelectorAll('#samples a').length === 12");
     picture(&browser, "training.png");
@@ -265,6 +269,7 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
     browser.until("document.querySelectorAll('[data-plot=losses] .raw').length === 6");
     browser.run("location.reload();");
     browser.until("document.querySelectorAll('[data-plot=losses] .raw').length === 6");
+    browser.until(SHOWN);
     assert!(browser.text("[data-plot=losses]").contains("minutes of processor time"));
     choose("#smoothing", "0");
     choose("#axis", "generation");
@@ -370,6 +375,7 @@ fn runs_are_compared() {
     for (width, name) in [(1280, "training-runs.png"), (390, "phone-training-runs.png")] {
         browser.size(width, 1000, 1.0);
         browser.open(&format!("http://{address}/watch"));
+        browser.until(SHOWN);
         lines(3);
         browser.until("document.querySelectorAll('#runs li').length === 3");
         let looks = browser.run(
@@ -506,6 +512,7 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
     picture(&browser, "phone-new-game.png");
     fits(&browser, "a new game");
     browser.open(&format!("http://{address}/watch"));
+    browser.until(SHOWN);
     browser.until("document.querySelectorAll('.plot svg path').length > 20");
     fits(&browser, "training");
     picture(&browser, "phone-training.png");

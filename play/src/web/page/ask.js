@@ -80,3 +80,13 @@ export function dialog(element, title, body, buttons = []) {
     problem.hidden = !message;
   };
 }
+
+/** Makes of work what a button does: `tell` (of `dialog`) says what went wrong. */
+export const guard = (tell) => (work) => async () => {
+  try {
+    tell(null);
+    await work();
+  } catch (error) {
+    tell(error.message);
+  }
+};

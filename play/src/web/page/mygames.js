@@ -1,6 +1,6 @@
 // One's games, as this browser keeps them: to go on with, to look at, to save, or to forget.
 
-import { ask, dialog, make, save } from "./ask.js";
+import { ask, dialog, guard, make, save } from "./ask.js";
 import { arrive, page } from "./game.js";
 import { erase, find, listed } from "./kept.js";
 import { resultOf, rulesTitle, seatName } from "./saying.js";
@@ -42,14 +42,7 @@ async function lend(id, work) {
 export function myGames() {
   const body = make("div", { class: "library games" });
   const tell = dialog($("games-dialog"), t("games.title"), body);
-  const guarded = (work) => async () => {
-    try {
-      tell(null);
-      await work();
-    } catch (error) {
-      tell(error.message);
-    }
-  };
+  const guarded = guard(tell);
   const small = (label, name, work) =>
     make("button", { type: "button", class: "quiet", "data-do": name, onclick: guarded(work) }, label);
 

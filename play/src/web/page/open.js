@@ -1,7 +1,7 @@
 // Opening games: pasted texts, game files, and the games of runs.
 
 import { lookAt } from "./analysis.js";
-import { ask, dialog, make, problemWords } from "./ask.js";
+import { ask, dialog, guard, make, problemWords } from "./ask.js";
 import { enter, page } from "./game.js";
 import { review } from "./review.js";
 import { resultOf } from "./saying.js";
@@ -52,14 +52,7 @@ export function openGame() {
   const body = make("div", { class: "library" });
   const tell = dialog($("open-dialog"), t("open.title"), body);
 
-  const guarded = (work) => async () => {
-    try {
-      tell(null);
-      await work();
-    } catch (error) {
-      tell(error.message);
-    }
-  };
+  const guarded = guard(tell);
   const item = (label, note, work) =>
     make(
       "li",

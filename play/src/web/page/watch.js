@@ -251,15 +251,18 @@ function showFacts() {
   if ($("live").textContent !== words) $("live").textContent = words;
 }
 
-/** The page is shown once the runs have told what they know, or after a moment. */
+/** The page is shown once the runs have told what they know: QUIET ms after the last of it, LONGEST ms at most. */
 const QUIET = 300;
+const LONGEST = 2000;
+const unveil = () => document.body.classList.remove("waiting");
+setTimeout(unveil, LONGEST);
 let shows = 0;
 
 function show() {
   showFacts();
   showPlots();
   clearTimeout(shows);
-  shows = setTimeout(() => document.body.classList.remove("waiting"), QUIET);
+  shows = setTimeout(unveil, QUIET);
 }
 
 /** What is drawn next is drawn once, however much has come. */
