@@ -10,19 +10,19 @@ const FILES: [(&str, &str, &[(&str, &str)]); 5] = [
         "../search/src/threads.rs",
         "threads",
         &[(
-            "use super::Search;\nuse super::leaf::LeafPosition;\nuse super::playout::Walk;",
-            "use crate::tree::{LeafPosition, Search, Walk};",
+            "use super::Search;\nuse super::leaf::LeafPosition;\nuse super::playout::Selection;",
+            "use crate::tree::{LeafPosition, Search, Selection};",
         )],
     ),
     (
         "../play/src/uci/queue.rs",
         "commands",
         &[
-            ("use hnefi_search::Bell;", "use crate::threads::Bell;"),
+            ("use hnefi_search::Signal;", "use crate::threads::Signal;"),
             ("use super::command::Command;", "use crate::Command;"),
         ],
     ),
-    ("../play/src/web/bell.rs", "jobs", &[]),
+    ("../app/web/src/bell.rs", "jobs", &[]),
     ("../models/src/burn_evaluator/rows.rs", "rows", &[]),
     (
         "../models/src/burn_evaluator/queue.rs",

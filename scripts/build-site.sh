@@ -24,7 +24,7 @@ install it (rustup target add $target) and run this again"
 fi
 
 # In its folder, whose .cargo/config.toml says which instructions browsers have.
-(cd wasm && cargo build --release --locked --target "$target" --target-dir ../target/wasm)
+(cd app/wasm && cargo build --release --locked --target "$target" --target-dir ../../target/wasm)
 
 # It appears complete or not at all.
 site=$(mktemp -d "$(dirname "$out")/.site.XXXXXX")
@@ -33,19 +33,19 @@ chmod 755 "$site"
 mkdir "$site/assets" "$site/networks"
 cp "target/wasm/$target/release/hnefi_wasm.wasm" "$site/assets/hnefi.wasm"
 # The page of the server, but for the training page.
-for file in play/src/web/page/*; do
+for file in app/page/*.css app/page/*.js app/page/*.svg app/page/texts; do
     case ${file##*/} in
-    *.html | transport.js | watch.* | plots.* | lines.js | samples.js) ;;
+    transport.js | watch.* | plots.* | lines.js | samples.js) ;;
     *) cp -r "$file" "$site/assets/" ;;
     esac
 done
-cp wasm/page/transport.js wasm/page/worker.js wasm/page/icon-*.png "$site/assets/"
-cp wasm/page/manifest.webmanifest "$site/"
+cp app/wasm/page/transport.js app/wasm/page/worker.js app/wasm/page/icon-*.png "$site/assets/"
+cp app/wasm/page/manifest.webmanifest "$site/"
 for folder in models/inference/pretrained/*/; do
     cp "$folder/model.safetensors" "$site/networks/$(basename "$folder").safetensors"
 done
 
-# The policy is the server's (play/src/web/guard.rs), and lets the page run its own program in a worker.
+# The policy is the server's (app/web/src/guard.rs), and lets the page run its own program in a worker.
 policy="default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; \
 connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
 head="<meta http-equiv=\"Content-Security-Policy\" content=\"$policy\">\\
@@ -53,19 +53,19 @@ head="<meta http-equiv=\"Content-Security-Policy\" content=\"$policy\">\\
 <link rel=\"manifest\" href=\"manifest.webmanifest\">\\
 <link rel=\"apple-touch-icon\" href=\"assets/icon-192.png\">"
 for page in index learn puzzles; do
-    cat play/src/web/page/head.html "play/src/web/page/$page.html" | sed "s|^<link rel=\"icon\"|$head\\
+    cat app/page/head.html "app/page/$page.html" | sed "s|^<link rel=\"icon\"|$head\\
 &|" >"$site/$page.html"
     grep -q 'rel="manifest"' "$site/$page.html" ||
-        fail "play/src/web/page/head.html has no line that begins with <link rel=\"icon\""
+        fail "app/page/head.html has no line that begins with <link rel=\"icon\""
 done
 
 # The version is what the files are: another file, another version, and browsers replace what they keep.
 files=$(cd "$site" && find . -type f | sed 's|^\./||' | LC_ALL=C sort)
 sums=$(cd "$site" && echo "$files" | xargs sha256sum)
-version=$({ echo "$sums"; cat wasm/page/service-worker.js; } | sha256sum | cut -c1-16)
+version=$({ echo "$sums"; cat app/wasm/page/service-worker.js; } | sha256sum | cut -c1-16)
 # The folder itself is the page.
 list=$(echo "$files" | sed 's|^index\.html$|./|; s|.*|"&"|' | paste -sd, | sed 's|,|, |g')
-sed "s|@VERSION@|$version|; s|\"@FILES@\"|$list|" wasm/page/service-worker.js >"$site/service-worker.js"
+sed "s|@VERSION@|$version|; s|\"@FILES@\"|$list|" app/wasm/page/service-worker.js >"$site/service-worker.js"
 
 [ ! -d "$out" ] || rmdir "$out"
 mv "$site" "$out"

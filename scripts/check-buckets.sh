@@ -167,7 +167,7 @@ train() {
         >"$dir/trainer.log" 2>&1 &
     trainer=$!
     for number in 1 2; do
-        "$binary" worker "$url" --wait --threads 1 --bring-seconds 1 --store-timeout 2 >"$dir/worker-$number.log" 2>&1 &
+        "$binary" worker "$url" --wait --threads 1 --upload-seconds 1 --store-timeout 2 >"$dir/worker-$number.log" 2>&1 &
         workers+=($!)
     done
     if [ $# -gt 0 ]; then

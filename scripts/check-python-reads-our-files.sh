@@ -28,6 +28,31 @@ $hnefi export "$work/run" --format parquet --table games --out "$work/games" 2>/
 $hnefi replay <"$work/games.jsonl" >"$work/replay.jsonl"
 $venv/bin/python scripts/check_datasets.py "$work"
 
+# Datasets of games come back as they were, and a network learns from them.
+$hnefi import "$work/games.jsonl" --out "$work/lines.hgames" >/dev/null
+$hnefi import "$work"/games/train/games-*.parquet --out "$work/table.hgames" >/dev/null
+cmp "$work/lines.hgames" "$work/table.hgames"
+$hnefi export "$work/lines.hgames" --format jsonl --out "$work/again.jsonl" 2>/dev/null
+cmp <(sed 's/"generation":[0-9]*/"generation":null/' "$work/games.jsonl") "$work/again.jsonl"
+$hnefi imitate "$work/table.hgames" --config tests/data/tiny.toml --epochs 1 --out "$work/imitation" >/dev/null 2>&1
+
+# Answers of an analysis keep to their schema, and a front end reviews a game by them.
+{
+    head -n 3 "$work/games.jsonl" | $venv/bin/python -c '
+import json, sys
+for line in map(json.loads, sys.stdin):
+    moves, fields = line["moves"], {name: line[name] for name in ("rules", "fen", "ply_cap")}
+    question = {"id": str(line["game"]), "moves": moves, "plies": list(range(len(moves) + 1)), **fields}
+    print(json.dumps({**question, "playouts": 20, "every": 8, "top": 4, "occupancy": True}))
+'
+    echo '{"id": "none", "rules": "chess"}'
+} | $hnefi analyse brandubh >"$work/answers.jsonl"
+split --lines 1 --additional-suffix .json "$work/answers.jsonl" "$work/answer-"
+find "$work" -name "answer-*.json" -print0 |
+    xargs -0 $venv/bin/check-jsonschema --schemafile docs/analyse.schema.json >/dev/null
+reviewed=$($venv/bin/python python/examples/review_game.py "$hnefi analyse brandubh --playouts 50" brandubh d6f6 d5g5 f6f5)
+[ "$(wc -l <<<"$reviewed")" = 3 ] || { echo "$reviewed"; exit 1; }
+
 # The example that learns from a dataset predicts positions of other games better than the most frequent move does.
 $hnefi match alphabeta:1 alphabeta:1 --games 200 --save "$work/games.hgames" >/dev/null 2>&1
 $hnefi export "$work/games.hgames" --format npz --split train=0.8,test=0.2 --disjoint --out "$work/learned" 2>/dev/null

@@ -9,7 +9,7 @@ if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] && ! rustup target ad
     echo "Rust's target $target cannot be added; expected it for the page without a server" >&2
     exit 1
 fi
-(cd wasm && cargo clippy --release --locked --target "$target" --target-dir ../target/wasm -- -D warnings)
+(cd app/wasm && cargo clippy --release --locked --target "$target" --target-dir ../../target/wasm -- -D warnings)
 
 site=target/site
 rm -rf "$site"
@@ -24,7 +24,7 @@ echo "the page and the network of copenhagen: $((bytes / 1024)) KiB compressed w
 [ "$bytes" -le $((3 << 20)) ] || { echo "expected at most 3072 KiB"; exit 1; }
 
 if command -v node >/dev/null; then
-    node wasm/measure.mjs "$site" brandubh 2
+    node app/wasm/measure.mjs "$site" brandubh 2
 else
     echo "no node: the program's speed in V8 is not measured"
 fi

@@ -89,7 +89,7 @@ echo "Slurm $(sinfo --version | cut -d' ' -f2): $(sinfo --noheader --format='%D 
 run=$dir/run
 sed -n '/^### Slurm/,/^```$/p' docs/SCALING.md | sed -n '/^#!/,/^```$/p' | sed '$d' >"$dir/recipe"
 sed -e "s|s3://BUCKET/runs/first|file:$run|" -e 's/--array=0-99/--array=0-1/' -e 's/--cpus-per-task=8/--cpus-per-task=1/' \
-    -e "s/--threads 8/--threads 1 --bring-seconds 1/" -e "s|srun hnefi|srun $binary|" "$dir/recipe" >"$dir/worker.sh"
+    -e "s/--threads 8/--threads 1 --upload-seconds 1/" -e "s|srun hnefi|srun $binary|" "$dir/recipe" >"$dir/worker.sh"
 grep -q "^srun $binary worker file:$run " "$dir/worker.sh" || { echo "the recipe has changed:" >&2; cat "$dir/recipe" >&2; exit 1; }
 cd "$dir"
 sed 's/generations = 3/generations = 8/' "$OLDPWD/tests/data/tiny.toml" >tiny.toml

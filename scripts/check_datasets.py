@@ -34,17 +34,30 @@ finished = {number: line for number, line in lines.items() if line["status"] != 
 assert len(lines) > 50 and len(names["lines"]) == len(lines)
 
 
+def images(board):
+    """A board turned and mirrored in all eight ways."""
+    return [turned for whole in (board, board.T) for turned in (whole, whole[::-1], whole[:, ::-1], whole[::-1, ::-1])]
+
+
+SQUARES = np.array([[f"{file}{rank}" for file in "abcdefg"] for rank in range(1, 8)])
+
+
 def identity(line):
-    text = f"7\n{line['fen'] or ''}\n{' '.join(line['moves'])}"
-    return hashlib.sha256(text.encode()).digest()[:8]
+    """The first of the texts of the eight images, hashed."""
+    assert line["fen"] is None
+    texts = []
+    for names_there in images(SQUARES):
+        there = dict(zip(SQUARES.flat, names_there.flat))
+        texts.append(f"7\n\n{' '.join(there[move[:2]] + there[move[2:]] for move in line['moves'])}")
+    return hashlib.sha256(min(texts).encode()).digest()[:8]
 
 
 def flat_index(move, side=7):
-    """`a4b4` as an index into a flattened [40, N, N] policy."""
+    """`a4b4` as an index into a flattened [4 (N - 1), N, N] policy."""
     found = re.fullmatch(r"([a-k])(\d+)([a-k])(\d+)", move)
     x, y, to_x, to_y = ord(found[1]) - 97, int(found[2]) - 1, ord(found[3]) - 97, int(found[4]) - 1
     direction = 0 if to_y > y else 1 if to_x > x else 2 if to_y < y else 3
-    plane = direction * 10 + abs(to_x - x) + abs(to_y - y) - 1
+    plane = direction * (side - 1) + abs(to_x - x) + abs(to_y - y) - 1
     return (plane * side + y) * side + x
 
 
@@ -62,8 +75,10 @@ for (_, row), line, answer in zip(games.iterrows(), lines.values(), answers):
         assert (answer["plies"][-1]["status"], answer["plies"][-1]["reason"]) == (row["status"], row["reason"])
     assert row["game_id"] == line["game_id"] == identity(line).hex()
     assert list(row["playouts"]) == line["playouts"]
-    scores = [win + draw / 2 for win, draw, _ in line["searched"]]
-    assert np.allclose(row["scores"], scores, atol=1e-6)
+    assert np.allclose(row["searched"], np.ravel(line["searched"])) and list(row["trains"]) == line["trains"]
+    assert list(row["policy_count"]) == [len(policy) for policy in line["policy"]]
+    weights = [[move, np.float32(weight)] for policy in line["policy"] for move, weight in policy]
+    assert [list(entry) for entry in zip(row["policy_move"], row["policy_weight"])] == weights
 print(f"pandas: {len(games)} games agree with their lines and with replay")
 
 # Positions against the lines, and each game in the part its identity says.
@@ -90,19 +105,27 @@ for (number, ply), row in frame.set_index(["game", "ply"]).iterrows():
     assert row["moves_left"] == len(line["moves"]) - ply
     assert list(row["legal"]) == [flat_index(move) for move in line["legal"][ply]] and row["played"] in row["legal"]
     assert (row["game_id"], row["generation"]) == (line["game_id"], line["generation"])
-assert names["rows"] == len(parts["train"]) and names["policy"].shape == (names["planes"].shape[0], 40 * 7 * 7)
+# Equal hashes are equal boards with the same side to move, up to symmetry.
+boards = [planes.reshape(32, 7, 7)[:3] for planes in frame["planes"]]
+contents = [board[0] + 2 * board[1] + 3 * board[2] for board in boards]
+least = [min(image.tobytes() for image in images(board)) for board in contents]
+classes = set(zip(frame["position_hash"], least, frame["side"]))
+assert len(classes) == frame["position_hash"].nunique() == len(set(zip(least, frame["side"])))
+for fen, board in zip(frame["fen"], contents):
+    assert [fen.split()[0].count(piece) for piece in "adk"] == [int((board == kind).sum()) for kind in (1, 2, 3)]
+assert names["rows"] == len(parts["train"]) and names["policy"].shape == (names["planes"].shape[0], 24 * 7 * 7)
 assert np.allclose(names["policy"].sum(axis=1), 1, atol=1e-3)
 print(f"pandas and pyarrow: {len(frame)} positions agree with the lines")
 
 # The arrays, row by row in the order of the games.
 data = names["data"]
 order = frame.set_index(["game", "ply"]).loc[list(zip(data["game"].tolist(), data["ply"].tolist()))]
-for name in ("planes", "globals", "wdl", "raw", "searched"):
+for name in ("planes", "globals", "wdl", "raw", "searched", "occupancy"):
     assert np.array_equal(np.stack(order[name]).reshape(data[name].shape), data[name]), name
 assert [f"{number:016x}" for number in data["game_id"]] == list(order["game_id"])
 assert names["legal"].sum(axis=1).tolist() == [len(legal) for legal in order["legal"]]
 assert (names["legal"] >= (names["targets"] > 0)).all()
-for name in ("played", "playouts", "trains", "moves_left", "generation"):
+for name in ("played", "playouts", "trains", "moves_left", "generation", "position_hash"):
     assert np.array_equal(order[name].to_numpy(), data[name]), name
 assert np.allclose(names["targets"].sum(axis=1), data["trains"], atol=1e-3)
 print(f"numpy: {len(order)} positions agree with the tables")
@@ -132,7 +155,7 @@ for folder, config in (("dataset", "positions-7x7"), ("games", "games")):
         assert Features.from_arrow_schema(schema) == info.features, (schema, info.features)
     if config != "games":
         lengths = {field.name: field.type.list_size for field in schema if pa.types.is_fixed_size_list(field.type)}
-        assert lengths == {"planes": 784, "globals": 48, "wdl": 3, "raw": 3, "searched": 3}, lengths
+        assert lengths == {"planes": 1568, "globals": 48, "wdl": 3, "raw": 3, "searched": 3, "occupancy": 49}, lengths
         for name, split in info.splits.items():
             found = sum(pq.read_table(path).nbytes for path in pathlib.Path(folder, name).glob("*.parquet"))
             assert abs(split.num_bytes - found) <= 0.01 * found, (name, split.num_bytes, found)

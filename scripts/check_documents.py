@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Runs the commands that README.md and docs/*.md show, where they finish in seconds once they are given less to do.
+"""Holds the documents to the program: links and files that they name are there, networks that they show are the
+shipped ones, every command is one that the program takes, and those of README.md and docs/*.md run, where they finish
+in seconds once they are given less to do.
 
     scripts/check_documents.py [--binary target/release/hnefi] [--list]
 
 Bash runs every line of a block of shell commands, and every line after "$ " in other blocks, in a fresh folder. The
 command must succeed, and print the text of a comment such as "# nodes 806344" behind it. LESS says how a command gets
 less to do: fewer games, playouts and steps, weaker opponents. Runs and game files that the documents take for granted
-are made first. SKIPPED names the commands that are not run and why; a test of the program (`cargo test documents`)
-reads all of them and checks that the program takes their arguments.
+are made first. SKIPPED names the commands that are not run and why. Every command, also one within a sentence, in a
+README of a crate or in a configuration, is moreover begun in an empty folder: it may miss a file there, but must not
+refuse its arguments (exit status 2).
 
 A line that serves or watches until it is stopped (ENDLESS) is told to end as soon as it has printed something.
 """
@@ -18,6 +21,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -50,7 +54,9 @@ LESS = [
     (r"go nodes \d+", "go nodes 10"),
     (r"(hnefi train\b[^|]*?)(?=$| \||  #)", r"\1" + SHORT),
     (r"hnefi ladder (\S+)(?=$|  )", r"hnefi ladder \1 --games 2 --playouts 2"),
+    (r"my-rules\.otr", "ard-ri"),
     (r"(scripts/plot_strength\.py)", r"\1 --hnefi hnefi"),
+    (r"(scripts/rulesets\.py measure)", r"\1 --rules brandubh"),
     (r"hnefi bench$", "hnefi bench engine --seconds 0.01 --repeats 1"),
     (r"(hnefi bench search --threads \d+)$", r"\1 --seconds 0.01 --repeats 1"),
     (r"target/release/hnefi", "hnefi"),
@@ -64,15 +70,17 @@ LESS = [
 ]
 
 SKIPPED = [
+    (r"review_game\.py", "scripts/check-python-reads-our-files.sh runs it"),
     (r"s3://", "needs a bucket; tests/machines has one"),
     (r"^srun\b", "needs Slurm"),
     (
         r"^cargo (test|install|fuzz|\+nightly)\b|^HNEFI_(FUZZ|ORDERS|PICTURES)|^export VK|^CUBECL",
         "builds; the other steps of .ci/run test",
     ),
-    (r"^pip install \./python", "builds; scripts/check-python-package.sh tests"),
+    (r"^pip install \"?\./python", "builds; scripts/check-python-package.sh tests"),
+    (r"--trainer", "needs PyTorch; scripts/check-python-package.sh runs the example"),
     (r"build-site\.sh|http\.server", "builds, and serves without end; scripts/check-site.sh tests"),
-    (r"their-engine|hnefatafl-text-protocol", "needs a program of others"),
+    (r"their-engine", "needs a program of others"),
     (r"^scripts/ablate\.py", "trains for an hour"),
     (r"^scripts/(check_(memory\.sh|dependencies\.py)|fuzz\.sh)", "is a step of .ci/run of its own"),
     (r"^scripts/soak\.py", "takes an hour"),
@@ -85,11 +93,153 @@ ENDLESS = r"--web|^hnefi watch"
 # How long a command may take.
 LIMIT = 120
 
+# What stands for what a reader fills in, where a command is only begun.
+FILLED = {"OPPONENT": "random", "R": "brandubh", "S": "1", "N": "1", "MS": "1"}
+
+# Exit status of a command line that the program does not take.
+REFUSED = 2
+
+
+def documents():
+    """All documents, and the configurations for what their comments say, with running text and blocks apart."""
+    for pattern in ("*.md", "*/README.md", "*/*/README.md", "models/inference/pretrained/README.md", "docs/*.md"):
+        for path in sorted(ROOT.glob(pattern)):
+            if path.relative_to(ROOT).parts[0] not in ("target", "lab"):
+                blocks = re.findall(r"^```(\w*)\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
+                yield path, re.sub(r"^```.*?^```\n", "", path.read_text(), flags=re.MULTILINE | re.DOTALL), blocks
+    for path in sorted((ROOT / "configs").glob("*.toml")):
+        comments = [line[1:] for line in path.read_text().splitlines() if line.startswith("#")]
+        shown = "\n".join(line.strip() for line in comments if line.startswith("     "))
+        yield path, "\n".join(comments), [("sh", shown)]
+
+
+def quoted(prose):
+    """Words between backticks in the running text, over the ends of lines."""
+    for paragraph in prose.split("\n\n"):
+        yield from (" ".join(words.split()) for words in paragraph.split("`")[1::2])
+
+
+def anchors(path):
+    """Names of a document's headings as links have them."""
+    headings = re.findall(r"^#+ *(.*)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def check_links():
+    """Links and files that are not there."""
+    for path, prose, _ in documents():
+        name = path.relative_to(ROOT)
+        for target in re.findall(r"\]\(([^)]*)\)", prose):
+            file, _, anchor = target.partition("#")
+            to = path.parent / file if file else path
+            if "://" not in target and not (to.exists() and (not anchor or anchor in anchors(to))):
+                yield f"{name}: no target of the link {target}"
+        for words in quoted(prose):
+            file = words.split(" ")[0]
+            is_file = "src/" in words or re.match("(scripts|configs)/", words)
+            if is_file and "/" in file and not re.search(r"[*={]", file):
+                if not (ROOT / file).exists() and not (path.parent / file).exists():
+                    yield f"{name}: no file {file}"
+
+
+def check_networks():
+    """Networks that are shown otherwise than they are shipped."""
+    cards = {
+        path.parent.name: json.loads(path.read_text()) for path in (ROOT / "models").glob("*/pretrained/*/card.json")
+    }
+    shown = 0
+    for path, _, _ in documents():
+        for line in path.read_text().splitlines():
+            if found := re.search(r"network of generation (\d+), trained on (\S+)$", line):
+                right = int(found[1]) == cards[found[2]]["generation"]
+            elif found := re.match(r"info string network (\S+) is loaded: (.*)", line):
+                card = cards[found[1]]
+                shape = f"{card['network']['blocks']}x{card['network']['channels']}"
+                rulesets = ", ".join(card["rulesets"])
+                right = found[2] == f"generation {card['generation']}, {shape}, trained on {rulesets}"
+            else:
+                continue
+            shown += 1
+            if not right:
+                yield f"{path.relative_to(ROOT)}: not the shipped network: {line}"
+    if shown < 2:
+        yield f"{shown} networks shown"
+
+
+def simple_commands():
+    """Every command of the program that a document shows, as (document, arguments)."""
+    for path, prose, blocks in documents():
+        lines = list(quoted(prose))
+        for language, block in blocks:
+            block = block.replace("\\\n", " ").splitlines()
+            lines += block if language == "sh" else [line[2:] for line in block if line.startswith("$ ")]
+        for line in lines:
+            try:
+                words = [] if "() {" in line else shlex.split(line, comments=True)
+            except ValueError:
+                continue
+            command = []
+            for word in [*words, ";"]:
+                if word not in ("|", "&&", ";"):
+                    command.append(word)
+                elif arguments := program_arguments(command):
+                    yield path.relative_to(ROOT), arguments
+                    command = []
+                else:
+                    command = []
+
+
+def program_arguments(words):
+    """The arguments of a command, if it starts the program: examples in place of what a reader fills in, and neither
+    redirections nor the ellipsis of what may be repeated."""
+    while words and (re.match(r"[A-Z_]+=", words[0]) or words[0] == "srun"):
+        words = words[1:]
+    if words[:2] == ["cargo", "run"] and "--" in words and "--example" not in words:
+        words = words[words.index("--") :]
+    elif words[:1] != ["hnefi"]:
+        return None
+    given = []
+    for word in words[1:]:
+        if word[:1] in "<>":
+            break
+        word = re.sub(r"(\.\.\.|…)$", "", word).split("|")[0]
+        given += [FILLED.get(word, word)] if word else []
+    return given
+
+
+def check_arguments(hnefi):
+    """Commands that the program does not take, and those that no document shows."""
+    names = set(re.findall(r"^  ([a-z-]+)  ", subprocess.check_output([hnefi, "--help"], text=True), re.MULTILINE))
+    seen, begun = set(), set()
+    for document, arguments in simple_commands():
+        seen |= {arguments[0]} & names
+        # The bare name of a command stands for it in running text.
+        if tuple(arguments) in begun or len(arguments) == 1 and arguments[0] in names:
+            continue
+        begun.add(tuple(arguments))
+        with tempfile.TemporaryDirectory() as folder:
+            pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+            process = subprocess.Popen([hnefi, *arguments], cwd=folder, text=True, start_new_session=True, **pipes)
+            try:
+                _, problem = process.communicate(timeout=2)
+            except subprocess.TimeoutExpired:
+                # It has begun its work.
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+            else:
+                # Within a sentence a command may stand without what it needs.
+                if process.returncode == REFUSED and "required arguments were not provided" not in problem:
+                    yield f"{document}: hnefi {shlex.join(arguments)}\n  {problem.strip()}"
+    if missing := names - seen - {"help"}:
+        yield f"no document shows {sorted(missing)}"
+
 
 def commands():
     """Every command as (document, command, what its comment promises)."""
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        for language, block in re.findall(r"^```(\w*)\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL):
+    for path, _, blocks in documents():
+        if path != ROOT / "README.md" and path.parent != ROOT / "docs":
+            continue
+        for language, block in blocks:
             for line in block.replace("\\\n", " ").splitlines():
                 if language != "sh":
                     if not line.startswith("$ "):
@@ -160,7 +310,7 @@ def archive(name, rules, folder):
 
 def prepare(folder, hnefi):
     """What the documents take for granted."""
-    for name in ("configs", "models", "scripts"):
+    for name in ("models", "scripts"):
         (folder / name).symlink_to(ROOT / name)
     for name in ("bin", "docs/images", "my-games"):
         (folder / name).mkdir(parents=True)
@@ -193,7 +343,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="show what would be run")
     arguments = parser.parse_args()
     hnefi = (pathlib.Path.cwd() / arguments.binary).resolve()
-    done, skipped, faults = set(), 0, []
+    done, skipped, faults = set(), 0, [*check_links(), *check_networks(), *check_arguments(hnefi)]
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         if not arguments.list:

@@ -27,7 +27,7 @@ plies = sum(len(game["moves"]) for game in games)
 rows = sum(len(shard["planes"]) for shard in shards)
 assert 0 < rows <= plies, (rows, plies)
 for shard in shards:
-    assert shard["planes"].dtype == np.uint8 and shard["planes"].shape[1:] == (16, 7, 7), shard["planes"].shape
+    assert shard["planes"].dtype == np.uint8 and shard["planes"].shape[1:] == (32, 7, 7), shard["planes"].shape
     assert shard["planes"].max() <= 1
     assert np.allclose(shard["wdl"].sum(axis=1), 1.0, atol=1e-5)
     # At most one king a position, and none of the pieces share a square.

@@ -58,14 +58,21 @@ def pool(x):
     return np.concatenate([mean, mean * (x.shape[3] - 9) / 2, x.max(axis=(2, 3))], axis=1)
 
 
+def distances(rows):
+    """From rows for four directions and 18 distances, [B, 72, N, N], the rows of a board: [B, 4(N - 1), N, N]."""
+    batch, _, side, _ = rows.shape
+    return rows.reshape(batch, 4, 18, side, side)[:, :, : side - 1].reshape(batch, -1, side, side)
+
+
 def destinations(origins, keys):
-    """The products of `origins` where each move begins and `keys` where it ends: [B, H, N, N] to [B, 40, N, N]."""
+    """The products of `origins` where moves begin and `keys` where they end: [B, H, N, N] to [B, 4(N - 1), N, N]."""
     side = keys.shape[2]
-    keys = np.pad(keys, ((0, 0), (0, 0), (10, 10), (10, 10)))
+    border = side - 1
+    keys = np.pad(keys, ((0, 0), (0, 0), (border, border), (border, border)))
     planes = []
     for ranks, files in ((1, 0), (0, 1), (-1, 0), (0, -1)):
-        for distance in range(1, 11):
-            rank, file = 10 + distance * ranks, 10 + distance * files
+        for distance in range(1, side):
+            rank, file = border + distance * ranks, border + distance * files
             planes.append((origins * keys[:, :, rank : rank + side, file : file + side]).sum(axis=1))
     return np.stack(planes, axis=1)
 
@@ -101,6 +108,8 @@ class Network:
             case "by_role":
                 attacking = inputs[0][:, :1] == 1
                 return np.where(per_square(attacking, inputs[1].ndim == 4), inputs[1], inputs[2])
+            case "distances":
+                return distances(inputs[0])
             case "destinations":
                 return destinations(*inputs)
         raise ValueError(f"{name}: unknown step {kind}")
@@ -118,15 +127,20 @@ class Network:
         }
 
 
+def difference_of(found, expected):
+    """The greatest difference, as a share of numbers above 1: logits grow on boards that a network has not learned."""
+    return float((np.abs(found - expected) / np.maximum(1.0, np.abs(expected))).max())
+
+
 def compare(checkpoint, reference):
     """The greatest difference from the reference outputs, over all boards."""
     network = Network(checkpoint, json.loads(reference["graph"].tobytes()))
     greatest = 0.0
-    for board in ("7x7", "9x9", "11x11"):
+    for board in (name.removeprefix("planes_") for name in reference if name.startswith("planes_")):
         for name, found in network(reference[f"planes_{board}"], reference[f"globals_{board}"]).items():
             expected = reference[f"{name}_{board}"]
             assert found.shape == expected.shape, (board, name, found.shape, expected.shape)
-            greatest = max(greatest, float(np.abs(found - expected).max()))
+            greatest = max(greatest, difference_of(found, expected))
     return greatest
 
 

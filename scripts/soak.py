@@ -181,7 +181,7 @@ class Training:
     def work(self, place):
         """A new worker with a seed of its own."""
         self.seed += 1
-        words = ("worker", f"file:{self.run}", "--wait", "--threads", 1, "--bring-seconds", 5, "--seed", self.seed)
+        words = ("worker", f"file:{self.run}", "--wait", "--threads", 1, "--upload-seconds", 5, "--seed", self.seed)
         name = f"worker-{self.seed}"
         self.workers[place] = (self.seed, Program(self.soak, name, *words))
         self.due[place] = self.later(0.01, 0.04) if place else float("inf")
@@ -215,7 +215,7 @@ class Training:
         # All uploads that ever were come once more: what was lost appears. (A trainer knows the games of the latest
         # two generations again, and no upload comes back later than that.)
         for upload in self.aside.iterdir():
-            os.link(upload, self.run / "arrivals" / upload.name)
+            os.link(upload, self.run / "uploads" / upload.name)
         uploads = sum(1 for _ in self.waiting())
         lost = sorted(set(self.take_in()) - set(recorded))
         if lost:
@@ -251,7 +251,7 @@ class Training:
 
     def waiting(self):
         """Uploads that no generation has taken in."""
-        return (self.run / "arrivals").glob("*.harrival")
+        return (self.run / "uploads").glob("*.hupload")
 
 
 class Stream:

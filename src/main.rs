@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use hnefi_inference::printable_lines;
 
 use crate::cli::{Cli, Command, WrongValue};
+use crate::commands::Hardware;
 
 /// Training allocates and frees tensors of a megabyte at every layer. The system's allocator returns such memory to the
 /// system at once, and page faults take much of the time; this allocator keeps it.
@@ -21,11 +22,6 @@ use crate::cli::{Cli, Command, WrongValue};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    #[cfg(feature = "train")]
-    {
-        hnefi_models::device::install();
-        hnefi_models::device::set_device_trial(commands::doctor::trial);
-    }
     let outcome = match Cli::of_this_process() {
         Ok(cli) => run(cli),
         Err(text) => output::clap(&text),
@@ -48,34 +44,37 @@ fn run(Cli { command, quiet }: Cli) -> anyhow::Result<()> {
     if quiet {
         progress::be_quiet();
     }
+    let hardware = &Hardware::of_this_program();
     match command {
         #[cfg(feature = "train")]
-        Command::Train(args) => commands::train::run(args),
+        Command::Train(args) => commands::train::run(args, hardware),
         #[cfg(feature = "train")]
-        Command::Worker(args) => commands::worker::run(args),
+        Command::Worker(args) => commands::worker::run(args, hardware),
         Command::Fetch(args) => commands::fetch::run(args),
-        Command::Selfplay(args) => commands::selfplay::run(args),
-        Command::Play(args) => commands::play::run(args),
-        Command::Online(args) => commands::online::run(args),
-        Command::Uci(args) => commands::uci::run(args),
+        Command::Selfplay(args) => commands::selfplay::run(args, hardware),
+        Command::Play(args) => commands::play::run(args, hardware),
+        Command::Uci(args) => commands::uci::run(args, hardware),
         Command::Watch(args) => commands::watch::run(args),
         Command::Metrics(args) => commands::watch::metrics(args),
-        Command::Match(args) => commands::matches::run(args),
+        Command::Match(args) => commands::matches::run(args, hardware),
         #[cfg(feature = "train")]
         Command::Check(args) => commands::check::run(args),
         #[cfg(feature = "train")]
-        Command::Ladder(args) => commands::ladder::run(args),
+        Command::Ladder(args) => commands::ladder::run(args, hardware),
         Command::Export(args) => commands::export::run(args),
         Command::Import(args) => commands::import::run(args),
         #[cfg(feature = "train")]
-        Command::Imitate(args) => commands::imitate::run(args),
-        Command::Puzzles(args) => commands::puzzles::run(args),
-        Command::Judge(args) => commands::judge::run(args),
+        Command::Imitate(args) => commands::imitate::run(args, hardware),
+        Command::Puzzles(args) => commands::puzzles::run(args, hardware),
+        Command::Analyse(args) => commands::analyse::run(args, hardware),
+        Command::Relabel(args) => commands::relabel::run(args, hardware),
+        Command::Review(args) => commands::review::run(args, hardware),
+        Command::Judge(args) => commands::judge::run(args, hardware),
         Command::ExportNet(args) => commands::export_net::run(args),
         Command::Replay => commands::replay::run(),
         Command::Perft(args) => commands::perft::run(args),
-        Command::Bench(args) => commands::bench::run(args),
-        Command::Doctor(args) => commands::doctor::run(args),
+        Command::Bench(args) => commands::bench::run(args, hardware),
+        Command::Doctor(args) => commands::doctor::run(args, hardware),
         Command::Completions(args) => commands::shell::completions(&args),
         Command::Man(args) => commands::shell::man(&args),
     }

@@ -28,7 +28,7 @@ pub fn clap(text: &clap::Error) -> anyhow::Result<()> {
     text.print().and_then(|()| std::io::stdout().flush()).context("writing to standard output")
 }
 
-/// One outcome of two things that are both tried; two errors are told together.
+/// One outcome of two things that are both tried; two errors are reported together.
 pub fn both(first: anyhow::Result<()>, second: anyhow::Result<()>) -> anyhow::Result<()> {
     match (first, second) {
         (Err(first), Err(second)) => Err(anyhow::anyhow!("{}; {}", crate::told(&first), crate::told(&second))),

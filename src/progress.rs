@@ -3,7 +3,7 @@
 //! Only results go to standard output. Bars are drawn if standard error is a terminal; otherwise notes replace them, a
 //! line each. `--quiet` leaves only warnings and errors.
 //!
-//! A thread of its own writes the lines. So the work, and whoever stops it, never waits for a reader that has stopped;
+//! A thread of its own writes the lines. So the work, and its interruption, never wait for a reader that has stopped;
 //! lines for which there is no room any more are lost.
 
 use std::io::Write;
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Lines that were lost since the last one that was written.
 static LOST: AtomicUsize = AtomicUsize::new(0);
 
-/// What the writing thread is told.
+/// What the writing thread does next.
 enum Told {
     Line(String),
     /// To be answered when everything before is written.
@@ -47,6 +47,11 @@ pub fn games(count: u64) -> ProgressBar {
 /// A bar over a number of puzzles.
 pub fn puzzles(count: u64) -> ProgressBar {
     bar(count, "{bar:30} {pos}/{len} puzzles {msg} {eta}")
+}
+
+/// A bar over a number of positions.
+pub fn positions() -> ProgressBar {
+    bar(0, "{bar:30} {pos}/{len} positions {msg} {eta}")
 }
 
 /// A bar over the share of work that is done; `message` describes the work, as much of it as the line has room for.

@@ -213,7 +213,6 @@ fn what_the_web_board_cannot_begin_with_is_refused_before_it_is_served() {
     assert_names(&web(&["--fen", "7/7 a"]), &["--fen", "2 rows"]);
     assert_names(&web(&["uci:no-such-program-here"]), &["no-such-program-here", "cannot be started"]);
     assert_names(&web(&["model:no/such/run"]), &["no/such/run", "there is no such folder"]);
-    assert_names(&web(&["htp:cat", "--rules", "brandubh"]), &["htp:cat", "11x11 only"]);
     assert_names(&web(&["--plain"]), &["--web", "--plain", "expected one"]);
 }
 
@@ -232,4 +231,27 @@ fn a_run_without_games_to_evaluate_ends_well_and_without_a_table() {
     let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{errors}");
     assert!(out.contains("checkpoint  ") && !out.contains("score of the network"), "{out}");
+}
+
+#[test]
+fn settings_of_the_search_are_shown_with_their_defaults() {
+    let document = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/PLAYING.md");
+    let text = std::fs::read_to_string(document).expect("a document");
+    let section = text.split_once("### Settings of the search").expect("a section").1;
+    let mut shown = serde_json::Map::new();
+    for row in section.lines().skip_while(|line| !line.starts_with("|---")).skip(1).take_while(|l| l.starts_with('|')) {
+        let cells: Vec<_> = row.split(" | ").collect();
+        let values = cells[1].split(", ").map(|value| value.trim_matches('`'));
+        for (key, value) in cells[0].trim_start_matches("| ").split(", ").zip(values) {
+            let value = value.parse::<f32>().map_or_else(|_| value.into(), Into::into);
+            shown.insert(key.trim_matches('`').to_owned(), value);
+        }
+    }
+    let mut defaults = serde_json::to_value(hnefi_search::SearchConfig::default()).expect("JSON");
+    for value in defaults.as_object_mut().expect("keys").values_mut() {
+        if let Some(number) = value.as_u64() {
+            *value = (number as f32).into();
+        }
+    }
+    assert_eq!(serde_json::Value::Object(shown), defaults);
 }

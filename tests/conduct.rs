@@ -188,7 +188,7 @@ fn results_that_cannot_be_written_are_one_error_and_files_are_written_all_the_sa
         assert!(!error.contains("panicked"), "{line}: {error}");
         assert!(file.is_none_or(|file| folder.path().join(file).is_file()), "{line} has not written {file:?}");
     }
-    // Two errors are both told.
+    // Both errors are reported.
     std::fs::create_dir(folder.path().join("late")).expect("a folder");
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device of Linux");
     let slow = "match random random --games 100000000 --threads 1 --save late/games.hgames";

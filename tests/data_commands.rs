@@ -97,6 +97,71 @@ fn a_shipped_network_is_judged_by_a_persons_game() {
 }
 
 #[test]
+fn a_reviewed_game_has_the_values_of_analyse_and_is_read_back() {
+    let (folder, games) = imported();
+    let out = path(folder.path(), "reviewed.pgn");
+    // What "auto" takes is a matter of speed.
+    let usual = ["--playouts", "32", "--precision", "f32"];
+    ran(&[&["review", &games, "--out", &out][..], &usual].concat(), "");
+    let (printed, _) = ran(&[&["review", &games, "--model", "brandubh", "--threads", "1"][..], &usual].concat(), "");
+    assert_eq!(
+        fs::read_to_string(&out).expect("a file"),
+        printed,
+        "any number of threads, and the network of the rules"
+    );
+    let question =
+        r#"{"id": "3", "rules": "brandubh", "moves": ["d2c2", "d5e5", "d6c6", "e5e6"], "plies": [1, 2, 3, 4]}"#;
+    let (answers, _) = ran(&[&["analyse", "brandubh"][..], &usual].concat(), question);
+    let mut scores = [String::new(), String::new(), String::new(), String::new()];
+    for answer in answers.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")) {
+        let part = |index: usize| answer["wdl"][index].as_f64().expect("a number");
+        let attacks = answer["fen"].as_str().expect("a text").ends_with(" a");
+        let score = if attacks { part(0) + part(1) / 2.0 } else { part(2) + part(1) / 2.0 };
+        scores[answer["ply"].as_u64().expect("a ply") as usize - 1] = format!("{{{:.0} %}}", 100.0 * score);
+    }
+    let mut rest = printed.as_str();
+    for (mv, score) in ["d2-c2", "d5-e5", "d6-c6", "e5-e6"].iter().zip(&scores) {
+        rest = rest.split_once(mv).unwrap_or_else(|| panic!("{mv}: {printed}")).1;
+        let said = rest.find('{').map(|at| &rest[at..at + score.len()]);
+        assert_eq!(said, Some(score.as_str()), "{mv}: {printed}");
+    }
+    let again = path(folder.path(), "again.hgames");
+    let (read, _) = ran(&["import", &out, "--out", &again, "--strict"], "");
+    assert_eq!(read, "2 games, 6 plies, 1 with a result; 0 left out\n");
+    assert!(refused(&["review", &games, "--out", &out]).contains("reviewed.pgn: it exists"));
+    assert!(refused(&["review", &path(folder.path(), "none.pgn")]).contains("none.pgn"));
+    let tafl = path(folder.path(), "empty.pgn");
+    fs::write(&tafl, "").expect("written");
+    assert!(refused(&["review", &tafl]).contains("no game with moves"));
+}
+
+#[test]
+fn relabelled_games_have_the_targets_of_the_searches() {
+    let (folder, games) = imported();
+    let out = path(folder.path(), "better.hgames");
+    assert!(refused(&["relabel", &games, "--out", &out]).contains("--model is missing"));
+    let usual = ["--playouts", "32", "--precision", "f32"];
+    let args = [&["relabel", &games, "--model", "brandubh", "--games", "1", "--out", &out][..], &usual].concat();
+    let (said, _) = ran(&args, "");
+    assert!(said.starts_with("1 games, 2 positions searched with 32 playouts"), "{said}");
+    let (line, _) = ran(&["export", &out, "--format", "jsonl"], "");
+    let game: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!(game["moves"], serde_json::json!(["d6c6", "d5e5"]), "as it was played");
+    assert!(game["attackers"].as_str().is_some_and(|name| name.contains(", relabelled by ")), "{line}");
+    assert_eq!(game["playouts"], serde_json::json!([32, 32]));
+    // What analyse says of the same positions.
+    let question = r#"{"id": "5", "rules": "brandubh", "moves": ["d6c6"], "plies": [0, 1]}"#;
+    for answer in ran(&[&["analyse", "brandubh"][..], &usual].concat(), question).0.lines() {
+        let answer: serde_json::Value = serde_json::from_str(answer).expect("JSON");
+        let ply = answer["ply"].as_u64().expect("a ply") as usize;
+        assert_eq!(game["searched"][ply], answer["wdl"], "ply {ply}");
+        let policy = game["policy"][ply].as_array().expect("a list");
+        assert!(policy.len() > 1 && policy.iter().any(|weight| weight[0] == answer["moves"][0]["move"]), "ply {ply}");
+    }
+    assert!(refused(&args).contains("better.hgames: it exists"));
+}
+
+#[test]
 fn a_network_leaves_as_onnx_and_is_never_overwritten() {
     let folder = tempfile::tempdir().expect("a folder");
     let (onnx, reference) = (path(folder.path(), "net.onnx"), path(folder.path(), "net.npz"));

@@ -131,7 +131,6 @@ fn what_cannot_be_meant_is_refused_before_the_work() {
     let workspace = Workspace::new();
     workspace.run_directory("run");
     let multiple = "expected a multiple of 32 from 32 to 65536";
-    let host = "expected a host, or a host and a port";
     for (line, words) in [
         ("judge brandubh games.hgames --rules copenhagen", &["11x11", "7x7", "copenhagen"][..]),
         ("judge brandubh games.hgames --playouts -4", &["-4 is not in 1..=1000000"]),
@@ -140,17 +139,10 @@ fn what_cannot_be_meant_is_refused_before_the_work() {
         ("worker run --games-in-flight -32", &["--games-in-flight", multiple]),
         ("worker run --games-in-flight 65568", &["--games-in-flight", multiple]),
         ("worker run --threads 5000", &["--threads", "5000 is not in 0..=1024"]),
-        ("online --user me --server localhost:99999", &["--server", host]),
-        ("online --user me --server localhost:1 --games 0", &["--games", "0 is not in 1.."]),
-        ("online --user me --server localhost:1 --save games.hgames", &["--save", ".pgn or .jsonl"]),
-        ("online --server localhost:1 --user 'a b'", &["--user", "expected one word"]),
-        ("online --server localhost:1 --user ''", &["--user"]),
-        ("online --user me --server localhost:1 --protocol 'a b'", &["--protocol", "expected one word"]),
         ("export-net brandubh --onnx a.onnx --reference a.onnx", &["a.onnx", "expected two files"]),
         ("export-net brandubh --onnx a.onnx --reference ./a.onnx", &["a.onnx", "expected two files"]),
         ("match random random --games 2 --save games.pgn", &["--save", "expected a name ending in .hgames"]),
         ("import games.csv --rules brandubh --out games.pgn", &["--out", "expected a name ending in .hgames"]),
-        ("match random htp:program --rules tablut", &["htp:program", "knows 11x11 only; found 9x9"]),
         ("match random random --games -4", &["--games", "expected an even number above 0"]),
         ("match random random --games 3", &["--games", "expected an even number above 0"]),
         ("match random random --threads 0", &["--threads", "0 is not in 1..="]),
@@ -180,6 +172,8 @@ fn what_cannot_be_meant_is_refused_before_the_work() {
     }
     // What a command understands late is refused as what it understands at once.
     for (line, word) in [
+        ("match random random --opening-plies 9 --ply-cap 9", "expected fewer than the 9 plies of the longest game"),
+        ("match random random --opening-plies 150", "expected fewer than the 150 plies"),
         ("match random random --sprt 0", "1 numbers; expected ELO0,ELO1"),
         ("match random random --sprt 0,x", "\"x\" is no number; expected ELO0,ELO1"),
         ("match random random --sprt 20,0", "expected elo0 below elo1"),
@@ -365,10 +359,10 @@ fn a_change_of_a_key_that_a_command_does_not_read_is_refused() {
             "selfplay --games 1 --model brandubh --out new --set selfplay.balance_doublings=1",
             "selfplay.balance_doublings",
         ),
-        ("selfplay --games 1 --model brandubh --out new --set search.considered=8 --set run.seed=2", "run.seed"),
+        ("selfplay --games 1 --model brandubh --out new --set search.c_visit=8 --set run.seed=2", "run.seed"),
         ("selfplay --games 1 --model brandubh --out new --set network.blocks=2", "network.blocks"),
         ("selfplay --games 1 --out new --set 'train={batch=64}'", "train.batch"),
-        ("imitate games.hgames --out new --set search.considered=8", "search.considered"),
+        ("imitate games.hgames --out new --set search.c_visit=8", "search.c_visit"),
         ("imitate games.hgames --out new --set train.value_horizon=0", "train.value_horizon"),
     ] {
         let message = workspace.refused(line);
@@ -411,7 +405,7 @@ fn what_is_no_file_or_too_large_is_refused_before_it_is_opened() {
             ("bad.toml", &["train --config bad.toml --run new"]),
             ("large.hgames", &["export large.hgames --format jsonl", "imitate large.hgames --out new"]),
         ] {
-            // A folder of games is a run, and other things than files are told as that.
+            // A folder of games is a run, and other things than files are refused as such.
             if name == "large.hgames" && found != "21474836480 bytes" {
                 continue;
             }
@@ -448,7 +442,6 @@ fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {
         "puzzles solve model:brandubh --device cuda:0",
         "play model:brandubh --device cuda:0",
         "play model:brandubh --web --listen 0 --device cuda:0",
-        "online model:copenhagen --user me --server localhost:1 --device cuda:0",
         "bench train --device cuda:0",
     ] {
         let message = workspace.refused(line);

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hnefi_arena::players::{ModelCache, Player, PlayerSpec};
 use hnefi_arena::random_opening;
 use hnefi_engine::{Game, GameResult, Move, Preset, Rules};
-use hnefi_inference::{DeviceChoice, Wdl};
+use hnefi_inference::{Devices, Wdl};
 use hnefi_search::{Rng, SearchConfig, rng_for};
 use rand::RngExt;
 
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let count: usize = positions.parse()?;
     let specs =
         std::iter::once(judge).chain(players).map(|spec| spec.parse()).collect::<Result<Vec<PlayerSpec>, _>>()?;
-    let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
+    let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
     let threads = std::thread::available_parallelism()?.get();
     let mut seats = Vec::new();
     for _ in 0..threads {

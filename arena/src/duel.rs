@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use hnefi_engine::{Rules, Side};
+use hnefi_engine::{NamedRules, Rules, Side};
 
 use super::MatchError;
 use super::game::{GameParams, PlayedGame, play_game};
@@ -23,7 +23,7 @@ use hnefi_run::PlyCaps;
 /// How often the observer is asked whether to stop while no game ends.
 const POLL: Duration = Duration::from_millis(100);
 
-/// What a match is to be.
+/// The settings of a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchParams {
     /// The rules. Their ply cap is replaced by `ply_cap`.
@@ -51,7 +51,16 @@ impl MatchParams {
         MatchParams { rules, games, seed, threads, opening_plies: 4, ply_cap, sprt: None }
     }
 
-    fn check(&self) -> Result<(), MatchError> {
+    /// Threads of a match: no more than games.
+    pub fn workers(&self) -> usize {
+        self.threads.clamp(1, self.games.max(1) as usize)
+    }
+
+    /// Whether there can be such a match.
+    ///
+    /// # Errors
+    /// When a number cannot be.
+    pub fn check(&self) -> Result<(), MatchError> {
         let refused = |problem| Err(MatchError::Params { problem });
         if self.games == 0 || !self.games.is_multiple_of(2) {
             return refused(format!(
@@ -88,7 +97,7 @@ pub trait MatchObserver {
     }
 }
 
-/// An observer that does not look.
+/// An observer that does nothing.
 impl MatchObserver for () {}
 
 /// Plays a match between `a` and `b`. In the first game of every pair `a` leads the attackers, in the second the
@@ -119,16 +128,9 @@ pub fn play_match_as(
     models: &mut ModelCache,
     observer: &mut dyn MatchObserver,
 ) -> Result<MatchResult, MatchError> {
-    if let Some(problem) = [a, b].into_iter().find_map(|player| player.unsuited(&params.rules)) {
-        return Err(MatchError::Params { problem });
-    }
-    // A player that draws earlier ends the game by its own rules.
-    let caps = [Some(params.ply_cap).filter(|&cap| cap > 0), a.longest_game(), b.longest_game()];
-    let params = &MatchParams { ply_cap: caps.into_iter().flatten().min().unwrap_or(0), ..params.clone() };
     params.check()?;
     let build = |_| Ok([a.build(models)?, b.build(models)?]);
-    let workers = params.threads.clamp(1, params.games.max(1) as usize);
-    let players = (0..workers).map(build).collect::<Result<Vec<_>, MatchError>>()?;
+    let players = (0..params.workers()).map(build).collect::<Result<Vec<_>, MatchError>>()?;
     play_match_with(names, players, params, observer)
 }
 
@@ -204,7 +206,8 @@ fn collect(
     receiver: &mpsc::Receiver<Finished>,
     stop: &AtomicBool,
 ) -> Result<MatchResult, MatchError> {
-    let rules_name = rules.preset().map_or("custom", |preset| preset.name());
+    let named = NamedRules::from(*rules);
+    let rules_name = if named.is_published() { named.name() } else { "custom".to_owned() };
     let mut score = Score::default();
     let judge = |score: &Score| params.sprt.zip(score.complete_pairs()).map(|(sprt, pairs)| sprt.judge(pairs));
     let mut sprt = judge(&score);
@@ -225,13 +228,13 @@ fn collect(
             score.add(&game, side_of_a(counted));
             counted += 1;
             sprt = judge(&score).or(sprt);
-            observer.game_finished(&game.record, &score.result(names, rules_name, params.seed, sprt));
+            observer.game_finished(&game.record, &score.result(names, &rules_name, params.seed, sprt));
             if sprt.is_some_and(|sprt| sprt.verdict != Verdict::Undecided) {
-                return Ok(score.result(names, rules_name, params.seed, sprt));
+                return Ok(score.result(names, &rules_name, params.seed, sprt));
             }
         }
     }
-    let result = score.result(names, rules_name, params.seed, sprt);
+    let result = score.result(names, &rules_name, params.seed, sprt);
     Ok(MatchResult { interrupted: counted < params.games, ..result })
 }
 

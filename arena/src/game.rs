@@ -1,7 +1,7 @@
 //! One game between two players, written down as a [`GameRecord`].
 
 use hnefi_engine::{Game, Move, Rules, Side};
-use hnefi_inference::Wdl;
+use hnefi_inference::{Handicap, Wdl};
 use serde::{Deserialize, Serialize};
 
 use super::MatchError;
@@ -50,8 +50,7 @@ pub struct Forfeit {
 }
 
 /// Plays a game to its end, or returns `None` as soon as `stop` says so. `players` are the attackers' and the
-/// defenders'. An external program that breaks off ([`PlayerError::Program`]) loses the game; if it ended the game
-/// ([`ProgramErrorKind::Ended`]), the defenders lose.
+/// defenders'. An external program that breaks off ([`PlayerError::Program`]) loses the game.
 ///
 /// # Errors
 /// When any other player fails or plays an illegal move; the error names the player, the game and the ply.
@@ -67,6 +66,7 @@ pub fn play_game(
         rules: *params.rules,
         start: None,
         players: [players[0].name().to_owned(), players[1].name().to_owned()],
+        handicap: Handicap::NONE,
         plies: Vec::new(),
         outcome: None,
         resigned: None,
@@ -94,10 +94,6 @@ pub fn play_game(
         let mut rng = rng_for(&[params.seed, params.game, u64::from(ply)]);
         let choice = match player.choose(&game, &mut rng) {
             Ok(choice) => choice,
-            Err(PlayerError::Program { error, .. }) if error.kind == ProgramErrorKind::Ended => {
-                record.resigned = Some(Side::Defenders);
-                return Ok(Some(PlayedGame { record, forfeit: None }));
-            }
             Err(PlayerError::Program { player, error }) => {
                 record.resigned = Some(side);
                 let (reason, problem) = (error.kind, error.problem);

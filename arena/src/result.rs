@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hnefi_engine::{GameResult, Outcome, Reason, Side};
+use hnefi_engine::{GameResult, Outcome, Side};
 use serde::{Deserialize, Serialize};
 
 use super::game::{Forfeit, PlayedGame};
 use super::score::{EloInterval, PairScores, Tally};
 use super::sprt::SprtReport;
-use crate::players::ProgramErrorKind;
 
 /// The result of a match from player A's point of view. Serialised it is the one line that `match --json` ends with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,13 +59,6 @@ pub struct MatchResult {
     pub interrupted: bool,
 }
 
-impl MatchResult {
-    /// Draws by the technical ply cap rather than by a rule.
-    pub fn ply_cap_draws(&self) -> u32 {
-        self.ends.get(&end_name(Outcome::Draw { reason: Reason::PlyCap })).copied().unwrap_or(0)
-    }
-}
-
 /// `attackers king_captured`, `draw no_capture`, ...
 fn end_name(outcome: Outcome) -> String {
     format!("{} {}", outcome.status(), outcome.reason().as_str())
@@ -99,8 +91,7 @@ impl Score {
             Some(first) => self.pairs.add([first, result]),
         }
         let forfeited = |forfeit: &Forfeit| format!("{} forfeit_{}", forfeit.side.opponent(), forfeit.reason.as_str());
-        let ended = || record.winner().map(|winner| format!("{winner} {}", ProgramErrorKind::Ended.as_str()));
-        let end = record.outcome.map(end_name).or_else(|| game.forfeit.as_ref().map(forfeited)).or_else(ended);
+        let end = record.outcome.map(end_name).or_else(|| game.forfeit.as_ref().map(forfeited));
         if let Some(end) = end {
             *self.ends.entry(end).or_insert(0) += 1;
         }

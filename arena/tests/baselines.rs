@@ -4,11 +4,11 @@
 use hnefi_arena::players::ModelCache;
 use hnefi_arena::{MatchParams, MatchResult, play_match};
 use hnefi_engine::Preset;
-use hnefi_inference::DeviceChoice;
+use hnefi_inference::Devices;
 use hnefi_search::SearchConfig;
 
 fn compete(a: &str, b: &str, preset: Preset, games: u32) -> MatchResult {
-    let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
+    let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
     let [a, b] = [a, b].map(|spec| spec.parse().expect("a known player"));
     let params = MatchParams::new(preset.rules(), games, 2026);
     play_match(&a, &b, &params, &mut models, &mut ()).expect("players that need no network do not fail")

@@ -2,17 +2,21 @@
 //!
 //! [`export()`] writes recorded games as datasets: Parquet tables, numpy arrays, JSON lines or a PGN-like text.
 //! [`import()`] reads games recorded by other programs, [`judge()`] compares a network with recorded games.
-//! [`replay()`] plays moves given as JSON lines and reports the effect of each. `docs/DATASETS.md` describes every
-//! field.
+//! [`replay()`] plays moves given as JSON lines and reports the effect of each, [`analyse()`] searches positions given
+//! so, [`review()`] judges the moves of games, and [`relabel()`] gives them better targets. `docs/DATASETS.md` describes
+//! every field.
 
+mod analyse;
 mod export;
 mod import;
 mod judge;
+mod npz;
 mod place;
 mod recorded_values;
 mod reference;
 mod replay;
 
+pub use analyse::{AnalyseParams, AnalyseSummary, PositionProgress, analyse, relabel, review};
 pub use export::{
     BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameResult, PolicyColumns, SourceGame,
     Splits, Table, export, export_unless, write_jsonl, write_pgn,

@@ -1,6 +1,6 @@
 //! What recorded games say as a whole: which side wins, and whether the search's values agree with the results.
 //!
-//! A network that was trained with handicaps learned the values of games in which one side now and then plays at random
+//! A network that was not told of handicaps learned the values of games in which one side now and then plays at random
 //! on purpose, so in games of equals its values may contradict the results (`docs/HOW_IT_WORKS.md`).
 
 use std::collections::BTreeMap;
@@ -46,9 +46,9 @@ struct Sums {
 
 impl RecordedValues {
     /// What a value says, and what it does not.
-    pub const MEANING: &str = "A value says what the network expects of games like its training games. Where it was \
-        trained with handicaps, as it is unless a configuration says otherwise, the side that won more of them moved \
-        at random now and then, and so its values are not those of play among equals.";
+    pub const MEANING: &str = "A value says what the network expects of the game, under the game's handicap if it has \
+        one. The shipped networks learned from games with handicaps and were not told of them, and so their values are \
+        not those of play among equals.";
 
     /// Adds a game. Unfinished games, and games whose first position cannot be read, do not count.
     pub fn count(&mut self, game: &GameRecord) {
@@ -119,8 +119,8 @@ impl RecordedValues {
             if let Some((when, sums)) = parts.into_iter().find(|(_, sums)| sums.contradict()) {
                 warnings.push(format!(
                     "searched values contradict the results: under {rules} they give the attackers {:.2} {when}, who \
-                     score {:.2} (Brier score {:.3}, a constant has {:.3}); a network that was trained with handicaps \
-                     values handicapped play",
+                     score {:.2} (Brier score {:.3}, a constant has {:.3}); the shipped networks value handicapped \
+                     play",
                     sums.predicted / sums.positions,
                     sums.observed[0] / sums.positions,
                     sums.brier(),

@@ -39,6 +39,8 @@ pub struct ReplayPly {
     /// The move as `a4b4`.
     #[serde(rename = "move")]
     pub mv: String,
+    /// The legal moves there were to choose from.
+    pub legal: usize,
     /// Squares of captured pieces, the king included, in order of rank and file.
     pub captures: Vec<String>,
     /// `ongoing`, `attackers`, `defenders` or `draw` after the move.
@@ -91,7 +93,8 @@ pub fn replay_line(line: &str) -> ReplayAnswer {
             return ReplayAnswer::refusal(format!("the line is no request: {error}; {shape}"));
         }
     };
-    let start = request.rules.resolve(request.ply_cap).and_then(|rules| match &request.fen {
+    let rules = request.rules.resolve(request.ply_cap).map_err(|error| error.to_string());
+    let start = rules.and_then(|rules| match &request.fen {
         None => Ok(Game::new(&rules)),
         Some(fen) => Game::from_fen(&rules, fen).map_err(|error| error.to_string()),
     });
@@ -115,10 +118,12 @@ fn play_all(mut game: Game, moves: &[String]) -> ReplayAnswer {
 fn play(game: &mut Game, text: &str) -> Result<ReplayPly, String> {
     let size = game.rules().size();
     let mv = Move::parse(text, size).map_err(|error| error.to_string())?;
+    let legal = game.position().count_legal_moves();
     let captured = game.play(mv).map_err(|error| error.to_string())?.captured;
     let outcome = game.outcome();
     Ok(ReplayPly {
         mv: mv.text(size),
+        legal,
         captures: captured.map(|square| square.name(size)).collect(),
         status: outcome.map_or("ongoing", Outcome::status),
         reason: outcome.map_or("", |outcome| outcome.reason().as_str()),

@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 
 use hnefi_data::{
     BoardColumns, Bounds, ExportParams, Filter, Format, GameId, GameResult, PolicyColumns, SourceGame, Splits, Table,
-    export,
+    export, import,
 };
-use hnefi_engine::{BoardSize, Preset, Side};
-use hnefi_inference::Wdl;
+use hnefi_engine::{BoardSize, Preset, Side, Square, Symmetry};
+use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::GameRecord;
 use ndarray::{Array, IxDyn};
 use ndarray_npy::{NpzReader, ReadableElement};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
+use rand::RngExt;
 use sha2::{Digest, Sha256};
 
 type Row = HashMap<String, Field>;
@@ -91,7 +92,7 @@ fn parquet_positions_say_what_the_arrays_say() {
             for format in [Format::Npz, Format::Parquet] {
                 export(games.clone(), &params(format, board, policy), &out(format)).expect("an export");
             }
-            for size in BoardSize::ALL {
+            for size in [BoardSize::SEVEN, BoardSize::NINE, BoardSize::ELEVEN] {
                 let prefix = format!("positions-{0}x{0}-", size.side());
                 let rows = rows(&whole(Format::Parquet), &prefix);
                 let file = &files(&whole(Format::Npz), &prefix)[0];
@@ -103,8 +104,12 @@ fn parquet_positions_say_what_the_arrays_say() {
                     arrays.push((name, flattened::<u32>(file, name)));
                 }
                 arrays.push(("played", flattened::<i32>(file, "played")));
-                arrays.push(("trains", flattened::<u8>(file, "trains")));
+                let trains = array::<bool>(file, "trains");
+                arrays.push(("trains", trains.iter().map(|&trains| vec![f64::from(u8::from(trains))]).collect()));
                 let numbers_of_games = array::<u64>(file, "game").into_iter().map(|number| vec![number as f64]);
+                arrays.push(("occupancy", flattened::<u8>(file, "occupancy")));
+                let hashes = array::<u64>(file, "position_hash").into_iter().map(|hash| vec![hash as f64]);
+                arrays.push(("position_hash", hashes.collect()));
                 arrays.push(("game", numbers_of_games.collect()));
                 let ids = array::<u64>(file, "game_id");
                 assert!(ids.iter().zip(&rows).all(|(id, row)| format!("{id:016x}") == text(&row["game_id"])));
@@ -139,6 +144,7 @@ fn parquet_positions_say_what_the_arrays_say() {
                     }
                 }
                 for row in &rows {
+                    assert_eq!(text(&row["fen"]).chars().last(), text(&row["side"]).chars().next());
                     assert_eq!(text(&row["side"]) == "attackers", numbers(&row["globals"])[0] == 1.0);
                 }
             }
@@ -228,8 +234,22 @@ fn every_column_is_documented_and_on_the_card() {
 fn identities_are_hashes_that_anybody_can_compute() {
     let mut game = games::random_game(Preset::Brandubh.rules(), 0, 9);
     let size = game.rules.size();
-    let moves: Vec<_> = game.plies.iter().map(|ply| ply.mv.text(size)).collect();
-    let hash = Sha256::digest(format!("7\n\n{}", moves.join(" ")));
+    // The game turned and mirrored in all eight ways: the first of the texts is hashed.
+    let images = [false, true].into_iter().flat_map(|swap| (0..4).map(move |mirrors| (swap, mirrors)));
+    let image = |(swap, mirrors): (bool, u8)| {
+        let square = |square: Square| {
+            let (file, rank) = square.file_and_rank(size);
+            let (file, rank) = if swap { (rank, file) } else { (file, rank) };
+            let (file, rank) =
+                (if mirrors & 1 > 0 { 6 - file } else { file }, if mirrors & 2 > 0 { 6 - rank } else { rank });
+            format!("{}{}", char::from(b'a' + file as u8), rank + 1)
+        };
+        let moves: Vec<_> = game.plies.iter().map(|ply| square(ply.mv.from()) + &square(ply.mv.to())).collect();
+        moves.join(" ")
+    };
+    let texts: HashSet<String> = images.map(image).collect();
+    assert_eq!(texts.len(), 8);
+    let hash = Sha256::digest(format!("7\n\n{}", texts.iter().min().expect("eight texts")));
     let expected: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     let id = GameId::of(&game);
     assert_eq!(id.to_string(), expected);
@@ -238,8 +258,115 @@ fn identities_are_hashes_that_anybody_can_compute() {
     game.game += 1;
     game.seed += 1;
     assert_eq!(GameId::of(&game), id, "where a game comes from does not count");
+    let splits: Splits = "a=0.5,b=0.5".parse().expect("a split");
+    for symmetry in Symmetry::ALL {
+        let mut image = game.clone();
+        image.plies.iter_mut().for_each(|ply| ply.mv = symmetry.mv(ply.mv, size));
+        assert_eq!(GameId::of(&image), id, "images stay together");
+        let begun = GameRecord { start: Some("7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d".to_owned()), plies: Vec::new(), ..image };
+        let start = begun.start_position().expect("a start").transformed(symmetry).fen();
+        let elsewhere = GameRecord { start: Some(start), ..begun.clone() };
+        assert_eq!(GameId::of(&elsewhere), GameId::of(&begun));
+        assert_eq!(splits.part_of(GameId::of(&elsewhere)), splits.part_of(GameId::of(&begun)));
+    }
     game.plies.pop();
     assert_ne!(GameId::of(&game), id);
+}
+
+/// Exports games, imports what was written, and compares everything that the format keeps.
+#[test]
+fn datasets_of_games_are_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut games = games::mixed_games();
+    games[0].handicap = Handicap { doublings: 0.75, blunders: -0.1 };
+    assert!(games.iter().any(|game| game.plies.iter().any(|ply| ply.policy.len() > 1 && ply.trains)));
+    for format in [Format::Jsonl, Format::Parquet] {
+        let out = folder.path().join(format!("games.{format}"));
+        let params = ExportParams { rows: Some(Table::Games), ..ExportParams::new(format) };
+        export(games.clone(), &params, &out).expect("an export");
+        let file = if format == Format::Jsonl { out } else { files(&out.join("train"), "games-")[0].clone() };
+        let imported = import(&file, None).expect("an import");
+        assert_eq!((&imported.games, imported.left_out.as_slice()), (&games, [].as_slice()), "{format}");
+    }
+    let positions = folder.path().join("positions");
+    export(games, &ExportParams::new(Format::Parquet), &positions).expect("an export");
+    let file = &files(&positions.join("train"), "positions-")[0];
+    let problem = import(file, None).expect_err("no games").to_string();
+    assert!(problem.ends_with("a table without a column `moves`; expected a table of games"), "{problem}");
+    let damaged = folder.path().join("damaged.parquet");
+    let bytes = std::fs::read(file).expect("the file");
+    std::fs::write(&damaged, &bytes[..bytes.len() / 2]).expect("half of it");
+    let problem = import(&damaged, None).expect_err("half a file").to_string();
+    assert!(problem.contains("damaged.parquet: no Parquet file: "), "{problem}");
+}
+
+#[test]
+fn damaged_tables_are_refused_or_read_and_nothing_panics() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("games");
+    let params = ExportParams { rows: Some(Table::Games), ..ExportParams::new(Format::Parquet) };
+    export(games::mixed_games(), &params, &out).expect("an export");
+    let whole = std::fs::read(&files(&out.join("train"), "games-")[0]).expect("the file");
+    let damaged = folder.path().join("damaged.parquet");
+    let mut rng = hnefi_search::rng_for(&[7]);
+    for _ in 0..300 {
+        let mut bytes = whole.clone();
+        for _ in 0..rng.random_range(1..4) {
+            // Half of them near the end, where the numbers are that the rest is read by.
+            let reach = if rng.random() { bytes.len() } else { bytes.len().min(6_000) };
+            let place = bytes.len() - 1 - rng.random_range(0..reach);
+            bytes[place] ^= 1 << rng.random_range(0..8);
+        }
+        std::fs::write(&damaged, &bytes).expect("the file");
+        // Any answer will do.
+        drop(import(&damaged, None));
+    }
+}
+
+#[test]
+fn row_groups_hold_whole_games_and_are_read_in_any_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("groups");
+    let games: Vec<_> = (0..200).map(|number| games::random_game(Preset::Brandubh.rules(), number, 60)).collect();
+    export(games.clone(), &ExportParams::new(Format::Parquet), &out).expect("an export");
+    let file = File::open(&files(&out.join("train"), "positions-")[0]).expect("the file");
+    let reader = SerializedFileReader::new(file).expect("a Parquet file");
+    assert!(reader.num_row_groups() > 2, "{} groups", reader.num_row_groups());
+    let mut rows = HashMap::new();
+    for group in (0..reader.num_row_groups()).rev() {
+        let group = reader.get_row_group(group).expect("a row group");
+        let mut here: HashMap<String, usize> = HashMap::new();
+        for row in group.get_row_iter(None).expect("rows") {
+            let row: Row = row.expect("a row").into_columns().into_iter().collect();
+            *here.entry(text(&row["game_id"]).to_owned()).or_default() += 1;
+        }
+        here.into_iter().for_each(|(id, count)| assert_eq!(rows.insert(id, count), None, "a game in two groups"));
+    }
+    assert!(games.iter().all(|game| rows[&GameId::of(game).to_string()] == game.plies.len()));
+}
+
+#[test]
+fn lines_that_contradict_themselves_are_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let line = |more: &str| format!(r#"{{"rules": "brandubh", "moves": ["d6f6", "d5g5"], {more}}}"#);
+    for (more, expected) in [
+        (r#""policy": [[["d6f6", 1.0]]]"#, "policy: 1 entries; expected one for each of 2 moves"),
+        (r#""policy": [[["d6f6", 0.5]], []]"#, "policy weights sum to 0.5; expected 1"),
+        (r#""policy": [[["d6d1", 1.0]], []]"#, "the policy target holds an illegal move"),
+        (
+            r#""searched": [[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]]"#,
+            "searched value is 1, 1, 0; expected chances that sum to 1",
+        ),
+        (r#""trains": [true, false]"#, "a training ply has no policy target"),
+        (r#""handicap": [99.0, 0.0]"#, "99 doublings"),
+        (r#""policy": [1, 2]"#, "no game in JSON"),
+    ] {
+        let file = folder.path().join("games.jsonl");
+        std::fs::write(&file, line(more)).expect("a file");
+        let imported = import(&file, None).expect("an import");
+        let problems: Vec<String> = imported.left_out.iter().map(ToString::to_string).collect();
+        assert!(imported.games.is_empty() && problems[0].contains(expected), "{more}: {problems:?}");
+    }
 }
 
 /// The games of each part by identity.
@@ -430,7 +557,7 @@ fn filters_keep_what_they_say() {
     let kept = |filter: Filter| games.iter().filter(|game| filter.accepts(game)).collect::<Vec<_>>();
     let all = Filter::default();
     assert_eq!(kept(all.clone()).len(), games.len());
-    let brandubh = kept(Filter { rules: vec![Some(Preset::Brandubh)], ..all.clone() });
+    let brandubh = kept(Filter { rules: vec![Some(Preset::Brandubh.into())], ..all.clone() });
     assert!(!brandubh.is_empty() && brandubh.iter().all(|game| game.record.rules.preset() == Some(Preset::Brandubh)));
     let own = kept(Filter { rules: vec![None], ..all.clone() });
     assert!(!own.is_empty() && own.iter().all(|game| game.record.rules.preset().is_none()));

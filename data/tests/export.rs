@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_data::{DataError, ExportParams, Format, GameId, PolicyColumns, SourceGame, export, export_unless};
-use hnefi_engine::{BoardSize, MoveList, Position, Preset, Reason, Side};
-use hnefi_inference::{Encoding, GLOBALS, PolicyIndex, Wdl};
+use hnefi_engine::{BoardSize, MoveList, Position, Preset, Reason, Side, Symmetry};
+use hnefi_inference::{Features, GLOBALS, Handicap, PolicyIndex, Wdl};
 use hnefi_run::GameRecord;
-use ndarray::{Array, Array1, Array2, Array4, Dimension, Ix0};
+use ndarray::{Array, Array1, Array2, Array3, Array4, Dimension, Ix0};
 use ndarray_npy::{NpzReader, ReadableElement};
 use serde_json::{Value, json};
 
@@ -46,10 +46,12 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
     let (offset, moves_left): (Array1<i64>, Array1<f32>) = (array(file, "policy_offset"), array(file, "moves_left"));
     let (index, weight): (Array1<i32>, Array1<f32>) = (array(file, "policy_index"), array(file, "policy_weight"));
     let (played, playouts): (Array1<i32>, Array1<u32>) = (array(file, "played"), array(file, "playouts"));
-    let (trains, number): (Array1<u8>, Array1<u64>) = (array(file, "trains"), array(file, "game"));
+    let (trains, number): (Array1<bool>, Array1<u64>) = (array(file, "trains"), array(file, "game"));
     let (ply, reason): (Array1<u32>, Array1<u8>) = (array(file, "ply"), array(file, "reason"));
     let (id, generation): (Array1<u64>, Array1<i32>) = (array(file, "game_id"), array(file, "generation"));
     let (legal_offset, legal): (Array1<i64>, Array1<i32>) = (array(file, "legal_offset"), array(file, "legal_index"));
+    let (occupancy, hash): (Array3<u8>, Array1<u64>) = (array(file, "occupancy"), array(file, "position_hash"));
+    let last = game.final_position().expect("a sound game");
     let mut moves = MoveList::new();
     let mut position = match &game.start {
         None => Position::start(&game.rules),
@@ -63,13 +65,18 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
         assert_eq!(legal.slice(ndarray::s![entries]).to_vec(), expected, "row {row}");
         assert!(expected.contains(&played[row]));
         assert_eq!((format!("{:016x}", id[row]), generation[row]), (GameId::of(game).to_string(), -1));
-        let features = Encoding::NEWEST.features(&position);
+        let features = Features::of(&position, Handicap::NONE);
         for (plane, bits) in features.planes.iter().enumerate() {
             for square in 0..size.squares() {
                 let expected = u8::from(bits.contains(hnefi_engine::Square::new(square)));
                 assert_eq!(planes[[row, plane, square / n, square % n]], expected, "plane {plane} square {square}");
             }
         }
+        for square in 0..size.squares() {
+            let expected = last.board().piece_at(hnefi_engine::Square::new(square)).map_or(0, |piece| piece as u8 + 1);
+            assert_eq!(occupancy[[row, square / n, square % n]], expected);
+        }
+        assert_eq!(hash[row], position.transformed(Symmetry::ALL[at % 8]).hash_up_to_symmetry());
         assert_eq!(globals.row(row).to_vec(), features.globals);
         assert_eq!(globals.ncols(), GLOBALS);
         let expected = match game.winner() {
@@ -88,7 +95,7 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
             record.policy.iter().map(|&(mv, weight)| (PolicyIndex::of(mv, size).flat(size), weight)).collect();
         assert_eq!(entries, expected);
         assert_eq!(played[row] as usize, PolicyIndex::of(record.mv, size).flat(size));
-        assert_eq!((playouts[row], trains[row]), (record.playouts, u8::from(record.trains)));
+        assert_eq!((playouts[row], trains[row]), (record.playouts, record.trains));
         assert_eq!((number[row], ply[row]), (game.game, at as u32));
         let ended =
             game.outcome.map_or(9, |end| Reason::ALL.iter().position(|&known| known == end.reason()).expect("known"));
@@ -105,7 +112,7 @@ fn arrays_hold_the_positions_of_the_games() {
     let summary = export(games.clone(), &ExportParams::new(Format::Npz), &out).expect("an export");
     assert_eq!(summary.games, games.len() as u64);
     assert_eq!(summary.files, 3, "a file per board size");
-    for size in BoardSize::ALL {
+    for size in [BoardSize::SEVEN, BoardSize::NINE, BoardSize::ELEVEN] {
         let n = size.side();
         let file = out.join(format!("train/positions-{n}x{n}-0001.npz"));
         let mut row = 0;
@@ -113,14 +120,12 @@ fn arrays_hold_the_positions_of_the_games() {
             check_rows(&file, game, row);
             row += game.plies.len();
         }
-        assert_eq!(array::<u8, ndarray::Ix4>(&file, "planes").dim(), (row, 16, n, n));
+        assert_eq!(array::<u8, ndarray::Ix4>(&file, "planes").dim(), (row, 32, n, n));
         assert_eq!(array::<u32, Ix0>(&file, "encoding").into_scalar(), hnefi_inference::ENCODING_VERSION);
         let rules: Array1<u8> = array(&file, "rules");
-        // The ruleset that came after the number of one's own rules was given has the number after it.
-        let preset = |rules: u8| Preset::ALL[usize::from(if rules > 8 { rules - 1 } else { rules })];
-        assert!(rules.iter().all(|&rules| rules == 8 || preset(rules).rules().size() == size));
-        assert_eq!(rules.iter().any(|&rules| rules == 9), size == BoardSize::Eleven, "historical is 9");
-        assert_eq!(rules.iter().any(|&rules| rules == 8), size == BoardSize::Seven, "one game has rules of its own");
+        let preset = |rules: u8| Preset::ALL[usize::from(rules)];
+        assert!(rules.iter().all(|&rules| rules == 255 || preset(rules).rules().size() == size));
+        assert_eq!(rules.iter().any(|&rules| rules == 255), size == BoardSize::SEVEN, "one game has rules of its own");
     }
 }
 
@@ -151,7 +156,7 @@ fn shards_hold_whole_games_and_dense_policies_say_what_sparse_ones_say() {
             let flat = mask.flatten();
             assert!(entries.into_iter().all(|entry| flat[legal_index[entry] as usize] == 1));
         }
-        assert_eq!((policy.dim().1, policy.dim().2, policy.dim().3), (40, 7, 7));
+        assert_eq!((policy.dim().1, policy.dim().2, policy.dim().3), (24, 7, 7));
         assert!(policy.dim().0 < 100 + 50, "a shard is full once it has its rows");
         for position in policy.outer_iter() {
             let flat = position.flatten();
@@ -183,17 +188,17 @@ fn a_line_of_json_holds_the_whole_game() {
     assert_eq!(line["game_id"], json!(GameId::of(&game).to_string()));
     let mut moves = MoveList::new();
     Position::start(&game.rules).legal_moves(&mut moves);
-    let names: Vec<_> = moves.iter().map(|mv| mv.text(BoardSize::Eleven)).collect();
+    let names: Vec<_> = moves.iter().map(|mv| mv.text(BoardSize::ELEVEN)).collect();
     assert_eq!((&line["legal"][0], line["legal"].as_array().map(Vec::len)), (&json!(names), Some(12)));
     assert_eq!(line["attackers"], json!(game.players[0]));
-    assert_eq!(line["moves"][0], json!(ply.mv.text(BoardSize::Eleven)));
+    assert_eq!(line["moves"][0], json!(ply.mv.text(BoardSize::ELEVEN)));
     assert_eq!(line["raw"][0], as_read(triple(ply.raw)));
     assert_eq!(line["searched"][0], as_read(triple(ply.searched)));
     assert_eq!((&line["status"], &line["reason"]), (&json!("draw"), &json!("ply_cap")));
     assert_eq!(line["would_have_resigned"], json!("defenders"));
     for (index, ply) in game.plies.iter().enumerate() {
         let policy: Vec<_> =
-            ply.policy.iter().map(|(mv, weight)| json!([mv.text(BoardSize::Eleven), weight])).collect();
+            ply.policy.iter().map(|(mv, weight)| json!([mv.text(BoardSize::ELEVEN), weight])).collect();
         assert_eq!(line["policy"][index], json!(policy));
         assert_eq!((&line["playouts"][index], &line["trains"][index]), (&json!(ply.playouts), &json!(ply.trains)));
     }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use hnefi_data::{DataError, Imported, import, recorded_games, replay_line, write_jsonl, write_pgn};
-use hnefi_engine::{Encirclement, Position, Preset, Rules, Side};
+use hnefi_engine::{Encirclement, NamedRules, Position, Preset, Rules, Side};
 use hnefi_run::{GameRecord, decode_games, encode_games};
 
 const HEADING: &str = "game,moves,captures_by_attackers,captures_by_defenders,result";
@@ -15,14 +15,14 @@ fn read(name: &str, text: &str, rules: Option<Preset>) -> Imported {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join(name);
     std::fs::write(&file, text).expect("written");
-    import(&file, rules).unwrap_or_else(|error| panic!("{error}"))
+    import(&file, rules.map(NamedRules::from)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn refused(name: &str, text: &str, rules: Option<Preset>) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join(name);
     std::fs::write(&file, text).expect("written");
-    import(&file, rules).expect_err("not accepted").to_string()
+    import(&file, rules.map(NamedRules::from)).expect_err("not accepted").to_string()
 }
 
 /// A game without a ply cap, as people play; where the cap ended it, nobody has won.
@@ -238,7 +238,7 @@ fn tables_of_other_tools_are_read() {
         std::fs::read_dir(folder).expect("tables").map(|file| file.expect("one").path()).collect();
     assert_eq!(files.len(), 10);
     for file in files {
-        let imported = import(&file, Some(Preset::Brandubh)).unwrap_or_else(|error| panic!("{error}"));
+        let imported = import(&file, Some(Preset::Brandubh.into())).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(imported.left_out, []);
         let found: Vec<_> = imported.games.iter().map(|game| (game.game, game.plies.len(), game.winner())).collect();
         let second = if file.ends_with("no_heading.csv") { 2 } else { 100_000 };
@@ -309,9 +309,14 @@ fn opentafl_rules_that_differ_are_told() {
         (
             &format!("esc:e cor: ber:c ka:n {fetlar}"),
             Preset::Fetlar,
-            "esc:e, not esc:c; ka:n, not ka:y; ber:c, not ber:n; cor:, not cor:default",
+            "rules record, ber: found c; expected n, because berserk moves are not played here",
         ),
-        (&brandub, Preset::Brandubh, "ks:w, not ks:c; cenh:, not cenh:t; cenhe:, not cenhe:tT"),
+        (
+            &format!("esc:e cor: ka:n {fetlar}"),
+            Preset::Fetlar,
+            "esc:e, not esc:c; ka:n, not ka:y; cor:, not cor:default",
+        ),
+        (&brandub, Preset::Brandubh, "ks:w, not ks:c; cenh:, not cenh:t; cenhe:, not cenhe:tTK"),
         (&"".to_owned(), Preset::Brandubh, ""),
     ] {
         let moves = match (preset, rules.contains("atkf:n")) {
@@ -355,11 +360,15 @@ fn faults_are_named_by_line_and_the_other_games_are_read() {
 #[test]
 fn files_of_another_kind_are_refused() {
     let brandubh = Some(Preset::Brandubh);
-    assert!(refused("games.txt", "", brandubh).contains("expected a file of games: .csv, .json, .jsonl, .otg or .pgn"));
+    assert!(
+        refused("games.txt", "", brandubh)
+            .contains("expected a file of games: .csv, .json, .jsonl, .otg, .parquet or .pgn")
+    );
     assert!(refused("games.csv", "", brandubh).contains("the file is empty"));
     assert!(refused("games.csv", "a,b,c\n", brandubh).contains("line 1 is \"a,b,c\"; expected a heading"));
     assert!(refused("games.csv", HEADING, None).contains("--rules brandubh"));
-    let missing = import(Path::new("no/such/games.csv"), brandubh).expect_err("not there").to_string();
+    let missing =
+        import(Path::new("no/such/games.csv"), brandubh.map(NamedRules::from)).expect_err("not there").to_string();
     assert!(missing.starts_with("no/such/games.csv: "), "{missing}");
     for (text, problem) in [
         ("", "no numbered moves"),
@@ -386,7 +395,7 @@ fn every_recorded_game_is_imported_and_replays() {
         ("games_brandubh.csv", Preset::Brandubh),
         ("games_brandubh_test.csv", Preset::Brandubh),
     ] {
-        let imported = import(&folder.join(file), Some(preset)).unwrap_or_else(|error| panic!("{error}"));
+        let imported = import(&folder.join(file), Some(preset.into())).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(imported.left_out, []);
         played_on += imported.played_on;
         for game in imported.games {
@@ -412,7 +421,8 @@ fn a_game_is_read_by_the_ruleset_it_was_played_by() {
     let path = folder.path().join("games.csv");
     std::fs::write(&path, format!("{HEADING}\n{mixed}")).expect("a file");
     let read = |presets: &[Preset]| {
-        let games = recorded_games(&path, presets).unwrap_or_else(|error| panic!("{error}"));
+        let rules: Vec<NamedRules> = presets.iter().copied().map(NamedRules::from).collect();
+        let games = recorded_games(&path, &rules).unwrap_or_else(|error| panic!("{error}"));
         let preset =
             |game: Result<GameRecord, DataError>| game.map(|game| game.rules.preset()).map_err(|e| e.to_string());
         games.map(preset).collect::<Vec<_>>()

@@ -4,7 +4,7 @@ mod games;
 
 use hnefi_data::{JudgeParams, Judgement, judge};
 use hnefi_engine::{Escape, MoveList, Position, Preset, Rules};
-use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Search, SearchConfig, run_to_end};
 
@@ -51,7 +51,9 @@ fn game(number: u64, mut choose: impl FnMut(&Position, &MoveList) -> usize) -> G
 fn first_choice(seed: u64) -> impl FnMut(&Position, &MoveList) -> usize {
     let (mut evaluator, mut answers) = (HashEvaluator::new(seed), Evaluations::new());
     move |position, moves| {
-        evaluator.evaluate(&[EvalRequest { position, moves, auxiliary: false }], &mut answers).expect("hashes");
+        evaluator
+            .evaluate(&[EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false }], &mut answers)
+            .expect("hashes");
         let priors = answers.priors(0);
         (0..moves.len()).max_by(|&a, &b| priors[a].total_cmp(&priors[b])).expect("a legal move")
     }
@@ -105,7 +107,10 @@ fn calibration_is_the_mean_squared_difference() {
             let position = replay.position();
             position.legal_moves(&mut moves);
             evaluator
-                .evaluate(&[EvalRequest { position, moves: &moves, auxiliary: false }], &mut answers)
+                .evaluate(
+                    &[EvalRequest { position, moves: &moves, handicap: Handicap::NONE, auxiliary: false }],
+                    &mut answers,
+                )
                 .expect("hashes");
             let score = f64::from(answers.get(0).wdl.score());
             let result = match game.winner() {
@@ -156,13 +161,13 @@ fn another_ruleset_cuts_games_where_it_ends_them() {
     let games = games::mixed_games();
     let brandubh: Vec<_> = games.into_iter().filter(|game| game.rules.preset() == Some(Preset::Brandubh)).collect();
     let plies: usize = brandubh.iter().map(|game| game.plies.len()).sum();
-    let same = judged(&brandubh, 3, &JudgeParams { rules: Some(Preset::Brandubh), ..params(None) });
+    let same = judged(&brandubh, 3, &JudgeParams { rules: Some(Preset::Brandubh.into()), ..params(None) });
     assert_eq!((same.cut, same.positions), (0, plies));
     // Where the king has to reach a corner he often comes to an edge before, which is his way out in Tablut.
     let corners = Rules { escape: Escape::Corner, ..Preset::Tablut.rules() };
     let to_corners: Vec<_> = (0..10).map(|number| games::random_game(corners, number, 200)).collect();
     let plies: usize = to_corners.iter().map(|game| game.plies.len()).sum();
-    let cut = judged(&to_corners, 3, &JudgeParams { rules: Some(Preset::Tablut), ..params(None) });
+    let cut = judged(&to_corners, 3, &JudgeParams { rules: Some(Preset::Tablut.into()), ..params(None) });
     assert!(cut.cut > 0 && (1..plies).contains(&cut.positions), "{} games, {} of {plies}", cut.cut, cut.positions);
 }
 
@@ -170,7 +175,7 @@ fn another_ruleset_cuts_games_where_it_ends_them() {
 fn a_ruleset_for_another_board_is_refused() {
     let games =
         [games::random_game(Preset::Copenhagen.rules(), 1, 5), games::random_game(Preset::Brandubh.rules(), 2, 5)];
-    let asked = JudgeParams { rules: Some(Preset::Fetlar), ..params(None) };
+    let asked = JudgeParams { rules: Some(Preset::Fetlar.into()), ..params(None) };
     let make = || Box::new(HashEvaluator::new(1)) as Box<dyn Evaluator>;
     let error = judge(&games, &make, &asked, &mut |_| true).expect_err("two boards").to_string();
     assert!(error.contains("fetlar") && error.contains("11x11") && error.contains("game 2") && error.contains("7x7"));

@@ -47,7 +47,7 @@ fn a_game_looks_as_documented() {
     let mut text = Vec::new();
     write_pgn([game], &mut text).expect("the game is sound");
     let expected = r#"[Game "0"]
-[GameId "24f002cfdd457d48"]
+[GameId "8f485372188a0767"]
 [Seed "0"]
 [Rules "brandubh"]
 [Attackers "?"]

@@ -22,8 +22,10 @@ fn answer(request: Value) -> Value {
 #[test]
 fn answers_have_the_promised_shape() {
     let found = answer(json!({"rules": "brandubh", "fen": null, "moves": ["d2c2", "d5-e5", "d6-c6xd5"]}));
-    let ply = |mv: &str| json!({"move": mv, "captures": [], "status": "ongoing", "reason": ""});
-    assert_eq!(found, json!({"plies": [ply("d2c2"), ply("d5e5"), ply("d6c6")], "error": null}));
+    // The legal moves were counted by hand.
+    let ply =
+        |mv: &str, legal: usize| json!({"move": mv, "legal": legal, "captures": [], "status": "ongoing", "reason": ""});
+    assert_eq!(found, json!({"plies": [ply("d2c2", 40), ply("d5e5", 23), ply("d6c6", 44)], "error": null}));
 }
 
 /// The rules' own cases, whose expectations were checked against other engines.
@@ -123,7 +125,7 @@ fn bad_lines_are_answered_and_the_next_line_is_read() {
 #[test]
 fn moves_after_the_end_are_illegal() {
     let found = answer(json!({"rules": "brandubh", "fen": "7/7/5a1/7/7/7/1k5 d", "moves": ["b1a1", "f5f4"]}));
-    let end = json!({"move": "b1a1", "captures": [], "status": "defenders", "reason": "king_escaped"});
+    let end = json!({"move": "b1a1", "legal": 12, "captures": [], "status": "defenders", "reason": "king_escaped"});
     assert_eq!(found["plies"], json!([end]));
     assert!(found["error"].as_str().is_some_and(|error| error.starts_with("ply 2: ")), "{found}");
 }

@@ -1,20 +1,21 @@
-//! Counts the move tree of a ruleset's start position: `cargo run --release --example perft -- copenhagen 4`.
+//! Counts the move tree of a ruleset's start position: `cargo run --release --example perft -- copenhagen 4`. A rules
+//! record stands for a ruleset too.
 //!
 //! With a third argument `made` every move of the last ply is made and its outcome tested, with `games` that many
 //! random games are played to their ends instead: 200 for each unit of depth.
 
 use std::time::Instant;
 
-use hnefi_engine::{Position, Preset, perft, perft_made};
+use hnefi_engine::{NamedRules, Position, perft, perft_made};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let argument = |index: usize, default| arguments.get(index).map_or(default, String::as_str);
-    let preset = argument(0, "copenhagen").parse::<Preset>()?;
+    let named = argument(0, "copenhagen").parse::<NamedRules>()?;
     let depth: u32 = argument(1, "4").parse()?;
-    let mut position = Position::start(&preset.rules());
+    let mut position = Position::start(&named.rules());
     let begun = Instant::now();
     let (count, what) = match argument(2, "counted") {
         "made" => (perft_made(&mut position, depth), "moves made"),
@@ -22,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => (perft(&mut position, depth), "leaves"),
     };
     let seconds = begun.elapsed().as_secs_f64();
-    println!("{preset} {depth}: {count} {what}, {seconds:.3} s, {:.1} million/s", count as f64 / seconds / 1e6);
+    println!("{named} {depth}: {count} {what}, {seconds:.3} s, {:.1} million/s", count as f64 / seconds / 1e6);
     Ok(())
 }
 

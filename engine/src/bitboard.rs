@@ -4,6 +4,7 @@ mod operators;
 mod regions;
 
 use crate::Square;
+
 pub use regions::Direction;
 pub(crate) use regions::draw;
 
@@ -27,76 +28,149 @@ pub(crate) use regions::draw;
 /// assert!((board.attackers() & board.defenders()).is_empty());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Bitboard(pub u128);
+pub struct Bitboard(pub [u64; WORDS]);
+
+/// Words of a set: 384 bits for the 361 squares of the largest board.
+pub(crate) const WORDS: usize = 6;
 
 impl Bitboard {
     /// No squares.
-    pub const EMPTY: Bitboard = Bitboard(0);
+    pub const EMPTY: Bitboard = Bitboard([0; WORDS]);
 
     /// The set of one square.
     #[inline]
     pub const fn of(square: Square) -> Bitboard {
-        Bitboard(1 << square.index())
+        let mut words = [0; WORDS];
+        words[square.index() / 64] = 1 << (square.index() % 64);
+        Bitboard(words)
     }
 
     /// Number of squares in the set.
     #[inline]
     pub const fn len(self) -> usize {
-        self.0.count_ones() as usize
+        let (mut count, mut word) = (0, 0);
+        while word < WORDS {
+            count += self.0[word].count_ones() as usize;
+            word += 1;
+        }
+        count
     }
 
     /// Whether the set has no squares.
     #[inline]
     pub const fn is_empty(self) -> bool {
-        self.0 == 0
+        let [a, b, c, d, e, f] = self.0;
+        a | b | c | d | e | f == 0
     }
 
     /// Whether `square` is in the set.
     #[inline]
     pub const fn contains(self, square: Square) -> bool {
-        self.0 >> square.index() & 1 == 1
+        square.index() < 64 * WORDS && self.0[square.index() / 64] >> (square.index() % 64) & 1 == 1
     }
 
     /// Whether every square of this set is in `other`.
     #[inline]
     pub const fn is_subset(self, other: Bitboard) -> bool {
-        self.0 & !other.0 == 0
+        self.without(other).is_empty()
     }
 
     /// Whether no square of this set is in `other`.
     #[inline]
     pub const fn is_disjoint(self, other: Bitboard) -> bool {
-        self.0 & other.0 == 0
+        self.and(other).is_empty()
     }
 
     /// The squares of this set that are not in `other`: `self - other` in constants.
     #[inline]
     pub const fn without(self, other: Bitboard) -> Bitboard {
-        Bitboard(self.0 & !other.0)
+        let mut words = self.0;
+        let mut word = 0;
+        while word < WORDS {
+            words[word] &= !other.0[word];
+            word += 1;
+        }
+        Bitboard(words)
+    }
+
+    /// `self & other` in constants.
+    #[inline]
+    pub const fn and(self, other: Bitboard) -> Bitboard {
+        self.without(self.without(other))
+    }
+
+    /// `self | other` in constants.
+    #[inline]
+    pub const fn or(self, other: Bitboard) -> Bitboard {
+        let mut words = self.0;
+        let mut word = 0;
+        while word < WORDS {
+            words[word] |= other.0[word];
+            word += 1;
+        }
+        Bitboard(words)
     }
 
     /// The square of lowest index, `None` when the set is empty.
     #[inline]
     pub const fn first(self) -> Option<Square> {
-        if self.0 == 0 { None } else { Some(Square::new(self.0.trailing_zeros() as usize)) }
+        let mut word = 0;
+        while word < WORDS {
+            if self.0[word] != 0 {
+                return Some(Square::new(64 * word + self.0[word].trailing_zeros() as usize));
+            }
+            word += 1;
+        }
+        None
     }
 
     /// The square of highest index, `None` when the set is empty.
     #[inline]
     pub const fn last(self) -> Option<Square> {
-        if self.0 == 0 { None } else { Some(Square::new(127 - self.0.leading_zeros() as usize)) }
+        let mut word = WORDS;
+        while word > 0 {
+            word -= 1;
+            if self.0[word] != 0 {
+                return Some(Square::new(64 * word + 63 - self.0[word].leading_zeros() as usize));
+            }
+        }
+        None
     }
+}
 
-    /// The `n`-th square in rising order, counted from 0.
-    ///
-    /// # Panics
-    /// When the set has no more than `n` squares.
-    pub fn nth_square(self, n: usize) -> Square {
-        assert!(n < self.len(), "square {n} of a set of {}", self.len());
-        let low = self.0 as u64;
-        let low_len = low.count_ones() as usize;
-        Square::new(if n < low_len { nth_bit(low, n) } else { 64 + nth_bit((self.0 >> 64) as u64, n - low_len) })
+/// The bits moved to higher places, those beyond the last word lost.
+#[inline(always)]
+pub(crate) const fn shifted_up(words: [u64; WORDS], by: usize) -> [u64; WORDS] {
+    let (skipped, bits) = (by / 64, by % 64);
+    let mut shifted = [0; WORDS];
+    let mut word = skipped;
+    while word < WORDS {
+        let from = word - skipped;
+        shifted[word] = words[from] << bits;
+        if from > 0 {
+            // In two steps, since a shift by 64 is none.
+            shifted[word] |= words[from - 1] >> 1 >> (63 - bits);
+        }
+        word += 1;
     }
+    shifted
+}
+
+/// The bits moved to lower places, those below the first word lost.
+#[inline(always)]
+pub(crate) const fn shifted_down(words: [u64; WORDS], by: usize) -> [u64; WORDS] {
+    let (skipped, bits) = (by / 64, by % 64);
+    let mut shifted = [0; WORDS];
+    let mut word = 0;
+    while word + skipped < WORDS {
+        let from = word + skipped;
+        shifted[word] = words[from] >> bits;
+        if from + 1 < WORDS {
+            shifted[word] |= words[from + 1] << 1 << (63 - bits);
+        }
+        word += 1;
+    }
+    shifted
 }
 
 /// The place of the `n`-th set bit, which must exist. Finds the byte by comparing the running counts of all eight
@@ -159,8 +233,9 @@ impl Iterator for Bitboard {
     /// Removes and returns the lowest square.
     #[inline]
     fn next(&mut self) -> Option<Square> {
-        let square = self.first()?;
-        self.0 &= self.0 - 1;
+        let word = self.0.iter().position(|&word| word != 0)?;
+        let square = Square::new(64 * word + self.0[word].trailing_zeros() as usize);
+        self.0[word] &= self.0[word] - 1;
         Some(square)
     }
 
@@ -176,7 +251,7 @@ impl DoubleEndedIterator for Bitboard {
     #[inline]
     fn next_back(&mut self) -> Option<Square> {
         let square = Bitboard::last(*self)?;
-        self.0 ^= 1 << square.index();
+        self.0[square.index() / 64] ^= 1 << (square.index() % 64);
         Some(square)
     }
 }
@@ -187,12 +262,13 @@ impl std::iter::FusedIterator for Bitboard {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::set::{Set, Wide};
 
     #[test]
     fn squares_come_from_both_ends() {
-        let set = Bitboard(1 << 120 | 1 << 64 | 1 << 63 | 1);
+        let set: Bitboard = [360, 120, 64, 63, 0].map(Square::new).into_iter().collect();
         let mut indices: Vec<usize> = set.rev().map(Square::index).collect();
-        assert_eq!(indices, [120, 64, 63, 0]);
+        assert_eq!(indices, [360, 120, 64, 63, 0]);
         indices.reverse();
         assert_eq!(set.map(Square::index).collect::<Vec<_>>(), indices);
         let mut more = Bitboard::EMPTY;
@@ -204,12 +280,26 @@ mod tests {
     fn the_nth_square_is_the_one_iteration_meets_nth() {
         let mut word = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C834_u128;
         for round in 0..500 {
-            let set = Bitboard(word >> 7 & word.rotate_left(round % 128) >> 7);
-            for (n, square) in set.enumerate() {
-                assert_eq!(set.nth_square(n), square);
+            let narrow = word >> 7 & word.rotate_left(round % 128) >> 7;
+            let wide = Bitboard([word as u64, 0, 5, (word >> 64) as u64, !0, word as u64 >> 40]);
+            for set in [narrow.widened(), wide] {
+                for (n, square) in set.enumerate() {
+                    assert_eq!(Wide::narrowed(set).nth(n), square.index());
+                    assert!(set != narrow.widened() || narrow.nth(n) == square.index());
+                }
             }
             word = word.wrapping_mul(0xDA94_2042_E4DD_58B5).rotate_left(29).wrapping_add(1);
         }
-        assert_eq!(Bitboard(u128::MAX >> 7).nth_square(120), Square::new(120));
+    }
+
+    #[test]
+    fn shifts_move_every_bit() {
+        let set: Bitboard = [0, 1, 62, 63, 64, 127, 200, 383].map(Square::new).into_iter().collect();
+        for by in 0..384 {
+            let up: Bitboard = set.map(|square| square.index() + by).filter(|&to| to < 384).map(Square::new).collect();
+            assert_eq!(Bitboard(shifted_up(set.0, by)), up, "{by}");
+            let down: Bitboard = set.filter_map(|square| square.index().checked_sub(by)).map(Square::new).collect();
+            assert_eq!(Bitboard(shifted_down(set.0, by)), down, "{by}");
+        }
     }
 }

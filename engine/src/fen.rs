@@ -47,6 +47,9 @@ pub enum FenProblem {
         /// The board they should fill.
         size: BoardSize,
     },
+    /// As many rows as no board has.
+    #[error("{0} rows; expected 5 to 19")]
+    NoBoard(usize),
     /// A row with too many squares or too few.
     #[error("the row of rank {rank} is {width} squares wide; expected {}", size.side())]
     Width {
@@ -68,6 +71,17 @@ pub enum FenProblem {
         /// The rank, 1 at the bottom.
         rank: usize,
     },
+    /// A letter that marks no square.
+    #[error(
+        "unknown letter {letter:?} in the row of rank {rank}; expected t, c, a or d",
+        letter = letter.to_string()
+    )]
+    UnknownMark {
+        /// The letter.
+        letter: char,
+        /// The rank, 1 at the bottom.
+        rank: usize,
+    },
     /// Men of two notations on one board.
     #[error("letters of two notations; expected a, d and k, or t, T and K as OpenTafl has them")]
     TwoNotations,
@@ -81,6 +95,14 @@ pub enum FenProblem {
     #[error("a man on the corner {}; only the king may stand there", square.name(*size))]
     ManOnCorner {
         /// The corner.
+        square: Square,
+        /// The board.
+        size: BoardSize,
+    },
+    /// A man on a fort that is closed to him.
+    #[error("a man on the fort {}, where he may not stop", square.name(*size))]
+    ManOnFort {
+        /// The fort.
         square: Square,
         /// The board.
         size: BoardSize,
@@ -114,7 +136,9 @@ fn read_words(rules: &Rules, fen: &str) -> Result<(Board, Side), FenProblem> {
         }
         [word, ..] => return Err(FenProblem::UnknownSide((*word).to_owned())),
     };
-    Ok((read_rows(rules, rows, opentafl)?, side))
+    let board = read_rows(rows, opentafl, Some(rules.size()))?;
+    check_pieces(rules, &board)?;
+    Ok((board, side))
 }
 
 fn side(word: &str) -> Option<Side> {
@@ -143,26 +167,30 @@ fn is_opentafl(rows: &str) -> Result<bool, FenProblem> {
     }
 }
 
-fn read_rows(rules: &Rules, rows: &str, opentafl: bool) -> Result<Board, FenProblem> {
-    let size = rules.size();
-    let n = size.side();
-    let mut board = Board { attackers: Bitboard::EMPTY, defenders: Bitboard::EMPTY, king: Bitboard::EMPTY, size };
+/// Reads rows of any size.
+pub(crate) fn read_start(rows: &str) -> Result<Board, FenError> {
+    let read = || read_rows(rows, is_opentafl(rows)?, None);
+    read().map_err(|problem| FenError { fen: rows.to_owned(), problem })
+}
+
+/// Reads the rows of this board, or of any.
+fn read_rows(rows: &str, opentafl: bool, expected: Option<BoardSize>) -> Result<Board, FenProblem> {
     let rows = rows.strip_prefix('/').map_or(rows, |rows| rows.strip_suffix('/').unwrap_or(rows));
-    let found = rows.split('/').count();
-    if found != n {
-        return Err(FenProblem::Rows { found, size });
-    }
+    let n = rows.split('/').count();
+    let size = match expected {
+        Some(size) if size.side() != n => return Err(FenProblem::Rows { found: n, size }),
+        Some(size) => size,
+        None => BoardSize::new(n).ok_or(FenProblem::NoBoard(n))?,
+    };
+    let mut board = Board::empty(size);
     for (index, row) in rows.split('/').enumerate() {
         let rank = if opentafl { index } else { n - 1 - index };
         for (file, piece) in read_row(row, rank, size)? {
-            let square = Square::new(rank * n + file);
+            let square = Bitboard::of(Square::at(file, rank, size));
             match piece {
-                Piece::Attacker => board.attackers |= Bitboard::of(square),
-                Piece::Defender => board.defenders |= Bitboard::of(square),
-                Piece::King => board.king |= Bitboard::of(square),
-            }
-            if piece != Piece::King {
-                check_man(rules, square)?;
+                Piece::Attacker => board.attackers |= square,
+                Piece::Defender => board.defenders |= square,
+                Piece::King => board.king |= square,
             }
         }
     }
@@ -174,54 +202,80 @@ fn read_rows(rules: &Rules, rows: &str, opentafl: bool) -> Result<Board, FenProb
 
 /// The pieces of one row with their files.
 fn read_row(row: &str, rank: usize, size: BoardSize) -> Result<Vec<(usize, Piece)>, FenProblem> {
+    let piece = |(file, letter)| match letter {
+        'a' | 'A' | 't' => Ok((file, Piece::Attacker)),
+        'd' | 'D' | 'T' => Ok((file, Piece::Defender)),
+        'k' | 'K' => Ok((file, Piece::King)),
+        _ => Err(FenProblem::UnknownLetter { letter, rank: rank + 1 }),
+    };
+    letters(row, rank, size, piece)
+}
+
+/// What the letters of one row, each with its file, stand for.
+pub(crate) fn letters<T>(
+    row: &str,
+    rank: usize,
+    size: BoardSize,
+    meaning: impl Fn((usize, char)) -> Result<T, FenProblem>,
+) -> Result<Vec<T>, FenProblem> {
     let n = size.side();
-    let mut pieces = Vec::new();
+    let mut found = Vec::new();
     let mut width = 0;
     let mut rest = row;
     while let Some(letter) = rest.chars().next() {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let (token, after) = rest.split_at(if digits > 0 { digits } else { letter.len_utf8() });
         rest = after;
-        let piece = match token {
-            "a" | "A" | "t" => Piece::Attacker,
-            "d" | "D" | "T" => Piece::Defender,
-            "k" | "K" => Piece::King,
-            _ if digits > 0 => {
-                // A number too long to read is too wide for any board.
-                width += token.parse::<usize>().unwrap_or(n + 1).min(n + 1);
-                continue;
-            }
-            _ => return Err(FenProblem::UnknownLetter { letter, rank: rank + 1 }),
-        };
-        pieces.push((width, piece));
-        width += 1;
+        if digits > 0 {
+            // A number too long to read is too wide for any board.
+            width += token.parse::<usize>().unwrap_or(n + 1).min(n + 1);
+        } else {
+            found.push(meaning((width, letter))?);
+            width += 1;
+        }
     }
     if width != n {
         return Err(FenProblem::Width { rank: rank + 1, width, size });
     }
-    Ok(pieces)
+    Ok(found)
 }
 
-/// Men may stand anywhere but on the throne and on royal corners.
-fn check_man(rules: &Rules, square: Square) -> Result<(), FenProblem> {
+/// Pieces may stand where they may stop, and where one of their kind stands at the start.
+fn check_pieces(rules: &Rules, board: &Board) -> Result<(), FenProblem> {
     let size = rules.size();
-    if rules.corners && Bitboard::corners(size).contains(square) {
-        Err(FenProblem::ManOnCorner { square, size })
-    } else if Bitboard::throne(size).contains(square) {
-        Err(FenProblem::ManOnThrone { square, size })
-    } else {
-        Ok(())
+    for (kind, (special, &squares)) in rules.kinds().iter().zip(rules.marks.squares()).enumerate() {
+        for piece in Piece::ALL.into_iter().filter(|&piece| piece != Piece::King && !special.stop.contains(piece)) {
+            let closed = board.pieces_of(piece) & (squares - rules.start.board().pieces_of(piece));
+            if let Some(square) = closed.first() {
+                return Err(match kind {
+                    0 => FenProblem::ManOnThrone { square, size },
+                    1 => FenProblem::ManOnCorner { square, size },
+                    _ => FenProblem::ManOnFort { square, size },
+                });
+            }
+        }
     }
+    Ok(())
 }
 
 /// Writes the board and the side to move.
 pub(crate) fn write(board: &Board, side_to_move: Side) -> String {
-    let n = board.size.side();
+    format!("{} {}", board_rows(board), if side_to_move == Side::Attackers { 'a' } else { 'd' })
+}
+
+/// Writes the ranks of a board from the top.
+pub(crate) fn board_rows(board: &Board) -> String {
+    rows(board.size, |square| board.piece_at(square).map(letter))
+}
+
+/// Writes the ranks from the top with what `letter` says of each square, and numbers where that is nothing.
+pub(crate) fn rows(size: BoardSize, letter: impl Fn(Square) -> Option<char>) -> String {
+    let n = size.side();
     let mut fen = String::new();
     for rank in (0..n).rev() {
         let mut empty = 0;
         for file in 0..n {
-            let Some(piece) = board.piece_at(Square::new(rank * n + file)) else {
+            let Some(letter) = letter(Square::at(file, rank, size)) else {
                 empty += 1;
                 continue;
             };
@@ -229,14 +283,15 @@ pub(crate) fn write(board: &Board, side_to_move: Side) -> String {
                 fen += &empty.to_string();
                 empty = 0;
             }
-            fen.push(letter(piece));
+            fen.push(letter);
         }
         if empty > 0 {
             fen += &empty.to_string();
         }
-        fen.push(if rank > 0 { '/' } else { ' ' });
+        if rank > 0 {
+            fen.push('/');
+        }
     }
-    fen.push(if side_to_move == Side::Attackers { 'a' } else { 'd' });
     fen
 }
 

@@ -4,10 +4,11 @@ use std::fmt;
 
 use crate::history::Recent;
 use crate::movegen;
-use crate::ruleset::Ruleset;
-use crate::slide::{king_reach, men_may_cross, men_may_stop, reach};
+use crate::ruleset::{Ruleset, Terms};
+use crate::set::Set;
+use crate::slide::reach_of;
 use crate::state::State;
-use crate::{Bitboard, BoardSize, Ending, Move, Piece, Rules, Side, Square};
+use crate::{BoardSize, Ending, Move, Piece, Side, Square};
 
 /// A move the rules forbid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,8 +44,12 @@ pub enum IllegalMoveReason {
     Corner,
     /// Under these rules even the king may not stop on the throne.
     EmptyThrone,
-    /// The piece may not pass over the throne.
-    ThronePassage,
+    /// The piece may not stop on a fort.
+    Fort,
+    /// The piece may not pass over a special square on its way.
+    Passage,
+    /// The piece may not go farther than this in one move.
+    TooFar(u8),
     /// The defenders may not make a position occur this many times.
     Repeats(u8),
 }
@@ -79,7 +84,9 @@ impl fmt::Display for Explanation {
             IllegalMoveReason::Throne => write!(f, "the throne {to} is the king's alone"),
             IllegalMoveReason::Corner => write!(f, "the corner {to} is the king's alone"),
             IllegalMoveReason::EmptyThrone => write!(f, "nobody may stop on the empty throne {to}"),
-            IllegalMoveReason::ThronePassage => write!(f, "the piece on {from} may not pass the throne"),
+            IllegalMoveReason::Fort => write!(f, "the piece on {from} may not stop on the fort {to}"),
+            IllegalMoveReason::Passage => write!(f, "the piece on {from} may not pass a special square before {to}"),
+            IllegalMoveReason::TooFar(limit) => write!(f, "the piece on {from} goes {limit} squares at most"),
             IllegalMoveReason::Repeats(occurrence) => {
                 write!(f, "the defenders may not make a position occur {occurrence} times")
             }
@@ -89,60 +96,81 @@ impl fmt::Display for Explanation {
 
 /// Checks a move without making it.
 pub(crate) fn check<R: Ruleset>(
-    rules: &Rules,
+    g: &Terms<R::Set>,
     recent: Recent<'_>,
-    state: &State,
+    state: &State<R::Set>,
     mv: Move,
 ) -> Result<(), IllegalMoveReason> {
-    let t = R::TABLES;
+    let t = R::tables(g);
     if let Some(outcome) = state.outcome {
         return Err(IllegalMoveReason::GameOver(Ending::Board(outcome)));
     }
     let (from, to) = (mv.from(), mv.to());
-    if from.index() >= R::N * R::N || to.index() >= R::N * R::N {
+    if from.index() >= R::n(g) * R::n(g) || to.index() >= R::n(g) * R::n(g) {
         return Err(IllegalMoveReason::OffBoard);
     }
-    let piece = state.board.piece_at(from).ok_or(IllegalMoveReason::NoPiece)?;
+    let (from_bit, target) = (*R::Set::at(&t.bit, from.index()), *R::Set::at(&t.bit, to.index()));
+    let piece = if (state.men.attackers & from_bit).any() {
+        Piece::Attacker
+    } else if (state.men.defenders & from_bit).any() {
+        Piece::Defender
+    } else if state.men.king == from_bit {
+        Piece::King
+    } else {
+        return Err(IllegalMoveReason::NoPiece);
+    };
     if piece.side() != state.side_to_move {
         return Err(IllegalMoveReason::EnemyPiece(state.side_to_move));
     }
-    let occupied = state.board.occupied().0;
-    let reached = if piece == Piece::King {
-        king_reach::<R>(rules, from.index(), occupied & !Bitboard::of(from).0)
-    } else {
-        let blockers = t.board & !men_may_cross::<R>(rules, occupied);
-        reach(t, from.index(), blockers) & men_may_stop::<R>(rules)
-    };
-    let target = Bitboard::of(to).0;
-    if reached & target == 0 {
-        return Err(obstacle::<R>(piece, from, to, occupied));
+    let occupied = state.men.occupied() & !from_bit;
+    let reached = reach_of::<R>(g, piece, from.index(), occupied);
+    if (reached & target).is_empty() {
+        return Err(obstacle::<R>(g, piece, from, to, occupied));
     }
-    if movegen::bound(rules, recent, state) && movegen::repeats::<R>(rules, recent, state, mv) {
-        return Err(IllegalMoveReason::Repeats(rules.repetition_occurrence));
+    if movegen::bound(&g.rules, recent, state) && movegen::repeats::<R>(g, recent, state, mv) {
+        return Err(IllegalMoveReason::Repeats(g.rules.repetition_occurrence));
     }
     Ok(())
 }
 
 /// Why a piece cannot reach a square.
 #[cold]
-fn obstacle<R: Ruleset>(piece: Piece, from: Square, to: Square, occupied: u128) -> IllegalMoveReason {
-    let t = R::TABLES;
-    let target = Bitboard::of(to).0;
-    let rays = t.rays[from.index() & 127];
-    let Some(direction) = rays.iter().position(|ray| ray & target != 0) else {
+fn obstacle<R: Ruleset>(
+    g: &Terms<R::Set>,
+    piece: Piece,
+    from: Square,
+    to: Square,
+    occupied: R::Set,
+) -> IllegalMoveReason {
+    let t = R::tables(g);
+    let target = *R::Set::at(&t.bit, to.index());
+    let rays = R::Set::at(&t.rays, from.index());
+    let Some(direction) = rays.iter().position(|&ray| (ray & target).any()) else {
         return IllegalMoveReason::NotInLine;
     };
     // The way there, the destination included.
-    let way = rays[direction] & !t.rays[to.index() & 127][direction];
-    let blocking = Bitboard(way & occupied);
+    let way = rays[direction] & !R::Set::at(&t.rays, to.index())[direction];
+    let blocking = (way & occupied).widened();
     if let Some(nearest) = if to > from { blocking.first() } else { blocking.last() } {
         return IllegalMoveReason::Blocked(nearest);
     }
-    if target == t.throne {
-        if piece == Piece::King { IllegalMoveReason::EmptyThrone } else { IllegalMoveReason::Throne }
-    } else if target & t.corners != 0 && piece != Piece::King && way & t.throne == 0 {
-        IllegalMoveReason::Corner
-    } else {
-        IllegalMoveReason::ThronePassage
+    let rules = R::options(g);
+    let limit = rules.speed.of(piece);
+    if limit > 0 && way.count() > limit.into() {
+        return IllegalMoveReason::TooFar(limit);
+    }
+    // Passing is what fails where the same piece could stop if it came from beside the square.
+    let stops = reach_of::<R>(g, piece, from.index(), R::Set::EMPTY);
+    let kind = rules.marks.squares().iter().position(|squares| squares.contains(to));
+    let special = kind.map(|kind| rules.kinds()[kind]);
+    let closed = special.is_some_and(|special| !special.stop.contains(piece) || !special.enter.contains(piece));
+    if !closed || (stops & target).any() {
+        return IllegalMoveReason::Passage;
+    }
+    match (kind, piece) {
+        (Some(0), Piece::King) => IllegalMoveReason::EmptyThrone,
+        (Some(0), _) => IllegalMoveReason::Throne,
+        (Some(1), _) => IllegalMoveReason::Corner,
+        _ => IllegalMoveReason::Fort,
     }
 }

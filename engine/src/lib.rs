@@ -1,7 +1,8 @@
 //! Hnefatafl rules: boards, moves, captures, outcomes, notation, and counting of move trees.
 //!
 //! [`Position`] makes moves under any mixture of [`Rules`]; [`Preset`] names the published ones. [`Game`] keeps what
-//! was played. The crate has no I/O, clock, randomness, network or globals: a position goes in, a position comes out.
+//! was played. The crate has no I/O, clock, randomness or network, and no globals but constant tables: a position goes
+//! in, a position comes out.
 //!
 //! ```
 //! use hnefi_engine::{Game, IllegalMoveReason, Move, MoveList, Preset};
@@ -41,8 +42,8 @@
 //! # Inside
 //! A position chooses, once, code monomorphised for its rules (`ruleset.rs`); making a move is then a function from one
 //! plain state to the next (`make.rs`), which calls on captures (`capture.rs`), floods (`enclosure.rs`) and sliding
-//! (`slide.rs`), all over sets of squares in a `u128`. Counting moves and drawing one at random go by a second form of
-//! the board, line by line (`lines.rs`).
+//! (`slide.rs`), all over sets of squares (`set.rs`): a `u128` on boards of up to 11x11, words above. Counting moves
+//! and drawing one at random go by a second form of the board, line by line (`lines.rs`).
 
 // One exception, for calling code that is compiled for more than the oldest x86-64, see `cpu.rs`.
 #![deny(unsafe_code)]
@@ -55,21 +56,25 @@ mod fen;
 mod game;
 mod geometry;
 mod history;
-mod layout;
 mod legality;
 mod lines;
 mod make;
+mod masks;
 mod movegen;
 mod moves;
 mod names;
+mod notation;
 mod outcome;
 mod perft;
 mod position;
 mod preset;
 mod rules;
 mod ruleset;
+mod set;
 mod side;
 mod slide;
+mod special;
+mod start;
 mod state;
 mod symmetry;
 mod tables;
@@ -79,19 +84,20 @@ pub use bitboard::{Bitboard, Direction};
 pub use fen::{FenError, FenProblem};
 pub use game::{Game, GameOver, Ply};
 pub use geometry::{BoardSize, BoardSizeError};
-pub use layout::Layout;
 pub use legality::{IllegalMove, IllegalMoveReason};
 pub use moves::{Move, MoveList, MoveTextError, NotationProblem, Square, SquareTextError};
 pub use names::UnknownName;
+pub use notation::{NamedRules, NamedRulesError, RecordError, RulesRecord};
 pub use outcome::{Ending, GameResult, Outcome, Reason};
 pub use perft::{perft, perft_made};
 pub use position::{Position, Undo};
 pub use preset::Preset;
 pub use rules::{
     Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, NoLegalMove, Repetition, RepetitionCompares, Rules,
-    ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
 };
 pub use side::{Piece, Side};
+pub use special::{Marks, Pieces, Special, Speed};
+pub use start::Start;
 pub use state::Board;
 pub use symmetry::Symmetry;
 pub use views::CaptureThreats;

@@ -4,35 +4,43 @@ use crate::capture;
 use crate::enclosure;
 use crate::history::{Recent, Seen};
 use crate::movegen;
-use crate::ruleset::Ruleset;
+use crate::ruleset::{Ruleset, Terms};
+use crate::set::Set;
 use crate::slide::{men_may_cross, men_may_stop};
-use crate::state::{Men, State, goals, repetition_key};
+use crate::state::{Men, State, repetition_key};
 use crate::tables::{ATTACKER, DEFENDER, KING, ZOBRIST};
-use crate::{Bitboard, Board, Move, NoLegalMove, Outcome, Reason, Repetition, Rules, Side};
+use crate::{Move, NoLegalMove, Outcome, Reason, Repetition, Side};
 
 /// The state after a legal move, and the squares it emptied by capture. `recent` ends with `before`.
 ///
 /// Inlined everywhere: a caller that wants the outcome alone does not pay for the rest.
 #[inline(always)]
-pub(crate) fn make<R: Ruleset>(rules: &Rules, recent: Recent<'_>, before: &State, mv: Move) -> (State, Bitboard) {
+pub(crate) fn make<R: Ruleset>(
+    g: &Terms<R::Set>,
+    recent: Recent<'_>,
+    before: &State<R::Set>,
+    mv: Move,
+) -> (State<R::Set>, R::Set) {
     match before.side_to_move {
-        Side::Attackers => make_for::<R, true>(rules, recent, before, mv),
-        Side::Defenders => make_for::<R, false>(rules, recent, before, mv),
+        Side::Attackers => make_for::<R, true>(g, recent, before, mv),
+        Side::Defenders => make_for::<R, false>(g, recent, before, mv),
     }
 }
 
 /// [`make`] where the side that moves is known.
 #[inline(always)]
 pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
-    rules: &Rules,
+    g: &Terms<R::Set>,
     recent: Recent<'_>,
-    before: &State,
+    before: &State<R::Set>,
     mv: Move,
-) -> (State, Bitboard) {
-    let t = R::TABLES;
-    let (from, to) = (mv.from().index() & 127, mv.to().index() & 127);
-    let stride = t.bit[from] | t.bit[to];
-    let mut men = before.board.men();
+) -> (State<R::Set>, R::Set) {
+    let t = R::tables(g);
+    let rules = &g.rules;
+    let (from, to) = (mv.from().index(), mv.to().index());
+    let (from_bit, to_bit) = (*R::Set::at(&t.bit, from), *R::Set::at(&t.bit, to));
+    let stride = from_bit | to_bit;
+    let mut men = before.men;
     let (mut attackers_hash, mut defenders_hash) = (before.attackers_hash, before.defenders_hash);
     let captured_men;
     let mut king_captured = false;
@@ -40,35 +48,35 @@ pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
     if ATTACKERS {
         men.attackers ^= stride;
         attackers_hash ^= ZOBRIST[ATTACKER][from] ^ ZOBRIST[ATTACKER][to];
-        captured_men = capture::by_attacker::<R>(rules, men, to);
-        if t.adjacent[to] & men.king != 0 {
-            king_captured = capture::king_captured::<R>(rules, men.attackers, men.king, to);
+        captured_men = capture::by_attacker::<R>(g, men, to);
+        if (*R::Set::at(&t.adjacent, to) & men.king).any() {
+            king_captured = capture::king_captured::<R>(g, men, to);
         }
         men.defenders ^= captured_men;
-        for square in Bitboard(captured_men) {
-            defenders_hash ^= ZOBRIST[DEFENDER][square.index() & 127];
+        for square in captured_men.squares() {
+            defenders_hash ^= ZOBRIST[DEFENDER][square & 511];
         }
     } else {
-        king_moved = men.king == t.bit[from];
+        king_moved = men.king == from_bit;
         if king_moved {
-            men.king = t.bit[to];
+            men.king = to_bit;
             defenders_hash ^= ZOBRIST[KING][from] ^ ZOBRIST[KING][to];
         } else {
             men.defenders ^= stride;
             defenders_hash ^= ZOBRIST[DEFENDER][from] ^ ZOBRIST[DEFENDER][to];
         }
-        captured_men = capture::by_defender::<R>(rules, men, to, king_moved);
+        captured_men = capture::by_defender::<R>(g, men, to, king_moved);
         men.attackers ^= captured_men;
-        for square in Bitboard(captured_men) {
-            attackers_hash ^= ZOBRIST[ATTACKER][square.index() & 127];
+        for square in captured_men.squares() {
+            attackers_hash ^= ZOBRIST[ATTACKER][square & 511];
         }
     }
     let mut captured = captured_men;
     let mut remaining_king = men.king;
     if king_captured {
         captured |= men.king;
-        remaining_king = 0;
-        defenders_hash ^= ZOBRIST[KING][men.king.trailing_zeros() as usize & 127];
+        remaining_king = R::Set::EMPTY;
+        defenders_hash ^= ZOBRIST[KING][men.king.first() & 511];
     }
 
     let side_to_move = if ATTACKERS { Side::Defenders } else { Side::Attackers };
@@ -76,7 +84,7 @@ pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
     let ply = before.ply + 1;
     let draw_fort_counts = !ATTACKERS && rules.draw_fort_occurrence != 0;
     let configuration = if draw_fort_counts { defenders_hash } else { 0 };
-    let (since_capture, occurrences, keys_sum, configurations_sum, mut seen) = if captured != 0 {
+    let (since_capture, occurrences, keys_sum, configurations_sum, mut seen) = if captured.any() {
         (0, 1, key, configuration, Seen::default())
     } else {
         (
@@ -98,21 +106,21 @@ pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
 
     let mut way_out = before.way_out;
     if !ATTACKERS {
-        way_out = enclosure::renewed_witness::<R>(rules, men, way_out);
+        way_out = enclosure::renewed_witness::<R>(g, men, way_out);
     }
     let outcome = 'judge: {
         if ATTACKERS {
             if king_captured {
                 break 'judge Some(win(Side::Attackers, Reason::KingCaptured));
             }
-            if enclosure::encircled::<R>(rules, men, &mut way_out) {
+            if enclosure::encircled::<R>(g, men, &mut way_out) {
                 break 'judge Some(win(Side::Attackers, Reason::Encirclement));
             }
         } else {
-            if king_moved && men.king & goals::<R>(rules) != 0 {
+            if king_moved && (men.king & R::masks(g).goals).any() {
                 break 'judge Some(win(Side::Defenders, Reason::KingEscaped));
             }
-            if R::options(rules).exit_fort && enclosure::exit_fort::<R>(rules, men) {
+            if R::options(g).exit_fort && enclosure::exit_fort::<R>(g, men) {
                 break 'judge Some(win(Side::Defenders, Reason::ExitFort));
             }
         }
@@ -122,6 +130,7 @@ pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
                 Repetition::Draw => break 'judge Some(draw(Reason::Repetition)),
                 Repetition::DefendersLose => break 'judge Some(win(Side::Attackers, Reason::Repetition)),
                 Repetition::MoverLoses => break 'judge Some(win(side_to_move, Reason::Repetition)),
+                Repetition::MoverWins => break 'judge Some(win(before.side_to_move, Reason::Repetition)),
             }
         }
         // Coming back takes the defenders two moves, which are four plies.
@@ -129,7 +138,7 @@ pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
         if draw_fort_counts
             && since_capture >= soonest
             && before.seen.may_hold_configuration(configuration)
-            && men.defenders.count_ones() >= 4
+            && men.defenders.count() >= 4
         {
             // The position the game began from is no position after a defenders' move.
             if recent.count_defenders(before.ply as usize, defenders_hash) + 1
@@ -138,7 +147,7 @@ pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
                 break 'judge Some(win(Side::Attackers, Reason::DrawFort));
             }
         }
-        if !has_slide::<R, ATTACKERS>(rules, men) {
+        if !has_slide::<R, ATTACKERS>(g, men) {
             break 'judge Some(match rules.no_legal_move {
                 NoLegalMove::Loss => win(side_to_move.opponent(), Reason::NoMoves),
                 NoLegalMove::Draw => draw(Reason::NoMoves),
@@ -148,12 +157,7 @@ pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
     };
 
     let mut after = State {
-        board: Board {
-            attackers: Bitboard(men.attackers),
-            defenders: Bitboard(men.defenders),
-            king: Bitboard(remaining_king),
-            size: before.board.size,
-        },
+        men: Men { king: remaining_king, ..men },
         attackers_hash,
         defenders_hash,
         keys_sum,
@@ -168,22 +172,23 @@ pub(crate) fn make_for<R: Ruleset, const ATTACKERS: bool>(
         outcome,
     };
     if outcome.is_none() {
-        after.outcome = late_outcome::<R, ATTACKERS>(rules, recent, &after);
+        after.outcome = late_outcome::<R, ATTACKERS>(g, recent, &after);
     }
-    (after, Bitboard(captured))
+    (after, captured)
 }
 
 /// The outcomes that come last: a defenders' side whose every move would repeat, and the two clocks.
 #[inline(always)]
 fn late_outcome<R: Ruleset, const ATTACKERS: bool>(
-    rules: &Rules,
+    g: &Terms<R::Set>,
     recent: Recent<'_>,
-    after: &State,
+    after: &State<R::Set>,
 ) -> Option<Outcome> {
+    let rules = &g.rules;
     if ATTACKERS && movegen::bound(rules, recent, after) {
         // A call wants the state in memory; given a copy of its own, it leaves the other in registers.
         let in_memory = *after;
-        if movegen::every_move_repeats::<R>(rules, recent, &in_memory) {
+        if movegen::every_move_repeats::<R>(g, recent, &in_memory) {
             return Some(win(Side::Attackers, Reason::NoMoves));
         }
     }
@@ -199,11 +204,14 @@ fn late_outcome<R: Ruleset, const ATTACKERS: bool>(
 /// Whether the side to move can move at all, repetition apart; `ATTACKERS` have just moved. A man free to step along
 /// his file decides nearly every position.
 #[inline(always)]
-fn has_slide<R: Ruleset, const ATTACKERS: bool>(rules: &Rules, men: Men) -> bool {
-    let (own, king) = if ATTACKERS { (men.defenders, men.king) } else { (men.attackers, 0) };
-    let occupied = men.attackers | men.defenders | men.king;
-    let free = men_may_cross::<R>(rules, occupied) & men_may_stop::<R>(rules);
-    ((own << R::N) | (own >> R::N)) & free != 0 || movegen::can_slide::<R>(rules, own, king, occupied)
+fn has_slide<R: Ruleset, const ATTACKERS: bool>(g: &Terms<R::Set>, men: Men<R::Set>) -> bool {
+    let (own, king, side) = match ATTACKERS {
+        true => (men.defenders, men.king, Side::Defenders),
+        false => (men.attackers, R::Set::EMPTY, Side::Attackers),
+    };
+    let occupied = men.occupied();
+    let free = men_may_cross::<R>(g, side, occupied) & men_may_stop::<R>(g, side);
+    (((own << R::n(g)) | (own >> R::n(g))) & free).any() || movegen::can_slide::<R>(g, side, own, king, occupied)
 }
 
 const fn win(side: Side, reason: Reason) -> Outcome {

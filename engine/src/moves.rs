@@ -11,20 +11,20 @@ use crate::BoardSize;
 /// ```
 /// use hnefi_engine::{BoardSize, Square};
 ///
-/// let square = Square::parse("h1", BoardSize::Nine)?;
-/// assert_eq!(square, Square::at(7, 0, BoardSize::Nine));
-/// assert_eq!(square.name(BoardSize::Seven), "a2");
+/// let square = Square::parse("h1", BoardSize::NINE)?;
+/// assert_eq!(square, Square::at(7, 0, BoardSize::NINE));
+/// assert_eq!(square.name(BoardSize::SEVEN), "a2");
 /// # Ok::<(), hnefi_engine::SquareTextError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Square(u8);
+pub struct Square(u16);
 
 impl Square {
     /// The square with this index. Not checked against a board.
     #[inline]
     pub const fn new(index: usize) -> Square {
-        Square(index as u8)
+        Square(index as u16)
     }
 
     /// The square in this file, 0 at the left, and rank, 0 at the bottom. Not checked against the board.
@@ -65,10 +65,10 @@ impl Square {
     }
 }
 
-/// A move from one square to another: origin in bits 0..7, destination in bits 7..14.
+/// A move from one square to another: origin in bits 0..9, destination in bits 9..18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Move(u16);
+pub struct Move(u32);
 
 impl Move {
     /// Stands in a history for the move that did not lead to its first position.
@@ -77,25 +77,34 @@ impl Move {
     /// A move between two squares.
     #[inline]
     pub const fn new(from: Square, to: Square) -> Move {
-        Move(from.0 as u16 | (to.0 as u16) << 7)
+        Move(from.0 as u32 | (to.0 as u32) << 9)
     }
 
-    /// The raw 14 bits.
+    /// How many bits a move has.
+    pub const BITS: u32 = 18;
+
+    /// The raw [`Move::BITS`] bits.
     #[inline]
-    pub const fn bits(self) -> u16 {
+    pub const fn bits(self) -> u32 {
         self.0
+    }
+
+    /// The move of these bits; higher ones are left out.
+    #[inline]
+    pub const fn of_bits(bits: u32) -> Move {
+        Move(bits & ((1 << Move::BITS) - 1))
     }
 
     /// Where the piece stands.
     #[inline]
     pub const fn from(self) -> Square {
-        Square((self.0 & 127) as u8)
+        Square((self.0 & 511) as u16)
     }
 
     /// Where it goes.
     #[inline]
     pub const fn to(self) -> Square {
-        Square((self.0 >> 7 & 127) as u8)
+        Square((self.0 >> 9 & 511) as u16)
     }
 
     /// `a4b4`.
@@ -222,84 +231,66 @@ pub enum NotationProblem {
     Trailing(String),
 }
 
-/// The legal moves of one position, in generation order, without allocation.
-///
-/// 480 places are enough: each of at most 120 empty squares is reached from at most four directions.
-#[derive(Clone)]
-pub struct MoveList {
-    len: u16,
-    moves: [Move; MoveList::PLACES],
-}
-
-/// The longest run of moves in one direction.
-const LONGEST_RUN: usize = 10;
+/// The legal moves of one position, in generation order. Filled again, it does not allocate again.
+#[derive(Clone, Default)]
+pub struct MoveList(Vec<Move>);
 
 impl MoveList {
-    /// The most moves any position can have.
-    pub const CAPACITY: usize = 480;
-
-    /// With room for a run of full length after the last move, and a power of two.
-    const PLACES: usize = 512;
+    /// Room made at once: positions of boards up to 11x11 have no more moves.
+    const ROOM: usize = 496;
 
     /// An empty list.
     #[inline]
     pub const fn new() -> MoveList {
-        MoveList { len: 0, moves: [Move(0); MoveList::PLACES] }
+        MoveList(Vec::new())
     }
 
     /// Removes all moves.
     #[inline]
     pub fn clear(&mut self) {
-        self.len = 0;
+        self.0.clear();
+        self.0.reserve(MoveList::ROOM);
     }
 
     /// Adds a move.
-    ///
-    /// # Panics
-    /// When the list is full, which [`MoveList::CAPACITY`] moves do not make it.
     #[inline]
     pub fn push(&mut self, mv: Move) {
-        self.moves[self.len as usize] = mv;
-        self.len += 1;
+        self.0.push(mv);
     }
 
     /// Adds `count` moves from one square to `first`, `first + stride` and so on.
     ///
-    /// A full run is written for any count: that is a few vector stores, where a loop of unpredictable length
-    /// would cost more in branches missed.
+    /// On boards of up to 11x11 a full run is written for any count: that is a few vector stores, where a loop of
+    /// unpredictable length would cost more in branches missed.
     #[inline(always)]
-    pub(crate) fn push_run(&mut self, from: Square, first: usize, stride: usize, count: usize) {
-        let len = self.len as usize;
-        let run = &mut self.moves[len..len + LONGEST_RUN];
-        for (step, place) in run.iter_mut().enumerate() {
-            *place = Move(from.0 as u16 | ((first + step * stride) as u16) << 7);
+    pub(crate) fn push_run(&mut self, from: Square, first: usize, stride: usize, count: usize, longest: usize) {
+        // Sums alone: the compiler makes one vector of them.
+        let (start, next) = (u32::from(from.0) | (first as u32) << 9, (stride as u32) << 9);
+        let mv = |step: usize| Move(start.wrapping_add(step as u32 * next));
+        match longest {
+            ..=8 => self.push_some::<8>(std::array::from_fn(mv), count),
+            9 | 10 => self.push_some::<10>(std::array::from_fn(mv), count),
+            _ => self.0.extend((0..count).map(mv)),
         }
-        self.len = (len + count) as u16;
+    }
+
+    /// Adds the first `count` of a full run.
+    #[inline(always)]
+    fn push_some<const RUN: usize>(&mut self, run: [Move; RUN], count: usize) {
+        let len = self.0.len() + count;
+        self.0.extend_from_slice(&run);
+        self.0.truncate(len);
     }
 
     /// Keeps the moves that `keep` accepts, in their order.
     pub fn retain(&mut self, mut keep: impl FnMut(Move) -> bool) {
-        let mut kept = 0;
-        for index in 0..self.len as usize {
-            let mv = self.moves[index];
-            if keep(mv) {
-                self.moves[kept] = mv;
-                kept += 1;
-            }
-        }
-        self.len = kept as u16;
+        self.0.retain(|&mv| keep(mv));
     }
 
     /// The moves.
     #[inline]
     pub fn as_slice(&self) -> &[Move] {
-        &self.moves[..self.len as usize]
-    }
-}
-
-impl Default for MoveList {
-    fn default() -> Self {
-        MoveList::new()
+        &self.0
     }
 }
 

@@ -200,15 +200,6 @@ impl GameResult {
         }
     }
 
-    /// The same result for the other side.
-    pub const fn reversed(self) -> GameResult {
-        match self {
-            GameResult::Loss => GameResult::Win,
-            GameResult::Draw => GameResult::Draw,
-            GameResult::Win => GameResult::Loss,
-        }
-    }
-
     /// Points: a win 1, a draw one half, a loss 0.
     pub const fn score(self) -> f64 {
         match self {

@@ -1,5 +1,7 @@
 //! Positions: a board, the rules, the side to move and just the history the rules need.
 
+use std::sync::Arc;
+
 use crate::cpu::{Cpu, versions};
 use crate::enclosure;
 use crate::fen;
@@ -8,8 +10,9 @@ use crate::legality::check;
 use crate::lines::Lines;
 use crate::make::{make, make_for};
 use crate::movegen;
-use crate::ruleset::{Kernel, Ruleset, with_ruleset};
-use crate::state::{State, goals, repetition_key};
+use crate::ruleset::{Kernel, Ruleset, Terms, with_ruleset};
+use crate::set::{Set, Wide};
+use crate::state::{Inner, State, repetition_key};
 use crate::tables::{DEFENDER, KING, ZOBRIST, mix};
 use crate::{
     Bitboard, Board, BoardSize, FenError, IllegalMove, Move, MoveList, NoLegalMove, Outcome, Reason, Rules, Side,
@@ -18,16 +21,71 @@ use crate::{
 
 /// What [`Position::play_unchecked`] changed; give it to [`Position::undo`] to take the move back.
 #[derive(Clone, Copy, Debug)]
-pub struct Undo {
-    before: State,
-    captured: Bitboard,
+pub struct Undo(Before);
+
+/// The state before a move and what the move captured.
+#[derive(Clone, Copy, Debug)]
+enum Before {
+    Narrow(State<u128>, u128),
+    Wide(State<Wide>, Wide),
 }
+
+/// Sets that a position can have.
+pub(crate) trait Held: Set {
+    fn body(inner: Inner<Self>) -> Body;
+    /// # Panics
+    /// When the position has sets of another kind, here and below: its kernel is chosen together with them.
+    fn inner(body: &Body) -> &Inner<Self>;
+    fn inner_mut(body: &mut Body) -> &mut Inner<Self>;
+    fn undo(before: State<Self>, captured: Self) -> Undo;
+    fn before(undo: &Undo) -> (&State<Self>, Self);
+}
+
+macro_rules! held {
+    ($set:ty, $kind:ident) => {
+        impl Held for $set {
+            #[inline(always)]
+            fn body(inner: Inner<$set>) -> Body {
+                Body::$kind(inner)
+            }
+
+            #[inline(always)]
+            fn inner(body: &Body) -> &Inner<$set> {
+                let Body::$kind(inner) = body else { unreachable!("the sets of another board") };
+                inner
+            }
+
+            #[inline(always)]
+            fn inner_mut(body: &mut Body) -> &mut Inner<$set> {
+                let Body::$kind(inner) = body else { unreachable!("the sets of another board") };
+                inner
+            }
+
+            #[inline(always)]
+            fn undo(before: State<$set>, captured: $set) -> Undo {
+                Undo(Before::$kind(before, captured))
+            }
+
+            #[inline(always)]
+            fn before(undo: &Undo) -> (&State<$set>, $set) {
+                let Before::$kind(before, captured) = &undo.0 else { unreachable!("the sets of another board") };
+                (before, *captured)
+            }
+        }
+    };
+}
+
+held!(u128, Narrow);
+held!(Wide, Wide);
 
 impl Undo {
     /// Every square the move emptied by capture, the captured king's too.
     #[inline]
     pub fn captured(&self) -> Bitboard {
-        self.captured
+        match &self.0 {
+            Before::Narrow(_, captured) => captured.widened(),
+            Before::Wide(_, captured) => captured.widened(),
+        }
     }
 }
 
@@ -37,39 +95,73 @@ impl Undo {
 /// game.
 #[derive(Debug)]
 pub struct Position {
-    pub(crate) rules: Rules,
     pub(crate) kernel: Kernel,
     /// What to choose between code for every x86-64 and code for newer ones by.
     pub(crate) cpu: Cpu,
-    /// [`Rules::fingerprint`], since hashing the options takes longer than all else in a state key.
-    rules_key: u64,
-    pub(crate) state: State,
-    pub(crate) lines: Lines,
+    pub(crate) body: Body,
     pub(crate) history: History,
+}
+
+/// Rules, state and lines of a position in sets that hold its board.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "copying a position must not allocate")]
+pub(crate) enum Body {
+    Narrow(Inner<u128>),
+    Wide(Inner<Wide>),
+}
+
+/// Evaluates an expression for whichever sets a position has.
+macro_rules! either {
+    ($body:expr, $inner:ident => $result:expr) => {
+        match $body {
+            Body::Narrow($inner) => $result,
+            Body::Wide($inner) => $result,
+        }
+    };
+}
+
+impl Clone for Body {
+    fn clone(&self) -> Body {
+        match self {
+            Body::Narrow(inner) => Body::Narrow(inner.clone()),
+            Body::Wide(inner) => Body::Wide(inner.clone()),
+        }
+    }
+
+    /// Leaves the count of the terms' owners alone where they stay the same.
+    fn clone_from(&mut self, source: &Body) {
+        fn copy<S: Set>(to: &mut Inner<S>, from: &Inner<S>) {
+            if !Arc::ptr_eq(&to.terms, &from.terms) {
+                to.terms = from.terms.clone();
+            }
+            to.state = from.state;
+            to.lines = from.lines;
+        }
+        match (self, source) {
+            (Body::Narrow(to), Body::Narrow(from)) => copy(to, from),
+            (Body::Wide(to), Body::Wide(from)) => copy(to, from),
+            (to, from) => *to = from.clone(),
+        }
+    }
 }
 
 impl Clone for Position {
     fn clone(&self) -> Position {
-        Position { history: self.history.clone(), ..*self }
+        Position { kernel: self.kernel, cpu: self.cpu, body: self.body.clone(), history: self.history.clone() }
     }
 
     fn clone_from(&mut self, source: &Position) {
-        self.rules = source.rules;
         self.kernel = source.kernel;
         self.cpu = source.cpu;
-        self.rules_key = source.rules_key;
-        self.state = source.state;
-        self.lines = source.lines;
+        self.body.clone_from(&source.body);
         self.history.clone_from(&source.history);
     }
 }
 
 impl Position {
-    /// The start position of the rules' layout.
+    /// The start position of the rules. Its pieces may stand where they could not stop later.
     pub fn start(rules: &Rules) -> Position {
-        let side = if rules.first == Side::Attackers { 'a' } else { 'd' };
-        let fen = format!("{} {side}", rules.layout.rows());
-        Position::from_fen(rules, &fen).expect("layouts stand under all rules")
+        Position::of(rules, rules.start.board(), rules.first)
     }
 
     /// Reads a FEN such as `3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3 a`: rows from the top, then the side to move.
@@ -81,22 +173,24 @@ impl Position {
     /// When the text is no FEN or the position cannot stand on the board.
     pub fn from_fen(rules: &Rules, fen: &str) -> Result<Position, FenError> {
         let (board, side_to_move) = fen::read(rules, fen)?;
+        Ok(Position::of(rules, &board, side_to_move))
+    }
+
+    fn of(rules: &Rules, board: &Board, side_to_move: Side) -> Position {
+        fn inner<R: Ruleset>(rules: &Rules, board: &Board, side_to_move: Side) -> Inner<R::Set> {
+            let terms = Terms::new(rules);
+            let mut state = State::root(rules, board, side_to_move);
+            state.way_out = enclosure::renewed_witness::<R>(&terms, state.men, <R::Set as Set>::EMPTY);
+            let lines = Lines::of::<R>(&terms, state.men);
+            Inner { terms: Arc::new(terms), state, lines }
+        }
         let kernel = Kernel::of(rules);
-        let mut position = Position {
-            rules: *rules,
-            kernel,
-            cpu: Cpu::detect(),
-            rules_key: rules.fingerprint(),
-            state: State::root(rules, board, side_to_move),
-            lines: with_ruleset!(kernel, R => Lines::of::<R>(board.men())),
-            history: History::default(),
-        };
-        position.state.way_out =
-            with_ruleset!(position.kernel, R => enclosure::renewed_witness::<R>(rules, board.men(), 0));
-        let state = &position.state;
-        position.history.push(state.key(rules), state.defenders_hash, Move::NONE);
+        let body = with_ruleset!(kernel, R => <R as Ruleset>::Set::body(inner::<R>(rules, board, side_to_move)));
+        let mut position = Position { kernel, cpu: Cpu::detect(), body, history: History::default() };
+        let (key, defenders_hash) = either!(&position.body, i => (i.state.key(rules), i.state.defenders_hash));
+        position.history.push(key, defenders_hash, Move::NONE);
         let won = !(board.king & position.king_goals()).is_empty();
-        position.state.outcome = if won {
+        let outcome = if won {
             Some(Outcome::Win { side: Side::Defenders, reason: Reason::KingEscaped })
         } else if position.count_legal_moves() == 0 {
             Some(match rules.no_legal_move {
@@ -106,65 +200,72 @@ impl Position {
         } else {
             None
         };
-        Ok(position)
+        either!(&mut position.body, i => i.state.outcome = outcome);
+        position
+    }
+
+    /// The part with sets of squares, for a kernel that fits.
+    #[inline(always)]
+    pub(crate) fn inner<R: Ruleset>(&self) -> &Inner<R::Set> {
+        R::Set::inner(&self.body)
     }
 
     /// The board and the side to move as FEN.
     pub fn fen(&self) -> String {
-        fen::write(&self.state.board, self.state.side_to_move)
+        fen::write(&self.board(), self.side_to_move())
     }
 
     /// The board as lines of text with coordinates, and who is to move.
     pub fn diagram(&self) -> String {
-        format!("{}{} to move\n", self.state.board.diagram(), self.state.side_to_move)
+        format!("{}{} to move\n", self.board().diagram(), self.side_to_move())
     }
 
     /// The rules in force.
     #[inline]
     pub fn rules(&self) -> &Rules {
-        &self.rules
+        either!(&self.body, i => &i.terms.rules)
     }
 
     /// The pieces.
     #[inline]
-    pub fn board(&self) -> &Board {
-        &self.state.board
+    pub fn board(&self) -> Board {
+        either!(&self.body, i => i.state.men.board(i.terms.rules.size()))
     }
 
     /// The board's size.
     #[inline]
     pub fn size(&self) -> BoardSize {
-        self.state.board.size
+        self.rules().size()
     }
 
     /// Who moves next (also after the game's end).
     #[inline]
     pub fn side_to_move(&self) -> Side {
-        self.state.side_to_move
+        either!(&self.body, i => i.state.side_to_move)
     }
 
     /// Plies played since the position the game began from.
     #[inline]
     pub fn ply(&self) -> u32 {
-        self.state.ply
+        either!(&self.body, i => i.state.ply)
     }
 
     /// Plies played since the last capture (or the start).
     #[inline]
     pub fn plies_since_capture(&self) -> u32 {
-        self.state.since_capture
+        either!(&self.body, i => i.state.since_capture)
     }
 
     /// How often the present position has occurred by the rules' comparison, itself included: 1 when it is new.
     #[inline]
     pub fn occurrences(&self) -> u32 {
-        self.state.occurrences
+        either!(&self.body, i => i.state.occurrences)
     }
 
     /// The move that led here, if any was played.
     #[inline]
     pub fn last_move(&self) -> Option<Move> {
-        self.state.last_move
+        either!(&self.body, i => i.state.last_move)
     }
 
     /// The moves that led here from where the position began, first to last; a [`Position::transformed`] one began at
@@ -176,46 +277,49 @@ impl Position {
     /// How the game ended, `None` while it goes on.
     #[inline]
     pub fn outcome(&self) -> Option<Outcome> {
-        self.state.outcome
+        either!(&self.body, i => i.state.outcome)
     }
 
     /// Hash of board and side to move, kept incrementally. The same on every machine.
     #[inline]
     pub fn hash(&self) -> u64 {
-        self.state.hash()
+        either!(&self.body, i => i.state.hash())
     }
 
     /// The least hash of board and side to move among the eight images of the position under the symmetries of the
     /// square. Positions that look alike have the same. Computed anew.
     pub fn hash_up_to_symmetry(&self) -> u64 {
-        let (board, side) = (self.state.board, self.state.side_to_move);
-        let hash = |symmetry| State::root(&self.rules, board.transformed(symmetry), side).hash();
+        let (board, side) = (self.board(), self.side_to_move());
+        let hash = |symmetry| State::<Wide>::root(self.rules(), &board.transformed(symmetry), side).hash();
         Symmetry::ALL.into_iter().map(hash).fold(u64::MAX, u64::min)
     }
 
     /// Hash of everything that legality, outcomes and the network's input read: board, side, rules, clocks, last move
     /// and, where repetition matters, the positions since the last capture. Equal keys may share an evaluation.
     pub fn state_key(&self) -> u64 {
-        let state = &self.state;
-        let last_move = state.last_move.map_or(u64::MAX, |mv| u64::from(mv.bits()));
-        let clocks = u64::from(state.ply) << 32 | u64::from(state.since_capture);
-        [last_move, clocks, state.keys_sum, state.configurations_sum, self.rules_key]
-            .into_iter()
-            .fold(state.hash(), |key, part| mix(key ^ part).wrapping_add(part))
+        fn key<S: Set>(inner: &Inner<S>) -> u64 {
+            let state = &inner.state;
+            let last_move = state.last_move.map_or(u64::MAX, |mv| u64::from(mv.bits()));
+            let clocks = u64::from(state.ply) << 32 | u64::from(state.since_capture);
+            [last_move, clocks, state.keys_sum, state.configurations_sum, inner.terms.rules_key]
+                .into_iter()
+                .fold(state.hash(), |key, part| mix(key ^ part).wrapping_add(part))
+        }
+        either!(&self.body, inner => key(inner))
     }
 
     /// Fills `moves` with the legal moves in generation order, which is by origin and then by destination, both
     /// rising; empty when the game is over.
     pub fn legal_moves(&self, moves: &mut MoveList) {
         moves.clear();
-        if self.state.outcome.is_none() {
+        if self.outcome().is_none() {
             with_ruleset!(self.kernel, R => list_moves::<R>(self.cpu, self, moves));
         }
     }
 
     /// How many legal moves there are; none when the game is over.
     pub fn count_legal_moves(&self) -> usize {
-        if self.state.outcome.is_some() {
+        if self.outcome().is_some() {
             return 0;
         }
         with_ruleset!(self.kernel, R => count_moves::<R>(self.cpu, self))
@@ -224,7 +328,7 @@ impl Position {
     /// A legal move, each equally likely if `pick` is uniform: it is given their number and returns an index below
     /// it. The indices do not follow generation order. `None` when the game is over.
     pub fn random_move(&self, pick: impl FnOnce(usize) -> usize) -> Option<Move> {
-        if self.state.outcome.is_some() {
+        if self.outcome().is_some() {
             return None;
         }
         with_ruleset!(self.kernel, R => choose_move::<R, _>(self.cpu, self, pick))
@@ -240,7 +344,10 @@ impl Position {
     /// # Errors
     /// When the move is illegal; the error names the rule.
     pub fn check(&self, mv: Move) -> Result<(), IllegalMove> {
-        let checked = with_ruleset!(self.kernel, R => check::<R>(&self.rules, self.recent(), &self.state, mv));
+        let checked = with_ruleset!(self.kernel, R => {
+            let inner = self.inner::<R>();
+            check::<R>(&inner.terms, self.recent(), &inner.state, mv)
+        });
         checked.map_err(|reason| IllegalMove { mv, size: self.size(), reason })
     }
 
@@ -256,26 +363,30 @@ impl Position {
     /// Plays a legal move. Anything else gives a wrong position or panics.
     #[inline]
     pub fn play_unchecked(&mut self, mv: Move) -> Undo {
-        let before = self.state;
-        let captured = self.advance(mv);
-        Undo { before, captured }
+        with_ruleset!(self.kernel, R => {
+            let before = self.inner::<R>().state;
+            let captured = make_move::<R>(self.cpu, self, mv);
+            Held::undo(before, captured)
+        })
     }
 
     /// Plays a legal move for good and returns the squares it emptied by capture. Anything else gives a wrong
     /// position or panics.
     pub fn advance(&mut self, mv: Move) -> Bitboard {
-        with_ruleset!(self.kernel, R => make_move::<R>(self.cpu, self, mv))
+        with_ruleset!(self.kernel, R => make_move::<R>(self.cpu, self, mv).widened())
     }
 
     #[inline(always)]
-    fn advance_for<R: Ruleset, const ATTACKERS: bool>(&mut self, mv: Move) -> Bitboard {
-        let (after, captured) = make_for::<R, ATTACKERS>(&self.rules, self.recent(), &self.state, mv);
-        self.lines.play::<R, ATTACKERS>(mv, captured);
-        self.history.push(after.key(&self.rules), after.defenders_hash, mv);
+    fn advance_for<R: Ruleset, const ATTACKERS: bool>(&mut self, mv: Move) -> R::Set {
+        let Inner { terms, state, lines } = R::Set::inner_mut(&mut self.body);
+        let recent = self.history.recent(state.since_capture as usize + 1);
+        let (after, captured) = make_for::<R, ATTACKERS>(terms, recent, state, mv);
+        lines.play::<R, ATTACKERS>(terms, mv, captured);
+        self.history.push(after.key(&terms.rules), after.defenders_hash, mv);
         if after.since_capture as usize >= LONG {
             self.history.index_newest();
         }
-        self.state = after;
+        *state = after;
         captured
     }
 
@@ -283,13 +394,17 @@ impl Position {
     #[inline]
     pub fn undo(&mut self, undo: Undo) {
         self.history.pop();
-        if let Some(mv) = self.state.last_move {
-            with_ruleset!(self.kernel, R => match undo.before.side_to_move {
-                Side::Attackers => self.lines.play::<R, true>(mv, undo.captured),
-                Side::Defenders => self.lines.play::<R, false>(mv, undo.captured),
-            });
-        }
-        self.state = undo.before;
+        with_ruleset!(self.kernel, R => {
+            let (before, captured) = <R as Ruleset>::Set::before(&undo);
+            let Inner { terms, state, lines } = <R as Ruleset>::Set::inner_mut(&mut self.body);
+            if let Some(mv) = state.last_move {
+                match before.side_to_move {
+                    Side::Attackers => lines.play::<R, true>(terms, mv, captured),
+                    Side::Defenders => lines.play::<R, false>(terms, mv, captured),
+                }
+            }
+            *state = *before;
+        });
     }
 
     /// How the game would end at once by this legal move, `None` if it would go on.
@@ -300,29 +415,37 @@ impl Position {
 
     /// The same game as seen through a symmetry, history included. Moves played before it cannot be taken back.
     pub fn transformed(&self, symmetry: Symmetry) -> Position {
-        let size = self.size();
-        let board = self.state.board.transformed(symmetry);
-        let mut state = State {
-            way_out: symmetry.bitboard(Bitboard(self.state.way_out), size).0,
-            ply: self.state.ply,
-            since_capture: self.state.since_capture,
-            occurrences: self.state.occurrences,
-            last_move: self.state.last_move.map(|mv| symmetry.mv(mv, size)),
-            outcome: self.state.outcome,
-            ..State::root(&self.rules, board, self.state.side_to_move)
+        with_ruleset!(self.kernel, R => {
+            let inner = self.inner::<R>();
+            let (inner, history) = self.transformed_parts::<R>(inner, symmetry);
+            Position { kernel: self.kernel, cpu: self.cpu, body: <R as Ruleset>::Set::body(inner), history }
+        })
+    }
+
+    fn transformed_parts<R: Ruleset>(&self, inner: &Inner<R::Set>, symmetry: Symmetry) -> (Inner<R::Set>, History) {
+        let (size, state) = (self.size(), &inner.state);
+        let board = self.board().transformed(symmetry);
+        let mut seen = State {
+            way_out: R::Set::narrowed(symmetry.bitboard(state.way_out.widened(), size)),
+            ply: state.ply,
+            since_capture: state.since_capture,
+            occurrences: state.occurrences,
+            last_move: state.last_move.map(|mv| symmetry.mv(mv, size)),
+            outcome: state.outcome,
+            ..State::root(self.rules(), &board, state.side_to_move)
         };
-        let history = self.transformed_history(symmetry, &mut state);
-        let lines = with_ruleset!(self.kernel, R => Lines::of::<R>(board.men()));
-        Position { state, lines, history, ..*self }
+        let history = self.transformed_history(symmetry, &mut seen);
+        let lines = Lines::of::<R>(&inner.terms, seen.men);
+        (Inner { terms: inner.terms.clone(), state: seen, lines }, history)
     }
 
     /// The positions since the last capture through a symmetry, by taking the moves back one by one from `present`,
     /// whose sums are brought up to date on the way.
-    fn transformed_history(&self, symmetry: Symmetry, present: &mut State) -> History {
-        let rules = &self.rules;
+    fn transformed_history<S: Set>(&self, symmetry: Symmetry, present: &mut State<S>) -> History {
+        let rules = self.rules();
         let mut history = History::default();
         let mut side_to_move = present.side_to_move;
-        let mut king = present.board.king;
+        let mut king = present.men.king.widened();
         let (mut attackers_hash, mut defenders_hash) = (present.attackers_hash, present.defenders_hash);
         let mut ply = present.ply;
         (present.keys_sum, present.configurations_sum, present.seen) = (0, 0, Seen::default());
@@ -356,16 +479,16 @@ impl Position {
         history
     }
 
-    /// Squares on which the king wins by arriving: corners, or edge squares where the edge is his goal.
+    /// Squares on which the king wins by arriving, see [`Rules::goals`].
     #[inline]
     pub fn king_goals(&self) -> Bitboard {
-        Bitboard(with_ruleset!(self.kernel, R => goals::<R>(&self.rules)))
+        self.rules().goals()
     }
 
     /// The positions since the last capture, the present one last.
     #[inline(always)]
     pub(crate) fn recent(&self) -> Recent<'_> {
-        self.history.recent(self.state.since_capture as usize + 1)
+        self.history.recent(self.plies_since_capture() as usize + 1)
     }
 }
 
@@ -373,25 +496,28 @@ impl Position {
 
 versions! {
     fn list_moves<R: Ruleset>(cpu: Cpu, position: &Position, moves: &mut MoveList) {
-        movegen::list::<R>(&position.rules, position.recent(), &position.state, moves);
+        let inner = position.inner::<R>();
+        movegen::list::<R>(&inner.terms, position.recent(), &inner.state, moves);
     }
 }
 
 versions! {
     fn count_moves<R: Ruleset>(cpu: Cpu, position: &Position) -> usize {
-        movegen::count::<R>(&position.rules, position.recent(), &position.state, &position.lines)
+        let inner = position.inner::<R>();
+        movegen::count::<R>(&inner.terms, position.recent(), &inner.state, &inner.lines)
     }
 }
 
 versions! {
     fn choose_move<R: Ruleset, Pick: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: Pick) -> Option<Move> {
-        movegen::choose::<R>(&position.rules, position.recent(), &position.state, &position.lines, pick)
+        let inner = position.inner::<R>();
+        movegen::choose::<R>(&inner.terms, position.recent(), &inner.state, &inner.lines, pick)
     }
 }
 
 versions! {
-    fn make_move<R: Ruleset>(cpu: Cpu, position: &mut Position, mv: Move) -> Bitboard {
-        match position.state.side_to_move {
+    fn make_move<R: Ruleset>(cpu: Cpu, position: &mut Position, mv: Move) -> R::Set {
+        match position.inner::<R>().state.side_to_move {
             Side::Attackers => position.advance_for::<R, true>(mv),
             Side::Defenders => position.advance_for::<R, false>(mv),
         }
@@ -400,6 +526,7 @@ versions! {
 
 versions! {
     fn judge_move<R: Ruleset>(cpu: Cpu, position: &Position, mv: Move) -> Option<Outcome> {
-        make::<R>(&position.rules, position.recent(), &position.state, mv).0.outcome
+        let inner = position.inner::<R>();
+        make::<R>(&inner.terms, position.recent(), &inner.state, mv).0.outcome
     }
 }

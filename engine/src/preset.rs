@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use crate::names::{UnknownName, by_name};
 use crate::{
-    Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Layout, NoLegalMove, Repetition, RepetitionCompares,
-    Rules, Side, ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
+    BoardSize, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Marks, NoLegalMove, Pieces, Repetition,
+    RepetitionCompares, Rules, Side, Special, Speed, Start,
 };
 
 /// A published ruleset.
@@ -88,9 +88,10 @@ impl Preset {
                 ..COPENHAGEN_WITHOUT_DRAWS
             },
             Preset::Brandubh => Rules {
-                layout: Layout::Seven,
+                start: Start::of("3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3"),
                 king_capture: KingCapture::StrongNearThrone,
-                corner_hostile_to_king: true,
+                marks: Marks::usual(BoardSize::SEVEN),
+                corners: Special { hostile_empty: Pieces::ALL, hostile_occupied: Pieces::ALL, ..CORNERS },
                 shieldwall: false,
                 exit_fort: false,
                 repetition_occurrence: 3,
@@ -98,15 +99,19 @@ impl Preset {
             },
             Preset::Tablut => TABLUT,
             Preset::TablutLinnaeus => Rules {
-                throne_stop: ThroneStop::Nobody,
-                throne_hostile_to_attackers: ThroneHostileToAttackers::WhenEmpty,
+                throne: Special { stop: Pieces::NONE, hostile_occupied: Pieces::NONE, ..THRONE },
                 linnaean_capture: true,
                 encirclement: Encirclement::Off,
                 no_legal_move: NoLegalMove::Draw,
                 repetition: Repetition::Draw,
                 ..TABLUT
             },
-            Preset::Historical => Rules { layout: Layout::LewisCross, first: Side::Defenders, ..TABLUT },
+            Preset::Historical => Rules {
+                start: Start::of("4aaa4/4aaa4/5d5/5d5/aa3d3aa/aadddkdddaa/aa3d3aa/5d5/5d5/4aaa4/4aaa4"),
+                marks: Marks::usual(BoardSize::ELEVEN),
+                first: Side::Defenders,
+                ..TABLUT
+            },
         }
     }
 }
@@ -133,21 +138,41 @@ impl FromStr for Preset {
     }
 }
 
+/// The king's alone to stop on; turns against attackers always, against others when empty.
+const THRONE: Special = Special {
+    pass: Pieces::ALL,
+    stop: Pieces::KING,
+    enter: Pieces::ALL,
+    hostile_empty: Pieces::ALL,
+    hostile_occupied: Pieces::ATTACKERS,
+};
+
+/// The king's alone, and against all men.
+const CORNERS: Special = Special {
+    pass: Pieces::KING,
+    stop: Pieces::KING,
+    enter: Pieces::ALL,
+    hostile_empty: Pieces::MEN,
+    hostile_occupied: Pieces::MEN,
+};
+
 const COPENHAGEN: Rules = Rules {
-    layout: Layout::Eleven,
+    start: Start::of("3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3ddd3a/a4d4a/11/5a5/3aaaaa3"),
     first: Side::Attackers,
     king_capture: KingCapture::Strong,
     king_on_edge: KingOnEdge::Safe,
     king_armed: KingArmed::Armed,
-    throne_stop: ThroneStop::King,
-    throne_pass: ThronePass::All,
-    throne_hostile_to_attackers: ThroneHostileToAttackers::Always,
-    throne_hostile_to_defenders: ThroneHostileToDefenders::WhenEmpty,
+    speed: Speed::UNLIMITED,
+    marks: Marks::usual(BoardSize::ELEVEN),
+    throne: THRONE,
+    corners: CORNERS,
+    attacker_forts: Special::ORDINARY,
+    defender_forts: Special::ORDINARY,
     linnaean_capture: false,
-    corners: true,
-    corner_hostile_to_king: false,
     escape: Escape::Corner,
     shieldwall: true,
+    shieldwall_corners: true,
+    shieldwall_flank: true,
     exit_fort: true,
     encirclement: Encirclement::AnyPocket,
     no_legal_move: NoLegalMove::Loss,
@@ -163,9 +188,10 @@ const COPENHAGEN: Rules = Rules {
 const COPENHAGEN_WITHOUT_DRAWS: Rules = Rules { no_capture_draw_plies: 0, draw_fort_occurrence: 0, ..COPENHAGEN };
 
 const TABLUT: Rules = Rules {
-    layout: Layout::Nine,
+    start: Start::of("3aaa3/4a4/4d4/a3d3a/aaddkddaa/a3d3a/4d4/4a4/3aaa3"),
     king_capture: KingCapture::StrongNearThrone,
-    corners: false,
+    marks: Marks::usual(BoardSize::NINE),
+    corners: Special::ORDINARY,
     escape: Escape::Edge,
     shieldwall: false,
     exit_fort: false,

@@ -3,15 +3,15 @@
 use std::hash::{Hash, Hasher};
 
 use crate::tables::mix;
-use crate::{BoardSize, Layout, Side};
+use crate::{Bitboard, BoardSize, Marks, Piece, Position, Side, Special, Speed, Start};
 
-/// How many enemies it takes to capture the king.
+/// How many enemies it takes to capture the king. Squares hostile to him count as enemies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum KingCapture {
-    /// Four attackers, or three and the throne.
+    /// Four.
     Strong,
-    /// Strong on and beside the throne, like a man elsewhere.
+    /// Four on and beside a throne, like a man elsewhere.
     StrongNearThrone,
     /// Always like a man.
     Weak,
@@ -24,7 +24,7 @@ pub enum KingCapture {
 pub enum KingOnEdge {
     /// He cannot be captured there.
     Safe,
-    /// Three attackers capture him.
+    /// Three capture him, or two in a corner of the board.
     CapturedByThree,
 }
 
@@ -43,55 +43,11 @@ pub enum KingArmed {
     Unarmed,
 }
 
-/// Who may stop on the throne.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum ThroneStop {
-    /// The king.
-    King,
-    /// Nobody, once it is empty.
-    Nobody,
-}
-
-/// Who may pass over the empty throne.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum ThronePass {
-    /// Every piece.
-    All,
-    /// The king.
-    King,
-    /// Nobody.
-    Nobody,
-}
-
-/// When the throne helps to capture attackers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum ThroneHostileToAttackers {
-    /// Occupied by the king or not.
-    Always,
-    /// Only when empty.
-    WhenEmpty,
-    /// Never.
-    Never,
-}
-
-/// When the throne helps to capture defenders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum ThroneHostileToDefenders {
-    /// Only when empty.
-    WhenEmpty,
-    /// Never.
-    Never,
-}
-
 /// Where the king escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Escape {
-    /// On a corner.
+    /// On any square marked as a corner.
     Corner,
     /// On any edge square.
     Edge,
@@ -131,8 +87,22 @@ pub enum Repetition {
     DefendersLose,
     /// Who made the repeating move loses.
     MoverLoses,
+    /// Who made the repeating move wins.
+    MoverWins,
     /// A defenders' move that would repeat is illegal.
     DefendersMayNot,
+}
+
+impl Repetition {
+    /// All.
+    pub const ALL: [Repetition; 6] = [
+        Repetition::Ignore,
+        Repetition::Draw,
+        Repetition::DefendersLose,
+        Repetition::MoverLoses,
+        Repetition::MoverWins,
+        Repetition::DefendersMayNot,
+    ];
 }
 
 /// What counts as the same position.
@@ -149,9 +119,8 @@ pub enum RepetitionCompares {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Rules {
-    /// The board and where the pieces begin. In files the key is `size`.
-    #[cfg_attr(feature = "serde", serde(rename = "size"))]
-    pub layout: Layout,
+    /// The board and where the pieces begin; in files the ranks from the top, as in a FEN.
+    pub start: Start,
     /// Who moves first.
     pub first: Side,
     /// How many enemies capture the king.
@@ -160,24 +129,28 @@ pub struct Rules {
     pub king_on_edge: KingOnEdge,
     /// Whether the king captures.
     pub king_armed: KingArmed,
-    /// Who may stop on the throne.
-    pub throne_stop: ThroneStop,
-    /// Who may pass the empty throne.
-    pub throne_pass: ThronePass,
-    /// The throne's hostility to attackers.
-    pub throne_hostile_to_attackers: ThroneHostileToAttackers,
-    /// The throne's hostility to defenders.
-    pub throne_hostile_to_defenders: ThroneHostileToDefenders,
+    /// How far pieces go.
+    pub speed: Speed,
+    /// Where the special squares are.
+    pub marks: Marks,
+    /// What thrones do.
+    pub throne: Special,
+    /// What corners do.
+    pub corners: Special,
+    /// What forts of the attackers do.
+    pub attacker_forts: Special,
+    /// What forts of the defenders do.
+    pub defender_forts: Special,
     /// Linnaeus' capture against the occupied throne.
     pub linnaean_capture: bool,
-    /// Corners are for the king only and hostile to all men.
-    pub corners: bool,
-    /// Corners are hostile to a king who is captured like a man.
-    pub corner_hostile_to_king: bool,
     /// The king's goal.
     pub escape: Escape,
     /// Rows on the edge can be captured by a shieldwall.
     pub shieldwall: bool,
+    /// Corners close a shieldwall as men do.
+    pub shieldwall_corners: bool,
+    /// A shieldwall is only closed by a move to its end, on the edge.
+    pub shieldwall_flank: bool,
     /// The king wins by an edge fort.
     pub exit_fort: bool,
     /// Enclosing the defenders.
@@ -202,7 +175,7 @@ impl Rules {
     /// The board's size.
     #[inline]
     pub const fn size(&self) -> BoardSize {
-        self.layout.size()
+        self.start.size()
     }
 
     /// Whether the board has the same size as under `other`, and the king the same goal: a network that knows one of
@@ -224,7 +197,62 @@ impl Rules {
             faults
                 .push("draw_fort_occurrence = 1: expected 0 (off) or 2 to 255, the first occurrence counts".to_owned());
         }
+        let size = self.size().side();
+        if self.marks.size() != self.size() {
+            let found = self.marks.size().side();
+            faults.push(format!("marks: a board of {found}x{found}; expected {size}x{size} as the start has"));
+            return faults;
+        }
+        if self.start.board().attackers().is_empty() {
+            faults.push("start: no attackers; expected some".to_owned());
+        }
+        let goals = self.goals() - self.closed_to_king();
+        if goals.is_empty() {
+            faults.push(
+                "escape: the king may stop on none of his goals; expected marked corners, or the edge".to_owned(),
+            );
+        } else if goals.contains(self.start.king()) {
+            faults.push("start: the king stands on a goal; expected him elsewhere".to_owned());
+        } else if (Position::start(self).king_wanders() & goals).is_empty() {
+            faults.push("escape: the king comes to none of his goals, even alone on the board".to_owned());
+        } else if let Some(outcome) = Position::start(self).outcome() {
+            faults.push(format!("start: the game is over before the first move ({outcome})"));
+        }
         faults
+    }
+
+    /// Squares on which the king wins by arriving.
+    pub const fn goals(&self) -> Bitboard {
+        match self.escape {
+            Escape::Corner => self.marks.corners(),
+            Escape::Edge => Bitboard::edge(self.size()),
+        }
+    }
+
+    /// What each kind of special square does, and where it is: thrones, corners, forts of the attackers and of the
+    /// defenders.
+    pub fn special_squares(&self) -> impl Iterator<Item = (Special, Bitboard)> {
+        self.kinds().into_iter().zip(*self.marks.squares())
+    }
+
+    /// Special squares that are hostile to a piece, be it always or only while they are empty or occupied.
+    pub fn hostile_squares(&self, piece: Piece) -> Bitboard {
+        self.squares_where(|kind| kind.hostile_empty.or(kind.hostile_occupied).contains(piece))
+    }
+
+    /// Special squares on which the king may not stop.
+    fn closed_to_king(&self) -> Bitboard {
+        self.squares_where(|kind| !(kind.stop.contains(Piece::King) && kind.enter.contains(Piece::King)))
+    }
+
+    fn squares_where(&self, mut holds: impl FnMut(&Special) -> bool) -> Bitboard {
+        let found = self.special_squares().filter(|(kind, _)| holds(kind));
+        found.fold(Bitboard::EMPTY, |all, (_, squares)| all | squares)
+    }
+
+    /// What each kind of special square does, in the order of the marks.
+    pub(crate) const fn kinds(&self) -> [Special; Marks::KINDS] {
+        [self.throne, self.corners, self.attacker_forts, self.defender_forts]
     }
 
     /// A hash of all options. The same on every machine.

@@ -1,81 +1,152 @@
 //! The bridge from rule options as values to rule options as constants.
 //!
 //! Hot code is generic over a [`Ruleset`]. For the published boards [`Ruleset::options`] is a constant, so every test
-//! of an option folds away; any other mixture runs the same code with the options read at run time. A position
-//! chooses its [`Kernel`] once. Options that are read once a move and cannot change a board (repetition, clocks, who
-//! starts and from which layout, what no legal move means) are always run-time values, which lets all Copenhagen
-//! presets share one kernel.
+//! of an option folds away; any other mixture or board runs the same code with options and side read at run time. A
+//! position chooses its [`Kernel`] once. Options that are read once a move and cannot change a board (repetition,
+//! clocks, who starts and from which layout, what no legal move means) are always run-time values, which lets all
+//! Copenhagen presets share one kernel.
 
-use crate::tables::lines::{self, LineTables};
+use crate::masks::Masks;
+use crate::position::Held;
+use crate::set::{Set, Wide};
+use crate::tables::lines::{self, LineMasks, LineTables};
 use crate::tables::{self, Tables};
-use crate::{BoardSize, Preset, Rules};
+use crate::{Preset, Rules};
 
-/// Rule options that code can be monomorphised for.
-pub(crate) trait Ruleset: 'static {
-    /// Squares along one edge; also the distance of a square to the one above it.
-    const N: usize;
-    /// The masks of this board.
-    const TABLES: &'static Tables;
-    /// Where its squares are in the lines.
-    const LINES: &'static LineTables;
+/// The rules of a position with what follows from them; one for all positions of a game.
+pub(crate) struct Terms<S: Set> {
+    pub rules: Rules,
+    /// [`Rules::fingerprint`], since hashing the options takes longer than all else in a state key.
+    pub rules_key: u64,
+    /// The side of the board.
+    n: usize,
+    tables: &'static Tables<S>,
+    lines: &'static LineTables<S>,
+    masks: Masks<S>,
+    /// Read at run time under published rules, too: with constants the compiler takes the lines one by one.
+    pub line_masks: LineMasks<S>,
+}
 
-    /// The options that decide what happens on the board. `given` are the position's own rules; a published ruleset
-    /// ignores them.
-    fn options(given: &Rules) -> &Rules;
-
-    /// Corners, where they are squares for the king only; else nothing.
-    #[inline(always)]
-    fn royal_corners(given: &Rules) -> u128 {
-        if Self::options(given).corners { Self::TABLES.corners } else { 0 }
+impl<S: Set> std::fmt::Debug for Terms<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.rules.fmt(f)
     }
 }
 
+impl<S: Set> Terms<S> {
+    pub(crate) fn new(rules: &Rules) -> Terms<S> {
+        let n = rules.size().side();
+        let (tables, lines) = S::tables(n);
+        let masks = S::masks(&Masks::of(rules));
+        let line_masks = S::line_masks(lines, &masks, n);
+        Terms { rules: *rules, rules_key: rules.fingerprint(), n, tables, lines, masks, line_masks }
+    }
+}
+
+/// Rule options that code can be monomorphised for. `g` are the position's own terms; a published ruleset ignores
+/// them.
+pub(crate) trait Ruleset: 'static {
+    /// The sets of squares.
+    type Set: Held;
+
+    /// Squares along one edge; also the distance of a square to the one above it.
+    fn n(g: &Terms<Self::Set>) -> usize;
+    /// The masks of this board.
+    fn tables(g: &Terms<Self::Set>) -> &'static Tables<Self::Set>;
+    /// Where its squares are in the lines.
+    fn lines(g: &Terms<Self::Set>) -> &'static LineTables<Self::Set>;
+    /// The options that decide what happens on the board.
+    fn options(g: &Terms<Self::Set>) -> &Rules;
+    /// What they say about squares.
+    fn masks(g: &Terms<Self::Set>) -> &Masks<Self::Set>;
+}
+
 macro_rules! published {
-    ($name:ident, $n:literal, $tables:ident) => {
+    ($($name:ident: $n:literal, $tables:ident;)*) => {$(
         /// The board rules of the preset of this name.
         pub(crate) struct $name;
 
         impl Ruleset for $name {
-            const N: usize = $n;
-            const TABLES: &'static Tables = &tables::$tables;
-            const LINES: &'static LineTables = &lines::$tables;
+            type Set = u128;
 
             #[inline(always)]
-            fn options(_: &Rules) -> &Rules {
+            fn n(_: &Terms<u128>) -> usize {
+                $n
+            }
+
+            #[inline(always)]
+            fn tables(_: &Terms<u128>) -> &'static Tables<u128> {
+                &tables::$tables
+            }
+
+            #[inline(always)]
+            fn lines(_: &Terms<u128>) -> &'static LineTables<u128> {
+                &lines::$tables
+            }
+
+            #[inline(always)]
+            fn options(_: &Terms<u128>) -> &Rules {
                 const OPTIONS: &Rules = &Preset::$name.rules();
                 OPTIONS
             }
+
+            #[inline(always)]
+            fn masks(_: &Terms<u128>) -> &Masks<u128> {
+                const MASKS: &Masks<u128> = &Masks::<u128>::converted(&Masks::of(&Preset::$name.rules()));
+                MASKS
+            }
         }
-    };
+    )*};
 }
 
-macro_rules! mixture {
-    ($name:ident, $n:literal, $tables:ident) => {
-        /// Any mixture of options on this board.
+macro_rules! any {
+    ($($name:ident: $set:ty;)*) => {$(
+        /// Any board that these sets hold, under any mixture of options.
         pub(crate) struct $name;
 
         impl Ruleset for $name {
-            const N: usize = $n;
-            const TABLES: &'static Tables = &tables::$tables;
-            const LINES: &'static LineTables = &lines::$tables;
+            type Set = $set;
 
             #[inline(always)]
-            fn options(given: &Rules) -> &Rules {
-                given
+            fn n(g: &Terms<$set>) -> usize {
+                g.n
+            }
+
+            #[inline(always)]
+            fn tables(g: &Terms<$set>) -> &'static Tables<$set> {
+                g.tables
+            }
+
+            #[inline(always)]
+            fn lines(g: &Terms<$set>) -> &'static LineTables<$set> {
+                g.lines
+            }
+
+            #[inline(always)]
+            fn options(g: &Terms<$set>) -> &Rules {
+                &g.rules
+            }
+
+            #[inline(always)]
+            fn masks(g: &Terms<$set>) -> &Masks<$set> {
+                &g.masks
             }
         }
-    };
+    )*};
 }
 
-published!(Copenhagen, 11, ELEVEN);
-published!(Fetlar, 11, ELEVEN);
-published!(Brandubh, 7, SEVEN);
-published!(Tablut, 9, NINE);
-published!(TablutLinnaeus, 9, NINE);
-published!(Historical, 11, ELEVEN);
-mixture!(Mixed7, 7, SEVEN);
-mixture!(Mixed9, 9, NINE);
-mixture!(Mixed11, 11, ELEVEN);
+published! {
+    Copenhagen: 11, ELEVEN;
+    Fetlar: 11, ELEVEN;
+    Brandubh: 7, SEVEN;
+    Tablut: 9, NINE;
+    TablutLinnaeus: 9, NINE;
+    Historical: 11, ELEVEN;
+}
+any! {
+    AnyNarrow: u128;
+    AnyWide: Wide;
+}
 
 /// Which monomorphised code a position uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +157,8 @@ pub(crate) enum Kernel {
     Tablut,
     TablutLinnaeus,
     Historical,
-    Mixed7,
-    Mixed9,
-    Mixed11,
+    AnyNarrow,
+    AnyWide,
 }
 
 impl Kernel {
@@ -104,74 +174,44 @@ impl Kernel {
         ];
         let same_board_rules = |preset: Preset| {
             let published = preset.rules();
-            let layout = if rules.size() == published.size() { rules.layout } else { published.layout };
-            *rules
-                == Rules {
-                    layout,
-                    first: rules.first,
-                    no_legal_move: rules.no_legal_move,
-                    repetition: rules.repetition,
-                    repetition_occurrence: rules.repetition_occurrence,
-                    repetition_compares: rules.repetition_compares,
-                    no_capture_draw_plies: rules.no_capture_draw_plies,
-                    draw_fort_occurrence: rules.draw_fort_occurrence,
-                    ply_cap: rules.ply_cap,
-                    ..published
-                }
+            let start = rules.start.board();
+            rules.size() == published.size()
+                && rules.marks.all().is_disjoint(start.attackers | start.defenders)
+                && *rules
+                    == Rules {
+                        start: rules.start,
+                        first: rules.first,
+                        no_legal_move: rules.no_legal_move,
+                        repetition: rules.repetition,
+                        repetition_occurrence: rules.repetition_occurrence,
+                        repetition_compares: rules.repetition_compares,
+                        no_capture_draw_plies: rules.no_capture_draw_plies,
+                        draw_fort_occurrence: rules.draw_fort_occurrence,
+                        ply_cap: rules.ply_cap,
+                        ..published
+                    }
         };
         match published.into_iter().find(|&(preset, _)| same_board_rules(preset)) {
             Some((_, kernel)) => kernel,
-            None => match rules.size() {
-                BoardSize::Seven => Kernel::Mixed7,
-                BoardSize::Nine => Kernel::Mixed9,
-                BoardSize::Eleven => Kernel::Mixed11,
-            },
+            None if rules.size().side() <= 11 => Kernel::AnyNarrow,
+            None => Kernel::AnyWide,
         }
     }
 }
 
 /// Runs an expression with `$ruleset` standing for the type that belongs to a kernel.
 macro_rules! with_ruleset {
-    ($kernel:expr, $ruleset:ident => $body:expr) => {{
-        use $crate::ruleset::Kernel;
+    ($kernel:expr, $ruleset:ident => $body:expr) => {
+        $crate::ruleset::with_ruleset!(@ $kernel, $ruleset, $body,
+            Copenhagen Fetlar Brandubh Tablut TablutLinnaeus Historical AnyNarrow AnyWide)
+    };
+    (@ $kernel:expr, $ruleset:ident, $body:expr, $($name:ident)*) => {
         match $kernel {
-            Kernel::Copenhagen => {
-                type $ruleset = $crate::ruleset::Copenhagen;
+            $($crate::ruleset::Kernel::$name => {
+                type $ruleset = $crate::ruleset::$name;
                 $body
-            }
-            Kernel::Fetlar => {
-                type $ruleset = $crate::ruleset::Fetlar;
-                $body
-            }
-            Kernel::Brandubh => {
-                type $ruleset = $crate::ruleset::Brandubh;
-                $body
-            }
-            Kernel::Tablut => {
-                type $ruleset = $crate::ruleset::Tablut;
-                $body
-            }
-            Kernel::TablutLinnaeus => {
-                type $ruleset = $crate::ruleset::TablutLinnaeus;
-                $body
-            }
-            Kernel::Historical => {
-                type $ruleset = $crate::ruleset::Historical;
-                $body
-            }
-            Kernel::Mixed7 => {
-                type $ruleset = $crate::ruleset::Mixed7;
-                $body
-            }
-            Kernel::Mixed9 => {
-                type $ruleset = $crate::ruleset::Mixed9;
-                $body
-            }
-            Kernel::Mixed11 => {
-                type $ruleset = $crate::ruleset::Mixed11;
-                $body
-            }
+            })*
         }
-    }};
+    };
 }
 pub(crate) use with_ruleset;

@@ -70,6 +70,9 @@ pub enum Piece {
 }
 
 impl Piece {
+    /// All kinds.
+    pub const ALL: [Piece; 3] = [Piece::Attacker, Piece::Defender, Piece::King];
+
     /// The side this piece fights for.
     pub const fn side(self) -> Side {
         match self {

@@ -1,7 +1,11 @@
 //! What a move changes, as plain data: making a move is a function from state to state.
 
+use std::sync::Arc;
+
 use crate::history::Seen;
-use crate::ruleset::Ruleset;
+use crate::lines::Lines;
+use crate::ruleset::Terms;
+use crate::set::Set;
 use crate::tables::{ATTACKER, DEFENDER, DEFENDERS_TO_MOVE, KING, ZOBRIST};
 use crate::{Bitboard, BoardSize, Move, Outcome, Piece, RepetitionCompares, Rules, Side, Square, Symmetry};
 
@@ -15,6 +19,11 @@ pub struct Board {
 }
 
 impl Board {
+    /// A board without pieces.
+    pub(crate) const fn empty(size: BoardSize) -> Board {
+        Board { attackers: Bitboard::EMPTY, defenders: Bitboard::EMPTY, king: Bitboard::EMPTY, size }
+    }
+
     /// Attackers' men.
     #[inline]
     pub const fn attackers(&self) -> Bitboard {
@@ -36,7 +45,7 @@ impl Board {
     /// Every square a piece stands on.
     #[inline]
     pub const fn occupied(&self) -> Bitboard {
-        Bitboard(self.attackers.0 | self.defenders.0 | self.king.0)
+        self.attackers.or(self.defenders).or(self.king)
     }
 
     /// The pieces of one side, the king with the defenders.
@@ -44,7 +53,7 @@ impl Board {
     pub const fn pieces(&self, side: Side) -> Bitboard {
         match side {
             Side::Attackers => self.attackers,
-            Side::Defenders => Bitboard(self.defenders.0 | self.king.0),
+            Side::Defenders => self.defenders.or(self.king),
         }
     }
 
@@ -65,6 +74,15 @@ impl Board {
         }
     }
 
+    /// The pieces of one kind.
+    pub(crate) const fn pieces_of(&self, piece: Piece) -> Bitboard {
+        match piece {
+            Piece::Attacker => self.attackers,
+            Piece::Defender => self.defenders,
+            Piece::King => self.king,
+        }
+    }
+
     /// What stands on a square.
     pub const fn piece_at(&self, square: Square) -> Option<Piece> {
         if self.attackers.contains(square) {
@@ -77,26 +95,54 @@ impl Board {
             None
         }
     }
-
-    #[inline(always)]
-    pub(crate) const fn men(&self) -> Men {
-        Men { attackers: self.attackers.0, defenders: self.defenders.0, king: self.king.0 }
-    }
 }
 
 /// The pieces of a board as bare sets.
-#[derive(Clone, Copy)]
-pub(crate) struct Men {
-    pub attackers: u128,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Men<S> {
+    pub attackers: S,
     /// Without the king.
-    pub defenders: u128,
-    pub king: u128,
+    pub defenders: S,
+    pub king: S,
+}
+
+impl<S: Set> Men<S> {
+    pub fn of(board: &Board) -> Men<S> {
+        Men {
+            attackers: S::narrowed(board.attackers),
+            defenders: S::narrowed(board.defenders),
+            king: S::narrowed(board.king),
+        }
+    }
+
+    #[inline(always)]
+    pub fn board(self, size: BoardSize) -> Board {
+        Board {
+            attackers: self.attackers.widened(),
+            defenders: self.defenders.widened(),
+            king: self.king.widened(),
+            size,
+        }
+    }
+
+    #[inline(always)]
+    pub fn occupied(self) -> S {
+        self.attackers | self.defenders | self.king
+    }
+}
+
+/// What a position has in sets of one kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Inner<S: Set> {
+    pub terms: Arc<Terms<S>>,
+    pub state: State<S>,
+    pub lines: Lines<S>,
 }
 
 /// Everything about a position that is not history or rules.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct State {
-    pub board: Board,
+pub(crate) struct State<S> {
+    pub men: Men<S>,
     /// Zobrist hash of the attackers.
     pub attackers_hash: u64,
     /// Zobrist hash of the defenders and the king.
@@ -108,7 +154,7 @@ pub(crate) struct State {
     /// What the two sums are of, for telling at a glance what they are not.
     pub seen: Seen,
     /// A path from a defender to the edge as last found, see [`crate::enclosure::encircled`]; empty when unknown.
-    pub way_out: u128,
+    pub way_out: S,
     pub ply: u32,
     pub since_capture: u32,
     pub occurrences: u32,
@@ -117,17 +163,17 @@ pub(crate) struct State {
     pub outcome: Option<Outcome>,
 }
 
-impl State {
+impl<S: Set> State<S> {
     /// The state of a game that begins with this board.
-    pub fn root(rules: &Rules, board: Board, side_to_move: Side) -> State {
+    pub fn root(rules: &Rules, board: &Board, side_to_move: Side) -> State<S> {
         let mut state = State {
-            board,
+            men: Men::of(board),
             attackers_hash: hash_set(board.attackers, ATTACKER),
             defenders_hash: hash_set(board.defenders, DEFENDER) ^ hash_set(board.king, KING),
             keys_sum: 0,
             configurations_sum: 0,
             seen: Seen::default(),
-            way_out: 0,
+            way_out: S::EMPTY,
             ply: 0,
             since_capture: 0,
             occurrences: 1,
@@ -154,10 +200,10 @@ impl State {
 
     /// The squares held by the side to move: its men, and the king if he is its.
     #[inline(always)]
-    pub fn movers(&self) -> (u128, u128) {
+    pub fn movers(&self) -> (S, S) {
         match self.side_to_move {
-            Side::Attackers => (self.board.attackers.0, 0),
-            Side::Defenders => (self.board.defenders.0, self.board.king.0),
+            Side::Attackers => (self.men.attackers, S::EMPTY),
+            Side::Defenders => (self.men.defenders, self.men.king),
         }
     }
 }
@@ -181,13 +227,4 @@ fn side_hash(side_to_move: Side) -> u64 {
 
 fn hash_set(set: Bitboard, piece: usize) -> u64 {
     set.fold(0, |hash, square| hash ^ ZOBRIST[piece][square.index()])
-}
-
-/// The royal goal: corners, or the whole edge.
-#[inline(always)]
-pub(crate) fn goals<R: Ruleset>(rules: &Rules) -> u128 {
-    match R::options(rules).escape {
-        crate::Escape::Corner => R::TABLES.corners,
-        crate::Escape::Edge => R::TABLES.edge,
-    }
 }

@@ -26,14 +26,6 @@ impl Symmetry {
         self.0 as usize
     }
 
-    /// This symmetry followed by another.
-    pub const fn compose(self, next: Symmetry) -> Symmetry {
-        let mirrors = self.0 & (MIRROR_FILES | MIRROR_RANKS);
-        // A mirror of the files before a swap is a mirror of the ranks after it.
-        let carried = if next.0 & SWAP != 0 { exchanged(mirrors) } else { mirrors };
-        Symmetry(carried ^ (self.0 & SWAP) ^ next.0)
-    }
-
     /// Undoes this symmetry.
     pub const fn inverse(self) -> Symmetry {
         if self.0 & SWAP != 0 { Symmetry(SWAP | exchanged(self.0 & (MIRROR_FILES | MIRROR_RANKS))) } else { self }
@@ -78,14 +70,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn composition_and_inverse_agree_with_what_happens_to_squares() {
+    fn the_inverse_brings_squares_back() {
         for size in BoardSize::ALL {
             for a in Symmetry::ALL {
                 for square in (0..size.squares()).map(Square::new) {
                     assert_eq!(a.inverse().square(a.square(square, size), size), square);
-                    for b in Symmetry::ALL {
-                        assert_eq!(a.compose(b).square(square, size), b.square(a.square(square, size), size));
-                    }
                 }
             }
         }
@@ -95,7 +84,7 @@ mod tests {
     fn the_eight_differ() {
         let b1 = Square::new(1);
         let images: std::collections::HashSet<_> =
-            Symmetry::ALL.iter().map(|symmetry| symmetry.square(b1, BoardSize::Seven)).collect();
+            Symmetry::ALL.iter().map(|symmetry| symmetry.square(b1, BoardSize::SEVEN)).collect();
         assert_eq!(images.len(), 8);
     }
 }

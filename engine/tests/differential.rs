@@ -4,13 +4,13 @@
 //! `HNEFI_ROUNDS=20` plays twenty times as many games.
 
 mod reference;
+mod starts;
 
 use std::collections::BTreeMap;
 
 use hnefi_engine::{
-    Bitboard, BoardSize, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Layout, Move, MoveList, NoLegalMove,
-    Outcome, Position, Preset, Repetition, RepetitionCompares, Rules, Side, Square, ThroneHostileToAttackers,
-    ThroneHostileToDefenders, ThronePass, ThroneStop,
+    Bitboard, BoardSize, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Marks, Move, MoveList, NoLegalMove,
+    Outcome, Piece, Pieces, Position, Preset, Repetition, RepetitionCompares, Rules, Side, Special, Speed, Square,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Rng;
@@ -48,7 +48,7 @@ fn presets_agree_with_the_reference_from_random_boards() {
 fn mixtures_of_options_agree_with_the_reference() {
     let mut rng = Rng::seed_from_u64(3);
     let mut seen = Seen::new();
-    for _ in 0..700 * rounds() {
+    for _ in 0..1200 * rounds() {
         let rules = random_rules(&mut rng);
         compare_game(random_board(&rules, &mut rng), 60, &mut rng, &mut seen);
     }
@@ -144,12 +144,21 @@ fn random_board(rules: &Rules, rng: &mut Rng) -> Position {
     loop {
         let mut cells = vec!['.'; n * n];
         let king = if rng.random_bool(0.3) { ring(n, &mut cells, rng) } else { scatter(n, &mut cells, rng) };
-        for corner in [0, n - 1, n * (n - 1), n * n - 1] {
-            if rules.corners {
-                cells[corner] = '.';
+        let kinds = [
+            (rules.marks.throne(), rules.throne),
+            (rules.marks.corners(), rules.corners),
+            (rules.marks.attacker_forts(), rules.attacker_forts),
+            (rules.marks.defender_forts(), rules.defender_forts),
+        ];
+        for (squares, special) in kinds {
+            for square in squares {
+                let cell = &mut cells[square.index()];
+                let piece = if *cell == 'a' { Piece::Attacker } else { Piece::Defender };
+                if !special.stop.contains(piece) {
+                    *cell = '.';
+                }
             }
         }
-        cells[n / 2 * n + n / 2] = '.';
         cells[king] = 'k';
         let rows: Vec<String> = cells.chunks(n).rev().map(|row| spell(&row.iter().collect::<String>())).collect();
         let fen = format!("{} {}", rows.join("/"), if rng.random_bool(0.5) { 'a' } else { 'd' });
@@ -223,42 +232,79 @@ fn one_of<T: Copy>(rng: &mut Rng, values: &[T]) -> T {
     values[rng.random_range(0..values.len())]
 }
 
+fn random_pieces(rng: &mut Rng) -> Pieces {
+    Piece::ALL.into_iter().filter(|_| rng.random_bool(0.5)).collect()
+}
+
+/// Mostly as the presets have it, so that sets slide at once.
+fn random_special(rng: &mut Rng) -> Special {
+    let presets = Preset::ALL.map(Preset::rules);
+    let rules = one_of(rng, &presets);
+    let mut special = one_of(rng, &[rules.throne, rules.corners, Special::ORDINARY]);
+    if rng.random_bool(0.4) {
+        (special.hostile_empty, special.hostile_occupied) = (random_pieces(rng), random_pieces(rng));
+    }
+    if rng.random_bool(0.3) {
+        special.stop = random_pieces(rng);
+        let any = random_pieces(rng);
+        special.pass = one_of(rng, &[special.stop, Pieces::ALL, any]);
+        special.pass = if rng.random_bool(0.5) { special.pass.or(special.stop) } else { special.pass };
+    }
+    if rng.random_bool(0.1) {
+        special.enter = random_pieces(rng);
+    }
+    special
+}
+
+/// The usual marks, with squares more or less and forts.
+fn random_marks(size: BoardSize, rng: &mut Rng) -> Marks {
+    let usual = Marks::usual(size);
+    if rng.random_bool(0.4) {
+        return usual;
+    }
+    let mut sets = [usual.throne(), usual.corners(), Bitboard::EMPTY, Bitboard::EMPTY];
+    for square in Bitboard::board(size) {
+        if rng.random_bool(0.06) {
+            for set in &mut sets {
+                *set = set.without(Bitboard::of(square));
+            }
+            sets[rng.random_range(0..4)] |= Bitboard::of(square);
+        }
+    }
+    let [throne, corners, attacker_forts, defender_forts] = sets;
+    Marks::new(size, throne, corners, attacker_forts, defender_forts).unwrap()
+}
+
 fn random_rules(rng: &mut Rng) -> Rules {
     use KingArmed::{AnvilOnly, Armed, HammerOnly, Unarmed};
+    let size = one_of(rng, &BoardSize::ALL);
+    let speeds = [0, 0, 0, 1, 3];
     Rules {
-        layout: one_of(rng, &Layout::ALL),
+        start: starts::cross(size),
         first: one_of(rng, &Side::BOTH),
         king_capture: one_of(rng, &[KingCapture::Strong, KingCapture::StrongNearThrone, KingCapture::Weak]),
         king_on_edge: one_of(rng, &[KingOnEdge::Safe, KingOnEdge::CapturedByThree]),
         king_armed: one_of(rng, &[Armed, HammerOnly, AnvilOnly, Unarmed]),
-        throne_stop: one_of(rng, &[ThroneStop::King, ThroneStop::Nobody]),
-        throne_pass: one_of(rng, &[ThronePass::All, ThronePass::King, ThronePass::Nobody]),
-        throne_hostile_to_attackers: one_of(
-            rng,
-            &[ThroneHostileToAttackers::Always, ThroneHostileToAttackers::WhenEmpty, ThroneHostileToAttackers::Never],
-        ),
-        throne_hostile_to_defenders: one_of(
-            rng,
-            &[ThroneHostileToDefenders::WhenEmpty, ThroneHostileToDefenders::Never],
-        ),
+        speed: if rng.random_bool(0.7) {
+            Speed::UNLIMITED
+        } else {
+            let [attackers, defenders, king] = [(); 3].map(|()| one_of(rng, &speeds));
+            Speed { attackers, defenders, king }
+        },
+        marks: random_marks(size, rng),
+        throne: random_special(rng),
+        corners: random_special(rng),
+        attacker_forts: random_special(rng),
+        defender_forts: random_special(rng),
         linnaean_capture: rng.random_bool(0.5),
-        corners: rng.random_bool(0.5),
-        corner_hostile_to_king: rng.random_bool(0.5),
         escape: one_of(rng, &[Escape::Corner, Escape::Corner, Escape::Edge]),
         shieldwall: rng.random_bool(0.5),
+        shieldwall_corners: rng.random_bool(0.5),
+        shieldwall_flank: rng.random_bool(0.7),
         exit_fort: rng.random_bool(0.5),
         encirclement: one_of(rng, &[Encirclement::Off, Encirclement::AnyPocket, Encirclement::SingleRegion]),
         no_legal_move: one_of(rng, &[NoLegalMove::Loss, NoLegalMove::Draw]),
-        repetition: one_of(
-            rng,
-            &[
-                Repetition::Ignore,
-                Repetition::Draw,
-                Repetition::DefendersLose,
-                Repetition::MoverLoses,
-                Repetition::DefendersMayNot,
-            ],
-        ),
+        repetition: one_of(rng, &Repetition::ALL),
         repetition_occurrence: rng.random_range(2..5),
         repetition_compares: one_of(rng, &[RepetitionCompares::BoardAndSide, RepetitionCompares::BoardAlone]),
         no_capture_draw_plies: one_of(rng, &[0, 0, 10, 30]),

@@ -1,5 +1,7 @@
 //! Properties that hold in every position, checked along seeded random games of all presets.
 
+mod starts;
+
 use hnefi_engine::{Bitboard, Move, MoveList, Outcome, Position, Preset, Side, Square, Symmetry};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Rng;
@@ -40,9 +42,9 @@ fn view(position: &Position) -> View {
 /// Calls `check` on the positions of random games of every preset, the RNG free for its use.
 fn along_random_games(seed: u64, games: usize, mut check: impl FnMut(&Position, &mut Rng)) {
     let mut rng = Rng::seed_from_u64(seed);
-    for preset in Preset::ALL {
+    for rules in starts::rulesets() {
         for _ in 0..games {
-            let mut position = Position::start(&preset.rules());
+            let mut position = Position::start(&rules);
             let mut moves = Vec::<Move>::new();
             check(&position, &mut rng);
             while position.outcome().is_none() && position.ply() < 150 {
@@ -62,8 +64,8 @@ fn along_random_games(seed: u64, games: usize, mut check: impl FnMut(&Position, 
 #[test]
 fn undo_restores_everything_along_whole_games() {
     let mut rng = Rng::seed_from_u64(10);
-    for preset in Preset::ALL {
-        let mut position = Position::start(&preset.rules());
+    for rules in starts::rulesets() {
+        let mut position = Position::start(&rules);
         let mut taken = Vec::new();
         while let Some(mv) = position.random_move(|count| rng.random_range(0..count)) {
             let before = view(&position);
@@ -74,7 +76,7 @@ fn undo_restores_everything_along_whole_games() {
         }
         while let Some((before, undo)) = taken.pop() {
             position.undo(undo);
-            assert_eq!(view(&position), before, "{preset}");
+            assert_eq!(view(&position), before, "{rules:?}");
         }
     }
 }

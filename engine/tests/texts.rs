@@ -1,8 +1,8 @@
 //! FENs, moves and the words of their errors.
 
 use hnefi_engine::{
-    Bitboard, BoardSize, FenProblem, IllegalMoveReason, Move, NotationProblem, Outcome, Position, Preset, Reason,
-    Repetition, Rules, Side, Square,
+    Bitboard, BoardSize, FenProblem, IllegalMoveReason, Move, NotationProblem, Outcome, Pieces, Position, Preset,
+    Reason, Repetition, Rules, Side, Special, Speed, Square, Start,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -236,10 +236,15 @@ fn a_refused_move_says_which_rule_forbids_it() {
         refusal(&brandubh, &format!("{open} a"), "a4d4"),
         "illegal move a4d4: the throne d4 is the king's alone"
     );
-    let blocked = Rules { throne_pass: hnefi_engine::ThronePass::King, ..brandubh };
+    let blocked = Rules { throne: Special { pass: Pieces::KING, ..brandubh.throne }, ..brandubh };
     assert_eq!(
         refusal(&blocked, &format!("{open} a"), "a4f4"),
-        "illegal move a4f4: the piece on a4 may not pass the throne"
+        "illegal move a4f4: the piece on a4 may not pass a special square before f4"
+    );
+    let slow = Rules { speed: Speed { attackers: 2, ..Speed::UNLIMITED }, ..brandubh };
+    assert_eq!(
+        refusal(&slow, &format!("{open} a"), "a4a7"),
+        "illegal move a4a7: the piece on a4 goes 2 squares at most"
     );
     let linnaeus = Preset::TablutLinnaeus.rules();
     assert_eq!(
@@ -340,12 +345,12 @@ fn an_unknown_name_is_answered_with_the_names_there_are() {
         assert_eq!(error.to_string(), expected);
     }
     assert!("attackers".parse::<Outcome>().is_err());
-    assert_eq!(BoardSize::try_from(8).unwrap_err().to_string(), "board size 8: expected 7, 9 or 11");
+    assert_eq!(BoardSize::try_from(4).unwrap_err().to_string(), "board size 4: expected 5 to 19");
 }
 
 #[test]
 fn squares_are_read_by_name() {
-    let size = BoardSize::Nine;
+    let size = BoardSize::NINE;
     for square in (0..size.squares()).map(Square::new) {
         assert_eq!(Square::parse(&square.name(size), size), Ok(square));
         let (file, rank) = square.file_and_rank(size);
@@ -391,19 +396,30 @@ fn rules_and_names_are_serialised_as_in_files() {
     }
     let text = serde_json::to_string(&Preset::Brandubh.rules()).unwrap();
     let cross = serde_json::to_string(&Preset::Historical.rules()).unwrap();
-    assert!(cross.starts_with(r#"{"size":"lewis-cross","first":"defenders""#), "{cross}");
-    for (size, found) in [("8", "board size 8: "), ("27", "board size 27: "), (r#""cross""#, r#"board "cross": "#)] {
-        let error = serde_json::from_str::<Rules>(&text.replace(r#""size":7"#, &format!(r#""size":{size}"#)));
+    assert!(cross.starts_with(r#"{"start":"4aaa4/4aaa4/5d5"#), "{cross}");
+    for (start, problem) in [("3a3/3a3/k", "3 rows; expected 5 to 19"), ("5/5/5/5/5", "no king; expected one")] {
+        let error = serde_json::from_str::<Rules>(&text.replace("3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3", start));
         let error = error.unwrap_err().to_string();
-        assert!(error.starts_with(&format!("{found}expected 7, 9, 11 or \"lewis-cross\"")), "{error}");
+        assert!(error.contains(problem), "{error}");
     }
-    assert!(text.contains(r#""size":7"#) && text.contains(r#""king_capture":"strong_near_throne""#), "{text}");
+    assert!(
+        text.starts_with(r#"{"start":"3a3/3a3/3d3/aadkdaa/3d3/3a3/3a3","first":"attackers""#)
+            && text.contains(r#""king_capture":"strong_near_throne""#),
+        "{text}"
+    );
     let outcome = Outcome::Win { side: Side::Defenders, reason: Reason::KingEscaped };
     let text = r#"{"Win":{"side":"defenders","reason":"king_escaped"}}"#;
     assert_eq!(serde_json::to_string(&outcome).unwrap(), text);
-    assert_eq!(serde_json::to_string(&Move::new(Square::new(3), Square::new(2))).unwrap(), "259");
-    let unknown = serde_json::from_str::<BoardSize>("8").unwrap_err().to_string();
-    assert!(unknown.starts_with("board size 8: expected 7, 9 or 11"), "{unknown}");
+    assert_eq!(serde_json::to_string(&Move::new(Square::new(3), Square::new(2))).unwrap(), "1027");
+    let unknown = serde_json::from_str::<BoardSize>("20").unwrap_err().to_string();
+    assert!(unknown.starts_with("board size 20: expected 5 to 19"), "{unknown}");
+}
+
+/// Brandubh with a wall of forts that the king may not pass around the middle.
+fn strip() -> Rules {
+    let rules = Preset::Brandubh.rules();
+    let marks = hnefi_engine::Marks::parse("c5c/1aaaaa1/1a3a1/1a1t1a1/1a3a1/1aaaaa1/c5c").unwrap();
+    Rules { marks, attacker_forts: Special { stop: Pieces::MEN, pass: Pieces::MEN, ..Special::ORDINARY }, ..rules }
 }
 
 #[test]
@@ -413,5 +429,24 @@ fn impossible_rules_are_named_with_key_value_and_range() {
     let faults = rules.faults();
     assert_eq!(faults.len(), 2, "{faults:?}");
     assert!(faults[0].starts_with("repetition_occurrence = 1: expected 2 to 255"), "{faults:?}");
+    let copenhagen = Preset::Copenhagen.rules();
+    let closed = Special { enter: Pieces::NONE, ..copenhagen.corners };
+    let small = hnefi_engine::Marks::usual(BoardSize::SEVEN);
+    for (rules, fault) in [
+        (Rules { marks: small, ..copenhagen }, "marks: a board of 7x7; expected 11x11 as the start has"),
+        (Rules { corners: closed, ..copenhagen }, "escape: the king may stop on none of his goals"),
+        (
+            Rules { start: Start::of("k6/7/7/7/7/7/3a3"), ..Preset::Brandubh.rules() },
+            "start: the king stands on a goal",
+        ),
+        (Rules { start: Start::of("7/7/7/3k3/7/7/7"), ..Preset::Brandubh.rules() }, "start: no attackers"),
+        (
+            Rules { start: Start::of("3a3/7/7/3k3/7/7/7"), speed: Speed { king: 1, ..Speed::UNLIMITED }, ..strip() },
+            "escape: the king comes to none of his goals",
+        ),
+    ] {
+        let faults = rules.faults();
+        assert!(faults.iter().any(|found| found.starts_with(fault)), "{fault}: {faults:?}");
+    }
     assert!(faults[1].starts_with("draw_fort_occurrence = 1: expected 0 (off) or 2 to 255"), "{faults:?}");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_inference::{
-    Card, Checkpoint, CpuEvaluator, CpuNetwork, EvalRequest, Evaluations, Evaluator, NetworkConfig, Weights,
+    Card, Checkpoint, CpuEvaluator, CpuNetwork, EvalRequest, Evaluations, Evaluator, Handicap, NetworkConfig, Weights,
 };
 use sha2::{Digest, Sha256};
 
@@ -48,7 +48,7 @@ fn evaluate(weights: &Weights) {
         let position = Position::start(&preset.rules());
         let mut moves = MoveList::new();
         position.legal_moves(&mut moves);
-        let request = EvalRequest { position: &position, moves: &moves, auxiliary: true };
+        let request = EvalRequest { position: &position, moves: &moves, handicap: Handicap::NONE, auxiliary: true };
         if evaluator.evaluate(&[request], &mut evaluations).is_ok() {
             let wdl = evaluations.get(0).wdl;
             assert!([wdl.win, wdl.draw, wdl.loss].iter().all(|chance| (0.0..=1.0).contains(chance)), "{wdl:?}");

@@ -1,13 +1,12 @@
 //! Games in flight, and games that a worker brings.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use hnefi_engine::Preset;
 use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
 use hnefi_run::codec::{SNAPSHOT, UPLOAD};
 use hnefi_run::config::{RulesetShare, SelfPlayConfig};
+use hnefi_run::store::StoreError;
 use hnefi_search::SearchConfig;
-use hnefi_selfplay::{Fleet, FleetObserver, FleetProgress, FleetSnapshot, Quota, Upload};
+use hnefi_selfplay::{Fleet, FleetControl, FleetProgress, FleetSnapshot, Quota, Upload};
 
 use crate::games::allowed;
 use crate::{envelope, games, within};
@@ -16,7 +15,7 @@ use crate::{envelope, games, within};
 const SEED: u64 = 7;
 
 fn config() -> SelfPlayConfig {
-    let rulesets = vec![RulesetShare { rules: Preset::Brandubh, share: 1.0 }];
+    let rulesets = vec![RulesetShare { rules: Preset::Brandubh.into(), share: 1.0 }];
     SelfPlayConfig { games_in_flight: 32, rulesets, ..SelfPlayConfig::default() }
 }
 
@@ -25,16 +24,11 @@ fn uniform() -> Result<Box<dyn Evaluator>, EvalError> {
 }
 
 /// Lets a fleet play until it has reported once.
-#[derive(Default)]
-struct Once(AtomicBool);
+struct Once;
 
-impl FleetObserver for Once {
-    fn progress(&self, _: &FleetProgress) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    fn should_stop(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+impl FleetControl for Once {
+    fn go_on(&mut self, _: &FleetProgress) -> Result<bool, StoreError> {
+        Ok(false)
     }
 }
 
@@ -49,7 +43,7 @@ pub fn snapshot(input: &[u8]) {
     let Ok(fleet) = Fleet::resume(&config(), &SearchConfig::default(), SEED, snapshot) else { return };
     let mut fleet = fleet.with_threads(1);
     let _ = fleet.games_begun();
-    let _ = fleet.play(Quota::Games(32), 2, "network", &uniform, &Once::default());
+    let _ = fleet.play(Quota::Games(32), 2, "network", &uniform, &mut Once);
     let played = fleet.snapshot().encode();
     FleetSnapshot::decode("played on", &played).unwrap_or_else(|error| panic!("{error}"));
     fleet.end_generation().games.iter().take(4).for_each(games::texts);
@@ -77,7 +71,7 @@ pub fn upload(input: &[u8]) {
 fn played(quota: Quota) -> Fleet {
     let mut fleet = Fleet::new(&config(), &SearchConfig::default(), SEED).with_threads(1);
     // Enough for a few games to end.
-    let _ = fleet.play(quota, 2, "network", &uniform, &Once::default());
+    let _ = fleet.play(quota, 2, "network", &uniform, &mut Once);
     fleet
 }
 

@@ -24,8 +24,9 @@ pub use memory::within;
 pub type Target = (&'static str, fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
 /// All targets.
-pub static TARGETS: [Target; 12] = [
+pub static TARGETS: [Target; 13] = [
     ("fen", notation::fen, notation::fen_seeds),
+    ("rules_record", notation::rules_record, notation::rules_record_seeds),
     ("moves", notation::moves, notation::move_seeds),
     ("game_records", games::records, games::seeds),
     ("snapshot", fleet::snapshot, fleet::snapshot_seeds),

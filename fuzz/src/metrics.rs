@@ -28,7 +28,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     full.checkpoint = "0123456789abcdef".to_owned();
     full.stage = "second".to_owned();
     full.selfplay.ends.insert("defenders king_escaped".to_owned(), 5);
-    full.selfplay.handicaps.insert("brandubh".to_owned(), hnefi_run::Handicap { doublings: 0.5, blunders: -0.1 });
+    full.selfplay.handicaps.insert("brandubh".to_owned(), hnefi_inference::Handicap { doublings: 0.5, blunders: -0.1 });
     let lines = [full.to_line(), GenerationMetrics::default().to_line(), "{\"generation\":1}".to_owned()];
     let mut seeds: Vec<Vec<u8>> = lines.iter().map(|line| [&[1], line.as_bytes()].concat()).collect();
     seeds.push([&[0], json::with_checksum("{\"generation\":1}").as_bytes()].concat());

@@ -1,58 +1,65 @@
 //! Positions and moves as text.
 
 use hnefi_engine::{
-    Encirclement, Escape, Game, KingArmed, KingCapture, KingOnEdge, Layout, Move, MoveList, NoLegalMove, Position,
-    Preset, Repetition, RepetitionCompares, Rules, Side, Square, Symmetry, ThroneHostileToAttackers,
-    ThroneHostileToDefenders, ThronePass, ThroneStop,
+    Encirclement, Escape, Game, KingArmed, KingCapture, KingOnEdge, Move, MoveList, NoLegalMove, Piece, Pieces,
+    Position, Preset, Repetition, RepetitionCompares, Rules, RulesRecord, Side, Special, Speed, Square, Symmetry,
 };
 use hnefi_record::pgn::play_word;
 
 /// Bytes that say which rules.
-const RULES: usize = 6;
+const RULES: usize = 15;
 
 /// Plies that are played from a position.
 const PLIES: usize = 40;
+
+/// What squares of one kind do: as in a preset, but for one thing.
+fn special(pick: &mut impl FnMut(u64) -> usize) -> Special {
+    let rules = Preset::ALL[pick(Preset::ALL.len() as u64)].rules();
+    let special = [rules.throne, rules.corners][pick(2)];
+    let pieces: Pieces = Piece::ALL.into_iter().filter(|_| pick(2) == 0).collect();
+    match pick(6) {
+        0 => Special { pass: pieces, ..special },
+        1 => Special { stop: pieces, ..special },
+        2 => Special { enter: pieces, ..special },
+        3 => Special { hostile_empty: pieces, ..special },
+        4 => Special { hostile_occupied: pieces, ..special },
+        _ => special,
+    }
+}
 
 /// The rules that the first bytes stand for: a preset, or any mixture.
 fn rules(bytes: [u8; RULES]) -> Rules {
     if let Some(preset) = Preset::ALL.get(usize::from(bytes[0])) {
         return preset.rules();
     }
-    let mut left = bytes.iter().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+    let mut left = bytes.iter().fold(0_u128, |number, &byte| number << 8 | u128::from(byte));
     let mut pick = |count: u64| {
-        let picked = left % count;
-        left /= count;
+        let picked = left % u128::from(count);
+        left /= u128::from(count);
         picked as usize
     };
+    let start = Preset::ALL[pick(Preset::ALL.len() as u64)];
     Rules {
-        layout: Layout::ALL[pick(4)],
+        start: start.rules().start,
         first: Side::BOTH[pick(2)],
         king_capture: [KingCapture::Strong, KingCapture::StrongNearThrone, KingCapture::Weak][pick(3)],
         king_on_edge: [KingOnEdge::Safe, KingOnEdge::CapturedByThree][pick(2)],
         king_armed: [KingArmed::Armed, KingArmed::HammerOnly, KingArmed::AnvilOnly, KingArmed::Unarmed][pick(4)],
-        throne_stop: [ThroneStop::King, ThroneStop::Nobody][pick(2)],
-        throne_pass: [ThronePass::All, ThronePass::King, ThronePass::Nobody][pick(3)],
-        throne_hostile_to_attackers: [
-            ThroneHostileToAttackers::Always,
-            ThroneHostileToAttackers::WhenEmpty,
-            ThroneHostileToAttackers::Never,
-        ][pick(3)],
-        throne_hostile_to_defenders: [ThroneHostileToDefenders::WhenEmpty, ThroneHostileToDefenders::Never][pick(2)],
+        speed: Speed { attackers: [0, 2][pick(2)], defenders: [0, 3][pick(2)], king: [0, 1][pick(2)] },
+        marks: start.rules().marks,
+        throne: special(&mut pick),
+        corners: special(&mut pick),
+        attacker_forts: Special::ORDINARY,
+        defender_forts: Special::ORDINARY,
         linnaean_capture: pick(2) == 0,
-        corners: pick(2) == 0,
-        corner_hostile_to_king: pick(2) == 0,
         escape: [Escape::Corner, Escape::Edge][pick(2)],
         shieldwall: pick(2) == 0,
+        shieldwall_corners: pick(2) == 0,
+        shieldwall_flank: pick(2) == 0,
         exit_fort: pick(2) == 0,
         encirclement: [Encirclement::Off, Encirclement::AnyPocket, Encirclement::SingleRegion][pick(3)],
         no_legal_move: [NoLegalMove::Loss, NoLegalMove::Draw][pick(2)],
-        repetition: [
-            Repetition::Ignore,
-            Repetition::Draw,
-            Repetition::DefendersLose,
-            Repetition::MoverLoses,
-            Repetition::DefendersMayNot,
-        ][pick(5)],
+        repetition: Repetition::ALL[pick(6)],
         repetition_occurrence: 2 + pick(3) as u8,
         repetition_compares: [RepetitionCompares::BoardAndSide, RepetitionCompares::BoardAlone][pick(2)],
         no_capture_draw_plies: [0, 1, 30][pick(3)],
@@ -113,7 +120,8 @@ fn play(mut position: Position, input: &[u8]) {
 /// A square, a move and a move with captures, the first byte being the rules.
 pub fn moves(input: &[u8]) {
     let Some((&first, text)) = input.split_first() else { return };
-    let rules = rules([first % Preset::ALL.len() as u8, 0, 0, 0, 0, 0]);
+    let preset = first % Preset::ALL.len() as u8;
+    let rules = rules(std::array::from_fn(|place| if place == 0 { preset } else { 0 }));
     let (size, text) = (rules.size(), String::from_utf8_lossy(text));
     if let Ok(square) = Square::parse(&text, size) {
         assert!(square.index() < size.squares());
@@ -133,6 +141,25 @@ pub fn moves(input: &[u8]) {
             break;
         }
     }
+}
+
+/// A rules record: what is read is written and read as the same.
+pub fn rules_record(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    match text.parse::<RulesRecord>() {
+        Ok(record) => {
+            let written = record.to_string();
+            assert_eq!(written.parse().as_ref(), Ok(&record), "{written}");
+        }
+        Err(error) => assert!(!error.option.is_empty() && !error.found.is_empty() && !error.expected.is_empty()),
+    }
+}
+
+/// Rules records to begin with: the public ones that the engine's tests read.
+pub fn rules_record_seeds() -> Vec<Vec<u8>> {
+    let records: Vec<serde_json::Value> =
+        serde_json::from_str(include_str!("../../engine/tests/data/rules_records.json")).expect("the list of records");
+    records.iter().filter_map(|public| Some(public["record"].as_str()?.as_bytes().to_vec())).collect()
 }
 
 /// FENs to begin with, in every notation.

@@ -1,7 +1,7 @@
 //! Things to begin with.
 
 use hnefi_engine::{MoveList, Position, Preset, Rules};
-use hnefi_inference::Wdl;
+use hnefi_inference::{Handicap, Wdl};
 use hnefi_record::{GameRecord, PlyRecord};
 
 /// A game of moves that depend on the seed alone, of at most `most` plies.
@@ -35,6 +35,7 @@ pub fn game(rules: Rules, seed: u64, most: usize) -> GameRecord {
         rules,
         start: None,
         players: ["model".to_owned(), "a \"person\"".to_owned()],
+        handicap: Handicap::NONE,
         plies,
         outcome: position.outcome(),
         resigned: None,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use hnefi_data::{BoundedLines, ReplayAnswer, import, recorded_games, replay_line};
-use hnefi_engine::Preset;
+use hnefi_engine::{NamedRules, Preset};
 use hnefi_record::{PgnReader, json_line, pgn};
 use tempfile::TempDir;
 
@@ -28,7 +28,8 @@ fn folder() -> TempDir {
 }
 
 /// Imports the input as a file of this kind: whatever is taken in keeps the rules and can be written.
-fn imported(ending: &str, rules: Option<Preset>, text: &[u8]) {
+fn imported(ending: &str, preset: Option<Preset>, text: &[u8]) {
+    let rules = preset.map(NamedRules::from);
     let path = FOLDER.path().join(format!("games.{ending}"));
     fs::write(&path, text).expect("room for a file");
     let Ok(imported) = within(allowed(text.len()), || import(&path, rules)) else { return };

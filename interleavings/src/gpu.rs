@@ -1,7 +1,5 @@
 //! A device that answers with zeros, in place of burn's.
 
-use hnefi_inference::Encoding;
-
 use crate::rows::Asked;
 
 /// No device.
@@ -9,9 +7,7 @@ use crate::rows::Asked;
 pub(crate) struct Device;
 
 /// No network.
-pub(crate) struct Network {
-    pub(crate) encoding: Encoding,
-}
+pub(crate) struct Network;
 
 /// Answers with zeros.
 pub(crate) struct Forward;

@@ -1,7 +1,7 @@
 //! The queues of the protocol, the web board and the GPU, and the search on many threads, each in many orders of its
 //! threads' steps (docs/TRUST.md). The files are the product's, with shuttle's locks (`build.rs`).
 //!
-//! Waits with a time limit wait for good here, so whoever needs the limit to go on is found hanging.
+//! Waits with a time limit wait for good here, so a thread that needs the limit to go on is found hanging.
 
 #![cfg(test)]
 // What the product uses and the tests here do not.

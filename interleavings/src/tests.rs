@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use hnefi_engine::{MoveList, Position, Preset};
-use hnefi_inference::{Encoding, EvalError, EvalRequest, Evaluations, Evaluator, UniformEvaluator};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, UniformEvaluator};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
@@ -15,10 +15,10 @@ use crate::commands::CommandQueue;
 use crate::device::GpuQueue;
 use crate::gpu::{Device, Network};
 use crate::jobs::WorkBell;
-use crate::threads::{Bell, search_on_threads};
+use crate::threads::{Signal, search_on_threads};
 use crate::tree::Search;
 
-/// A bell, the jobs that wait, and those that are done; a worker ends at `None`.
+/// A signal, the jobs that wait, and those that are done; a worker ends at `None`.
 type Line = (WorkBell, Mutex<VecDeque<Option<(usize, usize)>>>, Mutex<Vec<(usize, usize)>>);
 
 /// Orders tried of each kind; `HNEFI_ORDERS` says another number.
@@ -82,9 +82,9 @@ fn whoever_quits_or_stops_is_heard() {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
                 while let Some(queued) = queue.next() {
-                    // A search without a limit: it ends when the bell says so, and never by itself.
+                    // A search without a limit: it ends when the signal says so, and never by itself.
                     while matches!(queued.command, Command::Go(_)) && !queue.is_stopped(queued.search, true) {
-                        queue.bell.wait(None);
+                        queue.signal.wait(None);
                     }
                     queue.answered();
                 }
@@ -142,7 +142,7 @@ fn every_job_is_done_once() {
 #[test]
 fn every_asker_of_the_device_gets_an_answer() {
     in_many_orders(|| {
-        let queue = GpuQueue::new(&Network { encoding: Encoding::NEWEST }, &Device).unwrap();
+        let queue = GpuQueue::new(&Network, &Device).unwrap();
         let askers: Vec<_> = (0..3)
             .map(|asker| {
                 let mut evaluator = queue.evaluator();
@@ -152,7 +152,12 @@ fn every_asker_of_the_device_gets_an_answer() {
                     position.legal_moves(&mut moves);
                     let mut out = Evaluations::new();
                     for _ in 0..=asker {
-                        let request = EvalRequest { position: &position, moves: &moves, auxiliary: false };
+                        let request = EvalRequest {
+                            position: &position,
+                            moves: &moves,
+                            handicap: Handicap::NONE,
+                            auxiliary: false,
+                        };
                         evaluator.evaluate(&[request], &mut out).unwrap();
                         assert_eq!(out.priors(0).len(), moves.len());
                     }
@@ -187,12 +192,12 @@ fn evaluators(count: usize) -> Vec<Box<dyn Evaluator>> {
 #[test]
 fn a_search_on_many_threads_ends_with_every_leaf_back() {
     in_many_orders(|| {
-        let (mut search, bell) = (Search::new(5, 2), Bell::default());
-        let (looks, ended) = search_on_threads(&mut search, &mut evaluators(3), &bell, |searching| {
+        let (mut search, signal) = (Search::new(5, 2), Signal::default());
+        let (looks, ended) = search_on_threads(&mut search, &mut evaluators(3), &signal, |searching| {
             let mut looks = 0;
             while !searching.is_over() {
-                looks += usize::from(searching.look(Search::expanded) <= 5);
-                bell.wait(None);
+                looks += usize::from(searching.with_search(Search::expanded) <= 5);
+                signal.wait(None);
             }
             looks
         });
@@ -205,10 +210,10 @@ fn a_search_on_many_threads_ends_with_every_leaf_back() {
 #[test]
 fn a_search_that_is_stopped_leaves_no_leaf_out() {
     in_many_orders(|| {
-        let (mut search, bell) = (Search::new(6, 2), Bell::default());
+        let (mut search, signal) = (Search::new(6, 2), Signal::default());
         let seen = AtomicUsize::new(0);
-        let ((), ended) = search_on_threads(&mut search, &mut evaluators(2), &bell, |searching| {
-            seen.store(searching.look(Search::expanded), Ordering::SeqCst);
+        let ((), ended) = search_on_threads(&mut search, &mut evaluators(2), &signal, |searching| {
+            seen.store(searching.with_search(Search::expanded), Ordering::SeqCst);
             searching.stop();
         });
         ended.unwrap();
@@ -220,12 +225,12 @@ fn a_search_that_is_stopped_leaves_no_leaf_out() {
 #[test]
 fn a_failing_evaluator_ends_the_search_of_all() {
     in_many_orders(|| {
-        let (mut search, bell) = (Search::new(8, 2), Bell::default());
+        let (mut search, signal) = (Search::new(8, 2), Signal::default());
         let mut evaluators: Vec<Box<dyn Evaluator>> =
             vec![Box::new(Failing { calls: 0 }), Box::new(Failing { calls: 0 })];
-        let ((), ended) = search_on_threads(&mut search, &mut evaluators, &bell, |searching| {
+        let ((), ended) = search_on_threads(&mut search, &mut evaluators, &signal, |searching| {
             while !searching.is_over() {
-                bell.wait(None);
+                signal.wait(None);
             }
         });
         assert!(ended.is_err() && search.out() == 0, "{} leaves are out", search.out());

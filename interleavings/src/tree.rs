@@ -2,11 +2,11 @@
 //! must come back once. It offers to the search on many threads as much as that uses of the real tree.
 
 use hnefi_engine::{Move, MoveList, Position, Preset};
-use hnefi_inference::{EvalRequest, Evaluation, Wdl};
+use hnefi_inference::{EvalRequest, Evaluation, Handicap, Wdl};
 
 /// What a thread finds on its way down.
 #[derive(Clone, Copy)]
-pub(crate) enum Walk {
+pub(crate) enum Selection {
     Leaf(usize),
     Finished,
     Blocked,
@@ -36,6 +36,7 @@ pub(crate) struct Search {
     pub(crate) root: Option<Position>,
     pub(crate) config: Config,
     pub(crate) among: Vec<Move>,
+    pub(crate) handicap: Handicap,
     leaves: Vec<Leaf>,
     /// Where a leaf lies.
     paths: Vec<[usize; 1]>,
@@ -54,6 +55,7 @@ impl Search {
             root: Some(Position::start(&Preset::Brandubh.rules())),
             config: Config,
             among: Vec::new(),
+            handicap: Handicap::NONE,
             leaves: vec![Leaf::Untouched; leaves],
             paths: (0..leaves).map(|leaf| [leaf]).collect(),
             most,
@@ -75,18 +77,18 @@ impl Search {
         self.count(Leaf::Out)
     }
 
-    pub(crate) fn walk(&mut self) -> Walk {
+    pub(crate) fn walk(&mut self) -> Selection {
         let Some(next) = self.leaves.iter().position(|&leaf| leaf == Leaf::Untouched) else {
-            return if self.out() > 0 { Walk::Blocked } else { Walk::Finished };
+            return if self.out() > 0 { Selection::Blocked } else { Selection::Finished };
         };
         if self.out() == self.most {
-            return Walk::Blocked;
+            return Selection::Blocked;
         }
         if next == SETTLED && !self.has_settled {
             self.has_settled = true;
-            return Walk::Settled;
+            return Selection::Settled;
         }
-        Walk::Leaf(next)
+        Selection::Leaf(next)
     }
 
     fn changes(&mut self, leaf: usize, from: Leaf, to: Leaf) {
@@ -107,7 +109,7 @@ impl Search {
     }
 
     /// Notes a proven leaf and goes on from above it.
-    pub(crate) fn resume(&mut self, leaf: usize, (): ()) -> Option<(Walk, usize)> {
+    pub(crate) fn resume(&mut self, leaf: usize, (): ()) -> Option<(Selection, usize)> {
         self.changes(leaf, Leaf::Given, Leaf::Back);
         Some((self.walk(), 0))
     }
@@ -140,13 +142,13 @@ pub(crate) struct LeafPosition {
 }
 
 impl LeafPosition {
-    pub(crate) fn new(root: &Position) -> LeafPosition {
+    pub(crate) fn new(root: &Position, _: Handicap) -> LeafPosition {
         let mut moves = MoveList::new();
         root.legal_moves(&mut moves);
         LeafPosition { root: root.clone(), moves: moves.to_vec(), at: None }
     }
 
-    pub(crate) fn reset(&mut self, _: &Position) {
+    pub(crate) fn reset(&mut self, _: &Position, _: Handicap) {
         self.at = None;
     }
 
@@ -166,7 +168,7 @@ impl LeafPosition {
     }
 
     pub(crate) fn request(&self) -> EvalRequest<'_> {
-        EvalRequest { position: &self.root, moves: &self.moves, auxiliary: false }
+        EvalRequest { position: &self.root, moves: &self.moves, handicap: Handicap::NONE, auxiliary: false }
     }
 
     pub(crate) fn set_priors(&mut self, priors: &[f32], _: &Config) {

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
 use burn::tensor::{Tensor, TensorData};
 
-use hnefi_inference::NetworkConfig;
 use hnefi_inference::graph::{Graph, Op};
+use hnefi_inference::{NetworkConfig, ShapeError};
 
 use crate::Network;
 
@@ -25,13 +25,13 @@ impl Network {
     ///
     /// # Panics
     /// When `shape` is not the shape of this network.
-    pub fn grown(&self, shape: &NetworkConfig, larger: &NetworkConfig, seed: u64) -> Result<Network, String> {
+    pub fn grown(&self, shape: &NetworkConfig, larger: &NetworkConfig, seed: u64) -> Result<Network, ShapeError> {
         shape.grows_to(larger)?;
         let device = self.globals.weight.device();
         let fresh = Network::fresh(larger, seed, &device);
         let smaller = self.valid();
         assert_eq!(smaller.stem.norm.gamma.dims(), [shape.channels], "shape of the network");
-        Ok(Network { encoding: self.encoding, ..smaller.placed_in(fresh) })
+        Ok(smaller.placed_in(fresh))
     }
 
     /// The identity of every parameter and running statistic, by the path of fields that leads to it, such as

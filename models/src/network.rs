@@ -1,6 +1,6 @@
 //! The burn network: a convolutional residual tower with global pooling and heads chosen by role.
 //!
-//! Size-agnostic: the same weights serve 7x7, 9x9 and 11x11, because no layer depends on the number of squares.
+//! Size-agnostic: the same weights serve every board, because no layer depends on the number of squares.
 //! Board tensors are `[B, C, N, N]`.
 
 use burn::module::Module;
@@ -9,7 +9,9 @@ use burn::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig, PaddingConfig2d
 use burn::tensor::activation::relu;
 use burn::tensor::module::batch_norm_train;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use hnefi_inference::{Encoding, GLOBALS, NetworkConfig, PLANES, POLICY_PLANES, PolicyIndex, TrainPrecision};
+use hnefi_inference::{
+    DIRECTIONS, DISTANCES, GLOBALS, NetworkConfig, PLANES, POLICY_ROWS, PolicyIndex, TrainPrecision, policy_planes,
+};
 
 use crate::fused;
 use crate::relu::reviving_relu;
@@ -72,7 +74,7 @@ fn renormalised(norm: &BatchNorm, x: Tensor<4>) -> Tensor<4> {
     batch.output * per_channel(gamma.clone() * ratio) + per_channel(beta + gamma * shift)
 }
 
-/// Moves the running statistics from their present values towards those of a batch.
+/// Moves the running statistics from their present values towards a batch's.
 pub(crate) fn move_running(norm: &BatchNorm, present: [Tensor<1>; 2], batch: [Tensor<1>; 2]) {
     for ((running, old), new) in [&norm.running_mean, &norm.running_var].into_iter().zip(present).zip(batch) {
         running.update((old.mul_scalar(1.0 - norm.momentum) + new.mul_scalar(norm.momentum)).detach());
@@ -118,7 +120,7 @@ pub struct RoleHeads {
     pub policy_conv: Conv2d,
     /// `[3C, head channels]`: pooled trunk to a bias per channel, no bias of its own.
     pub policy_pool: Linear,
-    /// 1x1, head channels to 40 planes, with bias.
+    /// 1x1, head channels to a row for every direction and distance, with bias.
     pub policy_out: Conv2d,
     /// 1x1, C to head channels, without bias: from a move's destination to what is added to its plane's weights.
     pub policy_destination: Conv2d,
@@ -136,7 +138,7 @@ impl RoleHeads {
         RoleHeads {
             policy_conv: Conv2dConfig::new([channels, head], [1, 1]).init(device),
             policy_pool: LinearConfig::new(3 * channels, head).with_bias(false).init(device),
-            policy_out: Conv2dConfig::new([head, POLICY_PLANES], [1, 1]).init(device),
+            policy_out: Conv2dConfig::new([head, POLICY_ROWS], [1, 1]).init(device),
             policy_destination: Conv2dConfig::new([channels, head], [1, 1]).with_bias(false).init(device),
             value_conv: Conv2dConfig::new([channels, head], [1, 1]).init(device),
             value_hidden: LinearConfig::new(3 * head, config.value_hidden).init(device),
@@ -144,11 +146,11 @@ impl RoleHeads {
         }
     }
 
-    /// Policy `[B, 40, N, N]` and value `[B, 4]`.
+    /// Policy `[B, 4 (N - 1), N, N]` and value `[B, 4]`.
     fn forward(&self, trunk: Tensor<4>, pooled: Tensor<2>) -> (Tensor<4>, Tensor<2>) {
         let Hidden { policy: hidden, value_hidden, .. } = self.hidden(trunk.clone(), pooled);
-        let policy =
-            self.policy_out.forward(hidden.clone()) + destinations(hidden, self.policy_destination.forward(trunk));
+        let policy = of_board(self.policy_out.forward(hidden.clone()))
+            + destinations(hidden, self.policy_destination.forward(trunk));
         (policy, self.value_out.forward(value_hidden))
     }
 
@@ -185,7 +187,7 @@ impl Hidden {
 /// What the heads say of a batch.
 #[derive(Clone, Debug)]
 pub struct Heads {
-    /// Policy logits, `[B, 40, N, N]`.
+    /// Policy logits, `[B, 4 (N - 1), N, N]`.
     pub policy: Tensor<4>,
     /// Win, draw and loss logits of the side to move, `[B, 3]`.
     pub wdl: Tensor<2>,
@@ -208,9 +210,6 @@ pub struct Network {
     pub roles: Vec<RoleHeads>,
     /// Final occupancy: 1x1, C to 4, with bias.
     pub occupancy: Conv2d,
-    /// How the positions that it reads are encoded.
-    #[module(skip)]
-    pub encoding: Encoding,
 }
 
 impl Network {
@@ -224,7 +223,6 @@ impl Network {
             blocks: (0..config.blocks).map(|index| Block::new(channels, config.block_pools(index), device)).collect(),
             roles: vec![RoleHeads::new(config, device), RoleHeads::new(config, device)],
             occupancy: Conv2dConfig::new([channels, 4], [1, 1]).init(device),
-            encoding: Encoding::NEWEST,
         }
     }
 
@@ -305,7 +303,7 @@ impl Network {
 }
 
 /// Mean, mean scaled by the board's size, and maximum over the squares: `[B, C, N, N]` to `[B, 3C]` (KataGo's pooling,
-/// arXiv 1902.10565, section 3.3; the scale is `(N - 9) / 2`, which is -1, 0 and 1 on the three boards).
+/// arXiv 1902.10565, section 3.3; the scale is `(N - 9) / 2`).
 fn global_pool(x: Tensor<4>) -> Tensor<2> {
     let [batch, channels, side, _] = x.dims();
     let flat = x.reshape([batch, channels, side * side]);
@@ -315,13 +313,20 @@ fn global_pool(x: Tensor<4>) -> Tensor<2> {
     Tensor::cat(vec![mean, scaled, max], 1)
 }
 
+/// The policy of a board: of a row for every direction and distance, `[B, POLICY_ROWS, N, N]`, those that it has,
+/// `[B, 4 (N - 1), N, N]`.
+fn of_board(rows: Tensor<4>) -> Tensor<4> {
+    let [batch, _, side, _] = rows.dims();
+    let by_distance = rows.reshape([batch, DIRECTIONS, DISTANCES, side * side]);
+    by_distance.narrow(2, 0, side - 1).reshape([batch, policy_planes(side), side, side])
+}
+
 /// For each move its plane at its origin: the product of `hidden` at the origin and `keys` at the destination. Both are
-/// `[B, H, N, N]`, the result is `[B, 40, N, N]` and zero where a move would leave the board.
+/// `[B, H, N, N]`, the result is `[B, 4 (N - 1), N, N]` and zero where a move would leave the board.
 fn destinations(hidden: Tensor<4>, keys: Tensor<4>) -> Tensor<4> {
     let [batch, width, side, _] = hidden.dims();
     let squares = side * side;
-    let places = (0..POLICY_PLANES).flat_map(|plane| (0..squares).map(move |square| PolicyIndex { plane, square }));
-    let pairs = places.map(|place| place.destination(side).map(|to| place.square * squares + to));
+    let pairs = PolicyIndex::all(side).map(|place| place.destination(side).map(|to| place.square * squares + to));
     let (index, on_board): (Vec<i64>, Vec<f32>) =
         pairs.map(|pair| pair.map_or((0, 0.0), |pair| (pair as i64, 1.0))).unzip();
     let device = hidden.device();
@@ -330,7 +335,7 @@ fn destinations(hidden: Tensor<4>, keys: Tensor<4>) -> Tensor<4> {
     let on_board = Tensor::<2>::from_data(TensorData::new(on_board, [1, count]), &device);
     let origins = hidden.reshape([batch, width, squares]).swap_dims(1, 2);
     let all = origins.matmul(keys.reshape([batch, width, squares])).reshape([batch, squares * squares]);
-    (all.select(1, index) * on_board).reshape([batch, POLICY_PLANES, side, side])
+    (all.select(1, index) * on_board).reshape([batch, policy_planes(side), side, side])
 }
 
 /// `[B, C]` as `[B, C, 1, 1]`, to be added to every square.

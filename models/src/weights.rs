@@ -17,7 +17,7 @@ impl Network {
         let mut store = SafetensorsStore::from_bytes(Some(weights.to_safetensors()?));
         let mut network = Network::skeleton(weights.config(), device);
         network.load_from(&mut store).map_err(|error| unreadable(error.to_string()))?;
-        Ok(Network { encoding: weights.encoding, ..network.numbered() })
+        Ok(network.numbered())
     }
 
     /// The weights as they now are.
@@ -26,7 +26,7 @@ impl Network {
     /// When they cannot be read back from the device.
     pub fn weights(&self) -> Result<Weights, CheckpointError> {
         let bytes = self.weights_bytes()?;
-        Weights::from_safetensors(&self.config(), self.encoding, &bytes, "weights of a network".as_ref())
+        Weights::from_safetensors(&self.config(), &bytes, "weights of a network".as_ref())
     }
 
     /// All weights as the bytes of a safetensors file.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use burn::module::Param;
 use burn::tensor::{Device, Tensor, TensorData};
-use hnefi_engine::{Bitboard, BoardSize, MoveList, Position, Preset};
+use hnefi_engine::{Bitboard, BoardSize, MoveList, Position, Preset, Square};
 use hnefi_inference::{
-    CpuEvaluator, CpuNetwork, EvalRequest, Evaluation, Evaluations, Evaluator, Features, GLOBALS, NetworkConfig,
-    RawOutputs,
+    CpuEvaluator, CpuNetwork, EvalRequest, Evaluation, Evaluations, Evaluator, Features, GLOBALS, Handicap,
+    NetworkConfig, RawOutputs,
 };
 use hnefi_models::{BurnEvaluator, Network};
 use rand::{RngExt, SeedableRng};
@@ -63,7 +63,12 @@ fn answers_are_those_of_burn_whatever_the_batch() {
     let requests: Vec<EvalRequest<'_>> = positions
         .iter()
         .enumerate()
-        .map(|(index, (position, moves))| EvalRequest { position, moves, auxiliary: index % 4 == 0 })
+        .map(|(index, (position, moves))| EvalRequest {
+            position,
+            moves,
+            handicap: Handicap::NONE,
+            auxiliary: index % 4 == 0,
+        })
         .collect();
 
     let mut fast = CpuEvaluator::new(Arc::new(CpuNetwork::new(&network.weights().unwrap()).unwrap()));
@@ -104,7 +109,7 @@ fn random_features(size: BoardSize, attacking: bool, rng: &mut Xoshiro256PlusPlu
     let planes = std::array::from_fn(|_| {
         let density = rng.random_range(0.0..0.6);
         let squares = (0..size.squares()).filter(|_| rng.random_bool(density));
-        Bitboard(squares.fold(0, |set, square| set | 1 << square))
+        squares.map(Square::new).collect::<Bitboard>()
     });
     let mut globals: [f32; GLOBALS] = std::array::from_fn(|_| rng.random());
     globals[0] = if attacking { 1.0 } else { 0.0 };

@@ -7,10 +7,11 @@ use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_inference::{
-    DeviceChoice, EvalError, EvalRequest, Evaluations, Evaluator, GLOBALS, HashEvaluator, NetworkConfig, PLANES,
-    PolicyIndex, PrecisionChoice, UniformEvaluator, Wdl, Weights, evaluator, evaluators,
+    DeviceChoice, DeviceList, EvalError, EvalRequest, Evaluations, Evaluator, Features, GLOBALS, Handicap,
+    HashEvaluator, NetworkConfig, PLANES, PolicyIndex, PrecisionChoice, UniformEvaluator, Wdl, Weights,
 };
-use hnefi_models::{BurnEvaluator, Network, device};
+use hnefi_models::device::BurnDevices;
+use hnefi_models::{BurnEvaluator, Network};
 use random_play::{legal, positions};
 
 const SMALL: NetworkConfig =
@@ -25,7 +26,10 @@ fn mixed() -> Vec<(Position, MoveList)> {
 }
 
 fn requests(positions: &[(Position, MoveList)], auxiliary: bool) -> Vec<EvalRequest<'_>> {
-    positions.iter().map(|(position, moves)| EvalRequest { position, moves, auxiliary }).collect()
+    positions
+        .iter()
+        .map(|(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary })
+        .collect()
 }
 
 fn run(evaluator: &mut dyn Evaluator, requests: &[EvalRequest<'_>]) -> Evaluations {
@@ -96,7 +100,7 @@ fn burn_says_what_the_network_says() {
     let answers = run(&mut BurnEvaluator::new(&network, &device), &requests(&positions, true));
     for (index, (position, moves)) in positions.iter().enumerate() {
         let (side, squares) = (position.size().side(), position.size().squares());
-        let features = network.encoding.features(position);
+        let features = Features::of(position, Handicap::NONE);
         let mut planes = vec![0.0; PLANES * squares];
         features.write_planes(squares, &mut planes);
         let heads = network.forward(
@@ -170,10 +174,10 @@ fn devices_are_read_and_named_alike() {
 
 #[test]
 fn a_device_that_is_not_there_is_an_error() {
-    device::install();
+    let devices = BurnDevices::default();
     let network = Weights::fresh(&SMALL, 0);
     for choice in [DeviceChoice::Cuda(9), DeviceChoice::Vulkan(9)] {
-        match evaluator(&network, choice, PrecisionChoice::Auto) {
+        match devices.evaluating(choice).evaluator(&network, PrecisionChoice::Auto) {
             Err(error @ EvalError::Unavailable { .. }) => {
                 assert!(error.to_string().starts_with(&format!("device {choice}: ")), "{error}");
             }
@@ -182,21 +186,21 @@ fn a_device_that_is_not_there_is_an_error() {
         }
     }
     if !cfg!(feature = "cuda") {
-        let message = device::open(DeviceChoice::Cuda(0)).unwrap_err().to_string();
+        let message = devices.open(DeviceChoice::Cuda(0)).unwrap_err().to_string();
         assert_eq!(message, "device cuda:0: not in this build; build with `--features cuda`");
     }
 }
 
 #[test]
 fn the_survey_lists_every_kind_of_device() {
-    device::install();
-    let survey = device::survey();
+    let devices = BurnDevices::default();
+    let survey = devices.survey();
     for kind in ["cpu", "flex", "cuda:", "vulkan:"] {
         assert!(survey.iter().any(|report| report.choice.to_string().starts_with(kind)), "no {kind}");
     }
     for report in survey.iter().filter(|report| report.state.is_ok()) {
         assert!(
-            evaluator(&Weights::fresh(&SMALL, 0), report.choice, PrecisionChoice::Auto).is_ok(),
+            devices.evaluating(report.choice).evaluator(&Weights::fresh(&SMALL, 0), PrecisionChoice::Auto).is_ok(),
             "{}",
             report.choice
         );
@@ -205,12 +209,12 @@ fn the_survey_lists_every_kind_of_device() {
 
 #[test]
 fn evaluators_take_turns_on_the_devices() {
-    device::install();
     let weights = Weights::fresh(&SMALL, 1);
-    let make = evaluators(&weights, &"cpu,flex".parse().unwrap(), PrecisionChoice::Auto).unwrap();
+    let devices = BurnDevices::default().evaluating("cpu,flex".parse::<DeviceList>().unwrap());
+    let make = devices.evaluators(&weights, PrecisionChoice::Auto).unwrap();
     let position = Position::start(&Preset::Brandubh.rules());
     let moves = legal(&position);
-    let request = [EvalRequest { position: &position, moves: &moves, auxiliary: false }];
+    let request = [EvalRequest { position: &position, moves: &moves, handicap: Handicap::NONE, auxiliary: false }];
     let mut answers = (0..4).map(|_| {
         let mut out = Evaluations::new();
         make().evaluate(&request, &mut out).unwrap();

@@ -5,7 +5,7 @@ use burn::nn::conv::Conv2d;
 use burn::optim::{AdamWConfig, GradientsParams};
 use burn::tensor::activation::{log_softmax, softmax};
 use burn::tensor::{Device, Tensor, TensorData};
-use hnefi_inference::{GLOBALS, NetworkConfig, PLANES, POLICY_PLANES};
+use hnefi_inference::{GLOBALS, NetworkConfig, PLANES, policy_planes};
 use hnefi_models::Network;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -36,7 +36,7 @@ fn the_same_weights_serve_every_board() {
     for side in [7, 9, 11] {
         let (planes, globals) = batch(2, side, &device);
         let heads = network.forward(planes, globals);
-        assert_eq!(heads.policy.dims(), [2, POLICY_PLANES, side, side]);
+        assert_eq!(heads.policy.dims(), [2, policy_planes(side), side, side]);
         assert_eq!(heads.wdl.dims(), [2, 3]);
         assert_eq!(heads.moves_left.dims(), [2, 1]);
         assert_eq!(heads.occupancy.dims(), [2, 4, side, side]);
@@ -123,7 +123,7 @@ fn parameters_are_counted_without_running_statistics() {
     let stem = PLANES * 8 * 9 + norm + GLOBALS * 8 + 8;
     let block = 2 * (8 * 8 * 9 + norm);
     let pool = 3 * 8 * 8 + 8;
-    let policy = (8 * 4 + 4) + 3 * 8 * 4 + (4 * 40 + 40) + 8 * 4;
+    let policy = (8 * 4 + 4) + 3 * 8 * 4 + (4 * 72 + 72) + 8 * 4;
     let value = (8 * 4 + 4) + (3 * 4 * 5 + 5) + (5 * 4 + 4);
     let occupancy = 8 * 4 + 4;
     let expected = stem + 2 * block + pool + 2 * (policy + value) + occupancy;

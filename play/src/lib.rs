@@ -1,28 +1,20 @@
-//! How people and programs meet a checkpoint.
+//! How people and programs meet a checkpoint, in lines of text.
 //!
-//! A [`Table`] says what is played and who sits at it. [`terminal::run`] plays it on a board drawn in the terminal,
-//! [`plain::run`] line by line over any reader and writer; players think in threads of their own, the [`Thinker`]s.
-//! [`web`] serves boards to browsers. All three drive a [`Session`], which knows the game, its moves back and forth and
-//! how it ended, and nothing about screens. [`watch`] shows how a training run is doing. [`uci::run`] puts a checkpoint
-//! behind a text protocol for other programs; [`online::run`] seats a player at a server of the protocol of
-//! hnefatafl.org.
+//! A [`Table`] says what is played and who sits at it, and [`plain::run`] plays it line by line over any reader and
+//! writer, by a [`hnefi_record::Session`]. [`watch`] says how a training run is doing. [`uci::run`] puts a checkpoint
+//! behind a text protocol for other programs. The boards that are drawn, in the terminal and in a browser, are in
+//! `app/`.
 
-pub mod online;
 pub mod plain;
 mod save;
 #[cfg(test)]
 mod scripted;
 mod table;
-pub mod terminal;
-mod thinker;
 pub mod uci;
 pub mod watch;
-pub mod web;
 
-pub use hnefi_board::{Chances, NoResignation, Seat, Session, WITHOUT_NETWORK, foreign, shipped_network, words};
 pub use save::{format_of, save, save_numbered};
 pub use table::Table;
-pub use thinker::{Thinker, Thought};
 
 use std::path::PathBuf;
 
@@ -63,14 +55,11 @@ pub enum PlayError {
         problem: String,
     },
     /// A run that is watched cannot be read.
-    #[error("{problem}")]
-    Run {
-        /// Which and why.
-        problem: String,
-    },
+    #[error(transparent)]
+    Run(#[from] hnefi_run::store::StoreError),
     /// Resigning needs a person whose turn it is or whose game it is.
     #[error(transparent)]
-    NoResignation(#[from] NoResignation),
+    NoResignation(#[from] hnefi_record::NoResignation),
     /// A file name that does not say how to save.
     #[error("cannot save as {path}: expected a name ending in .pgn or .jsonl")]
     SaveName {
@@ -92,7 +81,7 @@ pub enum PlayError {
 
 impl PlayError {
     /// For `map_err` on the streams of a board.
-    fn stream(doing: &'static str) -> impl Fn(std::io::Error) -> PlayError {
+    pub fn stream(doing: &'static str) -> impl Fn(std::io::Error) -> PlayError {
         move |source| PlayError::Stream { doing, source }
     }
 }

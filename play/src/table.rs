@@ -6,7 +6,9 @@ use std::time::Duration;
 use hnefi_arena::players::Player;
 use hnefi_engine::Rules;
 
-use crate::{PlayError, Seat, Session};
+use hnefi_record::{Seat, Session};
+
+use crate::PlayError;
 
 /// Everything a board needs to begin.
 pub struct Table {

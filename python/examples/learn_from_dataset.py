@@ -21,7 +21,7 @@ def load(split: str) -> tuple[Floats, NDArray[np.bool_], NDArray[np.int32]]:
         data = np.load(path)
         rows = len(data["played"])
         inputs.append(np.concatenate([data["planes"].reshape(rows, -1), data["globals"]], axis=1, dtype=np.float32))
-        mask = np.zeros((rows, 40 * 7 * 7), bool)
+        mask = np.zeros((rows, 24 * 7 * 7), bool)
         mask[np.repeat(np.arange(rows), np.diff(data["legal_offset"])), data["legal_index"]] = True
         masks.append(mask)
         played.append(data["played"])

@@ -1,13 +1,18 @@
 //! Matches.
 
-use hnefi_arena::players::{ModelCache, PlayerSpec};
-use hnefi_arena::{MatchObserver, MatchParams, play_match as play};
-use hnefi_inference::DeviceChoice;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hnefi_arena::players::{Choice, ModelCache, Player, PlayerError, PlayerSpec};
+use hnefi_arena::{MatchObserver, MatchParams, play_match_with as play};
+use hnefi_engine::Game;
+use hnefi_inference::Devices;
 use hnefi_run::GameRecord as Record;
-use hnefi_search::SearchConfig;
+use hnefi_search::{Rng, SearchConfig};
 use pyo3::prelude::*;
 
-use crate::arguments::{SEEDS, THREADS, optional};
+use crate::arguments::{SEEDS, THREADS, optional, shown};
+use crate::observation::move_from;
+use crate::position::Position;
 use crate::records::GameRecord;
 use crate::rules::rules_of;
 use crate::{from_python, refused, to_python};
@@ -96,16 +101,85 @@ impl MatchObserver for Watcher {
     }
 }
 
+/// A player of a match.
+enum MatchPlayer {
+    Spec(PlayerSpec),
+    /// A function, and what it raised.
+    Function(Py<PyAny>, Arc<Mutex<Option<PyErr>>>),
+}
+
+impl MatchPlayer {
+    fn of(player: &Bound<'_, PyAny>, raised: &Arc<Mutex<Option<PyErr>>>) -> PyResult<MatchPlayer> {
+        match player.extract::<String>() {
+            Ok(spec) => Ok(MatchPlayer::Spec(spec.parse().map_err(refused)?)),
+            Err(_) if player.is_callable() => Ok(MatchPlayer::Function(player.clone().unbind(), Arc::clone(raised))),
+            Err(_) => Err(refused(format!("player {}: expected a spec or a function", shown(player)))),
+        }
+    }
+
+    /// Its spec, or the name of the function or of what can be called.
+    fn name(&self, py: Python<'_>) -> String {
+        match self {
+            MatchPlayer::Spec(spec) => spec.to_string(),
+            MatchPlayer::Function(function, _) => {
+                let function = function.bind(py);
+                let name = function.getattr("__name__").or_else(|_| function.get_type().getattr("__name__"));
+                name.map_or_else(|_| shown(function), |name| name.to_string())
+            }
+        }
+    }
+
+    fn build(&self, py: Python<'_>, models: &mut ModelCache) -> PyResult<Box<dyn Player>> {
+        match self {
+            MatchPlayer::Spec(spec) => spec.build(models).map_err(refused),
+            MatchPlayer::Function(function, raised) => {
+                let (name, function) = (self.name(py), function.clone_ref(py));
+                Ok(Box::new(FunctionPlayer { name, function, raised: Arc::clone(raised) }))
+            }
+        }
+    }
+}
+
+/// A player whose moves a function chooses.
+struct FunctionPlayer {
+    name: String,
+    function: Py<PyAny>,
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Player for FunctionPlayer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn new_game(&mut self) {}
+
+    fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
+        let position = Position::of(game.position().clone());
+        let asked = Python::attach(|py| {
+            let answer = self.function.call1(py, (position,))?;
+            move_from(answer.bind(py), game.rules().size())
+        });
+        let mv = asked.map_err(|error| {
+            let failed = PlayerError::Spec { spec: self.name.clone(), problem: error.to_string() };
+            self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            failed
+        })?;
+        Ok(Choice { mv, wdl: None, playouts: 0, evaluations: 0 })
+    }
+}
+
 /// Plays a match between two players, in pairs that share a random opening with the sides swapped. Returns a
 /// `MatchResult`.
 ///
 /// Players are specs: "random", "alphabeta:DEPTH", "rollout:N",
 /// "model:PATH[,playouts=N|,time=SECONDS][,precision=P][,threads=N][,search.KEY=VALUE]" with the path of a checkpoint
-/// or a run or the name of a shipped checkpoint, "uci:COMMAND" and "htp:COMMAND" for external programs. `games` is
-/// even. `threads`: games at once, None for one a core. `opening_plies`: random plies before the players take over.
-/// `ply_cap`: plies after which a game is a draw, None for self-play's. Players without clocks, on one thread each,
-/// give the same result again. Raises ValueError for a spec or a number that cannot be. Ctrl-C ends the match. The
-/// interpreter's lock is released.
+/// or a run or the name of a shipped checkpoint, "uci:COMMAND" for an external program. A player may be a function,
+/// too: it is given a `Position` and returns a move, from several threads where `threads` is above 1; what it raises
+/// ends the match and is raised. `games` is even. `threads`: games at once, None for one a core. `opening_plies`:
+/// random plies before the players take over. `ply_cap`: plies after which a game is a draw, None for self-play's.
+/// Players without clocks, on one thread each, give the same result again. Raises ValueError for a spec or a number
+/// that cannot be. Ctrl-C ends the match. The interpreter's lock is released.
 #[pyfunction(name = "match")]
 #[pyo3(
     signature = (
@@ -117,8 +191,8 @@ impl MatchObserver for Watcher {
 #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
 pub fn play_match(
     py: Python<'_>,
-    a: &str,
-    b: &str,
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
     games: Option<&Bound<'_, PyAny>>,
     ruleset: Option<&Bound<'_, PyAny>>,
     seed: Option<&Bound<'_, PyAny>>,
@@ -127,7 +201,8 @@ pub fn play_match(
     ply_cap: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<MatchResult> {
     let rules = ruleset.map_or_else(|| Ok(hnefi_engine::Preset::Copenhagen.rules()), rules_of)?;
-    let players: [PlayerSpec; 2] = [a.parse().map_err(refused)?, b.parse().map_err(refused)?];
+    let raised = Arc::default();
+    let [a, b] = [MatchPlayer::of(a, &raised)?, MatchPlayer::of(b, &raised)?];
     let games = optional(games, "games", 0..=u32::MAX)?.unwrap_or(100);
     let usual = MatchParams::new(rules, games, optional(seed, "seed", SEEDS)?.unwrap_or(0));
     let params = MatchParams {
@@ -137,10 +212,15 @@ pub fn play_match(
         ..usual
     };
     let mut watcher = Watcher::default();
-    let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
-    let result = py.detach(|| play(&players[0], &players[1], &params, &mut models, &mut watcher));
-    match watcher.interrupt {
-        Some(interrupt) => Err(interrupt),
+    let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
+    params.check().map_err(refused)?;
+    let pair = |_| Ok([a.build(py, &mut models)?, b.build(py, &mut models)?]);
+    let players = (0..params.workers()).map(pair).collect::<PyResult<Vec<_>>>()?;
+    let names = [a.name(py), b.name(py)];
+    let result = py.detach(|| play([&names[0], &names[1]], players, &params, &mut watcher));
+    let raised = raised.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match watcher.interrupt.or(raised) {
+        Some(error) => Err(error),
         None => Ok(MatchResult { result: result.map_err(refused)?, records: watcher.records }),
     }
 }

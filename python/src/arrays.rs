@@ -1,14 +1,17 @@
-//! The arrays of an environment's observations.
+//! The arrays of observations: of an environment, and of any positions.
 
 use hnefi_engine::{BoardSize, Position as Board};
-use hnefi_inference::GLOBALS;
+use hnefi_inference::{Features, GLOBALS, Handicap};
 use numpy::ndarray::Dimension;
 use numpy::{Element, PyArray, PyArray1, PyArray2, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::observation::{Form, Packed, Plain, features};
+use crate::arguments::shown;
+use crate::checkpoint::{one_size, positions_of};
+use crate::observation::{Form, Packed, Plain};
+use crate::process::ALL_CORES;
 use crate::{refused, tuple};
 
 /// Games that a thread takes at once.
@@ -94,6 +97,14 @@ impl<F: Form> Arrays<F> {
         }
     }
 
+    /// Whether these are the shapes for this number of games.
+    fn fit(&self, py: Python<'_>, count: usize, size: BoardSize) -> bool {
+        self.planes.bind(py).shape() == planes_of::<F>(count, size)
+            && self.globals.bind(py).shape() == [count, GLOBALS]
+            && self.masks.bind(py).shape() == [count, F::mask(size)]
+            && self.players.bind(py).shape() == [count]
+    }
+
     fn clone_ref(&self, py: Python<'_>) -> Arrays<F> {
         Arrays {
             planes: self.planes.clone_ref(py),
@@ -136,7 +147,7 @@ impl<F: Form> Arrays<F> {
         py.detach(|| {
             pool.install(|| {
                 each.for_each(|(board, (((planes, globals), mask), player))| {
-                    let features = features(board);
+                    let features = Features::of(board, Handicap::NONE);
                     F::write_planes(&features, size, planes);
                     globals.copy_from_slice(&features.globals);
                     F::write_mask(board, mask);
@@ -153,6 +164,37 @@ impl<F: Kind> Arrays<F> {
     pub fn named(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         tuple(py, F::OBSERVATION, (self.planes, self.globals, self.masks, self.players))
     }
+}
+
+/// What is seen of N positions of one board size, as a sequence of `Position` and `Game` or a `VectorEnv`: an
+/// `Observation`, a network's input.
+///
+/// With `out`, the `Observation` of as many positions of that size, its arrays are written anew and returned. A
+/// position whose game is over has no legal move. All cores work, and the interpreter's lock is released. Raises
+/// ValueError for no positions, several board sizes and an `out` of other shapes.
+#[pyfunction]
+#[pyo3(signature = (positions, out = None))]
+pub fn encode<'py>(
+    py: Python<'py>,
+    positions: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let positions = positions_of(positions)?;
+    let size = one_size(&positions).map_err(refused)?;
+    let size = size.ok_or_else(|| refused("no positions: expected at least one"))?;
+    let count = positions.len();
+    let arrays = match out {
+        None => Arrays::<Plain>::new(py, count, size),
+        Some(out) => {
+            let given =
+                out.extract().map(|(planes, globals, masks, players)| Arrays { planes, globals, masks, players });
+            let fits = given.ok().filter(|arrays: &Arrays<Plain>| arrays.fit(py, count, size));
+            let expected = || format!("expected the Observation of {count} positions of {0}x{0} squares", size.side());
+            fits.ok_or_else(|| refused(format!("out = {}: {}", shown(out), expected())))?
+        }
+    };
+    arrays.write(py, &*ALL_CORES.get(py)?, size, positions.par_iter().map(|position| &position.0))?;
+    arrays.named(py)
 }
 
 /// The shape of the planes of so many games.

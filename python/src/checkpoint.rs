@@ -1,25 +1,26 @@
 //! Checkpoints: networks that evaluate and search.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hnefi_arena::players::{CheckpointSource, DEFAULT_PLAYOUTS};
-use hnefi_engine::Position as Board;
+use hnefi_engine::{BoardSize, Position as Board};
 use hnefi_inference::{
-    Card, DeviceChoice, DeviceList, EvalError, EvalRequest, Evaluations, EvaluatorFactory, PrecisionChoice, Wdl,
-    evaluators, pretrained_names,
+    Card, Checkpoint as Saved, Devices, EvalError, EvalRequest, Evaluations, EvaluatorFactory, Handicap, NetworkConfig,
+    PrecisionChoice, Wdl, WeightTensor, Weights, pretrained_names,
 };
-use numpy::IntoPyArray;
 use numpy::ndarray::{Array1, Array2};
+use numpy::{IntoPyArray, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 
 use crate::arguments::{SEEDS, THREADS, optional, shown};
 use crate::observation::{action_of, actions, legal_moves};
-use crate::position::position_of;
+use crate::position::{Position, position_of};
 use crate::process::ALL_CORES;
 use crate::vector::VectorEnv;
-use crate::{refused, search, to_python, tuple};
+use crate::{from_python, refused, search, to_python, tuple};
 
 /// Positions that one evaluator takes at once.
 const BATCH: usize = 32;
@@ -77,6 +78,21 @@ impl Checkpoint {
         to_python(py, &self.card)
     }
 
+    /// The weights by name, as float32 arrays (docs/NETWORK.md). Raises ValueError where they are no longer the same.
+    fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let loaded = CheckpointSource::of(Path::new(&self.source)).and_then(|source| source.load()).map_err(refused)?;
+        if loaded.card.id != self.card.id {
+            return Err(refused(format!("checkpoint {}: changed since it was loaded", self.source)));
+        }
+        let tensors = PyDict::new(py);
+        for (name, tensor) in loaded.weights.tensors() {
+            let array =
+                Array1::from(tensor.values.clone()).into_shape_with_order(&tensor.shape[..]).map_err(refused)?;
+            tensors.set_item(name, array.into_pyarray(py))?;
+        }
+        Ok(tensors)
+    }
+
     /// Evaluates N positions of one board size, as a sequence of `Position` and `Game` or a `VectorEnv`. Returns an
     /// `Evaluation`, from each side to move.
     ///
@@ -94,7 +110,7 @@ impl Checkpoint {
     ///
     /// One limit: `playouts` (64 when nothing is given; Gumbel root, the same result again on one thread) or `seconds`
     /// (PUCT root). `threads` search one tree. With `noise`, a seed, a Gumbel root explores as self-play does.
-    /// `settings` are keys of the search such as `root="puct"`, `c_puct=1.5`, `considered=8` (docs/CONFIGURATION.md,
+    /// `settings` are keys of the search such as `root="puct"`, `c_puct=1.5`, `c_scale=0.3` (docs/CONFIGURATION.md,
     /// without `search.`). Raises ValueError when the game is over or a setting cannot be. Ctrl-C ends the search. The
     /// interpreter's lock is released.
     #[pyo3(
@@ -112,7 +128,7 @@ impl Checkpoint {
         noise: Option<&Bound<'py, PyAny>>,
         settings: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let position = position_of(position)?;
+        let position = position_of(position)?.0;
         if position.outcome().is_some() {
             return Err(refused(format!("search: the game is over ({})", position.fen())));
         }
@@ -144,7 +160,7 @@ impl Checkpoint {
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let positions = positions_of(positions)?;
         for (index, position) in positions.iter().enumerate() {
-            check_open(index, position).map_err(refused)?;
+            check_open(index, &position.0).map_err(refused)?;
         }
         let playouts = optional(playouts, "playouts", 1..=u32::MAX)?.unwrap_or(DEFAULT_PLAYOUTS);
         let noise = optional(noise, "noise", SEEDS)?;
@@ -153,7 +169,7 @@ impl Checkpoint {
         let pool = ALL_CORES.get(py)?;
         let reports =
             py.detach(|| search::run_each(&pool, &positions, &config, playouts, noise, || (self.evaluators)()))?;
-        reports.iter().zip(&positions).map(|(report, position)| search::report(py, report, position)).collect()
+        reports.iter().zip(&positions).map(|(report, position)| search::report(py, report, &position.0)).collect()
     }
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((&str,), Bound<'py, PyDict>)> {
@@ -182,17 +198,49 @@ impl Checkpoint {
     }
 }
 
+/// Writes a checkpoint that everything here reads: a new folder with `model.safetensors` and `card.json`.
+///
+/// `tensors` are the arrays of a network by name, as `Checkpoint.tensors` returns them (docs/NETWORK.md). `card` is a
+/// dict like `Checkpoint.card`, of which "network", the shape, is needed; id, format and encoding are set here.
+/// Raises ValueError for a tensor too many, too few, of another shape or with a number that is not finite, and where
+/// the folder exists.
+#[pyfunction]
+pub fn save_checkpoint(
+    py: Python<'_>,
+    path: PathBuf,
+    tensors: BTreeMap<String, Bound<'_, PyAny>>,
+    card: BTreeMap<String, Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let network = card.get("network").ok_or_else(|| refused("card: no \"network\"; expected the network's shape"))?;
+    let network: NetworkConfig = from_python(network, "network")?;
+    network.check_bounds().map_err(refused)?;
+    let whole = to_python(py, &Card::new(network))?;
+    for (key, value) in &card {
+        whole.set_item(key, value)?;
+    }
+    let card: Card = from_python(&whole, "card")?;
+    let read = |(name, value): (&String, &Bound<'_, PyAny>)| {
+        let array = value.py().import("numpy")?.call_method1("ascontiguousarray", (value, "float32"))?;
+        let array = array.cast_into::<PyArrayDyn<f32>>()?;
+        let values = array.try_readonly().map_err(refused)?.as_slice().map_err(refused)?.to_vec();
+        PyResult::Ok((name.clone(), WeightTensor { shape: array.shape().to_vec(), values }))
+    };
+    let tensors = tensors.iter().map(read).collect::<PyResult<_>>()?;
+    let weights = Weights::new(&network, tensors).map_err(refused)?;
+    Saved::new(card, weights).and_then(|saved| saved.save(&path)).map_err(refused)
+}
+
 fn load(path: &Path, precision: PrecisionChoice) -> Result<Checkpoint, String> {
     let source = CheckpointSource::of(path).map_err(|error| error.to_string())?;
     let checkpoint = source.load().map_err(|error| error.to_string())?;
-    let evaluators = evaluators(&checkpoint.weights, &DeviceList::from(DeviceChoice::Cpu), precision);
+    let evaluators = Devices::cpu().evaluators(&checkpoint.weights, precision);
     let evaluators = evaluators.map_err(|error| error.to_string())?;
     let source = source.to_string();
     Ok(Checkpoint { path: path.to_owned(), source, card: checkpoint.card, precision, evaluators })
 }
 
 /// The positions of a sequence of positions and games, or of an environment.
-fn positions_of(argument: &Bound<'_, PyAny>) -> PyResult<Vec<Board>> {
+pub fn positions_of(argument: &Bound<'_, PyAny>) -> PyResult<Vec<Position>> {
     if let Ok(env) = argument.cast::<VectorEnv>() {
         return env.get().positions(argument.py());
     }
@@ -201,10 +249,22 @@ fn positions_of(argument: &Bound<'_, PyAny>) -> PyResult<Vec<Board>> {
 }
 
 /// Refuses the end of a game.
-fn check_open(index: usize, position: &Board) -> Result<(), String> {
+pub fn check_open(index: usize, position: &Board) -> Result<(), String> {
     match position.outcome() {
         None => Ok(()),
         Some(_) => Err(format!("position {index}: the game is over ({}); expected one that goes on", position.fen())),
+    }
+}
+
+/// The board's size of all positions, None where there is none.
+pub fn one_size(positions: &[Position]) -> Result<Option<BoardSize>, String> {
+    let Some(size) = positions.first().map(|first| first.0.size()) else { return Ok(None) };
+    match positions.iter().position(|position| position.0.size() != size) {
+        None => Ok(Some(size)),
+        Some(index) => {
+            let (a, b) = (positions[index].0.size().side(), size.side());
+            Err(format!("position {index}: a board of {a}x{a} beside one of {b}x{b}; expected one size"))
+        }
     }
 }
 
@@ -216,16 +276,10 @@ struct Answers {
 }
 
 impl Checkpoint {
-    fn answers(&self, positions: &[Board]) -> Result<Answers, String> {
-        let Some(first) = positions.first() else { return Err("no positions: expected at least one".to_owned()) };
-        let (size, count) = (first.size(), positions.len());
-        for (index, position) in positions.iter().enumerate() {
-            if position.size() != size {
-                let (a, b) = (position.size().side(), size.side());
-                return Err(format!("position {index}: a board of {a}x{a} beside one of {b}x{b}; expected one size"));
-            }
-            check_open(index, position)?;
-        }
+    fn answers(&self, positions: &[Position]) -> Result<Answers, String> {
+        let size = one_size(positions)?.ok_or("no positions: expected at least one")?;
+        let count = positions.len();
+        positions.iter().enumerate().try_for_each(|(index, position)| check_open(index, &position.0))?;
         let width = actions(size);
         let (mut values, mut plies_left) = (vec![0.0; 3 * count], vec![0.0; count]);
         let mut priors = vec![0.0; width * count];
@@ -240,10 +294,12 @@ impl Checkpoint {
             .try_for_each(|(((positions, values), plies_left), priors)| -> Result<(), EvalError> {
                 let (mut evaluator, mut answers) = ((self.evaluators)(), Evaluations::new());
                 for (batch, positions) in positions.chunks(BATCH).enumerate() {
-                    let moves: Vec<_> = positions.iter().map(legal_moves).collect();
-                    let request = |(position, moves)| EvalRequest { position, moves, auxiliary: false };
+                    let moves: Vec<_> = positions.iter().map(|position| legal_moves(&position.0)).collect();
+                    let request =
+                        |(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false };
                     let lists = moves.iter().map(|moves| moves.as_slice());
-                    let requests: Vec<_> = positions.iter().zip(lists).map(request).collect();
+                    let boards = positions.iter().map(|position| &position.0);
+                    let requests: Vec<_> = boards.zip(lists).map(request).collect();
                     evaluator.evaluate(&requests, &mut answers)?;
                     for (index, moves) in moves.iter().enumerate() {
                         let (answer, row) = (answers.get(index), batch * BATCH + index);

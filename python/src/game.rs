@@ -120,12 +120,12 @@ impl Game {
         observation::numbers(py, self.open_moves().iter().copied(), self.0.rules().size())
     }
 
-    /// Where the policy index holds a legal move: [40 * n * n] bool; all False when the game is over.
+    /// Where the policy index holds a legal move: [4 * (n - 1) * n * n] bool; all False when the game is over.
     fn action_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
         observation::mask_of(py, self.open_moves().as_slice(), self.0.rules().size())
     }
 
-    /// `Position.planes` of the position on the board: [16, n, n] float32.
+    /// `Position.planes` of the position on the board: [32, n, n] float32.
     fn planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<f32>>> {
         observation::planes(py, self.0.position())
     }

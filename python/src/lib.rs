@@ -5,12 +5,15 @@ mod arena;
 mod arguments;
 mod arrays;
 mod checkpoint;
+mod evaluate;
 mod game;
 mod observation;
+mod player;
 mod position;
 mod process;
 mod records;
 mod rules;
+mod sampler;
 mod search;
 mod vector;
 
@@ -59,17 +62,25 @@ mod _hnefi {
     #[pymodule_export]
     use super::arena::{MatchResult, play_match};
     #[pymodule_export]
+    use super::arrays::encode;
+    #[pymodule_export]
     use super::build_info;
     #[pymodule_export]
-    use super::checkpoint::{Checkpoint, checkpoint_names};
+    use super::checkpoint::{Checkpoint, checkpoint_names, save_checkpoint};
+    #[pymodule_export]
+    use super::evaluate::{search_each, search_one};
     #[pymodule_export]
     use super::game::Game;
+    #[pymodule_export]
+    use super::player::Player;
     #[pymodule_export]
     use super::position::Position;
     #[pymodule_export]
     use super::records::{GameReader, GameRecord, read_games, write_games};
     #[pymodule_export]
     use super::rules::{Outcome, Rules, rulesets};
+    #[pymodule_export]
+    use super::sampler::Sampler;
     #[pymodule_export]
     use super::vector::VectorEnv;
 }

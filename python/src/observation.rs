@@ -1,7 +1,7 @@
 //! Positions as arrays, and moves as numbers.
 
 use hnefi_engine::{Bitboard, BoardSize, Move, MoveList, Position};
-use hnefi_inference::{Encoding, Features, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
+use hnefi_inference::{Features, GLOBALS, Handicap, PLANES, PolicyIndex, policy_planes};
 use numpy::ndarray::{Array1, Array3};
 use numpy::{Element, IntoPyArray, PyArray1, PyArray3};
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use crate::refused;
 
 /// Length of the policy index on a board.
 pub fn actions(size: BoardSize) -> usize {
-    POLICY_PLANES * size.squares()
+    policy_planes(size.side()) * size.squares()
 }
 
 /// A move's place in the policy index.
@@ -97,11 +97,13 @@ const ONES: [[f32; 8]; 256] = {
 /// Writes what the table says of every square.
 fn spread<T: Copy>(set: Bitboard, table: &[[T; 8]; 256], values: &mut [T]) {
     let (eights, rest) = values.as_chunks_mut::<8>();
-    let bytes = set.0.to_le_bytes();
-    for (eight, &byte) in eights.iter_mut().zip(&bytes) {
+    let bytes = |at: usize| set.0[at / 8].to_le_bytes()[at % 8];
+    let count = eights.len();
+    for (at, eight) in eights.iter_mut().enumerate() {
+        let byte = bytes(at);
         *eight = table[usize::from(byte)];
     }
-    rest.copy_from_slice(&table[usize::from(bytes[eights.len()])][..rest.len()]);
+    rest.copy_from_slice(&table[usize::from(bytes(count))][..rest.len()]);
 }
 
 /// A value a square and a value a move: what networks are fed.
@@ -126,10 +128,13 @@ impl Form for Plain {
     }
 
     fn write_mask(position: &Position, mask: &mut [bool]) {
-        let origins = position.legal_origins();
-        for (origins, flags) in origins.as_flattened().iter().zip(mask.chunks_exact_mut(position.size().squares())) {
-            spread(*origins, &FLAGS, flags);
-        }
+        let planes = mask.chunks_exact_mut(position.size().squares());
+        position
+            .legal_origins()
+            .into_iter()
+            .flatten()
+            .zip(planes)
+            .for_each(|(origins, flags)| spread(origins, &FLAGS, flags));
     }
 }
 
@@ -145,48 +150,44 @@ impl Form for Packed {
     }
 
     fn mask(size: BoardSize) -> usize {
-        const _: () = assert!(POLICY_PLANES.is_multiple_of(8), "the mask fills its bytes");
+        // Four directions by N - 1 distances by N squares a side squared: a multiple of 8 for even and odd N.
         actions(size) / 8
     }
 
     fn write_planes(features: &Features, size: BoardSize, planes: &mut [u8]) {
         let bytes = size.squares().div_ceil(8);
         for (plane, packed) in features.planes.iter().zip(planes.chunks_exact_mut(bytes)) {
-            packed.copy_from_slice(&plane.0.to_le_bytes()[..bytes]);
+            packed.fill(0);
+            for square in *plane {
+                packed[square.index() / 8] |= 1 << (square.index() % 8);
+            }
         }
     }
 
     fn write_mask(position: &Position, mask: &mut [u8]) {
-        // The last bits of a plane share a byte with the first of the next. Seven bits and the largest plane's 121 fill
-        // the 16 bytes that are written at once.
-        let mut bits = [0; (POLICY_PLANES * 121) / 8];
+        mask.fill(0);
         let squares = position.size().squares();
-        for (plane, origins) in position.legal_origins().as_flattened().iter().enumerate() {
-            let (byte, bit) = (plane * squares / 8, plane * squares % 8);
-            let bytes = bits[byte..].first_chunk_mut::<16>().expect("room behind every plane");
-            *bytes = (u128::from_le_bytes(*bytes) | (origins.0 << bit)).to_le_bytes();
+        for (plane, origins) in position.legal_origins().into_iter().flatten().enumerate() {
+            for square in origins {
+                let bit = plane * squares + square.index();
+                mask[bit / 8] |= 1 << (bit % 8);
+            }
         }
-        mask.copy_from_slice(&bits[..mask.len()]);
     }
-}
-
-/// What a network of the newest encoding sees.
-pub fn features(position: &Position) -> Features {
-    Encoding::NEWEST.features(position)
 }
 
 /// `[PLANES, N, N]`, made once and handed over.
 pub fn planes<'py>(py: Python<'py>, position: &Position) -> PyResult<Bound<'py, PyArray3<f32>>> {
     let (side, squares) = (position.size().side(), position.size().squares());
     let mut values = vec![0.0; PLANES * squares];
-    features(position).write_planes(squares, &mut values);
+    Features::of(position, Handicap::NONE).write_planes(squares, &mut values);
     Ok(Array3::from_shape_vec((PLANES, side, side), values).map_err(refused)?.into_pyarray(py))
 }
 
 /// `[GLOBALS]`.
 pub fn globals<'py>(py: Python<'py>, position: &Position) -> Bound<'py, PyArray1<f32>> {
     const _: () = assert!(GLOBALS == 48, "the documentation says 48");
-    features(position).globals.to_vec().into_pyarray(py)
+    Features::of(position, Handicap::NONE).globals.to_vec().into_pyarray(py)
 }
 
 /// `[actions]`, true for these moves.

@@ -43,6 +43,11 @@ impl Position {
         }
     }
 
+    /// A position of a game that began at the rules' start.
+    pub fn of(position: engine::Position) -> Position {
+        Position(position, None)
+    }
+
     /// The FEN that it began from, None for the rules' start.
     pub fn start(&self) -> Option<&str> {
         self.1.as_deref()
@@ -129,12 +134,12 @@ impl Position {
         observation::numbers(py, observation::legal_moves(&self.0).iter().copied(), self.0.size())
     }
 
-    /// Where the policy index holds a legal move: [40 * n * n] bool.
+    /// Where the policy index holds a legal move: [4 * (n - 1) * n * n] bool.
     fn action_mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
         observation::mask_of(py, observation::legal_moves(&self.0).as_slice(), self.0.size())
     }
 
-    /// What a network sees of the board: [16, n, n] float32 of 0 and 1, rank 1 and file a first.
+    /// What a network sees of the board: [32, n, n] float32 of 0 and 1, rank 1 and file a first.
     ///
     /// Planes are absolute, not of the side to move: attackers, defenders, king, throne, goals, board, the king's reach
     /// in one and in two moves, open lines, squares where attackers and defenders could capture, the edge flood, the
@@ -213,12 +218,12 @@ impl Position {
 }
 
 /// The position of a `Position` or a `Game`.
-pub fn position_of(argument: &Bound<'_, PyAny>) -> PyResult<engine::Position> {
+pub fn position_of(argument: &Bound<'_, PyAny>) -> PyResult<Position> {
     if let Ok(position) = argument.cast::<Position>() {
-        return Ok(position.get().0.clone());
+        return Ok(position.get().clone());
     }
     if let Ok(game) = argument.cast::<Game>() {
-        return Ok(game.try_borrow()?.0.position().clone());
+        return Ok(game.try_borrow()?.position());
     }
     Err(refused(format!("position {}: expected hnefi.Position or hnefi.Game", shown(argument))))
 }

@@ -2,19 +2,20 @@
 
 use std::path::PathBuf;
 
-use hnefi_engine::{Ending, Position as Board};
-use hnefi_inference::{GLOBALS, PLANES, Wdl};
-use hnefi_run::{GameReader as Reader, GameRecord as Record, decode_games, encode_games};
+use hnefi_engine::{BoardSize, Ending, Move, Position as Board};
+use hnefi_inference::{Features, GLOBALS, Handicap, PLANES, Wdl};
+use hnefi_run::{GameReader as Reader, GameRecord as Record, PlyRecord, decode_games, encode_games};
 use numpy::ndarray::{Array1, Array2, Array4};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::arguments::{SEEDS, optional, whole};
 use crate::game::Game;
-use crate::observation::{Form, Plain, action_of, actions, features, numbers, texts};
+use crate::observation::{Form, Plain, action_of, actions, move_from, move_of, numbers, texts};
 use crate::refused;
-use crate::rules::{Outcome, Rules, reward};
+use crate::rules::{Outcome, Rules, reward, side_of};
 
 /// The games of a record file (`.hgames`, docs/RECORDS.md), one after the other: an iterator with `len`. Raises
 /// ValueError for a damaged file.
@@ -58,14 +59,96 @@ impl GameReader {
     }
 }
 
-/// GameRecord(data): one recorded game, from the bytes of a record file that holds it alone; `len` counts plies.
+/// GameRecord(ruleset='copenhagen', fen=None, moves=(), *, policies=None, visits=None, values=None, raw=None,
+/// playouts=None, trains=None, players=('?', '?'), resigned=None, game=0, seed=0): one recorded game of T plies.
+///
+/// It begins at the FEN, or at the rules' start, and ends as the moves end it or with the side that `resigned`;
+/// otherwise it is unfinished. `policies`: a policy target for each ply, as a dict of moves (texts or numbers) and
+/// weights that sum to 1, as an array [A], or None where there is none; `visits`: the same as counts, which are made to
+/// sum to 1. `values` and `raw`, [T, 3]: win, draw and loss for the side to move, after a search and by the network
+/// alone; None for a third each. `playouts`, [T]: None for the sums of `visits`, or else 1 where there are values, which
+/// training asks for. `trains`, [T] bool: which plies are training samples, None for the plies with a policy target.
+/// `players`: who played attackers and defenders. `len` counts plies. Raises ValueError for an illegal move, a target
+/// that does not sum to 1 and what else no game has, with its ply. Pickled by `to_bytes`.
 #[pyclass(module = "hnefi", frozen)]
 pub struct GameRecord(pub Record);
 
 #[pymethods]
 impl GameRecord {
     #[new]
-    fn new(data: &[u8]) -> PyResult<GameRecord> {
+    #[pyo3(
+        signature = (
+            ruleset = None, fen = None, moves = Vec::new(), *, policies = None, visits = None, values = None,
+            raw = None, playouts = None, trains = None, players = None, resigned = None, game = None, seed = None
+        ),
+        text_signature = "(ruleset='copenhagen', fen=None, moves=(), *, policies=None, visits=None, values=None, \
+                          raw=None, playouts=None, trains=None, players=('?', '?'), resigned=None, game=0, seed=0)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
+    fn new(
+        ruleset: Option<&Bound<'_, PyAny>>,
+        fen: Option<&str>,
+        moves: Vec<Bound<'_, PyAny>>,
+        policies: Option<&Bound<'_, PyAny>>,
+        visits: Option<&Bound<'_, PyAny>>,
+        values: Option<&Bound<'_, PyAny>>,
+        raw: Option<&Bound<'_, PyAny>>,
+        playouts: Option<&Bound<'_, PyAny>>,
+        trains: Option<&Bound<'_, PyAny>>,
+        players: Option<[String; 2]>,
+        resigned: Option<&str>,
+        game: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<GameRecord> {
+        let played = Game::new(ruleset, fen, moves)?.0;
+        let (rules, size, count) = (*played.rules(), played.rules().size(), played.len());
+        if policies.is_some() && visits.is_some() {
+            return Err(refused("policies and visits: expected one of them"));
+        }
+        let mut plies: Vec<PlyRecord> = played.moves().map(PlyRecord::unsearched).collect();
+        let with_values = plies.iter_mut().zip(each("values", values, count, chances)?);
+        with_values.for_each(|(ply, wdl)| (ply.searched, ply.playouts) = (wdl, 1));
+        for (ply, wdl) in plies.iter_mut().zip(each("raw", raw, count, chances)?) {
+            ply.raw = wdl;
+        }
+        for (ply, weights) in plies.iter_mut().zip(each("policies", policies, count, |item| weights(item, size))?) {
+            ply.policy = weights;
+        }
+        for (ply, counts) in plies.iter_mut().zip(each("visits", visits, count, |item| weights(item, size))?) {
+            let sum: f32 = counts.iter().map(|&(_, count)| count).sum();
+            ply.playouts = sum as u32;
+            // No entry is left where nothing was visited.
+            ply.policy = counts.into_iter().map(|(mv, count)| (mv, count / sum)).collect();
+        }
+        for (ply, found) in plies
+            .iter_mut()
+            .zip(each("playouts", playouts, count, |item| whole(item, "a ply's playouts", 0..=u32::MAX))?)
+        {
+            ply.playouts = found;
+        }
+        plies.iter_mut().for_each(|ply| ply.trains = !ply.policy.is_empty());
+        for (ply, found) in plies.iter_mut().zip(each("trains", trains, count, |item| item.extract::<bool>())?) {
+            ply.trains = found;
+        }
+        let record = Record {
+            game: optional(game, "game", 0..=u64::MAX)?.unwrap_or(0),
+            seed: optional(seed, "seed", SEEDS)?.unwrap_or(0),
+            rules,
+            start: played.start_fen(),
+            players: players.unwrap_or_else(|| ["?".to_owned(), "?".to_owned()]),
+            handicap: Handicap::NONE,
+            plies,
+            outcome: played.outcome(),
+            resigned: resigned.map(side_of).transpose()?,
+            would_have_resigned: None,
+        };
+        record.check().map_err(refused)?;
+        Ok(GameRecord(record))
+    }
+
+    /// A game from the bytes of a record file that holds it alone. Raises ValueError for others.
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<GameRecord> {
         let mut games = decode_games("data", data).map_err(refused)?;
         match (games.pop(), games.len()) {
             (Some(game), 0) => Ok(GameRecord(game)),
@@ -75,8 +158,13 @@ impl GameRecord {
         }
     }
 
-    fn __getnewargs__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyBytes>,) {
-        (PyBytes::new(py, &encode_games(std::slice::from_ref(&self.0))),)
+    /// The bytes of a record file that holds the game alone.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &encode_games(std::slice::from_ref(&self.0)))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((py.get_type::<GameRecord>().getattr("from_bytes")?, (self.to_bytes(py),)))
     }
 
     /// Number of the game within its run.
@@ -156,7 +244,7 @@ impl GameRecord {
 
     /// The game as a dict of arrays with a row for each of its T plies, for training.
     ///
-    /// `planes` [T, 16, n, n] float32, `globals` [T, 48] float32, `masks` [T, A] bool, `players` [T] int8: as in
+    /// `planes` [T, 32, n, n] float32, `globals` [T, 48] float32, `masks` [T, A] bool, `players` [T] int8: as in
     /// `Observation`, before the move. `actions` [T] int64: the moves played. `policies` [T, A] float32: the policy
     /// targets, rows of zeros where there is none. `rewards` [T] float32: the game's result for the side to move, 1, 0
     /// or -1; NaN for an unfinished game. `raw` and `searched` [T, 3] float32: win, draw and loss for the side to move,
@@ -199,6 +287,51 @@ impl GameRecord {
     }
 }
 
+/// What `read` makes of the entry of each ply; nothing where nothing was given.
+fn each<'py, T>(
+    name: &str,
+    given: Option<&Bound<'py, PyAny>>,
+    count: usize,
+    read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    let entries = given.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    if entries.len() != count {
+        return Err(refused(format!("{name}: {} entries; expected one for each of {count} moves", entries.len())));
+    }
+    let named = |(ply, entry): (usize, &Bound<'py, PyAny>)| {
+        read(entry).map_err(|error| refused(format!("{name}, ply {ply}: {}", error.value(entry.py()))))
+    };
+    entries.iter().enumerate().map(named).collect()
+}
+
+/// Win, draw and loss.
+fn chances(entry: &Bound<'_, PyAny>) -> PyResult<Wdl> {
+    let [win, draw, loss] = entry.extract()?;
+    Ok(Wdl { win, draw, loss })
+}
+
+/// The weights of moves: a dict, an array [A], or None.
+fn weights(entry: &Bound<'_, PyAny>, size: BoardSize) -> PyResult<Vec<(Move, f32)>> {
+    if entry.is_none() {
+        return Ok(Vec::new());
+    }
+    if let Ok(entries) = entry.cast::<PyDict>() {
+        let mut found = Vec::with_capacity(entries.len());
+        for (mv, weight) in entries {
+            found.push((move_from(&mv, size)?, weight.extract()?));
+        }
+        found.retain(|&(_, weight)| weight != 0.0);
+        return Ok(found);
+    }
+    let dense: Vec<f32> = entry.extract()?;
+    if dense.len() != actions(size) {
+        return Err(refused(format!("{} weights; expected {}", dense.len(), actions(size))));
+    }
+    let set = (0..).zip(dense).filter(|&(_, weight)| weight != 0.0);
+    set.map(|(action, weight)| Ok((move_of(action, size).map_err(refused)?, weight))).collect()
+}
+
 /// A row for each ply.
 #[derive(Default)]
 struct Rows {
@@ -217,7 +350,7 @@ fn rows(record: &Record) -> Result<Rows, String> {
     let mut replay = record.replay().map_err(|error| error.to_string())?;
     while let Some(ply) = replay.ply() {
         let position: &Board = replay.position();
-        let seen = features(position);
+        let seen = Features::of(position, record.handicap);
         let (squares, planes, actions_there) = (size.squares(), rows.planes.len(), rows.masks.len());
         rows.planes.resize(planes + PLANES * squares, 0.0);
         seen.write_planes(squares, &mut rows.planes[planes..]);

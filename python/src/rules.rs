@@ -3,7 +3,8 @@
 use hnefi_engine as engine;
 use hnefi_inference::names;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
+use serde_json::Value;
 
 use crate::arguments::{Scalar, shown};
 use crate::{refused, to_python};
@@ -16,8 +17,9 @@ pub fn rulesets() -> Vec<&'static str> {
 
 /// Rules(ruleset='copenhagen', **options): a published ruleset, with other values for some of its options.
 ///
-/// `Rules("brandubh", king_capture="weak", ply_cap=150)`. `options()` lists all options; docs/RULES.md says what they
-/// mean. Raises ValueError for an unknown ruleset, option or value.
+/// `Rules("brandubh", king_capture="weak", speed={"king": 1})`. A rules record or a file with one stands for a ruleset.
+/// `options()` lists all options; docs/RULES.md says what they mean. Raises ValueError for an unknown ruleset, option or
+/// value.
 #[pyclass(module = "hnefi", frozen, eq, hash)]
 #[derive(Clone, Copy, PartialEq, Hash)]
 pub struct Rules(pub engine::Rules);
@@ -40,7 +42,11 @@ impl Rules {
                     known().collect::<Vec<_>>().join(", ")
                 )));
             }
-            all[&key] = serde_json::to_value(Scalar::of(&key, &value)?).map_err(refused)?;
+            match (&mut all[&key], option(&key, &value)?) {
+                // Of what has parts, those that are given.
+                (Value::Object(usual), Value::Object(given)) => usual.extend(given),
+                (usual, given) => *usual = given,
+            }
             // Rust's names of numbers are no help to whoever writes Python.
             let plain = |problem: String| problem.replace("u16", "0 to 65535").replace("u8", "0 to 255");
             rules = serde_json::from_value(all).map_err(|error| fault(plain(error.to_string())))?;
@@ -57,13 +63,13 @@ impl Rules {
         self.0.preset().map(engine::Preset::name)
     }
 
-    /// Squares along one edge, n: 7, 9 or 11.
+    /// Squares along one edge, n: 5 to 19.
     #[getter]
     fn size(&self) -> usize {
         self.0.size().side()
     }
 
-    /// All options with their values: a dict of str, int and bool.
+    /// All options with their values: str, int, bool, lists and dicts of these.
     fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.0)
     }
@@ -88,6 +94,15 @@ impl Rules {
             None => format!("<Rules of one's own on {0}x{0}{cap}>", self.size()),
         }
     }
+}
+
+/// The value of an option: a text, a number, True or False, or a list or dict of these.
+fn option(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>() {
+        let text: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
+        return serde_json::from_str(&text).map_err(refused);
+    }
+    serde_json::to_value(Scalar::of(name, value)?).map_err(refused)
 }
 
 /// The rules that an argument names: a `Rules` or the name of a published ruleset.

@@ -5,9 +5,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use hnefi_arena::players::DEFAULT_PLAYOUTS;
-use hnefi_engine::Position;
+use hnefi_engine::Position as Board;
 use hnefi_inference::{Evaluations, Evaluator, Wdl};
-use hnefi_search::{Bell, RootKind, Search, SearchConfig, SearchReport, rng_for, run_to_end, search_on_threads};
+use hnefi_search::{RootKind, Search, SearchConfig, SearchReport, Signal, rng_for, run_to_end, search_on_threads};
 use numpy::IntoPyArray;
 use numpy::ndarray::Array2;
 use pyo3::IntoPyObjectExt;
@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use crate::arguments::{Scalar, optional};
 use crate::observation::{numbers, texts};
+use crate::position::Position;
 use crate::{refused, tuple};
 
 /// How often Ctrl-C is looked for.
@@ -76,7 +77,7 @@ pub fn check_noise(config: &SearchConfig, noise: Option<u64>) -> PyResult<()> {
 
 /// Searches on one thread for each evaluator. Ctrl-C ends the search and is raised.
 pub fn run(
-    position: &Position,
+    position: &Board,
     config: SearchConfig,
     limit: Limit,
     noise: Option<u64>,
@@ -89,11 +90,11 @@ pub fn run(
     let mut search = Search::new(config);
     let mut rng = noise.map(|seed| rng_for(&[seed]));
     search.begin(position, playouts, rng.as_mut());
-    let bell = Bell::default();
-    let (watched, searched) = search_on_threads(&mut search, evaluators, &bell, |searching| {
+    let signal = Signal::default();
+    let (watched, searched) = search_on_threads(&mut search, evaluators, &signal, |searching| {
         while !searching.is_over() && end.is_none_or(|end| Instant::now() < end) {
             let look = Instant::now() + LOOK;
-            bell.wait(Some(end.map_or(look, |end| end.min(look))));
+            signal.wait(Some(end.map_or(look, |end| end.min(look))));
             Python::attach(|py| py.check_signals())?;
         }
         PyResult::Ok(())
@@ -115,12 +116,14 @@ pub fn run_each(
 ) -> PyResult<Vec<SearchReport>> {
     let stopped = AtomicBool::new(false);
     let own = || (Search::new(config.clone()), evaluator(), Evaluations::new());
-    let search = |(search, evaluator, scratch): &mut (Search, Box<dyn Evaluator>, Evaluations), (index, position)| {
+    let search = |(search, evaluator, scratch): &mut (Search, Box<dyn Evaluator>, Evaluations),
+                  at: (usize, &Position)| {
         if stopped.load(Ordering::Relaxed) {
             return Err("interrupted".to_owned());
         }
+        let (index, position) = at;
         let mut rng = noise.map(|seed| rng_for(&[seed, index as u64]));
-        search.begin(position, playouts, rng.as_mut());
+        search.begin(&position.0, playouts, rng.as_mut());
         run_to_end(search, evaluator.as_mut(), scratch).map_err(|error| error.to_string())?;
         Ok(search.report())
     };
@@ -148,7 +151,7 @@ pub fn run_each(
 }
 
 /// The report as a `SearchResult`.
-pub fn report<'py>(py: Python<'py>, report: &SearchReport, position: &Position) -> PyResult<Bound<'py, PyAny>> {
+pub fn report<'py>(py: Python<'py>, report: &SearchReport, position: &Board) -> PyResult<Bound<'py, PyAny>> {
     let (size, count) = (position.size(), report.moves.len());
     let chances = |wdl: Wdl| (wdl.win, wdl.draw, wdl.loss);
     let moves = || report.moves.iter().map(|root| root.mv);

@@ -24,6 +24,9 @@ use crate::{refused, tuple};
 /// The most games of an environment.
 const MOST: usize = 1 << 20;
 
+/// The action of a game that waits.
+const WAITS: i64 = -1;
+
 /// One game of the environment.
 struct Slot {
     position: Position,
@@ -102,7 +105,7 @@ impl VectorEnv {
         self.rules.size().side()
     }
 
-    /// Length of the policy index, A = 40 * n * n.
+    /// Length of the policy index, A = 4 * (n - 1) * n * n.
     #[getter]
     fn num_actions(&self) -> usize {
         actions(self.rules.size())
@@ -158,7 +161,8 @@ impl VectorEnv {
         self.seen::<Packed>(py)
     }
 
-    /// Plays one move in every game: `actions` are [N] whole numbers of the policy index. Returns a `Step`.
+    /// Plays one move in every game: `actions` are [N] whole numbers of the policy index, or -1 for a game that waits.
+    /// Returns a `Step`.
     ///
     /// Raises ValueError when a move is illegal, with the game and the rule, or their number is wrong; no game has
     /// changed then. The interpreter's lock is released.
@@ -257,8 +261,8 @@ impl VectorEnv {
 
 impl VectorEnv {
     /// The positions as they stand.
-    pub fn positions(&self, py: Python<'_>) -> PyResult<Vec<Board>> {
-        Ok(self.state.lock(py)?.slots.iter().map(|slot| slot.position.0.clone()).collect())
+    pub fn positions(&self, py: Python<'_>) -> PyResult<Vec<Position>> {
+        Ok(self.state.lock(py)?.slots.iter().map(|slot| slot.position.clone()).collect())
     }
 
     fn pool(&self, py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
@@ -274,17 +278,21 @@ impl VectorEnv {
         arrays.named(py)
     }
 
-    /// The moves that these numbers mean, each legal in its game.
-    fn check(&self, slots: &[Slot], given: &[i64]) -> Result<Vec<Move>, String> {
+    /// The moves that these numbers mean, each legal in its game; none where a game waits.
+    fn check(&self, slots: &[Slot], given: &[i64]) -> Result<Vec<Option<Move>>, String> {
         if given.len() != self.count {
             return Err(format!("{} actions: expected one for each of the {} games", given.len(), self.count));
         }
         let legal = |(slot, &action): (&Slot, &i64)| {
+            if action == WAITS {
+                return Ok(None);
+            }
             let mv = move_of(action, self.rules.size())?;
-            slot.position.0.check(mv).map_err(|error| format!("action {action}: {error}")).map(|()| mv)
+            slot.position.0.check(mv).map_err(|error| format!("action {action}: {error}")).map(|()| Some(mv))
         };
-        let moves: Vec<Result<Move, String>> = slots.par_iter().zip(given).with_min_len(AT_ONCE).map(legal).collect();
-        let named = |(game, mv): (usize, Result<Move, String>)| mv.map_err(|problem| format!("game {game}: {problem}"));
+        let moves: Vec<Result<Option<Move>, String>> =
+            slots.par_iter().zip(given).with_min_len(AT_ONCE).map(legal).collect();
+        let named = |(game, mv): (usize, Result<_, String>)| mv.map_err(|problem| format!("game {game}: {problem}"));
         moves.into_iter().enumerate().map(named).collect()
     }
 
@@ -300,7 +308,7 @@ impl VectorEnv {
         let mut results: Vec<(f32, Option<Box<Board>>)> = Vec::new();
         results.resize_with(self.count, Default::default);
         let boards = slots.par_iter_mut().zip(&moves).zip(&mut results).map(|((slot, &mv), result)| {
-            *result = slot.play(mv, &self.start);
+            *result = mv.map(|mv| slot.play(mv, &self.start)).unwrap_or_default();
             &slot.position.0
         });
         arrays.write(py, &pool, size, boards)?;

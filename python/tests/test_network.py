@@ -24,7 +24,7 @@ def test_an_evaluation_lies_on_the_legal_moves_and_does_not_depend_on_the_batch(
         nxt = positions[-1].play(rng.choice(positions[-1].legal_actions()))
         positions.append(nxt if nxt.outcome is None else hnefi.Position("brandubh"))
     values, plies_left, priors = network.evaluate(positions)
-    assert (values.shape, plies_left.shape, priors.shape) == ((71, 3), (71,), (71, 1960))
+    assert (values.shape, plies_left.shape, priors.shape) == ((71, 3), (71,), (71, 1176))
     assert np.allclose(values.sum(1), 1, atol=1e-5) and np.allclose(priors.sum(1), 1, atol=1e-5)
     assert (plies_left > 0).all()
     for row in (0, 33, 70):
@@ -113,7 +113,8 @@ def test_the_lock_is_released_while_searching(network: hnefi.Checkpoint) -> None
 @pytest.mark.parametrize("work", ["search(start, seconds=60)", "search_each([start] * 1000, 2000)"])
 def test_ctrl_c_ends_a_search(work: str) -> None:
     code = f"""if True:
-        import hnefi
+        import hnefi, signal
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background job ignores it.
         start, network = hnefi.Position("brandubh"), hnefi.Checkpoint("brandubh")
         print("searching", flush=True)
         network.{work}"""

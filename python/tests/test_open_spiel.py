@@ -1,18 +1,24 @@
 """OpenSpiel's own test of a game, and a game beside the package's."""
 
 import hnefi
+import hnefi.open_spiel
 import numpy as np
+import pyspiel
 import pytest
 
-pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed")
 
-import hnefi.open_spiel  # noqa: E402 (needs pyspiel)
-
-
-@pytest.mark.parametrize("parameters", ["", "(ruleset=tablut,ply_cap=60)", "(ruleset=historical,ply_cap=30)"])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "",
+        "(ruleset=tablut,ply_cap=60)",
+        "(ruleset=historical,ply_cap=30)",
+        "(fen=7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d)",
+    ],
+)
 def test_openspiels_simulations(parameters: str) -> None:
     game = pyspiel.load_game("python_hnefatafl" + parameters)
-    pyspiel.random_sim_test(game, num_sims=3, serialize=False, verbose=False)
+    pyspiel.random_sim_test(game, num_sims=3, serialize=True, verbose=False)
 
 
 def test_a_game_goes_as_the_packages_game() -> None:
@@ -28,8 +34,8 @@ def test_a_game_goes_as_the_packages_game() -> None:
         assert side == ours.side_to_move and str(state) == str(ours)
         assert state.legal_actions() == sorted(ours.legal_actions().tolist())
         observation.set_from(state, 0)
-        assert np.array_equal(observation.dict["observation"][:16], ours.planes())
-        assert (observation.dict["observation"][16] == (side == "attackers")).all()
+        assert np.array_equal(observation.dict["observation"][:32], ours.planes())
+        assert (observation.dict["observation"][32] == (side == "attackers")).all()
         action = int(rng.choice(state.legal_actions()))
         text = state.action_to_string(action)
         assert ours.position.action(text) == action

@@ -15,12 +15,15 @@ from typing import Any, Callable
 import hnefi
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 START = hnefi.Position("brandubh")
 FEN = "7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d"
 
+GAMES = list(hnefi.read_games(Path(__file__).resolve().parents[2] / "run/tests/data/version_1.hgames"))
+
 # Why there is no use in a second one.
-SENSELESS = {"GameReader": "a place in a file"}
+SENSELESS = {"GameReader": "a place in a file", "Sampler": "as many games as a window"}
 
 
 def samples(folder: Path) -> list[object]:
@@ -41,9 +44,14 @@ def samples(folder: Path) -> list[object]:
         hnefi.Game("brandubh", moves=["d6f6"]).position_at(0),
         *(hnefi.Game(), hnefi.Game(mixed), resigned),
         *(hnefi.Outcome("defenders", "king_escaped"), hnefi.Outcome(None, "ply_cap")),
+        *(
+            hnefi.Player("alphabeta:2"),
+            hnefi.GameRecord("brandubh", FEN, ["d3c3"], policies=[{"d3c3": 1}], resigned="attackers"),
+        ),
         *(result, result.records[0], hnefi.read_games(folder / "games.hgames"), network, env, own),
         *(env.get_state(), env.step_random(3), env.step(env.random_actions()), env.observe()),
         *(own.step_packed(own.random_actions()), own.observe_packed(), network.evaluate(own), network.search(START, 8)),
+        *(hnefi.Sampler(GAMES), hnefi.Sampler(GAMES).batch(0, 4)),
     ]
 
 
@@ -236,8 +244,18 @@ def test_threads_that_share_an_environment_wait_for_each_other() -> None:
     assert env.get_state() == alone.get_state()
 
 
+def uniform(positions: list[hnefi.Position]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return np.full((len(positions), 3), 1 / 3), np.ones((len(positions), 1176))
+
+
 # Every parameter that is a whole number, with a value that is one and what it gives.
 WHOLE: dict[str, tuple[Callable[[Any], object], int]] = {
+    "search.playouts": (lambda n: hnefi.search(START, uniform, n).best, 2),
+    "search.noise": (lambda n: hnefi.search(START, uniform, 9, noise=n).best, 2),
+    "search.leaves": (lambda n: hnefi.search(START, uniform, 9, leaves=n).best, 2),
+    "search_each.playouts": (lambda n: hnefi.search_each([START], uniform, n)[0].best, 2),
+    "search_each.noise": (lambda n: len(hnefi.search_each([START], uniform, 9, noise=n)), 2),
+    "search_each.leaves": (lambda n: hnefi.search_each([START], uniform, 9, leaves=n)[0].best, 2),
     "match.games": (lambda n: hnefi.match("random", "random", n, "brandubh").games, 2),
     "match.seed": (lambda n: hnefi.match("random", "random", 2, "brandubh", seed=n).records[0].moves, 3),
     "match.threads": (lambda n: hnefi.match("random", "random", 2, "brandubh", threads=n).games, 2),
@@ -253,6 +271,12 @@ WHOLE: dict[str, tuple[Callable[[Any], object], int]] = {
     "VectorEnv.position.index": (hnefi.VectorEnv("brandubh", 3).position, 2),
     "VectorEnv.reset.seed": (lambda n: contents(hnefi.VectorEnv("brandubh", 3).reset(n)), 2),
     "VectorEnv.step_random.plies": (lambda n: hnefi.VectorEnv("brandubh", 3).step_random(n), 2),
+    "GameRecord.game": (lambda n: hnefi.GameRecord("brandubh", game=n).game, 2),
+    "GameRecord.seed": (lambda n: hnefi.GameRecord("brandubh", seed=n).seed, 2),
+    "Player.choose.seed": (lambda n: hnefi.Player("random").choose([START], n), 2),
+    "Sampler.seed": (lambda n: len(hnefi.Sampler(GAMES, n)), 3),
+    "Sampler.batch.step": (lambda n: contents(hnefi.Sampler(GAMES).batch(n, 4)), 2),
+    "Sampler.batch.rows": (lambda n: contents(hnefi.Sampler(GAMES).batch(2, n)), 4),
     "Checkpoint.search.playouts": (lambda n: hnefi.Checkpoint("brandubh").search(START, n).best, 2),
     "Checkpoint.search.threads": (lambda n: hnefi.Checkpoint("brandubh").search(START, 2, threads=n).playouts, 1),
     "Checkpoint.search.noise": (lambda n: hnefi.Checkpoint("brandubh").search(START, 9, noise=n).best, 2),
@@ -297,7 +321,7 @@ def test_whole_numbers_may_be_numpys_and_others_are_refused_by_name(name: str) -
 def test_other_scalars_may_be_numpys() -> None:
     rules = hnefi.Rules("copenhagen", ply_cap=np.int64(30), shieldwall=np.bool_(False), king_capture=np.str_("weak"))
     assert rules == hnefi.Rules("copenhagen", ply_cap=30, shieldwall=False, king_capture="weak")
-    assert (hnefi.VectorEnv("brandubh", 1, copy=np.bool_(False)).observe().planes.shape) == (1, 16, 7, 7)
+    assert (hnefi.VectorEnv("brandubh", 1, copy=np.bool_(False)).observe().planes.shape) == (1, 32, 7, 7)
     network = hnefi.Checkpoint("brandubh")
     assert network.search(START, seconds=np.float32(0.01)).playouts > 0
     found = [network.search(START, 20, root="puct", c_puct=kind(1.5)).visits.tolist() for kind in (float, np.float32)]

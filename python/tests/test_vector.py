@@ -56,7 +56,7 @@ def test_packed_observations_are_the_others_in_bits(ruleset: str, copy: bool) ->
         seen, *results, last = plain.step(actions)
         bits, *packed_results, packed_last = packed.step_packed(actions)
         planes = np.unpackbits(bits.planes, axis=-1, count=squares, bitorder="little")
-        assert np.array_equal(planes.reshape(5, 16, size, size), seen.planes)
+        assert np.array_equal(planes.reshape(5, 32, size, size), seen.planes)
         assert np.array_equal(np.unpackbits(bits.masks, axis=-1, bitorder="little"), seen.masks)
         assert np.array_equal(bits.globals, seen.globals) and np.array_equal(bits.players, seen.players)
         assert np.array_equal(packed_results, results)
@@ -70,11 +70,11 @@ def test_shapes_and_kinds() -> None:
     env = hnefi.VectorEnv("brandubh", 3)
     seen = env.reset()
     shapes = [(array.shape, array.dtype) for array in seen]
-    assert shapes == [((3, 16, 7, 7), np.float32), ((3, 48), np.float32), ((3, 1960), np.bool_), ((3,), np.int8)]
+    assert shapes == [((3, 32, 7, 7), np.float32), ((3, 48), np.float32), ((3, 1176), np.bool_), ((3,), np.int8)]
     step = env.step([int(np.flatnonzero(mask)[0]) for mask in seen.masks])
     assert [(array.shape, array.dtype) for array in step[1:4]] == [((3,), np.float32)] + 2 * [((3,), np.bool_)]
-    assert [array.shape for array in step.final_obs] == [(0, 16, 7, 7), (0, 48), (0, 1960), (0,)]
-    assert step.observation.planes is not seen.planes and (len(env), env.size, env.num_actions) == (3, 7, 1960)
+    assert [array.shape for array in step.final_obs] == [(0, 32, 7, 7), (0, 48), (0, 1176), (0,)]
+    assert step.observation.planes is not seen.planes and (len(env), env.size, env.num_actions) == (3, 7, 1176)
     assert env.rules.options()["ply_cap"] == 150, "self-play's cap on 7x7"
 
 
@@ -101,7 +101,7 @@ def test_an_observation_that_is_held_stays_as_it_was() -> None:
     env.observe().planes.shape = (3, -1)
     env.observe().masks.flags.writeable = False
     seen = env.observe()
-    assert seen.planes.shape == (3, 16, 7, 7) and seen.masks.flags.writeable
+    assert seen.planes.shape == (3, 32, 7, 7) and seen.masks.flags.writeable
 
 
 def test_the_seed_decides_random_play_whatever_the_threads() -> None:

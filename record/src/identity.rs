@@ -2,17 +2,19 @@
 
 use std::fmt;
 
-use hnefi_engine::{Layout, Position};
+use hnefi_engine::{Position, Preset, Symmetry};
 use sha2::{Digest, Sha256};
 
 use crate::GameRecord;
 
-/// The id of a game: the SHA-256 of its board size, start and moves.
+/// The id of a game: the SHA-256 of its board size, start and moves, the same for its eight images under the symmetries
+/// of the square.
 ///
 /// The hashed text is `N\nFEN\nMOVES`: the side of the board, the FEN of the start as [`Position::fen`] writes it
-/// (empty for the start that all rules but Historical Hnefatafl have on this board) and the moves as `a4b4` separated
-/// by spaces. The number of the game and its run are not hashed, so copies of a game have one id and are in the same
-/// split, in whichever notation their FEN was.
+/// (empty for the starts of Brandubh, Tablut and Copenhagen) and the moves as `a4b4` separated by spaces; of the texts
+/// of all images it is the first in the order of their bytes. The number of the game and its run are not hashed, so
+/// copies of a game have one id and are in the same split, turned and mirrored ones too, in whichever notation their
+/// FEN was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GameId([u8; 32]);
 
@@ -20,21 +22,20 @@ impl GameId {
     /// The id of a game.
     pub fn of(game: &GameRecord) -> GameId {
         let size = game.rules.size();
-        let usual = !matches!(game.rules.layout, Layout::LewisCross);
-        let start = match game.start_position().map(|start| start.fen()) {
-            Ok(_) if usual && game.start.is_none() => String::new(),
-            Ok(fen) if usual && fen == Position::start(&game.rules).fen() => String::new(),
-            Ok(fen) => fen,
-            // Nobody can play it, and it is still the same.
-            Err(_) => game.start.clone().unwrap_or_default(),
+        let usual = [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen];
+        let usual = usual.map(|preset| Position::start(&preset.rules()).fen());
+        let start = game.start_position().ok();
+        let text = |symmetry: Symmetry| {
+            let start = match start.as_ref().map(|start| start.transformed(symmetry).fen()) {
+                Some(fen) if usual.contains(&fen) => String::new(),
+                Some(fen) => fen,
+                // It cannot be played on, and is still the same game.
+                None => game.start.clone().unwrap_or_default(),
+            };
+            let moves: Vec<String> = game.plies.iter().map(|ply| symmetry.mv(ply.mv, size).text(size)).collect();
+            format!("{}\n{start}\n{}", size.side(), moves.join(" "))
         };
-        let mut text = format!("{}\n{start}\n", size.side());
-        for (index, ply) in game.plies.iter().enumerate() {
-            if index > 0 {
-                text.push(' ');
-            }
-            text.push_str(&ply.mv.text(size));
-        }
+        let text = Symmetry::ALL.map(text).into_iter().min().unwrap_or_default();
         GameId(Sha256::digest(text.as_bytes()).into())
     }
 

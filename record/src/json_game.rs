@@ -1,10 +1,12 @@
 //! A game as one value of JSON: a line of an exported dataset, what hnefatafl.org's server sends, or a file of the
 //! archive of aagenielsen.dk.
 
-use hnefi_engine::{Position, Rules, Side};
+use hnefi_engine::{Move, Position, Rules, Side};
+use hnefi_inference::{Handicap, Wdl};
 use serde::Deserialize;
+use serde_json::Value;
 
-use crate::{Recorded, RecordedGame, RecordedResult, RulesText, TextError, gives_up};
+use crate::{GameRecord, Recorded, RecordedGame, RecordedResult, RulesText, TextError, gives_up};
 
 /// The fields that make a game, by their names in an export and elsewhere; others are passed over.
 #[derive(Deserialize)]
@@ -29,6 +31,18 @@ struct Fields {
     status: Option<String>,
     #[serde(default)]
     would_have_resigned: Option<Side>,
+    #[serde(default)]
+    handicap: [f32; 2],
+    #[serde(default)]
+    policy: Option<Vec<Vec<(String, f32)>>>,
+    #[serde(default)]
+    playouts: Option<Vec<u32>>,
+    #[serde(default)]
+    raw: Option<Vec<[f32; 3]>>,
+    #[serde(default)]
+    searched: Option<Vec<[f32; 3]>>,
+    #[serde(default)]
+    trains: Option<Vec<bool>>,
 }
 
 /// Moves one by one, or in one text.
@@ -44,11 +58,27 @@ enum Words {
 /// # Errors
 /// When it is no game in JSON or does not follow the rules.
 pub fn json_game(text: &str, rules: &mut [Rules]) -> Result<Recorded, TextError> {
-    let bad = |problem: String| TextError::BadText { line: 1, problem };
-    let fields: Fields = serde_json::from_str(text).map_err(|error| {
+    read(serde_json::from_str(text), rules)
+}
+
+/// Reads a game as [`json_game`], from a value.
+///
+/// # Errors
+/// As [`json_game`].
+pub fn json_value(value: Value, rules: &mut [Rules]) -> Result<Recorded, TextError> {
+    read(serde_json::from_value(value), rules)
+}
+
+fn bad(problem: String) -> TextError {
+    TextError::BadText { line: 1, problem }
+}
+
+fn read(fields: serde_json::Result<Fields>, rules: &mut [Rules]) -> Result<Recorded, TextError> {
+    let mut fields = fields.map_err(|error| {
         bad(format!(r#"no game in JSON: {error}; expected {{"rules": "brandubh", "moves": ["d6c6"]}}"#))
     })?;
-    let own = fields.rules.map(|rules| rules.resolve(fields.ply_cap)).transpose().map_err(bad)?;
+    let own = fields.rules.as_ref().map(|rules| rules.resolve(fields.ply_cap)).transpose();
+    let own = own.map_err(|error| bad(error.to_string()))?;
     let mut words: Vec<&str> = match &fields.moves {
         Words::List(words) => words.iter().map(String::as_str).collect(),
         Words::Text(text) => text.split_whitespace().collect(),
@@ -63,8 +93,8 @@ pub fn json_game(text: &str, rules: &mut [Rules]) -> Result<Recorded, TextError>
     let game = RecordedGame {
         number: fields.game.and_then(|number| number.try_into().ok()).unwrap_or(0),
         seed: fields.seed.unwrap_or(0),
-        start: fields.fen.map(|fen| (fen, 1)),
-        players: [fields.attackers, fields.defenders],
+        start: fields.fen.take().map(|fen| (fen, 1)),
+        players: [fields.attackers.take(), fields.defenders.take()],
         moves: words.into_iter().map(|word| (word, 1)).collect(),
         result,
         given_up,
@@ -72,7 +102,11 @@ pub fn json_game(text: &str, rules: &mut [Rules]) -> Result<Recorded, TextError>
         line: 1,
     };
     if let Some(own) = own {
-        return game.read_by(&mut [own]);
+        let mut recorded = game.read_by(&mut [own])?;
+        recorded.has_policies = fields.policy.is_some();
+        fields.fill(&mut recorded.record).map_err(bad)?;
+        recorded.record.check()?;
+        return Ok(recorded);
     }
     if rules.is_empty() {
         return Err(bad(
@@ -86,4 +120,38 @@ pub fn json_game(text: &str, rules: &mut [Rules]) -> Result<Recorded, TextError>
         recorded.record.start = None;
     }
     Ok(recorded)
+}
+
+impl Fields {
+    /// Adds what an export has beside the moves.
+    fn fill(self, record: &mut GameRecord) -> Result<(), String> {
+        let [doublings, blunders] = self.handicap;
+        record.handicap = Handicap { doublings, blunders };
+        let (size, count) = (record.rules.size(), record.plies.len());
+        for (ply, policy) in record.plies.iter_mut().zip(each("policy", self.policy, count)?) {
+            let entry =
+                |(mv, weight): (String, f32)| Ok((Move::parse(&mv, size).map_err(|error| error.to_string())?, weight));
+            ply.policy = policy.into_iter().map(entry).collect::<Result<_, String>>()?;
+        }
+        let wdl = |[win, draw, loss]: [f32; 3]| Wdl { win, draw, loss };
+        let plies = &mut record.plies;
+        plies.iter_mut().zip(each("playouts", self.playouts, count)?).for_each(|(ply, found)| ply.playouts = found);
+        plies.iter_mut().zip(each("raw", self.raw, count)?).for_each(|(ply, found)| ply.raw = wdl(found));
+        plies
+            .iter_mut()
+            .zip(each("searched", self.searched, count)?)
+            .for_each(|(ply, found)| ply.searched = wdl(found));
+        plies.iter_mut().zip(each("trains", self.trains, count)?).for_each(|(ply, found)| ply.trains = found);
+        Ok(())
+    }
+}
+
+/// A value for each ply, or none at all.
+fn each<T>(name: &str, values: Option<Vec<T>>, count: usize) -> Result<Vec<T>, String> {
+    match values {
+        Some(values) if values.len() != count => {
+            Err(format!("{name}: {} entries; expected one for each of {count} moves", values.len()))
+        }
+        values => Ok(values.unwrap_or_default()),
+    }
 }

@@ -1,10 +1,12 @@
-//! A game as it was played: its record, its id, and the record as text.
+//! A game as it is played and as it was played: its moves with all variations, its record, its id, and the record as
+//! text.
 //!
+//! A [`Session`] is a game at a board, of whatever kind: the moves back and forth, who sits where, how it ended.
 //! [`pgn::text`] writes a game as PGN-like text and [`PgnReader`] reads it back; [`json_line`] writes it as one line of
 //! JSON. A [`GameTree`] is a game with variations and comments, which [`pgn::tree_text`] writes and [`pgn::read_tree`]
 //! reads. [`opentafl`] and [`json_game`] read what other programs record; whatever the format, a game that is read is a
-//! [`RecordedGame`] before it is a record. Nothing here opens a file, so whoever shows games can use it, a page in a
-//! browser included.
+//! [`RecordedGame`] before it is a record. A [`Review`] judges the moves of a game by what searches found. Nothing here
+//! opens a file, so a program that shows games can use it, a page in a browser included.
 
 mod identity;
 mod json_game;
@@ -14,18 +16,25 @@ pub mod opentafl;
 pub mod pgn;
 mod record;
 mod recorded;
+mod review;
 mod rules_text;
+mod seat;
+mod session;
 mod steps;
 mod tree;
+pub mod words;
 
 pub use identity::GameId;
-pub use json_game::json_game;
-pub use json_line::{end, json_line};
+pub use json_game::{json_game, json_value};
+pub use json_line::{GameLine, end, json_line};
 pub use lines::BoundedLines;
 pub use pgn::PgnReader;
-pub use record::{GameRecord, PlyRecord, RecordError, Replay};
+pub use record::{GameRecord, PlyRecord, RecordError, Replay, recorded_policy};
 pub use recorded::{Recorded, RecordedGame, RecordedResult, gives_up, without_passable_ends};
+pub use review::{MoveQuality, REVIEW_PLAYOUTS, Review, Searched, SideReview};
 pub use rules_text::RulesText;
+pub use seat::Seat;
+pub use session::{Chances, MOST_WORDS, MoveTree, NoResignation, Node, NoteError, Place, START, Session, TreeError};
 pub use steps::{Step, walk};
 pub use tree::{GameTree, LONGEST_COMMENT, MOST_NAGS, TreeMove, comment_text};
 

@@ -26,8 +26,8 @@ impl<R: BufRead> BoundedLines<R> {
         BoundedLines { input, most, latin1: false, begun: false, broken: false, after_return: false }
     }
 
-    /// The same, and a line that is no UTF-8 is read as Latin-1, the character set of the PGN standard. A text in UTF-16
-    /// cannot be read.
+    /// The same, and a line that is no UTF-8 is read as Latin-1, the character set of the PGN standard. A text in
+    /// UTF-16 cannot be read.
     #[must_use]
     pub fn or_latin1(self) -> BoundedLines<R> {
         BoundedLines { latin1: true, ..self }

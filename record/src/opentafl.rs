@@ -12,14 +12,11 @@
 //! 8a.1.1a. e5-e3 d1-d3
 //! ```
 //!
-//! The format follows the notation's published description. Size, start and first side are those of the rules string;
+//! The format follows the notation's published description. The rules string gives size, start and first side;
 //! the ruleset is the caller's, and [`Recorded::differing`] says where the rules string differs from it. Variations
 //! (turns numbered `8a.1.1a.`) are passed over.
 
-use hnefi_engine::{
-    Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Position, Repetition, Rules, Side,
-    ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
-};
+use hnefi_engine::{Position, Rules, RulesRecord, Side};
 
 use crate::{Recorded, RecordedGame, RecordedResult, TextError, gives_up};
 
@@ -216,80 +213,27 @@ impl Setup {
     }
 
     /// Where the rules string says something else than the rules, in its own words. An entry that is left out has the
-    /// value that the notation gives it, but for repetition, which most files leave out whatever was agreed.
+    /// value that the notation gives it, but for repetition, which most files leave out whatever was agreed. The start
+    /// and the first side are the game's own.
     fn differing(&self, rules: &Rules) -> Vec<String> {
         if self.entries.is_empty() {
             return Vec::new();
         }
-        let entry = |key, usual| self.entry(key).unwrap_or(usual);
-        let yes = |yes| if yes { "y" } else { "n" };
-        // Of the types of pieces only these three are on our boards.
-        let men = |list: &str, men: &str| men.chars().filter(|man| list.contains(*man)).collect::<String>();
-        let king_armed = match rules.king_armed {
-            KingArmed::Armed => "y",
-            KingArmed::HammerOnly => "h",
-            KingArmed::AnvilOnly => "a",
-            KingArmed::Unarmed => "n",
-        };
-        let king_strong = match (rules.king_capture, rules.king_on_edge) {
-            (KingCapture::Strong, KingOnEdge::Safe) => "s",
-            (KingCapture::Strong, KingOnEdge::CapturedByThree) => "m",
-            (KingCapture::StrongNearThrone, _) => "c",
-            (KingCapture::Weak, _) => "w",
-        };
-        let repetition = match rules.repetition {
-            Repetition::Ignore => "i",
-            Repetition::Draw => "d",
-            Repetition::MoverLoses => "l",
-            // The notation has no word for these.
-            Repetition::DefendersLose | Repetition::DefendersMayNot => entry("tfr", ""),
-        };
-        let strong = match entry("ks", "s") {
-            "y" => "s",
-            "n" => "w",
-            other => other,
-        };
-        let mut said: Vec<(&str, String, String)> = [
-            ("esc", entry("esc", "c"), if rules.escape == Escape::Edge { "e" } else { "c" }),
-            ("surf", entry("surf", "y"), yes(rules.encirclement != Encirclement::Off)),
-            ("tfr", entry("tfr", repetition), repetition),
-            ("ka", entry("ka", "y"), king_armed),
-            ("ks", strong, king_strong),
-            // A weak shieldwall is one that corners do not close.
-            ("sw", if entry("sw", "n") == "n" { "n" } else { "s" }, if rules.shieldwall { "s" } else { "n" }),
-            ("efe", entry("efe", "n"), yes(rules.exit_fort)),
-            ("linc", entry("linc", "n"), yes(rules.linnaean_capture)),
-            ("ber", entry("ber", "n"), "n"),
-            ("kj", entry("kj", "n"), "n"),
-            ("spd", entry("spd", "-1"), "-1"),
-            ("cor", entry("cor", "default"), if rules.corners { "default" } else { "" }),
-            ("cen", entry("cen", "default"), "default"),
-        ]
-        .map(|(key, file, ours)| (key, file.to_owned(), ours.to_owned()))
-        .to_vec();
-        if entry("cen", "default") == "default" {
-            let stop = if rules.throne_stop == ThroneStop::King { "K" } else { "" };
-            let pass = match rules.throne_pass {
-                ThronePass::All => "tTK",
-                ThronePass::King => "K",
-                ThronePass::Nobody => "",
-            };
-            let to_attackers = rules.throne_hostile_to_attackers;
-            let always = if to_attackers == ThroneHostileToAttackers::Always { "t" } else { "" };
-            let empty = [
-                if to_attackers == ThroneHostileToAttackers::Never { "" } else { "t" },
-                if rules.throne_hostile_to_defenders == ThroneHostileToDefenders::Never { "" } else { "T" },
-            ];
-            let hostile = entry("cenh", "tcnkm");
-            let when_empty = format!("{hostile}{}", entry("cenhe", "tcnkmTCNKM"));
-            said.extend([
-                ("cens", men(entry("cens", "K"), "tTK"), stop.to_owned()),
-                ("cenp", men(entry("cenp", "tcnkmTCNKM"), "tTK"), pass.to_owned()),
-                ("cenh", men(hostile, "tT"), always.to_owned()),
-                ("cenhe", men(&when_empty, "tT"), empty.concat()),
-            ]);
+        let ours = RulesRecord::of(rules);
+        let mut words: Vec<String> = self.entries.iter().map(|(key, value)| format!("{key}:{value}")).collect();
+        if self.entry("dim").is_none() {
+            words.push(format!("dim:{}", ours.side()));
         }
-        said.retain(|(_, file, ours)| file != ours);
-        said.into_iter().map(|(key, file, ours)| format!("{key}:{file}, not {key}:{ours}")).collect()
+        if self.entry("start").is_none() && self.entry("starti").is_none() {
+            words.push(format!("start:{}", ours.start()));
+        }
+        let said: RulesRecord = match words.join(" ").parse() {
+            Ok(said) => said,
+            Err(error) => return vec![error.to_string()],
+        };
+        // The notation has no word for some of our repetition rules.
+        let agreed = self.entry("tfr").is_none() || ours.value("x-rep") != "no";
+        let own = |key: &str| key.starts_with("x-") || key == "atkf" || key == "tfr" && agreed;
+        said.differing(&ours).into_iter().filter(|(key, _)| !own(key)).map(|(_, text)| text).collect()
     }
 }

@@ -5,7 +5,7 @@
 //! changed field needs a new format version; the golden file in the tests checks this.
 
 use hnefi_engine::{Ending, Game, Move, Outcome, Position, Rules, Side};
-use hnefi_inference::Wdl;
+use hnefi_inference::{Handicap, Wdl};
 use serde::{Deserialize, Serialize};
 
 /// One game, finished or in flight.
@@ -21,6 +21,8 @@ pub struct GameRecord {
     pub start: Option<String>,
     /// Players of attackers and defenders at the end of the game: a checkpoint's id or a player's spec.
     pub players: [String; 2],
+    /// What favoured a side in self-play, from the first ply to the last.
+    pub handicap: Handicap,
     /// The plies, first to last.
     pub plies: Vec<PlyRecord>,
     /// The outcome on the board; `None` for a game in flight or a resigned game.
@@ -131,15 +133,33 @@ pub enum RecordError {
     Inconsistent {
         /// Number of the game within its run.
         game: u64,
-        /// `start`, `ply 12` or `end`.
+        /// `rules`, `start`, `ply 12` or `end`.
         place: String,
         /// What was found and what was expected.
         problem: String,
     },
 }
 
+/// Policy weights below this are left out of a record.
+const SMALLEST_WEIGHT: f32 = 1e-3;
+
+/// A policy as a record keeps it: without its smallest weights, which sum to 1 again, in 12 significant bits. That is
+/// far finer than a search is accurate, and makes files a fifth smaller.
+pub fn recorded_policy(target: &[(Move, f32)]) -> Vec<(Move, f32)> {
+    let mut policy: Vec<_> = target.iter().copied().filter(|&(_, weight)| weight >= SMALLEST_WEIGHT).collect();
+    let sum: f32 = policy.iter().map(|&(_, weight)| weight).sum();
+    policy.iter_mut().for_each(|(_, weight)| *weight = short(*weight / sum));
+    policy
+}
+
+/// Rounds to 12 significant bits.
+fn short(weight: f32) -> f32 {
+    const DROPPED: u32 = 12;
+    f32::from_bits((weight.to_bits() + (1 << (DROPPED - 1))) & !((1 << DROPPED) - 1))
+}
+
 impl PlyRecord {
-    /// A move that nobody searched: no policy, no opinion, and it trains nothing.
+    /// A move without a search: no policy, no values, and it trains nothing.
     pub fn unsearched(mv: Move) -> PlyRecord {
         PlyRecord { mv, policy: Vec::new(), playouts: 0, raw: Wdl::UNKNOWN, searched: Wdl::UNKNOWN, trains: false }
     }
@@ -225,6 +245,13 @@ impl GameRecord {
         if let Some(fault) = self.rules.faults().into_iter().next() {
             return Err(self.inconsistent("rules".to_string(), fault));
         }
+        let Handicap { doublings, blunders } = self.handicap;
+        if !(doublings.abs() <= MOST_DOUBLINGS && blunders.abs() <= 1.0) {
+            let problem = format!(
+                "{doublings} doublings and {blunders} random moves; expected at most {MOST_DOUBLINGS} and 1 either way"
+            );
+            return Err(self.inconsistent("handicap".to_string(), problem));
+        }
         let mut replay = self.replay()?;
         let mut legal = hnefi_engine::MoveList::new();
         while let Some(ply) = self.plies.get(replay.next) {
@@ -297,7 +324,7 @@ impl<'a> Replay<'a> {
 fn on_board(mv: Move, position: &Position) -> Result<(), String> {
     let squares = position.size().squares();
     if Move::new(mv.from(), mv.to()) != mv {
-        return Err(format!("a move of bits {}; expected two squares, 14 bits", mv.bits()));
+        return Err(format!("a move of bits {}; expected two squares, 18 bits", mv.bits()));
     }
     if mv.from().index() < squares && mv.to().index() < squares {
         Ok(())
@@ -306,6 +333,9 @@ fn on_board(mv: Move, position: &Position) -> Result<(), String> {
         Err(format!("move from square {from} to {to}; expected squares 0 to {}", squares - 1))
     }
 }
+
+/// The most doublings of a handicap.
+const MOST_DOUBLINGS: f32 = 16.0;
 
 /// Tolerance for the sums of policy weights, which are rounded 32-bit floats.
 const SUM_TOLERANCE: f32 = 1e-3;
@@ -317,7 +347,7 @@ fn check_ply(ply: &PlyRecord, legal: &[Move]) -> Result<(), String> {
     if let Some((mv, _)) = ply.policy.iter().find(|(mv, _)| !legal.contains(mv)) {
         return Err(format!("the policy target holds an illegal move (bits {})", mv.bits()));
     }
-    let mut moves: Vec<u16> = ply.policy.iter().map(|&(mv, _)| mv.bits()).collect();
+    let mut moves: Vec<u32> = ply.policy.iter().map(|&(mv, _)| mv.bits()).collect();
     moves.sort_unstable();
     if let Some(twice) = moves.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(format!("the policy target holds a move twice (bits {})", twice[0]));
@@ -338,4 +368,18 @@ fn check_ply(ply: &PlyRecord, legal: &[Move]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn short_weights_are_near() {
+        for weight in [1.0, 0.5, 0.75, 0.0, 1.0 / 3.0, 0.001, 0.999_99] {
+            assert!((short(weight) - weight).abs() <= weight / 4096.0, "{weight}");
+            assert_eq!(short(short(weight)), short(weight));
+        }
+        assert_eq!([short(1.0), short(0.5), short(0.0)], [1.0, 0.5, 0.0]);
+    }
 }

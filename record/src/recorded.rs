@@ -1,6 +1,7 @@
 //! Games as other programs recorded them: moves and a result, made a record.
 
 use hnefi_engine::{Encirclement, Ending, Game, IllegalMoveReason, Reason, Repetition, Rules, Side};
+use hnefi_inference::Handicap;
 
 use crate::pgn::{play_word, result_text};
 use crate::{GameRecord, PlyRecord, TextError};
@@ -33,7 +34,7 @@ pub struct RecordedGame<'a> {
 pub enum RecordedResult {
     /// This side won.
     Won(Side),
-    /// Nobody won.
+    /// A draw.
     Drawn,
     /// Unfinished or unknown.
     #[default]
@@ -54,7 +55,7 @@ impl RecordedResult {
         })
     }
 
-    /// Sets the ending of a game that did not end on the board, and checks that of one that did.
+    /// Sets the ending of a game that did not end on the board, and checks the ending of one that did.
     pub(crate) fn conclude(self, record: &mut GameRecord) -> Result<(), (String, Option<Reason>)> {
         match (self, record.outcome) {
             (RecordedResult::Open, _) | (RecordedResult::Drawn, None) => {}
@@ -97,6 +98,8 @@ pub struct Recorded {
     pub played_on: bool,
     /// Whether it was drawn by agreement, which records do not know: it is unfinished.
     pub agreed_draw: bool,
+    /// Whether the file has policy targets; otherwise the record has none.
+    pub has_policies: bool,
     /// Where the file's own account of its rules differs from the ruleset, such as `esc:e, not esc:c`.
     pub differing: Vec<String>,
 }
@@ -141,7 +144,8 @@ impl RecordedGame<'_> {
     /// after they end it, it is played without what ended it.
     ///
     /// # Errors
-    /// When it is legal under none of them, or the board says that the other side won; the error is that of the first.
+    /// When it is legal under none of them, or the board says that the other side won; the error is the first
+    /// ruleset's.
     pub fn read_by(&self, rules: &mut [Rules]) -> Result<Recorded, TextError> {
         let mut error = None;
         for index in 0..rules.len() {
@@ -149,7 +153,8 @@ impl RecordedGame<'_> {
                 Ok((record, played_on)) => {
                     rules[..=index].rotate_right(1);
                     let agreed_draw = self.result == RecordedResult::Drawn && !record.is_finished();
-                    return Ok(Recorded { record, played_on, agreed_draw, differing: Vec::new() });
+                    let (has_policies, differing) = (false, Vec::new());
+                    return Ok(Recorded { record, played_on, agreed_draw, has_policies, differing });
                 }
                 Err(found) => error = error.or(Some(found)),
             }
@@ -173,6 +178,7 @@ impl RecordedGame<'_> {
             rules,
             start: self.start.as_ref().map(|(fen, _)| fen.clone()),
             players: self.players.clone().map(|name| name.unwrap_or_else(|| "?".to_owned())),
+            handicap: Handicap::NONE,
             plies: Vec::new(),
             outcome: None,
             resigned: None,

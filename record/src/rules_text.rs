@@ -1,14 +1,14 @@
-//! Rules in datasets: a preset's name, or all options for other rules.
+//! Rules in datasets: a name or a rules record, or all options.
 
-use hnefi_engine::Rules;
-use hnefi_inference::names::ruleset;
+use hnefi_engine::{NamedRules, Rules};
+use hnefi_inference::names::{BadRules, ruleset};
 use serde::{Deserialize, Serialize};
 
 /// The field `rules`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum RulesText {
-    /// A preset's name; the ply cap is another field.
+    /// The name of a published ruleset, or a rules record; the ply cap is another field.
     Name(String),
     /// All options.
     Options(Box<Rules>),
@@ -17,22 +17,20 @@ pub enum RulesText {
 impl RulesText {
     /// The shortest text for these rules.
     pub fn of(rules: &Rules) -> RulesText {
-        match rules.preset() {
-            Some(preset) => RulesText::Name(preset.name().to_owned()),
-            None => RulesText::Options(Box::new(*rules)),
-        }
+        let named = NamedRules::from(*rules);
+        if named.is_published() { RulesText::Name(named.name()) } else { RulesText::Options(Box::new(*rules)) }
     }
 
     /// The rules, with `ply_cap` if it is given.
     ///
     /// # Errors
-    /// When the name is not a preset, and the message lists the presets, or when nobody could play by the options.
-    pub fn resolve(&self, ply_cap: Option<u16>) -> Result<Rules, String> {
+    /// When there is no ruleset of that name, and the message lists them, or when nobody could play by the options.
+    pub fn resolve(&self, ply_cap: Option<u16>) -> Result<Rules, BadRules> {
         let mut rules = match self {
             RulesText::Name(name) => ruleset(name)?.rules(),
             RulesText::Options(rules) => **rules,
         };
         rules.ply_cap = ply_cap.unwrap_or(rules.ply_cap);
-        rules.faults().into_iter().next().map_or(Ok(rules), Err)
+        rules.faults().into_iter().next().map_or(Ok(rules), |fault| Err(BadRules(fault)))
     }
 }

@@ -49,14 +49,6 @@ impl From<GameRecord> for GameTree {
     }
 }
 
-impl GameTree {
-    /// Whether there is more than the record: variations, comments or marks.
-    pub fn has_more_than_the_game(&self) -> bool {
-        let said = |mv: &TreeMove| !mv.comment.is_empty() || !mv.nags.is_empty();
-        self.moves.len() > self.record.plies.len() || !self.comment.is_empty() || self.moves.iter().any(said)
-    }
-}
-
 /// The moves of a record.
 pub(crate) fn line(record: &GameRecord) -> Vec<TreeMove> {
     let mv = |(index, mv): (usize, Move)| TreeMove::new(index.checked_sub(1), mv);

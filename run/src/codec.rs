@@ -3,7 +3,7 @@
 //! ```text
 //! offset  size  what
 //!      0     8  magic: HNEFIGAM for finished games, HNEFIFLT for a fleet in flight,
-//!               HNEFIARR for what a worker brings
+//!               HNEFIUPL for a worker's upload
 //!      8     4  format version, u32
 //!     12     8  length of the payload in bytes, u64
 //!     20     4  CRC-32C of the payload, u32
@@ -38,7 +38,7 @@ pub const GAMES: Kind = Kind { magic: *b"HNEFIGAM", version: 1, name: "game reco
 /// Games in flight, with everything needed to continue them.
 pub const SNAPSHOT: Kind = Kind { magic: *b"HNEFIFLT", version: 1, name: "fleet snapshot" };
 /// Games that a worker uploads.
-pub const UPLOAD: Kind = Kind { magic: *b"HNEFIARR", version: 1, name: "worker's game file" };
+pub const UPLOAD: Kind = Kind { magic: *b"HNEFIUPL", version: 1, name: "worker's game file" };
 
 /// Bytes before the payload.
 const HEADER: usize = 24;
@@ -115,6 +115,7 @@ impl<B: AsRef<[u8]>> GameReader<B> {
                 damaged(GAMES, &self.file, "the data ends within a game")
             }
             DecodeError::Io { inner, .. } => damaged(GAMES, &self.file, inner),
+            DecodeError::OtherString(problem) => damaged(GAMES, &self.file, problem),
             DecodeError::LimitExceeded => {
                 damaged(GAMES, &self.file, format!("a game takes more than {MOST_OF_A_GAME} bytes"))
             }
@@ -274,6 +275,7 @@ fn parse<T: DeserializeOwned>(plain: &[u8]) -> Result<(T, usize), DecodeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hnefi_inference::Handicap;
 
     #[test]
     fn data_of_every_size_passes_its_limit() {
@@ -387,6 +389,7 @@ mod tests {
             rules: hnefi_engine::Preset::Brandubh.rules(),
             start: None,
             players: Default::default(),
+            handicap: Handicap::NONE,
             plies: Vec::new(),
             outcome: None,
             resigned: None,
@@ -406,8 +409,12 @@ mod tests {
         assert!(games(&plain).len() < 100_000);
         let text = refusal(&plain);
         assert!(text.ends_with("a game takes more than 67108864 bytes"), "{text}");
-        // A name of almost 2^32 bytes is not believed either.
-        let text = refusal(b"\x01\x00\x00\x07\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01\x01\x00\x00\x00\x01\x00\x02\x03\x00\x00\x00\x00\x01\xfc\xf0\xff\xff\xff");
+        // A start of almost 2^32 bytes is not believed either.
+        let mut named = begun();
+        // Without the two names, the handicap and the start that is not there.
+        named.truncate(named.len() - 11);
+        named.extend([0x01, 0xfc, 0xf0, 0xff, 0xff, 0xff]);
+        let text = refusal(&named);
         assert!(text.ends_with("a game takes more than 67108864 bytes"), "{text}");
     }
 

@@ -4,9 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use hnefi_inference::json;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use hnefi_inference::{Handicap, json};
+use serde::{Deserialize, Serialize};
 
 /// The metrics of one generation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -106,14 +105,14 @@ pub struct TrainingMetrics {
     /// Mean losses.
     pub losses: LossValues,
     /// Mean entropy of the policy targets in nats, a lower bound of the policy loss.
-    #[serde(deserialize_with = "finite")]
+    #[serde(deserialize_with = "json::finite")]
     pub policy_entropy: f32,
     /// Mean gradient norm before clipping.
     pub gradient_norm: f64,
     /// Share of the steps whose gradient was clipped.
     pub clipped: f64,
     /// Share of the hidden units of the heads that are zero everywhere on the boards of a batch.
-    #[serde(deserialize_with = "finite")]
+    #[serde(deserialize_with = "json::finite")]
     pub dead_units: f32,
 }
 
@@ -122,32 +121,20 @@ pub struct TrainingMetrics {
 #[serde(default)]
 pub struct LossValues {
     /// Weighted sum of the parts.
-    #[serde(deserialize_with = "finite")]
+    #[serde(deserialize_with = "json::finite")]
     pub total: f32,
     /// Cross-entropy of the policy, nats.
-    #[serde(deserialize_with = "finite")]
+    #[serde(deserialize_with = "json::finite")]
     pub policy: f32,
     /// Cross-entropy of win, draw and loss, nats.
-    #[serde(deserialize_with = "finite")]
+    #[serde(deserialize_with = "json::finite")]
     pub value: f32,
     /// Huber loss of `ln(1 + plies left)`.
-    #[serde(deserialize_with = "finite")]
+    #[serde(deserialize_with = "json::finite")]
     pub moves_left: f32,
     /// Cross-entropy of the final contents, nats a square.
-    #[serde(deserialize_with = "finite")]
+    #[serde(deserialize_with = "json::finite")]
     pub occupancy: f32,
-}
-
-/// Handicaps in favour of the attackers; negative numbers favour the defenders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Handicap {
-    /// Doublings of the playouts.
-    #[serde(deserialize_with = "finite")]
-    pub doublings: f32,
-    /// Share of random moves of the other side.
-    #[serde(deserialize_with = "finite")]
-    pub blunders: f32,
 }
 
 /// State of the resignation rule over all boards, each of which is verified by its own games.
@@ -163,13 +150,6 @@ pub struct ResignSummary {
     pub active: [bool; 2],
 }
 
-/// Reads a number that a text may give too large: what was infinite could not be written back.
-fn finite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
-    let number = f32::deserialize(deserializer)?;
-    let problem = || D::Error::custom(format_args!("the number {number}; expected a finite one"));
-    if number.is_finite() { Ok(number) } else { Err(problem()) }
-}
-
 impl GenerationMetrics {
     /// One line of JSON with its newline.
     pub fn to_line(&self) -> String {
@@ -182,7 +162,7 @@ impl GenerationMetrics {
     ///
     /// # Errors
     /// When one is out of its range.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), json::OutOfRange> {
         let (selfplay, training) = (&self.selfplay, &self.training);
         let shares = [
             ("progress", self.progress),
@@ -331,11 +311,14 @@ mod tests {
     #[test]
     fn numbers_that_no_generation_has_are_refused_by_name() {
         let mut metrics = GenerationMetrics { progress: 2f64.powi(63), ..GenerationMetrics::default() };
-        assert_eq!(metrics.check().unwrap_err(), "progress is 9223372036854776000; expected 0 to 1");
+        assert_eq!(metrics.check().unwrap_err().to_string(), "progress is 9223372036854776000; expected 0 to 1");
         metrics.progress = 1.0;
         assert_eq!(metrics.check(), Ok(()));
         metrics.training.samples = u64::MAX;
-        assert_eq!(metrics.check().unwrap_err(), "samples is 18446744073709551615; expected 0 to 8796093022208");
+        assert_eq!(
+            metrics.check().unwrap_err().to_string(),
+            "samples is 18446744073709551615; expected 0 to 8796093022208"
+        );
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! Read access to a training run, in a directory or a bucket, during training or afterwards.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use hnefi_inference::{CARD_FILE, Card, Checkpoint, WEIGHTS_FILE, json};
+use hnefi_inference::{CARD_FILE, Card, Checkpoint, json};
 use serde::de::DeserializeOwned;
 
 use crate::store::{
     Access, Location, RetryPolicy, Store, StoreError, checkpoint_key, checkpoint_number, games_key, games_number,
-    job_key, job_number, metrics_key, metrics_number, trainer_key, trainer_number,
+    job_key, job_number, metrics_key, metrics_number, read_checkpoint, trainer_key, trainer_number,
 };
-use crate::{GameRecord, GenerationMetrics, RecordError, decode_games};
+use crate::{GameRecord, GenerationMetrics, ReadError, decode_games};
 
 /// The object with the configuration.
 const CONFIGURATION: &str = "run.json";
@@ -77,10 +77,10 @@ impl Run {
     /// The resolved configuration of the run as JSON, with seed and program version.
     ///
     /// # Errors
-    /// When it is missing or damaged; the text says which.
-    pub fn configuration(&self) -> Result<serde_json::Value, String> {
-        let bytes = self.store.get(CONFIGURATION).map_err(|error| error.to_string())?;
-        json::from_slice(&bytes).map_err(|error| format!("{CONFIGURATION}: {error}"))
+    /// When it is missing or damaged.
+    pub fn configuration(&self) -> Result<serde_json::Value, ReadError> {
+        let bytes = self.store.get(CONFIGURATION)?;
+        json::from_slice(&bytes).map_err(|source| ReadError::Json { key: CONFIGURATION, source })
     }
 
     /// The hardware that the newest trainer of the run has noted; `None` if it did not.
@@ -94,7 +94,8 @@ impl Run {
     }
 
     /// The metrics of the generations after `after`, in ascending order. An object whose generation differs from its
-    /// key, or with numbers that no run has, is skipped like a damaged one, so that repeated calls never return a generation twice.
+    /// key, or with numbers that no run has, is skipped like a damaged one, so that repeated calls never return a
+    /// generation twice.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -112,7 +113,7 @@ impl Run {
     /// # Errors
     /// When the store cannot be read.
     pub fn is_finished(&self) -> Result<bool, StoreError> {
-        let newest = self.numbers("terms/", job_number)?.pop();
+        let newest = self.numbers("jobs/", job_number)?.pop();
         let job: Option<serde_json::Value> = newest.and_then(|number| self.json(&job_key(number)));
         Ok(job.is_some_and(|job| job["finished"] == true))
     }
@@ -140,17 +141,9 @@ impl Run {
     /// A generation's checkpoint.
     ///
     /// # Errors
-    /// When it is missing or damaged; the text says which.
-    pub fn checkpoint(&self, generation: u32) -> Result<Checkpoint, String> {
-        let [card_key, weights_key] = [CARD_FILE, WEIGHTS_FILE].map(|file| self.key(generation, file));
-        let read = |key: &str| self.store.get(key).map_err(|error| error.to_string());
-        let name = |key: &str| PathBuf::from(self.store.name(key));
-        let card = Card::from_json(&read(&card_key)?, &name(&card_key)).map_err(|error| error.to_string())?;
-        Checkpoint::from_parts(card, &read(&weights_key)?, &name(&weights_key)).map_err(|error| error.to_string())
-    }
-
-    fn key(&self, generation: u32, file: &str) -> String {
-        format!("{}/{file}", checkpoint_key(generation))
+    /// When it is missing or damaged.
+    pub fn checkpoint(&self, generation: u32) -> Result<Checkpoint, ReadError> {
+        read_checkpoint(&self.store, generation)
     }
 
     /// The generations with games, in ascending order.
@@ -164,11 +157,10 @@ impl Run {
     /// A generation's games.
     ///
     /// # Errors
-    /// When they are missing or damaged; the text says which.
-    pub fn games(&self, generation: u32) -> Result<Vec<GameRecord>, String> {
+    /// When they are missing or damaged.
+    pub fn games(&self, generation: u32) -> Result<Vec<GameRecord>, ReadError> {
         let key = games_key(generation);
-        let bytes = self.store.get(&key).map_err(|error| error.to_string())?;
-        decode_games(&self.store.name(&key), &bytes).map_err(|error: RecordError| error.to_string())
+        Ok(decode_games(&self.store.name(&key), &self.store.get(&key)?)?)
     }
 
     /// Number of matches on the ladder; needs only one list of keys.
@@ -259,11 +251,11 @@ mod tests {
     fn a_run_is_finished_when_its_newest_job_says_so() {
         let mut objects = Vec::new();
         for (key, text, over) in [
-            ("terms/000001.json", r#"{"finished":false}"#, false),
-            ("terms/000002.json", r#"{"finished":true}"#, true),
-            ("terms/000010.json", r#"{"finished":false}"#, false),
-            ("terms/000011.json", r#"{"finished":true}"#, true),
-            ("terms/000012.json", "{", false),
+            ("jobs/000001.json", r#"{"finished":false}"#, false),
+            ("jobs/000002.json", r#"{"finished":true}"#, true),
+            ("jobs/000010.json", r#"{"finished":false}"#, false),
+            ("jobs/000011.json", r#"{"finished":true}"#, true),
+            ("jobs/000012.json", "{", false),
         ] {
             objects.push((key, text));
             assert_eq!(run_with(&objects).1.is_finished().unwrap(), over, "{key}");
@@ -286,6 +278,6 @@ mod tests {
             ("checkpoints/notes/card.json", "{}"),
         ]);
         assert_eq!(run.checkpoints().unwrap(), [2, 10]);
-        assert!(run.card(2).is_none() && run.checkpoint(2).unwrap_err().contains("checkpoint card"));
+        assert!(run.card(2).is_none() && run.checkpoint(2).unwrap_err().to_string().contains("checkpoint card"));
     }
 }

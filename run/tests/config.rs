@@ -1,15 +1,9 @@
 //! Configurations: the built-in ones, the reference, and every kind of error with its message.
 
-use hnefi_engine::Preset;
+use hnefi_configs::{BUILT_IN as FILES, RULES};
+use hnefi_engine::{NamedRules, Preset};
 use hnefi_run::config::{ConfigError, KeyError, SECTIONS, TrainConfig, reference};
 use toml::{Table, Value};
-
-const FILES: [(&str, &str); 4] = [
-    ("quick", include_str!("../../configs/quick.toml")),
-    ("brandubh", include_str!("../../configs/brandubh.toml")),
-    ("copenhagen", include_str!("../../configs/copenhagen.toml")),
-    ("copenhagen-gpu", include_str!("../../configs/copenhagen-gpu.toml")),
-];
 
 fn errors(text: &str) -> Vec<KeyError> {
     match TrainConfig::parse(text, "test.toml") {
@@ -33,6 +27,26 @@ fn built_in_configurations_have_no_errors() {
         assert_eq!(TrainConfig::named(name).unwrap().validate(), []);
     }
     assert!(TrainConfig::named("nothing").is_none());
+}
+
+/// Whatever ruleset is named, the network plays its games at the end, and no text stands for it any more.
+#[test]
+fn any_ruleset_has_a_configuration() {
+    let middle = "dim:9 esc:e cor: start:/3ttt3/4t4/4T4/t3T3t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3/";
+    for text in ["brandubh", middle, "copenhagen", "copenhagen-hnefatafl-org-13x13", "tablut-15x15"] {
+        let rules: NamedRules = text.parse().unwrap();
+        let config = TrainConfig::any(&rules, &["budget.minutes=2".to_owned()]).unwrap();
+        assert_eq!((config.validate(), config.budget.minutes), (Vec::new(), 2.0));
+        let last = config.stages.iter().rev().find_map(|stage| {
+            let rulesets = stage.changes.get("selfplay")?.get("rulesets")?.as_array()?;
+            Some(rulesets[0]["rules"].as_str()?.to_owned())
+        });
+        let last = last.unwrap_or_else(|| config.selfplay.rulesets[0].rules.name());
+        assert_eq!(last.parse(), Ok(rules));
+        assert!(!config.commented().contains(RULES));
+    }
+    let refused = TrainConfig::any(&Preset::Tablut.into(), &["train.bach=3".to_owned()]).unwrap_err().to_string();
+    assert!(refused.contains("configuration any: 1 error") && refused.contains("train.bach"), "{refused}");
 }
 
 #[test]
@@ -198,7 +212,9 @@ fn values_that_do_not_go_together() {
 fn lists_and_tables() {
     let rulesets = |value: &str| only_error(&format!("[selfplay]\nrulesets = {value}"));
     assert!(rulesets("[]").contains("expected list of { rules = \"NAME\", share = NUMBER }"));
-    assert!(rulesets("[{ rules = \"chess\", share = 1 }]").contains("NAME one of \"copenhagen\""));
+    assert!(
+        rulesets("[{ rules = \"chess\", share = 1 }]").contains("NAME a rules record, a file or one of \"copenhagen\"")
+    );
     assert!(rulesets("[{ rules = \"brandubh\", share = -1 }]").starts_with("selfplay.rulesets = [{ "));
     assert!(rulesets("[{ rules = \"brandubh\", share = 0 }]").contains("one above 0"), "no share at all");
     assert!(
@@ -215,7 +231,7 @@ fn lists_and_tables() {
 fn copenhagen_goes_from_the_small_board_to_the_network_that_is_shipped() {
     let config = TrainConfig::named("copenhagen").unwrap();
     let stages: Vec<TrainConfig> = (0..config.stage_count()).map(|index| config.stage(index).unwrap()).collect();
-    let played: Vec<Vec<Preset>> = stages.iter().map(|stage| stage.selfplay.rulesets_played()).collect();
+    let played: Vec<Vec<NamedRules>> = stages.iter().map(|stage| stage.selfplay.rulesets_played()).collect();
     assert_eq!(played[0], [Preset::Brandubh]);
     for stage in &played[1..] {
         assert_eq!(stage.len(), Preset::ALL.len(), "every ruleset");

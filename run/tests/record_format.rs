@@ -3,8 +3,8 @@
 
 mod played;
 
-use hnefi_engine::{Layout, Move, Outcome, Preset, Reason, Side, Square};
-use hnefi_inference::Wdl;
+use hnefi_engine::{Move, Outcome, Pieces, Preset, Reason, Side, Square};
+use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::{GameRecord, PlyRecord, encode_games};
 
 /// Reads fields one after the other and notes where they lay and what they held.
@@ -85,7 +85,16 @@ impl Reader<'_> {
     }
 
     fn mv(&mut self, what: &str) -> u64 {
-        self.number_as(what, |bits| format!("{bits} = {} + 128 * {}", bits & 127, bits >> 7))
+        self.number_as(what, |bits| format!("{bits} = {} + 512 * {}", bits & 511, bits >> 9))
+    }
+
+    /// A byte with a bit for each kind of piece.
+    fn pieces(&mut self, what: &str, expected: Pieces) {
+        let names = ["attackers", "defenders", "king"];
+        let bits = self.bytes[self.at];
+        let listed: Vec<&str> = (0..3).filter(|bit| bits >> bit & 1 == 1).map(|bit| names[bit]).collect();
+        self.take(1, what, |_| if listed.is_empty() { "none".to_owned() } else { listed.join(" ") });
+        assert_eq!(listed, expected.iter().map(|piece| names[piece as usize]).collect::<Vec<_>>());
     }
 
     fn side(&mut self, what: &str) -> Option<usize> {
@@ -96,28 +105,37 @@ impl Reader<'_> {
     fn game(&mut self, game: &GameRecord) {
         assert_eq!(self.number("game number"), game.game);
         assert_eq!(self.number("seed"), game.seed);
-        let layout = match game.rules.layout {
-            Layout::LewisCross => 27,
-            plain => plain.size().side() as u64,
-        };
-        assert_eq!(self.byte("layout"), layout);
+        assert_eq!(self.text("start of the rules"), game.rules.start.rows());
         self.choice("first", &["attackers", "defenders"]);
         self.choice("king_capture", &["strong", "strong_near_throne", "weak"]);
         self.choice("king_on_edge", &["safe", "captured_by_three"]);
         self.choice("king_armed", &["armed", "hammer_only", "anvil_only", "unarmed"]);
-        self.choice("throne_stop", &["king", "nobody"]);
-        self.choice("throne_pass", &["all", "king", "nobody"]);
-        self.choice("throne_hostile_to_attackers", &["always", "when_empty", "never"]);
-        self.choice("throne_hostile_to_defenders", &["when_empty", "never"]);
+        let speed = game.rules.speed;
+        let limits = ["attackers' speed", "defenders' speed", "king's speed"].map(|what| self.byte(what));
+        assert_eq!(limits, [speed.attackers, speed.defenders, speed.king].map(u64::from));
+        assert_eq!(self.text("marks"), game.rules.marks.rows());
+        let kinds = ["throne", "corners", "attacker_forts", "defender_forts"];
+        let rules = &game.rules;
+        let specials = [rules.throne, rules.corners, rules.attacker_forts, rules.defender_forts];
+        for (kind, special) in kinds.into_iter().zip(specials) {
+            self.pieces(&format!("{kind}: pass"), special.pass);
+            self.pieces(&format!("{kind}: stop"), special.stop);
+            self.pieces(&format!("{kind}: enter"), special.enter);
+            self.pieces(&format!("{kind}: hostile_empty"), special.hostile_empty);
+            self.pieces(&format!("{kind}: hostile_occupied"), special.hostile_occupied);
+        }
         assert_eq!(self.flag("linnaean_capture"), game.rules.linnaean_capture);
-        assert_eq!(self.flag("corners"), game.rules.corners);
-        assert_eq!(self.flag("corner_hostile_to_king"), game.rules.corner_hostile_to_king);
         self.choice("escape", &["corner", "edge"]);
         assert_eq!(self.flag("shieldwall"), game.rules.shieldwall);
+        assert_eq!(self.flag("shieldwall_corners"), game.rules.shieldwall_corners);
+        assert_eq!(self.flag("shieldwall_flank"), game.rules.shieldwall_flank);
         assert_eq!(self.flag("exit_fort"), game.rules.exit_fort);
         self.choice("encirclement", &["off", "any_pocket", "single_region"]);
         self.choice("no_legal_move", &["loss", "draw"]);
-        self.choice("repetition", &["ignore", "draw", "defenders_lose", "mover_loses", "defenders_may_not"]);
+        self.choice(
+            "repetition",
+            &["ignore", "draw", "defenders_lose", "mover_loses", "mover_wins", "defenders_may_not"],
+        );
         assert_eq!(self.byte("repetition_occurrence"), u64::from(game.rules.repetition_occurrence));
         self.choice("repetition_compares", &["board_and_side", "board_alone"]);
         assert_eq!(self.number("no_capture_draw_plies"), u64::from(game.rules.no_capture_draw_plies));
@@ -126,6 +144,8 @@ impl Reader<'_> {
         let start = self.flag("start given").then(|| self.text("start"));
         assert_eq!(start, game.start);
         assert_eq!([self.text("attackers' player"), self.text("defenders' player")], game.players);
+        let [doublings, blunders] = ["doublings", "random moves"].map(|what| self.real(&format!("handicap: {what}")));
+        assert_eq!(Handicap { doublings, blunders }, game.handicap);
         assert_eq!(self.number("number of plies"), game.plies.len() as u64);
         for ply in &game.plies {
             assert_eq!(self.mv("move"), u64::from(ply.mv.bits()));
@@ -178,6 +198,7 @@ fn tiny_game() -> GameRecord {
         rules: hnefi_engine::Rules { ply_cap: 150, ..Preset::Brandubh.rules() },
         start: Some("3a3/3a3/3d3/aad1daa/3d3/k2a3/7 d".to_string()),
         players: ["a1".to_string(), "d2".to_string()],
+        handicap: Handicap { doublings: 0.5, blunders: -0.25 },
         plies: vec![PlyRecord {
             mv: mv(7, 0),
             policy: vec![(mv(7, 0), 0.75), (mv(7, 8), 0.25)],

@@ -218,8 +218,8 @@ fn every_inconsistency_is_found() {
     let cases: Vec<(&str, String)> = vec![
         ("ply 3: illegal move", problem(|game| game.plies[3].mv = game.plies[2].mv)),
         ("expected squares 0 to", problem(|game| game.plies[1].mv = Move::new(Square::new(127), Square::new(3)))),
-        ("ply 1: a move of bits ", problem(|game| game.plies[1].mv = spoiled(game.plies[1].mv, 14))),
-        ("expected two squares, 14 bits", problem(|game| game.plies[1].mv = spoiled(game.plies[1].mv, 15))),
+        ("ply 1: a move of bits ", problem(|game| game.plies[1].mv = spoiled(game.plies[1].mv, 18))),
+        ("expected two squares, 18 bits", problem(|game| game.plies[1].mv = spoiled(game.plies[1].mv, 19))),
         ("the policy target holds a move twice", {
             problem(|game| {
                 let ply = first_training(game);

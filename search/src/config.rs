@@ -51,9 +51,9 @@ macro_rules! keys {
 }
 
 keys! {
-    /// Gumbel: the paper's max_num_considered_actions, the most root moves considered. A search of n playouts considers
+    /// Gumbel: the most root moves considered. A search of n playouts considers
     /// at most n/2.
-    considered: u32 = 16, 1..=480;
+    max_num_considered_actions: u32 = 16, 1..=480;
     /// Gumbel: sigma(q) = (c_visit + most visits of a move) * c_scale * q, in logits.
     c_visit: f32 = 50.0, 0.0..=1000.0;
     /// Gumbel: see `c_visit`.
@@ -93,14 +93,19 @@ pub struct KeyError {
     pub allowed: String,
 }
 
+/// A setting that does not exist or does not allow its value: `KEY = VALUE` and the problem.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SettingError(String);
+
 impl SearchConfig {
     /// Returns the configuration with one key changed: `with("c_puct", "1.5")`.
     ///
     /// # Errors
-    /// When the key does not exist or does not allow the value; the text is `KEY = VALUE` and the problem.
-    pub fn with(self, key: &str, value: &str) -> Result<SearchConfig, String> {
-        let refused = |problem: &dyn std::fmt::Display| format!("{key} = {value}: {problem}");
-        let mut keys = serde_json::to_value(&self).map_err(|error| refused(&error))?;
+    /// When the key does not exist or does not allow the value.
+    pub fn with(self, key: &str, value: &str) -> Result<SearchConfig, SettingError> {
+        let refused = |problem: String| SettingError(format!("{key} = {value}: {problem}"));
+        let mut keys = serde_json::to_value(&self).map_err(|error| refused(error.to_string()))?;
         let known = || keys.as_object().into_iter().flat_map(|keys| keys.keys().map(String::as_str));
         // Suggest the full path of the key.
         let meant = names::nearest(key, known().filter(|known| *known != key));
@@ -110,10 +115,10 @@ impl SearchConfig {
         let given = serde_json::from_str(value).unwrap_or_else(|_| serde_json::Value::from(value));
         keys[key] = given;
         let changed: SearchConfig = serde_json::from_value(keys)
-            .map_err(|error| if is_key { refused(&error) } else { refused(&error) + &meant })?;
+            .map_err(|error| refused(if is_key { error.to_string() } else { format!("{error}{meant}") }))?;
         match changed.validate().first() {
             None => Ok(changed),
-            Some(error) => Err(error.to_string()),
+            Some(error) => Err(SettingError(error.to_string())),
         }
     }
 }
@@ -129,12 +134,17 @@ mod tests {
 
     #[test]
     fn all_faults_are_reported_together() {
-        let config = SearchConfig { considered: 0, c_scale: f32::NAN, fpu_reduction: 1.5, ..SearchConfig::default() };
+        let config = SearchConfig {
+            max_num_considered_actions: 0,
+            c_scale: f32::NAN,
+            fpu_reduction: 1.5,
+            ..SearchConfig::default()
+        };
         let texts: Vec<String> = config.validate().iter().map(ToString::to_string).collect();
         assert_eq!(
             texts,
             [
-                "considered = 0: expected 1 to 480",
+                "max_num_considered_actions = 0: expected 1 to 480",
                 "c_scale = NaN: expected 0 to 10",
                 "fpu_reduction = 1.5: expected 0 to 1"
             ]
@@ -143,8 +153,12 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_refused_and_missing_ones_take_the_default() {
-        let config: SearchConfig = serde_json::from_str(r#"{"root": "puct", "considered": 8}"#).expect("valid");
-        assert_eq!(config, SearchConfig { root: RootKind::Puct, considered: 8, ..SearchConfig::default() });
+        let config: SearchConfig =
+            serde_json::from_str(r#"{"root": "puct", "max_num_considered_actions": 8}"#).expect("valid");
+        assert_eq!(
+            config,
+            SearchConfig { root: RootKind::Puct, max_num_considered_actions: 8, ..SearchConfig::default() }
+        );
         let error = serde_json::from_str::<SearchConfig>(r#"{"consider": 8}"#).expect_err("unknown key");
         assert!(error.to_string().contains("unknown field `consider`"), "{error}");
     }

@@ -4,7 +4,7 @@
 //! attackers stand around him and one more can arrive. Looking for just these costs a few set operations, so a search
 //! can afford it at every node. Encirclements, edge forts and stalemates are not looked for.
 
-use hnefi_engine::{Bitboard, KingCapture, KingOnEdge, Move, MoveList, Position, Rules, Side};
+use hnefi_engine::{Bitboard, KingCapture, KingOnEdge, Move, MoveList, Piece, Position, Rules, Side};
 
 /// A move by which the side to move wins at once by the king's escape or capture; `None` if there is none.
 /// `scratch` is overwritten.
@@ -41,19 +41,17 @@ pub fn winning_move(position: &Position) -> Option<Move> {
     moves.iter().copied().find(|&mv| position.outcome_after(mv).is_some_and(|outcome| outcome.winner() == Some(side)))
 }
 
-/// Squares that may take part in capturing the king: attackers, the empty throne, corners.
+/// Squares that may take part in capturing the king: attackers, and special squares that are hostile to him.
 fn hostile_to_king(position: &Position) -> Bitboard {
-    let (board, rules) = (position.board(), position.rules());
-    let throne = Bitboard::throne(position.size()).without(board.occupied());
-    let corners = if rules.corners { position.king_goals() } else { Bitboard::EMPTY };
-    board.attackers() | throne | corners
+    position.board().attackers() | position.rules().hostile_squares(Piece::King)
 }
 
 /// How many hostile squares there have to be beside the king before one more attacker may capture him.
 fn hostile_needed(rules: &Rules) -> usize {
     match (rules.king_capture, rules.king_on_edge) {
         (KingCapture::Strong, KingOnEdge::Safe) => 3,
-        (KingCapture::Strong, KingOnEdge::CapturedByThree) => 2,
+        // In a corner of the board there are two squares beside him.
+        (KingCapture::Strong, KingOnEdge::CapturedByThree) => 1,
         // Like a man, wherever he is not strong.
         (KingCapture::StrongNearThrone | KingCapture::Weak, _) => 1,
     }

@@ -10,8 +10,65 @@
 use hnefi_inference::Wdl;
 
 use super::config::SearchConfig;
+use super::noise;
+use super::policy::RootPolicy;
 use super::schedule::Schedule;
 use super::tree::{Edge, NodeId, Tree};
+use crate::Rng;
+
+/// A search with a Gumbel root.
+#[derive(Default)]
+pub(super) struct Gumbel {
+    /// Gumbel variables over the root's moves; empty without noise.
+    noise: Vec<f32>,
+    schedule: Schedule,
+    /// Scratch memory for the weights of one node's moves.
+    scratch: Vec<f32>,
+}
+
+impl RootPolicy for Gumbel {
+    fn begin(&mut self, moves: usize, noise: Option<&mut Rng>) {
+        self.noise.clear();
+        if let Some(rng) = noise {
+            noise::gumbel(rng, moves, &mut self.noise);
+        }
+    }
+
+    fn extend(&mut self, config: &SearchConfig, tree: &Tree, playouts: u32, is_first: bool) {
+        if !is_first {
+            return self.schedule.extend(playouts);
+        }
+        let open = tree.edges(NodeId::ROOT).iter().filter(|edge| !edge.is_lost()).count() as u32;
+        let considered = config.max_num_considered_actions.min(playouts / 2).min(open);
+        self.schedule.set(considered, playouts);
+    }
+
+    fn waits_before(&self, index: u32) -> bool {
+        self.schedule.halves_before(index)
+    }
+
+    fn choose(&mut self, config: &SearchConfig, tree: &Tree, id: NodeId, index: u32) -> Option<usize> {
+        if id == NodeId::ROOT {
+            choose_at_root(config, tree, &self.noise, &self.schedule, index)
+        } else {
+            choose(config, tree, id, &mut self.scratch)
+        }
+    }
+
+    fn best(&self, config: &SearchConfig, tree: &Tree, admits: &dyn Fn(&Edge) -> bool) -> Option<usize> {
+        best_at_root(config, tree, &self.noise, admits, |edge| i64::from(edge.visits))
+    }
+
+    fn target(&self, config: &SearchConfig, tree: &Tree) -> Vec<f32> {
+        let mut weights = Vec::new();
+        improved_policy(config, tree, NodeId::ROOT, &mut weights);
+        weights
+    }
+
+    fn value(&self, tree: &Tree, target: &[f32]) -> Wdl {
+        improved_value(tree, NodeId::ROOT, target)
+    }
+}
 
 /// sigma(q): the contribution of a score to the logits (equation 8).
 fn sigma(config: &SearchConfig, most_visits: u32, score: f32) -> f32 {
@@ -20,7 +77,7 @@ fn sigma(config: &SearchConfig, most_visits: u32, score: f32) -> f32 {
 
 /// The value of unvisited moves (appendix D, equation 33): the node's raw value mixed with the prior-weighted mean of
 /// the visited moves, from the view of the side to move. Proven losses are left out.
-pub(super) fn mixed_value(tree: &Tree, id: NodeId) -> Wdl {
+fn mixed_value(tree: &Tree, id: NodeId) -> Wdl {
     let (mut visits, mut mass) = (0.0, 0.0);
     let mut sum = Wdl { win: 0.0, draw: 0.0, loss: 0.0 };
     for edge in tree.edges(id).iter().filter(|edge| edge.visits > 0 && !edge.is_lost()) {
@@ -50,7 +107,7 @@ fn completed(tree: &Tree, edge: &Edge, mixed: Wdl) -> Wdl {
 ///
 /// Computed as prior * exp(sigma): most moves share the mixed value, so a playout takes one exponential per visited
 /// move and no logarithm.
-pub(super) fn improved_policy(config: &SearchConfig, tree: &Tree, id: NodeId, out: &mut Vec<f32>) {
+fn improved_policy(config: &SearchConfig, tree: &Tree, id: NodeId, out: &mut Vec<f32>) {
     let edges = tree.edges(id);
     let mixed = mixed_value(tree, id);
     let most = most_visits(edges);
@@ -76,7 +133,7 @@ pub(super) fn improved_policy(config: &SearchConfig, tree: &Tree, id: NodeId, ou
 }
 
 /// The value of a node under the improved policy `policy`, from the view of the side to move.
-pub(super) fn improved_value(tree: &Tree, id: NodeId, policy: &[f32]) -> Wdl {
+fn improved_value(tree: &Tree, id: NodeId, policy: &[f32]) -> Wdl {
     let mixed = mixed_value(tree, id);
     let mut sum = Wdl { win: 0.0, draw: 0.0, loss: 0.0 };
     for (edge, weight) in tree.edges(id).iter().zip(policy) {
@@ -90,7 +147,7 @@ pub(super) fn improved_value(tree: &Tree, id: NodeId, policy: &[f32]) -> Wdl {
 
 /// Below the root: the open move with the largest visit deficit, improved policy minus share of the visits (equation
 /// 14); `None` while all moves wait for evaluations. `scratch` is overwritten.
-pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, scratch: &mut Vec<f32>) -> Option<usize> {
+fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, scratch: &mut Vec<f32>) -> Option<usize> {
     improved_policy(config, tree, id, scratch);
     let node = tree.node(id);
     let total = 1.0 + (node.playouts() + u32::from(node.pending)) as f32;
@@ -109,13 +166,7 @@ pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId, scratch: &m
 ///
 /// Among the moves with the scheduled number of visits, the best by Gumbel + logit + sigma. If there is none, because a
 /// considered move was proven lost, the move with the most visits below that number follows.
-pub(super) fn choose_at_root(
-    config: &SearchConfig,
-    tree: &Tree,
-    noise: &[f32],
-    schedule: &Schedule,
-    index: u32,
-) -> Option<usize> {
+fn choose_at_root(config: &SearchConfig, tree: &Tree, noise: &[f32], schedule: &Schedule, index: u32) -> Option<usize> {
     let target = i64::from(schedule.target(index));
     let rank = |edge: &Edge| {
         let visits = i64::from(edge.visits + tree.edge_pending(edge));
@@ -125,7 +176,7 @@ pub(super) fn choose_at_root(
 }
 
 /// The root move with the highest `rank`; Gumbel + logit + sigma(completed Q) breaks ties.
-pub(super) fn best_at_root(
+fn best_at_root(
     config: &SearchConfig,
     tree: &Tree,
     noise: &[f32],

@@ -1,7 +1,7 @@
 //! Invariants of the tree after random sequences of calls, checked on every node.
 
 use hnefi_engine::{MoveList, Position, Preset};
-use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator};
 use rand_xoshiro::rand_core::Rng as _;
 
 use super::solver::prove;
@@ -19,7 +19,7 @@ fn check(search: &Search, id: NodeId, position: &Position) -> usize {
     }
     let mut moves = MoveList::new();
     position.legal_moves(&mut moves);
-    let mut listed: Vec<_> = edges.iter().map(|edge| edge.mv).collect();
+    let mut listed: Vec<_> = edges.iter().map(|edge| edge.mv()).collect();
     if search.config.root == RootKind::Puct {
         listed.sort_by_key(|&mv| generation_order(mv));
     }
@@ -27,7 +27,7 @@ fn check(search: &Search, id: NodeId, position: &Position) -> usize {
     check_line(search, id);
     assert_eq!(node.pending, 0, "nothing is outstanding");
     assert_eq!(node.playouts(), edges.iter().map(|edge| edge.visits).sum::<u32>());
-    assert_eq!(node.proven, prove(edges.iter().map(|edge| edge.proven)), "proven exactly if the moves prove it");
+    assert_eq!(node.proven, prove(edges.iter().map(|edge| edge.proven())), "proven exactly if the moves prove it");
 
     let mut refreshed = search.tree.clone();
     refreshed.refresh(id);
@@ -38,19 +38,19 @@ fn check(search: &Search, id: NodeId, position: &Position) -> usize {
     let mut nodes = 1;
     for edge in edges {
         let mut after = position.clone();
-        after.play(edge.mv).expect("a legal move");
+        after.play(edge.mv()).expect("a legal move");
         if after.outcome().is_some() {
-            assert_eq!(edge.proven.map(|proven| proven.plies), Some(1), "every end of the game is known");
+            assert_eq!(edge.proven().map(|proven| proven.plies), Some(1), "every end of the game is known");
             assert!(edge.child.is_none());
         }
         match edge.child {
             Some(child) => {
                 let child_node = search.tree.node(child);
                 assert_eq!(edge.visits, child_node.visits);
-                assert_eq!(edge.proven, child_node.proven.map(|proven| proven.for_move_before()));
+                assert_eq!(edge.proven(), child_node.proven.map(|proven| proven.for_move_before()));
                 nodes += check(search, child, &after);
             }
-            None => assert!(edge.visits == 0 || edge.proven.is_some()),
+            None => assert!(edge.visits == 0 || edge.proven().is_some()),
         }
     }
     nodes
@@ -62,7 +62,7 @@ fn check_line(search: &Search, id: NodeId) {
     if search.config.root == RootKind::Gumbel || !search.tree.node(id).is_evaluated() {
         assert_eq!(in_play.len(), edges.len());
     } else {
-        let untouched = |edge: &&Edge| edge.child.is_none() && edge.proven.is_none();
+        let untouched = |edge: &&Edge| edge.child.is_none() && edge.proven().is_none();
         assert!(in_play.iter().rev().skip(1).all(|edge| !untouched(&edge)), "at most the last one is new");
         let highest = edges.iter().filter(untouched).map(|edge| edge.prior).fold(0.0, f32::max);
         assert_eq!(in_play.last().filter(untouched).map_or(0.0, |next| next.prior), highest, "the next by prior");
@@ -146,14 +146,16 @@ fn check_priors(search: &Search, id: NodeId, position: &Position, evaluator: &mu
         return 1;
     }
     let mut edges = search.tree.edges(id).to_vec();
-    edges.sort_by_key(|edge| generation_order(edge.mv));
-    let moves: Vec<_> = edges.iter().map(|edge| edge.mv).collect();
+    edges.sort_by_key(|edge| generation_order(edge.mv()));
+    let moves: Vec<_> = edges.iter().map(|edge| edge.mv()).collect();
     let mut answer = Evaluations::new();
-    evaluator.evaluate(&[EvalRequest { position, moves: &moves, auxiliary: false }], &mut answer).expect("never fails");
+    evaluator
+        .evaluate(&[EvalRequest { position, moves: &moves, handicap: Handicap::NONE, auxiliary: false }], &mut answer)
+        .expect("never fails");
     for (edge, prior) in edges.iter().zip(answer.priors(0)) {
         assert!((edge.prior - prior).abs() < 1e-6, "{}: {edge:?}, expected {prior}", position.fen());
     }
-    let below = edges.iter().filter_map(|edge| edge.child.map(|child| (edge.mv, child))).map(|(mv, child)| {
+    let below = edges.iter().filter_map(|edge| edge.child.map(|child| (edge.mv(), child))).map(|(mv, child)| {
         let mut after = position.clone();
         after.play(mv).expect("a legal move");
         check_priors(search, child, &after, evaluator)

@@ -1,9 +1,9 @@
 //! Outstanding leaves: positions that wait for evaluation, each with its path.
 
 use hnefi_engine::{Move, MoveList, Position, Undo};
-use hnefi_inference::EvalRequest;
+use hnefi_inference::{EvalRequest, Handicap};
 
-use super::config::{RootKind, SearchConfig};
+use super::config::SearchConfig;
 use super::puct::apply_temperature;
 use super::solver::Proven;
 use super::tree::{Edge, NodeId, edges_with_results, generation_order, order_edges};
@@ -29,7 +29,7 @@ pub(super) struct Slot {
     pub(super) path: Vec<Step>,
     /// The node at its end, once there is one.
     pub(super) node: Option<NodeId>,
-    /// The position at its end, for whoever calls [`super::Search::select_leaf`].
+    /// The position at its end, for the caller of [`super::Search::select_leaf`].
     pub(super) position: Option<Box<LeafPosition>>,
     serial: u32,
     taken: bool,
@@ -42,6 +42,8 @@ pub(super) struct LeafPosition {
     pub(super) position: Position,
     pub(super) moves: MoveList,
     pub(super) edges: Vec<Edge>,
+    /// The handicap of the search, for the network.
+    handicap: Handicap,
     /// The moves made since the root.
     undos: Vec<Undo>,
     /// Scratch memory of [`LeafPosition::set_priors_of`].
@@ -50,18 +52,20 @@ pub(super) struct LeafPosition {
 
 impl LeafPosition {
     /// At the root.
-    pub(super) fn new(root: &Position) -> LeafPosition {
+    pub(super) fn new(root: &Position, handicap: Handicap) -> LeafPosition {
         LeafPosition {
             position: root.clone(),
             moves: MoveList::new(),
             edges: Vec::new(),
+            handicap,
             undos: Vec::new(),
             sorted: Vec::new(),
         }
     }
 
     /// Goes to the root.
-    pub(super) fn reset(&mut self, root: &Position) {
+    pub(super) fn reset(&mut self, root: &Position, handicap: Handicap) {
+        self.handicap = handicap;
         self.position.clone_from(root);
         self.undos.clear();
     }
@@ -102,7 +106,7 @@ impl LeafPosition {
         for (edge, &prior) in self.edges.iter_mut().zip(priors) {
             edge.prior = prior;
         }
-        if config.root == RootKind::Puct {
+        if config.root.orders_moves() {
             apply_temperature(&mut self.edges, 1.0 / config.prior_temperature);
             order_edges(&mut self.edges);
         }
@@ -113,8 +117,8 @@ impl LeafPosition {
     pub(super) fn set_priors_of(&mut self, known: &[Edge]) -> bool {
         self.sorted.clear();
         self.sorted.extend_from_slice(known);
-        self.sorted.sort_unstable_by_key(|edge| generation_order(edge.mv));
-        if !self.edges.iter().map(|edge| edge.mv).eq(self.sorted.iter().map(|edge| edge.mv)) {
+        self.sorted.sort_unstable_by_key(|edge| generation_order(edge.mv()));
+        if !self.edges.iter().map(|edge| edge.mv()).eq(self.sorted.iter().map(|edge| edge.mv())) {
             return false;
         }
         for (edge, known) in self.edges.iter_mut().zip(&self.sorted) {
@@ -125,7 +129,12 @@ impl LeafPosition {
     }
 
     pub(super) fn request(&self) -> EvalRequest<'_> {
-        EvalRequest { position: &self.position, moves: self.moves.as_slice(), auxiliary: false }
+        EvalRequest {
+            position: &self.position,
+            moves: self.moves.as_slice(),
+            handicap: self.handicap,
+            auxiliary: false,
+        }
     }
 }
 

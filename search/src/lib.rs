@@ -22,6 +22,7 @@ mod leaf;
 mod limit;
 mod noise;
 mod playout;
+mod policy;
 mod puct;
 mod report;
 mod rng;
@@ -33,14 +34,14 @@ mod threads;
 mod tree;
 
 use hnefi_engine::{Move, MoveList, Position};
-use hnefi_inference::{EvalError, Evaluations, Evaluator};
+use hnefi_inference::{EvalError, Evaluations, Evaluator, Handicap};
 
 use leaf::Leaves;
-use schedule::Schedule;
+use policy::RootPolicy;
 use tree::{NodeId, Tree};
 
 pub use alphabeta::{AlphaBeta, AlphaBetaFound};
-pub use config::{KeyError, RootKind, SearchConfig};
+pub use config::{KeyError, RootKind, SearchConfig, SettingError};
 pub use finish::winning_move;
 pub use leaf::LeafId;
 pub use limit::Limit;
@@ -48,7 +49,7 @@ pub use playout::Selection;
 pub use report::{RootMove, SearchReport};
 pub use rng::{Rng, rng_for};
 pub use solver::{Proven, ProvenResult};
-pub use threads::{Bell, Searching, search_on_threads};
+pub use threads::{Searching, Signal, search_on_threads};
 
 /// Tries the README's example.
 #[cfg(doctest)]
@@ -62,12 +63,12 @@ pub struct Search {
     /// Memory for the subtree that [`Search::advance`] keeps.
     spare: Tree,
     root: Option<Position>,
+    /// What the network is told of the sides.
+    handicap: Handicap,
     /// The moves of the root that are searched; empty for all.
     among: Vec<Move>,
     leaves: Leaves,
-    /// Gumbel variables over the root's moves; empty without noise.
-    noise: Vec<f32>,
-    schedule: Schedule,
+    policy: Box<dyn RootPolicy>,
     /// Playouts granted, begun (outstanding ones included) and backed up since `begin` or `advance`.
     budget: u32,
     begun: u32,
@@ -76,39 +77,37 @@ pub struct Search {
     max_depth: u32,
     /// Whether the tree holds `max_nodes` nodes.
     full: bool,
-    /// Scratch memory for the weights of one node's moves.
-    scratch: Vec<f32>,
 }
 
 impl Search {
     /// A search without a position.
     pub fn new(config: SearchConfig) -> Search {
-        let tree = match config.root {
-            RootKind::Gumbel => Tree::default(),
-            RootKind::Puct => Tree::by_prior(),
-        };
         Search {
+            spare: Tree::new(config.root.orders_moves()),
+            tree: Tree::new(config.root.orders_moves()),
+            policy: config.root.policy(),
             config,
-            spare: tree.clone(),
-            tree,
             root: None,
+            handicap: Handicap::NONE,
             among: Vec::new(),
             leaves: Leaves::default(),
-            noise: Vec::new(),
-            schedule: Schedule::default(),
             budget: 0,
             begun: 0,
             counted: 0,
             evaluations: 0,
             max_depth: 0,
             full: false,
-            scratch: Vec::new(),
         }
     }
 
     /// The search's configuration.
     pub fn config(&self) -> &SearchConfig {
         &self.config
+    }
+
+    /// Sets the handicap under which the searches that begin from now on see their positions; at first there is none.
+    pub fn set_handicap(&mut self, handicap: Handicap) {
+        self.handicap = handicap;
     }
 
     /// Clears the tree and begins a search of `position`, whose game must not be over. With `noise`, a Gumbel root
@@ -141,10 +140,7 @@ impl Search {
         moves.retain(|mv| among.is_empty() || among.contains(&mv));
         assert!(!moves.is_empty(), "a search needs a legal move, and there is none in {}", position.fen());
         self.tree.set_root(root, &moves);
-        self.noise.clear();
-        if let (RootKind::Gumbel, Some(rng)) = (self.config.root, noise) {
-            noise::gumbel(rng, moves.len(), &mut self.noise);
-        }
+        self.policy.begin(moves.len(), noise);
         self.reset_counters();
         self.extend(playouts);
     }
@@ -154,8 +150,8 @@ impl Search {
     /// Gumbel root; then call [`Search::begin`].
     pub fn advance(&mut self, mv: Move) -> bool {
         self.leaves.abandon_all();
-        let (RootKind::Puct, Some(root)) = (self.config.root, &mut self.root) else { return false };
-        let child = self.tree.edges(NodeId::ROOT).iter().find(|edge| edge.mv == mv).and_then(|edge| edge.child);
+        let Some(root) = self.root.as_mut().filter(|_| self.config.root.orders_moves()) else { return false };
+        let child = self.tree.edges(NodeId::ROOT).iter().find(|edge| edge.mv() == mv).and_then(|edge| edge.child);
         let Some(child) = child.filter(|&child| self.tree.node(child).is_evaluated()) else {
             self.root = None;
             self.tree.clear();
@@ -174,7 +170,7 @@ impl Search {
     /// then call [`Search::begin`].
     pub fn again(&mut self) -> bool {
         let evaluated = self.root.is_some() && self.tree.node(NodeId::ROOT).is_evaluated();
-        if !evaluated || self.leaves.outstanding() > 0 || self.config.root != RootKind::Puct {
+        if !evaluated || self.leaves.outstanding() > 0 || !self.config.root.orders_moves() {
             return false;
         }
         self.reset_counters();
@@ -184,21 +180,8 @@ impl Search {
     /// Grants more playouts. A Gumbel root whose schedule has begun gives them in turns to the two moves that remain
     /// from sequential halving.
     pub fn extend(&mut self, more_playouts: u32) {
-        if self.config.root == RootKind::Gumbel {
-            if self.budget == 0 {
-                self.schedule.set(self.num_considered_actions(more_playouts), more_playouts);
-            } else {
-                self.schedule.extend(more_playouts);
-            }
-        }
+        self.policy.extend(&self.config, &self.tree, more_playouts, self.budget == 0);
         self.budget = self.budget.saturating_add(more_playouts);
-    }
-
-    /// Number of root moves that a Gumbel search considers: at most `considered` (the paper's
-    /// max_num_considered_actions), half of `playouts`, and the moves not proven lost.
-    fn num_considered_actions(&self, playouts: u32) -> u32 {
-        let open = self.tree.edges(NodeId::ROOT).iter().filter(|edge| !edge.is_lost()).count() as u32;
-        self.config.considered.min(playouts / 2).min(open).max(1)
     }
 
     /// Whether the search is over: all playouts are backed up, or the root is proven.

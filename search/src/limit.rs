@@ -34,7 +34,7 @@ impl Limit {
         }
     }
 
-    /// What a network computes in where nobody says it. With a number of playouts the games can be repeated, on any
+    /// The default precision of a network. With a number of playouts the games can be repeated, on any
     /// machine; where time is the limit they cannot, and speed is strength.
     pub fn usual_precision(self) -> PrecisionChoice {
         match self {
@@ -43,7 +43,7 @@ impl Limit {
         }
     }
 
-    /// What drives the search where nobody says it.
+    /// The default root of a search.
     pub fn usual_root(self) -> RootKind {
         match self {
             Limit::Playouts(_) => RootKind::Gumbel,

@@ -4,7 +4,7 @@ use hnefi_inference::{EvalRequest, Evaluation, Wdl};
 
 use super::leaf::{LeafId, LeafPosition, Step};
 use super::tree::NodeId;
-use super::{Proven, RootKind, Search, gumbel, puct};
+use super::{Proven, Search};
 
 /// What [`Search::select_leaf`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,35 +20,18 @@ pub enum Selection {
     Finished,
 }
 
-/// Where a walk down the tree ended.
-pub(super) enum Walk {
-    /// At a position that has no evaluation. The path of the leaf leads there.
-    Leaf(LeafId),
-    /// As [`Selection::Settled`].
-    Settled,
-    /// As [`Selection::Blocked`].
-    Blocked,
-    /// As [`Selection::Finished`].
-    Finished,
-}
-
 impl Search {
     /// Selects the leaf of the next playout.
     pub fn select_leaf(&mut self) -> Selection {
         let mut walk = self.walk();
         let mut kept = None;
         loop {
-            let leaf = match walk {
-                Walk::Leaf(leaf) => leaf,
-                Walk::Settled => return Selection::Settled,
-                Walk::Blocked => return Selection::Blocked,
-                Walk::Finished => return Selection::Finished,
-            };
+            let Selection::Leaf(leaf) = walk else { return walk };
             let Some(root) = &self.root else { return Selection::Finished };
             let slot = self.leaves.slot_mut(leaf);
-            let leaf_position = slot.position.get_or_insert_with(|| Box::new(LeafPosition::new(root)));
+            let leaf_position = slot.position.get_or_insert_with(|| Box::new(LeafPosition::new(root, self.handicap)));
             match kept {
-                None => leaf_position.reset(root),
+                None => leaf_position.reset(root, self.handicap),
                 Some(len) => leaf_position.undo_to(len),
             }
             leaf_position.make_moves(&slot.path);
@@ -69,7 +52,7 @@ impl Search {
     /// Records that the position of a leaf is proven, and walks on from the nearest position above that is not. Returns
     /// where that walk ended, and the length of the path that it shares with the former one; `None` if the root is
     /// proven.
-    pub(super) fn resume(&mut self, leaf: LeafId, proven: Proven) -> Option<(Walk, usize)> {
+    pub(super) fn resume(&mut self, leaf: LeafId, proven: Proven) -> Option<(Selection, usize)> {
         match self.prove_upwards(leaf, proven) {
             Some(open) => {
                 let kept = self.leaves.slot_mut(leaf).path.len();
@@ -82,49 +65,50 @@ impl Search {
         }
     }
 
-    /// Walks from the root to the end of the next playout, by the tree alone.
-    pub(super) fn walk(&mut self) -> Walk {
+    /// Walks from the root to the end of the next playout, by the tree alone. The path of a returned leaf leads to a
+    /// position without an evaluation, whose moves have not been tested yet.
+    pub(super) fn walk(&mut self) -> Selection {
         if self.root.is_none() {
-            return Walk::Finished;
+            return Selection::Finished;
         }
         let node = *self.tree.node(NodeId::ROOT);
         if node.proven.is_some() {
-            return Walk::Finished;
+            return Selection::Finished;
         }
         if !node.is_evaluated() {
             if node.pending > 0 {
-                return Walk::Blocked;
+                return Selection::Blocked;
             }
             let leaf = self.leaves.take();
             self.leaves.slot_mut(leaf).node = Some(NodeId::ROOT);
-            return Walk::Leaf(leaf);
+            return Selection::Leaf(leaf);
         }
         let used_up = self.full || self.begun >= self.budget;
-        let halves = !used_up && self.config.root == RootKind::Gumbel && self.schedule.halves_before(self.begun);
-        if (used_up || halves) && self.leaves.outstanding() > 0 {
-            return Walk::Blocked;
+        let waits = !used_up && self.policy.waits_before(self.begun);
+        if (used_up || waits) && self.leaves.outstanding() > 0 {
+            return Selection::Blocked;
         }
         if used_up {
-            return Walk::Finished;
+            return Selection::Finished;
         }
         let leaf = self.leaves.take();
         self.walk_from(leaf, NodeId::ROOT)
     }
 
     /// Walks on from an evaluated node, to which the path of `leaf` leads.
-    pub(super) fn walk_from(&mut self, leaf: LeafId, mut id: NodeId) -> Walk {
+    pub(super) fn walk_from(&mut self, leaf: LeafId, mut id: NodeId) -> Selection {
         loop {
-            let Some(index) = self.choose(id) else {
+            let Some(index) = self.policy.choose(&self.config, &self.tree, id, self.begun) else {
                 self.leaves.give_back(leaf);
-                return Walk::Blocked;
+                return Selection::Blocked;
             };
             let edge = self.tree.edges(id)[index];
-            self.leaves.slot_mut(leaf).path.push(Step { node: id, edge: index as u16, mv: edge.mv });
-            if edge.proven.is_some() {
+            self.leaves.slot_mut(leaf).path.push(Step { node: id, edge: index as u16, mv: edge.mv() });
+            if edge.proven().is_some() {
                 self.begun += 1;
                 self.count_playout(leaf);
                 self.leaves.give_back(leaf);
-                return Walk::Settled;
+                return Selection::Settled;
             }
             match edge.child {
                 Some(child) if self.tree.node(child).is_evaluated() => id = child,
@@ -133,10 +117,10 @@ impl Search {
                     if child.is_none() && self.tree.len() >= self.config.max_nodes as usize {
                         self.full = true;
                         self.leaves.give_back(leaf);
-                        return if self.leaves.outstanding() > 0 { Walk::Blocked } else { Walk::Finished };
+                        return if self.leaves.outstanding() > 0 { Selection::Blocked } else { Selection::Finished };
                     }
                     self.leaves.slot_mut(leaf).node = child;
-                    return Walk::Leaf(leaf);
+                    return Selection::Leaf(leaf);
                 }
             }
         }
@@ -173,24 +157,12 @@ impl Search {
         }
     }
 
-    /// Index of the move to follow from a node; `None` while all open moves wait for evaluations.
-    fn choose(&mut self, id: NodeId) -> Option<usize> {
-        let (config, tree) = (&self.config, &self.tree);
-        match (config.root, id) {
-            (RootKind::Puct, _) => puct::choose(config, tree, id),
-            (RootKind::Gumbel, NodeId::ROOT) => {
-                gumbel::choose_at_root(config, tree, &self.noise, &self.schedule, self.begun)
-            }
-            (RootKind::Gumbel, _) => gumbel::choose(config, tree, id, &mut self.scratch),
-        }
-    }
-
     /// Records that the position at the end of a path is proven, propagates the result upwards, and returns the nearest
     /// position above that is not proven; `None` if the root is proven.
     fn prove_upwards(&mut self, leaf: LeafId, mut proven: Proven) -> Option<NodeId> {
         let slot = self.leaves.slot_mut(leaf);
         while let Some(step) = slot.path.pop() {
-            self.tree.edges_mut(step.node)[step.edge as usize].proven = Some(proven.for_move_before());
+            self.tree.edges_mut(step.node)[step.edge as usize].set_proven(Some(proven.for_move_before()));
             self.tree.order_next_edge(step.node);
             match self.tree.prove_node(step.node) {
                 Some(decided) => proven = decided,

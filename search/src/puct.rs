@@ -1,11 +1,72 @@
 //! PUCT: the move with the largest sum of score and exploration bonus (Silver et al. 2017; the growing constant is from
 //! the AlphaZero paper, 2018).
 
+use hnefi_inference::Wdl;
+
 use super::config::SearchConfig;
+use super::policy::{RootPolicy, shares};
 use super::tree::{Edge, NodeId, Tree};
 
+/// Standard deviations below its score where the bound of a move lies.
+const BOUND_DEVIATIONS: f32 = 2.0;
+
+/// The least share of the most visited move's playouts with which a move may be played.
+const BOUND_SHARE: f32 = 0.1;
+
+/// The least variance of one playout's score, for moves that seem certain.
+const LEAST_VARIANCE: f32 = 0.01;
+
+/// A search with a PUCT root.
+pub(super) struct Puct;
+
+impl RootPolicy for Puct {
+    fn choose(&mut self, config: &SearchConfig, tree: &Tree, id: NodeId, _: u32) -> Option<usize> {
+        choose(config, tree, id)
+    }
+
+    fn best(&self, _: &SearchConfig, tree: &Tree, admits: &dyn Fn(&Edge) -> bool) -> Option<usize> {
+        match tree.node(NodeId::ROOT).proven {
+            Some(_) => tree.most_visited(NodeId::ROOT, admits),
+            None => highest_bound(tree, admits),
+        }
+    }
+
+    fn target(&self, _: &SearchConfig, tree: &Tree) -> Vec<f32> {
+        let edges = tree.edges(NodeId::ROOT);
+        let visited = edges.iter().any(|edge| edge.visits > 0 && !edge.is_lost());
+        shares(edges, |edge| match visited {
+            _ if edge.is_lost() => 0.0,
+            true => edge.visits as f32,
+            false => edge.prior.max(1e-12),
+        })
+    }
+
+    fn value(&self, tree: &Tree, _: &[f32]) -> Wdl {
+        tree.node(NodeId::ROOT).value
+    }
+}
+
+/// The admitted move of the root with the highest lower confidence bound of its score, among the moves that have at
+/// least [`BOUND_SHARE`] of the most visited one's playouts; ties go to more visits, then to the higher prior (as Leela
+/// Zero and KataGo, with a binomial instead of a measured variance).
+fn highest_bound(tree: &Tree, admits: impl Fn(&Edge) -> bool) -> Option<usize> {
+    let edges = tree.edges(NodeId::ROOT);
+    let most = edges.iter().filter(|edge| admits(edge)).map(|edge| edge.visits).max()?;
+    tree.first_with_highest(NodeId::ROOT, admits, |edge| {
+        let visits = edge.visits as f32;
+        let bound = match tree.edge_value(edge).map(Wdl::score) {
+            Some(score) if visits > 0.0 && visits >= BOUND_SHARE * most as f32 => {
+                let variance = (score * (1.0 - score)).max(LEAST_VARIANCE);
+                score - BOUND_DEVIATIONS * (variance / visits).sqrt()
+            }
+            _ => f32::NEG_INFINITY,
+        };
+        (bound, edge.visits, edge.prior)
+    })
+}
+
 /// Index of the open move with the largest PUCT sum; `None` while all open moves wait for evaluations.
-pub(super) fn choose(config: &SearchConfig, tree: &Tree, id: NodeId) -> Option<usize> {
+fn choose(config: &SearchConfig, tree: &Tree, id: NodeId) -> Option<usize> {
     let node = tree.node(id);
     let edges = tree.moves_in_play(id);
     let visited_mass: f32 = edges.iter().filter(|edge| edge.visits > 0 && !edge.is_lost()).map(|edge| edge.prior).sum();
@@ -61,10 +122,27 @@ fn exploration(config: &SearchConfig, total: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use hnefi_inference::Wdl;
-
     use super::super::solver::{Proven, ProvenResult};
     use super::*;
+
+    /// Index of the move that a root plays whose moves have these visits and scores.
+    fn played(moves: &[(u32, f32)]) -> Option<usize> {
+        let wdl = |win| Some(Wdl { win, draw: 0.0, loss: 1.0 - win });
+        let moves: Vec<_> = moves.iter().map(|&(visits, score)| (0.1, visits, wdl(score), None)).collect();
+        Puct.best(&SearchConfig::default(), &Tree::by_hand(Wdl::DRAW, &moves), &|_| true)
+    }
+
+    #[test]
+    fn the_lower_bound_decides_by_hand() {
+        // 0.6 - 2 sqrt(0.24 / 400) = 0.551, 0.7 - 2 sqrt(0.21 / 100) = 0.608, 0.9 with less than a tenth.
+        assert_eq!(played(&[(400, 0.6), (100, 0.7), (39, 0.9)]), Some(1));
+        // 0.65 - 2 sqrt(0.2275 / 100) = 0.555 and 0.64 - 2 sqrt(0.2304 / 100) = 0.544, both above 0.551 or below.
+        assert_eq!(played(&[(400, 0.6), (100, 0.65)]), Some(1));
+        assert_eq!(played(&[(400, 0.6), (100, 0.64)]), Some(0));
+        // Certain ones: 0.99 - 2 sqrt(0.01 / 400) = 0.98 and 1 - 2 sqrt(0.01 / 50) = 0.972.
+        assert_eq!(played(&[(400, 0.99), (50, 1.0)]), Some(0));
+        assert_eq!(played(&[(0, 0.5), (1, 0.5)]), Some(1));
+    }
 
     #[test]
     fn exploration_by_hand() {
@@ -74,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn haste_by_hand() {
+    fn moves_left_bonus_by_hand() {
         let wdl = |win, loss| Some(Wdl { win, draw: 0.0, loss });
         let soon = Some(Proven { result: ProvenResult::Win, plies: 1 });
         let mut tree = Tree::by_hand(

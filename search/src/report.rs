@@ -3,20 +3,11 @@
 use hnefi_engine::Move;
 use hnefi_inference::Wdl;
 
-use super::config::RootKind;
 use super::finish::winning_move;
+use super::policy::shares;
 use super::solver::{Proven, ProvenResult};
 use super::tree::{Edge, NodeId, generation_order};
-use super::{Search, gumbel, puct};
-
-/// PUCT: standard deviations below its score where the bound of a move lies.
-const BOUND_DEVIATIONS: f32 = 2.0;
-
-/// PUCT: the least share of the most visited move's playouts with which a move may be played.
-const BOUND_SHARE: f32 = 0.1;
-
-/// PUCT: the least variance of one playout's score, for moves that seem certain.
-const LEAST_VARIANCE: f32 = 0.01;
+use super::{Search, puct};
 
 /// One legal move of the root, from the view of the side to move.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,33 +67,28 @@ impl Search {
         let root = *self.tree.node(NodeId::ROOT);
         let unevaluated = root.proven.filter(|_| !root.is_evaluated());
         let policy = self.policy_weights();
-        let wdl = match (root.proven, self.config.root) {
-            (Some(proven), _) => proven.wdl(),
-            (None, RootKind::Gumbel) => gumbel::improved_value(&self.tree, NodeId::ROOT, &policy),
-            (None, RootKind::Puct) => root.value,
-        };
+        let wdl = root.proven.map_or_else(|| self.policy.value(&self.tree, &policy), Proven::wdl);
         let edges = self.tree.edges(NodeId::ROOT);
         let mut network = edges.to_vec();
-        let mut policy_target: Vec<(Move, f32)> = edges.iter().map(|edge| edge.mv).zip(policy).collect();
-        if self.config.root == RootKind::Puct {
-            // The search has ordered them.
-            network.sort_unstable_by_key(|edge| generation_order(edge.mv));
+        let mut policy_target: Vec<(Move, f32)> = edges.iter().map(|edge| edge.mv()).zip(policy).collect();
+        if self.config.root.orders_moves() {
+            network.sort_unstable_by_key(|edge| generation_order(edge.mv()));
             policy_target.sort_unstable_by_key(|&(mv, _)| generation_order(mv));
             puct::apply_temperature(&mut network, self.config.prior_temperature);
         }
         let moves = network.iter().map(|edge| {
             let wdl = self.tree.edge_value(edge);
             RootMove {
-                mv: edge.mv,
+                mv: edge.mv(),
                 prior: edge.prior,
                 visits: edge.visits,
                 score: wdl.map(Wdl::score),
                 wdl,
-                proven: edge.proven,
+                proven: edge.proven(),
             }
         });
         SearchReport {
-            best: edges[best].mv,
+            best: edges[best].mv(),
             wdl,
             raw: unevaluated.map_or(root.raw, Proven::wdl),
             moves: moves.collect(),
@@ -119,7 +105,7 @@ impl Search {
     /// The principal variation that begins with `mv`; empty if `mv` is not a move of the root.
     pub fn line(&self, mv: Move) -> Vec<Move> {
         let edges = if self.root.is_some() { self.tree.edges(NodeId::ROOT) } else { &[] };
-        edges.iter().position(|edge| edge.mv == mv).map_or_else(Vec::new, |index| self.principal_variation(index))
+        edges.iter().position(|edge| edge.mv() == mv).map_or_else(Vec::new, |index| self.principal_variation(index))
     }
 
     /// Index of the move to play among the root's moves.
@@ -130,73 +116,21 @@ impl Search {
             Some(_) => is_best_proven(edges, edge),
             None => !edge.is_lost(),
         };
-        let best = match self.config.root {
-            RootKind::Gumbel => {
-                gumbel::best_at_root(&self.config, &self.tree, &self.noise, admits, |edge| i64::from(edge.visits))
-            }
-            RootKind::Puct if certain.is_none() => self.highest_bound(admits),
-            RootKind::Puct => self.most_visited(NodeId::ROOT, admits),
-        };
+        let best = self.policy.best(&self.config, &self.tree, &admits);
         best.expect("a root has legal moves, and one of them is not lost or all are proven")
-    }
-
-    /// The admitted move of the root with the highest lower confidence bound of its score, among the moves that have at
-    /// least [`BOUND_SHARE`] of the most visited one's playouts; ties go to more visits, then to the higher prior (as
-    /// Leela Zero and KataGo, with a binomial instead of a measured variance).
-    fn highest_bound(&self, admits: impl Fn(&Edge) -> bool) -> Option<usize> {
-        let edges = self.tree.edges(NodeId::ROOT);
-        let most = edges.iter().filter(|edge| admits(edge)).map(|edge| edge.visits).max()?;
-        let mut best: Option<(usize, (f32, u32, f32))> = None;
-        for (index, edge) in edges.iter().enumerate().filter(|(_, edge)| admits(edge)) {
-            let visits = edge.visits as f32;
-            let bound = match self.tree.edge_value(edge).map(Wdl::score) {
-                Some(score) if visits > 0.0 && visits >= BOUND_SHARE * most as f32 => {
-                    let variance = (score * (1.0 - score)).max(LEAST_VARIANCE);
-                    score - BOUND_DEVIATIONS * (variance / visits).sqrt()
-                }
-                _ => f32::NEG_INFINITY,
-            };
-            let key = (bound, edge.visits, edge.prior);
-            if best.is_none_or(|(_, best)| key > best) {
-                best = Some((index, key));
-            }
-        }
-        best.map(|(index, _)| index)
-    }
-
-    /// The most visited of the admitted moves; ties go to the higher score, then to the higher prior.
-    fn most_visited(&self, id: NodeId, admits: impl Fn(&Edge) -> bool) -> Option<usize> {
-        let mut best: Option<(usize, (u32, f32, f32))> = None;
-        for (index, edge) in self.tree.edges(id).iter().enumerate().filter(|(_, edge)| admits(edge)) {
-            let key = (edge.visits, self.tree.edge_value(edge).map_or(-1.0, Wdl::score), edge.prior);
-            if best.is_none_or(|(_, best)| key > best) {
-                best = Some((index, key));
-            }
-        }
-        best.map(|(index, _)| index)
     }
 
     /// Weights of the policy target, one per legal move in generation order.
     fn policy_weights(&self) -> Vec<f32> {
         let edges = self.tree.edges(NodeId::ROOT);
-        let prior = |edge: &Edge| edge.prior.max(1e-12);
-        let visited = edges.iter().any(|edge| edge.visits > 0 && !edge.is_lost());
-        let share = |edge: &Edge| match self.tree.node(NodeId::ROOT).proven {
-            Some(_) if !is_best_proven(edges, edge) => 0.0,
-            Some(proven) if proven.result == ProvenResult::Win => 1.0,
-            Some(_) => prior(edge),
-            None if edge.is_lost() => 0.0,
-            None if visited => edge.visits as f32,
-            None => prior(edge),
+        let Some(proven) = self.tree.node(NodeId::ROOT).proven else {
+            return self.policy.target(&self.config, &self.tree);
         };
-        if self.config.root == RootKind::Gumbel && self.tree.node(NodeId::ROOT).proven.is_none() {
-            let mut weights = Vec::with_capacity(edges.len());
-            gumbel::improved_policy(&self.config, &self.tree, NodeId::ROOT, &mut weights);
-            return weights;
-        }
-        let shares: Vec<f32> = edges.iter().map(share).collect();
-        let sum: f32 = shares.iter().sum();
-        shares.into_iter().map(|share| share / sum).collect()
+        shares(edges, |edge| match proven.result {
+            _ if !is_best_proven(edges, edge) => 0.0,
+            ProvenResult::Win => 1.0,
+            ProvenResult::Draw | ProvenResult::Loss => edge.prior.max(1e-12),
+        })
     }
 
     /// The principal variation: move `first` of the root, then each position's best proven move or its most visited
@@ -208,17 +142,17 @@ impl Search {
         let (mut id, mut index) = (NodeId::ROOT, first);
         loop {
             let edge = &self.tree.edges(id)[index];
-            line.push(edge.mv);
-            position.advance(edge.mv);
+            line.push(edge.mv());
+            position.advance(edge.mv());
             let Some(child) = edge.child else {
                 let unseen_win =
-                    edge.proven.is_some_and(|proven| proven.result == ProvenResult::Loss && proven.plies == 2);
+                    edge.proven().is_some_and(|proven| proven.result == ProvenResult::Loss && proven.plies == 2);
                 line.extend(unseen_win.then(|| winning_move(&position)).flatten());
                 return line;
             };
             let edges = self.tree.edges(child);
             let certain = self.tree.node(child).proven.is_some();
-            let next = self.most_visited(child, |edge| match certain {
+            let next = self.tree.most_visited(child, |edge| match certain {
                 true => is_best_proven(edges, edge),
                 false => edge.visits > 0 && !edge.is_lost(),
             });
@@ -232,34 +166,6 @@ impl Search {
 
 /// Whether no other move of the node has a better proven result.
 fn is_best_proven(edges: &[Edge], edge: &Edge) -> bool {
-    let best = edges.iter().filter_map(|edge| edge.proven).map(Proven::preference).max();
-    edge.proven.is_some_and(|proven| Some(proven.preference()) == best)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::SearchConfig;
-    use crate::tree::Tree;
-
-    /// Index of the move that a PUCT root plays whose moves have these visits and scores.
-    fn played(moves: &[(u32, f32)]) -> usize {
-        let mut search = Search::new(SearchConfig { root: RootKind::Puct, ..SearchConfig::default() });
-        let wdl = |win| Some(Wdl { win, draw: 0.0, loss: 1.0 - win });
-        let moves: Vec<_> = moves.iter().map(|&(visits, score)| (0.1, visits, wdl(score), None)).collect();
-        search.tree = Tree::by_hand(Wdl::DRAW, &moves);
-        search.best_index()
-    }
-
-    #[test]
-    fn the_lower_bound_decides_by_hand() {
-        // 0.6 - 2 sqrt(0.24 / 400) = 0.551, 0.7 - 2 sqrt(0.21 / 100) = 0.608, 0.9 with less than a tenth.
-        assert_eq!(played(&[(400, 0.6), (100, 0.7), (39, 0.9)]), 1);
-        // 0.65 - 2 sqrt(0.2275 / 100) = 0.555 and 0.64 - 2 sqrt(0.2304 / 100) = 0.544, both above 0.551 or below.
-        assert_eq!(played(&[(400, 0.6), (100, 0.65)]), 1);
-        assert_eq!(played(&[(400, 0.6), (100, 0.64)]), 0);
-        // Certain ones: 0.99 - 2 sqrt(0.01 / 400) = 0.98 and 1 - 2 sqrt(0.01 / 50) = 0.972.
-        assert_eq!(played(&[(400, 0.99), (50, 1.0)]), 0);
-        assert_eq!(played(&[(0, 0.5), (1, 0.5)]), 1);
-    }
+    let best = edges.iter().filter_map(|edge| edge.proven()).map(Proven::preference).max();
+    edge.proven().is_some_and(|proven| Some(proven.preference()) == best)
 }

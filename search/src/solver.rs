@@ -56,6 +56,22 @@ impl Proven {
         Proven { result: ProvenResult::of(Wdl::of_outcome(outcome, viewer)), plies: 1 }
     }
 
+    /// Ten bits, never 0.
+    pub(crate) const fn bits(self) -> u32 {
+        (self.result as u32 + 1) << 8 | self.plies as u32
+    }
+
+    /// What has these bits, `None` for 0.
+    pub(crate) const fn of_bits(bits: u32) -> Option<Proven> {
+        let result = match bits >> 8 {
+            0 => return None,
+            1 => ProvenResult::Win,
+            2 => ProvenResult::Draw,
+            _ => ProvenResult::Loss,
+        };
+        Some(Proven { result, plies: bits as u8 })
+    }
+
     /// The result of the move that led to a position with this result, from the view of the side that made the move.
     #[must_use]
     pub fn for_move_before(self) -> Proven {

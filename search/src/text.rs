@@ -26,18 +26,18 @@ impl Search {
         if ply > depth {
             return;
         }
-        let known = |edge: &&Edge| edge.visits > 0 || edge.proven.is_some();
+        let known = |edge: &&Edge| edge.visits > 0 || edge.proven().is_some();
         let mut edges: Vec<&Edge> = self.tree.edges(id).iter().filter(known).collect();
-        edges.sort_unstable_by_key(|edge| generation_order(edge.mv));
+        edges.sort_unstable_by_key(|edge| generation_order(edge.mv()));
         for edge in edges {
             let indent = "  ".repeat(ply as usize);
             let value = self.tree.edge_value(edge).map_or("-".to_owned(), chances);
-            let proven = edge.proven.map_or(String::new(), certain);
+            let proven = edge.proven().map_or(String::new(), certain);
             let prior = edge.prior;
             writeln!(
                 text,
                 "{indent}{} visits {} prior {prior:.4} value {value}{proven}",
-                edge.mv.text(size),
+                edge.mv().text(size),
                 edge.visits
             )
             .expect("a string takes everything");

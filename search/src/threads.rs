@@ -13,36 +13,36 @@ use hnefi_inference::{EvalError, Evaluations, Evaluator};
 
 use super::Search;
 use super::leaf::LeafPosition;
-use super::playout::Walk;
+use super::playout::Selection;
 
 /// Longest wait of a blocked thread before it tries again.
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
+const RETRY: Duration = Duration::from_millis(10);
 
-/// Wakes the thread that watches a search: when the search is over, or when another thread calls [`Bell::ring`].
+/// Wakes the thread that watches a search: when the search is over, or when another thread calls [`Signal::notify`].
 #[derive(Debug, Default)]
-pub struct Bell {
-    rung: Mutex<bool>,
-    heard: Condvar,
+pub struct Signal {
+    set: Mutex<bool>,
+    wake: Condvar,
 }
 
-impl Bell {
+impl Signal {
     /// Wakes the waiting thread, or makes the next wait return at once.
-    pub fn ring(&self) {
-        *locked(&self.rung) = true;
-        self.heard.notify_all();
+    pub fn notify(&self) {
+        *locked(&self.set) = true;
+        self.wake.notify_all();
     }
 
-    /// Waits until the bell is rung, or has been rung since the last wait, or until the time `until`.
+    /// Waits until another thread notifies, or has notified since the last wait, or until the time `until`.
     pub fn wait(&self, until: Option<Instant>) {
-        let mut rung = locked(&self.rung);
-        while !*rung {
-            rung = match until.map(|until| until.saturating_duration_since(Instant::now())) {
-                None => self.heard.wait(rung).unwrap_or_else(PoisonError::into_inner),
+        let mut set = locked(&self.set);
+        while !*set {
+            set = match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                None => self.wake.wait(set).unwrap_or_else(PoisonError::into_inner),
                 Some(Duration::ZERO) => return,
-                Some(left) => self.heard.wait_timeout(rung, left).unwrap_or_else(PoisonError::into_inner).0,
+                Some(left) => self.wake.wait_timeout(set, left).unwrap_or_else(PoisonError::into_inner).0,
             };
         }
-        *rung = false;
+        *set = false;
     }
 }
 
@@ -52,15 +52,15 @@ pub struct Searching<'a> {
     /// Notified when a leaf is expanded while threads wait.
     answered: Condvar,
     waiting: AtomicUsize,
-    /// Number of callers that want to look at the tree; the threads let them go first.
-    visitors: AtomicUsize,
-    at_work: AtomicUsize,
+    /// Callers that wait to see the tree; the threads let them go first.
+    observers: AtomicUsize,
+    running: AtomicUsize,
     stopped: AtomicBool,
-    bell: &'a Bell,
+    signal: &'a Signal,
 }
 
-/// Searches with one thread per evaluator while `watch` runs on the caller's thread. The threads end, and ring the
-/// bell, when the granted playouts are used up or the root is proven. When `watch` returns, the threads are stopped;
+/// Searches with one thread per evaluator while `watch` runs on the caller's thread. The threads end, and notify
+/// `signal`, when the granted playouts are used up or the root is proven. When `watch` returns, the threads are stopped;
 /// outstanding leaves are still expanded.
 ///
 /// # Errors
@@ -72,17 +72,17 @@ pub struct Searching<'a> {
 pub fn search_on_threads<R>(
     search: &mut Search,
     evaluators: &mut [Box<dyn Evaluator>],
-    bell: &Bell,
+    signal: &Signal,
     watch: impl FnOnce(&Searching<'_>) -> R,
 ) -> (R, Result<(), EvalError>) {
     let searching = Searching {
         search: Mutex::new(search),
         answered: Condvar::new(),
         waiting: AtomicUsize::new(0),
-        visitors: AtomicUsize::new(0),
-        at_work: AtomicUsize::new(evaluators.len()),
+        observers: AtomicUsize::new(0),
+        running: AtomicUsize::new(evaluators.len()),
         stopped: AtomicBool::new(false),
-        bell,
+        signal,
     };
     std::thread::scope(|scope| {
         let searching = &searching;
@@ -112,20 +112,20 @@ impl Drop for Leaving<'_, '_> {
         if std::thread::panicking() {
             self.0.stop();
         }
-        if self.0.at_work.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.0.bell.ring();
+        if self.0.running.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.signal.notify();
         }
     }
 }
 
 impl<'a> Searching<'a> {
     /// Calls `at` with the search while the threads wait.
-    pub fn look<R>(&self, at: impl FnOnce(&Search) -> R) -> R {
-        self.visitors.fetch_add(1, Ordering::SeqCst);
+    pub fn with_search<R>(&self, at: impl FnOnce(&Search) -> R) -> R {
+        self.observers.fetch_add(1, Ordering::SeqCst);
         let search = locked(&self.search);
         let seen = at(&search);
         drop(search);
-        self.visitors.fetch_sub(1, Ordering::SeqCst);
+        self.observers.fetch_sub(1, Ordering::SeqCst);
         seen
     }
 
@@ -137,7 +137,7 @@ impl<'a> Searching<'a> {
 
     /// Whether all threads have ended.
     pub fn is_over(&self) -> bool {
-        self.at_work.load(Ordering::SeqCst) == 0
+        self.running.load(Ordering::SeqCst) == 0
     }
 
     /// Lets every thread end after its present leaf.
@@ -151,26 +151,27 @@ impl<'a> Searching<'a> {
 
     /// The work of one thread.
     fn work(&self, evaluator: &mut dyn Evaluator) -> Result<(), EvalError> {
-        let mut search = self.enter();
+        let mut search = self.lock_tree();
         let Some(root) = search.root.clone() else { return Ok(()) };
-        let (config, among) = (search.config.clone(), search.among.clone());
+        let (config, among, handicap) = (search.config.clone(), search.among.clone(), search.handicap);
         // The thread's own: what is computed here needs no lock.
-        let (mut leaf_position, mut path, mut scratch) = (LeafPosition::new(&root), Vec::new(), Evaluations::new());
+        let (mut leaf_position, mut path, mut scratch) =
+            (LeafPosition::new(&root, handicap), Vec::new(), Evaluations::new());
         // A walk that goes on from a position above one that turned out to be proven, and the length of its path there.
         let mut resumed = None;
         while !self.is_stopped() || resumed.is_some() {
             let (walk, kept) = resumed.take().map_or_else(|| (search.walk(), None), |(walk, kept)| (walk, Some(kept)));
             let leaf = match walk {
-                Walk::Leaf(leaf) => leaf,
-                Walk::Finished => break,
-                Walk::Blocked => {
+                Selection::Leaf(leaf) => leaf,
+                Selection::Finished => break,
+                Selection::Blocked => {
                     search = self.wait_for_answers(search);
                     continue;
                 }
-                Walk::Settled => {
-                    if self.visitors.load(Ordering::SeqCst) > 0 {
+                Selection::Settled => {
+                    if self.observers.load(Ordering::SeqCst) > 0 {
                         drop(search);
-                        search = self.enter();
+                        search = self.lock_tree();
                     }
                     continue;
                 }
@@ -180,16 +181,16 @@ impl<'a> Searching<'a> {
             path.extend_from_slice(search.path(leaf));
             drop(search);
             match kept {
-                None => leaf_position.reset(&root),
+                None => leaf_position.reset(&root, handicap),
                 Some(len) => leaf_position.undo_to(len),
             }
             leaf_position.make_moves(&path);
             let proven = leaf_position.list_moves(path.is_empty(), &among);
             if proven.is_none() {
-                search = self.enter();
+                search = self.lock_tree();
                 if let Some((wdl, moves_left)) = search.transposition(&mut leaf_position) {
                     search.attach(leaf, wdl, moves_left, &leaf_position);
-                    self.tell_waiting();
+                    self.notify_waiting();
                     continue;
                 }
                 drop(search);
@@ -201,7 +202,7 @@ impl<'a> Searching<'a> {
             if proven.is_none() && answer.is_ok() {
                 leaf_position.set_priors(scratch.priors(0), &config);
             }
-            search = self.enter();
+            search = self.lock_tree();
             match (proven, &answer) {
                 (Some(proven), _) => {
                     search.release(leaf);
@@ -213,22 +214,22 @@ impl<'a> Searching<'a> {
                     self.stop();
                 }
             }
-            self.tell_waiting();
+            self.notify_waiting();
             answer?;
         }
         Ok(())
     }
 
     /// Wakes threads that wait for an answer.
-    fn tell_waiting(&self) {
+    fn notify_waiting(&self) {
         if self.waiting.load(Ordering::SeqCst) > 0 {
             self.answered.notify_all();
         }
     }
 
-    /// Locks the tree, after all callers of [`Searching::look`].
-    fn enter(&self) -> MutexGuard<'_, &'a mut Search> {
-        while self.visitors.load(Ordering::SeqCst) > 0 {
+    /// Locks the tree, after all callers of [`Searching::with_search`].
+    fn lock_tree(&self) -> MutexGuard<'_, &'a mut Search> {
+        while self.observers.load(Ordering::SeqCst) > 0 {
             std::thread::yield_now();
         }
         locked(&self.search)
@@ -236,7 +237,7 @@ impl<'a> Searching<'a> {
 
     fn wait_for_answers<'l>(&self, search: MutexGuard<'l, &'a mut Search>) -> MutexGuard<'l, &'a mut Search> {
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        let (search, _) = self.answered.wait_timeout(search, LOOK_AGAIN).unwrap_or_else(PoisonError::into_inner);
+        let (search, _) = self.answered.wait_timeout(search, RETRY).unwrap_or_else(PoisonError::into_inner);
         self.waiting.fetch_sub(1, Ordering::SeqCst);
         search
     }

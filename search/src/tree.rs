@@ -43,9 +43,8 @@ impl NodeId {
 /// A move of a node; values are from the view of the side that makes it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    pub(super) mv: Move,
-    /// The move's proven result.
-    pub(super) proven: Option<Proven>,
+    /// The move's bits; above them its proven result, as [`Proven::bits`] has it, 0 for none.
+    packed: u32,
     /// The network's prior, without noise.
     pub(super) prior: f32,
     /// Playouts through the move that are backed up.
@@ -57,18 +56,34 @@ pub(super) struct Edge {
 const _: () = assert!(size_of::<Edge>() == 16, "edges are most of the memory");
 
 impl Edge {
-    const fn new(mv: Move, proven: Option<Proven>) -> Edge {
-        Edge { mv, proven, prior: 0.0, visits: 0, child: None }
+    fn new(mv: Move, proven: Option<Proven>) -> Edge {
+        let mut edge = Edge { packed: mv.bits(), prior: 0.0, visits: 0, child: None };
+        edge.set_proven(proven);
+        edge
+    }
+
+    pub(super) const fn mv(&self) -> Move {
+        Move::of_bits(self.packed)
+    }
+
+    /// The move's proven result.
+    pub(super) fn proven(&self) -> Option<Proven> {
+        Proven::of_bits(self.packed >> Move::BITS)
+    }
+
+    pub(super) fn set_proven(&mut self, proven: Option<Proven>) {
+        let bits = proven.map_or(0, Proven::bits);
+        self.packed = self.mv().bits() | bits << Move::BITS;
     }
 
     /// Whether the move is a proven loss, which no playout follows.
     pub(super) fn is_lost(&self) -> bool {
-        matches!(self.proven, Some(Proven { result: ProvenResult::Loss, .. }))
+        matches!(self.proven(), Some(Proven { result: ProvenResult::Loss, .. }))
     }
 
     /// Whether the move has a child or a proven result.
     fn is_touched(&self) -> bool {
-        self.child.is_some() || self.proven.is_some()
+        self.child.is_some() || self.proven().is_some()
     }
 }
 
@@ -119,7 +134,7 @@ pub(super) fn edges_with_results(position: &Position, moves: &[Move], edges: &mu
         }
         edges.push(Edge::new(mv, proven));
     }
-    prove(edges.iter().map(|edge| edge.proven))
+    prove(edges.iter().map(|edge| edge.proven()))
 }
 
 /// Orders the edges of a newly evaluated node: proven moves, then the one with the highest prior.
@@ -174,9 +189,9 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// A tree whose moves are tried in the order of their priors.
-    pub(super) fn by_prior() -> Tree {
-        Tree { by_prior: true, ..Tree::default() }
+    /// An empty tree; with `by_prior`, moves are tried in the order of their priors.
+    pub(super) fn new(by_prior: bool) -> Tree {
+        Tree { by_prior, ..Tree::default() }
     }
 
     pub(super) fn clear(&mut self) {
@@ -211,7 +226,7 @@ impl Tree {
     /// highest prior. All moves of a node without an order.
     pub(super) fn moves_in_play(&self, id: NodeId) -> &[Edge] {
         let edges = self.edges(id);
-        if !self.is_lined_up(id) {
+        if !self.is_ordered(id) {
             return edges;
         }
         let touched = edges.iter().position(|edge| !edge.is_touched()).unwrap_or(edges.len());
@@ -220,13 +235,13 @@ impl Tree {
 
     /// Moves the untouched move with the highest prior behind the touched moves, where the moves are ordered.
     pub(super) fn order_next_edge(&mut self, id: NodeId) {
-        if self.is_lined_up(id) {
+        if self.is_ordered(id) {
             order_next_edge(self.edges_mut(id));
         }
     }
 
     /// Whether the moves of a node are ordered. A root has them in generation order until it is evaluated.
-    fn is_lined_up(&self, id: NodeId) -> bool {
+    fn is_ordered(&self, id: NodeId) -> bool {
         self.by_prior && self.node(id).is_evaluated()
     }
 
@@ -298,7 +313,7 @@ impl Tree {
     /// The value of a move, from the view of the side that makes it: its proven result, else the value of its child;
     /// `None` for an unvisited move.
     pub(super) fn edge_value(&self, edge: &Edge) -> Option<Wdl> {
-        if let Some(proven) = edge.proven {
+        if let Some(proven) = edge.proven() {
             return Some(proven.wdl());
         }
         let child = self.node(edge.child?);
@@ -307,7 +322,7 @@ impl Tree {
 
     /// Plies to the end of the game, including the move; `None` for an unvisited move.
     pub(super) fn edge_moves_left(&self, edge: &Edge) -> Option<f32> {
-        if let Some(proven) = edge.proven {
+        if let Some(proven) = edge.proven() {
             return Some(f32::from(proven.plies));
         }
         let child = self.node(edge.child?);
@@ -352,9 +367,32 @@ impl Tree {
         self.node_mut(id).value = Wdl { win: sum.win / weight, draw: sum.draw / weight, loss: sum.loss / weight };
     }
 
+    /// The most visited of the admitted moves; ties go to the higher score, then to the higher prior.
+    pub(super) fn most_visited(&self, id: NodeId, admits: impl Fn(&Edge) -> bool) -> Option<usize> {
+        let key = |edge: &Edge| (edge.visits, self.edge_value(edge).map_or(-1.0, Wdl::score), edge.prior);
+        self.first_with_highest(id, admits, key)
+    }
+
+    /// Index of the first of the admitted moves with the highest `key`.
+    pub(super) fn first_with_highest<K: PartialOrd>(
+        &self,
+        id: NodeId,
+        admits: impl Fn(&Edge) -> bool,
+        key: impl Fn(&Edge) -> K,
+    ) -> Option<usize> {
+        let mut best: Option<(usize, K)> = None;
+        for (index, edge) in self.edges(id).iter().enumerate().filter(|(_, edge)| admits(edge)) {
+            let key = key(edge);
+            if best.as_ref().is_none_or(|(_, best)| key > *best) {
+                best = Some((index, key));
+            }
+        }
+        best.map(|(index, _)| index)
+    }
+
     /// Proves a node from the proven results of its moves, if they suffice, and returns the result.
     pub(super) fn prove_node(&mut self, id: NodeId) -> Option<Proven> {
-        let proven = prove(self.edges(id).iter().map(|edge| edge.proven));
+        let proven = prove(self.edges(id).iter().map(|edge| edge.proven()));
         if let Some(proven) = proven {
             let node = self.node_mut(id);
             node.proven = Some(proven);
@@ -423,7 +461,7 @@ impl Tree {
                 NodeId::new(tree.nodes.len() - 1)
             });
             let mv = Move::new(Square::new(0), Square::new(index + 1));
-            tree.edges.extend(&[Edge { mv, proven, prior, visits, child }]);
+            tree.edges.extend(&[Edge { prior, visits, child, ..Edge::new(mv, proven) }]);
         }
         tree
     }

@@ -9,14 +9,16 @@
 //! - **playouts**: the side that scores less gets more playouts and the other side fewer. Their geometric mean is the
 //!   configured number.
 //!
-//! Both shrink when the weaker side catches up. If the rules favour one side, the handicaps stay and the network learns
-//! values of play against a handicapped opponent; a later stage of the run may therefore switch them off. The handicaps
-//! change only at the end of a generation, so the number of threads does not affect them.
+//! Both shrink when the weaker side catches up. If the rules favour one side, the handicaps stay. A game keeps the
+//! handicap that it begins with, and the network is told of it; a share of the games is between equals, so that it
+//! knows such games, too. The handicaps change only at the end of a generation, so the number of threads does not
+//! affect them.
 
-use hnefi_engine::{Preset, Rules, Side};
+use hnefi_engine::{NamedRules, Rules, Side};
 use serde::{Deserialize, Serialize};
 
-use hnefi_run::{GameRecord, Handicap};
+use hnefi_inference::Handicap;
+use hnefi_run::GameRecord;
 
 /// Largest change per generation, in doublings, at a mean score of 0 or 1.
 const STEP_DOUBLINGS: f32 = 0.5;
@@ -36,17 +38,16 @@ pub(super) struct Limits {
 
 /// The handicap of each ruleset that has finished games.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Balance(Vec<(Preset, Handicap)>);
+pub(super) struct Balance(Vec<(NamedRules, Handicap)>);
 
 impl Balance {
     /// The handicap under these rules.
     pub(super) fn of(&self, rules: &Rules) -> Handicap {
-        let preset = rules.preset();
-        self.0.iter().find(|(known, _)| Some(*known) == preset).map(|&(_, handicap)| handicap).unwrap_or_default()
+        self.0.iter().find(|(known, _)| known.covers(rules)).map(|&(_, handicap)| handicap).unwrap_or_default()
     }
 
     /// All rulesets with their handicaps.
-    pub(super) fn all(&self) -> Vec<(Preset, Handicap)> {
+    pub(super) fn all(&self) -> Vec<(NamedRules, Handicap)> {
         self.0.clone()
     }
 
@@ -59,8 +60,17 @@ impl Balance {
 
     /// Adapts the handicaps to the finished games of a generation.
     pub(super) fn observe(&mut self, games: &[GameRecord], limits: Limits) {
-        for preset in Preset::ALL {
-            let games = games.iter().filter(|game| game.rules.preset() == Some(preset));
+        let mut played: Vec<NamedRules> = Vec::new();
+        for game in games {
+            if !played.iter().any(|rules| rules.covers(&game.rules)) {
+                played.push(Rules { ply_cap: 0, ..game.rules }.into());
+            }
+        }
+        for rules in played {
+            let handicap = self.of(&rules.rules());
+            // Games between equals say nothing of how much a handicap helps.
+            let counts = |game: &&GameRecord| game.handicap != Handicap::NONE || handicap == Handicap::NONE;
+            let games = games.iter().filter(|game| rules.covers(&game.rules)).filter(counts);
             let (count, points) = games.fold((0_u32, 0.0), |(count, points), game| {
                 let score = match game.winner() {
                     Some(Side::Attackers) => 1.0,
@@ -69,13 +79,14 @@ impl Balance {
                 };
                 (count + 1, points + score)
             });
-            if count > 0 {
-                let place = self.0.iter().position(|&(known, _)| known == preset).unwrap_or_else(|| {
-                    self.0.push((preset, Handicap::default()));
-                    self.0.len() - 1
-                });
-                adapt(&mut self.0[place].1, points / count as f32, limits);
+            if count == 0 {
+                continue;
             }
+            let place = self.0.iter().position(|&(known, _)| known == rules).unwrap_or_else(|| {
+                self.0.push((rules, Handicap::default()));
+                self.0.len() - 1
+            });
+            adapt(&mut self.0[place].1, points / count as f32, limits);
         }
     }
 }
@@ -99,17 +110,9 @@ pub(super) fn playouts(handicap: Handicap, base: u32) -> [u32; 2] {
     [playouts(handicap.doublings / 2.0), playouts(-handicap.doublings / 2.0)]
 }
 
-/// Share of its moves that `side` plays at random, 0 to 1.
-pub(super) fn blunders(handicap: Handicap, side: Side) -> f32 {
-    match side {
-        Side::Attackers => (-handicap.blunders).max(0.0),
-        Side::Defenders => handicap.blunders.max(0.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use hnefi_engine::{Outcome, Reason};
+    use hnefi_engine::{Outcome, Preset, Reason};
 
     use super::*;
 
@@ -122,6 +125,7 @@ mod tests {
             rules: Rules { ply_cap: 150, ..preset.rules() },
             start: None,
             players: [String::new(), String::new()],
+            handicap: Handicap { doublings: 1.0, blunders: 0.1 },
             plies: Vec::new(),
             outcome: Some(Outcome::Win { side: winner, reason: Reason::KingCaptured }),
             resigned: None,
@@ -176,8 +180,8 @@ mod tests {
         both.extend(games(Preset::Copenhagen, 4, 0));
         balance.observe(&both, LIMITS);
         let copenhagen = balance.of(&Preset::Copenhagen.rules());
-        assert_eq!([Side::Attackers, Side::Defenders].map(|side| blunders(brandubh(&balance), side)), [0.0, 0.1]);
-        assert_eq!([Side::Attackers, Side::Defenders].map(|side| blunders(copenhagen, side)), [0.1, 0.0]);
+        assert_eq!([Side::Attackers, Side::Defenders].map(|side| brandubh(&balance).random_moves(side)), [0.0, 0.1]);
+        assert_eq!([Side::Attackers, Side::Defenders].map(|side| copenhagen.random_moves(side)), [0.1, 0.0]);
         assert_eq!(balance.of(&Preset::Tablut.rules()), Handicap::default());
     }
 

@@ -21,6 +21,8 @@ pub(super) enum Purpose {
     Verification = 5,
     /// Whether a move is random, and which one.
     Blunder = 8,
+    /// Whether a game is between equals.
+    Equals = 14,
 }
 
 /// The generator for one purpose at one ply of one game. Choices made once per game use ply 0.

@@ -8,8 +8,8 @@ use crate::balance::Limits;
 
 /// The search settings of self-play.
 pub fn search_config(section: &SearchSection) -> SearchConfig {
-    let SearchSection { considered, c_visit, c_scale } = *section;
-    SearchConfig { root: RootKind::Gumbel, considered, c_visit, c_scale, ..SearchConfig::default() }
+    let SearchSection { max_num_considered_actions, c_visit, c_scale } = *section;
+    SearchConfig { root: RootKind::Gumbel, max_num_considered_actions, c_visit, c_scale, ..SearchConfig::default() }
 }
 
 /// The limits of the handicaps.
@@ -28,7 +28,7 @@ pub(crate) fn rules_at(config: &SelfPlayConfig, point: f64) -> Rules {
         left < 0.0
     });
     // Rounding may leave the point just past the end; then take the last ruleset with a share.
-    let preset = chosen.or_else(|| played().next_back()).map_or(Preset::Brandubh, |ruleset| ruleset.rules);
+    let preset = chosen.or_else(|| played().next_back()).map_or(Preset::Brandubh.into(), |ruleset| ruleset.rules);
     let rules = preset.rules();
     Rules { ply_cap: config.ply_caps.of(rules.size()), ..rules }
 }
@@ -42,7 +42,11 @@ mod tests {
     #[test]
     fn rulesets_are_chosen_by_share_and_get_the_cap() {
         let share = |rules, share| RulesetShare { rules, share };
-        let rulesets = vec![share(Preset::Brandubh, 1.0), share(Preset::Fetlar, 0.0), share(Preset::Tablut, 3.0)];
+        let rulesets = vec![
+            share(Preset::Brandubh.into(), 1.0),
+            share(Preset::Fetlar.into(), 0.0),
+            share(Preset::Tablut.into(), 3.0),
+        ];
         let config = SelfPlayConfig { rulesets, ..SelfPlayConfig::default() };
         for (point, preset, cap) in [
             (0.0, Preset::Brandubh, 150),

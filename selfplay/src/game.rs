@@ -1,6 +1,7 @@
 //! A game in flight: its record, its position, and its random choices.
 
 use hnefi_engine::Position;
+use hnefi_inference::Handicap;
 
 use super::chance::{Purpose, generator, unit};
 use super::config::rules_at;
@@ -24,12 +25,14 @@ impl Game {
     pub(super) fn begin(number: u64, settings: &GenerationSettings<'_>) -> Game {
         let seed = settings.seed;
         let rules = rules_at(settings.config, unit(&mut generator(seed, number, 0, Purpose::Ruleset)));
+        let equals = unit(&mut generator(seed, number, 0, Purpose::Equals)) < f64::from(settings.config.equal_share);
         let record = GameRecord {
             game: number,
             seed,
             rules,
             start: None,
             players: [String::new(), String::new()],
+            handicap: if equals { Handicap::NONE } else { settings.balance.of(&rules) },
             plies: Vec::new(),
             outcome: None,
             resigned: None,

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hnefi_inference::{EvalError, Evaluations, Evaluator};
 
 use super::cache::EvaluationCache;
+use super::control::FleetProgress;
 use super::game_slot::{GameSlot, Query};
-use super::observer::FleetProgress;
 use super::settings::{GenerationSettings, Quota};
 use super::snapshot::GameBatchState;
 use super::statistics::Counters;
@@ -180,7 +180,7 @@ impl GameBatch {
             for (place, slot) in self.slots.iter_mut().enumerate() {
                 while let Some(query) = slot.next_query() {
                     let request = slot.request(&query);
-                    let key = request.position.state_key();
+                    let key = request.position.state_key() ^ request.handicap.key();
                     let Some((evaluation, priors)) = self.cache.get(key, request.moves.len()) else {
                         self.queries.push((place, query, key));
                         break;

@@ -13,11 +13,8 @@ use super::game::Game;
 use super::opening::{choose_opening_move, wins_at_once};
 use super::settings::GenerationSettings;
 use super::statistics::Counters;
-use hnefi_run::{GameRecord, PlyRecord, RecordError};
+use hnefi_run::{GameRecord, PlyRecord, RecordError, recorded_policy};
 use hnefi_search::{LeafId, ProvenResult, Search, SearchConfig, SearchReport, Selection};
-
-/// Policy weights below this are left out of the record.
-const SMALLEST_WEIGHT: f32 = 1e-3;
 
 /// The state of a slot within a round.
 enum Turn {
@@ -99,8 +96,9 @@ impl GameSlot {
     fn begin_search(&mut self, settings: &GenerationSettings<'_>) {
         let Some(game) = &self.game else { return };
         let side = game.position.side_to_move();
-        let playouts = balance::playouts(settings.balance.of(&game.record.rules), settings.playouts)[side.index()];
+        let playouts = balance::playouts(game.record.handicap, settings.playouts)[side.index()];
         let mut noise = generator(settings.seed, game.record.game, game.record.plies.len(), Purpose::SearchNoise);
+        self.search.set_handicap(game.record.handicap);
         self.search.begin(&game.position, playouts, Some(&mut noise));
         self.turn = Turn::Searching;
     }
@@ -125,7 +123,12 @@ impl GameSlot {
     pub(super) fn request(&self, query: &Query) -> EvalRequest<'_> {
         match (query, &self.game) {
             (Query::Leaf(leaf), _) => self.search.request(*leaf),
-            (Query::Root, Some(game)) => EvalRequest { position: &game.position, moves: &self.moves, auxiliary: false },
+            (Query::Root, Some(game)) => EvalRequest {
+                position: &game.position,
+                moves: &self.moves,
+                handicap: game.record.handicap,
+                auxiliary: false,
+            },
             (Query::Root, None) => unreachable!("only a slot with a game has queries"),
         }
     }
@@ -190,13 +193,9 @@ impl GameSlot {
         if report.evaluations > 0 {
             counters.compare(&report.policy_target, report.moves.iter().map(|root| root.prior));
         }
-        let heavy = report.policy_target.iter().copied().filter(|&(_, weight)| weight >= SMALLEST_WEIGHT);
-        let mut policy: Vec<_> = heavy.collect();
-        let sum: f32 = policy.iter().map(|&(_, weight)| weight).sum();
-        policy.iter_mut().for_each(|(_, weight)| *weight = short(*weight / sum));
         PlyRecord {
             mv: self.blunder(&report, settings).unwrap_or(report.best),
-            policy,
+            policy: recorded_policy(&report.policy_target),
             playouts: report.playouts,
             raw: report.raw,
             searched: report.wdl,
@@ -209,32 +208,12 @@ impl GameSlot {
     fn blunder(&self, report: &SearchReport, settings: &GenerationSettings<'_>) -> Option<Move> {
         let record = self.record()?;
         let side = self.game.as_ref()?.position.side_to_move();
-        let share = f64::from(balance::blunders(settings.balance.of(&record.rules), side));
+        let share = f64::from(record.handicap.random_moves(side));
         let mut rng = generator(settings.seed, record.game, record.plies.len(), Purpose::Blunder);
         if unit(&mut rng) >= share || report.proven.is_some_and(|proven| proven.result == ProvenResult::Win) {
             return None;
         }
         let index = (unit(&mut rng) * report.moves.len() as f64) as usize;
         report.moves.get(index).map(|root| root.mv)
-    }
-}
-
-/// Rounds to 12 significant bits, far finer than the accuracy of a search. This makes record files a fifth smaller.
-fn short(weight: f32) -> f32 {
-    const DROPPED: u32 = 12;
-    f32::from_bits((weight.to_bits() + (1 << (DROPPED - 1))) & !((1 << DROPPED) - 1))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short;
-
-    #[test]
-    fn short_weights_are_near() {
-        for weight in [1.0, 0.5, 0.75, 0.0, 1.0 / 3.0, 0.001, 0.999_99] {
-            assert!((short(weight) - weight).abs() <= weight / 4096.0, "{weight}");
-            assert_eq!(short(short(weight)), short(weight));
-        }
-        assert_eq!([short(1.0), short(0.5), short(0.0)], [1.0, 0.5, 0.0]);
     }
 }

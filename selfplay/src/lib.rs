@@ -13,11 +13,11 @@ mod balance;
 mod cache;
 mod chance;
 mod config;
+mod control;
 mod error;
 mod game;
 mod game_batch;
 mod game_slot;
-mod observer;
 mod opening;
 mod recording;
 mod resignation;
@@ -30,9 +30,9 @@ mod upload;
 use hnefi_inference::{EvalError, Evaluator};
 
 pub use config::search_config;
+pub use control::{FleetControl, FleetProgress, Uncontrolled};
 pub use error::FleetError;
 pub use hnefi_run::config::{BATCH_GAMES, PlyCaps, ResignConfig, RulesetShare, SelfPlayConfig};
-pub use observer::{FleetObserver, FleetProgress, Unobserved};
 pub use recording::{RecordingParams, RecordingSummary, record_games};
 pub use settings::Quota;
 pub use snapshot::FleetSnapshot;
@@ -154,9 +154,9 @@ impl Fleet {
         playouts: u32,
         checkpoint_id: &str,
         make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
-        observer: &dyn FleetObserver,
+        control: &mut dyn FleetControl,
     ) -> Result<Generation, FleetError> {
-        self.play(quota, playouts, checkpoint_id, make_evaluator, observer)?;
+        self.play(quota, playouts, checkpoint_id, make_evaluator, control)?;
         Ok(self.end_generation())
     }
 
@@ -166,14 +166,14 @@ impl Fleet {
     /// player in the records. `make_evaluator` is called once on each thread.
     ///
     /// # Errors
-    /// When the observer asks to stop or an evaluator fails. All complete rounds are kept.
+    /// When `control` stops it or fails, or an evaluator fails. All complete rounds are kept.
     pub fn play(
         &mut self,
         quota: Quota,
         playouts: u32,
         checkpoint_id: &str,
         make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
-        observer: &dyn FleetObserver,
+        control: &mut dyn FleetControl,
     ) -> Result<(), FleetError> {
         // A stage of the run may have lowered the limits.
         self.balance.restrict(self.limits);
@@ -187,15 +187,13 @@ impl Fleet {
             verification: &self.verification,
         };
         let (seed, verification, balance) = (self.seed, &self.verification, &self.balance);
-        let mut save = |batches: Vec<GameBatchState>| {
-            observer.save(FleetSnapshot {
-                seed,
-                verification: verification.clone(),
-                balance: balance.clone(),
-                batches,
-            });
+        let snapshot = |batches: Vec<GameBatchState>| FleetSnapshot {
+            seed,
+            verification: verification.clone(),
+            balance: balance.clone(),
+            batches,
         };
-        threads::play(&mut self.batches, &settings, self.threads, make_evaluator, observer, &mut save)
+        threads::play(&mut self.batches, &settings, self.threads, make_evaluator, control, &snapshot)
     }
 
     /// Ends the generation: returns the games finished so far (fewer than the quota if [`Fleet::play`] was stopped) and

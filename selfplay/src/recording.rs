@@ -4,15 +4,14 @@
 //! saved under `inflight/` every few seconds. After an interruption the same call resumes and writes the same files as
 //! without one. A later call with a larger number of games adds files.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hnefi_inference::{EvalError, Evaluator, json as checked};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, GenerationStats, Quota, SelfPlayConfig};
+use super::{Fleet, FleetControl, FleetError, FleetProgress, FleetSnapshot, GenerationStats, Quota, SelfPlayConfig};
 use hnefi_run::store::{Store, StoreError, games_key, games_number, inflight_key, inflight_number};
-use hnefi_run::{decode_games, encode_games};
+use hnefi_run::{decode_games, differences, encode_games};
 use hnefi_search::SearchConfig;
 
 /// The object with the settings of the run.
@@ -49,34 +48,32 @@ pub struct RecordingSummary {
 /// Plays until `params.games` games are recorded in `store`.
 ///
 /// # Errors
-/// When the directory holds a run with other settings, a file cannot be read or written, an evaluator fails, or the
-/// observer asks to stop. Everything up to the last complete round has been saved by then.
+/// When the directory holds a run with other settings, a file cannot be read or written, an evaluator fails, or
+/// `control` stops it. Everything up to the last complete round has been saved by then.
 pub fn record_games(
     store: &Store,
     config: &SelfPlayConfig,
     search: &SearchConfig,
     params: &RecordingParams<'_>,
     make_evaluator: &(dyn Fn() -> Result<Box<dyn Evaluator>, EvalError> + Sync),
-    observer: &dyn FleetObserver,
+    control: &mut dyn FleetControl,
 ) -> Result<RecordingSummary, FleetError> {
     let config = &config.without_handicaps();
-    settle_settings(store, &settings(config, search, params))?;
+    write_or_compare(store, &settings(config, search, params))?;
     let (mut file, mut fleet) = take_up(store, config, search, params)?;
     let mut summary = RecordingSummary { games: file.first_game, files: Vec::new() };
     while summary.games < params.games {
         // An earlier call with more games may have begun games beyond this number; they are finished.
         let until = params.games.min(file.first_game + params.games_per_file.max(1)).max(fleet.games_begun());
-        let saver = Saver::new(store, observer, file, params.save_every);
-        let played = fleet.run(Quota::Games(until), params.playouts, params.checkpoint_id, make_evaluator, &saver);
+        let mut saver = Saver::new(store, &mut *control, file, params.save_every);
+        let played = fleet.run(Quota::Games(until), params.playouts, params.checkpoint_id, make_evaluator, &mut saver);
         let generation = match played {
             Ok(generation) => generation,
             Err(error) => {
-                saver.save(fleet.snapshot());
-                saver.finish()?;
+                saver.save(fleet.snapshot())?;
                 return Err(error);
             }
         };
-        saver.finish()?;
         let key = games_key(file.number);
         store.create(&key, &encode_games(&generation.games))?;
         remove_snapshots(store, file.number)?;
@@ -162,12 +159,16 @@ fn settings(config: &SelfPlayConfig, search: &SearchConfig, params: &RecordingPa
         "checkpoint": params.checkpoint_id,
         "games_per_file": params.games_per_file,
         "selfplay": config,
-        "search": { "considered": search.considered, "c_visit": search.c_visit, "c_scale": search.c_scale },
+        "search": {
+            "max_num_considered_actions": search.max_num_considered_actions,
+            "c_visit": search.c_visit,
+            "c_scale": search.c_scale,
+        },
     })
 }
 
 /// Writes the settings of a new run, or compares them with the settings of an existing run.
-fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
+fn write_or_compare(store: &Store, wanted: &Value) -> Result<(), FleetError> {
     if !store.exists(SETTINGS)? {
         let text = checked::with_checksum(&format!("{wanted:#}\n"));
         return Ok(store.create(SETTINGS, text.as_bytes())?);
@@ -175,86 +176,39 @@ fn settle_settings(store: &Store, wanted: &Value) -> Result<(), FleetError> {
     let other_run = |differences: String| FleetError::OtherRun { place: store.place(), differences };
     let found: Value = checked::from_slice(&store.get(SETTINGS)?)
         .map_err(|error| other_run(format!("{SETTINGS} is not readable ({error})")))?;
-    let mut differences = Vec::new();
-    compare("", &found, wanted, &mut differences);
-    differences.retain(|difference| !difference.starts_with("program "));
+    let differences = differences(&found, wanted, &|path| path == "program");
     if differences.is_empty() { Ok(()) } else { Err(other_run(differences.join(", "))) }
-}
-
-/// Lists the keys whose values differ.
-fn compare(path: &str, found: &Value, wanted: &Value, differences: &mut Vec<String>) {
-    let (Value::Object(found_map), Value::Object(wanted_map)) = (found, wanted) else {
-        if found != wanted {
-            differences.push(format!("{path} is {found} there and {wanted} here"));
-        }
-        return;
-    };
-    let key_path = |key: &str| if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
-    let value = |map: &Map<String, Value>, key: &str| map.get(key).cloned().unwrap_or(Value::Null);
-    let mut keys: Vec<&String> = found_map.keys().chain(wanted_map.keys()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    for key in keys {
-        compare(&key_path(key), &value(found_map, key), &value(wanted_map, key), differences);
-    }
 }
 
 /// Saves snapshots when they are due and passes all other calls on to `inner`.
 struct Saver<'a> {
     store: &'a Store,
-    inner: &'a dyn FleetObserver,
-    every: Duration,
-    state: Mutex<SaverState>,
-}
-
-struct SaverState {
+    inner: &'a mut dyn FleetControl,
     file: File,
+    every: Duration,
     due: Instant,
-    failed: Option<StoreError>,
 }
 
 impl<'a> Saver<'a> {
-    fn new(store: &'a Store, inner: &'a dyn FleetObserver, file: File, every: Duration) -> Saver<'a> {
-        let state = SaverState { file, due: Instant::now() + every, failed: None };
-        Saver { store, inner, every, state: Mutex::new(state) }
-    }
-
-    fn state(&self) -> MutexGuard<'_, SaverState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the error of the first save that failed.
-    fn finish(self) -> Result<(), StoreError> {
-        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        state.failed.map_or(Ok(()), Err)
+    fn new(store: &'a Store, inner: &'a mut dyn FleetControl, file: File, every: Duration) -> Saver<'a> {
+        Saver { store, inner, file, every, due: Instant::now() + every }
     }
 }
 
-impl FleetObserver for Saver<'_> {
-    fn progress(&self, progress: &FleetProgress) {
-        self.inner.progress(progress);
+impl FleetControl for Saver<'_> {
+    fn go_on(&mut self, progress: &FleetProgress) -> Result<bool, StoreError> {
+        self.inner.go_on(progress)
     }
 
-    /// After a failed save the games could probably not be written either, so stop.
-    fn should_stop(&self) -> bool {
-        self.inner.should_stop() || self.state().failed.is_some()
+    fn save_due(&mut self) -> bool {
+        Instant::now() >= self.due
     }
 
-    fn save_due(&self) -> bool {
-        Instant::now() >= self.state().due
-    }
-
-    fn save(&self, snapshot: FleetSnapshot) {
-        let mut state = self.state();
-        state.due = Instant::now() + self.every;
-        let number = state.file.number;
-        let last = state.file.saves;
-        let saved = self.store.create(&inflight_key(number, last + 1), &snapshot.encode()).and_then(|()| {
-            state.file.saves = last + 1;
-            if last > 0 { self.store.remove(&inflight_key(number, last)) } else { Ok(()) }
-        });
-        if let Err(error) = saved {
-            state.failed.get_or_insert(error);
-        }
+    fn save(&mut self, snapshot: FleetSnapshot) -> Result<(), StoreError> {
+        self.due = Instant::now() + self.every;
+        let File { number, saves: last, .. } = self.file;
+        self.store.create(&inflight_key(number, last + 1), &snapshot.encode())?;
+        self.file.saves = last + 1;
+        if last > 0 { self.store.remove(&inflight_key(number, last)) } else { Ok(()) }
     }
 }

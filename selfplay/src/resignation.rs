@@ -94,6 +94,7 @@ pub(super) fn apply(
 #[cfg(test)]
 mod tests {
     use hnefi_engine::{Move, Outcome, Preset, Reason, Square};
+    use hnefi_inference::Handicap;
     use hnefi_inference::Wdl;
 
     use super::*;
@@ -117,6 +118,7 @@ mod tests {
             rules: Preset::Brandubh.rules(),
             start: None,
             players: [String::new(), String::new()],
+            handicap: Handicap::NONE,
             plies: scores.iter().map(ply).collect(),
             outcome: None,
             resigned: None,
@@ -170,8 +172,8 @@ mod tests {
         assert_eq!((large.resigned, large.would_have_resigned), (None, Some(Side::Attackers)));
         let drawn = GameRecord { rules: Preset::Copenhagen.rules(), ..finished(Side::Attackers, None) };
         verification.observe(&vec![drawn; 20], &CONFIG);
-        assert!(verification.is_active(BoardSize::Seven, Side::Attackers, &CONFIG));
-        assert!(!verification.is_active(BoardSize::Eleven, Side::Attackers, &CONFIG));
+        assert!(verification.is_active(BoardSize::SEVEN, Side::Attackers, &CONFIG));
+        assert!(!verification.is_active(BoardSize::ELEVEN, Side::Attackers, &CONFIG));
         let summary = verification.summary(&CONFIG);
         assert_eq!((summary.verified, summary.wrong, summary.active), ([40, 0], [20, 0], [true, false]));
         let text = serde_json::to_string(&verification).expect("JSON");

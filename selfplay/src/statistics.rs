@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use hnefi_engine::{Move, Outcome, Preset, Reason, Side};
-use hnefi_inference::json;
+use hnefi_engine::{Move, NamedRules, Outcome, Reason, Side};
+use hnefi_inference::{Handicap, json};
 use serde::{Deserialize, Serialize};
 
-use hnefi_run::{GameRecord, Handicap, ResignSummary};
+use hnefi_run::{GameRecord, ResignSummary};
 
 /// Ply at which the variety of games is measured.
 const VARIETY_PLY: usize = 8;
@@ -126,7 +126,7 @@ pub struct GenerationStats {
     /// State of the resignation rule at the end of the generation.
     pub resign: ResignSummary,
     /// The handicaps of the generation, by ruleset.
-    pub handicaps: Vec<(Preset, Handicap)>,
+    pub handicaps: Vec<(NamedRules, Handicap)>,
 }
 
 impl GenerationStats {
@@ -156,7 +156,7 @@ impl GenerationStats {
     ///
     /// # Errors
     /// When one is out of its range.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), json::OutOfRange> {
         let counts = [
             ("games", self.games),
             ("training_plies", self.training_plies),

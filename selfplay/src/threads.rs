@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 
 use hnefi_inference::{EvalError, Evaluator};
 
+use super::control::{FleetControl, FleetProgress};
 use super::error::FleetError;
 use super::game_batch::GameBatch;
-use super::observer::{FleetObserver, FleetProgress};
 use super::settings::{GenerationSettings, Quota};
-use super::snapshot::GameBatchState;
+use super::snapshot::{FleetSnapshot, GameBatchState};
 
-/// Time between two questions to the observer.
+/// Time between two questions to the control.
 const OBSERVE_EVERY: Duration = Duration::from_millis(50);
 
 /// Answers every snapshot: the state of a batch that is done does not change.
@@ -48,15 +48,15 @@ struct Shared<'batches, 'a> {
     snapshot: AtomicU64,
 }
 
-/// Plays until every batch has reached its part of the quota. `save` receives the states of all batches, each between
-/// two of its rounds.
+/// Plays until every batch has reached its part of the quota. `snapshot` makes a snapshot of the states of all batches,
+/// each between two of its rounds.
 pub(super) fn play(
     batches: &mut [GameBatch],
     settings: &GenerationSettings<'_>,
     threads: usize,
     make_evaluator: MakeEvaluator<'_>,
-    observer: &dyn FleetObserver,
-    save: &mut dyn FnMut(Vec<GameBatchState>),
+    control: &mut dyn FleetControl,
+    snapshot: &dyn Fn(Vec<GameBatchState>) -> FleetSnapshot,
 ) -> Result<(), FleetError> {
     let mut collector = Collector {
         progress: batches.iter().map(|batch| batch.progress(settings)).collect(),
@@ -83,10 +83,10 @@ pub(super) fn play(
                 .expect("the operating system starts a thread");
         }
         drop(sender);
-        collector.receive(&receiver, &shared, observer, save);
+        collector.receive(&receiver, &shared, control, snapshot);
     });
     match collector.failed {
-        Some(source) => Err(FleetError::Evaluation { source }),
+        Some(error) => Err(error),
         None if collector.stopped && batches.iter().any(|batch| !batch.is_done(settings)) => Err(FleetError::Stopped),
         None => Ok(()),
     }
@@ -140,7 +140,7 @@ struct Collector {
     states: Vec<Option<GameBatchState>>,
     /// Number of the snapshot that each batch's state belongs to.
     snapshots: Vec<u64>,
-    failed: Option<EvalError>,
+    failed: Option<FleetError>,
     stopped: bool,
     quota: Quota,
 }
@@ -151,8 +151,8 @@ impl Collector {
         &mut self,
         receiver: &Receiver<Message>,
         shared: &Shared<'_, '_>,
-        observer: &dyn FleetObserver,
-        save: &mut dyn FnMut(Vec<GameBatchState>),
+        control: &mut dyn FleetControl,
+        snapshot: &dyn Fn(Vec<GameBatchState>) -> FleetSnapshot,
     ) {
         let mut saving = None;
         let mut observe_at = Instant::now();
@@ -163,30 +163,40 @@ impl Collector {
                     self.states[batch] = Some(state);
                     self.snapshots[batch] = snapshot;
                 }
-                Ok(Message::Failed(error)) => {
-                    self.failed.get_or_insert(error);
-                    shared.stop.store(true, Ordering::Relaxed);
-                }
+                Ok(Message::Failed(source)) => self.fail(shared, FleetError::Evaluation { source }),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             if saving.is_some_and(|snapshot| self.snapshots.iter().all(|&answered| answered >= snapshot)) {
                 saving = None;
-                save(self.states.iter().flatten().cloned().collect());
+                if let Err(error) = control.save(snapshot(self.states.iter().flatten().cloned().collect())) {
+                    self.fail(shared, error.into());
+                }
             }
             if Instant::now() >= observe_at {
                 observe_at = Instant::now() + OBSERVE_EVERY;
-                observer.progress(&self.total());
-                if observer.should_stop() {
-                    self.stopped = true;
-                    shared.stop.store(true, Ordering::Relaxed);
+                match control.go_on(&self.total()) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        self.stopped = true;
+                        shared.stop.store(true, Ordering::Relaxed);
+                    }
+                    Err(error) => self.fail(shared, error.into()),
                 }
-                if saving.is_none() && observer.save_due() {
+                if saving.is_none() && control.save_due() {
                     saving = Some(shared.snapshot.fetch_add(1, Ordering::Release) + 1);
                 }
             }
         }
-        observer.progress(&self.total());
+        if let Err(error) = control.go_on(&self.total()) {
+            self.fail(shared, error.into());
+        }
+    }
+
+    /// Ends the play by this error, unless another one came before it.
+    fn fail(&mut self, shared: &Shared<'_, '_>, error: FleetError) {
+        self.failed.get_or_insert(error);
+        shared.stop.store(true, Ordering::Relaxed);
     }
 
     fn total(&self) -> FleetProgress {

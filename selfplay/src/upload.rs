@@ -103,7 +103,7 @@ mod tests {
     use hnefi_inference::{EvalError, Evaluator};
 
     use super::*;
-    use crate::{Quota, ResignConfig, SelfPlayConfig, Unobserved};
+    use crate::{Quota, ResignConfig, SelfPlayConfig, Uncontrolled};
     use hnefi_search::SearchConfig;
 
     fn uniform() -> Result<Box<dyn Evaluator>, EvalError> {
@@ -130,19 +130,19 @@ mod tests {
 
     fn played(seed: u64) -> Upload {
         let mut fleet = fleet(seed);
-        fleet.play(Quota::Games(32), 4, "network", &uniform, &Unobserved).unwrap();
+        fleet.play(Quota::Games(32), 4, "network", &uniform, &mut Uncontrolled).unwrap();
         fleet.send("hnefi 1", 3)
     }
 
     #[test]
-    fn an_arrival_counts_like_games_of_ones_own() {
+    fn an_upload_counts_like_own_games() {
         let upload = Upload::decode("a", &played(7).encode()).unwrap();
         assert_eq!((upload.worker, upload.games.len(), upload.generation), (7, 32, 3));
         let mut own = fleet(7);
         let mut trainer = fleet(1);
         trainer.receive(upload);
         let received = trainer.end_generation();
-        let expected = own.run(Quota::Games(32), 4, "network", &uniform, &Unobserved).unwrap();
+        let expected = own.run(Quota::Games(32), 4, "network", &uniform, &mut Uncontrolled).unwrap();
         assert_eq!(received, expected);
         assert_eq!(trainer.adaptation(), own.adaptation());
         assert_ne!(trainer.adaptation(), fleet(1).adaptation(), "one side won more");

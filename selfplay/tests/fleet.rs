@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hnefi_engine::{MoveList, Outcome, Preset, Reason, Side};
-use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator, Wdl};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, HashEvaluator, Wdl};
 use hnefi_run::PlyCaps;
+use hnefi_run::store::StoreError;
 use hnefi_run::{GameRecord, encode_games};
 use hnefi_search::SearchConfig;
 use hnefi_selfplay::{
-    Fleet, FleetError, FleetObserver, FleetProgress, FleetSnapshot, Generation, GenerationStats, Quota, ResignConfig,
-    RulesetShare, SelfPlayConfig, Unobserved,
+    Fleet, FleetControl, FleetError, FleetProgress, FleetSnapshot, Generation, GenerationStats, Quota, ResignConfig,
+    RulesetShare, SelfPlayConfig, Uncontrolled,
 };
 
 const SEED: u64 = 11;
@@ -41,7 +42,7 @@ fn opinions() -> Result<Box<dyn Evaluator>, EvalError> {
 }
 
 fn play(fleet: &mut Fleet, quota: Quota) -> Generation {
-    fleet.run(quota, PLAYOUTS, "first", &opinions, &Unobserved).unwrap()
+    fleet.run(quota, PLAYOUTS, "first", &opinions, &mut Uncontrolled).unwrap()
 }
 
 /// Answers like another evaluator until it has been asked often enough, then fails.
@@ -60,12 +61,51 @@ impl Evaluator for Failing {
     }
 }
 
+/// Notes the handicaps of the requests.
+struct Noting {
+    inner: HashEvaluator,
+    told: Arc<Mutex<Vec<Handicap>>>,
+}
+
+impl Evaluator for Noting {
+    fn evaluate(&mut self, requests: &[EvalRequest<'_>], out: &mut Evaluations) -> Result<(), EvalError> {
+        let mut told = self.told.lock().unwrap();
+        for request in requests {
+            if !told.contains(&request.handicap) {
+                told.push(request.handicap);
+            }
+        }
+        self.inner.evaluate(requests, out)
+    }
+}
+
+#[test]
+fn the_network_is_told_of_the_handicap_that_a_game_keeps() {
+    let config = SelfPlayConfig { equal_share: 0.5, ..handicapped() };
+    let mut fleet = fleet(&config);
+    let (mut used, told) = (vec![Handicap::NONE], Arc::new(Mutex::new(Vec::new())));
+    for round in 1..=4 {
+        let noting = || -> Result<Box<dyn Evaluator>, EvalError> {
+            Ok(Box::new(Noting { inner: HashEvaluator { seed: 3 }, told: Arc::clone(&told) }))
+        };
+        let generation = fleet.run(Quota::Games(64 * round), PLAYOUTS, "first", &noting, &mut Uncontrolled).unwrap();
+        used.extend(generation.stats.handicaps.iter().map(|&(_, handicap)| handicap));
+        let equals = generation.games.iter().filter(|game| game.handicap == Handicap::NONE).count();
+        assert!(generation.games.iter().all(|game| used.contains(&game.handicap)), "{used:?}");
+        let share = equals as f32 / generation.games.len() as f32;
+        let expected = if round == 1 { 1.0..=1.0 } else { 0.3..=0.7 };
+        assert!(expected.contains(&share), "round {round}: {share} among equals");
+    }
+    let told = told.lock().unwrap();
+    assert!(told.len() >= 3 && told.iter().all(|handicap| used.contains(handicap)), "{told:?}, {used:?}");
+}
+
 #[test]
 fn every_number_of_threads_plays_the_same_games() {
     let play = |threads| {
         let mut fleet = fleet(&handicapped()).with_threads(threads);
         let first = play(&mut fleet, Quota::Plies(2000));
-        let second = fleet.run(Quota::Plies(2000), 4, "second", &opinions, &Unobserved).unwrap();
+        let second = fleet.run(Quota::Plies(2000), 4, "second", &opinions, &mut Uncontrolled).unwrap();
         (first, second)
     };
     let alone = play(1);
@@ -92,7 +132,7 @@ fn a_fleet_interrupted_anywhere_plays_the_same_games() {
             let failing = || -> Result<Box<dyn Evaluator>, EvalError> {
                 Ok(Box::new(Failing { inner: HashEvaluator { seed: 3 }, batches_left: batches_left.clone() }))
             };
-            match fleet.run(Quota::Plies(1000), PLAYOUTS, "first", &failing, &Unobserved) {
+            match fleet.run(Quota::Plies(1000), PLAYOUTS, "first", &failing, &mut Uncontrolled) {
                 Ok(generation) => generations.push(generation),
                 Err(FleetError::Evaluation { .. }) => {}
                 Err(error) => panic!("{error}"),
@@ -120,7 +160,7 @@ fn a_failing_evaluator_is_named_and_loses_nothing() {
         Ok(Box::new(Failing { inner: HashEvaluator { seed: 3 }, batches_left: batches_left.clone() }))
     };
     let mut fleet = fleet(&config());
-    let error = fleet.run(Quota::Plies(2000), PLAYOUTS, "first", &failing, &Unobserved).unwrap_err();
+    let error = fleet.run(Quota::Plies(2000), PLAYOUTS, "first", &failing, &mut Uncontrolled).unwrap_err();
     let message = error.to_string();
     assert!(message.starts_with("self-play: evaluating") && message.ends_with("on test: unplugged"), "{message}");
     assert!(fleet.snapshot().games_in_flight() > 0);
@@ -128,7 +168,7 @@ fn a_failing_evaluator_is_named_and_loses_nothing() {
         let problem = "no such device".to_string();
         Err(EvalError::Device { count: 0, device: "test".to_string(), problem })
     };
-    let error = fleet.run(Quota::Plies(2000), PLAYOUTS, "first", &refused, &Unobserved).unwrap_err();
+    let error = fleet.run(Quota::Plies(2000), PLAYOUTS, "first", &refused, &mut Uncontrolled).unwrap_err();
     assert!(error.to_string().contains("no such device"), "{error}");
     assert!(!play(&mut fleet, Quota::Plies(2000)).games.is_empty());
 }
@@ -149,25 +189,23 @@ fn slow() -> Result<Box<dyn Evaluator>, EvalError> {
 
 /// Saves as often as it can and stops after a number of saves.
 struct Watcher {
-    saves: Mutex<Vec<FleetSnapshot>>,
+    saves: Vec<FleetSnapshot>,
     stop_after: usize,
-    last: Mutex<FleetProgress>,
+    last: FleetProgress,
 }
 
-impl FleetObserver for Watcher {
-    fn progress(&self, progress: &FleetProgress) {
-        let mut last = self.last.lock().unwrap();
+impl FleetControl for Watcher {
+    fn go_on(&mut self, progress: &FleetProgress) -> Result<bool, StoreError> {
+        let last = std::mem::replace(&mut self.last, *progress);
         assert!(progress.done >= last.done && progress.plies >= last.plies && progress.done <= 1.0);
-        *last = *progress;
+        Ok(self.saves.len() < self.stop_after)
     }
-    fn should_stop(&self) -> bool {
-        self.saves.lock().unwrap().len() >= self.stop_after
-    }
-    fn save_due(&self) -> bool {
+    fn save_due(&mut self) -> bool {
         true
     }
-    fn save(&self, snapshot: FleetSnapshot) {
-        self.saves.lock().unwrap().push(snapshot);
+    fn save(&mut self, snapshot: FleetSnapshot) -> Result<(), StoreError> {
+        self.saves.push(snapshot);
+        Ok(())
     }
 }
 
@@ -179,12 +217,12 @@ fn snapshots_taken_on_the_way_lead_to_the_same_games() {
         (encode_games(&games), without_cache(&stats))
     };
     let expected = played(&mut fleet(&config));
-    let watcher = Watcher { saves: Mutex::default(), stop_after: 3, last: Mutex::default() };
+    let mut watcher = Watcher { saves: Vec::new(), stop_after: 3, last: FleetProgress::default() };
     let mut stopped = fleet(&config).with_threads(2);
-    let error = stopped.run(Quota::Plies(600), PLAYOUTS, "first", &slow, &watcher).unwrap_err();
+    let error = stopped.run(Quota::Plies(600), PLAYOUTS, "first", &slow, &mut watcher).unwrap_err();
     assert!(matches!(error, FleetError::Stopped), "{error}");
     assert!(played(&mut stopped) == expected, "going on after a stop");
-    let saves = watcher.saves.into_inner().unwrap();
+    let saves = watcher.saves;
     assert!(saves.windows(2).all(|pair| pair[0] != pair[1]), "the games go on while they are saved");
     for snapshot in saves {
         let mut fleet = Fleet::resume(&config, &SearchConfig::default(), SEED, snapshot).unwrap();
@@ -224,7 +262,7 @@ fn games_do_not_depend_on_the_others() {
     let many = play(&mut fleet(&SelfPlayConfig { games_in_flight: 96, ..config() }), Quota::Games(100)).games;
     assert_eq!(ten, many[..10]);
     let later = Fleet::starting_at(90, &config(), &SearchConfig::default(), SEED)
-        .run(Quota::Games(100), PLAYOUTS, "first", &opinions, &Unobserved)
+        .run(Quota::Games(100), PLAYOUTS, "first", &opinions, &mut Uncontrolled)
         .unwrap();
     assert_eq!(later.games, many[90..]);
 }
@@ -235,7 +273,7 @@ fn games_in_flight_go_on_with_the_next_network() {
     let first = play(&mut fleet, Quota::Plies(500));
     let in_flight = fleet.snapshot();
     let others = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(HashEvaluator { seed: 4 })) };
-    let second = fleet.run(Quota::Plies(1500), PLAYOUTS, "second", &others, &Unobserved).unwrap();
+    let second = fleet.run(Quota::Plies(1500), PLAYOUTS, "second", &others, &mut Uncontrolled).unwrap();
     assert!(first.stats.training_plies >= 500 && in_flight.games_in_flight() > 32);
     let numbers: HashSet<u64> = first.games.iter().chain(&second.games).map(|game| game.game).collect();
     assert_eq!(numbers.len(), first.games.len() + second.games.len());
@@ -283,7 +321,7 @@ fn immediate_wins_are_taken_everywhere() {
 fn rulesets_share_the_games() {
     let share = |rules, share| RulesetShare { rules, share };
     let mixed = SelfPlayConfig {
-        rulesets: vec![share(Preset::Brandubh, 3.0), share(Preset::Tablut, 1.0)],
+        rulesets: vec![share(Preset::Brandubh.into(), 3.0), share(Preset::Tablut.into(), 1.0)],
         ply_caps: PlyCaps { seven: 12, nine: 14, eleven: 400 },
         ..config()
     };
@@ -328,7 +366,7 @@ fn resignation_begins_once_it_is_verified() {
     };
     let config = SelfPlayConfig { resign, ..config() };
     let mut fleet = fleet(&config);
-    let mut run = |games| fleet.run(Quota::Games(games), PLAYOUTS, "gloomy", &gloomy, &Unobserved).unwrap();
+    let mut run = |games| fleet.run(Quota::Games(games), PLAYOUTS, "gloomy", &gloomy, &mut Uncontrolled).unwrap();
     let first = run(100);
     assert!(first.games.iter().all(|game| game.resigned.is_none()), "nothing is verified yet");
     let noted = first.games.iter().filter(|game| game.would_have_resigned == Some(Side::Attackers)).count();
@@ -364,7 +402,7 @@ fn statistics_agree_with_the_records() {
     let evaluated = Arc::new(AtomicU64::new(0));
     let counting = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(Counting(evaluated.clone()))) };
     let Generation { games, stats } =
-        fleet(&config()).run(Quota::Games(100), PLAYOUTS, "first", &counting, &Unobserved).unwrap();
+        fleet(&config()).run(Quota::Games(100), PLAYOUTS, "first", &counting, &mut Uncontrolled).unwrap();
     let plies: Vec<_> = games.iter().flat_map(|game| &game.plies).collect();
     assert_eq!((stats.games, stats.plies), (100, plies.len() as u64));
     assert_eq!(stats.playouts, plies.iter().map(|ply| u64::from(ply.playouts)).sum::<u64>());

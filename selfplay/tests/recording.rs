@@ -9,7 +9,7 @@ use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvalua
 use hnefi_run::PlyCaps;
 use hnefi_run::store::{Store, read_run_games};
 use hnefi_search::SearchConfig;
-use hnefi_selfplay::{FleetError, RecordingParams, RecordingSummary, SelfPlayConfig, Unobserved, record_games};
+use hnefi_selfplay::{FleetError, RecordingParams, RecordingSummary, SelfPlayConfig, Uncontrolled, record_games};
 
 fn config() -> SelfPlayConfig {
     SelfPlayConfig {
@@ -53,7 +53,7 @@ fn record_for(batches: i64, dir: &Path, params: &RecordingParams<'_>) -> Result<
     let failing = || -> Result<Box<dyn Evaluator>, EvalError> {
         Ok(Box::new(Failing { inner: HashEvaluator { seed: 1 }, batches_left: batches_left.clone() }))
     };
-    record_games(&store, &config(), &SearchConfig::default(), params, &failing, &Unobserved)
+    record_games(&store, &config(), &SearchConfig::default(), params, &failing, &mut Uncontrolled)
 }
 
 fn record(dir: &Path, params: &RecordingParams<'_>) -> Result<RecordingSummary, FleetError> {
@@ -128,7 +128,7 @@ fn what_belongs_to_training_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(dir.path()).unwrap();
         let opinions = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(HashEvaluator { seed: 1 })) };
-        record_games(&store, config, &SearchConfig::default(), &PARAMS, &opinions, &Unobserved).unwrap();
+        record_games(&store, config, &SearchConfig::default(), &PARAMS, &opinions, &mut Uncontrolled).unwrap();
         read_run_games(&store).unwrap().0.into_iter().map(|(_, games)| games).collect::<Vec<_>>()
     };
     let varied = SelfPlayConfig { balance_doublings: 2.0, blunder_share: 0.8, ..config() };
@@ -145,7 +145,7 @@ fn a_directory_of_another_run_is_refused() {
     let store = Store::open_or_create(dir.path()).unwrap();
     let longer = SelfPlayConfig { ply_caps: PlyCaps { seven: 31, ..config().ply_caps }, ..config() };
     let none = || -> Result<Box<dyn Evaluator>, EvalError> { unreachable!("nothing is played") };
-    let error = record_games(&store, &longer, &SearchConfig::default(), &PARAMS, &none, &Unobserved).unwrap_err();
+    let error = record_games(&store, &longer, &SearchConfig::default(), &PARAMS, &none, &mut Uncontrolled).unwrap_err();
     assert!(error.to_string().contains("selfplay.ply_caps.seven is 30 there and 31 here"), "{error}");
 }
 

@@ -13,7 +13,7 @@ use hnefi_inference::{EvalError, Evaluator, HashEvaluator};
 use hnefi_run::PlyCaps;
 use hnefi_run::store::Store;
 use hnefi_search::SearchConfig;
-use hnefi_selfplay::{FleetError, RecordingParams, RecordingSummary, SelfPlayConfig, Unobserved, record_games};
+use hnefi_selfplay::{FleetError, RecordingParams, RecordingSummary, SelfPlayConfig, Uncontrolled, record_games};
 
 /// Names the run directory in the process that a test started.
 const DIRECTORY: &str = "HNEFI_TEST_RUN_DIRECTORY";
@@ -113,7 +113,7 @@ fn play_games(dir: &Path) -> Result<RecordingSummary, FleetError> {
     };
     let opinions = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(HashEvaluator { seed: 1 })) };
     let store = Store::open_or_create(dir)?;
-    record_games(&store, &config, &SearchConfig::default(), &params, &opinions, &Unobserved)
+    record_games(&store, &config, &SearchConfig::default(), &params, &opinions, &mut Uncontrolled)
 }
 
 #[test]

@@ -2,17 +2,16 @@
 //! follow the new configuration.
 
 use hnefi_engine::Preset;
-use hnefi_inference::{EvalError, Evaluator, HashEvaluator};
-use hnefi_run::Handicap;
+use hnefi_inference::{EvalError, Evaluator, Handicap, HashEvaluator};
 use hnefi_run::PlyCaps;
 use hnefi_search::SearchConfig;
-use hnefi_selfplay::{Fleet, Generation, Quota, RulesetShare, SelfPlayConfig, Unobserved};
+use hnefi_selfplay::{Fleet, Generation, Quota, RulesetShare, SelfPlayConfig, Uncontrolled};
 
 /// Two game batches of short games under one ruleset.
 fn config(rules: Preset) -> SelfPlayConfig {
     SelfPlayConfig {
         games_in_flight: 64,
-        rulesets: vec![RulesetShare { rules, share: 1.0 }],
+        rulesets: vec![RulesetShare { rules: rules.into(), share: 1.0 }],
         ply_caps: PlyCaps { seven: 40, nine: 40, eleven: 40 },
         ..SelfPlayConfig::default().without_handicaps()
     }
@@ -20,7 +19,7 @@ fn config(rules: Preset) -> SelfPlayConfig {
 
 fn play(fleet: &mut Fleet, quota: Quota) -> Generation {
     let opinions = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(HashEvaluator { seed: 3 })) };
-    fleet.run(quota, 6, "newest", &opinions, &Unobserved).unwrap()
+    fleet.run(quota, 6, "newest", &opinions, &mut Uncontrolled).unwrap()
 }
 
 fn entered(fleet: &Fleet, config: &SelfPlayConfig) -> Fleet {

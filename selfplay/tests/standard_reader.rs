@@ -5,14 +5,14 @@ mod standard;
 
 use hnefi_inference::{EvalError, Evaluator, UniformEvaluator};
 use hnefi_search::SearchConfig;
-use hnefi_selfplay::{Fleet, FleetSnapshot, Quota, SelfPlayConfig, Unobserved, Upload};
+use hnefi_selfplay::{Fleet, FleetSnapshot, Quota, SelfPlayConfig, Uncontrolled, Upload};
 
 /// A fleet that has played so much.
 fn fleet(quota: Quota) -> Fleet {
     let config = SelfPlayConfig { games_in_flight: 64, balance_doublings: 2.0, ..SelfPlayConfig::default() };
     let mut fleet = Fleet::new(&config, &SearchConfig::default(), 7).with_threads(1);
     let uniform = || -> Result<Box<dyn Evaluator>, EvalError> { Ok(Box::new(UniformEvaluator)) };
-    fleet.play(quota, 2, "network", &uniform, &Unobserved).unwrap();
+    fleet.play(quota, 2, "network", &uniform, &mut Uncontrolled).unwrap();
     fleet
 }
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use hnefi_data::{BoardColumns, Bounds, Format, GameResult, PolicyColumns, Splits, Table};
-use hnefi_engine::Preset;
-use hnefi_inference::names::ruleset;
+use hnefi_engine::NamedRules;
+use hnefi_inference::names::BadRules;
+use hnefi_run::named_rules;
 
 use super::{record_file, seed, whole};
 
@@ -68,25 +69,25 @@ pub struct ExportArgs {
 
 /// A ruleset to choose games by.
 #[derive(Clone, Copy, Debug)]
-pub struct RulesetName(pub Option<Preset>);
+pub struct RulesetName(pub Option<NamedRules>);
 
 impl std::str::FromStr for RulesetName {
-    type Err = String;
+    type Err = BadRules;
 
-    fn from_str(text: &str) -> Result<RulesetName, String> {
-        if text == "own" { Ok(RulesetName(None)) } else { ruleset(text).map(|preset| RulesetName(Some(preset))) }
+    fn from_str(text: &str) -> Result<RulesetName, BadRules> {
+        if text == "own" { Ok(RulesetName(None)) } else { named_rules(text).map(|rules| RulesetName(Some(rules))) }
     }
 }
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// Files of games: .csv (public archives), .otg (OpenTafl), .pgn, .json, .jsonl.
+    /// Files of games: .csv (public archives), .otg (OpenTafl), .pgn, .json, .jsonl, .parquet (exported games).
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Ruleset of games that name none: all of .csv and .otg, those of the public sites in .pgn.
-    #[arg(long, value_parser = ruleset)]
-    pub rules: Option<Preset>,
+    /// Ruleset of games that name none: all of .csv and .otg, the public sites' in .pgn.
+    #[arg(long, value_parser = named_rules)]
+    pub rules: Option<NamedRules>,
     /// Record file to write, ending in .hgames.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(record_file))]
     pub out: PathBuf,

@@ -31,12 +31,6 @@ Examples:
   hnefi play --rules copenhagen alphabeta:3
   hnefi play --web --listen 8038 --run runs/quick";
 
-pub const ONLINE: &str = "\
-Examples:
-  hnefi online --user NAME --side attackers    # the password: HNEFI_PASSWORD
-  hnefi online alphabeta:3 --user NAME --join 17 --save game.pgn
-  hnefi online --user NAME --create-account --server localhost --untimed";
-
 pub const UCI: &str = "\
 Examples:
   hnefi uci
@@ -90,6 +84,11 @@ Examples:
   hnefi imitate games.hgames --out people
   hnefi imitate games.hgames --config copenhagen --epochs 5 --out people";
 
+pub const RELABEL: &str = "\
+Examples:
+  hnefi relabel runs/quick --playouts 200 --out better.hgames
+  hnefi relabel games.hgames --model copenhagen --out better.hgames";
+
 pub const JUDGE: &str = "\
 Examples:
   hnefi judge brandubh games.hgames
@@ -123,6 +122,16 @@ Examples:
 pub const REPLAY: &str = "\
 Examples:
   hnefi replay < games.jsonl";
+
+pub const ANALYSE: &str = "\
+Examples:
+  hnefi analyse brandubh < questions.jsonl
+  hnefi analyse runs/quick --playouts 1600 < questions.jsonl > answers.jsonl";
+
+pub const REVIEW: &str = "\
+Examples:
+  hnefi review game.pgn
+  hnefi review games.hgames --model runs/quick --out reviewed.pgn";
 
 pub const PERFT: &str = "\
 Examples:

@@ -4,10 +4,13 @@ use clap::Command;
 
 /// Headings with their commands. A build without a feature lacks some of them.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Play", &["play", "online", "uci", "puzzles"]),
-    ("Train", &["train", "watch", "metrics", "check", "worker", "fetch", "imitate"]),
+    ("Play", &["play", "uci", "puzzles"]),
+    ("Train", &["train", "watch", "metrics", "check", "worker", "fetch", "imitate", "relabel"]),
     ("Measure", &["match", "ladder", "judge", "bench", "doctor", "perft"]),
-    ("Games and networks for other programs", &["selfplay", "export", "import", "replay", "export-net"]),
+    (
+        "Games and networks for other programs",
+        &["selfplay", "export", "import", "replay", "analyse", "review", "export-net"],
+    ),
     ("Install", &["completions", "man", "help"]),
 ];
 

@@ -1,4 +1,4 @@
-//! Arguments of `match`, `ladder`, `judge`, `perft`, `bench` and `doctor`.
+//! Arguments of `match`, `ladder`, `judge`, `analyse`, `relabel`, `review`, `perft`, `bench` and `doctor`.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,10 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use hnefi_arena::SprtParams;
 use hnefi_arena::players::PlayerSpec;
-use hnefi_engine::Preset;
-use hnefi_inference::DeviceChoice;
-use hnefi_inference::names::ruleset;
+use hnefi_engine::NamedRules;
+use hnefi_inference::{DeviceChoice, PrecisionChoice};
+use hnefi_record::REVIEW_PLAYOUTS;
+use hnefi_run::named_rules;
 #[cfg(feature = "train")]
 use hnefi_run::store::Location;
 use serde::Serialize;
@@ -21,29 +22,26 @@ use super::{StoreArgs, whole};
 #[derive(Debug, Args)]
 pub struct MatchArgs {
     /// Player A: random, alphabeta:DEPTH, rollout:N, `model:PATH[,KEY=VALUE]...`,
-    /// uci:COMMAND[,nodes=N|,movetime=MS], htp:COMMAND.
+    /// uci:COMMAND[,nodes=N|,movetime=MS].
     ///
     /// model: plays a checkpoint, a run's newest one or a shipped one. Its keys: `playouts=N` or `time=S` (seconds) for
     /// a move; `precision=P`, what its network computes in, f32, or int8 (for CPUs with AVX-VNNI or
-    /// AVX-512 VNNI), which is slower than f32 on others; `threads=N`, which search one tree, so that on more than one no
-    /// game can be repeated exactly; and `search.KEY=VALUE` for a setting of its search, such
-    /// as `search.c_puct=1.5` (docs/PLAYING.md lists them).
+    /// AVX-512 VNNI), which is slower than f32 on others; `threads=N`, which search one tree, so that on more than one
+    /// no game can be repeated exactly; and `search.KEY=VALUE` for a setting of its search, such as `search.c_puct=1.5`
+    /// (docs/PLAYING.md lists them).
     ///
     /// uci: starts an external program. COMMAND is the program and its arguments, split at spaces; quotes and
     /// backslashes work as in a shell, but no shell runs. The settings are the last parts after a comma: `,nodes=N` or
-    /// `,movetime=MS` for what `go` says (1000 ms unless told otherwise), and `,timeout=S` for the seconds that an
+    /// `,movetime=MS` for what `go` says (1000 ms by default), and `,timeout=S` for the seconds that an
     /// answer may take beyond that (30). A program that does not answer in time, ends, or plays an illegal move loses
     /// the game.
-    ///
-    /// htp: starts a program of the Hnefatafl Text Protocol, which calls at port 49152 of this machine, such as
-    /// `hnefatafl-text-protocol --ai monte-carlo --seconds 1 --host localhost`; 11x11 by the rules of
-    /// copenhagen-hnefatafl-org, and a draw after 142 plies.
     pub a: PlayerSpec,
     /// Player B.
     pub b: PlayerSpec,
-    /// Ruleset.
-    #[arg(long, value_parser = ruleset, default_value = "brandubh")]
-    pub rules: Preset,
+    /// Ruleset: a name, a rules record or a file of rules [default: the one that a network was trained for, or
+    /// brandubh].
+    #[arg(long, value_parser = named_rules)]
+    pub rules: Option<NamedRules>,
     /// Games, half of them with A as attackers.
     #[arg(long, default_value_t = 100, value_parser = even)]
     pub games: u32,
@@ -97,8 +95,8 @@ pub struct LadderArgs {
     #[arg(long = "opponent", value_name = "PLAYER", default_values = ["alphabeta:1", "alphabeta:2"])]
     pub opponents: Vec<PlayerSpec>,
     /// Ruleset; may be repeated [default: the rulesets of the newest checkpoint].
-    #[arg(long, value_parser = ruleset)]
-    pub rules: Vec<Preset>,
+    #[arg(long, value_parser = named_rules)]
+    pub rules: Vec<NamedRules>,
     /// Games of a match, half as each side.
     #[arg(long, default_value_t = 100, value_parser = even)]
     pub games: u32,
@@ -134,8 +132,8 @@ pub struct JudgeArgs {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub playouts: Option<u32>,
     /// Show the network the games under this ruleset instead of the recorded one.
-    #[arg(long, value_parser = ruleset)]
-    pub rules: Option<Preset>,
+    #[arg(long, value_parser = named_rules)]
+    pub rules: Option<NamedRules>,
     /// Worker threads [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
@@ -146,12 +144,79 @@ pub struct JudgeArgs {
     pub json: bool,
 }
 
+/// Arguments of `analyse`.
+#[derive(Debug, Args)]
+pub struct AnalyseArgs {
+    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint.
+    #[arg(value_name = "CHECKPOINT")]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+}
+
+/// Arguments of `relabel`.
+#[derive(Debug, Args)]
+pub struct RelabelArgs {
+    /// Record files and run directories.
+    #[arg(required = true, value_name = "FILE|RUN")]
+    pub sources: Vec<PathBuf>,
+    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint [default: the first
+    /// source, if it is a run].
+    #[arg(long, value_name = "CHECKPOINT")]
+    pub model: Option<PathBuf>,
+    /// Take the newest games alone.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub games: Option<u32>,
+    /// Record file to write, ending in .hgames.
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(record_file))]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+}
+
+/// How `analyse`, `relabel` and `review` search.
+#[derive(Debug, Args)]
+pub struct AnalysisArgs {
+    /// Playouts of a position, unless its line says otherwise.
+    #[arg(long, default_value_t = REVIEW_PLAYOUTS, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub playouts: u32,
+    /// Worker threads [default: all cores].
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Precision of the network: auto, f32 or int8.
+    #[arg(long, default_value_t)]
+    pub precision: PrecisionChoice,
+    #[command(flatten)]
+    pub device: DeviceArgs,
+}
+
+/// Arguments of `review`.
+#[derive(Debug, Args)]
+pub struct ReviewArgs {
+    /// Files of games: .pgn, .otg (OpenTafl), .csv (public archives), .json, .jsonl, .hgames. Their comments and
+    /// variations are left out.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint [default: the shipped
+    /// one of each game's rules].
+    #[arg(long, value_name = "CHECKPOINT")]
+    pub model: Option<String>,
+    /// Ruleset of games that name none.
+    #[arg(long, value_parser = named_rules)]
+    pub rules: Option<NamedRules>,
+    /// PGN file to write [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub analysis: AnalysisArgs,
+}
+
 /// Arguments of `perft`.
 #[derive(Debug, Args)]
 pub struct PerftArgs {
-    /// Ruleset.
-    #[arg(long, value_parser = ruleset)]
-    pub rules: Preset,
+    /// Ruleset: a name, a rules record or a file of rules.
+    #[arg(long, value_parser = named_rules)]
+    pub rules: NamedRules,
     /// Position to count from [default: the start].
     #[arg(long)]
     pub fen: Option<String>,

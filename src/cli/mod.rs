@@ -1,8 +1,6 @@
 //! The arguments of the command line.
 
 mod data;
-#[cfg(all(test, feature = "train"))]
-mod documents;
 mod examples;
 mod help;
 mod measuring;
@@ -21,11 +19,17 @@ use hnefi_inference::DeviceChoice;
 use hnefi_run::config::{ConfigError, TrainConfig};
 use hnefi_search::SearchConfig;
 
+use crate::commands::Hardware;
+
 pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 #[cfg(feature = "train")]
 pub use measuring::LadderArgs;
-pub use measuring::{BenchArgs, DoctorArgs, JudgeArgs, MatchArgs, PerftArgs, Stage};
-pub use playing::{MetricsArgs, OnlineArgs, OnlineSide, PlayArgs, Seat, ServeArgs, UciArgs, WatchArgs};
+pub use measuring::{
+    AnalyseArgs, AnalysisArgs, BenchArgs, DoctorArgs, JudgeArgs, MatchArgs, PerftArgs, RelabelArgs, ReviewArgs, Stage,
+};
+#[cfg(feature = "web")]
+pub use playing::ServeArgs;
+pub use playing::{MetricsArgs, PlayArgs, Seat, UciArgs, WatchArgs};
 pub use puzzles::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
 pub use shell::{CompletionsArgs, ManArgs};
 #[cfg(feature = "train")]
@@ -88,9 +92,6 @@ pub enum Command {
     /// Play in the terminal or, with --web, in a browser.
     #[command(after_help = examples::PLAY)]
     Play(PlayArgs),
-    /// Play at a server of the protocol of hnefatafl.org (docs/PLAYING.md).
-    #[command(after_help = examples::ONLINE)]
-    Online(OnlineArgs),
     /// Serve a program by a UCI-style text protocol (docs/PLAYING.md).
     #[command(after_help = examples::UCI)]
     Uci(UciArgs),
@@ -121,6 +122,9 @@ pub enum Command {
     #[cfg(feature = "train")]
     #[command(after_help = examples::IMITATE)]
     Imitate(ImitateArgs),
+    /// Search the positions of recorded games again, for better targets to learn from.
+    #[command(after_help = examples::RELABEL)]
+    Relabel(RelabelArgs),
     /// Compare a checkpoint with recorded games: move agreement and value calibration.
     #[command(after_help = examples::JUDGE)]
     Judge(JudgeArgs),
@@ -133,6 +137,12 @@ pub enum Command {
     /// Check games: lines of JSON in, a line of JSON each out.
     #[command(after_help = examples::REPLAY)]
     Replay,
+    /// Analyse many positions: lines of JSON in, lines of JSON out (docs/ANALYSE.md).
+    #[command(after_help = examples::ANALYSE)]
+    Analyse(AnalyseArgs),
+    /// Mark the mistakes of games, with better lines, as PGN.
+    #[command(after_help = examples::REVIEW)]
+    Review(ReviewArgs),
     /// Count the move sequences of a given length.
     #[command(after_help = examples::PERFT)]
     Perft(PerftArgs),
@@ -160,8 +170,8 @@ pub struct DeviceArgs {
 
 impl DeviceArgs {
     /// The networks, on the device.
-    pub fn models(self) -> ModelCache {
-        ModelCache::new(self.device, SearchConfig::default())
+    pub fn models(self, hardware: &Hardware) -> ModelCache {
+        ModelCache::new(hardware.devices.named(self.device), SearchConfig::default())
     }
 }
 
@@ -177,6 +187,10 @@ pub struct WrongValue {
 impl WrongValue {
     /// The exit status, clap's for wrong arguments.
     pub const CODE: u8 = 2;
+
+    pub fn new(option: &'static str, value: impl ToString, problem: impl ToString) -> WrongValue {
+        WrongValue { option, value: value.to_string(), problem: problem.to_string() }
+    }
 }
 
 /// Reads `KEY=VALUE`, a change of a configuration.
@@ -217,7 +231,7 @@ fn record_file(path: PathBuf) -> Result<PathBuf, &'static str> {
 /// When the position cannot stand under these rules.
 pub fn position(rules: &Rules, fen: Option<&str>) -> Result<hnefi_engine::Position, WrongValue> {
     let Some(fen) = fen else { return Ok(hnefi_engine::Position::start(rules)) };
-    let wrong = |problem: String| WrongValue { option: "--fen", value: fen.to_owned(), problem };
+    let wrong = |problem: String| WrongValue::new("--fen", fen, problem);
     hnefi_engine::Position::from_fen(rules, fen).map_err(|error| wrong(error.to_string()))
 }
 

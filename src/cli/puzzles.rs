@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use hnefi_arena::players::PlayerSpec;
-use hnefi_engine::Preset;
-use hnefi_inference::names::ruleset;
+use hnefi_engine::NamedRules;
+use hnefi_run::named_rules;
 
 use super::{DeviceArgs, examples, seed};
 
@@ -44,8 +44,8 @@ pub struct SolveArgs {
     #[arg(long)]
     pub file: Option<PathBuf>,
     /// Puzzles of this ruleset alone; may be given several times.
-    #[arg(long, value_parser = ruleset)]
-    pub rules: Vec<Preset>,
+    #[arg(long, value_parser = named_rules)]
+    pub rules: Vec<NamedRules>,
     /// Only every Nth puzzle, for a quick look.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub every: u32,

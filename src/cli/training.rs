@@ -5,9 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+#[cfg(feature = "train")]
+use clap::builder::ArgPredicate;
+use hnefi_engine::NamedRules;
 use hnefi_inference::DeviceList;
 #[cfg(feature = "train")]
-use hnefi_run::config::BATCH_GAMES;
+use hnefi_run::config::{ANY_NAME, BATCH_GAMES};
+use hnefi_run::named_rules;
 use hnefi_run::store::{Location, RetryPolicy, StoreWatch};
 
 use super::{change, seed, whole};
@@ -16,9 +20,17 @@ use super::{change, seed, whole};
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub struct TrainArgs {
-    /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu) or a TOML file.
-    #[arg(long, default_value = "quick", value_name = "NAME|FILE")]
+    /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu, or any with --rules) or a TOML file.
+    #[arg(
+        long,
+        default_value = "quick",
+        default_value_if("rules", ArgPredicate::IsPresent, ANY_NAME),
+        value_name = "NAME|FILE"
+    )]
     pub config: String,
+    /// Train for one ruleset, by the config any: a published one, a rules record, or a file of rules.
+    #[arg(long, value_name = "RULESET|RECORD|FILE")]
+    pub rules: Option<String>,
     #[command(flatten)]
     pub place: PlaceArgs,
     #[command(flatten)]
@@ -51,6 +63,9 @@ pub struct TrainArgs {
     /// Play games all the time, beside training; results then depend on timing.
     #[arg(long, conflicts_with = "no_selfplay")]
     pub overlap: bool,
+    /// Train by a program of your own instead of our learner (docs/TRAINER.md).
+    #[arg(long, value_name = "COMMAND")]
+    pub trainer: Option<String>,
     /// Play no ladder here; `ladder --follow` may.
     #[arg(long)]
     pub no_ladder: bool,
@@ -62,7 +77,7 @@ pub struct TrainArgs {
 /// The location of a run.
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
-    /// Run directory [default: runs/CONFIG].
+    /// Run directory [default: runs/CONFIG, or runs/RULES].
     #[arg(long, value_name = "DIR", conflicts_with = "store")]
     pub run: Option<PathBuf>,
     /// Where the run lies, if not in a run directory: file:DIR, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX,
@@ -161,7 +176,7 @@ pub struct WorkerArgs {
         value_name = "SECONDS",
         value_parser = whole::<u64>(1..=86_400)
     )]
-    pub bring_seconds: u64,
+    pub upload_seconds: u64,
     /// Wait for a run that has not begun yet.
     #[arg(long)]
     pub wait: bool,
@@ -212,6 +227,10 @@ pub struct SelfplayArgs {
     /// from the seed.
     #[arg(long, value_name = "CHECKPOINT")]
     pub model: Option<PathBuf>,
+    /// One ruleset: a name, a rules record or a file of rules [default: the one that the network was trained for, or
+    /// the config's].
+    #[arg(long, value_parser = named_rules)]
+    pub rules: Option<NamedRules>,
     /// Games to play.
     #[arg(long, value_parser = whole::<u64>(1..=u64::MAX))]
     pub games: u64,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::ensure;
 use hnefi_inference::printable;
 use hnefi_run::store::{Access, Location, Store};
-use hnefi_train::run::{CheckedObjects, check};
+use hnefi_train::trainer::{CheckedObjects, check};
 
 use super::delays::Delays;
 use crate::cli::CheckArgs;
@@ -14,7 +14,7 @@ use crate::{interrupt, output, progress};
 /// Reads every object and prints a line for each kind and for each problem. Any problem is an error.
 pub fn run(args: CheckArgs) -> anyhow::Result<()> {
     if let Location::Directory(dir) = &args.run {
-        super::web::open_run(dir)?;
+        super::watch::open_run(dir)?;
     }
     let stop = interrupt::stop_flag()?;
     let retry = args.store.retry(Delays { bar: progress::spinner(), stop: Arc::clone(&stop) });
@@ -24,16 +24,12 @@ pub fn run(args: CheckArgs) -> anyhow::Result<()> {
 /// Prints the findings.
 fn report(store: &Store) -> anyhow::Result<()> {
     let found = check(store)?;
-    for CheckedObjects { kind, objects, without_checksum, damage } in &found {
-        let old = match without_checksum {
-            0 => String::new(),
-            count => format!(", {count} of them from before JSON had checksums"),
-        };
+    for CheckedObjects { kind, objects, damage } in &found {
         let state = match damage.len() {
             0 => "whole".to_owned(),
             count => format!("{count} damaged"),
         };
-        output::line(format_args!("{kind:<12} {objects:>6} objects: {state}{old}"))?;
+        output::line(format_args!("{kind:<12} {objects:>6} objects: {state}"))?;
         for problem in damage {
             output::line(format_args!("damaged: {}", printable(problem)))?;
         }

@@ -8,11 +8,12 @@ use anyhow::Context;
 use hnefi_inference::{DeviceChoice, Precision};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
+use super::Hardware;
 use crate::cli::DoctorArgs;
 use crate::output;
 
 /// Prints cores, memory, instruction sets and devices, or tests one device.
-pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
+pub fn run(args: DoctorArgs, hardware: &Hardware) -> anyhow::Result<()> {
     if let Some(device) = args.device {
         let began = Instant::now();
         let name = try_out(device)?;
@@ -36,7 +37,7 @@ pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
     };
     output::line(format_args!("precisions     {}", Precision::ALL.map(precision).join(", ")))?;
     output::line("devices")?;
-    for (device, state) in devices() {
+    for (device, state) in devices(hardware) {
         let state = match state {
             Ok(detail) => format!("available: {detail}"),
             Err(problem) => format!("not available: {problem}"),
@@ -55,13 +56,13 @@ pub fn run(args: DoctorArgs) -> anyhow::Result<()> {
 
 /// Every device with its description, or why it cannot be used.
 #[cfg(feature = "train")]
-fn devices() -> Vec<(DeviceChoice, Result<String, String>)> {
-    hnefi_models::device::survey().into_iter().map(|report| (report.choice, report.state)).collect()
+fn devices(hardware: &Hardware) -> Vec<(DeviceChoice, Result<String, String>)> {
+    hardware.burn.survey().into_iter().map(|report| (report.choice, report.state)).collect()
 }
 
 /// The one device of a build without burn.
 #[cfg(not(feature = "train"))]
-fn devices() -> Vec<(DeviceChoice, Result<String, String>)> {
+fn devices(_: &Hardware) -> Vec<(DeviceChoice, Result<String, String>)> {
     vec![(DeviceChoice::Cpu, Ok("kernels of this program; others need the feature `train`".to_owned()))]
 }
 

@@ -4,7 +4,7 @@ use std::path::absolute;
 
 use anyhow::ensure;
 use hnefi_arena::players::ModelCache;
-use hnefi_inference::DeviceChoice;
+use hnefi_inference::Devices;
 use hnefi_inference::printable;
 use hnefi_search::SearchConfig;
 
@@ -18,7 +18,7 @@ pub fn run(args: ExportNetArgs) -> anyhow::Result<()> {
         let same = absolute(onnx)? == absolute(reference)?;
         ensure!(!same, "--onnx and --reference {}: expected two files", reference.display());
     }
-    let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
+    let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
     let checkpoint = models.checkpoint(&args.model)?;
     let mut files = Vec::new();
     if let Some(onnx) = &args.onnx {
@@ -28,7 +28,7 @@ pub fn run(args: ExportNetArgs) -> anyhow::Result<()> {
     }
     if let Some(reference) = &args.reference {
         let bytes = hnefi_data::reference_bytes(&checkpoint.weights, reference)?;
-        files.push((reference, bytes, "positions on three boards with the outputs of this network".to_owned()));
+        files.push((reference, bytes, "positions on five boards with the outputs of this network".to_owned()));
     }
     // All of them or none; what an interrupted call has written may lie there.
     for (out, bytes, _) in &files {

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use hnefi_run::config::{ConfigError, TrainConfig};
 
+use super::Hardware;
 use super::records::read_all;
 use crate::cli::ImitateArgs;
 use crate::{interrupt, output, progress};
@@ -33,16 +34,16 @@ pub fn config(args: &ImitateArgs) -> Result<TrainConfig, ConfigError> {
 }
 
 /// Trains and writes the checkpoint.
-pub fn run(args: ImitateArgs) -> anyhow::Result<()> {
+pub fn run(args: ImitateArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let config = config(&args)?;
     hnefi_data::check_new_folder(&args.out)?;
     // Check this before reading many games.
-    hnefi_models::device::open_all(&config.run.train_device)?;
+    let devices = hardware.burn.open_all(&config.run.train_device)?;
     let games = read_all(&args.sources)?;
     let stop = interrupt::stop_flag()?;
     let bar = progress::share();
     bar.set_prefix("imitation");
-    let learned = hnefi_train::imitate(&config, &games, args.epochs, args.from.as_deref(), &mut |so_far| {
+    let learned = hnefi_train::imitate(&config, &devices, &games, args.epochs, args.from.as_deref(), &mut |so_far| {
         bar.set_position(1000 * so_far.step / so_far.steps.max(1));
         let losses = &so_far.losses;
         bar.set_message(format!(

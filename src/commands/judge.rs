@@ -4,12 +4,13 @@ use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 
 use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, RecordedValues, contradicts, judge};
+use hnefi_inference::Precision;
 use hnefi_inference::printable;
-use hnefi_inference::{Precision, evaluators};
 use hnefi_run::GameRecord;
 use hnefi_search::SearchConfig;
 use serde::Serialize;
 
+use super::Hardware;
 use super::doctor::cores;
 use super::records::read_all;
 use crate::cli::JudgeArgs;
@@ -27,10 +28,10 @@ struct Report<'a> {
 }
 
 /// Judges all games and prints the tables.
-pub fn run(args: JudgeArgs) -> anyhow::Result<()> {
-    let mut models = args.device.models();
+pub fn run(args: JudgeArgs, hardware: &Hardware) -> anyhow::Result<()> {
+    let mut models = args.device.models(hardware);
     let checkpoint = models.checkpoint(&args.model)?;
-    let make = evaluators(&checkpoint.weights, &args.device.device.into(), Precision::F32.into())?;
+    let make = hardware.devices.named(args.device.device).evaluators(&checkpoint.weights, Precision::F32.into())?;
     let games = read_all(&args.sources)?;
     // Check the records, which are not trusted, before any work.
     games.iter().try_for_each(GameRecord::check)?;

@@ -8,13 +8,14 @@ use hnefi_arena::ladder;
 use hnefi_arena::ladder::{LadderParams, Standings};
 use hnefi_arena::players::ModelCache;
 use hnefi_arena::{MatchObserver, MatchResult, Rating};
-use hnefi_engine::Preset;
+use hnefi_engine::NamedRules;
 use hnefi_inference::printable;
 use hnefi_inference::{Card, Checkpoint};
 use hnefi_run::GameRecord;
 use hnefi_run::store::{Access, Store, checkpoint_key};
 use indicatif::ProgressBar;
 
+use super::Hardware;
 use super::delays::Delays;
 use super::doctor::cores;
 use crate::cli::LadderArgs;
@@ -27,7 +28,7 @@ const LOOK: Duration = Duration::from_secs(5);
 const LONGEST_NAME: usize = 100;
 
 /// Plays the matches that are missing, each saved with the run, and prints the ratings fitted to all of them.
-pub fn run(args: LadderArgs) -> anyhow::Result<()> {
+pub fn run(args: LadderArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let stop = interrupt::stop_flag()?;
     let bar = progress::games(0);
     let access = if args.show { Access::Read } else { Access::Add };
@@ -35,19 +36,19 @@ pub fn run(args: LadderArgs) -> anyhow::Result<()> {
     let store = Store::open(&args.run, access, retry)?;
     let mut watcher = Watcher { bar, stop };
     if args.follow {
-        follow(&args, &store, &mut watcher)?;
+        follow(&args, hardware, &store, &mut watcher)?;
     } else if !args.show {
-        climb(&args, &store, &mut watcher)?;
+        play(&args, hardware, &store, &mut watcher)?;
     }
     watcher.bar.finish_and_clear();
     print(&store, args.json)
 }
 
 /// Plays what the arguments ask for.
-fn climb(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
+fn play(args: &LadderArgs, hardware: &Hardware, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
     let known = store.checkpoints()?;
     anyhow::ensure!(!known.is_empty(), "{}: no checkpoints; expected a run, such as runs/quick", args.run);
-    let rungs = ladder::spread(&known, args.checkpoints);
+    let rungs = ladder::evenly_spaced(&known, args.checkpoints);
     let params = LadderParams {
         opponents: args.opponents.clone(),
         previous: args.previous,
@@ -57,7 +58,7 @@ fn climb(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Res
         seed: args.seed,
         threads: args.threads.map_or_else(cores, usize::from),
     };
-    let mut models = args.device.models();
+    let mut models = args.device.models(hardware);
     if !climb_all(store, &rungs, &params, &mut models, watcher)? {
         progress::note(&watcher.bar, "stopped; the same command goes on");
     }
@@ -65,10 +66,10 @@ fn climb(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Res
 }
 
 /// Plays the run's own ladder whenever a checkpoint for it appears.
-fn follow(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
-    let mut models = args.device.models();
+fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
+    let mut models = args.device.models(hardware);
     while !watcher.should_stop() {
-        if let Some(mut config) = hnefi_train::run::configuration(store)? {
+        if let Some(mut config) = hnefi_train::configuration(store)? {
             let every = config.ladder.every;
             anyhow::ensure!(
                 every > 0,
@@ -80,7 +81,7 @@ fn follow(args: &LadderArgs, store: &Store, watcher: &mut Watcher) -> anyhow::Re
             }
             let mut rungs = store.checkpoints()?;
             rungs.retain(|rung| rung.is_multiple_of(every));
-            climb_all(store, &rungs, &hnefi_train::run::ladder_params(&config)?, &mut models, watcher)?;
+            climb_all(store, &rungs, &hnefi_train::trainer::ladder_params(&config)?, &mut models, watcher)?;
         }
         let until = Instant::now() + LOOK;
         while Instant::now() < until && !watcher.should_stop() {
@@ -100,16 +101,16 @@ fn climb_all(
 ) -> anyhow::Result<bool> {
     let mut missing = 0;
     for &rung in rungs {
-        missing += ladder::missing(store, rung, rungs, params)?;
+        missing += ladder::matches_left(store, rung, rungs, params)?;
     }
     watcher.bar.inc_length(missing as u64 * u64::from(params.games));
     for &rung in rungs {
-        if ladder::missing(store, rung, rungs, params)? == 0 {
+        if ladder::matches_left(store, rung, rungs, params)? == 0 {
             continue;
         }
         let mut warn = |text: &str| progress::warning(&watcher.bar, text);
-        let Some(sound) = ladder::sound(store, rung, rungs, params.previous, &mut warn)? else { continue };
-        if !ladder::climb(store, rung, &sound, params, models, watcher)? {
+        let Some(readable) = ladder::readable_rungs(store, rung, rungs, params.previous, &mut warn)? else { continue };
+        if !ladder::play_missing_matches(store, rung, &readable, params, models, watcher)? {
             return Ok(false);
         }
     }
@@ -117,13 +118,13 @@ fn climb_all(
 }
 
 /// The requested rulesets, or the rulesets of the newest checkpoint.
-fn rulesets(args: &LadderArgs, store: &Store, known: &[u32]) -> anyhow::Result<Vec<Preset>> {
+fn rulesets(args: &LadderArgs, store: &Store, known: &[u32]) -> anyhow::Result<Vec<NamedRules>> {
     if !args.rules.is_empty() {
         return Ok(args.rules.clone());
     }
     let newest = known.last().copied().unwrap_or_default();
     let Card { rulesets, .. } = Checkpoint::load_card(&store.folder(&checkpoint_key(newest))?)?;
-    let presets: Vec<Preset> = rulesets.iter().filter_map(|name| Preset::from_name(name)).collect();
+    let presets: Vec<NamedRules> = rulesets.iter().filter_map(|name| name.parse::<NamedRules>().ok()).collect();
     anyhow::ensure!(
         !presets.is_empty(),
         "checkpoint {newest} names no ruleset it was trained on; say which with --rules"

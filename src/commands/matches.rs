@@ -4,29 +4,39 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hnefi_arena::players::PlayerSpec;
+use hnefi_arena::players::{ModelCache, PlayerSpec};
 use hnefi_arena::{EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, Tally, play_match};
+use hnefi_engine::{NamedRules, Preset};
 use hnefi_inference::printable;
 use hnefi_run::{GameRecord, encode_games};
 use indicatif::ProgressBar;
 
-use crate::cli::MatchArgs;
+use super::{Hardware, only_ruleset};
+use crate::cli::{MatchArgs, WrongValue};
 use crate::{interrupt, output, progress};
 
 /// Plays the match and prints its result; with `--json` the last line is the result for programs.
-pub fn run(args: MatchArgs) -> anyhow::Result<()> {
-    let mut params = MatchParams::new(args.rules.rules(), args.games, args.seed);
+pub fn run(args: MatchArgs, hardware: &Hardware) -> anyhow::Result<()> {
+    let mut models = args.device.models(hardware);
+    let rules = match args.rules {
+        Some(rules) => rules,
+        None => trained_for(&mut models, [&args.a, &args.b])?.unwrap_or(Preset::Brandubh.into()),
+    };
+    let mut params = MatchParams::new(rules.rules(), args.games, args.seed);
     params.opening_plies = args.opening_plies;
     params.sprt = args.sprt;
     params.threads = args.threads.map_or(params.threads, usize::from);
     params.ply_cap = args.ply_cap.unwrap_or(params.ply_cap);
+    if params.ply_cap > 0 && u32::from(params.ply_cap) <= params.opening_plies {
+        let problem = format!("expected fewer than the {} plies of the longest game, --ply-cap", params.ply_cap);
+        return Err(WrongValue::new("--opening-plies", params.opening_plies, problem).into());
+    }
     if let Some(path) = &args.save {
         hnefi_data::check_new_file(path)?;
     }
     for text in [&args.a, &args.b].into_iter().filter_map(PlayerSpec::warning) {
         progress::warn(&text);
     }
-    let mut models = args.device.models();
     let mut watcher = Watcher {
         bar: progress::games(u64::from(args.games)),
         stop: interrupt::stop_flag()?,
@@ -45,6 +55,18 @@ pub fn run(args: MatchArgs) -> anyhow::Result<()> {
         json.map_or(Ok(()), |json| writeln!(out, "{json}"))
     });
     output::both(saved, printed)
+}
+
+/// The ruleset of the first player whose network was trained for one alone.
+fn trained_for(models: &mut ModelCache, players: [&PlayerSpec; 2]) -> anyhow::Result<Option<NamedRules>> {
+    for player in players {
+        if let PlayerSpec::Model(spec) = player
+            && let Some(rules) = only_ruleset(models, &spec.path)?
+        {
+            return Ok(Some(rules));
+        }
+    }
+    Ok(None)
 }
 
 /// Number of notes about the progress of a match without a bar.

@@ -1,5 +1,6 @@
 //! One file per command. Commands that need burn or a training configuration are in the feature `train`.
 
+pub mod analyse;
 pub mod bench;
 #[cfg(feature = "train")]
 pub mod check;
@@ -15,14 +16,15 @@ pub mod judge;
 #[cfg(feature = "train")]
 pub mod ladder;
 pub mod matches;
-pub mod online;
 #[cfg(feature = "train")]
 mod pace;
 pub mod perft;
 pub mod play;
 pub mod puzzles;
 mod records;
+pub mod relabel;
 pub mod replay;
+pub mod review;
 pub mod selfplay;
 pub mod shell;
 #[cfg(feature = "train")]
@@ -31,9 +33,54 @@ mod table;
 pub mod train;
 pub mod uci;
 pub mod watch;
+#[cfg(feature = "web")]
 mod web;
 #[cfg(feature = "train")]
 pub mod worker;
+
+use std::path::Path;
+
+use hnefi_arena::players::ModelCache;
+use hnefi_engine::NamedRules;
+use hnefi_inference::Devices;
+#[cfg(feature = "train")]
+use hnefi_models::device::BurnDevices;
+
+/// What to say where lines of text take the place of what is drawn in the terminal.
+#[cfg(not(feature = "terminal"))]
+const WITHOUT_TERMINAL: &str =
+    "this program was built without the feature terminal, so nothing is drawn; build it with --features terminal";
+
+/// Refuses what the feature `web` brings, by its name.
+///
+/// # Errors
+/// Always: it is called where the feature is missing.
+#[cfg(not(feature = "web"))]
+fn without_web() -> anyhow::Result<()> {
+    anyhow::bail!("--web: this program was built without the feature web; build it with --features web")
+}
+
+/// The devices of this machine, as this program opens them.
+pub struct Hardware {
+    /// For evaluation.
+    pub devices: Devices,
+    /// For training.
+    #[cfg(feature = "train")]
+    pub burn: BurnDevices,
+}
+
+impl Hardware {
+    /// The devices of this build; it uses a GPU after its trial in another process.
+    pub fn of_this_program() -> Hardware {
+        #[cfg(feature = "train")]
+        {
+            let burn = BurnDevices::tried_by(doctor::trial);
+            Hardware { devices: Devices::with(burn.clone()), burn }
+        }
+        #[cfg(not(feature = "train"))]
+        Hardware { devices: Devices::cpu() }
+    }
+}
 
 /// What to type before a command of this program in the way that it was started itself: its path, or Cargo's command.
 #[cfg(feature = "train")]
@@ -41,6 +88,12 @@ fn program() -> String {
     // Cargo tells the programs that it runs.
     let path = std::env::args_os().next().filter(|_| std::env::var_os("CARGO_MANIFEST_DIR").is_none());
     path.map_or_else(|| "cargo run --release --".to_owned(), |path| path.to_string_lossy().into_owned())
+}
+
+/// The rules that a network was trained for, where these are one ruleset.
+fn only_ruleset(models: &mut ModelCache, path: &Path) -> anyhow::Result<Option<NamedRules>> {
+    let card = &models.checkpoint(path)?.card;
+    Ok(card.rulesets.first().filter(|_| card.rulesets.len() == 1).and_then(|name| name.parse().ok()))
 }
 
 /// A seed from the clock, for games that need not be repeatable.

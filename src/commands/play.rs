@@ -4,19 +4,25 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
-use hnefi_engine::{Preset, Rules, Side};
-use hnefi_play::{Seat, Table, WITHOUT_NETWORK, foreign, shipped_network};
+use hnefi_engine::{NamedRules, Preset, Rules, Side};
+use hnefi_inference::{WITHOUT_NETWORK, pretrained_for};
+use hnefi_play::Table;
+use hnefi_record::Seat;
 use indicatif::ProgressBar;
 
+use super::Hardware;
 use crate::cli::{self, PlayArgs};
 use crate::progress;
+
+#[cfg(not(feature = "terminal"))]
+use super::WITHOUT_TERMINAL;
 
 /// Playouts per move of the default opponent.
 const PLAYOUTS: u32 = 200;
 
 /// Plays until the person leaves.
-pub fn run(args: PlayArgs) -> anyhow::Result<()> {
-    let mut models = args.device.models();
+pub fn run(args: PlayArgs, hardware: &Hardware) -> anyhow::Result<()> {
+    let mut models = args.device.models(hardware);
     let preset = rules(&args, &mut models)?;
     anyhow::ensure!(!(args.web && args.plain), "--web and --plain: expected one of them");
     if let Some(text) = args.opponent.as_ref().and_then(PlayerSpec::warning) {
@@ -25,7 +31,10 @@ pub fn run(args: PlayArgs) -> anyhow::Result<()> {
     // Refuse a bad FEN before the screen changes or a page is served.
     cli::position(&preset.rules(), args.fen.as_deref())?;
     if args.web {
-        return super::web::play(&args, preset);
+        #[cfg(feature = "web")]
+        return super::web::play(&args, preset, hardware);
+        #[cfg(not(feature = "web"))]
+        return super::without_web();
     }
     let player = match &args.opponent {
         Some(player) => player.clone(),
@@ -33,11 +42,11 @@ pub fn run(args: PlayArgs) -> anyhow::Result<()> {
     };
     progress::note(&ProgressBar::hidden(), &format!("{player} plays {preset}"));
     if let PlayerSpec::Model(spec) = &player
-        && let Some(text) = foreign(&models.checkpoint(&spec.path)?.card.rulesets, preset)
+        && let Some(text) = models.checkpoint(&spec.path)?.card.foreign_to(preset)
     {
         progress::warn(&text);
     }
-    let rules = Rules { ply_cap: player.longest_game().unwrap_or_default(), ..preset.rules() };
+    let rules = Rules { ply_cap: 0, ..preset.rules() };
     let mut opponent = || anyhow::Ok(Seat::Player(player.build(&mut models)?));
     let seats = match args.side {
         cli::Seat::Attackers => [Seat::Person, opponent()?],
@@ -56,31 +65,34 @@ pub fn run(args: PlayArgs) -> anyhow::Result<()> {
         pace: Duration::from_millis(700),
     };
     let interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if args.plain || !interactive {
-        hnefi_play::plain::run(table, std::io::stdin().lock(), std::io::stdout().lock())?;
-    } else {
-        hnefi_play::terminal::run(table, hnefi_play::terminal::Theme::from_environment())?;
+    #[cfg(feature = "terminal")]
+    if interactive && !args.plain {
+        return Ok(hnefi_terminal::run(table, hnefi_terminal::Theme::from_environment())?);
     }
-    Ok(())
+    #[cfg(not(feature = "terminal"))]
+    if interactive && !args.plain {
+        progress::warn(WITHOUT_TERMINAL);
+    }
+    Ok(hnefi_play::plain::run(table, std::io::stdin().lock(), std::io::stdout().lock())?)
 }
 
 /// The requested rules, else the rules of the opponent's checkpoint, else Brandubh.
-fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<Preset> {
+fn rules(args: &PlayArgs, models: &mut ModelCache) -> anyhow::Result<NamedRules> {
     if let Some(preset) = args.rules {
         return Ok(preset);
     }
     let trained_on = match &args.opponent {
         Some(PlayerSpec::Model(spec)) => {
-            models.checkpoint(&spec.path)?.card.rulesets.first().and_then(|name| Preset::from_name(name))
+            models.checkpoint(&spec.path)?.card.rulesets.first().and_then(|name| name.parse::<NamedRules>().ok())
         }
         _ => None,
     };
-    Ok(trained_on.unwrap_or(Preset::Brandubh))
+    Ok(trained_on.unwrap_or(Preset::Brandubh.into()))
 }
 
 /// The default opponent under these rules.
-fn usual(rules: Preset) -> anyhow::Result<PlayerSpec> {
-    match shipped_network(rules) {
+fn usual(rules: NamedRules) -> anyhow::Result<PlayerSpec> {
+    match pretrained_for(rules) {
         Ok(name) => Ok(PlayerSpec::Model(ModelSpec::new(name, Limit::Playouts(PLAYOUTS)))),
         Err(problem) => {
             progress::warn(&format!("{problem}; {WITHOUT_NETWORK} plays instead"));

@@ -16,6 +16,7 @@ use hnefi_run::GameRecord;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::Hardware;
 use super::doctor::cores;
 use super::records::read_all;
 use crate::cli::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
@@ -28,9 +29,9 @@ const LARGEST: u64 = 1 << 28;
 const BUDGET: u64 = 1_000_000_000;
 
 /// Runs the subcommand.
-pub fn run(args: PuzzlesArgs) -> anyhow::Result<()> {
+pub fn run(args: PuzzlesArgs, hardware: &Hardware) -> anyhow::Result<()> {
     match args.command {
-        PuzzlesCommand::Solve(args) => solve(&args),
+        PuzzlesCommand::Solve(args) => solve(&args, hardware),
         PuzzlesCommand::Find(args) => find(&args),
         PuzzlesCommand::Check { file } => check(file.as_deref()),
     }
@@ -72,9 +73,9 @@ impl Count {
     }
 }
 
-fn solve(args: &SolveArgs) -> anyhow::Result<()> {
+fn solve(args: &SolveArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut puzzles = puzzles(args.file.as_deref())?;
-    puzzles.retain(|puzzle| args.rules.is_empty() || args.rules.contains(&puzzle.rules));
+    puzzles.retain(|puzzle| args.rules.is_empty() || args.rules.iter().any(|rules| *rules == puzzle.rules));
     let puzzles: Vec<Puzzle> = puzzles.into_iter().step_by(args.every as usize).collect();
     if puzzles.is_empty() {
         bail!("no puzzle is of the requested rulesets");
@@ -84,7 +85,7 @@ fn solve(args: &SolveArgs) -> anyhow::Result<()> {
     }
     let stop = interrupt::stop_flag()?;
     let threads = args.threads.map_or_else(cores, usize::from);
-    let mut models = args.device.models();
+    let mut models = args.device.models(hardware);
     let mut reports = Vec::new();
     for player in &args.players {
         let bar = progress::puzzles(puzzles.len() as u64);

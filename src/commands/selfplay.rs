@@ -7,13 +7,14 @@ use std::time::Duration;
 use hnefi_arena::players::ModelCache;
 use hnefi_data::RecordedValues;
 use hnefi_engine::Side;
-use hnefi_inference::{DeviceChoice, Weights, evaluators};
-use hnefi_run::config::{ConfigError, TrainConfig};
-use hnefi_run::store::Store;
-use hnefi_selfplay::{FleetObserver, FleetProgress, GenerationStats, RecordingParams, record_games, search_config};
+use hnefi_inference::{Devices, Weights};
+use hnefi_run::config::{ConfigError, RulesetShare, TrainConfig};
+use hnefi_run::store::{Store, StoreError};
+use hnefi_selfplay::{FleetControl, FleetProgress, GenerationStats, RecordingParams, record_games, search_config};
 use indicatif::ProgressBar;
 
 use super::records::{Games, record_files};
+use super::{Hardware, only_ruleset};
 use crate::cli::SelfplayArgs;
 use crate::{interrupt, output, progress};
 
@@ -47,19 +48,26 @@ pub fn config(args: &SelfplayArgs) -> Result<TrainConfig, ConfigError> {
 }
 
 /// Plays the games; the same command resumes after an interruption.
-pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
-    let config = config(&args)?;
-    let devices = args.device.unwrap_or_else(|| config.run.device.clone());
+pub fn run(args: SelfplayArgs, hardware: &Hardware) -> anyhow::Result<()> {
+    let mut config = config(&args)?;
+    let devices = hardware.devices.named(args.device.unwrap_or_else(|| config.run.device.clone()));
+    let mut rules = args.rules;
     let (weights, id) = match &args.model {
         Some(path) => {
-            let mut models = ModelCache::new(DeviceChoice::Cpu, search_config(&config.search));
+            let mut models = ModelCache::new(Devices::cpu(), search_config(&config.search));
+            // Without rulesets by a configuration or a change, the network's are played.
+            let named = config.selfplay.rulesets != TrainConfig::default().selfplay.rulesets;
+            rules = rules.or(if named { None } else { only_ruleset(&mut models, path)? });
             let checkpoint = models.checkpoint(path)?;
             (checkpoint.weights.clone(), checkpoint.card.id.clone())
         }
         None => (Weights::fresh(&config.network, args.seed), format!("random-{}", args.seed)),
     };
+    if let Some(rules) = rules {
+        config.selfplay.rulesets = vec![RulesetShare { rules, share: 1.0 }];
+    }
     // Check all settings before the directory is made.
-    let evaluators = evaluators(&weights, &devices, config.run.precision)?;
+    let evaluators = devices.evaluators(&weights, config.run.precision)?;
     let store = Store::open_or_create(&args.out)?;
     let params = RecordingParams {
         games: args.games,
@@ -69,18 +77,18 @@ pub fn run(args: SelfplayArgs) -> anyhow::Result<()> {
         games_per_file: GAMES_PER_FILE,
         save_every: Duration::from_secs(u64::from(config.run.save_seconds)),
         threads: args.threads.unwrap_or(match config.run.threads {
-            0 => config.selfplay.threads_on(&devices),
+            0 => config.selfplay.threads_on(devices.names()),
             threads => threads,
         }),
     };
-    let watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
+    let mut watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
     watcher.bar.set_prefix("self-play");
     let idle = args.threads.is_none().then(|| config.selfplay.idle_threads(params.threads)).flatten();
     for text in config.run.precision.warning().into_iter().chain(idle) {
         progress::warn(&text);
     }
     let make = || Ok(evaluators());
-    let summary = record_games(&store, &config.selfplay, &search_config(&config.search), &params, &make, &watcher)?;
+    let summary = record_games(&store, &config.selfplay, &search_config(&config.search), &params, &make, &mut watcher)?;
     watcher.bar.finish_and_clear();
     output::line(format_args!("{} games in {}", summary.games, args.out.display()))?;
     for (file, stats) in &summary.files {
@@ -114,14 +122,11 @@ struct Watcher {
     stop: Arc<AtomicBool>,
 }
 
-impl FleetObserver for Watcher {
-    fn progress(&self, progress: &FleetProgress) {
+impl FleetControl for Watcher {
+    fn go_on(&mut self, progress: &FleetProgress) -> Result<bool, StoreError> {
         self.bar.set_position((progress.done * 1000.0) as u64);
         self.bar
             .set_message(format!("{} games, {} plies, {} playouts", progress.games, progress.plies, progress.playouts));
-    }
-
-    fn should_stop(&self) -> bool {
-        self.stop.load(Ordering::SeqCst)
+        Ok(!self.stop.load(Ordering::SeqCst))
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_arena::{MatchObserver, MatchParams, MatchResult, Tally, play_match};
 use hnefi_engine::Preset;
+use hnefi_inference::Devices;
 use hnefi_search::SearchConfig;
 use hnefi_train::TrainConfig;
 
@@ -23,16 +24,17 @@ pub struct Table {
 }
 
 /// Plays the matches of the configuration's `evaluate` section.
-pub fn play(config: &TrainConfig, checkpoint: &Path, stop: &AtomicBool) -> anyhow::Result<Table> {
+pub fn play(config: &TrainConfig, checkpoint: &Path, devices: &Devices, stop: &AtomicBool) -> anyhow::Result<Table> {
     let begun = Instant::now();
     let section = &config.evaluate;
     let limit = (section.seconds > 0).then(|| Duration::from_secs(u64::from(section.seconds)));
     let spec = ModelSpec::new(checkpoint, Limit::Playouts(section.playouts));
     let model = PlayerSpec::Model(spec.in_precision(config.run.precision));
     // Search as `match` and `play` do, not as self-play.
-    let mut models = ModelCache::new(config.run.device.first(), SearchConfig::default());
+    let mut models = ModelCache::new(devices.named(config.run.device.first()), SearchConfig::default());
     let mut table = Table { playouts: section.playouts, seconds: 0.0, results: Vec::new(), skipped: Vec::new() };
-    let rules = config.last_stage()?.selfplay.rulesets_played().first().copied().unwrap_or(Preset::Brandubh).rules();
+    let rules =
+        config.last_stage()?.selfplay.rulesets_played().first().copied().unwrap_or(Preset::Brandubh.into()).rules();
     for opponent in &section.opponents {
         let spec: PlayerSpec = opponent.parse()?;
         let bar = progress::games(u64::from(2 * section.games));

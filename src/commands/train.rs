@@ -5,17 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use anyhow::{anyhow, bail};
 use hnefi_arena::MatchResult;
 use hnefi_arena::ladder::Standings;
+use hnefi_engine::RulesRecord;
 use hnefi_inference::NetworkConfig;
-use hnefi_run::GenerationMetrics;
 use hnefi_run::store::{Access, Location, Store, checkpoint_key};
+use hnefi_run::{GenerationMetrics, named_rules};
 use hnefi_selfplay::FleetProgress;
-use hnefi_train::config::reference;
-use hnefi_train::run::{RunParams, RunStart, SelfPlay, TrainingProgress};
+use hnefi_train::config::{ANY_NAME, reference};
+use hnefi_train::trainer::{RunStart, SelfPlay, TrainerParams, TrainingProgress};
 use hnefi_train::{TrainConfig, TrainObserver};
 use indicatif::{HumanDuration, ProgressBar};
 
+use super::Hardware;
 use super::delays::Delays;
 use super::doctor::{cores, processor_name};
 use super::pace::Pace;
@@ -24,11 +27,19 @@ use crate::cli::TrainArgs;
 use crate::{interrupt, output, progress};
 
 /// Trains until the budget is used up, then plays the closing table.
-pub fn run(args: TrainArgs) -> anyhow::Result<()> {
+pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
     if let Some(name) = &args.help_config {
         return output::text(reference(Some(name.as_str()).filter(|name| !name.is_empty()))?);
     }
-    let mut config = hnefi_train::config::load(&args.config, &args.changes)?;
+    let mut config = match &args.rules {
+        Some(rules) if args.config == ANY_NAME => {
+            let rules = named_rules(rules).map_err(|problem| anyhow!("--rules: {problem}"))?;
+            hnefi_train::config::any(&rules, &args.changes)?
+        }
+        Some(_) => bail!("--rules: config {} names its rulesets; expected --config {ANY_NAME}", args.config),
+        None if args.config == ANY_NAME => bail!("--config {ANY_NAME}: expected the ruleset to train for, by --rules"),
+        None => hnefi_train::config::load(&args.config, &args.changes)?,
+    };
     if let Some(seed) = args.seed {
         config.run.seed = seed;
     }
@@ -41,12 +52,13 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     if args.print_config {
         return output::text(config.commented());
     }
-    let location = args.place.location().unwrap_or_else(|| Location::Directory(default_run(&args.config, args.seed)));
+    let name = args.rules.as_deref().map_or_else(|| stem(&args.config), rules_name);
+    let location = args.place.location().unwrap_or_else(|| Location::Directory(default_run(name, args.seed)));
     let stop = interrupt::stop_flag()?;
     let bar = progress::share();
     let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
     let watcher = Watcher { bar, origin: args.from.clone(), stop: Arc::clone(&stop), pace: Mutex::default() };
-    let params = RunParams {
+    let params = TrainerParams {
         location: location.clone(),
         origin: args.from.as_deref(),
         selfplay: match (args.no_selfplay, args.overlap) {
@@ -54,11 +66,13 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
             (false, true) => SelfPlay::Overlapping,
             (false, false) => SelfPlay::InTurns,
         },
+        trainer: args.trainer.as_deref(),
         ladder: !args.no_ladder,
         retry: retry.clone(),
+        devices: hardware.burn.clone(),
         machine: format!("{}, {} threads", processor_name(), cores()),
     };
-    let summary = hnefi_train::run_at(&config, &params, &watcher)?;
+    let summary = hnefi_train::train_at(&config, &params, &watcher)?;
     watcher.bar.finish_and_clear();
     if summary.stopped {
         watcher.note(&format!("stopped after generation {}; the same command goes on", summary.generations));
@@ -75,7 +89,7 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
     let newest = store.checkpoints()?.last().copied().unwrap_or_default();
     if !args.no_table && config.evaluate.games > 0 {
         let checkpoint = store.folder(&checkpoint_key(newest))?;
-        output::text(format_args!("\n{}", table::play(&config, &checkpoint, &stop)?))?;
+        output::text(format_args!("\n{}", table::play(&config, &checkpoint, &hardware.devices, &stop)?))?;
     }
     output::line(format_args!("\ncheckpoint  {}", summary.checkpoint))?;
     output::line(match &location {
@@ -86,9 +100,19 @@ pub fn run(args: TrainArgs) -> anyhow::Result<()> {
 
 /// `runs/NAME`, and with a seed from the command line `runs/NAME-seedN`, so that runs with other seeds have other
 /// directories.
-fn default_run(config: &str, seed: Option<u64>) -> PathBuf {
-    let name = Path::new(config).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+fn default_run(name: String, seed: Option<u64>) -> PathBuf {
     Path::new("runs").join(seed.map_or(name.clone(), |seed| format!("{name}-seed{seed}")))
+}
+
+/// A name for rules on the command line: the record's own, or the file's without its ending.
+fn rules_name(text: &str) -> String {
+    let record = text.parse::<RulesRecord>().ok();
+    let name = record.map_or_else(|| stem(text), |record| record.name().unwrap_or(ANY_NAME).to_lowercase());
+    name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-")
+}
+
+fn stem(path: &str) -> String {
+    Path::new(path).file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// `7:05`, minutes and seconds.
@@ -137,7 +161,7 @@ impl TrainObserver for Watcher {
 
     fn stage(&self, index: usize, count: usize, name: &str, config: &TrainConfig) {
         let NetworkConfig { blocks, channels, .. } = config.network;
-        let rules: Vec<&str> = config.selfplay.rulesets.iter().map(|ruleset| ruleset.rules.name()).collect();
+        let rules: Vec<String> = config.selfplay.rulesets.iter().map(|ruleset| ruleset.rules.name()).collect();
         let rules = rules.join(", ");
         self.note(&format!("stage {} of {count}, {name}: {rules}; {blocks} blocks of {channels} channels", index + 1));
     }

@@ -4,13 +4,14 @@ use std::io::BufReader;
 
 use hnefi_play::uci::UciParams;
 
+use super::Hardware;
 use crate::cli::UciArgs;
 
 /// Serves a client at standard input and output until it quits.
-pub fn run(args: UciArgs) -> anyhow::Result<()> {
+pub fn run(args: UciArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let UciArgs { rules, model, threads, device } = args;
     let threads = threads.unwrap_or_else(hnefi_play::search_threads);
-    let params = UciParams { rules, model, threads, device: device.device };
+    let params = UciParams { rules, model, threads, devices: hardware.devices.named(device.device) };
     hnefi_play::uci::run(&params, BufReader::new(std::io::stdin()), std::io::stdout())?;
     Ok(())
 }

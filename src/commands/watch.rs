@@ -2,26 +2,31 @@
 
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
 use hnefi_run::Run;
+use hnefi_run::store::{Location, RetryPolicy};
 
 use crate::cli::{MetricsArgs, WatchArgs};
 
 /// Shows runs until the person leaves; without a terminal, prints their present state.
 pub fn run(args: WatchArgs) -> anyhow::Result<()> {
     if args.web {
+        #[cfg(feature = "web")]
         return super::web::watch(&args);
+        #[cfg(not(feature = "web"))]
+        return super::without_web();
     }
     let runs = open(&args.runs)?;
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        hnefi_play::watch::run(&runs)?;
-    } else {
-        hnefi_play::watch::print(&runs, std::io::stdout().lock())?;
+        #[cfg(feature = "terminal")]
+        return Ok(hnefi_terminal::watch::run(&runs)?);
+        #[cfg(not(feature = "terminal"))]
+        crate::progress::warn(super::WITHOUT_TERMINAL);
     }
-    Ok(())
+    Ok(hnefi_play::watch::print(&runs, std::io::stdout().lock())?)
 }
 
 /// Prints what runs have measured, or writes it to a file.
@@ -41,6 +46,20 @@ pub fn metrics(args: MetricsArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Opens the run at a path or URL.
+///
+/// # Errors
+/// When there is no run; the message says what is expected.
+pub fn open_run(path: &Path) -> anyhow::Result<Run> {
+    let location = Location::from(path);
+    if let Location::Directory(folder) = &location {
+        anyhow::ensure!(folder.is_dir(), "{}: not found; expected the directory of a run", folder.display());
+    }
+    let run = Run::open(&location, RetryPolicy::interactive())?;
+    anyhow::ensure!(run.is_there()?, "{location}: expected the directory of a run, such as runs/quick");
+    Ok(run)
+}
+
 fn open(paths: &[PathBuf]) -> anyhow::Result<Vec<Arc<Run>>> {
-    paths.iter().map(|path| super::web::open_run(path).map(Arc::new)).collect()
+    paths.iter().map(|path| open_run(path).map(Arc::new)).collect()
 }

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use hnefi_inference::printable;
 use hnefi_run::store::{Access, RetryPolicy, Store, StoreError};
 use hnefi_selfplay::FleetProgress;
-use hnefi_train::run::Job;
+use hnefi_train::job::Job;
 use hnefi_train::worker::{self, WorkerObserver, WorkerParams, WorkerSummary};
 use indicatif::ProgressBar;
 
+use super::Hardware;
 use super::delays::Delays;
 use crate::cli::WorkerArgs;
 use crate::{interrupt, output, progress};
@@ -22,23 +23,24 @@ const LOOK: Duration = Duration::from_secs(2);
 const RUN: &str = "run.json";
 
 /// Plays until the run is finished or Ctrl-C.
-pub fn run(args: WorkerArgs) -> anyhow::Result<()> {
+pub fn run(args: WorkerArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let stop = interrupt::stop_flag()?;
     let bar = progress::spinner();
     let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
     // Check the devices before looking for the run.
     if let Some(devices) = &args.device {
-        hnefi_models::device::open_all(devices)?;
+        hardware.burn.open_all(devices)?;
     }
     let watcher = Watcher { bar, stop };
     let Some(store) = join(&args, &retry, &watcher)? else { return Ok(()) };
     let params = WorkerParams {
         // Workers of a run must have different seeds, on all machines, so draw one.
         seed: args.seed.unwrap_or_else(rand::random),
+        devices: hardware.burn.clone(),
         device: args.device,
         threads: args.threads,
         games_in_flight: args.games_in_flight,
-        upload_every: Duration::from_secs(args.bring_seconds),
+        upload_every: Duration::from_secs(args.upload_seconds),
         stay: args.stay,
     };
     let summary = worker::work(&store, &params, &watcher)?;

@@ -45,6 +45,7 @@ fn a_run_with_kills(place: Place) {
         assert!(text.contains("the run is finished; uploaded "), "{text}");
     }
     assert!(Instant::now() < until, "workers went in time");
+    assert!(!scene.arrived().is_empty(), "workers uploaded games");
     scene.check(GENERATIONS);
 }
 

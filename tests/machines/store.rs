@@ -104,15 +104,15 @@ fn the_contract_holds() {
     assert!(matches!(store.get("games/000009.hgames"), Err(StoreError::Missing { .. })));
     assert!(matches!(store.create("metrics/000001.json", &[b' '; 1 << 17]), Err(StoreError::Unfit { .. })));
     for number in 0..40_u32 {
-        store.create(&format!("arrivals/{number:03}"), &number.to_le_bytes().repeat(1000)).unwrap();
+        store.create(&format!("uploads/{number:03}"), &number.to_le_bytes().repeat(1000)).unwrap();
     }
-    let keys = store.list("arrivals/").unwrap();
+    let keys = store.list("uploads/").unwrap();
     let all = store.get_all(&keys).unwrap();
     for (number, bytes) in (0..40_u32).zip(&all) {
         assert_eq!(*bytes.as_ref().expect("there"), number.to_le_bytes().repeat(1000));
     }
     assert_eq!((keys.len(), all.len()), (40, 40));
-    let missing = store.get_all(&["arrivals/999".to_owned()]).unwrap();
+    let missing = store.get_all(&["uploads/999".to_owned()]).unwrap();
     assert!(matches!(missing[..], [Err(StoreError::Missing { .. })]), "{missing:?}");
 
     assert!(matches!(store.remove("games/000001.hgames"), Err(StoreError::Permanent { .. })));
@@ -127,7 +127,7 @@ fn the_contract_holds() {
     assert_eq!(std::fs::read(folder.join("model.safetensors")).unwrap(), b"many");
 
     let worker = bucket("contract", Access::Add);
-    worker.create("arrivals/mine", b"games").unwrap();
+    worker.create("uploads/mine", b"games").unwrap();
     assert!(matches!(worker.create("games/000003.hgames", b""), Err(StoreError::AddOnly { .. })));
     let other = bucket("contract-of-others", Access::Read);
     assert_eq!(other.list("").unwrap(), [""; 0], "prefixes are whole names");

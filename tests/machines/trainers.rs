@@ -18,6 +18,7 @@ fn of_two_trainers_of_a_directory_the_second_is_refused() {
     assert!(message.contains(&format!("in use by process {}", first.id())), "{message}");
     succeed(finish(first));
     succeed(finish(worker));
+    assert!(!scene.arrived().is_empty(), "workers uploaded games");
     scene.check(4);
 }
 
@@ -37,6 +38,7 @@ fn of_two_trainers_of_a_bucket_the_first_stops() {
     assert!(message.contains("another trainer has taken over: epoch 2, process "), "{message}");
     succeed(finish(second));
     succeed(finish(worker));
+    assert!(!scene.arrived().is_empty(), "workers uploaded games");
     scene.check(6);
 }
 

@@ -1,6 +1,8 @@
 //! The configuration of a run ([`hnefi_run::config`]), and the check of its players.
 
 use hnefi_arena::players::PlayerSpec;
+use hnefi_engine::NamedRules;
+pub use hnefi_run::config::ANY_NAME;
 pub use hnefi_run::config::reference;
 pub use hnefi_run::config::{
     BudgetClock, BudgetSection, ConfigError, EvaluateSection, KeyError, LadderSection, RunSection, SearchSection,
@@ -16,6 +18,15 @@ use toml::Value;
 pub fn load(name_or_path: &str, changes: &[String]) -> Result<TrainConfig, ConfigError> {
     let config = TrainConfig::load_with(name_or_path, changes)?;
     checked(&config, name_or_path).map(|()| config)
+}
+
+/// The configuration of any ruleset, as [`TrainConfig::any`], with the same check.
+///
+/// # Errors
+/// With all errors of the changes.
+pub fn any(rules: &NamedRules, changes: &[String]) -> Result<TrainConfig, ConfigError> {
+    let config = TrainConfig::any(rules, changes)?;
+    checked(&config, ANY_NAME).map(|()| config)
 }
 
 /// Checks the values; `origin` names the configuration.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use hnefi_arena::ladder::LadderError;
 use hnefi_arena::players::PlayerError;
 use hnefi_inference::{CheckpointError, EvalError};
-use hnefi_run::RecordError;
 use hnefi_run::store::StoreError;
+use hnefi_run::{ReadError, RecordError};
 use hnefi_selfplay::FleetError;
 
 use crate::config::ConfigError;
@@ -108,7 +108,7 @@ pub enum TrainError {
     #[error(
         "{place}: its trainer is {program} with protocol {found}, this is {} and speaks {known}; use the same version \
          on all machines",
-        crate::run::PROGRAM
+        hnefi_run::PROGRAM
     )]
     Protocol {
         /// The run directory or store.
@@ -134,6 +134,14 @@ pub enum TrainError {
         loss: f32,
         /// Gradient norm of the last one.
         norm: f32,
+    },
+    /// A trainer of one's own failed.
+    #[error("trainer {command:?}: {problem}")]
+    Command {
+        /// The command.
+        command: String,
+        /// What was found and what was expected.
+        problem: String,
     },
     /// The device failed.
     #[error("training on {device}: {problem}")]
@@ -164,6 +172,19 @@ pub enum TrainError {
     /// An error of the store.
     #[error(transparent)]
     Store(StoreError),
+}
+
+impl From<ReadError> for TrainError {
+    fn from(error: ReadError) -> TrainError {
+        match error {
+            ReadError::Store(error) => error.into(),
+            ReadError::Checkpoint(error) => error.into(),
+            ReadError::Games(error) => error.into(),
+            ReadError::Json { key, source } => {
+                TrainError::State { object: key.to_owned(), problem: source.to_string() }
+            }
+        }
+    }
 }
 
 impl From<StoreError> for TrainError {

@@ -2,12 +2,12 @@
 //!
 //! The policy target is the move played and the value target is the result of the game. No search is needed, so
 //! training on a few thousand games takes minutes. The network is not strong, but self-play may begin with it
-//! ([`crate::RunParams::origin`]).
+//! ([`crate::TrainerParams::origin`]).
 
 use std::path::Path;
 
 use burn::tensor::Device;
-use hnefi_engine::Preset;
+use hnefi_engine::NamedRules;
 use hnefi_inference::{Card, Checkpoint};
 use hnefi_models::Network;
 use hnefi_run::GameRecord;
@@ -15,12 +15,12 @@ use hnefi_run::GameRecord;
 use crate::config::checked;
 use crate::learner::{CLIP_NORM, Learner, LearnerParams};
 use crate::metrics::StepMeans;
-use crate::run::{Ancestor, TrainingProgress, ancestor};
-use crate::sample::{Sampler, ValueTarget};
 use crate::schedule::RateSchedule;
-use crate::steps::take_steps;
+use crate::steps::{BatchShape, take_steps};
+use crate::trainer::{Ancestor, TrainingProgress, ancestor};
 use crate::{TrainConfig, TrainError};
 use hnefi_run::LossValues;
+use hnefi_run::sample::{Sampler, ValueTarget};
 
 /// The result of imitation learning.
 #[derive(Clone, Debug)]
@@ -35,15 +35,16 @@ pub struct Imitation {
     pub entropy: f32,
 }
 
-/// Trains a network of the configuration on every training ply of the finished games, `epochs` times on average, from
-/// random weights or from the checkpoint `origin`. `progress` is called after every step and returns whether to
-/// continue. The configuration's rates, batches and averaging apply; its value horizon does not.
+/// Trains a network of the configuration on `devices`, on every training ply of the finished games `epochs` times on
+/// average, from random weights or from the checkpoint `origin`. `progress` is called after every step and returns
+/// whether to continue. The configuration's rates, batches and averaging apply; its value horizon does not.
 ///
 /// # Errors
 /// When the configuration has errors, there is nothing to learn from, the origin cannot be read or grown to the
 /// configuration's shape, a step fails, or `progress` stopped it ([`TrainError::Interrupted`]).
 pub fn imitate(
     config: &TrainConfig,
+    devices: &[Device],
     games: &[GameRecord],
     epochs: f64,
     origin: Option<&Path>,
@@ -57,13 +58,13 @@ pub fn imitate(
         return Err(TrainError::NothingToLearn { games: games.len() });
     }
     let train = &config.train;
-    let (mut learner, parent) = beginner(config, origin)?;
+    let (mut learner, parent) = beginner(config, devices, origin)?;
     let steps = ((sampler.plies() as f64 * epochs / train.batch as f64).ceil() as u64).max(1);
     let schedule = RateSchedule::from(train);
     let (mut recent, mut last) = (StepMeans::default(), StepMeans::default());
     let stop = std::cell::Cell::new(false);
-    let mut rate = |step: u64| (!stop.get()).then(|| schedule.rate(step, step as f64 / steps as f64));
-    take_steps(&mut learner, &sampler, 0..steps, (train.batch, train.shards), &mut rate, &mut |step, taken| {
+    let mut rate = |step: u64| Ok((!stop.get()).then(|| schedule.rate(step, step as f64 / steps as f64)));
+    take_steps(&mut learner, &sampler, 0..steps, BatchShape::from(train), &mut rate, &mut |step, taken| {
         recent.add(&taken.report, taken.entropy, CLIP_NORM);
         if step >= steps - steps.div_ceil(10) {
             last.add(&taken.report, taken.entropy, CLIP_NORM);
@@ -79,9 +80,15 @@ pub fn imitate(
     if stop.get() && counts.steps < steps {
         return Err(TrainError::Interrupted);
     }
-    let trained = |preset: &&Preset| games.iter().any(|game| game.rules.preset() == Some(**preset));
+    let mut rulesets: Vec<String> = Vec::new();
+    for game in games.iter() {
+        let name = NamedRules::from(game.rules).name();
+        if !rulesets.contains(&name) {
+            rulesets.push(name);
+        }
+    }
     let card = Card {
-        rulesets: Preset::ALL.iter().filter(trained).map(|preset| preset.name().to_owned()).collect(),
+        rulesets,
         steps: counts.steps,
         samples: counts.samples,
         parent,
@@ -96,8 +103,11 @@ pub fn imitate(
 const RECENT: u64 = 50;
 
 /// A new learner, and the id of its origin.
-fn beginner(config: &TrainConfig, origin: Option<&Path>) -> Result<(Learner, Option<String>), TrainError> {
-    let devices = hnefi_models::device::open_all(&config.run.train_device)?;
+fn beginner(
+    config: &TrainConfig,
+    devices: &[Device],
+    origin: Option<&Path>,
+) -> Result<(Learner, Option<String>), TrainError> {
     let params = LearnerParams::from(&config.train);
     let (network, parent) = match origin {
         None => (Network::fresh(&config.network, config.run.seed, &Device::flex()), None),
@@ -106,5 +116,5 @@ fn beginner(config: &TrainConfig, origin: Option<&Path>) -> Result<(Learner, Opt
             (network, Some(id))
         }
     };
-    Ok((Learner::new(&network, &devices, params)?, parent))
+    Ok((Learner::new(&network, devices, params)?, parent))
 }

@@ -103,16 +103,16 @@ fn huber(distance: Tensor<2>) -> Tensor<2> {
 mod tests {
     use burn::tensor::Device;
     use hnefi_engine::BoardSize;
-    use hnefi_inference::{GLOBALS, PLANES, POLICY_PLANES};
+    use hnefi_inference::{GLOBALS, PLANES, policy_planes};
 
     use super::*;
-    use crate::batch::{Batch, Row};
+    use hnefi_run::sample::{Batch, Row};
 
     const WEIGHTS: LossWeights = LossWeights { policy: 1.0, value: 2.0, moves_left: 4.0, occupancy: 8.0 };
 
     /// A row with two legal moves, at places 3 and 7 of the policy output, that was drawn with one ply left.
     fn row(policy: [f32; 2]) -> Row {
-        let squares = BoardSize::Seven.squares();
+        let squares = BoardSize::SEVEN.squares();
         Row {
             planes: vec![0.0; PLANES * squares],
             globals: [0.0; GLOBALS],
@@ -128,14 +128,14 @@ mod tests {
     /// All logits 0 but the policy's, and moves left as given.
     fn heads(rows: usize, policy: &[(usize, f32)], moves_left: f32) -> Heads {
         let device = Device::flex();
-        let mut logits = vec![0.0; POLICY_PLANES * 49];
+        let mut logits = vec![0.0; policy_planes(7) * 49];
         for &(place, logit) in policy {
             logits[place] = logit;
         }
         Heads {
             policy: Tensor::<1>::from_floats(logits.repeat(rows).as_slice(), &device).reshape([
                 rows,
-                POLICY_PLANES,
+                policy_planes(7),
                 7,
                 7,
             ]),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     fn losses(rows: &[Row], heads: Heads) -> [f32; 5] {
-        let targets = Batch::new(BoardSize::Seven, rows).to_device(&Device::flex());
+        let targets = BatchTensors::of(&Batch::new(BoardSize::SEVEN, rows), &Device::flex());
         let losses = Losses::of(heads, &targets, &WEIGHTS);
         [losses.total, losses.policy, losses.value, losses.moves_left, losses.occupancy]
             .map(|loss| loss.into_data().try_to_vec::<f32>().unwrap()[0])

@@ -30,7 +30,7 @@ pub(crate) fn selfplay_metrics(stats: &GenerationStats, playouts: u32, seconds: 
         search_surprise: stats.search_surprise,
         changed_minds: stats.changed_minds,
         resign: stats.resign,
-        handicaps: stats.handicaps.iter().map(|(preset, handicap)| (preset.name().to_owned(), *handicap)).collect(),
+        handicaps: stats.handicaps.iter().map(|(preset, handicap)| (preset.name(), *handicap)).collect(),
     }
 }
 

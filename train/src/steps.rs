@@ -4,29 +4,46 @@ use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 
 use crate::TrainError;
+use crate::config::TrainSection;
 use crate::learner::{Learner, StepReport};
-use crate::sample::Sampler;
+use hnefi_run::GameRecord;
+use hnefi_run::sample::Sampler;
 
 /// Number of batches prepared in advance.
 const AHEAD: usize = 2;
 
+/// The size of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchShape {
+    /// Number of samples.
+    rows: usize,
+    /// Number of parts.
+    shards: usize,
+}
+
+impl From<&TrainSection> for BatchShape {
+    fn from(section: &TrainSection) -> BatchShape {
+        BatchShape { rows: section.batch, shards: section.shards }
+    }
+}
+
 /// A step that was taken.
-pub(crate) struct Taken {
+pub(crate) struct StepOutcome {
     /// Its report.
     pub(crate) report: StepReport,
     /// Mean entropy of its policy targets, nats.
     pub(crate) entropy: f32,
 }
 
-/// Takes the steps with these numbers on batches of `rows` samples in `shards` parts. `rate` returns the learning rate
+/// Takes the steps with these numbers on batches of this size. `rate` returns the learning rate
 /// of a step, or `None` to end before it; `taken` is called after every step.
 pub(crate) fn take_steps(
     learner: &mut Learner,
-    sampler: &Sampler<'_>,
+    sampler: &Sampler<&GameRecord>,
     steps: Range<u64>,
-    (rows, shards): (usize, usize),
-    rate: &mut dyn FnMut(u64) -> Option<f64>,
-    taken: &mut dyn FnMut(u64, &Taken),
+    BatchShape { rows, shards }: BatchShape,
+    rate: &mut dyn FnMut(u64) -> Result<Option<f64>, TrainError>,
+    taken: &mut dyn FnMut(u64, &StepOutcome),
 ) -> Result<(), TrainError> {
     std::thread::scope(|scope| {
         let (sender, batches) = sync_channel(AHEAD);
@@ -40,11 +57,11 @@ pub(crate) fn take_steps(
             }
         });
         for (step, batch) in steps.zip(batches) {
-            let Some(rate) = rate(step) else { break };
+            let Some(rate) = rate(step)? else { break };
             let batch = batch?;
             let report = learner.step(&batch, rate)?;
             let entropy = batch.iter().map(|shard| shard.policy_entropy()).sum::<f32>() / batch.len() as f32;
-            taken(step, &Taken { report, entropy });
+            taken(step, &StepOutcome { report, entropy });
         }
         Ok(())
     })

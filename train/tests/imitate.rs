@@ -1,41 +1,28 @@
 //! Learning from recorded games: a player with one habit is learned by heart, and self-play begins with what was
 //! learned.
 
+#[path = "support/tiny.rs"]
+mod tiny;
+
 use std::path::Path;
 
+use burn::tensor::Device;
 use hnefi_engine::{MoveList, Position, Preset, Rules};
-use hnefi_inference::{DeviceChoice, EvalRequest, Evaluations, Precision, Wdl, evaluator};
+use hnefi_inference::{Devices, EvalRequest, Evaluations, Handicap, Precision, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
-use hnefi_train::run::Silent;
-use hnefi_train::{RunParams, TrainConfig, TrainError, imitate, run_at};
+use hnefi_train::trainer::Silent;
+use hnefi_train::{TrainConfig, TrainError, TrainerParams, imitate, train_at};
+use tiny::tiny_config;
 
 fn config() -> TrainConfig {
-    let text = r#"
-        [run]
-        device = "flex"
-        [network]
-        blocks = 1
-        channels = 16
-        pool_every = 1
-        head_channels = 8
-        value_hidden = 8
-        [selfplay]
-        games_in_flight = 32
-        ply_caps = { seven = 12 }
-        [train]
-        plies_per_generation = 150
-        batch = 32
-        rate = 0.005
-        warmup_steps = 10
-        average_steps = 20
-        [ladder]
-        every = 0
-        [budget]
-        minutes = 0
-        generations = 1
-        playouts = [2]
-    "#;
-    TrainConfig::parse(text, "tiny").unwrap()
+    tiny_config(&[
+        "network.head_channels=8",
+        "selfplay.ply_caps={ seven = 12 }",
+        "train.rate=0.005",
+        "train.warmup_steps=10",
+        "train.average_steps=20",
+        "budget.generations=1",
+    ])
 }
 
 /// A game in which both sides always play the legal move whose squares come last, after some moves that tell the games
@@ -66,6 +53,7 @@ fn habitual(number: usize) -> GameRecord {
         rules,
         start: None,
         players: ["habit".into(), "habit".into()],
+        handicap: Handicap::NONE,
         plies,
         outcome: position.outcome(),
         resigned: None,
@@ -77,7 +65,7 @@ fn habitual(number: usize) -> GameRecord {
 fn a_habit_is_learned_and_self_play_begins_with_it() {
     let games: Vec<GameRecord> = (0..20).map(habitual).collect();
     let mut steps = Vec::new();
-    let learned = imitate(&config(), &games, 20.0, None, &mut |progress| {
+    let learned = imitate(&config(), &[Device::flex()], &games, 20.0, None, &mut |progress| {
         steps.push((progress.step, progress.losses.policy));
         true
     })
@@ -93,7 +81,7 @@ fn a_habit_is_learned_and_self_play_begins_with_it() {
     );
 
     // In a game that it has not seen it does as they did, mostly.
-    let mut judge = evaluator(&learned.checkpoint.weights, DeviceChoice::Cpu, Precision::F32.into()).unwrap();
+    let mut judge = Devices::cpu().evaluator(&learned.checkpoint.weights, Precision::F32.into()).unwrap();
     let unseen = habitual(31);
     let mut replay = unseen.replay().unwrap();
     let (mut agreed, mut asked, mut legal, mut out) = (0, 0, MoveList::new(), Evaluations::new());
@@ -101,7 +89,12 @@ fn a_habit_is_learned_and_self_play_begins_with_it() {
         let position = replay.position().clone();
         let Some(ply) = replay.step().unwrap() else { break };
         position.legal_moves(&mut legal);
-        judge.evaluate(&[EvalRequest { position: &position, moves: &legal, auxiliary: false }], &mut out).unwrap();
+        judge
+            .evaluate(
+                &[EvalRequest { position: &position, moves: &legal, handicap: Handicap::NONE, auxiliary: false }],
+                &mut out,
+            )
+            .unwrap();
         let priors = out.priors(0);
         let first = (0..legal.len()).max_by(|&a, &b| priors[a].total_cmp(&priors[b])).unwrap();
         if ply.trains {
@@ -114,12 +107,12 @@ fn a_habit_is_learned_and_self_play_begins_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let (checkpoint, run) = (folder.path().join("habit"), folder.path().join("run"));
     learned.checkpoint.save(&checkpoint).unwrap();
-    let params = RunParams { origin: Some(&checkpoint), ..RunParams::new(&run) };
-    assert_eq!(run_at(&config(), &params, &Silent).unwrap().generations, 1);
+    let params = TrainerParams { origin: Some(&checkpoint), ..TrainerParams::new(&run) };
+    assert_eq!(train_at(&config(), &params, &Silent).unwrap().generations, 1);
     let card = hnefi_inference::Checkpoint::load_card(&run.join("checkpoints/000000")).unwrap();
     assert_eq!(card.id, learned.checkpoint.card.id, "its weights play first");
 
-    let again = imitate(&config(), &games, 1.0, Some(&checkpoint), &mut |_| true).unwrap();
+    let again = imitate(&config(), &[Device::flex()], &games, 1.0, Some(&checkpoint), &mut |_| true).unwrap();
     assert_eq!((learned.checkpoint.card.parent, again.checkpoint.card.parent), (None, Some(card.id)));
 }
 
@@ -133,13 +126,14 @@ fn searched_values_are_learned_for_their_share() {
     let wins = |search_mix: f32| {
         let mut config = config();
         config.train.value_search_mix = search_mix;
-        let learned = imitate(&config, &games, 8.0, None, &mut |_| true).unwrap();
-        let mut judge = evaluator(&learned.checkpoint.weights, DeviceChoice::Cpu, Precision::F32.into()).unwrap();
+        let learned = imitate(&config, &[Device::flex()], &games, 8.0, None, &mut |_| true).unwrap();
+        let mut judge = Devices::cpu().evaluator(&learned.checkpoint.weights, Precision::F32.into()).unwrap();
         let (mut legal, mut out, mut sum) = (MoveList::new(), Evaluations::new(), 0.0);
         let mut replay = games[0].replay().unwrap();
         while replay.ply().is_some() {
             replay.position().legal_moves(&mut legal);
-            let request = EvalRequest { position: replay.position(), moves: &legal, auxiliary: false };
+            let request =
+                EvalRequest { position: replay.position(), moves: &legal, handicap: Handicap::NONE, auxiliary: false };
             judge.evaluate(&[request], &mut out).unwrap();
             sum += out.get(0).wdl.win;
             replay.step().unwrap();
@@ -156,13 +150,16 @@ fn what_cannot_be_learned_from_is_told() {
     game.plies.truncate(5);
     game.outcome = None;
     let mut go_on = |_: &_| true;
-    let message = imitate(&config(), &[game], 1.0, None, &mut go_on).unwrap_err().to_string();
+    let message = imitate(&config(), &[Device::flex()], &[game], 1.0, None, &mut go_on).unwrap_err().to_string();
     assert_eq!(message, "1 games, none with a result and a ply to learn from; expected finished games");
     let games = [habitual(1)];
-    let message = imitate(&config(), &games, 1.0, Some(Path::new("no/such")), &mut go_on).unwrap_err().to_string();
+    let message = imitate(&config(), &[Device::flex()], &games, 1.0, Some(Path::new("no/such")), &mut go_on)
+        .unwrap_err()
+        .to_string();
     assert!(message.starts_with("beginning with the weights of no/such: "), "{message}");
-    let stopped = imitate(&config(), &games, 50.0, None, &mut |progress| progress.step < 3);
+    let stopped = imitate(&config(), &[Device::flex()], &games, 50.0, None, &mut |progress| progress.step < 3);
     assert!(matches!(stopped, Err(TrainError::Interrupted)));
-    let told_at_the_end = imitate(&config(), &games, 1.0, None, &mut |progress| progress.step < progress.steps);
+    let told_at_the_end =
+        imitate(&config(), &[Device::flex()], &games, 1.0, None, &mut |progress| progress.step < progress.steps);
     assert!(told_at_the_end.is_ok(), "all steps were taken");
 }

@@ -3,17 +3,17 @@
 mod support;
 
 use burn::tensor::Device;
-use hnefi_engine::Preset;
+use hnefi_engine::{Preset, Rules, Start};
 use hnefi_inference::{NetworkConfig, TrainPrecision};
 use hnefi_models::Network;
 use hnefi_run::GameRecord;
+use hnefi_run::sample::Batch;
+use hnefi_run::sample::{Sampler, ValueTarget};
 use hnefi_train::TrainError;
-use hnefi_train::batch::Batch;
 use hnefi_train::learner::{Learner, LearnerParams};
 use hnefi_train::loss::LossWeights;
-use hnefi_train::sample::{Sampler, ValueTarget};
 
-use support::random_game;
+use support::{random_game, random_game_by};
 
 const CONFIG: NetworkConfig =
     NetworkConfig { blocks: 2, channels: 32, pool_every: 2, head_channels: 8, value_hidden: 16 };
@@ -96,6 +96,18 @@ fn a_grown_learner_keeps_its_moments_and_counts() {
         learner.step(&batches[7], 3e-3).unwrap();
     }
     assert_eq!(bytes(loaded.network()), bytes(grown.network()), "a grown learner goes on from a save");
+}
+
+#[test]
+fn it_learns_a_batch_of_a_large_board_by_heart() {
+    let start = Start::of("5aaa5/13/13/6d6/6d6/a5d5a/a2dddkddd2a/a5d5a/6d6/6d6/13/13/5aaa5");
+    let game = random_game_by(Rules { start, ..Preset::Copenhagen.rules() }, 1);
+    let batch = &Sampler::new([&game], 3, ValueTarget { search_mix: 0.0, fade: 0.0 }).batch(0, 16, 2).unwrap();
+    assert_eq!(batch[0].size.side(), 13);
+    let mut learner = learner(PARAMS);
+    let first = learner.step(batch, 3e-3).unwrap().losses;
+    let last = (0..40).map(|_| learner.step(batch, 3e-3).unwrap()).last().unwrap().losses;
+    assert!(last.total < 0.6 * first.total && last.policy < first.policy, "{first:?} became {last:?}");
 }
 
 #[test]

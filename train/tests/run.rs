@@ -1,5 +1,8 @@
 //! The loop from end to end with a tiny network: repeated, interrupted, damaged and misused.
 
+#[path = "support/tiny.rs"]
+mod tiny;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -10,93 +13,40 @@ use hnefi_inference::{Checkpoint, NetworkConfig};
 use hnefi_run::GenerationMetrics;
 use hnefi_run::store::{Store, read_run_games};
 use hnefi_train::config::{BudgetClock, BudgetSection};
-use hnefi_train::run::{RunParams, RunStart, SelfPlay, Silent, TrainingProgress, check};
-use hnefi_train::{ConfigError, Summary, TrainConfig, TrainError, TrainObserver, run, run_at};
+use hnefi_train::trainer::{RunStart, SelfPlay, Silent, TrainerParams, TrainingProgress, check};
+use hnefi_train::{ConfigError, Summary, TrainConfig, TrainError, TrainObserver, train, train_at};
+use tiny::tiny_config;
+
+/// Three generations of a few short games, with these further changes.
+fn changed(changes: &[&str]) -> TrainConfig {
+    let few = [
+        "run.threads=2",
+        "run.save_seconds=1",
+        "train.reuse=3.0",
+        "train.window_base=200",
+        "train.window_generations=1",
+        "budget.playouts=[2, 4]",
+    ];
+    tiny_config(&[&few, changes].concat())
+}
 
 /// Three generations of a few short games.
 fn config() -> TrainConfig {
-    let text = r#"
-        [run]
-        device = "flex"
-        threads = 2
-        save_seconds = 1
-        [network]
-        blocks = 1
-        channels = 16
-        pool_every = 1
-        head_channels = 4
-        value_hidden = 8
-        [selfplay]
-        games_in_flight = 32
-        ply_caps = { seven = 12 }
-        [train]
-        plies_per_generation = 150
-        batch = 32
-        reuse = 3.0
-        window_base = 200
-        window_generations = 1
-        warmup_steps = 4
-        average_steps = 5
-        [ladder]
-        every = 2
-        opponents = ["random"]
-        previous = 1
-        games = 2
-        playouts = 2
-        [budget]
-        minutes = 0
-        generations = 3
-        playouts = [2, 4]
-    "#;
-    TrainConfig::parse(text, "tiny").unwrap()
+    changed(&["ladder.every=2"])
 }
 
 /// Four generations in three stages: the network grows, the window and the playouts change, and the board.
 fn staged() -> TrainConfig {
-    let text = r#"
-        [run]
-        device = "flex"
-        threads = 2
-        save_seconds = 1
-        [network]
-        blocks = 1
-        channels = 8
-        pool_every = 1
-        head_channels = 4
-        value_hidden = 8
-        [selfplay]
-        games_in_flight = 32
-        ply_caps = { seven = 12, nine = 12 }
-        [train]
-        plies_per_generation = 150
-        batch = 32
-        reuse = 3.0
-        window_base = 200
-        window_generations = 1
-        warmup_steps = 4
-        average_steps = 5
-        [ladder]
-        every = 0
-        [budget]
-        minutes = 0
-        generations = 4
-        playouts = [2, 4]
-        [[stages]]
-        name = "small"
-        share = 1
-        [[stages]]
-        name = "grown"
-        share = 2
-        network = { blocks = 2, channels = 16 }
-        selfplay = { rulesets = [{ rules = "tablut", share = 1.0 }] }
-        train = { window_base = 2000 }
-        [[stages]]
-        name = "end"
-        share = 1
-        train = { rate = 1e-4, rate_end = 1e-5 }
-        budget = { playouts = [6] }
-    "#;
-    TrainConfig::parse(text, "tiny stages").unwrap()
+    let rulesets = r#"rulesets = [{ rules = "tablut", share = 1.0 }]"#;
+    let network = "network = { blocks = 2, channels = 16 }, train = { window_base = 2000 }";
+    let stages = [
+        r#"{ name = "small", share = 1 }"#.to_owned(),
+        format!(r#"{{ name = "grown", share = 2, {network}, selfplay = {{ {rulesets} }} }}"#),
+        r#"{ name = "end", share = 1, train = { rate = 1e-4, rate_end = 1e-5 }, budget = { playouts = [6] } }"#
+            .to_owned(),
+    ];
+    let stages = format!("stages=[{}]", stages.join(", "));
+    changed(&["network.channels=8", "budget.generations=4", &stages])
 }
 
 /// Records all calls and stops at a given question, counted over self-play and training.
@@ -180,7 +130,7 @@ fn essence(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 fn finished(dir: &Path) -> Summary {
-    let summary = run(&config(), dir, &Silent).unwrap();
+    let summary = train(&config(), dir, &Silent).unwrap();
     assert!(!summary.stopped);
     summary
 }
@@ -222,7 +172,7 @@ fn an_interrupted_run_in_stages_is_the_uninterrupted_one() {
 fn interrupted(config: &TrainConfig, generations: u32) {
     let whole = tempfile::tempdir().unwrap();
     let watch = Watch::default();
-    let summary = run(config, whole.path(), &watch).unwrap();
+    let summary = train(config, whole.path(), &watch).unwrap();
     assert_eq!((summary.generations, summary.stopped), (generations, false));
     assert_eq!(watch.warnings(), Vec::<String>::new());
     let expected = essence(whole.path());
@@ -238,7 +188,7 @@ fn interrupted(config: &TrainConfig, generations: u32) {
         let mut calls = 0;
         loop {
             let watch = Watch::stopping_at(patience + 7 * calls);
-            let summary = run(config, pieces.path(), &watch).unwrap();
+            let summary = train(config, pieces.path(), &watch).unwrap();
             assert_eq!(watch.warnings(), Vec::<String>::new());
             calls += 1;
             if !summary.stopped {
@@ -258,7 +208,7 @@ fn interrupted(config: &TrainConfig, generations: u32) {
 fn a_run_in_stages() {
     let dir = tempfile::tempdir().unwrap();
     let watch = Watch::default();
-    let summary = run(&staged(), dir.path(), &watch).unwrap();
+    let summary = train(&staged(), dir.path(), &watch).unwrap();
     assert_eq!(*watch.stages.lock().unwrap(), ["small", "grown", "end"]);
     let cards: Vec<_> = (0..5)
         .map(|number| Checkpoint::load_card(&dir.path().join(format!("checkpoints/{number:06}"))).unwrap())
@@ -285,10 +235,10 @@ fn a_run_in_stages() {
 #[test]
 fn a_run_in_stages_whose_budget_grows_knows_its_rulesets() {
     let dir = tempfile::tempdir().unwrap();
-    run(&staged(), dir.path(), &Silent).unwrap();
+    train(&staged(), dir.path(), &Silent).unwrap();
     let mut longer = staged();
     longer.budget.generations = 40;
-    run(&longer, dir.path(), &Watch { stop_after_generations: 1, ..Watch::default() }).unwrap();
+    train(&longer, dir.path(), &Watch { stop_after_generations: 1, ..Watch::default() }).unwrap();
     let card = Checkpoint::load_card(&dir.path().join("checkpoints/000005")).unwrap();
     assert_eq!(card.rulesets, ["brandubh", "tablut"]);
 }
@@ -309,11 +259,11 @@ fn a_run_in_stages_from_other_weights() {
     ];
     for (number, (config, stages)) in cases.into_iter().enumerate() {
         let origin = first.path().join(number.to_string());
-        run(&config, &origin, &Silent).unwrap();
+        train(&config, &origin, &Silent).unwrap();
         let dir = tempfile::tempdir().unwrap();
         let watch = Watch::default();
-        let params = RunParams { origin: Some(&origin), ..RunParams::new(dir.path()) };
-        run_at(&staged(), &params, &watch).unwrap();
+        let params = TrainerParams { origin: Some(&origin), ..TrainerParams::new(dir.path()) };
+        train_at(&staged(), &params, &watch).unwrap();
         assert_eq!(*watch.stages.lock().unwrap(), stages);
         let card = Checkpoint::load_card(&dir.path().join("checkpoints/000004")).unwrap();
         let played: &[&str] = if stages.len() == 3 { &["brandubh", "tablut"] } else { &["tablut"] };
@@ -325,7 +275,7 @@ fn a_run_in_stages_from_other_weights() {
 fn what_a_run_leaves() {
     let dir = tempfile::tempdir().unwrap();
     let watch = Watch::default();
-    let summary = run(&config(), dir.path(), &watch).unwrap();
+    let summary = train(&config(), dir.path(), &watch).unwrap();
     assert_eq!(Path::new(&summary.checkpoint), dir.path().join("checkpoints/000003"));
     let card = Checkpoint::load_card(Path::new(&summary.checkpoint)).unwrap();
     assert_eq!((card.id, card.steps, card.samples), (summary.checkpoint_id, summary.steps, summary.samples));
@@ -367,13 +317,13 @@ fn a_finished_run_has_nothing_to_do_until_its_budget_grows() {
     let dir = tempfile::tempdir().unwrap();
     let first = finished(dir.path());
     let again = Watch::default();
-    let second = run(&config(), dir.path(), &again).unwrap();
+    let second = train(&config(), dir.path(), &again).unwrap();
     assert_eq!(first.checkpoint_id, second.checkpoint_id);
     assert_eq!(again.steps.load(Ordering::Relaxed), 0);
     assert_eq!(*again.began_at.lock().unwrap(), [3]);
     let mut longer = config();
     longer.budget.generations = 4;
-    assert_eq!(run(&longer, dir.path(), &Silent).unwrap().generations, 4);
+    assert_eq!(train(&longer, dir.path(), &Silent).unwrap().generations, 4);
 }
 
 #[test]
@@ -384,7 +334,7 @@ fn handicaps_outlive_the_games_in_flight() {
     let mut longer = config();
     longer.budget.generations = 4;
     let watch = Watch::default();
-    run(&longer, dir.path(), &watch).unwrap();
+    train(&longer, dir.path(), &watch).unwrap();
     let metrics = watch.generations.lock().unwrap();
     assert_ne!(metrics[0].selfplay.handicaps["brandubh"].blunders, 0.0, "one side won more of the games before");
 }
@@ -398,7 +348,7 @@ fn damaged_files_are_named_and_left_out() {
     longer.budget.generations = 4;
     let resume = |config: &TrainConfig, dir: &Path| {
         let watch = Watch::default();
-        let summary = run(config, dir, &watch).unwrap();
+        let summary = train(config, dir, &watch).unwrap();
         assert_eq!(summary.generations, config.budget.generations);
         (watch.warnings(), *watch.began_at.lock().unwrap().first().unwrap())
     };
@@ -431,7 +381,7 @@ fn damaged_files_are_named_and_left_out() {
     let dir = copied(whole.path());
     cut(dir.path().join("state/000002/counters.json"));
     cut(dir.path().join("state/000003/counters.json"));
-    let message = run(&longer, dir.path(), &Silent).unwrap_err().to_string();
+    let message = train(&longer, dir.path(), &Silent).unwrap_err().to_string();
     assert!(message.contains("no readable training state for any generation (state/000003"), "{message}");
 }
 
@@ -440,14 +390,14 @@ fn the_first_generation_is_trained_again_when_its_state_was_not_written() {
     let mut first = config();
     first.budget.generations = 1;
     let whole = tempfile::tempdir().unwrap();
-    run(&first, whole.path(), &Silent).unwrap();
+    train(&first, whole.path(), &Silent).unwrap();
 
     // As if the process had died between the checkpoint and the state.
     let dir = copied(whole.path());
     std::fs::remove_dir_all(dir.path().join("state/000001")).unwrap();
     std::fs::remove_file(dir.path().join("metrics/000001.json")).unwrap();
     let watch = Watch::default();
-    assert_eq!(run(&first, dir.path(), &watch).unwrap().generations, 1);
+    assert_eq!(train(&first, dir.path(), &watch).unwrap().generations, 1);
     assert_eq!((watch.warnings(), watch.began_at.lock().unwrap()[0]), (Vec::new(), 0));
     assert!(essence(dir.path()) == essence(whole.path()), "the same games and weights");
 }
@@ -458,9 +408,9 @@ fn two_generations_are_trained_again_when_a_state_is_lost_late() {
     longer.budget.generations = 4;
     let three = tempfile::tempdir().unwrap();
     let watch = Watch { stop_after_generations: 3, ..Watch::default() };
-    assert_eq!(run(&longer, three.path(), &watch).unwrap().generations, 3);
+    assert_eq!(train(&longer, three.path(), &watch).unwrap().generations, 3);
     let expected = copied(three.path());
-    run(&longer, expected.path(), &Silent).unwrap();
+    train(&longer, expected.path(), &Silent).unwrap();
 
     // As if the process had died in the training of generation 4 and the state of generation 3 had been damaged since.
     let dir = copied(expected.path());
@@ -470,7 +420,7 @@ fn two_generations_are_trained_again_when_a_state_is_lost_late() {
     std::fs::remove_dir_all(dir.path().join("checkpoints/000004")).unwrap();
     std::fs::remove_file(dir.path().join("metrics/000004.json")).unwrap();
     let watch = Watch::default();
-    run(&longer, dir.path(), &watch).unwrap();
+    train(&longer, dir.path(), &watch).unwrap();
     assert_eq!(*watch.began_at.lock().unwrap(), [2]);
     assert_eq!(watch.warnings().len(), 1, "{:?}", watch.warnings());
     assert_eq!(watch.generations.lock().unwrap().len(), 2);
@@ -481,11 +431,11 @@ fn two_generations_are_trained_again_when_a_state_is_lost_late() {
 fn a_directory_of_another_run() {
     let dir = tempfile::tempdir().unwrap();
     let watch = Watch::stopping_at(1);
-    assert!(run(&config(), dir.path(), &watch).unwrap().stopped);
+    assert!(train(&config(), dir.path(), &watch).unwrap().stopped);
     let mut other = config();
     other.run.seed = 2;
     other.train.reuse = 1.0;
-    let message = run(&other, dir.path(), &Silent).unwrap_err().to_string();
+    let message = train(&other, dir.path(), &Silent).unwrap_err().to_string();
     assert!(message.contains("run.seed is 1 there and 2 here, train.reuse is 3.0 there and 1.0 here"), "{message}");
 }
 
@@ -495,7 +445,7 @@ fn errors_come_before_any_file() {
     let mut broken = config();
     broken.train.batch = 1;
     broken.budget.generations = 0;
-    let error = run(&broken, &dir.path().join("new"), &Silent).unwrap_err();
+    let error = train(&broken, &dir.path().join("new"), &Silent).unwrap_err();
     assert!(matches!(&error, TrainError::Config(ConfigError::Keys { errors, .. }) if errors.len() == 2), "{error}");
     assert!(!dir.path().join("new").exists());
 }
@@ -506,7 +456,7 @@ fn time_ends_a_run() {
     let mut timed = config();
     timed.budget.minutes = 0.02;
     timed.budget.generations = 0;
-    let summary = run(&timed, dir.path(), &Silent).unwrap();
+    let summary = train(&timed, dir.path(), &Silent).unwrap();
     assert!(!summary.stopped);
     assert!(summary.generations >= 1, "{summary:?}");
     assert!(summary.elapsed_seconds > 1.0, "the budget was used: {summary:?}");
@@ -517,14 +467,14 @@ fn time_that_ends_before_a_game_does_leaves_one_generation() {
     let dir = tempfile::tempdir().unwrap();
     let mut timed = config();
     timed.budget = BudgetSection { minutes: 0.03, generations: 0, playouts: vec![100_000], ..timed.budget };
-    let summary = run(&timed, dir.path(), &Silent).unwrap();
+    let summary = train(&timed, dir.path(), &Silent).unwrap();
     assert_eq!(summary.generations, 1, "{summary:?}");
 }
 
 /// A run whose self-play does not wait for training.
 fn overlapping(config: &TrainConfig, dir: &Path, watch: &Watch) -> Summary {
-    let params = RunParams { selfplay: SelfPlay::Overlapping, ..RunParams::new(dir) };
-    run_at(config, &params, watch).unwrap()
+    let params = TrainerParams { selfplay: SelfPlay::Overlapping, ..TrainerParams::new(dir) };
+    train_at(config, &params, watch).unwrap()
 }
 
 /// Checks that nothing of a run is damaged and no game recorded twice, and returns the number of games.
@@ -576,7 +526,7 @@ fn an_interrupted_run_with_self_play_beside_training_goes_on() {
     // In turns it goes on as well, and back.
     let mut longer = config();
     longer.budget.generations = 4;
-    assert_eq!(run(&longer, dir.path(), &Silent).unwrap().generations, 4);
+    assert_eq!(train(&longer, dir.path(), &Silent).unwrap().generations, 4);
     longer.budget.generations = 5;
     assert_eq!(overlapping(&longer, dir.path(), &Watch::default()).generations, 5);
     assert_whole(dir.path());
@@ -598,28 +548,15 @@ fn time_ends_a_run_with_self_play_beside_training() {
     assert_whole(dir.path());
 }
 
-#[test]
-fn a_worker_that_fails_ends_the_run_with_its_error() {
-    let dir = tempfile::tempdir().unwrap();
-    let watch = Watch { stop_after_generations: 1, ..Watch::default() };
-    overlapping(&config(), dir.path(), &watch);
-    // The next network of the worker cannot be read.
-    let checkpoint = dir.path().join("checkpoints/000001/model.safetensors");
-    cut(checkpoint);
-    let params = RunParams { selfplay: SelfPlay::Overlapping, ..RunParams::new(dir.path()) };
-    let message = run_at(&config(), &params, &Silent).unwrap_err().to_string();
-    assert!(message.contains("checkpoints/000001"), "{message}");
-}
-
 fn from(config: &TrainConfig, dir: &Path, origin: &Path) -> Result<Summary, TrainError> {
-    run_at(config, &RunParams { origin: Some(origin), ..RunParams::new(dir) }, &Silent)
+    train_at(config, &TrainerParams { origin: Some(origin), ..TrainerParams::new(dir) }, &Silent)
 }
 
 #[test]
 fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     let folder = tempfile::tempdir().unwrap();
     let (old, new, bare) = (folder.path().join("old"), folder.path().join("new"), folder.path().join("bare"));
-    let finished = run(&config(), &old, &Silent).unwrap();
+    let finished = train(&config(), &old, &Silent).unwrap();
     let mut config = config();
     config.run.seed = 2;
     config.budget.generations = 1;
@@ -640,7 +577,7 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     assert_eq!(after.training.window_generations, 2);
     assert_eq!(after.training.window_plies, before.training.window_plies + after.selfplay.training_plies);
     // The handicaps go on where the old run left them.
-    let jobs = std::fs::read_dir(old.join("terms")).unwrap().map(|entry| entry.unwrap().path());
+    let jobs = std::fs::read_dir(old.join("jobs")).unwrap().map(|entry| entry.unwrap().path());
     let job: serde_json::Value = serde_json::from_slice(&std::fs::read(jobs.max().unwrap()).unwrap()).unwrap();
     let left = &job["adaptation"]["balance"][0][1];
     assert_ne!(left["blunders"], 0.0, "one side won more of the old run's games");
@@ -655,7 +592,7 @@ fn a_run_begins_with_the_weights_of_another_and_goes_on_without_it() {
     std::fs::rename(&finished.checkpoint, &checkpoint).unwrap();
     std::fs::remove_dir_all(&old).unwrap();
     config.budget.generations = 2;
-    assert_eq!(run(&config, &new, &Silent).unwrap().generations, 2);
+    assert_eq!(train(&config, &new, &Silent).unwrap().generations, 2);
 
     // A checkpoint alone gives weights without an optimiser.
     config.budget.generations = 1;

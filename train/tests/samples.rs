@@ -3,10 +3,10 @@
 mod support;
 
 use hnefi_engine::{Outcome, Preset, Reason, Rules, Side, Symmetry};
-use hnefi_inference::Wdl;
+use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::GameRecord;
-use hnefi_train::batch::Row;
-use hnefi_train::sample::{Sampler, ValueTarget, row};
+use hnefi_run::sample::Row;
+use hnefi_run::sample::{Sampler, ValueTarget, row};
 
 use support::random_game;
 
@@ -33,6 +33,19 @@ fn sorted(mut row: Row) -> Row {
 /// A value target without fading.
 fn mixed(search_mix: f32) -> ValueTarget {
     ValueTarget { search_mix, fade: 0.0 }
+}
+
+/// A sample says under which handicap its game was played: what a side lacks is above 0.
+#[test]
+fn samples_tell_the_handicap() {
+    let game = random_game(Preset::Brandubh, 1);
+    let globals =
+        |handicap| row(&GameRecord { handicap, ..game.clone() }, 0, Symmetry::ALL[0], mixed(0.0)).unwrap().globals;
+    let told = |doublings, blunders| globals(Handicap { doublings, blunders })[43..47].to_vec();
+    assert_eq!(told(0.0, 0.0), [0.0; 4]);
+    assert_eq!(told(2.0, 0.5), [0.0, 0.5, 0.0, 0.25], "the defenders lack");
+    assert_eq!(told(-2.0, -0.5), [0.5, 0.0, 0.25, 0.0], "the attackers lack");
+    assert_eq!(globals(Handicap::NONE)[..43], globals(Handicap { doublings: 2.0, blunders: 0.5 })[..43]);
 }
 
 #[test]

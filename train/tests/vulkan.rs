@@ -14,15 +14,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use burn::tensor::Device;
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_inference::{
-    DeviceChoice, EvalRequest, Evaluations, PrecisionChoice, TrainPrecision, Weights, evaluator, evaluators, pretrained,
+    DeviceChoice, EvalRequest, Evaluations, Handicap, Precision, PrecisionChoice, TrainPrecision, Weights, pretrained,
 };
 use hnefi_models::Network;
+use hnefi_models::device::BurnDevices;
 use hnefi_run::PlyCaps;
+use hnefi_run::sample::{Sampler, ValueTarget};
 use hnefi_search::SearchConfig;
-use hnefi_selfplay::{Fleet, Quota, SelfPlayConfig, Unobserved};
+use hnefi_selfplay::{Fleet, Quota, SelfPlayConfig, Uncontrolled};
 use hnefi_train::learner::{Learner, LearnerParams};
 use hnefi_train::loss::LossWeights;
-use hnefi_train::sample::{Sampler, ValueTarget};
 
 use support::random_game;
 
@@ -37,7 +38,7 @@ static TURN: Mutex<()> = Mutex::new(());
 /// The device.
 fn device() -> (Device, MutexGuard<'static, ()>) {
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    (hnefi_models::device::open(DEVICE).expect("a driver of Vulkan"), turn)
+    (BurnDevices::default().open(DEVICE).expect("a driver of Vulkan"), turn)
 }
 
 fn shipped() -> Weights {
@@ -46,10 +47,14 @@ fn shipped() -> Weights {
 
 /// Values and priors of the positions by a device.
 fn answers(device: DeviceChoice, positions: &[(Position, MoveList)]) -> Evaluations {
-    let mut evaluator =
-        evaluator(&shipped(), device, PrecisionChoice::Exactly(hnefi_inference::Precision::F32)).unwrap();
-    let requests: Vec<EvalRequest<'_>> =
-        positions.iter().map(|(position, moves)| EvalRequest { position, moves, auxiliary: false }).collect();
+    let mut evaluator = BurnDevices::default()
+        .evaluating(device)
+        .evaluator(&shipped(), PrecisionChoice::Exactly(Precision::F32))
+        .unwrap();
+    let requests: Vec<EvalRequest<'_>> = positions
+        .iter()
+        .map(|(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false })
+        .collect();
     let mut out = Evaluations::new();
     evaluator.evaluate(&requests, &mut out).unwrap();
     out
@@ -95,9 +100,9 @@ fn it_plays_games_with_its_own_values() {
         ply_caps: PlyCaps { seven: 30, nine: 30, eleven: 30 },
         ..SelfPlayConfig::default().without_handicaps()
     };
-    let make = evaluators(&shipped(), &DEVICE.into(), PrecisionChoice::Auto).unwrap();
+    let make = BurnDevices::default().evaluating(DEVICE).evaluators(&shipped(), PrecisionChoice::Auto).unwrap();
     let mut fleet = Fleet::new(&config, &SearchConfig::default(), 5);
-    let generation = fleet.run(Quota::Games(4), 2, "shipped", &|| Ok(make()), &Unobserved).unwrap();
+    let generation = fleet.run(Quota::Games(4), 2, "shipped", &|| Ok(make()), &mut Uncontrolled).unwrap();
     assert!(generation.games.len() >= 4, "{} games", generation.games.len());
     for game in &generation.games[..4] {
         game.check().unwrap();

@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
 
-use hnefi_engine::Preset;
-use hnefi_inference::json;
+use hnefi_engine::NamedRules;
+use hnefi_inference::json::{self, OutOfRange};
 use serde::{Deserialize, Serialize};
 
 pub use standings::{Balance, Standing, Standings};
@@ -20,7 +20,7 @@ use crate::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use crate::{MatchError, MatchObserver, MatchParams, MatchResult, play_match_as};
 use hnefi_run::store::{Store, StoreError, check_checkpoint, checkpoint_key, ladder_key};
 
-/// Whom a newcomer meets, and how.
+/// The opponents of a new checkpoint, and the settings of its matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LadderParams {
     /// Fixed opponents.
@@ -28,7 +28,7 @@ pub struct LadderParams {
     /// How many of the nearest earlier checkpoints on the ladder it meets.
     pub previous: usize,
     /// Rulesets played; each match is played under each of them.
-    pub rulesets: Vec<Preset>,
+    pub rulesets: Vec<NamedRules>,
     /// Games of a match; an even number.
     pub games: u32,
     /// Playouts a move of the checkpoints.
@@ -39,7 +39,7 @@ pub struct LadderParams {
     pub threads: usize,
 }
 
-/// Who plays on a ladder.
+/// A player of a ladder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Contestant {
@@ -71,11 +71,11 @@ impl fmt::Display for Contestant {
 /// A match that was played.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LadderMatch {
-    /// The newcomer.
+    /// The new checkpoint.
     pub a: Contestant,
-    /// Whom it met.
+    /// Its opponent.
     pub b: Contestant,
-    /// What happened, as A counts it.
+    /// The result from the view of `a`.
     pub result: MatchResult,
 }
 
@@ -87,7 +87,7 @@ impl LadderMatch {
     ///
     /// # Errors
     /// When one is out of its range.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), OutOfRange> {
         let result = &self.result;
         let [a, b] = [result.as_attackers, result.as_defenders];
         let tallies = [a.wins, a.draws, a.losses, b.wins, b.draws, b.losses];
@@ -116,7 +116,7 @@ pub enum LadderError {
 struct Pairing {
     a: Contestant,
     b: Contestant,
-    rules: Preset,
+    rules: NamedRules,
     key: String,
 }
 
@@ -125,7 +125,7 @@ struct Pairing {
 ///
 /// # Errors
 /// When a checkpoint cannot be read, a match fails, or the result cannot be written.
-pub fn climb(
+pub fn play_missing_matches(
     store: &Store,
     generation: u32,
     rungs: &[u32],
@@ -159,11 +159,11 @@ pub fn climb(
     Ok(true)
 }
 
-/// How many matches [`climb`] would have to play now.
+/// How many matches [`play_missing_matches`] would have to play now.
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn missing(store: &Store, generation: u32, rungs: &[u32], params: &LadderParams) -> Result<usize, StoreError> {
+pub fn matches_left(store: &Store, generation: u32, rungs: &[u32], params: &LadderParams) -> Result<usize, StoreError> {
     let played: HashSet<String> = store.list("ladder/")?.into_iter().collect();
     Ok(pairings(generation, rungs, params).iter().filter(|pairing| !played.contains(&pairing.key)).count())
 }
@@ -194,7 +194,7 @@ pub fn read_matches(store: &Store) -> Result<(Vec<LadderMatch>, Vec<String>), St
                         read.push(found);
                         continue;
                     }
-                    Err(problem) => problem,
+                    Err(error) => error.to_string(),
                 },
                 Err(error) => error.to_string(),
             },
@@ -209,35 +209,35 @@ pub fn read_matches(store: &Store) -> Result<(Vec<LadderMatch>, Vec<String>), St
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn sound(
+pub fn readable_rungs(
     store: &Store,
     generation: u32,
     rungs: &[u32],
     previous: usize,
     warn: &mut dyn FnMut(&str),
 ) -> Result<Option<Vec<u32>>, StoreError> {
-    let mut is_sound = |rung| -> Result<bool, StoreError> {
+    let mut is_readable = |rung| -> Result<bool, StoreError> {
         let checked = check_checkpoint(store, rung)?;
         if let Err(problem) = &checked {
             warn(&format!("skipped on the ladder: {problem}"));
         }
         Ok(checked.is_ok())
     };
-    if !is_sound(generation)? {
+    if !is_readable(generation)? {
         return Ok(None);
     }
     let mut before: Vec<u32> = rungs.iter().copied().filter(|&rung| rung < generation).collect();
     before.sort_unstable_by_key(|&rung| std::cmp::Reverse(rung));
-    let mut sound = vec![generation];
+    let mut readable = vec![generation];
     for rung in before {
-        if sound.len() > previous {
+        if readable.len() > previous {
             break;
         }
-        if is_sound(rung)? {
-            sound.push(rung);
+        if is_readable(rung)? {
+            readable.push(rung);
         }
     }
-    Ok(Some(sound))
+    Ok(Some(readable))
 }
 
 fn pairings(generation: u32, rungs: &[u32], params: &LadderParams) -> Vec<Pairing> {
@@ -256,7 +256,7 @@ fn pairings(generation: u32, rungs: &[u32], params: &LadderParams) -> Vec<Pairin
 }
 
 /// The object that holds a match: named after everything that decides its result.
-fn key(generation: u32, b: &Contestant, rules: Preset, params: &LadderParams) -> String {
+fn key(generation: u32, b: &Contestant, rules: NamedRules, params: &LadderParams) -> String {
     let opponent = match b {
         Contestant::Checkpoint { generation, .. } => format!("{generation:06}"),
         Contestant::Player { player } => {
@@ -267,7 +267,10 @@ fn key(generation: u32, b: &Contestant, rules: Preset, params: &LadderParams) ->
         }
     };
     let LadderParams { playouts, games, seed, .. } = params;
-    ladder_key(&format!("{generation:06}-{opponent}-{}-p{playouts}-g{games}-s{seed}", rules.name()))
+    let name = rules.name();
+    // A rules record is no name of an object.
+    let name = if name.contains(' ') { format!("own-{:08x}", crc32c::crc32c(name.as_bytes())) } else { name };
+    ladder_key(&format!("{generation:06}-{opponent}-{name}-p{playouts}-g{games}-s{seed}"))
 }
 
 fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> Result<PlayerSpec, StoreError> {
@@ -283,7 +286,7 @@ fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> Result<Player
 }
 
 /// About `count` of the `generations` that are there, evenly spread, the first and the last among them.
-pub fn spread(generations: &[u32], count: usize) -> Vec<u32> {
+pub fn evenly_spaced(generations: &[u32], count: usize) -> Vec<u32> {
     match (generations, count.cmp(&1)) {
         ([], _) | (_, Ordering::Less) => Vec::new(),
         ([.., last], Ordering::Equal) => vec![*last],
@@ -299,13 +302,15 @@ pub fn spread(generations: &[u32], count: usize) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
+    use hnefi_engine::Preset;
+
     use super::*;
 
     fn params() -> LadderParams {
         LadderParams {
             opponents: vec!["random".parse().unwrap(), "alphabeta:1".parse().unwrap()],
             previous: 2,
-            rulesets: vec![Preset::Brandubh],
+            rulesets: vec![Preset::Brandubh.into()],
             games: 4,
             playouts: 8,
             seed: 1,
@@ -327,16 +332,17 @@ mod tests {
 
     #[test]
     fn opponents_that_look_alike_have_matches_of_their_own() {
-        let of = |player: &str| key(1, &Contestant::Player { player: player.into() }, Preset::Brandubh, &params());
+        let of =
+            |player: &str| key(1, &Contestant::Player { player: player.into() }, Preset::Brandubh.into(), &params());
         assert_ne!(of("uci:a/b"), of("uci:a-b"));
     }
 
     #[test]
     fn generations_are_spread_evenly() {
         let all: Vec<u32> = (0..=91).collect();
-        assert_eq!(spread(&all, 4), [0, 30, 60, 91]);
-        assert_eq!(spread(&all, 1), [91]);
-        assert_eq!(spread(&[0, 3], 8), [0, 3]);
-        assert_eq!((spread(&[5], 3), spread(&[], 3), spread(&all, 0)), (vec![5], vec![], vec![]));
+        assert_eq!(evenly_spaced(&all, 4), [0, 30, 60, 91]);
+        assert_eq!(evenly_spaced(&all, 1), [91]);
+        assert_eq!(evenly_spaced(&[0, 3], 8), [0, 3]);
+        assert_eq!((evenly_spaced(&[5], 3), evenly_spaced(&[], 3), evenly_spaced(&all, 0)), (vec![5], vec![], vec![]));
     }
 }

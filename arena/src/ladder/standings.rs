@@ -8,7 +8,7 @@ use crate::{Encounter, Rating, RatingParams, Ratings, Tally};
 /// One contestant's strength.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Standing {
-    /// Who.
+    /// The player.
     #[serde(flatten)]
     pub contestant: Contestant,
     /// Strength with the attackers, Elo.
@@ -45,10 +45,11 @@ pub struct Balance {
     pub attackers: Rating,
 }
 
-/// Everybody's strength.
+/// The strength of all players.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Standings {
-    /// Whose strength is zero by definition: the fixed opponent with the most games. Without one, the mean is zero.
+    /// The player whose strength is zero by definition: the fixed opponent with the most games. Without one, the mean
+    /// is zero.
     pub zero: Option<Contestant>,
     /// The contestants: checkpoints in order of their generations, then the fixed opponents by name.
     pub contestants: Vec<Standing>,

@@ -3,16 +3,13 @@
 //! A [`Player`] answers a game with a [`Choice`]. Players are named by a [`PlayerSpec`] such as `alphabeta:3`,
 //! which also builds them; those with a network share one [`ModelCache`]. Four are baselines that need no network, so
 //! that a network's strength means something: uniformly random moves, Monte Carlo playouts, and an alpha-beta search
-//! with a hand-made evaluation. External programs play by the text protocol of `hnefi uci` or by the Hnefatafl Text
-//! Protocol.
+//! with a hand-made evaluation. External programs play by the text protocol of `hnefi uci`.
 //!
 //! A player that does not look at the clock chooses the same move whenever it is given the same games so far and the
 //! same random numbers: nothing carries over [`Player::new_game`].
 
 mod alphabeta;
-mod htp;
 mod model;
-mod program;
 mod random;
 mod rollout;
 mod spec;
@@ -24,17 +21,16 @@ use serde::{Deserialize, Serialize};
 
 pub use alphabeta::AlphaBeta;
 pub use hnefi_search::Limit;
-pub use htp::{HtpPlayer, HtpSpec, LONGEST_GAME as LONGEST_HTP_GAME};
 pub use model::{CheckpointSource, DEFAULT_PLAYOUTS, ModelCache, ModelPlayer, ModelSpec};
 pub use random::RandomPlayer;
 pub use rollout::Rollout;
 pub use spec::PlayerSpec;
-pub use uci::{UciPlayer, UciSpec};
+pub use uci::{Process, UciPlayer, UciSpec, split};
 
 use hnefi_run::store::StoreError;
 use hnefi_search::Rng;
 
-/// Somebody who chooses moves.
+/// Chooses moves.
 pub trait Player: Send {
     /// Its spec, such as `alphabeta:3`.
     fn name(&self) -> &str;
@@ -73,26 +69,20 @@ pub enum ProgramErrorKind {
     Crash,
     /// It played an illegal move, or none while the game goes on.
     IllegalMove,
-    /// It gave the game up.
-    Resigned,
-    /// It ended without a fault, because by its own rules the game is over: lost for the defenders.
-    Ended,
 }
 
 impl ProgramErrorKind {
-    /// `timeout`, `crash`, `illegal_move`, `resigned` or `ended`.
+    /// `timeout`, `crash` or `illegal_move`.
     pub const fn as_str(self) -> &'static str {
         match self {
             ProgramErrorKind::Timeout => "timeout",
             ProgramErrorKind::Crash => "crash",
             ProgramErrorKind::IllegalMove => "illegal_move",
-            ProgramErrorKind::Resigned => "resigned",
-            ProgramErrorKind::Ended => "ended",
         }
     }
 }
 
-/// What an external program did that ends a game before the board does.
+/// How an external program broke off a game, and what was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramError {
     /// Of what kind it was.
@@ -135,7 +125,7 @@ pub enum PlayerError {
     /// The network or its device failed.
     #[error(transparent)]
     Evaluation(#[from] EvalError),
-    /// An external program broke off, for which a match counts its game as lost, or ended the game.
+    /// An external program broke off, for which a match counts its game as lost.
     #[error("player {player}: {}", error.problem)]
     Program {
         /// The player.

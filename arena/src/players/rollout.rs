@@ -179,7 +179,7 @@ mod tests {
     fn bars_the_way_of_a_king_who_is_about_to_go_home() {
         // The king on g3 goes to g1 next; only a man on g1's file or rank can stop him, and one stands ready on f2.
         let choice = choose(800, &game("3a3/7/1a5/a5a/3d2k/a4a1/3a3 a"));
-        assert_eq!(choice.mv.text(hnefi_engine::BoardSize::Seven), "f2g2");
+        assert_eq!(choice.mv.text(hnefi_engine::BoardSize::SEVEN), "f2g2");
     }
 
     #[test]

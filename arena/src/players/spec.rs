@@ -2,24 +2,22 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
-use hnefi_engine::{BoardSize, Rules};
 use hnefi_inference::{names, pretrained_names};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AlphaBeta, HtpPlayer, HtpSpec, LONGEST_HTP_GAME, ModelCache, ModelPlayer, ModelSpec, Player, PlayerError,
-    RandomPlayer, Rollout, UciPlayer, UciSpec,
+    AlphaBeta, ModelCache, ModelPlayer, ModelSpec, Player, PlayerError, RandomPlayer, Rollout, UciPlayer, UciSpec,
 };
 
 /// What error messages say is accepted.
 pub(super) const ACCEPTED: &str = "random, alphabeta:DEPTH, rollout:N, \
                                    model:PATH[,playouts=N|,time=S][,precision=P][,threads=N][,search.KEY=VALUE]..., \
-                                   uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S][,option.NAME=VALUE]..., \
-                                   htp:COMMAND[,timeout=S]";
+                                   uci:COMMAND[,nodes=N|,movetime=MS][,timeout=S][,option.NAME=VALUE]...";
 
 /// What a spec begins with.
-const KINDS: [&str; 6] = ["random", "alphabeta", "rollout", "model", "uci", "htp"];
+const KINDS: [&str; 5] = ["random", "alphabeta", "rollout", "model", "uci"];
 
 const DEPTHS: (u32, u32) = (1, 20);
 /// Playouts that a player can make a move.
@@ -45,8 +43,6 @@ pub enum PlayerSpec {
     Model(ModelSpec),
     /// An external program that speaks the protocol of `hnefi uci`.
     Uci(UciSpec),
-    /// An external program that speaks the Hnefatafl Text Protocol.
-    Htp(HtpSpec),
 }
 
 impl PlayerSpec {
@@ -65,20 +61,7 @@ impl PlayerSpec {
                 Box::new(ModelPlayer::new(self.to_string(), evaluators, spec.search(models.search()), spec.limit))
             }
             PlayerSpec::Uci(spec) => Box::new(UciPlayer::start(self.to_string(), spec)?),
-            PlayerSpec::Htp(spec) => Box::new(HtpPlayer::start(self.to_string(), spec)?),
         })
-    }
-
-    /// Plies after which the player takes every game for a draw, if there is such a number.
-    pub fn longest_game(&self) -> Option<u16> {
-        matches!(self, PlayerSpec::Htp(_)).then_some(LONGEST_HTP_GAME)
-    }
-
-    /// Why the player can play no game by these rules, if so.
-    pub fn unsuited(&self, rules: &Rules) -> Option<String> {
-        let size = rules.size();
-        let other = matches!(self, PlayerSpec::Htp(_)) && size != BoardSize::Eleven;
-        other.then(|| format!("player {self}: its protocol knows 11x11 only; found {0}x{0}", size.side()))
     }
 
     /// What to tell somebody about a precision that this CPU has no instructions for.
@@ -103,16 +86,18 @@ impl FromStr for PlayerSpec {
             ("random", None) => Ok(PlayerSpec::Random),
             ("random", Some(_)) => Err(fault("random takes no setting".to_owned())),
             ("alphabeta", rest) => {
-                let depth = whole(rest, "depth", "alphabeta:3", DEPTHS).map_err(fault)?;
+                let depth = given(rest, "depth", DEPTHS, "alphabeta:3").and_then(|text| whole("depth", text, DEPTHS));
+                let depth = depth.map_err(fault)?;
                 Ok(PlayerSpec::AlphaBeta { depth })
             }
             ("rollout", rest) => {
-                let count = whole(rest, "number of playouts", "rollout:200", COUNTS).map_err(fault)?;
+                let what = "number of playouts";
+                let count = given(rest, what, COUNTS, "rollout:200").and_then(|text| whole(what, text, COUNTS));
+                let count = count.map_err(fault)?;
                 Ok(PlayerSpec::Rollout { count })
             }
             ("model", rest) => ModelSpec::parse(rest.unwrap_or_default()).map(PlayerSpec::Model).map_err(fault),
             ("uci", rest) => UciSpec::parse(rest.unwrap_or_default()).map(PlayerSpec::Uci).map_err(fault),
-            ("htp", rest) => HtpSpec::parse(rest.unwrap_or_default()).map(PlayerSpec::Htp).map_err(fault),
             _ => Err(PlayerError::Unknown { found: text.to_owned() }),
         }
     }
@@ -129,16 +114,22 @@ pub(super) fn meant(found: &str) -> String {
     shipped.map(|name| names::asked(format!("model:{name}"))).unwrap_or_default()
 }
 
+/// The setting after the colon, or that it is missing.
+fn given<'a>(text: Option<&'a str>, what: &str, (low, high): (u32, u32), example: &str) -> Result<&'a str, String> {
+    let text = text.filter(|text| !text.is_empty());
+    text.ok_or_else(|| format!("the {what} is missing; expected {low} to {high}, as in {example}"))
+}
+
 /// A whole number within `(low, high)`, or what is wrong with it.
-pub(super) fn whole(text: Option<&str>, what: &str, example: &str, (low, high): (u32, u32)) -> Result<u32, String> {
-    match text {
-        None | Some("") => Err(format!("the {what} is missing; expected {low} to {high}, as in {example}")),
-        Some(text) => text
-            .parse()
-            .ok()
-            .filter(|value| (low..=high).contains(value))
-            .ok_or_else(|| format!("{what} {text:?}: expected a whole number from {low} to {high}")),
-    }
+pub(super) fn whole(what: &str, text: &str, (low, high): (u32, u32)) -> Result<u32, String> {
+    let value = text.parse().ok().filter(|value| (low..=high).contains(value));
+    value.ok_or_else(|| format!("{what} {text:?}: expected a whole number from {low} to {high}"))
+}
+
+/// A number of seconds within `(low, high)`, or what is wrong with it.
+pub(super) fn seconds(what: &str, text: &str, (low, high): (f64, f64)) -> Result<Duration, String> {
+    let value = text.parse::<f64>().ok().filter(|value| (low..=high).contains(value));
+    value.map(Duration::from_secs_f64).ok_or_else(|| format!("{what} {text:?}: expected seconds from {low} to {high}"))
 }
 
 impl fmt::Display for PlayerSpec {
@@ -149,7 +140,6 @@ impl fmt::Display for PlayerSpec {
             PlayerSpec::Rollout { count } => write!(f, "rollout:{count}"),
             PlayerSpec::Model(spec) => write!(f, "model:{spec}"),
             PlayerSpec::Uci(spec) => write!(f, "uci:{spec}"),
-            PlayerSpec::Htp(spec) => write!(f, "htp:{spec}"),
         }
     }
 }

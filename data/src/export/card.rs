@@ -7,19 +7,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use hnefi_engine::BoardSize;
 use hnefi_inference::ENCODING_VERSION;
 
 use super::disjoint::MOST_POSITIONS;
 use super::facts::rules_name;
 use super::filter::GameResult;
 use super::parts::Series;
-use super::schema::{self, Cell, Field};
-use super::{ExportParams, ExportSummary, Format, SourceGame, Table, npz};
+use super::schema::{Cell, Field};
+use super::{ExportParams, ExportSummary, Format, SourceGame, Table, npz, table};
 use crate::{DataError, RecordedValues, write_new_file};
 
 /// The split of an undivided dataset, because the hub needs one.
 pub(super) const WHOLE: &str = "train";
+
+/// How games are divided into splits.
+const IDENTITY: &str = "
+A game's split follows from its identity alone: the SHA-256 of `N\\nFEN\\nMOVES` (the side of the board, the FEN the
+game began from or nothing, the moves as `a4b4` with a space between them; of the game's eight turned and mirrored
+images the text that is first), whose first eight bytes, big-endian and over 2^64, are compared with the running sum of the shares.
+Equal games and images share a split, and games added later move no other game. `game_id` is those eight bytes in hex.
+
+";
+
+/// What the meanings of columns take for granted.
+const COLUMNS: &str = "
+## Columns
+
+Indices of squares are `rank * N + file`, rank 0 at the bottom, N the side of the board; chances are the side to move's;
+the 4(N - 1) policy planes are four directions (up, right, down, left) by the distances, at the square a piece
+comes from. `docs/DATASETS.md` of the program says more.
+
+";
 
 /// The card's file name.
 const CARD: &str = "README.md";
@@ -111,7 +129,7 @@ fn header(params: &ExportParams, files: &[CardFile]) -> String {
                 add_line!(text, "  - name: {}", field.name);
                 let key = if field.cell.is_list() { "sequence" } else { "dtype" };
                 add_line!(text, "    {key}: {}", field.scalar.dtype());
-                if let Some(length) = field.cell.length(config.size().map_or(0, BoardSize::squares)) {
+                if let Some(length) = field.cell.length(config.side()) {
                     add_line!(text, "    length: {length}");
                 }
             }
@@ -207,28 +225,14 @@ fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> Stri
         for (name, games) in &summary.splits {
             add_line!(text, "- {name}: {games} games");
         }
-        add_line!(
-            text,
-            "\nA game's split follows from its identity alone: the SHA-256 of `N\\nFEN\\nMOVES` (the side of the board, the"
-        );
-        add_line!(
-            text,
-            "FEN the game began from or nothing, the moves as `a4b4` with a space between them), whose first eight bytes,"
-        );
-        add_line!(
-            text,
-            "big-endian and over 2^64, are compared with the running sum of the shares. Equal games share a split, and games"
-        );
-        add_line!(text, "added later move no other game. `game_id` is those eight bytes in hex.\n");
+        text += IDENTITY;
         if params.disjoint {
+            let left_out = summary.shared;
             add_line!(
                 text,
-                "No position (board and side to move) stands in two splits, nor does a mirror image of it: {} positions of later",
-                summary.shared
-            );
-            add_line!(
-                text,
-                "splits were left out because an earlier one has them. The rows of a game may therefore have gaps."
+                "No position (board and side to move) stands in two splits, nor does a mirror image of it: {left_out} \
+                 positions of\nlater splits were left out because an earlier one has them. The rows of a game may \
+                 therefore have gaps."
             );
         } else if summary.splits.len() > 1 {
             let shares = summary.overlap.iter().map(|(name, share)| format!("{:.0} % of {name}", 100.0 * share));
@@ -238,25 +242,16 @@ fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> Stri
             };
             add_line!(
                 text,
-                "Positions of different games may be equal, early ones above all. An earlier split has the same position or a"
+                "Positions of different games may be equal, early ones above all. An earlier split has the same \
+                 position or a\nmirror image for {shares}. `hnefi export --disjoint` leaves them out."
             );
-            add_line!(text, "mirror image for {shares}. `hnefi export --disjoint` leaves them out.");
         }
     }
     text
 }
 
 fn columns(params: &ExportParams) -> String {
-    let mut text = String::from("\n## Columns\n\n");
-    add_line!(
-        text,
-        "Indices of squares are `rank * N + file`, rank 0 at the bottom, N the side of the board; chances are those of the"
-    );
-    add_line!(
-        text,
-        "side to move; the 40 policy planes are four directions (up, right, down, left) by ten distances, at the square a"
-    );
-    add_line!(text, "piece comes from. `docs/DATASETS.md` of the program says more.\n");
+    let mut text = COLUMNS.to_owned();
     match params.format {
         Format::Parquet => {
             add_line!(text, "| column | type | meaning |\n|---|---|---|");
@@ -268,6 +263,7 @@ fn columns(params: &ExportParams) -> String {
                     Cell::List => format!("list of {dtype}"),
                     Cell::Fixed(length) => format!("list of {length} {dtype}"),
                     Cell::PerSquare(1) => format!("list of N x N {dtype}"),
+                    Cell::PerPlace => format!("list of 4(N - 1) x N x N {dtype}"),
                     Cell::PerSquare(values) => format!("list of {values} x N x N {dtype}"),
                 };
                 add_line!(text, "| `{}` | {kind} | {} |", field.name, field.meaning);
@@ -275,7 +271,7 @@ fn columns(params: &ExportParams) -> String {
         }
         Format::Npz => {
             add_line!(text, "| array | type | shape | meaning |\n|---|---|---|---|");
-            for [name, dtype, shape, meaning] in npz::arrays(params.board, params.policy) {
+            for [name, dtype, shape, meaning] in npz::arrays(&fields(params)) {
                 add_line!(text, "| `{name}` | {dtype} | {shape} | {meaning} |");
             }
         }
@@ -294,10 +290,7 @@ fn listing(files: &[CardFile]) -> String {
 }
 
 fn fields(params: &ExportParams) -> Vec<Field> {
-    match params.table() {
-        Table::Positions => schema::position_fields(params.board, params.policy),
-        Table::Games => schema::GAME_FIELDS.to_vec(),
-    }
+    table(params).columns().iter().map(|column| column.field()).collect()
 }
 
 /// The hub's size category for a number of rows.

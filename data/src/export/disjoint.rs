@@ -1,8 +1,8 @@
 //! Splits without common positions, and how many positions other splits share.
 //!
-//! Positions are compared by the hash of board and side to move up to the symmetries of the square, because whoever
-//! trains on a position trains on its mirror images, too. The games of the first part are written at once; games of
-//! later parts wait on the disk until all positions of the parts before are known.
+//! Positions are compared by the hash of board and side to move up to the symmetries of the square, because a network
+//! that learns from a position learns from its mirror images, too. The games of the first part are written at once;
+//! games of later parts wait on the disk until all positions of the parts before are known.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;

@@ -1,31 +1,8 @@
-//! Values shared by all positions of a game.
+//! Positions and games as numbers and names.
 
-use hnefi_engine::{MoveList, Position, Preset, Side, Square};
+use hnefi_engine::{MoveList, Position, Preset, Square};
 use hnefi_inference::{PolicyIndex, Wdl};
 use hnefi_run::GameRecord;
-
-use hnefi_record::end;
-
-/// The columns that are equal for all plies of a game.
-pub(super) struct GameFacts<'a> {
-    pub(super) game: &'a GameRecord,
-    pub(super) plies: usize,
-    /// The reason of the end; empty for an unfinished game.
-    pub(super) reason: &'static str,
-    /// The ruleset's name, or `own`.
-    pub(super) rules: &'static str,
-}
-
-impl<'a> GameFacts<'a> {
-    pub(super) fn of(game: &'a GameRecord) -> GameFacts<'a> {
-        GameFacts { game, plies: game.plies.len(), reason: end(game).1, rules: rules_name(game) }
-    }
-
-    /// The result from the view of `side`; a draw without a winner.
-    pub(super) fn result_for(&self, side: Side) -> Wdl {
-        Wdl::of_winner(self.game.winner(), side)
-    }
-}
 
 /// The name of the ruleset, with any ply cap; `own` for rules that are not a preset.
 pub(super) fn rules_name(game: &GameRecord) -> &'static str {

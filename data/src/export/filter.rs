@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use hnefi_engine::{Preset, Side};
+use hnefi_engine::{NamedRules, Rules, Side};
 use hnefi_inference::names::did_you_mean;
 use hnefi_run::GameRecord;
 
@@ -14,7 +14,7 @@ use crate::GameId;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
     /// Rulesets, with any ply cap; `None` stands for rules that are not a preset. Empty for all.
-    pub rules: Vec<Option<Preset>>,
+    pub rules: Vec<Option<NamedRules>>,
     /// Generations of the run; games without a known generation pass only without a bound.
     pub generations: Bounds,
     /// Plies of the game.
@@ -40,11 +40,16 @@ impl Default for Filter {
     }
 }
 
+/// Whether `rules` takes a game by `played`.
+fn takes(rules: Option<NamedRules>, played: &Rules) -> bool {
+    rules.map_or_else(|| played.preset().is_none(), |rules| rules.covers(played))
+}
+
 impl Filter {
     /// Whether the filter takes this game.
     pub fn accepts(&self, game: &SourceGame) -> bool {
         let record = &game.record;
-        (self.rules.is_empty() || self.rules.contains(&record.rules.preset()))
+        (self.rules.is_empty() || self.rules.iter().any(|rules| takes(*rules, &record.rules)))
             && game
                 .generation
                 .map_or(self.generations == Bounds::default(), |number| self.generations.hold(number.into()))
@@ -56,13 +61,13 @@ impl Filter {
     /// Describes the filter, one line per condition; empty for the default.
     pub(super) fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let mut list = |what: &str, names: Vec<&str>| {
+        let mut list = |what: &str, names: Vec<String>| {
             if !names.is_empty() {
                 lines.push(format!("{what}: {}", names.join(", ")));
             }
         };
-        list("rules", self.rules.iter().map(|rules| rules.map_or("own", Preset::name)).collect());
-        list("results", self.results.iter().map(|result| result.as_str()).collect());
+        list("rules", self.rules.iter().map(|rules| rules.map_or("own".to_owned(), |rules| rules.name())).collect());
+        list("results", self.results.iter().map(|result| result.as_str().to_owned()).collect());
         for (what, bounds) in [("generations", self.generations), ("plies", self.plies)] {
             if bounds != Bounds::default() {
                 lines.push(format!("{what}: {bounds}"));

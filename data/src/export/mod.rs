@@ -2,8 +2,10 @@
 
 mod card;
 mod checksum;
+mod column;
 mod disjoint;
 mod facts;
+mod files;
 mod filter;
 mod npz;
 mod params;
@@ -11,6 +13,7 @@ mod parquet;
 mod parts;
 mod schema;
 mod split;
+mod tables;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -24,10 +27,11 @@ pub use params::{BoardColumns, CardText, ExportParams, Format, PolicyColumns, Ta
 pub use split::Splits;
 
 use self::card::{CardFile, Census};
+use self::column::AnyTable;
 use self::disjoint::{Disjoint, Overlap};
-use self::npz::NpzWriters;
-use self::parquet::ParquetWriter;
+use self::files::TableWriter;
 use self::parts::{Entry, PartWriter, TextWriter, WrittenFile};
+use self::tables::Names;
 use crate::place::{UnfinishedFolder, check_new_file, check_new_folder, finish_file, unfinished_file};
 use crate::{DataError, GameId};
 
@@ -71,8 +75,9 @@ pub struct ExportSummary {
 }
 
 /// Exports games to `out`: a new file for jsonl and pgn without a split, otherwise a new folder with a dataset card
-/// (`README.md`) and a folder for each split, `train` without splits. It appears complete or not at all, and nothing that exists is overwritten. Games may be under
-/// different rules; they are read one at a time, and memory does not grow with their number.
+/// (`README.md`) and a folder for each split, `train` without splits. It appears complete or not at all, and nothing
+/// that exists is overwritten. Games may be under different rules; they are read one at a time, and memory does not
+/// grow with their number.
 ///
 /// # Errors
 /// When the format does not support an option, `out` exists (an empty folder may), a game breaks the rules, or a file
@@ -264,6 +269,15 @@ fn export_folder(
     Ok(summary)
 }
 
+/// An empty table of what is asked for.
+fn table(params: &ExportParams) -> Box<dyn AnyTable> {
+    let names = if params.format == Format::Npz { Names::Numbers } else { Names::Texts };
+    match params.table() {
+        Table::Positions => Box::new(column::Table::new(tables::positions(params.board, params.policy, names))),
+        Table::Games => Box::new(column::Table::new(tables::games())),
+    }
+}
+
 /// One split, or the whole dataset, while it is written.
 struct Part {
     name: String,
@@ -280,8 +294,7 @@ fn parts(params: &ExportParams, root: &Path) -> Result<Vec<Part>, DataError> {
         let folder = root.join(name);
         std::fs::create_dir(&folder).map_err(|error| DataError::write(&folder, error))?;
         let writer: Box<dyn PartWriter> = match params.format {
-            Format::Npz => Box::new(NpzWriters::new(folder, params, count)),
-            Format::Parquet => Box::new(ParquetWriter::new(folder, params)),
+            Format::Npz | Format::Parquet => Box::new(TableWriter::new(folder, params, count)),
             Format::Jsonl | Format::Pgn => Box::new(TextWriter::new(folder, params.format, params.shard_rows)),
         };
         Ok(Part { name: name.to_owned(), games: 0, writer })

@@ -86,7 +86,7 @@ impl FromStr for Table {
 /// Boards in a table of positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BoardColumns {
-    /// The network's 16 input planes.
+    /// The network's 32 input planes.
     #[default]
     Planes,
     /// One number per square: its content.
@@ -107,7 +107,7 @@ pub enum PolicyColumns {
     /// Indices and weights of the moves with a weight.
     #[default]
     Sparse,
-    /// All 40 x N x N weights.
+    /// All 4(N - 1) x N x N weights.
     Dense,
 }
 

@@ -23,11 +23,11 @@ pub(super) enum Series {
 }
 
 impl Series {
-    /// The board size of a table of positions.
-    pub(super) fn size(self) -> Option<BoardSize> {
+    /// Squares a side of the boards of a table of positions; a table of games has no columns that depend on it.
+    pub(super) fn side(self) -> usize {
         match self {
-            Series::Games => None,
-            Series::Positions(size) => Some(size),
+            Series::Games => 1,
+            Series::Positions(size) => size.side(),
         }
     }
 }

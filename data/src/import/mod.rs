@@ -1,14 +1,16 @@
 //! Import of games recorded by other programs.
 //!
-//! Every move is checked, and an illegal game is left out and named by its line. Moves become policy targets of weight
-//! 1, so that imported games can be trained on. Without searches, values are a third each.
+//! Every move is checked, and an illegal game is left out and named by its line. Games of a dataset keep their policies
+//! and values. Elsewhere moves become policy targets of weight 1, so that imported games can be trained on, and values
+//! are a third each.
 
 mod archive;
+mod table;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use hnefi_engine::{Preset, Rules};
+use hnefi_engine::{NamedRules, Rules};
 use hnefi_inference::file;
 use hnefi_record::{BoundedLines, Recorded, json_game, opentafl};
 use hnefi_run::GameRecord;
@@ -17,7 +19,7 @@ use crate::{DataError, PgnReader, TextError};
 use archive::ArchiveReader;
 
 /// The endings of files of games.
-const ENDINGS: [&str; 5] = ["csv", "json", "jsonl", "otg", "pgn"];
+const ENDINGS: [&str; 6] = ["csv", "json", "jsonl", "otg", "parquet", "pgn"];
 
 /// The longest text of one game in bytes; typical ones have a few thousand, comments included.
 const LONGEST_GAME: usize = 1 << 22;
@@ -65,24 +67,25 @@ impl std::fmt::Display for LeftOut {
 type LineError = (usize, String);
 
 /// Reads a file of games by its extension: `.csv` (the public archives), `.json` and `.jsonl` (a game a file or a
-/// line), `.otg` (OpenTafl) or `.pgn`. A game that does not name its rules is read under `rules`.
+/// line), `.otg` (OpenTafl), `.parquet` (an exported table of games) or `.pgn`. A game that does not name its rules is
+/// read under `rules`.
 ///
 /// # Errors
 /// When the file cannot be read, is of another kind, or needs a ruleset and has none. Games with errors are reported in
 /// [`Imported::left_out`].
-pub fn import(path: &Path, rules: Option<Preset>) -> Result<Imported, DataError> {
+pub fn import(path: &Path, rules: Option<NamedRules>) -> Result<Imported, DataError> {
     let mut imported = Imported::default();
     let told = |line, problem| LeftOut { path: path.to_owned(), line, problem };
     for game in recorded(path, rules.as_slice())? {
         match game {
-            Ok(Recorded { mut record, played_on, agreed_draw, differing }) => {
+            Ok(Recorded { mut record, played_on, agreed_draw, has_policies, differing }) => {
                 imported.played_on += u64::from(played_on);
                 imported.agreed_draws += u64::from(agreed_draw);
                 if !differing.is_empty() {
                     let problem = format!("the file has other rules than it is read by: {}", differing.join("; "));
                     imported.differing.push(told(1, problem));
                 }
-                for ply in &mut record.plies {
+                for ply in record.plies.iter_mut().filter(|_| !has_policies) {
                     (ply.policy, ply.trains) = (vec![(ply.mv, 1.0)], true);
                 }
                 imported.games.push(record);
@@ -100,13 +103,16 @@ pub type RecordedGames = Box<dyn Iterator<Item = Result<GameRecord, DataError>>>
 ///
 /// # Errors
 /// When the file cannot be opened or is of another kind. A game with an error is an error of its item.
-pub fn recorded_games(path: &Path, rules: &[Preset]) -> Result<RecordedGames, DataError> {
+pub fn recorded_games(path: &Path, rules: &[NamedRules]) -> Result<RecordedGames, DataError> {
     let bad = |(line, problem): LineError| DataError::Text(TextError::BadText { line, problem });
     Ok(Box::new(recorded(path, rules)?.map(move |game| game.map(|found| found.record).map_err(bad))))
 }
 
 /// The games of a file.
-fn recorded(path: &Path, rules: &[Preset]) -> Result<Box<dyn Iterator<Item = Result<Recorded, LineError>>>, DataError> {
+fn recorded(
+    path: &Path,
+    rules: &[NamedRules],
+) -> Result<Box<dyn Iterator<Item = Result<Recorded, LineError>>>, DataError> {
     let unreadable = |problem: String| DataError::Unreadable { path: path.to_owned(), problem };
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
     if !ENDINGS.contains(&ending.as_str()) {
@@ -118,8 +124,12 @@ fn recorded(path: &Path, rules: &[Preset]) -> Result<Box<dyn Iterator<Item = Res
         let problem = format!("a .{ending} file does not name its ruleset; expected one, as in --rules brandubh");
         return Err(unreadable(problem));
     }
-    let input = BufReader::new(file::open(path, LARGEST_FILE).map_err(|error| unreadable(error.to_string()))?);
+    let file = file::open(path, LARGEST_FILE).map_err(|error| unreadable(error.to_string()))?;
     let mut rules: Vec<Rules> = rules.iter().map(|preset| preset.rules()).collect();
+    if ending == "parquet" {
+        return Ok(Box::new(table::games(file, rules).map_err(unreadable)?));
+    }
+    let input = BufReader::new(file);
     Ok(match ending.as_str() {
         "csv" => Box::new(ArchiveReader::new(input, rules).map_err(unreadable)?),
         "jsonl" => {

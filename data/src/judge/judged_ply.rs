@@ -1,7 +1,7 @@
 //! Judges the positions of one game.
 
 use hnefi_engine::{Move, MoveList, Position, Rules, Side};
-use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Wdl};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Search, SearchConfig, Selection};
 
@@ -94,7 +94,12 @@ impl<'a> Judge<'a> {
             }
             let requests: Vec<EvalRequest<'_>> = batch
                 .iter()
-                .map(|played| EvalRequest { position: &played.position, moves: &played.moves, auxiliary: false })
+                .map(|played| EvalRequest {
+                    position: &played.position,
+                    moves: &played.moves,
+                    handicap: Handicap::NONE,
+                    auxiliary: false,
+                })
                 .collect();
             self.evaluator.evaluate(&requests, &mut self.answers)?;
             for (row, played) in batch.iter().enumerate() {

@@ -9,7 +9,7 @@ mod rate;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use hnefi_engine::{Preset, Side};
+use hnefi_engine::{NamedRules, Side};
 use hnefi_inference::{EvalError, Evaluator};
 use hnefi_run::GameRecord;
 use hnefi_search::SearchConfig;
@@ -30,7 +30,7 @@ pub struct JudgeParams {
     pub search: SearchConfig,
     /// Ruleset instead of the recorded one. A game is judged up to its end under this ruleset or its first illegal
     /// move.
-    pub rules: Option<Preset>,
+    pub rules: Option<NamedRules>,
     /// Number of threads.
     pub threads: usize,
 }
@@ -204,7 +204,7 @@ pub fn judge(
 }
 
 /// Checks that all games were played on the board of this ruleset.
-fn check_boards(games: &[GameRecord], rules: Preset) -> Result<(), DataError> {
+fn check_boards(games: &[GameRecord], rules: NamedRules) -> Result<(), DataError> {
     let side = rules.rules().size().side();
     let Some(other) = games.iter().find(|game| game.rules.size().side() != side) else { return Ok(()) };
     let played = other.rules.size().side();
@@ -212,7 +212,7 @@ fn check_boards(games: &[GameRecord], rules: Preset) -> Result<(), DataError> {
         "a ruleset for {side}x{side}; game {} was played on {played}x{played}: expected a ruleset for that board",
         other.game
     );
-    Err(DataError::BadOption { option: "rules", found: rules.name().to_owned(), problem })
+    Err(DataError::BadOption { option: "rules", found: rules.name(), problem })
 }
 
 /// Calibration in each third of the games.

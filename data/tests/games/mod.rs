@@ -1,7 +1,7 @@
 //! Recorded games by seeded random play, with policies and values made up from the same numbers.
 
 use hnefi_engine::{MoveList, Position, Preset, Rules, Side};
-use hnefi_inference::Wdl;
+use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Rng, rng_for};
 use rand::RngExt;
@@ -39,6 +39,7 @@ pub fn random_game(rules: Rules, number: u64, most_plies: u16) -> GameRecord {
         rules,
         start: None,
         players: ["one \"quoted\" \\ name".to_owned(), "000002-deadbeef".to_owned()],
+        handicap: Handicap::NONE,
         plies,
         outcome: position.outcome(),
         resigned: None,

@@ -12,8 +12,12 @@ macro_rules! operator {
             $(#[$doc])*
             #[inline]
             fn $name(self, other: Bitboard) -> Bitboard {
-                let ($a, $b) = (self.0, other.0);
-                Bitboard($result)
+                let mut words = self.0;
+                for (word, other) in words.iter_mut().zip(other.0) {
+                    let ($a, $b) = (*word, other);
+                    *word = $result;
+                }
+                Bitboard(words)
             }
         }
 
@@ -30,9 +34,9 @@ operator! {
     /// The squares in both sets.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
-    /// assert_eq!(Bitboard::rank(2, Seven) & Bitboard::file(4, Seven), bitboard! {
+    /// assert_eq!(Bitboard::rank(2, BoardSize::SEVEN) & Bitboard::file(4, BoardSize::SEVEN), bitboard! {
     ///     . . . . . . .
     ///     . . . . . . .
     ///     . . . . . . .
@@ -49,9 +53,9 @@ operator! {
     /// The squares in one set or both.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
-    /// assert_eq!(Bitboard::rank(2, Seven) | Bitboard::file(4, Seven), bitboard! {
+    /// assert_eq!(Bitboard::rank(2, BoardSize::SEVEN) | Bitboard::file(4, BoardSize::SEVEN), bitboard! {
     ///     . . . . X . .
     ///     . . . . X . .
     ///     . . . . X . .
@@ -68,9 +72,9 @@ operator! {
     /// The squares in exactly one of the sets.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
-    /// assert_eq!(Bitboard::rank(2, Seven) ^ Bitboard::file(4, Seven), bitboard! {
+    /// assert_eq!(Bitboard::rank(2, BoardSize::SEVEN) ^ Bitboard::file(4, BoardSize::SEVEN), bitboard! {
     ///     . . . . X . .
     ///     . . . . X . .
     ///     . . . . X . .
@@ -87,9 +91,9 @@ operator! {
     /// The squares of this set that are not in the other.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
-    /// assert_eq!(Bitboard::rank(2, Seven) - Bitboard::file(4, Seven), bitboard! {
+    /// assert_eq!(Bitboard::rank(2, BoardSize::SEVEN) - Bitboard::file(4, BoardSize::SEVEN), bitboard! {
     ///     . . . . . . .
     ///     . . . . . . .
     ///     . . . . . . .

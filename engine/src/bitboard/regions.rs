@@ -1,7 +1,71 @@
 //! Sets that a board's size gives: regions, complements, steps, and drawings of sets.
 
-use super::Bitboard;
-use crate::{BoardSize, Square, tables};
+use super::{Bitboard, shifted_down, shifted_up};
+use crate::{BoardSize, Square};
+
+/// What a board's size gives.
+struct Regions {
+    board: Bitboard,
+    edge: Bitboard,
+    corners: Bitboard,
+    throne: Bitboard,
+    first_rank: Bitboard,
+    first_file: Bitboard,
+    last_file: Bitboard,
+}
+
+static REGIONS: [Regions; BoardSize::ALL.len()] = {
+    let mut all = [const { Regions::of(BoardSize::ALL[0]) }; BoardSize::ALL.len()];
+    let mut index = 1;
+    while index < all.len() {
+        all[index] = Regions::of(BoardSize::ALL[index]);
+        index += 1;
+    }
+    all
+};
+
+impl Regions {
+    const fn of(size: BoardSize) -> Regions {
+        let n = size.side();
+        let nothing = Bitboard::EMPTY;
+        let mut regions = Regions {
+            board: nothing,
+            edge: nothing,
+            corners: nothing,
+            throne: nothing,
+            first_rank: nothing,
+            first_file: nothing,
+            last_file: nothing,
+        };
+        let mut index = 0;
+        while index < n * n {
+            let (file, rank) = (index % n, index / n);
+            let square = Bitboard::of(Square::new(index));
+            let (outer_file, outer_rank) = (file == 0 || file == n - 1, rank == 0 || rank == n - 1);
+            regions.board = regions.board.or(square);
+            if outer_file || outer_rank {
+                regions.edge = regions.edge.or(square);
+            }
+            if outer_file && outer_rank {
+                regions.corners = regions.corners.or(square);
+            }
+            if n % 2 == 1 && file == n / 2 && rank == n / 2 {
+                regions.throne = square;
+            }
+            if rank == 0 {
+                regions.first_rank = regions.first_rank.or(square);
+            }
+            if file == 0 {
+                regions.first_file = regions.first_file.or(square);
+            }
+            if file == n - 1 {
+                regions.last_file = regions.last_file.or(square);
+            }
+            index += 1;
+        }
+        regions
+    }
+}
 
 /// A direction in which pieces move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,15 +95,15 @@ impl Bitboard {
     /// ```
     #[inline]
     pub const fn board(size: BoardSize) -> Bitboard {
-        Bitboard((1 << size.squares()) - 1)
+        REGIONS[size.index()].board
     }
 
     /// The squares along the four edges.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
-    /// assert_eq!(Bitboard::edge(Seven), bitboard! {
+    /// assert_eq!(Bitboard::edge(BoardSize::SEVEN), bitboard! {
     ///     X X X X X X X
     ///     X . . . . . X
     ///     X . . . . . X
@@ -51,15 +115,15 @@ impl Bitboard {
     /// ```
     #[inline]
     pub const fn edge(size: BoardSize) -> Bitboard {
-        Bitboard(tables::of(size).edge)
+        REGIONS[size.index()].edge
     }
 
     /// The four corners, whether the rules give them a meaning or not.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
-    /// assert_eq!(Bitboard::corners(Seven), bitboard! {
+    /// assert_eq!(Bitboard::corners(BoardSize::SEVEN), bitboard! {
     ///     X . . . . . X
     ///     . . . . . . .
     ///     . . . . . . .
@@ -71,15 +135,15 @@ impl Bitboard {
     /// ```
     #[inline]
     pub const fn corners(size: BoardSize) -> Bitboard {
-        Bitboard(tables::of(size).corners)
+        REGIONS[size.index()].corners
     }
 
-    /// The square in the middle.
+    /// The square in the middle; none where the side is even.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
-    /// assert_eq!(Bitboard::throne(Seven), bitboard! {
+    /// assert_eq!(Bitboard::throne(BoardSize::SEVEN), bitboard! {
     ///     . . . . . . .
     ///     . . . . . . .
     ///     . . . . . . .
@@ -91,7 +155,7 @@ impl Bitboard {
     /// ```
     #[inline]
     pub const fn throne(size: BoardSize) -> Bitboard {
-        Bitboard(1 << (size.squares() / 2))
+        REGIONS[size.index()].throne
     }
 
     /// A rank, 0 at the bottom.
@@ -100,9 +164,9 @@ impl Bitboard {
     /// When the board has no such rank.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
-    /// assert_eq!(Bitboard::rank(1, Seven), bitboard! {
+    /// assert_eq!(Bitboard::rank(1, BoardSize::SEVEN), bitboard! {
     ///     . . . . . . .
     ///     . . . . . . .
     ///     . . . . . . .
@@ -114,9 +178,8 @@ impl Bitboard {
     /// ```
     #[inline]
     pub const fn rank(rank: usize, size: BoardSize) -> Bitboard {
-        let n = size.side();
-        assert!(rank < n, "no such rank");
-        Bitboard(((1 << n) - 1) << (rank * n))
+        assert!(rank < size.side(), "no such rank");
+        Bitboard(shifted_up(REGIONS[size.index()].first_rank.0, rank * size.side()))
     }
 
     /// A file, 0 at the left.
@@ -125,9 +188,9 @@ impl Bitboard {
     /// When the board has no such file.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
-    /// assert_eq!(Bitboard::file(1, Seven), bitboard! {
+    /// assert_eq!(Bitboard::file(1, BoardSize::SEVEN), bitboard! {
     ///     . X . . . . .
     ///     . X . . . . .
     ///     . X . . . . .
@@ -140,16 +203,15 @@ impl Bitboard {
     #[inline]
     pub const fn file(file: usize, size: BoardSize) -> Bitboard {
         assert!(file < size.side(), "no such file");
-        let t = tables::of(size);
-        Bitboard((t.board & !t.not_first_file) << file)
+        Bitboard(shifted_up(REGIONS[size.index()].first_file.0, file))
     }
 
     /// The squares of the board that are not in the set.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
-    /// assert_eq!(Bitboard::edge(Seven).complement(Seven), bitboard! {
+    /// assert_eq!(Bitboard::edge(BoardSize::SEVEN).complement(BoardSize::SEVEN), bitboard! {
     ///     . . . . . . .
     ///     . X X X X X .
     ///     . X X X X X .
@@ -167,7 +229,7 @@ impl Bitboard {
     /// Every square one step on; squares that would leave the board vanish.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, Direction, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, Direction, bitboard};
     ///
     /// let set = bitboard! {
     ///     . . . . . . X
@@ -178,7 +240,7 @@ impl Bitboard {
     ///     . . . . . . .
     ///     X . . . . . .
     /// };
-    /// assert_eq!(set.step(Direction::Right, Seven), bitboard! {
+    /// assert_eq!(set.step(Direction::Right, BoardSize::SEVEN), bitboard! {
     ///     . . . . . . .
     ///     . . . . . . .
     ///     . . . X . . .
@@ -190,19 +252,19 @@ impl Bitboard {
     /// ```
     #[inline]
     pub const fn step(self, direction: Direction, size: BoardSize) -> Bitboard {
-        let t = tables::of(size);
-        Bitboard(match direction {
-            Direction::Right => (self.0 & t.not_last_file) << 1,
-            Direction::Up => (self.0 << size.side()) & t.board,
-            Direction::Left => (self.0 & t.not_first_file) >> 1,
-            Direction::Down => self.0 >> size.side(),
-        })
+        let regions = &REGIONS[size.index()];
+        match direction {
+            Direction::Right => Bitboard(shifted_up(self.without(regions.last_file).0, 1)),
+            Direction::Up => Bitboard(shifted_up(self.0, size.side())).and(regions.board),
+            Direction::Left => Bitboard(shifted_down(self.without(regions.first_file).0, 1)),
+            Direction::Down => Bitboard(shifted_down(self.0, size.side())),
+        }
     }
 
     /// The squares orthogonally beside one of the set; they may be in the set themselves.
     ///
     /// ```
-    /// use hnefi_engine::{Bitboard, BoardSize::Seven, bitboard};
+    /// use hnefi_engine::{Bitboard, BoardSize, bitboard};
     ///
     /// let set = bitboard! {
     ///     . . . . . . X
@@ -213,7 +275,7 @@ impl Bitboard {
     ///     . . . . . . .
     ///     . . . . . . .
     /// };
-    /// assert_eq!(set.neighbours(Seven), bitboard! {
+    /// assert_eq!(set.neighbours(BoardSize::SEVEN), bitboard! {
     ///     . . . . . X .
     ///     . . . . . . X
     ///     . . X X . . .
@@ -227,7 +289,7 @@ impl Bitboard {
     pub const fn neighbours(self, size: BoardSize) -> Bitboard {
         let [right, left] = [self.step(Direction::Right, size), self.step(Direction::Left, size)];
         let [up, down] = [self.step(Direction::Up, size), self.step(Direction::Down, size)];
-        Bitboard(right.0 | left.0 | up.0 | down.0)
+        right.or(left).or(up).or(down)
     }
 
     /// A drawing with coordinates, `X` for the squares of the set and dots for all others.
@@ -245,7 +307,7 @@ impl Bitboard {
     ///     " 1 X . . . . . X",
     ///     "   a b c d e f g\n",
     /// ];
-    /// assert_eq!(Bitboard::corners(BoardSize::Seven).diagram(BoardSize::Seven), lines.join("\n"));
+    /// assert_eq!(Bitboard::corners(BoardSize::SEVEN).diagram(BoardSize::SEVEN), lines.join("\n"));
     /// ```
     pub fn diagram(self, size: BoardSize) -> String {
         draw(size, |square| if self.contains(square) { 'X' } else { '.' })
@@ -258,17 +320,13 @@ impl Bitboard {
     ///
     /// [`bitboard!`]: crate::bitboard
     pub const fn drawn(words: &[&str]) -> Bitboard {
-        let n = match words.len() {
-            49 => 7,
-            81 => 9,
-            121 => 11,
-            _ => panic!("a drawing has 49, 81 or 121 squares"),
-        };
+        let n = words.len().isqrt();
+        assert!(n * n == words.len() && BoardSize::new(n).is_some(), "a drawing has the squares of a board");
         let mut set = Bitboard::EMPTY;
         let mut place = 0;
         while place < words.len() {
             match words[place].as_bytes() {
-                b"X" => set.0 |= Bitboard::of(Square::new((n - 1 - place / n) * n + place % n)).0,
+                b"X" => set = set.or(Bitboard::of(Square::new((n - 1 - place / n) * n + place % n))),
                 b"." => {}
                 _ => panic!("a square is drawn as X or a dot"),
             }
@@ -299,7 +357,7 @@ pub(crate) fn draw(size: BoardSize, symbol: impl Fn(Square) -> char) -> String {
     text
 }
 
-/// The set of squares drawn as `X` on a board of 7, 9 or 11 ranks, the topmost first; a constant where one is wanted.
+/// The set of squares drawn as `X` on a board, the topmost rank first; a constant where one is wanted.
 ///
 /// ```
 /// use hnefi_engine::{Bitboard, BoardSize, Square, bitboard};
@@ -313,7 +371,7 @@ pub(crate) fn draw(size: BoardSize, symbol: impl Fn(Square) -> char) -> String {
 ///     . . . . . . .
 ///     . . . . . . X
 /// };
-/// assert_eq!(SET, ["c7", "g1"].iter().map(|name| Square::parse(name, BoardSize::Seven).unwrap()).collect());
+/// assert_eq!(SET, ["c7", "g1"].iter().map(|name| Square::parse(name, BoardSize::SEVEN).unwrap()).collect());
 /// ```
 #[macro_export]
 macro_rules! bitboard {

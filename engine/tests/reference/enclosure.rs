@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use hnefi_engine::{Encirclement, Rules, ThroneHostileToDefenders};
+use hnefi_engine::{Encirclement, Piece, Rules};
 
-use super::{DIRECTIONS, Grid, Place};
+use super::{DIRECTIONS, Grid, Place, is_wall_end};
 
 /// Every square that can be walked to from `start` over squares that `open` allows.
 fn walk(grid: &Grid, start: &[Place], open: impl Fn(Place) -> bool) -> HashSet<Place> {
@@ -47,16 +47,29 @@ pub fn is_exit_fort(rules: &Rules, grid: &Grid) -> bool {
         return false;
     }
     let attackers = grid.find("A");
-    let royal_corner = |place: Place| rules.corners && grid.is_corner(place);
+    let attackers_stop =
+        |place| grid.special(rules, place).is_none_or(|(_, special)| special.stop.contains(Piece::Attacker));
+    let stop_from_outside = |place| {
+        attackers_stop(place)
+            && grid.special(rules, place).is_none_or(|(_, special)| special.enter.contains(Piece::Attacker))
+    };
+    let attackers_walk = |place| {
+        attackers_stop(place)
+            || grid.special(rules, place).is_none_or(|(_, special)| special.pass.contains(Piece::Attacker))
+    };
     let mut safe: HashSet<Place> = grid.find("D").into_iter().collect();
     loop {
-        let reached = walk(grid, &attackers, |place| place != king && !safe.contains(&place) && !royal_corner(place));
+        let reached = walk(grid, &attackers, |place| place != king && !safe.contains(&place) && attackers_walk(place));
         if around_king.iter().any(|place| reached.contains(place)) {
             return false;
         }
-        let occupied = |place: Place| reached.contains(&place) && !grid.is_throne(place);
-        let throne_hostile = rules.throne_hostile_to_defenders == ThroneHostileToDefenders::WhenEmpty;
-        let silent = |place: Place| royal_corner(place) || throne_hostile && grid.is_throne(place);
+        let occupied = |place: Place| reached.contains(&place) && stop_from_outside(place);
+        let silent = |place: Place| {
+            let held = place == king || safe.contains(&place);
+            grid.special(rules, place).is_some_and(|(_, special)| {
+                if held { special.hostile_occupied } else { special.hostile_empty }.contains(Piece::Defender)
+            })
+        };
         let falls = |&(x, y): &Place| {
             [((x - 1, y), (x + 1, y)), ((x, y - 1), (x, y + 1))].into_iter().any(|(a, b)| {
                 let (a_ok, b_ok) = (occupied(a) || silent(a), occupied(b) || silent(b));
@@ -71,10 +84,15 @@ pub fn is_exit_fort(rules: &Rules, grid: &Grid) -> bool {
         };
         let mut fallen: Vec<Place> = safe.iter().copied().filter(falls).collect();
         if fallen.is_empty() && rules.shieldwall {
-            fallen = edge_rows(grid)
-                .iter()
-                .flat_map(|edge| wall_victims(edge, king, &safe, &occupied, &royal_corner))
-                .collect();
+            let end = |place: Place| is_wall_end(rules, grid, place);
+            let member = |place: Place| (place == king || safe.contains(&place)) && !end(place);
+            for row in rows(grid, member) {
+                let closed = row.ends.iter().all(|&place| grid.on_board(place) && (occupied(place) || end(place)));
+                let new = row.ends.iter().any(|&place| occupied(place));
+                if closed && new && row.fronts.iter().all(|&front| occupied(front)) {
+                    fallen.extend(row.members.into_iter().filter(|&place| place != king));
+                }
+            }
         }
         if fallen.is_empty() {
             return true;
@@ -85,40 +103,33 @@ pub fn is_exit_fort(rules: &Rules, grid: &Grid) -> bool {
     }
 }
 
-/// The four edges, each as its squares in order with the square in front of each.
-fn edge_rows(grid: &Grid) -> [Vec<(Place, Place)>; 4] {
-    let last = grid.size() - 1;
-    [
-        (0..=last).map(|i| ((i, 0), (i, 1))).collect(),
-        (0..=last).map(|i| ((i, last), (i, last - 1))).collect(),
-        (0..=last).map(|i| ((0, i), (1, i))).collect(),
-        (0..=last).map(|i| ((last, i), (last - 1, i))).collect(),
-    ]
+/// A row of men along an edge.
+pub struct Row {
+    pub members: Vec<Place>,
+    /// The squares in front of them.
+    pub fronts: Vec<Place>,
+    /// The squares before the first and after the last, maybe off the board.
+    pub ends: [Place; 2],
 }
 
-/// The men of whole rows on one edge that attackers could take by a shieldwall.
-fn wall_victims(
-    edge: &[(Place, Place)],
-    king: Place,
-    safe: &HashSet<Place>,
-    occupied: &impl Fn(Place) -> bool,
-    royal_corner: &impl Fn(Place) -> bool,
-) -> Vec<Place> {
-    let member = |place: Place| place == king || safe.contains(&place);
-    let mut victims = Vec::new();
-    for first in 0..edge.len() {
-        for last in first + 1..edge.len() {
-            let row = &edge[first..=last];
-            let whole = row.iter().all(|&(place, _)| member(place));
-            let Some(&(before, _)) = first.checked_sub(1).map(|index| &edge[index]) else { continue };
-            let Some(&(after, _)) = edge.get(last + 1) else { continue };
-            let maximal = !member(before) && !member(after);
-            let closed = [before, after].into_iter().all(|end| occupied(end) || royal_corner(end));
-            let new = occupied(before) || occupied(after);
-            if whole && maximal && closed && new && row.iter().all(|&(_, front)| occupied(front)) {
-                victims.extend(row.iter().map(|&(place, _)| place).filter(|&place| place != king));
+/// The longest rows of at least two members on each of the four edges.
+pub fn rows(grid: &Grid, member: impl Fn(Place) -> bool) -> Vec<Row> {
+    let last = grid.size() - 1;
+    let mut found = Vec::new();
+    // A corner of each edge, the way along it and the way inwards.
+    for (start, along, inward) in
+        [((0, 0), (1, 0), (0, 1)), ((0, last), (1, 0), (0, -1)), ((0, 0), (0, 1), (1, 0)), ((last, 0), (0, 1), (-1, 0))]
+    {
+        let at = |i: i32| (start.0 + i * along.0, start.1 + i * along.1);
+        let is_member = |i: i32| (0..=last).contains(&i) && member(at(i));
+        for first in (0..=last).filter(|&i| is_member(i) && !is_member(i - 1)) {
+            let after = (first..=last + 1).find(|&i| !is_member(i)).unwrap();
+            if after - first >= 2 {
+                let members: Vec<Place> = (first..after).map(at).collect();
+                let fronts = members.iter().map(|&(x, y)| (x + inward.0, y + inward.1)).collect();
+                found.push(Row { members, fronts, ends: [at(first - 1), at(after)] });
             }
         }
     }
-    victims
+    found
 }

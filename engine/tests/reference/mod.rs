@@ -4,8 +4,8 @@
 mod enclosure;
 
 use hnefi_engine::{
-    KingArmed, KingCapture, KingOnEdge, NoLegalMove, Outcome, Reason, Repetition, RepetitionCompares, Rules, Side,
-    ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
+    KingArmed, KingCapture, KingOnEdge, NoLegalMove, Outcome, Piece, Reason, Repetition, RepetitionCompares, Rules,
+    Side, Special, Square,
 };
 
 /// File and rank, both from 0.
@@ -45,13 +45,39 @@ impl Grid {
         self.places().into_iter().filter(|&place| letters.contains(self.at(place))).collect()
     }
 
-    pub fn is_throne(&self, place: Place) -> bool {
-        place == (self.size() / 2, self.size() / 2)
-    }
-
     pub fn is_corner(&self, (x, y): Place) -> bool {
         let last = self.size() - 1;
         (x == 0 || x == last) && (y == 0 || y == last)
+    }
+
+    /// The number of the kind of special square, and what it does; nothing on an ordinary one.
+    pub fn special(&self, rules: &Rules, (x, y): Place) -> Option<(usize, Special)> {
+        let square = Square::new((y * self.size() + x) as usize);
+        if !self.on_board((x, y)) {
+            return None;
+        }
+        if rules.marks.throne().contains(square) {
+            Some((0, rules.throne))
+        } else if rules.marks.corners().contains(square) {
+            Some((1, rules.corners))
+        } else if rules.marks.attacker_forts().contains(square) {
+            Some((2, rules.attacker_forts))
+        } else if rules.marks.defender_forts().contains(square) {
+            Some((3, rules.defender_forts))
+        } else {
+            None
+        }
+    }
+
+    pub fn is_throne(&self, rules: &Rules, place: Place) -> bool {
+        matches!(self.special(rules, place), Some((0, _)))
+    }
+
+    /// Whether a square is by itself hostile to a piece.
+    pub fn is_hostile(&self, rules: &Rules, place: Place, piece: Piece) -> bool {
+        self.special(rules, place).is_some_and(|(_, special)| {
+            if self.at(place) == '.' { special.hostile_empty } else { special.hostile_occupied }.contains(piece)
+        })
     }
 
     pub fn is_edge(&self, (x, y): Place) -> bool {
@@ -85,14 +111,17 @@ impl Reference {
         let (rows, side) = fen.split_once(' ').unwrap();
         let mut cells: Vec<Vec<char>> = Vec::new();
         for row in rows.split('/') {
-            let spelled = row.replace("11", "...........").replace("10", "..........");
             let mut line = Vec::new();
-            for letter in spelled.chars() {
-                match letter.to_digit(10) {
-                    Some(empty) => line.extend(vec!['.'; empty as usize]),
-                    None => line.push(letter.to_ascii_uppercase()),
+            let mut empty = 0;
+            for letter in row.chars() {
+                if let Some(digit) = letter.to_digit(10) {
+                    empty = 10 * empty + digit as usize;
+                    continue;
                 }
+                line.extend(vec!['.'; std::mem::take(&mut empty)]);
+                line.push(letter.to_ascii_uppercase());
             }
+            line.extend(vec!['.'; empty]);
             cells.insert(0, line);
         }
         let grid = Grid { cells };
@@ -143,26 +172,25 @@ impl Reference {
 
     /// Where a piece can stop in one direction.
     fn walk(&self, from: Place, (dx, dy): Place) -> Vec<Place> {
-        let is_king = self.grid.at(from) == 'K';
+        let (piece, limit) = match self.grid.at(from) {
+            'A' => (Piece::Attacker, self.rules.speed.attackers),
+            'D' => (Piece::Defender, self.rules.speed.defenders),
+            _ => (Piece::King, self.rules.speed.king),
+        };
+        let kind = |place| self.grid.special(&self.rules, place).map(|(kind, _)| kind);
         let mut stops = Vec::new();
         let mut here = (from.0 + dx, from.1 + dy);
-        while self.grid.at(here) == '.' {
-            let throne = self.grid.is_throne(here);
-            let corner = self.rules.corners && self.grid.is_corner(here);
-            let may_stop = match (throne, corner) {
-                (true, _) => is_king && self.rules.throne_stop == ThroneStop::King,
-                (_, true) => is_king,
-                _ => true,
-            };
+        while self.grid.at(here) == '.' && (limit == 0 || stops_within(from, here, limit)) {
+            let (mut may_stop, mut may_pass) = (true, true);
+            if let Some((_, special)) = self.grid.special(&self.rules, here) {
+                let may_enter = special.enter.contains(piece) || kind(from) == kind(here);
+                may_stop = may_enter && special.stop.contains(piece);
+                may_pass = may_enter && special.pass.contains(piece);
+            }
             if may_stop {
                 stops.push(here);
             }
-            let may_pass = match self.rules.throne_pass {
-                ThronePass::All => true,
-                ThronePass::King => is_king,
-                ThronePass::Nobody => false,
-            };
-            if throne && !may_pass {
+            if !may_pass {
                 break;
             }
             here = (here.0 + dx, here.1 + dy);
@@ -225,6 +253,7 @@ impl Reference {
                 Repetition::Draw => return Some(Outcome::Draw { reason: Reason::Repetition }),
                 Repetition::DefendersLose => return Some(win(Side::Attackers, Reason::Repetition)),
                 Repetition::MoverLoses => return Some(win(mover.opponent(), Reason::Repetition)),
+                Repetition::MoverWins => return Some(win(mover, Reason::Repetition)),
             }
         }
         if mover == Side::Defenders && rules.draw_fort_occurrence > 0 && self.grid.find("D").len() >= 4 {
@@ -262,8 +291,9 @@ impl Reference {
 
     fn goals(&self) -> Vec<Place> {
         let edge = self.rules.escape == hnefi_engine::Escape::Edge;
+        let corner = |place| matches!(self.grid.special(&self.rules, place), Some((1, _)));
         let places = self.grid.places().into_iter();
-        places.filter(|&place| self.grid.is_corner(place) || edge && self.grid.is_edge(place)).collect()
+        places.filter(|&place| if edge { self.grid.is_edge(place) } else { corner(place) }).collect()
     }
 
     /// What the piece that has just arrived on `to` captures; `grid` is the board after its move.
@@ -303,20 +333,13 @@ impl Reference {
     }
 
     fn hostile_to_defender(&self, grid: &Grid, victim: Place, beyond: Place) -> bool {
-        if !grid.on_board(beyond) {
-            return false;
-        }
-        if grid.at(beyond) == 'A' || self.rules.corners && grid.is_corner(beyond) {
+        if grid.at(beyond) == 'A' || grid.is_hostile(&self.rules, beyond, Piece::Defender) {
             return true;
         }
-        if !grid.is_throne(beyond) {
-            return false;
-        }
-        if grid.at(beyond) == '.' {
-            return self.rules.throne_hostile_to_defenders == ThroneHostileToDefenders::WhenEmpty;
-        }
-        // Linnaeus: the king sits there, and all his neighbours but the victim are attackers.
+        // Linnaeus: the king sits on a throne, and all his neighbours but the victim are attackers.
         self.rules.linnaean_capture
+            && grid.at(beyond) == 'K'
+            && grid.is_throne(&self.rules, beyond)
             && DIRECTIONS.iter().all(|&(dx, dy)| {
                 let beside = (beyond.0 + dx, beyond.1 + dy);
                 beside == victim || grid.at(beside) == 'A'
@@ -325,34 +348,24 @@ impl Reference {
 
     fn hostile_to_attacker(&self, grid: &Grid, beyond: Place) -> bool {
         match grid.at(beyond) {
-            ' ' => return false,
-            'D' => return true,
-            'K' if self.king_backs() => return true,
-            _ => {}
+            'D' => true,
+            'K' if self.king_backs() => true,
+            _ => grid.is_hostile(&self.rules, beyond, Piece::Attacker),
         }
-        if grid.is_throne(beyond) {
-            return match self.rules.throne_hostile_to_attackers {
-                ThroneHostileToAttackers::Always => true,
-                ThroneHostileToAttackers::WhenEmpty => grid.at(beyond) == '.',
-                ThroneHostileToAttackers::Never => false,
-            };
-        }
-        self.rules.corners && grid.is_corner(beyond)
     }
 
     /// Whether the king falls to an attacker who has just arrived opposite `beyond`.
     fn king_falls(&self, grid: &Grid, king: Place, beyond: Place) -> bool {
         let beside: Vec<Place> = DIRECTIONS.iter().map(|&(dx, dy)| (king.0 + dx, king.1 + dy)).collect();
-        let near_throne = grid.is_throne(king) || beside.iter().any(|&place| grid.is_throne(place));
+        let throne = |place| grid.is_throne(&self.rules, place);
         let strong = match self.rules.king_capture {
             KingCapture::Strong => true,
-            KingCapture::StrongNearThrone => near_throne,
+            KingCapture::StrongNearThrone => throne(king) || beside.iter().any(|&place| throne(place)),
             KingCapture::Weak => false,
         };
-        let held = |place: Place| grid.at(place) == 'A' || grid.is_throne(place);
+        let held = |place: Place| grid.at(place) == 'A' || grid.is_hostile(&self.rules, place, Piece::King);
         if !strong {
-            let corner = self.rules.corners && self.rules.corner_hostile_to_king && grid.is_corner(beyond);
-            return grid.on_board(beyond) && (held(beyond) || corner);
+            return held(beyond);
         }
         if grid.is_edge(king) && self.rules.king_on_edge == KingOnEdge::Safe {
             return false;
@@ -367,9 +380,18 @@ impl Reference {
             _ if self.king_backs() => ("DK", "A"),
             _ => ("D", "A"),
         };
-        let royal_corner = |place: Place| self.rules.corners && grid.is_corner(place);
-        if grid.at(to) == 'K' && !self.king_strikes() || royal_corner(to) {
+        let end = |place: Place| is_wall_end(&self.rules, grid, place);
+        if grid.at(to) == 'K' && !self.king_strikes() || self.rules.shieldwall_flank && end(to) {
             return Vec::new();
+        }
+        if !self.rules.shieldwall_flank {
+            let member = |place: Place| enemies.contains(grid.at(place)) && !end(place);
+            let own = |place: Place| is_own(grid, own, place, to);
+            let closed = enclosure::rows(grid, member).into_iter().filter(|row| {
+                row.ends.iter().all(|&place| grid.on_board(place) && (own(place) || end(place)))
+                    && row.fronts.iter().all(|&front| own(front))
+            });
+            return closed.flat_map(|row| row.members).collect();
         }
         let last = grid.size() - 1;
         let mut fallen = Vec::new();
@@ -390,7 +412,7 @@ impl Reference {
                     row.push(here);
                     here = (here.0 + dx, here.1 + dy);
                 }
-                let closed = royal_corner(here) || grid.on_board(here) && is_own(grid, own, here, to);
+                let closed = end(here) || grid.on_board(here) && is_own(grid, own, here, to);
                 assert!(row.len() <= last as usize + 1);
                 if row.len() >= 2 && closed {
                     fallen.extend(row);
@@ -399,6 +421,16 @@ impl Reference {
         }
         fallen
     }
+}
+
+/// Whether two squares on a line are no farther apart than this.
+fn stops_within(from: Place, to: Place, limit: u8) -> bool {
+    (from.0 - to.0).abs() + (from.1 - to.1).abs() <= i32::from(limit)
+}
+
+/// Whether a square closes a shieldwall as men do.
+pub fn is_wall_end(rules: &Rules, grid: &Grid, place: Place) -> bool {
+    rules.shieldwall_corners && matches!(grid.special(rules, place), Some((1, _)))
 }
 
 /// Whether a piece that can help stands there; the one that moved always can.

@@ -1,10 +1,8 @@
-//! Lines of protocols: of a client to us, of the programs that we play against, and of a server.
+//! Lines of the protocol: of a client to us, and of the programs that we play against.
 //!
 //! The parsers are the product's files, taken as they are.
 
 mod client;
-mod htp;
-mod server;
 mod uci;
 
 /// The longest message about a line, in bytes.
@@ -16,8 +14,6 @@ pub fn lines(input: &[u8]) {
     for line in text.split('\n').take(50) {
         uci::read(line);
         client::read(line);
-        htp::read(line);
-        server::read(line);
     }
 }
 
@@ -37,10 +33,6 @@ pub fn seeds() -> Vec<Vec<u8>> {
         "go infinite\ngo wtime 60000 btime -30000 winc 1000 binc 500 movestogo 40\ngo depth 5 searchmoves d6f6 mate 3",
         "info depth 3 score cp 10 wdl 500 100 400 nodes 40 multipv 1 pv a4b4\nbestmove a4b4 ponder b5b6\n\
          option name Rules type combo default brandubh var brandubh\nbestmove (none)",
-        "play attacker A4 B4\nplay defender f4 d4\nplay attacker resigns _",
-        "= login\n? login wrong_version\n= new_game 0\n= join_game_pending 7\n= challenge_requested 7\n\
-         = join_game alice bob rated fischer 900000 10 11\ngame 7 generate_move attacker\n\
-         game 7 play attacker a4 b4\ngame 7 play defender resigns \n= game_over 7 draw\n= draw accept",
     ]
     .map(|text| text.as_bytes().to_vec())
     .to_vec()

@@ -23,13 +23,18 @@ pub struct NetworkConfig {
     pub value_hidden: usize,
 }
 
+/// A shape that no network can have, or that another does not grow to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ShapeError(String);
+
 impl NetworkConfig {
     /// Whether every size lies within what a network may have: far beyond those that anybody could train, and so that
     /// sums and products of them do not overflow.
     ///
     /// # Errors
     /// With the first size that does not.
-    pub fn check_bounds(&self) -> Result<(), String> {
+    pub fn check_bounds(&self) -> Result<(), ShapeError> {
         let sizes = [
             ("blocks", self.blocks, 0..=1_000),
             ("channels", self.channels, 1..=16_384),
@@ -39,7 +44,8 @@ impl NetworkConfig {
         ];
         match sizes.into_iter().find(|(_, size, allowed)| !allowed.contains(size)) {
             Some((name, size, allowed)) => {
-                Err(format!("network.{name} is {size}; expected {} to {}", allowed.start(), allowed.end()))
+                let (low, high) = (allowed.start(), allowed.end());
+                Err(ShapeError(format!("network.{name} is {size}; expected {low} to {high}")))
             }
             None => Ok(()),
         }
@@ -50,11 +56,11 @@ impl NetworkConfig {
         self.pool_every > 0 && (index + 1).is_multiple_of(self.pool_every)
     }
 
-    /// Multiply-adds of one evaluation on a board of `squares` squares, by the definition of the layers: what a direct
-    /// convolution takes. (Winograd's method takes fewer.) Heads that play does not use are left out.
-    pub fn multiply_adds(&self, squares: usize) -> usize {
+    /// Multiply-adds of one evaluation on a board of `side` squares a side, by the definition of the layers: what a
+    /// direct convolution takes. (Winograd's method takes fewer.) Heads that play does not use are left out.
+    pub fn multiply_adds(&self, side: usize) -> usize {
         let played = |part: Part| matches!(part, Part::Trunk | Part::Heads(0));
-        self.graph().steps.iter().filter(|step| played(step.part)).map(|step| step.op.multiply_adds(squares)).sum()
+        self.graph().steps.iter().filter(|step| played(step.part)).map(|step| step.op.multiply_adds(side)).sum()
     }
 }
 
@@ -63,7 +69,7 @@ impl NetworkConfig {
     ///
     /// # Errors
     /// With the first thing of which `larger` has less.
-    pub fn grows_to(&self, larger: &NetworkConfig) -> Result<(), String> {
+    pub fn grows_to(&self, larger: &NetworkConfig) -> Result<(), ShapeError> {
         let sizes = [
             ("blocks", self.blocks, larger.blocks),
             ("channels", self.channels, larger.channels),
@@ -71,10 +77,10 @@ impl NetworkConfig {
             ("value_hidden", self.value_hidden, larger.value_hidden),
         ];
         if let Some((name, here, there)) = sizes.into_iter().find(|(_, here, there)| there < here) {
-            return Err(format!("{name} would shrink from {here} to {there}"));
+            return Err(ShapeError(format!("{name} would shrink from {here} to {there}")));
         }
         match (0..self.blocks).find(|&index| self.block_pools(index) && !larger.block_pools(index)) {
-            Some(index) => Err(format!("block {} would lose its global pooling", index + 1)),
+            Some(index) => Err(ShapeError(format!("block {} would lose its global pooling", index + 1))),
             None => Ok(()),
         }
     }

@@ -7,10 +7,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use hnefi_engine::NamedRules;
 use serde::{Deserialize, Serialize};
 
 use crate::weights::identity;
-use crate::{ENCODING_VERSION, Encoding, NetworkConfig, Weights, file, json};
+use crate::{ENCODING_VERSION, NetworkConfig, Weights, file, json};
 
 /// Layout version of the card that this program writes.
 pub const CARD_FORMAT: u32 = 1;
@@ -36,7 +37,7 @@ const LONGEST: usize = 200;
 pub struct Card {
     /// Layout version of the card itself, [`CARD_FORMAT`] when written.
     pub format: u32,
-    /// Version of the [`Encoding`] that the network was trained with.
+    /// Version of the encoding that the network was trained with ([`ENCODING_VERSION`]).
     pub encoding: u32,
     /// Shape of the network.
     pub network: NetworkConfig,
@@ -102,11 +103,8 @@ pub enum CheckpointError {
         /// Its format.
         found: u64,
     },
-    /// The network was trained with an encoding of a later version of the program, or with none.
-    #[error(
-        "checkpoint card {path}: encoding {found}, but this program knows encoding {ENCODING_VERSION}; use a \
-         newer one"
-    )]
+    /// The network was trained with another encoding.
+    #[error("checkpoint card {path}: encoding {found}; this program knows encoding {ENCODING_VERSION}")]
     Encoding {
         /// The card.
         path: PathBuf,
@@ -158,6 +156,13 @@ pub enum CheckpointError {
 }
 
 impl Card {
+    /// What to tell somebody who plays by rules that the network was not trained on.
+    pub fn foreign_to(&self, rules: impl Into<NamedRules>) -> Option<String> {
+        let rules = rules.into().name();
+        (!self.rulesets.contains(&rules))
+            .then(|| format!("the network was trained on {}, not on {rules}", self.rulesets.join(", ")))
+    }
+
     /// The card of an untrained network; fill in its history. The id is set by [`Checkpoint::new`].
     pub fn new(network: NetworkConfig) -> Card {
         Card {
@@ -208,7 +213,7 @@ impl Card {
 
     /// Whether everything on the card can be.
     fn check(&self) -> Result<(), String> {
-        self.network.check_bounds()?;
+        self.network.check_bounds().map_err(|error| error.to_string())?;
         json::check(json::COUNT, &[("steps", self.steps), ("samples", self.samples)])?;
         if self.rulesets.len() > LONGEST {
             return Err(format!("{} rulesets; expected {LONGEST} at most", self.rulesets.len()));
@@ -246,8 +251,9 @@ impl Checkpoint {
     /// When the weights cannot be written as a file.
     pub fn new(card: Card, weights: Weights) -> Result<Checkpoint, CheckpointError> {
         let id = identity(&weights.to_safetensors()?);
-        let (encoding, network) = (weights.encoding.version(), *weights.config());
-        Ok(Checkpoint { card: Card { format: CARD_FORMAT, encoding, network, id, ..card }, weights })
+        let network = *weights.config();
+        let card = Card { format: CARD_FORMAT, encoding: ENCODING_VERSION, network, id, ..card };
+        Ok(Checkpoint { card, weights })
     }
 
     /// Reads the card of the checkpoint in `folder` and leaves the weights alone.
@@ -284,7 +290,7 @@ impl Checkpoint {
     /// When the weights are damaged or do not belong to the card.
     pub fn from_parts(card: Card, bytes: &[u8], source: &Path) -> Result<Checkpoint, CheckpointError> {
         card.check_weights(bytes, source)?;
-        let weights = Weights::from_safetensors(&card.network, Encoding::NEWEST, bytes, source)?;
+        let weights = Weights::from_safetensors(&card.network, bytes, source)?;
         Ok(Checkpoint { card, weights })
     }
 

@@ -1,12 +1,12 @@
 //! Which devices evaluate: named in configurations and on the command line, opened at run time.
 //!
-//! This crate evaluates on `cpu`. Every other device comes from a [`Backend`] that a program installs, so that a
-//! program which needs no GPU is built without one; a name whose backend is missing is known all the same.
+//! This crate evaluates on `cpu`. Every other device comes from the [`Backend`] that a program's [`Devices`] have, so
+//! that a program which needs no GPU is built without one; a name whose backend is missing is known all the same.
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,14 +23,6 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// When the device is not in this build or the machine does not have it.
     fn evaluators(&self, weights: &Weights, device: DeviceChoice) -> Result<EvaluatorFactory, EvalError>;
-}
-
-static BACKEND: OnceLock<&'static dyn Backend> = OnceLock::new();
-
-/// Makes the devices of a backend available to the whole program. The first call counts.
-pub fn install(backend: &'static dyn Backend) {
-    // A second call changes nothing, as it says.
-    let _ = BACKEND.set(backend);
 }
 
 /// A device by name: `cpu`, `flex`, `cuda:0`, `vulkan:0`.
@@ -58,54 +50,87 @@ impl DeviceChoice {
     pub fn unavailable(self, problem: impl Into<String>) -> EvalError {
         EvalError::Unavailable { device: self.to_string(), problem: problem.into() }
     }
+}
 
-    fn evaluators(self, weights: &Weights, precision: PrecisionChoice) -> Result<EvaluatorFactory, EvalError> {
-        if self == DeviceChoice::Cpu {
+/// The devices that evaluate, by name, with the backend that opens them.
+#[derive(Clone)]
+pub struct Devices {
+    names: DeviceList,
+    backend: Option<Arc<dyn Backend>>,
+}
+
+impl Devices {
+    /// The CPU, of a program without a backend.
+    pub fn cpu() -> Devices {
+        Devices { names: DeviceChoice::Cpu.into(), backend: None }
+    }
+
+    /// The CPU, of a program with a backend for the other devices.
+    pub fn with(backend: impl Backend + 'static) -> Devices {
+        Devices { backend: Some(Arc::new(backend)), ..Devices::cpu() }
+    }
+
+    /// Other devices of the same program.
+    pub fn named(&self, names: impl Into<DeviceList>) -> Devices {
+        Devices { names: names.into(), backend: self.backend.clone() }
+    }
+
+    /// The names.
+    pub fn names(&self) -> &DeviceList {
+        &self.names
+    }
+
+    /// Makes as many evaluators of this network as there are threads, on the devices in turn. On [`DeviceChoice::Cpu`]
+    /// they share the packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers
+    /// at a time. Only [`DeviceChoice::Cpu`] has other precisions than [`crate::Precision::F32`].
+    ///
+    /// # Errors
+    /// When a device is not in this build or the machine does not have it, or it does not compute in that precision, or
+    /// the weights are damaged.
+    pub fn evaluators(&self, weights: &Weights, precision: PrecisionChoice) -> Result<EvaluatorFactory, EvalError> {
+        let on = |&device: &DeviceChoice| self.evaluators_on(device, weights, precision);
+        let makers = self.names.0.iter().map(on).collect::<Result<Vec<_>, _>>()?;
+        let next = AtomicUsize::new(0);
+        Ok(Box::new(move || makers[next.fetch_add(1, Ordering::Relaxed) % makers.len()]()))
+    }
+
+    /// One evaluator of this network.
+    ///
+    /// # Errors
+    /// As [`Devices::evaluators`].
+    pub fn evaluator(&self, weights: &Weights, precision: PrecisionChoice) -> Result<Box<dyn Evaluator>, EvalError> {
+        Ok(self.evaluators(weights, precision)?())
+    }
+
+    fn evaluators_on(
+        &self,
+        device: DeviceChoice,
+        weights: &Weights,
+        precision: PrecisionChoice,
+    ) -> Result<EvaluatorFactory, EvalError> {
+        if device == DeviceChoice::Cpu {
             let precision = precision.on_cpu(weights);
             let packed = precision.and_then(|precision| CpuNetwork::with_precision(weights, precision));
-            let packed = Arc::new(packed.map_err(|error: CpuNetworkError| self.unavailable(error.to_string()))?);
+            let packed = Arc::new(packed.map_err(|error: CpuNetworkError| device.unavailable(error.to_string()))?);
             return Ok(Box::new(move || Box::new(CpuEvaluator::new(packed.clone()))));
         }
         if !matches!(precision, PrecisionChoice::Auto | PrecisionChoice::Exactly(Precision::F32)) {
             let problem = format!("precision {precision} is for the device cpu alone; expected f32");
-            return Err(self.unavailable(problem));
+            return Err(device.unavailable(problem));
         }
-        let missing = || self.unavailable("not in this build, which evaluates on the device cpu alone");
-        BACKEND.get().ok_or_else(missing)?.evaluators(weights, self)
+        let missing = || device.unavailable("not in this build, which evaluates on the device cpu alone");
+        self.backend.as_ref().ok_or_else(missing)?.evaluators(weights, device)
     }
 }
 
-/// Makes as many evaluators of this network as there are threads, on these devices in turn. On [`DeviceChoice::Cpu`]
-/// they share the packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers at
-/// a time. Only [`DeviceChoice::Cpu`] has other precisions than [`crate::Precision::F32`].
-///
-/// # Errors
-/// When a device is not in this build or the machine does not have it, or it does not compute in that precision, or the
-/// weights are damaged.
-pub fn evaluators(
-    weights: &Weights,
-    devices: &DeviceList,
-    precision: PrecisionChoice,
-) -> Result<EvaluatorFactory, EvalError> {
-    let makers = devices.0.iter().map(|device| device.evaluators(weights, precision)).collect::<Result<Vec<_>, _>>()?;
-    let next = AtomicUsize::new(0);
-    Ok(Box::new(move || makers[next.fetch_add(1, Ordering::Relaxed) % makers.len()]()))
+impl fmt::Debug for Devices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Devices({})", self.names)
+    }
 }
 
-/// One evaluator of this network on a device.
-///
-/// # Errors
-/// As [`evaluators`].
-pub fn evaluator(
-    weights: &Weights,
-    device: DeviceChoice,
-    precision: PrecisionChoice,
-) -> Result<Box<dyn Evaluator>, EvalError> {
-    Ok(device.evaluators(weights, precision)?())
-}
-
-/// The end of an error about a name that is no device's: which one was probably meant.
-pub(crate) fn meant(found: &str) -> String {
+/// The end of an error about a name that no device has: the name that was probably meant.
+pub(crate) fn suggestion(found: &str) -> String {
     let (kind, index) = found.split_once(':').unwrap_or((found, "0"));
     match names::nearest(kind, ["cpu", "flex", "cuda", "vulkan"]) {
         None => String::new(),

@@ -1,8 +1,10 @@
-//! A position as the network sees it: sixteen binary planes and a global vector.
+//! A position as the network sees it: thirty-two binary planes and a global vector. This is the third encoding.
 //!
 //! Planes are absolute (attackers and defenders, not own and enemy): the two sides play different games, and the side
 //! to move is in the global vector and picks the heads. Beside the pieces they hold what a 3x3 convolution sees only
-//! after many layers: where the king can slide to, where each side can capture, how far the edge reaches inwards.
+//! after many layers: where the king can slide to, where each side can capture, how far the edge reaches inwards. The
+//! last sixteen say what the rules make of single squares, so that a network that knows some rulesets sees what another
+//! one has in common with them.
 //!
 //! | plane | squares |
 //! |---|---|
@@ -22,48 +24,29 @@
 //! | 13 | where the last move ended |
 //! | 14 | attackers that a defending man could capture at once |
 //! | 15 | defending men that an attacker could capture at once |
+//! | 16, 17, 18 | hostile, when empty, to attackers, defending men, the king |
+//! | 19, 20, 21 | hostile to them when occupied, be it by a piece of their own |
+//! | 22, 23, 24 | where attackers, defending men, the king may not stop |
+//! | 25, 26, 27 | which attackers, defending men, the king may not pass |
+//! | 28, 29, 30 | onto which attackers, defending men, the king may not come from squares of another kind |
+//! | 31 | where more than two enemies are needed to capture the king |
 //!
 //! Planes 9, 10, 14 and 15 are drawn for either side to move, without captures by and of the king. The global vector
 //! is described in [`global`].
 
 pub mod global;
 
-use hnefi_engine::{Bitboard, BoardSize, Position, Side, Square, Symmetry};
+use hnefi_engine::{Bitboard, BoardSize, KingCapture, Pieces, Position, Rules, Side, Square, Symmetry};
 
 pub use global::GLOBALS;
 
-/// How a position becomes what a network reads. A network carries the encoding that it was trained with
-/// ([`crate::Weights::encoding`]), and so does every evaluator made of it: this is the one door to a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encoding {
-    /// Version 2: board, rules and the clocks of the rules.
-    V2,
-}
+use crate::Handicap;
 
-impl Encoding {
-    /// The encoding of every network that is trained now.
-    pub const NEWEST: Encoding = Encoding::V2;
-
-    /// Its number, as in checkpoint cards.
-    pub const fn version(self) -> u32 {
-        match self {
-            Encoding::V2 => 2,
-        }
-    }
-
-    /// Encodes a position. Positions with equal [`Position::state_key`] have equal features.
-    pub fn features(self, position: &Position) -> Features {
-        match self {
-            Encoding::V2 => Features::of(position),
-        }
-    }
-}
-
-/// Version of [`Encoding::NEWEST`]; a checkpoint of another one is refused.
-pub const ENCODING_VERSION: u32 = Encoding::NEWEST.version();
+/// Version of the encoding; a checkpoint of another one is refused.
+pub const ENCODING_VERSION: u32 = 3;
 
 /// Binary input planes.
-pub const PLANES: usize = 16;
+pub const PLANES: usize = 32;
 
 /// Indices of the planes.
 pub mod plane {
@@ -99,19 +82,39 @@ pub mod plane {
     pub const ATTACKERS_AT_RISK: usize = 14;
     /// Defending men that an attacker could capture at once.
     pub const DEFENDERS_AT_RISK: usize = 15;
+    /// Three planes: squares that are hostile, when empty, to attackers, defending men, the king.
+    pub const HOSTILE_EMPTY: usize = 16;
+    /// Three planes: squares that are hostile to them when occupied, be it by a piece of their own.
+    pub const HOSTILE_OCCUPIED: usize = 19;
+    /// Three planes: where they may not stop.
+    pub const NO_STOP: usize = 22;
+    /// Three planes: which squares they may not pass.
+    pub const NO_PASS: usize = 25;
+    /// Three planes: onto which squares they may not come from squares of another kind.
+    pub const NO_ENTRY: usize = 28;
+    /// Where more than two enemies are needed to capture the king.
+    pub const STRONG_KING: usize = 31;
+
+    /// Planes that change with the pieces.
+    pub(crate) const MOVING: [usize; 13] = [0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    /// Planes that the rules give.
+    pub(crate) const FIXED: [usize; 19] = [3, 4, 5, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31];
 }
 
-/// What the network reads of one position.
+/// What the network reads of one position. Every evaluator, dataset and training sample takes it from
+/// [`Features::of`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features {
     /// The binary planes, one bit a square.
     pub planes: [Bitboard; PLANES],
-    /// Side to move, board size, rule options and clocks, each in 0..=1.
+    /// Side to move, board side, rule options, clocks and handicaps, each in 0..=1.
     pub globals: [f32; GLOBALS],
 }
 
 impl Features {
-    fn of(position: &Position) -> Features {
+    /// Encodes a position and the handicap of the sides. Positions with equal [`Position::state_key`] have equal
+    /// features under equal handicaps.
+    pub fn of(position: &Position, handicap: Handicap) -> Features {
         let board = position.board();
         let king = single(board.king());
         let (attackers, defenders) = (board.attackers(), board.defenders());
@@ -138,8 +141,9 @@ impl Features {
         planes[plane::LAST_TO] = single(last.map(|mv| mv.to()));
         planes[plane::ATTACKERS_AT_RISK] = by_defenders.victims;
         planes[plane::DEFENDERS_AT_RISK] = by_attackers.victims;
+        write_special_squares(position.rules(), &mut planes);
 
-        Features { planes, globals: global::encode(position) }
+        Features { planes, globals: global::encode(position, handicap) }
     }
 
     /// The features of the same position seen through a symmetry.
@@ -161,6 +165,27 @@ impl Features {
             }
         }
     }
+}
+
+/// What the rules make of single squares: the planes from [`plane::HOSTILE_EMPTY`] on, for attackers, defending men and
+/// the king.
+fn write_special_squares(rules: &Rules, planes: &mut [Bitboard; PLANES]) {
+    for (special, squares) in rules.special_squares() {
+        let mut write = |first: usize, pieces: Pieces| {
+            pieces.iter().for_each(|piece| planes[first + piece as usize] |= squares);
+        };
+        write(plane::HOSTILE_EMPTY, special.hostile_empty);
+        write(plane::HOSTILE_OCCUPIED, special.hostile_occupied);
+        write(plane::NO_STOP, special.stop.complement());
+        write(plane::NO_PASS, special.pass.complement());
+        write(plane::NO_ENTRY, special.enter.complement());
+    }
+    let (size, throne) = (rules.size(), rules.marks.throne());
+    planes[plane::STRONG_KING] = match rules.king_capture {
+        KingCapture::Strong => Bitboard::board(size),
+        KingCapture::StrongNearThrone => throne | throne.neighbours(size),
+        KingCapture::Weak => Bitboard::EMPTY,
+    };
 }
 
 /// Where the king can get to; empty sets once he is captured.

@@ -1,5 +1,6 @@
 //! What an evaluator is asked and what it answers.
 
+use crate::Handicap;
 use hnefi_engine::{Move, Outcome, Position, Side};
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +73,8 @@ pub struct EvalRequest<'a> {
     pub position: &'a Position,
     /// Its legal moves in generation order.
     pub moves: &'a [Move],
+    /// What favours a side in the game to come; among equals [`Handicap::NONE`].
+    pub handicap: Handicap,
     /// Whether the auxiliary heads are wanted.
     pub auxiliary: bool,
 }
@@ -87,6 +90,13 @@ pub struct Evaluation {
     priors: std::ops::Range<usize>,
     /// Chance of each final content of each square, `[N*N][empty, attacker, defender, king]`; only when asked for.
     pub occupancy: Option<Vec<[f32; 4]>>,
+}
+
+impl Evaluation {
+    /// An answer whose priors lie elsewhere.
+    pub fn new(wdl: Wdl, moves_left: f32) -> Evaluation {
+        Evaluation { wdl, moves_left, priors: 0..0, occupancy: None }
+    }
 }
 
 /// Answers to a batch of requests. Kept and reused, so that a playout allocates nothing.
@@ -179,7 +189,7 @@ pub enum EvalError {
     /// A name that is no device.
     #[error(
         "device {found:?}: expected cpu, flex, cuda:N or vulkan:N, N counting from 0{}",
-        crate::devices::meant(found)
+        crate::devices::suggestion(found)
     )]
     UnknownDevice {
         /// What was read.

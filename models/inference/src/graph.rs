@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use crate::{GLOBALS, NetworkConfig, PLANES, POLICY_PLANES};
+use crate::{GLOBALS, NetworkConfig, PLANES, POLICY_ROWS, policy_planes};
 
 /// A step of the network: its value is made of the values of earlier steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,7 +30,7 @@ pub struct Step {
 pub enum Part {
     /// What every evaluation computes.
     Trunk,
-    /// The heads of the attackers (0) and of the defenders (1): an evaluation takes those of the side to move.
+    /// The heads of the attackers (0) and of the defenders (1): an evaluation takes the heads of the side to move.
     Heads(usize),
     /// What training alone looks at.
     Auxiliary,
@@ -79,6 +79,8 @@ pub enum Op {
     Pool,
     /// Of the global vector and two values: the first value where the attackers are to move, else the second.
     ByRole,
+    /// Of a board of [`POLICY_ROWS`] channels those whose distances the board has: in each direction the first N - 1.
+    Distances,
     /// Of two boards of `width` channels: for each move, at its plane and origin, the product of the first at the
     /// origin and the second at the destination; zero where the move would leave the board.
     Destinations {
@@ -92,7 +94,8 @@ pub enum Op {
 pub struct Graph {
     /// In the order in which they can be computed.
     pub steps: Vec<Step>,
-    /// Policy logits of the side to move, a board of [`POLICY_PLANES`] channels.
+    /// Policy logits of the side to move, a board of `4 (N - 1)` channels
+    /// ([`policy_planes`]).
     pub policy: usize,
     /// Win, draw and loss logits of the side to move and ln(1 + plies to the end), a vector of 4.
     pub value: usize,
@@ -133,7 +136,7 @@ impl NetworkConfig {
             let pool = Op::Linear { from: 3 * channels, to: head, bias: false };
             let pool = steps.push(&name("policy_pool"), pool, &[pooled]);
             let origin = steps.relu_of_sum(&name("policy_hidden"), &[conv, pool]);
-            let out = Op::Pointwise { from: head, to: POLICY_PLANES, bias: true };
+            let out = Op::Pointwise { from: head, to: POLICY_ROWS, bias: true };
             let policy = steps.push_last(&name("policy_out"), out, origin);
             let destination = steps.push_last(&name("policy_destination"), to_head(false), x);
             let conv = steps.push(&name("value_conv"), to_head(true), &[x]);
@@ -147,8 +150,9 @@ impl NetworkConfig {
         });
         steps.part = Part::Trunk;
         let mut by_role = |name: &str, at: usize| steps.push(name, Op::ByRole, &[globals, heads[0][at], heads[1][at]]);
-        let (origin, policy) = (by_role("origin", 0), by_role("policy_origin", 1));
+        let (origin, rows) = (by_role("origin", 0), by_role("policy_rows", 1));
         let (destination, value) = (by_role("destination", 2), by_role("value", 3));
+        let policy = steps.push("policy_origin", Op::Distances, &[rows]);
         let moves = steps.push("destinations", Op::Destinations { width: head }, &[origin, destination]);
         let policy = steps.push("policy", Op::Add, &[policy, moves]);
         steps.part = Part::Auxiliary;
@@ -196,7 +200,7 @@ impl Graph {
     pub fn is_board(&self, step: usize) -> bool {
         let Step { op, inputs, .. } = &self.steps[step];
         match op {
-            Op::Planes | Op::ConvNorm { .. } | Op::Pointwise { .. } | Op::Destinations { .. } => true,
+            Op::Planes | Op::ConvNorm { .. } | Op::Pointwise { .. } | Op::Distances | Op::Destinations { .. } => true,
             Op::Globals | Op::Linear { .. } | Op::Pool => false,
             Op::Relu | Op::Add => self.is_board(inputs[0]),
             Op::ByRole => self.is_board(inputs[1]),
@@ -231,13 +235,14 @@ impl Op {
         }
     }
 
-    /// Multiply-adds on a board of `squares` squares, by the definition of the step.
-    pub fn multiply_adds(&self, squares: usize) -> usize {
+    /// Multiply-adds on a board of `side` squares a side, by the definition of the step.
+    pub fn multiply_adds(&self, side: usize) -> usize {
+        let squares = side * side;
         match *self {
             Op::ConvNorm { from, to } => 9 * from * to * squares,
             Op::Pointwise { from, to, .. } => from * to * squares,
             Op::Linear { from, to, .. } => from * to,
-            Op::Destinations { width } => width * POLICY_PLANES * squares,
+            Op::Destinations { width } => width * policy_planes(side) * squares,
             _ => 0,
         }
     }

@@ -1,5 +1,7 @@
 //! An evaluator made of hashes: opinions as varied as a network's, and exactly the same everywhere.
 
+use hnefi_engine::Move;
+
 use crate::mixing::{mix, unit};
 use crate::{EvalError, EvalRequest, Evaluations, Evaluator, Wdl};
 
@@ -31,12 +33,14 @@ impl Evaluator for HashEvaluator {
         out.clear();
         for request in requests {
             let key = mix(request.position.hash() ^ mix(self.seed));
-            // Moves fill the low 14 bits of their keys, so the other draws use numbers above them.
+            // Moves of boards up to 11x11 are numbers of 14 bits, so the other draws use numbers above them. On larger
+            // boards some draws coincide, which does no harm.
             let wdl = Wdl::from_logits([1 << 14, 2 << 14, 3 << 14].map(|what| HashEvaluator::logit(key, what)));
             let moves_left = 100.0 * unit(mix(key ^ mix(4 << 14)));
             let occupancy = request.auxiliary.then(|| vec![[0.25; 4]; request.position.size().squares()]);
             out.push(wdl, moves_left, occupancy, |logits| {
-                logits.extend(request.moves.iter().map(|mv| HashEvaluator::logit(key, mv.bits().into())));
+                let number = |mv: &Move| (mv.from().index() + (mv.to().index() << 7)) as u64;
+                logits.extend(request.moves.iter().map(|mv| HashEvaluator::logit(key, number(mv))));
             });
         }
         Ok(())

@@ -7,7 +7,8 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// What a share of something may be.
@@ -55,7 +56,7 @@ pub fn with_checksum(object: &str) -> String {
 }
 
 /// Whether the text says what its checksum should be.
-pub fn has_checksum(text: &[u8]) -> bool {
+fn has_checksum(text: &[u8]) -> bool {
     // Old texts share four of these bytes at most. One whose marker itself is damaged must not pass for an old one.
     BEFORE.iter().zip(text).filter(|(expected, found)| expected == found).count() + 3 >= BEFORE.len()
 }
@@ -86,16 +87,41 @@ pub fn from_slice<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonError> {
     Ok(serde_json::from_slice(&object)?)
 }
 
+/// A number that was read and is out of its range.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} is {found}; expected {expected}")]
+pub struct OutOfRange {
+    name: String,
+    found: String,
+    expected: String,
+}
+
+impl From<OutOfRange> for String {
+    fn from(error: OutOfRange) -> String {
+        error.to_string()
+    }
+}
+
 /// Checks numbers that were read.
 ///
 /// # Errors
 /// When one is out of the range, with its name.
-pub fn check<T: PartialOrd + Display>(allowed: RangeInclusive<T>, numbers: &[(&str, T)]) -> Result<(), String> {
+pub fn check<T: PartialOrd + Display>(allowed: RangeInclusive<T>, numbers: &[(&str, T)]) -> Result<(), OutOfRange> {
     let wrong = numbers.iter().find(|(_, number)| !allowed.contains(number));
-    let said = |(name, number): &(&str, T)| {
-        Err(format!("{name} is {number}; expected {} to {}", allowed.start(), allowed.end()))
-    };
-    wrong.map_or(Ok(()), said)
+    wrong.map_or(Ok(()), |(name, number)| {
+        let expected = format!("{} to {}", allowed.start(), allowed.end());
+        Err(OutOfRange { name: (*name).to_owned(), found: number.to_string(), expected })
+    })
+}
+
+/// Reads a number that a text may give too large: what was infinite could not be written back.
+///
+/// # Errors
+/// When it is not finite.
+pub fn finite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
+    let number = f32::deserialize(deserializer)?;
+    let problem = || D::Error::custom(format_args!("the number {number}; expected a finite one"));
+    if number.is_finite() { Ok(number) } else { Err(problem()) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a network sees and says, without burn: encoding, policy index, evaluations, checkpoints, and evaluation on
 //! CPUs.
 //!
-//! A position becomes [`Features`] (binary planes as bitboards and a global vector) by the [`Encoding`] of the network.
+//! A position becomes [`Features`]: binary planes as bitboards and a global vector.
 //! An [`Evaluator`] turns requests into win/draw/loss, priors over the legal moves and, on request, the final occupancy
 //! of the squares. [`CpuEvaluator`] is the fast one; other devices come from a [`Backend`]. Other programs get a
 //! network as an ONNX file ([`Checkpoint::onnx_bytes`]).
@@ -14,6 +14,7 @@ pub mod encoding;
 mod evaluation;
 pub mod file;
 pub mod graph;
+mod handicap;
 mod hashing;
 pub mod json;
 pub mod mixing;
@@ -26,18 +27,19 @@ mod printable;
 mod uniform;
 mod weights;
 
-pub use architecture::{NORM_EPSILON, NetworkConfig};
+pub use architecture::{NORM_EPSILON, NetworkConfig, ShapeError};
 pub use checkpoint::{
     CARD_FILE, CARD_FORMAT, Card, Checkpoint, CheckpointError, LARGEST_CARD, LARGEST_WEIGHTS, WEIGHTS_FILE,
 };
 pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError, RawOutputs, peak_multiply_adds};
-pub use devices::{Backend, DeviceChoice, DeviceList, EvaluatorFactory, evaluator, evaluators, install};
-pub use encoding::{ENCODING_VERSION, Encoding, Features, GLOBALS, PLANES, plane};
+pub use devices::{Backend, DeviceChoice, DeviceList, Devices, EvaluatorFactory};
+pub use encoding::{ENCODING_VERSION, Features, GLOBALS, PLANES, plane};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl, plies_left, softmax};
+pub use handicap::Handicap;
 pub use hashing::HashEvaluator;
-pub use policy::{POLICY_PLANES, PolicyIndex};
+pub use policy::{DIRECTIONS, DISTANCES, POLICY_ROWS, PolicyIndex, policy_planes};
 pub use precision::{Precision, PrecisionChoice, TrainPrecision, TrainPrecisionChoice};
-pub use pretrained::{pretrained, pretrained_card, pretrained_for, pretrained_names};
+pub use pretrained::{NotShipped, WITHOUT_NETWORK, pretrained, pretrained_card, pretrained_for, pretrained_names};
 pub use printable::{printable, printable_lines};
 pub use uniform::UniformEvaluator;
 pub use weights::{LAST_LAYER_SCALE, WeightTensor, Weights};

@@ -1,6 +1,6 @@
 //! Names that people type: which one they probably meant.
 
-use hnefi_engine::Preset;
+use hnefi_engine::{NamedRules, NamedRulesError};
 
 /// Begins the end of an error that says which name was probably meant.
 pub const MEANT: &str = "; did you mean ";
@@ -32,14 +32,21 @@ pub fn asked(name: impl std::fmt::Display) -> String {
     format!("{MEANT}{name}?")
 }
 
-/// The ruleset of that name.
+/// A text that names no rules, or rules that nobody can play by: what was found and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadRules(pub String);
+
+/// The published ruleset of that name, or the rules of a rules record.
 ///
 /// # Errors
-/// What was found, the names there are, and which one was probably meant.
-pub fn ruleset(text: &str) -> Result<Preset, String> {
-    text.parse::<Preset>().map_err(|unknown| {
-        let meant = did_you_mean(text, unknown.expected.iter().copied());
-        format!("{unknown}{meant}")
+/// What was found, the names there are, and which one was probably meant; what is wrong with a record.
+pub fn ruleset(text: &str) -> Result<NamedRules, BadRules> {
+    text.parse::<NamedRules>().map_err(|error| match &error {
+        NamedRulesError::UnknownName { expected, .. } => {
+            BadRules(format!("{error}{}", did_you_mean(text, expected.iter().map(String::as_str))))
+        }
+        NamedRulesError::Record(_) => BadRules(error.to_string()),
     })
 }
 
@@ -69,10 +76,10 @@ mod tests {
 
     #[test]
     fn rulesets_are_read_by_name() {
-        assert_eq!(ruleset("fetlar"), Ok(Preset::Fetlar));
-        let message = ruleset("brandub").unwrap_err();
+        assert_eq!(ruleset("fetlar"), Ok(hnefi_engine::Preset::Fetlar.into()));
+        let message = ruleset("brandub").unwrap_err().to_string();
         assert!(message.starts_with("unknown ruleset \"brandub\": expected one of copenhagen, "), "{message}");
         assert!(message.ends_with("; did you mean brandubh?"), "{message}");
-        assert!(!ruleset("chess").unwrap_err().contains("did you mean"));
+        assert!(!ruleset("chess").unwrap_err().to_string().contains("did you mean"));
     }
 }

@@ -4,9 +4,17 @@
 
 use std::path::Path;
 
-use hnefi_engine::Preset;
+use hnefi_engine::NamedRules;
 
 use crate::{Card, Checkpoint, CheckpointError};
+
+/// Who plays where no network is shipped for the rules.
+pub const WITHOUT_NETWORK: &str = "alphabeta:2";
+
+/// No network is shipped for these rules or a game like theirs.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no network is shipped for {0} or a game like it")]
+pub struct NotShipped(pub Box<NamedRules>);
 
 /// The card of an embedded checkpoint.
 struct Embedded {
@@ -43,27 +51,35 @@ pub fn pretrained_card(name: &str) -> Option<Result<Card, CheckpointError>> {
     Some(Card::from_json(embedded.card.as_bytes(), &source))
 }
 
-/// The name of the embedded checkpoint that should play by `rules`: one that was trained on them, by preference the one
-/// of the same name; failing that one of a game that [resembles](hnefi_engine::Rules::resembles) theirs; failing that
-/// none.
-pub fn pretrained_for(rules: Preset) -> Option<&'static str> {
-    let trained_on = |embedded: &Embedded| -> Vec<Preset> {
+/// The name of the embedded checkpoint that plays by `rules` where nobody names one: one that was trained on them, by
+/// preference the one of the same name; failing that one of a game that [resembles](hnefi_engine::Rules::resembles)
+/// theirs.
+///
+/// # Errors
+/// When there is none.
+pub fn pretrained_for(rules: impl Into<NamedRules>) -> Result<&'static str, NotShipped> {
+    let rules = rules.into();
+    let name = rules.name();
+    let trained_on = |embedded: &Embedded| -> Vec<NamedRules> {
         let card = Card::from_json(embedded.card.as_bytes(), Path::new(embedded.name));
         let rulesets = card.map(|card| card.rulesets).unwrap_or_default();
-        rulesets.iter().filter_map(|name| Preset::from_name(name)).collect()
+        rulesets.iter().filter_map(|name| name.parse().ok()).collect()
     };
     let fitness = |embedded: &Embedded| {
         let known = trained_on(embedded);
-        let alike = known.iter().any(|preset| preset.rules().resembles(&rules.rules()));
-        (known.contains(&rules), embedded.name == rules.name(), alike)
+        let alike = known.iter().any(|known| known.rules().resembles(&rules.rules()));
+        (known.contains(&rules), embedded.name == name, alike)
     };
+    let none = || NotShipped(Box::new(rules));
     // The first by name of several that fit equally well.
-    let best = EMBEDDED.iter().rev().max_by_key(|embedded| fitness(embedded))?;
-    (fitness(best) != (false, false, false)).then_some(best.name)
+    let best = EMBEDDED.iter().rev().max_by_key(|embedded| fitness(embedded)).ok_or_else(none)?;
+    if fitness(best) == (false, false, false) { Err(none()) } else { Ok(best.name) }
 }
 
 #[cfg(test)]
 mod tests {
+    use hnefi_engine::Preset;
+
     use super::*;
 
     #[test]
@@ -76,11 +92,11 @@ mod tests {
 
     #[test]
     fn a_ruleset_is_played_by_a_network_that_knows_it_or_a_game_like_it() {
-        assert_eq!(pretrained_for(Preset::Brandubh), Some("brandubh"));
-        assert_eq!(pretrained_for(Preset::Fetlar), Some("copenhagen"));
-        assert_eq!(pretrained_for(Preset::Tablut), Some("copenhagen"));
+        assert_eq!(pretrained_for(Preset::Brandubh), Ok("brandubh"));
+        assert_eq!(pretrained_for(Preset::Fetlar), Ok("copenhagen"));
+        assert_eq!(pretrained_for(Preset::Tablut), Ok("copenhagen"));
         for preset in Preset::ALL {
-            let name = pretrained_for(preset).unwrap_or_else(|| panic!("nobody plays {preset}"));
+            let name = pretrained_for(preset).unwrap_or_else(|error| panic!("{error}"));
             let card = pretrained(name).expect("listed").expect("loads").card;
             assert!(card.rulesets.iter().any(|known| known == preset.name()), "{preset} by {name}");
         }

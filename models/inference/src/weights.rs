@@ -11,7 +11,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::mixing::Sequence;
-use crate::{CheckpointError, Encoding, NetworkConfig};
+use crate::{CheckpointError, NetworkConfig};
 
 /// A tensor of a network.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +26,6 @@ pub struct WeightTensor {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
     config: NetworkConfig,
-    /// How the positions that the network reads are encoded.
-    pub encoding: Encoding,
     /// Exactly the tensors of the config.
     tensors: BTreeMap<String, WeightTensor>,
 }
@@ -37,7 +35,33 @@ pub struct Weights {
 pub const LAST_LAYER_SCALE: f32 = 0.1;
 
 impl Weights {
-    /// Fresh random weights in [`Encoding::NEWEST`]. They depend on this config and the seed alone.
+    /// The weights of these tensors, which must be the tensors of this shape.
+    ///
+    /// # Errors
+    /// When they are others, or a number is not finite.
+    pub fn new(config: &NetworkConfig, tensors: BTreeMap<String, WeightTensor>) -> Result<Weights, CheckpointError> {
+        let source = Path::new("weights of a network");
+        let weights = Weights { config: *config, tensors };
+        config.check_weights(&weights.to_safetensors()?, source)?;
+        weights.check_finite(source).map(|()| weights)
+    }
+
+    /// Whether all numbers are finite: training can go astray. `source` names the weights in messages.
+    ///
+    /// # Errors
+    /// With the first tensor that holds another.
+    pub fn check_finite(&self, source: &Path) -> Result<(), CheckpointError> {
+        let astray = |tensor: &WeightTensor| tensor.values.iter().any(|value| !value.is_finite());
+        match self.tensors.iter().find(|(_, tensor)| astray(tensor)) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let problem = format!("{name} has numbers that are not finite");
+                Err(CheckpointError::Mismatch { path: source.to_owned(), network: self.config, problem })
+            }
+        }
+    }
+
+    /// Fresh random weights. They depend on this config and the seed alone.
     ///
     /// Weights are uniform in `±1/sqrt(inputs)`, a tenth of that in the last layer of each head; biases begin at 0,
     /// normalisations as the identity.
@@ -63,22 +87,17 @@ impl Weights {
                 tensors.insert(name, WeightTensor { shape, values });
             }
         }
-        Weights { config: *config, encoding: Encoding::NEWEST, tensors }
+        Weights { config: *config, tensors }
     }
 
     /// Reads a safetensors file, which must hold the tensors of this shape. `source` names it in messages.
     ///
     /// # Errors
     /// When the bytes are no complete safetensors file, or hold other tensors than this network has.
-    pub fn from_safetensors(
-        config: &NetworkConfig,
-        encoding: Encoding,
-        bytes: &[u8],
-        source: &Path,
-    ) -> Result<Weights, CheckpointError> {
+    pub fn from_safetensors(config: &NetworkConfig, bytes: &[u8], source: &Path) -> Result<Weights, CheckpointError> {
         config.check_weights(bytes, source)?;
         let tensors = read_tensors(bytes).map_err(|problem| damaged(bytes, source, problem))?;
-        Ok(Weights { config: *config, encoding, tensors })
+        Ok(Weights { config: *config, tensors })
     }
 
     /// The bytes of a safetensors file.
@@ -126,7 +145,7 @@ impl NetworkConfig {
     /// When the bytes are no complete safetensors file, or hold other tensors than this network has.
     pub(crate) fn check_weights(&self, bytes: &[u8], source: &Path) -> Result<(), CheckpointError> {
         let mismatch = |problem: String| CheckpointError::Mismatch { path: source.to_owned(), network: *self, problem };
-        self.check_bounds().map_err(mismatch)?;
+        self.check_bounds().map_err(|error| mismatch(error.to_string()))?;
         let (entries, _) = entries(bytes).map_err(|problem| damaged(bytes, source, problem))?;
         let found = entries.iter().map(|(name, entry)| (name.clone(), entry.describe())).collect();
         let expected = self.graph().tensors().map(|(name, shape)| (name, describe("F32", &shape))).collect();
@@ -254,10 +273,10 @@ mod tests {
         let weights = Weights::fresh(&SMALL, 3);
         let bytes = weights.to_safetensors().unwrap();
         let source = Path::new("memory");
-        assert_eq!(Weights::from_safetensors(&SMALL, Encoding::NEWEST, &bytes, source).unwrap(), weights);
+        assert_eq!(Weights::from_safetensors(&SMALL, &bytes, source).unwrap(), weights);
         assert_ne!(Weights::fresh(&SMALL, 4), weights);
         let other = NetworkConfig { pool_every: 1, ..SMALL };
-        assert!(Weights::from_safetensors(&other, Encoding::NEWEST, &bytes, source).is_err());
+        assert!(Weights::from_safetensors(&other, &bytes, source).is_err());
     }
 
     #[test]

@@ -123,7 +123,7 @@ fn another_encoding_or_a_newer_card_is_refused() {
         card.insert("encoding".to_owned(), 99.into());
     });
     let message = failure(&folder, &path);
-    assert!(message.contains("encoding 99") && message.contains("knows encoding 2"), "{message}");
+    assert!(message.contains("encoding 99") && message.contains("knows encoding 3"), "{message}");
     edit_card(&folder, |card| {
         card.insert("format".to_owned(), 2.into());
         card.remove("network");

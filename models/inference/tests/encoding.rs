@@ -4,9 +4,12 @@ mod random_play;
 
 use std::collections::HashMap;
 
-use hnefi_engine::{Bitboard, Move, Position, Preset, Repetition, Rules, Side, Square, Symmetry};
+use hnefi_engine::{
+    Bitboard, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, Marks, Move, NoLegalMove, Pieces, Position,
+    Preset, Repetition, RepetitionCompares, Rules, Side, Special, Speed, Square, Symmetry,
+};
 use hnefi_inference::encoding::{global, plane};
-use hnefi_inference::{Encoding, Features, PLANES};
+use hnefi_inference::{Features, Handicap, PLANES};
 use random_play::{legal, positions};
 
 const NAMES: [&str; PLANES] = [
@@ -26,6 +29,22 @@ const NAMES: [&str; PLANES] = [
     "last move to",
     "attackers at risk",
     "defenders at risk",
+    "hostile to attackers",
+    "hostile to men",
+    "hostile to king",
+    "even occupied",
+    "even occupied, men",
+    "even occupied, king",
+    "no stop, attackers",
+    "no stop, men",
+    "no stop, king",
+    "no pass, attackers",
+    "no pass, men",
+    "no pass, king",
+    "no entry, attackers",
+    "no entry, men",
+    "no entry, king",
+    "strong king",
 ];
 
 fn played(preset: Preset, moves: &str) -> Position {
@@ -37,7 +56,7 @@ fn played(preset: Preset, moves: &str) -> Position {
 }
 
 fn encode(position: &Position) -> Features {
-    Encoding::NEWEST.features(position)
+    Features::of(position, Handicap::NONE)
 }
 
 /// The planes four abreast, rank 1 at the bottom, then the globals that are not 0.
@@ -157,6 +176,69 @@ fn equal_state_keys_mean_equal_features() {
         }
     }
     assert!(met > 100, "only {met} pairs of equal keys were met");
+}
+
+/// A network is told of every option that changes the game; a ply cap alone is not one of the rules.
+#[test]
+fn every_option_is_told() {
+    let base = Rules {
+        king_capture: KingCapture::Strong,
+        shieldwall: true,
+        repetition_occurrence: 3,
+        ..Preset::Copenhagen.rules()
+    };
+    let size = base.size();
+    let [throne, corners] = [base.marks.throne(), base.marks.corners()];
+    let fort = Bitboard::of(Square::new(1));
+    let marks = |attackers, defenders| Marks::new(size, throne, corners, attackers, defenders).unwrap();
+    let forts = Rules { marks: marks(fort, Bitboard::EMPTY), ..base };
+    let few = |special: Special| Rules { attacker_forts: special, ..forts };
+    let ordinary = Special::ORDINARY;
+    let mut all = vec![
+        base,
+        Rules { first: Side::Defenders, ..base },
+        Rules { king_capture: KingCapture::StrongNearThrone, ..base },
+        Rules { king_capture: KingCapture::Weak, ..base },
+        Rules { king_on_edge: KingOnEdge::CapturedByThree, ..base },
+        Rules { king_armed: KingArmed::HammerOnly, ..base },
+        Rules { king_armed: KingArmed::AnvilOnly, ..base },
+        Rules { king_armed: KingArmed::Unarmed, ..base },
+        Rules { linnaean_capture: true, ..base },
+        Rules { escape: Escape::Edge, ..base },
+        Rules { shieldwall: false, ..base },
+        Rules { shieldwall_corners: false, ..base },
+        Rules { shieldwall_flank: false, ..base },
+        Rules { exit_fort: false, ..base },
+        Rules { encirclement: Encirclement::Off, ..base },
+        Rules { encirclement: Encirclement::SingleRegion, ..base },
+        Rules { no_legal_move: NoLegalMove::Draw, ..base },
+        Rules { repetition_occurrence: 2, ..base },
+        Rules { repetition_compares: RepetitionCompares::BoardAlone, ..base },
+        Rules { no_capture_draw_plies: 50, ..base },
+        Rules { draw_fort_occurrence: 3, ..base },
+        few(Special { pass: Pieces::NONE, ..ordinary }),
+    ];
+    for repetition in Repetition::ALL {
+        all.push(Rules { repetition, ..base });
+    }
+    for limit in [1, 2] {
+        for (attackers, defenders, king) in [(limit, 0, 0), (0, limit, 0), (0, 0, limit)] {
+            all.push(Rules { speed: Speed { attackers, defenders, king }, ..base });
+        }
+    }
+    for pieces in [Pieces::ATTACKERS, Pieces::DEFENDERS, Pieces::KING] {
+        all.push(few(Special { pass: pieces, ..ordinary }));
+        all.push(few(Special { stop: pieces, ..ordinary }));
+        all.push(few(Special { enter: pieces, ..ordinary }));
+        all.push(few(Special { hostile_empty: pieces, ..ordinary }));
+        all.push(few(Special { hostile_occupied: pieces, ..ordinary }));
+    }
+    let told: Vec<Features> = all.iter().map(|rules| encode(&Position::start(rules))).collect();
+    for (at, rules) in all.iter().enumerate() {
+        for (other, features) in all.iter().zip(&told) {
+            assert_eq!(rules == other, told[at] == *features, "{rules:?}\n{other:?}");
+        }
+    }
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_inference::{
-    CpuEvaluator, CpuNetwork, DeviceChoice, EvalRequest, Evaluations, Evaluator, NetworkConfig, Precision, Weights,
-    evaluator, pretrained,
+    CpuEvaluator, CpuNetwork, DeviceChoice, Devices, EvalRequest, Evaluations, Evaluator, Handicap, NetworkConfig,
+    Precision, Weights, pretrained,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -26,8 +26,10 @@ fn evaluate(weights: &Weights, precision: Precision, positions: &[(Position, Mov
         println!("this CPU lacks {missing}: {precision} is tested on other kernels");
     }
     let mut evaluator = CpuEvaluator::new(Arc::new(CpuNetwork::with_precision(weights, precision).unwrap()));
-    let requests: Vec<EvalRequest<'_>> =
-        positions.iter().map(|(position, moves)| EvalRequest { position, moves, auxiliary: false }).collect();
+    let requests: Vec<EvalRequest<'_>> = positions
+        .iter()
+        .map(|(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false })
+        .collect();
     let mut out = Evaluations::new();
     evaluator.evaluate(&requests, &mut out).unwrap();
     out
@@ -88,7 +90,7 @@ fn played(weights: &Weights, count: usize) -> Vec<(Position, MoveList)> {
     let mut position = start.clone();
     while found.len() < count {
         let moves = legal(&position);
-        let request = EvalRequest { position: &position, moves: &moves, auxiliary: false };
+        let request = EvalRequest { position: &position, moves: &moves, handicap: Handicap::NONE, auxiliary: false };
         evaluator.evaluate(&[request], &mut out).unwrap();
         let mut left = rng.random::<f32>();
         let by_policy = out.priors(0).iter().position(|prior| {
@@ -147,9 +149,9 @@ fn answers_are_well_formed_on_every_board_and_do_not_depend_on_the_batch() {
 fn only_the_cpu_has_lower_precisions() {
     let network = Weights::fresh(&SMALL, 5);
     for precision in Precision::ALL {
-        assert!(evaluator(&network, DeviceChoice::Cpu, precision.into()).is_ok(), "{precision}");
+        assert!(Devices::cpu().evaluator(&network, precision.into()).is_ok(), "{precision}");
     }
-    let Err(error) = evaluator(&network, DeviceChoice::Flex, Precision::Int8.into()) else {
+    let Err(error) = Devices::cpu().named(DeviceChoice::Flex).evaluator(&network, Precision::Int8.into()) else {
         panic!("flex has no int8")
     };
     assert_eq!(error.to_string(), "device flex: precision int8 is for the device cpu alone; expected f32");

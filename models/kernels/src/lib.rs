@@ -111,13 +111,14 @@ dispatch! {
         where board.len() == grid.inner_len(), "board of {grid:?}";
         => winograd::output_transform_transposed::<Register>(grid, board, sums, step);
 
-        /// `relu(bias + sum of the picked rows of table)`: `table` is `[rows][channels]`, `bias` and `out` are
-        /// `[channels]`.
-        fn sum(table: &[f32], picked: &[u16], bias: &[f32], out: &mut [f32])
-        where bias.len().is_multiple_of(PANEL) && out.len() == bias.len(), "a bias and an output per channel";
-        where picked.iter().all(|&row| (usize::from(row) + 1) * bias.len() <= table.len()),
+        /// `relu(both biases + sum of the picked rows of table)`: `table` is `[rows][channels]`, the biases and `out`
+        /// are `[channels]`.
+        fn sum(table: &[f32], picked: &[u16], biases: [&[f32]; 2], out: &mut [f32])
+        where out.len().is_multiple_of(PANEL) && biases.iter().all(|bias| bias.len() == out.len()),
+            "two biases and an output per channel";
+        where picked.iter().all(|&row| (usize::from(row) + 1) * out.len() <= table.len()),
             "picked a row beyond the table";
-        => rows::sum::<Register>(table, picked, bias, out);
+        => rows::sum::<Register>(table, picked, biases, out);
 
         /// Mean, mean scaled by the board's size, and maximum over squares: `[3][channels]`.
         fn pool(pool: &Pool, squares: &[f32], out: &mut [f32])

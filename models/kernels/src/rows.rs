@@ -2,20 +2,20 @@
 
 use super::vector::Vector;
 
-/// `relu(bias + sum of the picked rows of table)`, as long as `bias`.
+/// `relu(both biases + sum of the picked rows of table)`, as long as a bias.
 ///
 /// # Safety
-/// The CPU has the instruction set of `V`; every picked row lies in `table`, `out` is as long as `bias`, and that is a
-/// multiple of the panel.
+/// The CPU has the instruction set of `V`; every picked row lies in `table`, `out` is as long as each bias, and that is
+/// a multiple of the panel.
 #[inline(always)]
-pub(super) unsafe fn sum<V: Vector>(table: &[f32], picked: &[u16], bias: &[f32], out: &mut [f32]) {
+pub(super) unsafe fn sum<V: Vector>(table: &[f32], picked: &[u16], biases: [&[f32]; 2], out: &mut [f32]) {
     // SAFETY: as the caller vouches; the last call takes the channels to their end, a multiple of the lanes.
     unsafe {
         // Eight sums at a time hide the latency of an addition; fewer at a time take what is left of the channels.
-        let channel = sum_registers::<V, 8>(table, picked, bias, out, 0);
-        let channel = sum_registers::<V, 4>(table, picked, bias, out, channel);
-        let channel = sum_registers::<V, 2>(table, picked, bias, out, channel);
-        sum_registers::<V, 1>(table, picked, bias, out, channel);
+        let channel = sum_registers::<V, 8>(table, picked, biases, out, 0);
+        let channel = sum_registers::<V, 4>(table, picked, biases, out, channel);
+        let channel = sum_registers::<V, 2>(table, picked, biases, out, channel);
+        sum_registers::<V, 1>(table, picked, biases, out, channel);
     }
 }
 
@@ -27,17 +27,20 @@ pub(super) unsafe fn sum<V: Vector>(table: &[f32], picked: &[u16], bias: &[f32],
 unsafe fn sum_registers<V: Vector, const REGISTERS: usize>(
     table: &[f32],
     picked: &[u16],
-    bias: &[f32],
+    biases: [&[f32]; 2],
     out: &mut [f32],
     mut channel: usize,
 ) -> usize {
-    while channel + REGISTERS * V::LANES <= bias.len() {
+    while channel + REGISTERS * V::LANES <= out.len() {
         // SAFETY: the registers end inside the row.
         unsafe {
-            let mut sums: [V; REGISTERS] =
-                std::array::from_fn(|register| V::load(bias.as_ptr().add(channel + register * V::LANES)));
+            let [mut sums, others]: [[V; REGISTERS]; 2] = biases
+                .map(|bias| std::array::from_fn(|register| V::load(bias.as_ptr().add(channel + register * V::LANES))));
+            for (sum, other) in sums.iter_mut().zip(others) {
+                *sum = sum.add(other);
+            }
             for &row in picked {
-                let row = table.as_ptr().add(row as usize * bias.len() + channel);
+                let row = table.as_ptr().add(row as usize * out.len() + channel);
                 for (register, sum) in sums.iter_mut().enumerate() {
                     *sum = sum.add(V::load(row.add(register * V::LANES)));
                 }

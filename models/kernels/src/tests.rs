@@ -75,7 +75,7 @@ fn products_are_sums_of_products() {
 #[test]
 fn tiles_make_a_convolution() {
     for kernels in Kernels::available() {
-        for side in [7, 9, 11] {
+        for side in 5..=19 {
             for add in [false, true] {
                 convolve_and_compare(kernels, Grid { side, channels: 32 }, add);
             }
@@ -142,13 +142,14 @@ fn convolve_and_compare(kernels: &Kernels, grid: Grid, add: bool) {
 fn picked_rows_are_summed() {
     for kernels in Kernels::available() {
         for channels in [16, 32, 48, 64, 112] {
-            let (table, bias) = (filled(40 * channels, 7), filled(channels, 8));
+            let (table, bias, other) = (filled(40 * channels, 7), filled(channels, 8), filled(channels, 6));
             let picked = [3, 39, 0, 11, 11];
             let mut out = filled(channels, 9);
-            kernels.sum(&table, &picked, &bias, &mut out);
+            kernels.sum(&table, &picked, [&bias, &other], &mut out);
             for channel in 0..channels {
                 let row = |&row: &u16| f64::from(table[usize::from(row) * channels + channel]);
-                let expected = f64::from(bias[channel]) + picked.iter().map(row).sum::<f64>();
+                let biases = f64::from(bias[channel]) + f64::from(other[channel]);
+                let expected = biases + picked.iter().map(row).sum::<f64>();
                 assert_near(out[channel], expected.max(0.0), 6.0, kernels.name);
             }
         }
@@ -159,7 +160,7 @@ fn picked_rows_are_summed() {
 #[should_panic(expected = "beyond the table")]
 fn a_row_beyond_the_table_is_refused() {
     let mut out = Floats::zeros(16);
-    Kernels::best().sum(&filled(40 * 16, 1), &[40], &filled(16, 2), &mut out);
+    Kernels::best().sum(&filled(40 * 16, 1), &[40], [&filled(16, 2); 2], &mut out);
 }
 
 #[test]
@@ -173,7 +174,7 @@ fn a_product_beyond_its_operands_is_refused() {
 #[test]
 fn pooling_is_over_the_squares_alone() {
     for kernels in Kernels::available() {
-        for (side, scale) in [(7, -1.0), (9, 0.0), (11, 1.0)] {
+        for (side, scale) in [(5, -2.0), (7, -1.0), (8, -0.5), (9, 0.0), (11, 1.0), (19, 5.0)] {
             let (channels, row_step) = (16, (side + 2) * 16);
             let squares = filled(side * row_step, 10);
             let mut out = filled(3 * channels, 11);
@@ -204,7 +205,7 @@ fn assert_transposed(forward: f64, backward: f64, terms: usize, what: &str) {
 #[test]
 fn gradients_of_tiles_are_their_transposes() {
     for kernels in Kernels::available() {
-        for side in [5, 7, 9, 11, 13] {
+        for side in 5..=19 {
             let grid = Grid { side, channels: 32 };
             let step = grid.tiles() * grid.channels + PANEL;
             let points = |seed| {
@@ -310,7 +311,7 @@ fn transformed_weights_and_their_gradient() {
 #[test]
 fn the_pooled_gradient_goes_to_every_square_and_to_the_first_maximum() {
     for kernels in Kernels::available() {
-        for (side, scale) in [(7, -1.0), (9, 0.0), (11, 1.0)] {
+        for (side, scale) in [(5, -2.0), (7, -1.0), (8, -0.5), (9, 0.0), (11, 1.0), (19, 5.0)] {
             let channels = 32;
             let pool = Pool { side, row_step: side * channels, channels };
             let mut squares = filled(side * side * channels, 50);

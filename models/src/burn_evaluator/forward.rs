@@ -5,14 +5,12 @@ use burn::tensor::{Device, Tensor, TensorData};
 
 use super::rows::Asked;
 use crate::Network;
-use hnefi_inference::{Encoding, EvalError, GLOBALS, PLANES};
+use hnefi_inference::{EvalError, GLOBALS, PLANES};
 
 /// A network on the device where it runs.
 pub(super) struct Forward {
     network: Network,
     device: Device,
-    /// The network's.
-    pub(super) encoding: Encoding,
     /// GPU kernels are compiled and tuned per shape, so batches are padded there to powers of two.
     pub(super) pads: bool,
 }
@@ -21,7 +19,7 @@ impl Forward {
     /// Moves a copy of the network to the device, without its training state.
     pub(super) fn new(network: &Network, device: &Device, pads: bool) -> Forward {
         let device = device.clone().without_autodiff();
-        Forward { network: network.valid().to_device(&device), device, encoding: network.encoding, pads }
+        Forward { network: network.valid().to_device(&device), device, pads }
     }
 
     /// A row of numbers per position asked about, as [`super::rows::Answered`] reads them. Everything comes in one

@@ -46,9 +46,7 @@ impl Evaluator for BurnEvaluator {
             self.pool = Some(pool.map_err(|error| failed(error.to_string()))?);
         }
         let run = || -> Result<Vec<Answered>, String> {
-            Asked::by_size(requests, self.forward.encoding)
-                .map(|asked| Ok(Answered::of(&asked, self.forward.run(&asked)?)))
-                .collect()
+            Asked::by_size(requests).map(|asked| Ok(Answered::of(&asked, self.forward.run(&asked)?))).collect()
         };
         let answered = match &self.pool {
             Some(pool) => pool.install(run),
@@ -62,6 +60,7 @@ impl Evaluator for BurnEvaluator {
 #[cfg(test)]
 mod tests {
     use hnefi_engine::{MoveList, Position, Preset};
+    use hnefi_inference::Handicap;
 
     use super::*;
     use hnefi_inference::NetworkConfig;
@@ -80,8 +79,10 @@ mod tests {
                     (position, moves)
                 })
                 .collect();
-        let requests: Vec<EvalRequest<'_>> =
-            positions.iter().map(|(position, moves)| EvalRequest { position, moves, auxiliary: true }).collect();
+        let requests: Vec<EvalRequest<'_>> = positions
+            .iter()
+            .map(|(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: true })
+            .collect();
 
         let answers = |pads: bool| {
             let mut evaluator = BurnEvaluator::new(&network, &Device::flex());

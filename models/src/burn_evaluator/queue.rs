@@ -13,7 +13,7 @@ use burn::tensor::Device;
 use super::forward::Forward;
 use super::rows::{self, Answered, Asked};
 use crate::Network;
-use hnefi_inference::{Encoding, EvalError, EvalRequest, Evaluations, Evaluator};
+use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator};
 
 /// How long the device waits for half of the askers when fewer come: some may have other things to do.
 const PATIENCE: Duration = Duration::from_millis(2);
@@ -37,7 +37,6 @@ struct Question {
 pub struct GpuQueue {
     sender: Sender<Message>,
     device: String,
-    encoding: Encoding,
 }
 
 impl GpuQueue {
@@ -47,13 +46,12 @@ impl GpuQueue {
     /// When the operating system refuses a thread.
     pub fn new(network: &Network, device: &Device) -> Result<GpuQueue, EvalError> {
         let forward = Forward::new(network, device, true);
-        GpuQueue::before(format!("{device:?}"), network.encoding, move |asked| forward.run(asked))
+        GpuQueue::before(format!("{device:?}"), move |asked| forward.run(asked))
     }
 
     /// A queue before whatever computes the rows of a batch.
     fn before(
         device: String,
-        encoding: Encoding,
         run: impl Fn(&Asked) -> Result<Vec<f32>, String> + Send + 'static,
     ) -> Result<GpuQueue, EvalError> {
         let (sender, receiver) = channel();
@@ -61,14 +59,14 @@ impl GpuQueue {
             .name("gpu".to_owned())
             .spawn(move || serve(&receiver, run))
             .map_err(|error| EvalError::Unavailable { device: device.clone(), problem: error.to_string() })?;
-        Ok(GpuQueue { sender, device, encoding })
+        Ok(GpuQueue { sender, device })
     }
 
     /// One more asker.
     pub fn evaluator(&self) -> QueuedEvaluator {
         // Should the thread be gone, the first question finds out.
         let _ = self.sender.send(Message::Joined);
-        QueuedEvaluator { sender: self.sender.clone(), device: self.device.clone(), encoding: self.encoding }
+        QueuedEvaluator { sender: self.sender.clone(), device: self.device.clone() }
     }
 }
 
@@ -76,7 +74,6 @@ impl GpuQueue {
 pub struct QueuedEvaluator {
     sender: Sender<Message>,
     device: String,
-    encoding: Encoding,
 }
 
 impl Drop for QueuedEvaluator {
@@ -94,7 +91,7 @@ impl Evaluator for QueuedEvaluator {
         let failed = |problem| EvalError::Device { count: requests.len(), device: self.device.clone(), problem };
         let (answer, answers) = sync_channel(1);
         let gone = |_| failed("its thread is gone".to_owned());
-        let question = Question { asked: Asked::by_size(requests, self.encoding).collect(), answer };
+        let question = Question { asked: Asked::by_size(requests).collect(), answer };
         self.sender.send(Message::Asked(question)).map_err(|_| failed("its thread is gone".to_owned()))?;
         let answered = answers.recv().map_err(gone)?.map_err(failed)?;
         rows::write(requests, answered, out).map_err(failed)
@@ -158,6 +155,7 @@ fn part(asked: &Asked, answered: &mut [Answered]) -> Answered {
 
 #[cfg(test)]
 mod tests {
+    use hnefi_inference::Handicap;
     use std::sync::{Arc, Mutex};
 
     use hnefi_engine::{BoardSize, MoveList, Position, Preset};
@@ -165,11 +163,11 @@ mod tests {
     use super::*;
     use crate::BurnEvaluator;
     use hnefi_inference::NetworkConfig;
-    use hnefi_search::{Bell, RootKind, Search, SearchConfig, search_on_threads};
+    use hnefi_search::{RootKind, Search, SearchConfig, Signal, search_on_threads};
 
     /// A question about `count` empty 7x7 boards, and where its answer comes.
     fn question(count: usize) -> (Message, Receiver<Result<Vec<Answered>, String>>) {
-        let asked = Asked { size: BoardSize::Seven, count, planes: Vec::new(), globals: Vec::new(), auxiliary: false };
+        let asked = Asked { size: BoardSize::SEVEN, count, planes: Vec::new(), globals: Vec::new(), auxiliary: false };
         let (answer, answers) = sync_channel(1);
         (Message::Asked(Question { asked: vec![asked], answer }), answers)
     }
@@ -235,7 +233,7 @@ mod tests {
             for threads in [1, 8, 16, 32, 64] {
                 let counts = Arc::new(Mutex::new(Vec::new()));
                 let counted = Arc::clone(&counts);
-                let queue = GpuQueue::before("a pause".to_owned(), Encoding::NEWEST, move |asked| {
+                let queue = GpuQueue::before("a pause".to_owned(), move |asked| {
                     std::thread::sleep(latency);
                     counted.lock().unwrap().push(asked.count);
                     zeros(asked)
@@ -246,7 +244,7 @@ mod tests {
                 let mut evaluators: Vec<_> =
                     (0..threads).map(|_| Box::new(queue.evaluator()) as Box<dyn Evaluator>).collect();
                 let seconds = Duration::from_secs(3);
-                let ((), ended) = search_on_threads(&mut search, &mut evaluators, &Bell::default(), |searching| {
+                let ((), ended) = search_on_threads(&mut search, &mut evaluators, &Signal::default(), |searching| {
                     std::thread::sleep(seconds);
                     assert!(!searching.is_over());
                 });
@@ -275,7 +273,12 @@ mod tests {
                     for ply in 0..10 {
                         let mut moves = MoveList::new();
                         position.legal_moves(&mut moves);
-                        let request = EvalRequest { position: &position, moves: &moves, auxiliary: thread == 3 };
+                        let request = EvalRequest {
+                            position: &position,
+                            moves: &moves,
+                            handicap: Handicap::NONE,
+                            auxiliary: thread == 3,
+                        };
                         shared.evaluate(&[request], &mut found).unwrap();
                         alone.evaluate(&[request], &mut expected).unwrap();
                         assert!((found.get(0).wdl.win - expected.get(0).wdl.win).abs() < 1e-6);

@@ -2,8 +2,8 @@
 
 use hnefi_engine::BoardSize;
 
-use hnefi_inference::{Encoding, EvalRequest, Evaluations, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex, Wdl};
-use hnefi_inference::{plies_left, softmax};
+use hnefi_inference::{EvalRequest, Evaluations, Features, GLOBALS, PLANES, PolicyIndex, Wdl};
+use hnefi_inference::{plies_left, policy_planes, softmax};
 
 /// What is asked about positions of one board size.
 #[derive(Clone, Debug)]
@@ -21,11 +21,11 @@ pub(super) struct Asked {
 
 impl Asked {
     /// The requests of each size there is, in their order.
-    pub fn by_size<'a>(requests: &'a [EvalRequest<'_>], encoding: Encoding) -> impl Iterator<Item = Asked> + 'a {
-        BoardSize::ALL.into_iter().map(move |size| Asked::of(requests, size, encoding)).filter(|asked| asked.count > 0)
+    pub fn by_size<'a>(requests: &'a [EvalRequest<'_>]) -> impl Iterator<Item = Asked> + 'a {
+        BoardSize::ALL.into_iter().map(|size| Asked::of(requests, size)).filter(|asked| asked.count > 0)
     }
 
-    fn of(requests: &[EvalRequest<'_>], size: BoardSize, encoding: Encoding) -> Asked {
+    fn of(requests: &[EvalRequest<'_>], size: BoardSize) -> Asked {
         let of_size = || requests.iter().filter(|request| request.position.size() == size);
         let (count, squares) = (of_size().count(), size.squares());
         let mut asked = Asked {
@@ -37,7 +37,7 @@ impl Asked {
         };
         let planes = asked.planes.chunks_exact_mut(PLANES * squares);
         for ((request, planes), globals) in of_size().zip(planes).zip(asked.globals.chunks_exact_mut(GLOBALS)) {
-            let features = encoding.features(request.position);
+            let features = Features::of(request.position, request.handicap);
             features.write_planes(squares, planes);
             globals.copy_from_slice(&features.globals);
         }
@@ -56,7 +56,7 @@ impl Asked {
     /// Numbers of one position's row: policy, the three results, plies left, and occupancy when asked for.
     pub fn row_width(&self) -> usize {
         let squares = self.size.squares();
-        POLICY_PLANES * squares + 4 + if self.auxiliary { 4 * squares } else { 0 }
+        policy_planes(self.size.side()) * squares + 4 + if self.auxiliary { 4 * squares } else { 0 }
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn write(
 fn push(request: &EvalRequest<'_>, row: &[f32], out: &mut Evaluations) {
     let size = request.position.size();
     let squares = size.squares();
-    let (policy, rest) = row.split_at(POLICY_PLANES * squares);
+    let (policy, rest) = row.split_at(policy_planes(size.side()) * squares);
     let (value, occupancy) = rest.split_at(4);
     let occupancy = request.auxiliary.then(|| {
         let content = |square: usize| {

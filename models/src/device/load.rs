@@ -4,7 +4,7 @@ use burn::tensor::{Device, Distribution, Tensor};
 use hnefi_engine::BoardSize;
 use hnefi_inference::{DeviceChoice, EvalError, GLOBALS, NetworkConfig, PLANES};
 
-use super::open;
+use super::BurnDevices;
 use crate::{BurnEvaluator, Network};
 
 /// Computations that are queued one behind the other before anybody waits for the device.
@@ -17,12 +17,12 @@ pub struct Load {
 }
 
 impl Load {
-    /// The device, after a trial as for [`open`].
+    /// The device, opened.
     ///
     /// # Errors
-    /// As [`open`].
-    pub fn on(choice: DeviceChoice) -> Result<Load, EvalError> {
-        Ok(Load { choice, device: open(choice)? })
+    /// As [`BurnDevices::open`].
+    pub fn on(devices: &BurnDevices, choice: DeviceChoice) -> Result<Load, EvalError> {
+        Ok(Load { choice, device: devices.open(choice)? })
     }
 
     /// The device by its name in the program.
@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn a_device_takes_the_load() {
-        let load = Load::on(DeviceChoice::Flex).unwrap();
+        let load = Load::on(&BurnDevices::default(), DeviceChoice::Flex).unwrap();
         load.products(8)();
-        let mut network = load.network(&SMALL, BoardSize::Seven, 2);
+        let mut network = load.network(&SMALL, BoardSize::SEVEN, 2);
         network();
         network();
     }

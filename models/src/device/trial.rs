@@ -6,7 +6,7 @@
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hnefi_inference::DeviceChoice;
@@ -14,10 +14,12 @@ use hnefi_inference::DeviceChoice;
 /// A command that ends well where the device does, and says on standard error what is wrong otherwise.
 type Trial = fn(DeviceChoice) -> Option<Command>;
 
-static TRIAL: OnceLock<Trial> = OnceLock::new();
-
-/// Devices with what their trials came to.
-static TRIED: Mutex<Vec<(DeviceChoice, Result<(), String>)>> = Mutex::new(Vec::new());
+/// The trials of a program: how it makes one, and the devices with what their trials came to.
+#[derive(Debug, Default)]
+pub(super) struct Trials {
+    command: Option<Trial>,
+    tried: Mutex<Vec<(DeviceChoice, Result<(), String>)>>,
+}
 
 /// How long a trial may take; a software driver on a busy machine takes a minute.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -28,31 +30,31 @@ const LOOK: Duration = Duration::from_millis(10);
 /// The most of what it says that is repeated, in bytes.
 const SAID: usize = 400;
 
-/// Says how this program tries out a GPU before it uses it: by a command that calls [`super::try_out`] and ends
-/// with status 0 if the device does what it should. `None` from it tries out nothing. The first call counts.
-pub fn set_device_trial(command: fn(DeviceChoice) -> Option<Command>) {
-    // A second call changes nothing, as it says.
-    let _ = TRIAL.set(command);
-}
+impl Trials {
+    /// Trials by this command; `None` from it tries out nothing.
+    pub(super) fn by(command: Trial) -> Trials {
+        Trials { command: Some(command), tried: Mutex::default() }
+    }
 
-/// Whether the device has passed its trial, made now if it is the first time. A CPU needs none.
-///
-/// # Errors
-/// How the trial ended and what it said.
-pub(super) fn passed(device: DeviceChoice) -> Result<(), String> {
-    if !device.is_gpu() {
-        return Ok(());
+    /// Whether the device has passed its trial, made now if it is the first time. A CPU needs none.
+    ///
+    /// # Errors
+    /// How the trial ended and what it said.
+    pub(super) fn passed(&self, device: DeviceChoice) -> Result<(), String> {
+        if !device.is_gpu() {
+            return Ok(());
+        }
+        // Held during the trial, so that threads that open one device make one trial.
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, result)) = tried.iter().find(|(known, _)| *known == device) {
+            return result.clone();
+        }
+        let Some(command) = self.command.and_then(|command| command(device)) else { return Ok(()) };
+        let named = format!("device {device}: ");
+        let result = run(command, LIMIT).map_err(|problem| problem.trim_start_matches(&named).to_owned());
+        tried.push((device, result.clone()));
+        result
     }
-    // Held during the trial, so that threads that open one device make one trial.
-    let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, result)) = tried.iter().find(|(known, _)| *known == device) {
-        return result.clone();
-    }
-    let Some(command) = TRIAL.get().and_then(|command| command(device)) else { return Ok(()) };
-    let named = format!("device {device}: ");
-    let result = run(command, LIMIT).map_err(|problem| problem.trim_start_matches(&named).to_owned());
-    tried.push((device, result.clone()));
-    result
 }
 
 /// Runs a trial to its end.

@@ -1,6 +1,7 @@
 //! What the destinations of moves add to the policy, as one operation of burn.
 //!
-//! Only moves that stay on the board are computed, and only those with a gradient, the legal ones, are gone back through.
+//! Only moves that stay on the board are computed, and only those with a gradient, the legal ones, are gone back
+//! through.
 
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -10,14 +11,14 @@ use burn::backend::flex::FlexTensor;
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, TensorMetadata, backend_extension};
 use burn::tensor::Tensor;
-use hnefi_inference::{POLICY_PLANES, PolicyIndex};
+use hnefi_inference::{PolicyIndex, policy_planes};
 use rayon::prelude::*;
 
 use super::passes::PART;
 use super::tensors::{tensor, values};
 
 /// For each move its plane at its origin: the product of `hidden` at the origin and `keys` at the destination. Both are
-/// `[B, N, N, H]`, the result is `[B, 40, N, N]` and zero where a move would leave the board.
+/// `[B, N, N, H]`, the result is `[B, 4 (N - 1), N, N]` and zero where a move would leave the board.
 pub fn destinations(hidden: Tensor<4>, keys: Tensor<4>) -> Tensor<4> {
     Tensor::from_dispatch(Dispatch::destinations(hidden.into_dispatch(), keys.into_dispatch()))
 }
@@ -39,13 +40,10 @@ pub trait DestinationGradients: Backend {
     ) -> [FloatTensor<Self>; 2];
 }
 
-/// All moves that stay on a board of `side` squares a side: place in `[40, N, N]`, origin and destination.
+/// All moves that stay on a board of `side` squares a side: place in `[4 (N - 1), N, N]`, origin and destination.
 fn moves(side: usize) -> Vec<[usize; 3]> {
-    let squares = side * side;
-    let places = (0..POLICY_PLANES).flat_map(|plane| (0..squares).map(move |square| PolicyIndex { plane, square }));
-    let on_board =
-        |place: PolicyIndex| Some([place.plane * squares + place.square, place.square, place.destination(side)?]);
-    places.filter_map(on_board).collect()
+    let places = PolicyIndex::all(side).enumerate();
+    places.filter_map(|(at, place)| Some([at, place.square, place.destination(side)?])).collect()
 }
 
 fn dot(left: &[f32], right: &[f32]) -> f32 {
@@ -69,8 +67,9 @@ impl DestinationOps for Flex {
         let shape = hidden.shape();
         let (batch, side, width) = (shape[0], shape[1], shape[3]);
         let (squares, moves) = (side * side, moves(side));
-        let mut out = vec![0.0; batch * POLICY_PLANES * squares];
-        let boards = out.par_chunks_mut(POLICY_PLANES * squares).with_min_len(PART);
+        let places = policy_planes(side) * squares;
+        let mut out = vec![0.0; batch * places];
+        let boards = out.par_chunks_mut(places).with_min_len(PART);
         let (hidden, keys) = (values(&hidden), values(&keys));
         boards.zip(hidden.par_chunks(squares * width)).zip(keys.par_chunks(squares * width)).for_each(
             |((out, hidden), keys)| {
@@ -79,7 +78,7 @@ impl DestinationOps for Flex {
                 }
             },
         );
-        tensor(out, [batch, POLICY_PLANES, side, side])
+        tensor(out, [batch, policy_planes(side), side, side])
     }
 }
 
@@ -98,7 +97,7 @@ impl DestinationGradients for Flex {
             .with_min_len(PART)
             .zip(key_gradient.par_chunks_mut(board))
             .zip(hidden_values.par_chunks(board).zip(key_values.par_chunks(board)))
-            .zip(values(&gradient).par_chunks(POLICY_PLANES * squares))
+            .zip(values(&gradient).par_chunks(policy_planes(side) * squares))
             .for_each(|(((hidden_gradient, key_gradient), (hidden, keys)), gradient)| {
                 for &[place, from, to] in &moves {
                     let gradient = gradient[place];

@@ -15,7 +15,7 @@ use super::passes::Tower;
 use super::pointwise::{PointwiseInputs, pointwise};
 use super::tower::{serves, tower};
 use crate::network::{Heads, Network, RoleHeads, move_running};
-use hnefi_inference::TrainPrecision;
+use hnefi_inference::{DIRECTIONS, DISTANCES, TrainPrecision, policy_planes};
 
 /// Whether the fused layers serve this network and input: in training, on flex, and for whole panels of channels.
 pub(crate) fn serves_network(network: &Network, planes: &Tensor<4>) -> bool {
@@ -75,8 +75,7 @@ fn heads(network: &Network, trunk: Tensor<4>, pooled: Tensor<2>, globals: Tensor
     let roles = &network.roles;
     let attacking = globals.narrow(1, 0, 1);
     let first_role = attacking.clone().reshape([batch]);
-    let layer = |convs: Vec<&Conv2d>, x: Tensor<4>, board_bias: Option<Tensor<2>>, hidden: bool| {
-        let (weights, bias) = stacked(&convs);
+    let layer = |(weights, bias): Layers, x: Tensor<4>, board_bias: Option<Tensor<2>>, hidden: bool| {
         pointwise(PointwiseInputs { x, weights, bias, board_bias, first_role: first_role.clone(), hidden })
     };
     // The layers that see one row a board go through both roles' weights: they are small.
@@ -84,9 +83,10 @@ fn heads(network: &Network, trunk: Tensor<4>, pooled: Tensor<2>, globals: Tensor
         of(&roles[0]) * attacking.clone() + of(&roles[1]) * attacking.clone().neg().add_scalar(1.0)
     };
     let board_bias = by_role(&|heads| heads.policy_pool.forward(pooled.clone()));
-    let each = |conv: fn(&RoleHeads) -> &Conv2d| roles.iter().map(conv).collect();
+    let each = |conv: fn(&RoleHeads) -> &Conv2d| stacked(roles.iter().map(conv));
     let hidden = layer(each(|heads| &heads.policy_conv), trunk.clone(), Some(board_bias), true);
-    let policy = layer(each(|heads| &heads.policy_out), hidden.clone(), None, false);
+    let rows = of_board(each(|heads| &heads.policy_out), trunk.dims()[1]);
+    let policy = layer(rows, hidden.clone(), None, false);
     let keys = layer(each(|heads| &heads.policy_destination), trunk.clone(), None, false);
     let policy = policy + destinations(hidden, keys.permute([0, 2, 3, 1]));
     let value = global_pool(layer(each(|heads| &heads.value_conv), trunk.clone(), None, true));
@@ -95,13 +95,15 @@ fn heads(network: &Network, trunk: Tensor<4>, pooled: Tensor<2>, globals: Tensor
         policy,
         wdl: value.clone().narrow(1, 0, 3),
         moves_left: value.narrow(1, 3, 1),
-        occupancy: layer(vec![&network.occupancy], trunk, None, false),
+        occupancy: layer(stacked([&network.occupancy]), trunk, None, false),
     }
 }
 
-/// 1x1 convolutions of one shape, as weights `[count, cout, cin]` and biases `[count, cout]`.
-fn stacked(convs: &[&Conv2d]) -> (Tensor<3>, Tensor<2>) {
-    let parts = convs.iter().map(|conv| {
+/// 1x1 convolutions of one shape: weights `[count, cout, cin]` and biases `[count, cout]`.
+type Layers = (Tensor<3>, Tensor<2>);
+
+fn stacked<'a>(convs: impl IntoIterator<Item = &'a Conv2d>) -> Layers {
+    let parts = convs.into_iter().map(|conv| {
         let weights = conv.weight.val();
         let [cout, cin, _, _] = weights.dims();
         let bias = conv.bias.as_ref().map_or_else(|| Tensor::zeros([cout], &weights.device()), |bias| bias.val());
@@ -109,6 +111,15 @@ fn stacked(convs: &[&Conv2d]) -> (Tensor<3>, Tensor<2>) {
     });
     let (weights, biases): (Vec<_>, Vec<_>) = parts.unzip();
     (Tensor::cat(weights, 0), Tensor::cat(biases, 0))
+}
+
+/// The rows of the policy for the distances of a board.
+fn of_board((weights, bias): Layers, side: usize) -> Layers {
+    let [roles, _, cin] = weights.dims();
+    let planes = policy_planes(side);
+    let weights = weights.reshape([roles, DIRECTIONS, DISTANCES, cin]).narrow(2, 0, side - 1);
+    let bias = bias.reshape([roles, DIRECTIONS, DISTANCES]).narrow(2, 0, side - 1);
+    (weights.reshape([roles, planes, cin]), bias.reshape([roles, planes]))
 }
 
 /// Mean, scaled mean and maximum over the squares of `[B, N, N, C]`, as in [`Network::forward`].

@@ -19,8 +19,8 @@ pub struct Layer {
     pub cout: usize,
     /// Roles that have weights of their own, 1 or 2.
     pub roles: usize,
-    /// Whether the layer ends in a ReLU, whose dead units come back (`crate::relu`), and has channels last; otherwise no
-    /// ReLU and channels first.
+    /// Whether the layer ends in a ReLU, whose dead units come back (`crate::relu`), and has channels last; otherwise
+    /// no ReLU and channels first.
     pub hidden: bool,
 }
 

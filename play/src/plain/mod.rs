@@ -11,9 +11,9 @@ use hnefi_engine::{Move, Side};
 use hnefi_inference::printable_lines;
 use hnefi_search::{Rng, rng_for};
 
-use crate::{Chances, Seat, Session, Table};
-use crate::{PlayError, save, save_numbered, words};
+use crate::{PlayError, Table, save, save_numbered};
 use command::{Command, HELP};
+use hnefi_record::{Chances, Seat, Session, words};
 
 /// Plays at a table until `quit` or the end of the input.
 ///

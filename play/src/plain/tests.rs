@@ -5,8 +5,9 @@ use std::time::Duration;
 use hnefi_engine::Preset;
 
 use crate::PlayError;
+use crate::Table;
 use crate::scripted::Scripted;
-use crate::{Seat, Table};
+use hnefi_record::Seat;
 
 fn table(script: &[&'static str]) -> Table {
     Table {

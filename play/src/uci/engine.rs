@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use hnefi_engine::{Ending, Game, Move, Preset};
-use hnefi_inference::{DeviceChoice, Evaluator, Precision, PrecisionChoice};
+use hnefi_engine::{Ending, Game, Move, NamedRules, Preset};
+use hnefi_inference::{DeviceChoice, Devices, Evaluator, Precision, PrecisionChoice};
 use hnefi_search::rng_for;
 use hnefi_search::{RootKind, Search, SearchConfig, SearchReport, Searching, search_on_threads};
 use rand::RngExt;
@@ -16,7 +16,7 @@ use super::network::Network;
 use super::options::{Changed, Options};
 use super::output::Output;
 use super::queue::{CommandQueue, QueuedCommand};
-use crate::words;
+use hnefi_record::words;
 
 /// When a search is first reported on; the time doubles with each report up to [`RARELY`].
 const SOON: Duration = Duration::from_millis(50);
@@ -37,7 +37,7 @@ const TREES: u64 = 2;
 pub(super) struct Engine<'a> {
     queue: &'a CommandQueue,
     output: &'a Output,
-    device: DeviceChoice,
+    devices: &'a Devices,
     options: Options,
     /// `None` until it is needed.
     network: Option<Network>,
@@ -57,7 +57,7 @@ impl<'a> Engine<'a> {
     pub(super) fn new(
         queue: &'a CommandQueue,
         output: &'a Output,
-        device: DeviceChoice,
+        devices: &'a Devices,
         options: Options,
         network: Option<Network>,
     ) -> Engine<'a> {
@@ -66,7 +66,7 @@ impl<'a> Engine<'a> {
         Engine {
             queue,
             output,
-            device,
+            devices,
             options,
             network,
             evaluators: Vec::new(),
@@ -160,11 +160,11 @@ impl<'a> Engine<'a> {
     fn change_network(&mut self) -> Result<(), String> {
         let precision = self.options.precision;
         let narrow = !matches!(precision, PrecisionChoice::Auto | PrecisionChoice::Exactly(Precision::F32));
-        if narrow && self.device != DeviceChoice::Cpu {
+        if narrow && *self.devices.names() != DeviceChoice::Cpu.into() {
             return Err(format!("precision {precision} is for the device cpu alone; expected auto or f32"));
         }
         let name = self.options.network.as_deref();
-        let named = name.map(|name| Network::named(name, self.device, precision)).transpose()?;
+        let named = name.map(|name| Network::named(name, self.devices, precision)).transpose()?;
         self.forget_network();
         if let Some(network) = named {
             self.introduce(network);
@@ -187,7 +187,7 @@ impl<'a> Engine<'a> {
     /// Sees to a network and an evaluator for each thread.
     fn load_network(&mut self) {
         if self.network.is_none() {
-            self.introduce(Network::shipped(self.options.rules, self.device, self.options.precision));
+            self.introduce(Network::shipped(self.options.rules, self.devices, self.options.precision));
         }
         if let Some(network) = &self.network {
             self.evaluators.resize_with(self.options.threads, || network.evaluator());
@@ -225,8 +225,9 @@ impl<'a> Engine<'a> {
             received,
             time: time_for(go, side),
         };
-        let bell = &self.queue.bell;
-        let ((), end) = search_on_threads(&mut self.search, &mut self.evaluators, bell, |search| watcher.watch(search));
+        let signal = &self.queue.signal;
+        let ((), end) =
+            search_on_threads(&mut self.search, &mut self.evaluators, signal, |search| watcher.watch(search));
         if let Err(error) = end {
             self.output.info(&format!("the search was cut short: {error}"));
         }
@@ -311,7 +312,7 @@ impl Watcher<'_> {
                 break;
             }
             if report_at.is_some_and(|at| over || now >= at) {
-                if searching.look(Search::knows_root) {
+                if searching.with_search(Search::knows_root) {
                     let findings = self.look(searching);
                     self.report(&findings);
                     if !endless && self.is_found(&findings) {
@@ -324,7 +325,7 @@ impl Watcher<'_> {
                 // What is over does not change any more; only `stop` is awaited.
                 report_at = (!over).then_some(now + wait);
             }
-            self.queue.bell.wait([deadline, report_at].into_iter().flatten().min());
+            self.queue.signal.wait([deadline, report_at].into_iter().flatten().min());
         }
         self.await_first_evaluation(searching);
         searching.stop();
@@ -332,7 +333,7 @@ impl Watcher<'_> {
         self.report(&findings);
         let mv = self.choose(&findings.report);
         let size = self.game.rules().size();
-        let expected = searching.look(|search| search.line(mv).get(1).copied()).filter(|_| self.options.ponder);
+        let expected = searching.with_search(|search| search.line(mv).get(1).copied()).filter(|_| self.options.ponder);
         let ponder = expected.map_or_else(String::new, |mv| format!(" ponder {}", mv.text(size)));
         // First, so that a client that has read the move finds the engine at rest.
         self.queue.answered();
@@ -353,14 +354,14 @@ impl Watcher<'_> {
     /// evaluation.
     fn await_first_evaluation(&self, searching: &Searching<'_>) {
         let patience = Instant::now() + FIRST_EVALUATION;
-        let known = || searching.is_over() || searching.look(Search::knows_root);
+        let known = || searching.is_over() || searching.with_search(Search::knows_root);
         while !known() && Instant::now() < patience {
-            self.queue.bell.wait(Some(Instant::now() + Duration::from_millis(1)));
+            self.queue.signal.wait(Some(Instant::now() + Duration::from_millis(1)));
         }
     }
 
     fn look(&self, searching: &Searching<'_>) -> Findings {
-        searching.look(|search| Findings::of(search, self.options.lines))
+        searching.with_search(|search| Findings::of(search, self.options.lines))
     }
 
     fn report(&self, findings: &Findings) {
@@ -389,6 +390,6 @@ impl Watcher<'_> {
 }
 
 /// The ruleset to begin with: the requested one, else the network's, else the shipped network's.
-pub(super) fn first_ruleset(asked: Option<Preset>, network: Option<&Network>) -> Preset {
-    asked.or_else(|| network.and_then(Network::ruleset)).unwrap_or(Preset::Brandubh)
+pub(super) fn first_ruleset(asked: Option<NamedRules>, network: Option<&Network>) -> NamedRules {
+    asked.or_else(|| network.and_then(Network::ruleset)).unwrap_or(Preset::Brandubh.into())
 }

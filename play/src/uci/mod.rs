@@ -27,8 +27,8 @@ mod tests;
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 
-use hnefi_engine::Preset;
-use hnefi_inference::{DeviceChoice, PrecisionChoice};
+use hnefi_engine::NamedRules;
+use hnefi_inference::{Devices, PrecisionChoice};
 
 use crate::PlayError;
 use engine::Engine;
@@ -38,21 +38,21 @@ use output::Output;
 use queue::CommandQueue;
 
 /// What the engine begins with; `setoption` changes all but the device.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct UciParams {
     /// The rules; `None` for the first rules that the network was trained on, or Brandubh.
-    pub rules: Option<Preset>,
+    pub rules: Option<NamedRules>,
     /// A checkpoint, a run, or the name of a shipped checkpoint; without, the shipped one of the rules.
     pub model: Option<String>,
     /// Threads that search together.
     pub threads: usize,
     /// Where the network runs.
-    pub device: DeviceChoice,
+    pub devices: Devices,
 }
 
 impl Default for UciParams {
     fn default() -> UciParams {
-        UciParams { rules: None, model: None, threads: 1, device: DeviceChoice::default() }
+        UciParams { rules: None, model: None, threads: 1, devices: Devices::cpu() }
     }
 }
 
@@ -70,7 +70,7 @@ pub fn run(
     output: impl Write + Send + 'static,
 ) -> Result<(), PlayError> {
     let named =
-        params.model.as_deref().map(|name| Network::named(name, params.device, PrecisionChoice::Auto)).transpose();
+        params.model.as_deref().map(|name| Network::named(name, &params.devices, PrecisionChoice::Auto)).transpose();
     let network = named.map_err(|problem| PlayError::Network { problem })?;
     let rules = engine::first_ruleset(params.rules, network.as_ref());
     let options = Options::new(rules, params.model.clone(), params.threads);
@@ -79,7 +79,7 @@ pub fn run(
     let (readers_queue, readers_output) = (Arc::clone(&queue), Arc::clone(&output));
     // Not joined: it may wait for a line that never comes.
     std::thread::spawn(move || reader::read(input, &readers_queue, &readers_output));
-    Engine::new(&queue, &output, params.device, options, network).run();
+    Engine::new(&queue, &output, &params.devices, options, network).run();
     match output.failure() {
         None => Ok(()),
         Some(source) => Err(PlayError::Stream { doing: "answering the client", source }),

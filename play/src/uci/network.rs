@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use hnefi_arena::players::CheckpointSource;
-use hnefi_engine::Preset;
-use hnefi_inference::{Card, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, UniformEvaluator, evaluators};
-
-use crate::{foreign, shipped_network};
+use hnefi_engine::NamedRules;
+use hnefi_inference::{Card, Checkpoint, Devices, Evaluator, PrecisionChoice, UniformEvaluator, pretrained_for};
 
 /// Makes evaluators, one per thread.
 type Make = Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;
@@ -16,8 +14,8 @@ pub(super) struct Network {
     make: Make,
     /// What is said of it.
     pub(super) description: String,
-    /// Rulesets it was trained on; `None` for no network.
-    rulesets: Option<Vec<String>>,
+    /// `None` for no network.
+    card: Option<Card>,
 }
 
 impl Network {
@@ -25,20 +23,23 @@ impl Network {
     ///
     /// # Errors
     /// Why it cannot be used.
-    pub(super) fn named(name: &str, device: DeviceChoice, precision: PrecisionChoice) -> Result<Network, String> {
+    pub(super) fn named(name: &str, devices: &Devices, precision: PrecisionChoice) -> Result<Network, String> {
         // Read anew each time: a run may have a newer checkpoint by now.
         let checkpoint = CheckpointSource::of(Path::new(name)).and_then(|source| source.load());
-        Network::of(&checkpoint.map_err(|error| error.to_string())?, name, device, precision)
+        Network::of(&checkpoint.map_err(|error| error.to_string())?, name, devices, precision)
     }
 
     /// The shipped network for a ruleset, or at least for a game like it, or none, which the description then says.
-    pub(super) fn shipped(rules: Preset, device: DeviceChoice, precision: PrecisionChoice) -> Network {
+    pub(super) fn shipped(rules: NamedRules, devices: &Devices, precision: PrecisionChoice) -> Network {
         let named = |name: &str| {
             let checkpoint = CheckpointSource::Shipped(name.to_owned()).load();
             let unusable = |_| format!("the shipped network {name} cannot be used");
-            Network::of(&checkpoint.map_err(unusable)?, name, device, precision)
+            Network::of(&checkpoint.map_err(unusable)?, name, devices, precision)
         };
-        shipped_network(rules).and_then(named).unwrap_or_else(|problem| Network::none(&problem))
+        pretrained_for(rules)
+            .map_err(|error| error.to_string())
+            .and_then(named)
+            .unwrap_or_else(|problem| Network::none(&problem))
     }
 
     /// No judgement at all: every move as likely, every result as likely.
@@ -47,13 +48,13 @@ impl Network {
             "no network is loaded: {problem}; set one with setoption name NNFile value PATH. Until then the search \
              sees wins and losses that are near and judges nothing else"
         );
-        Network { make: Box::new(|| Box::new(UniformEvaluator)), description, rulesets: None }
+        Network { make: Box::new(|| Box::new(UniformEvaluator)), description, card: None }
     }
 
     fn of(
         checkpoint: &Checkpoint,
         name: &str,
-        device: DeviceChoice,
+        devices: &Devices,
         precision: PrecisionChoice,
     ) -> Result<Network, String> {
         let Card { network, rulesets, generation, .. } = &checkpoint.card;
@@ -63,18 +64,18 @@ impl Network {
             network.channels,
             rulesets.join(", ")
         );
-        let make = evaluators(&checkpoint.weights, &device.into(), precision).map_err(|error| error.to_string())?;
-        Ok(Network { make, description, rulesets: Some(rulesets.clone()) })
+        let make = devices.evaluators(&checkpoint.weights, precision).map_err(|error| error.to_string())?;
+        Ok(Network { make, description, card: Some(checkpoint.card.clone()) })
     }
 
     /// What a user should know who plays by these rules.
-    pub(super) fn warning(&self, rules: Preset) -> Option<String> {
-        foreign(self.rulesets.as_ref()?, rules)
+    pub(super) fn warning(&self, rules: NamedRules) -> Option<String> {
+        self.card.as_ref()?.foreign_to(rules)
     }
 
     /// The ruleset it was trained on first.
-    pub(super) fn ruleset(&self) -> Option<Preset> {
-        self.rulesets.as_ref()?.first().and_then(|name| Preset::from_name(name))
+    pub(super) fn ruleset(&self) -> Option<NamedRules> {
+        self.card.as_ref()?.rulesets.first().and_then(|name| name.parse().ok())
     }
 
     /// An evaluator for one more thread.

@@ -1,6 +1,6 @@
 //! The options: what is declared, what may be set, and to what.
 
-use hnefi_engine::Preset;
+use hnefi_engine::{NamedRules, RulesRecord};
 use hnefi_inference::{EvalError, PrecisionChoice, names};
 
 use super::command::shown;
@@ -12,7 +12,7 @@ pub(super) struct Options {
     pub(super) network: Option<String>,
     pub(super) threads: usize,
     pub(super) lines: usize,
-    pub(super) rules: Preset,
+    pub(super) rules: NamedRules,
     /// 0 plays the best move; above it moves are drawn by visits^(1/temperature).
     pub(super) temperature: f32,
     pub(super) seed: u64,
@@ -52,7 +52,7 @@ const TEMPERATURE: (f32, f32) = (0.0, 10.0);
 
 impl Options {
     /// The options a client finds, with the number of threads nearest to that asked for ([`Options::remark`] tells).
-    pub(super) fn new(rules: Preset, network: Option<String>, threads: usize) -> Options {
+    pub(super) fn new(rules: NamedRules, network: Option<String>, threads: usize) -> Options {
         Options {
             network,
             threads: threads.clamp(THREADS.0, THREADS.1),
@@ -78,7 +78,7 @@ impl Options {
         let spin = |name: &str, value: u64, (low, high): (u64, u64)| {
             format!("option name {name} type spin default {value} min {low} max {high}")
         };
-        let rules: String = Preset::ALL.iter().map(|preset| format!(" var {preset}")).collect();
+        let rules: String = NamedRules::published().map(|rules| format!(" var {rules}")).collect();
         let range = |(low, high): (usize, usize)| (low as u64, high as u64);
         vec![
             format!("option name NNFile type string default {}", self.network.as_deref().unwrap_or(EMPTY)),
@@ -118,11 +118,11 @@ impl Options {
                 Changed::Nothing
             }
             "rules" => {
-                self.rules = Preset::from_name(&lower).ok_or_else(|| {
-                    let known = || Preset::ALL.iter().map(|preset| preset.name());
-                    let all = known().collect::<Vec<_>>().join(", ");
-                    format!("Rules {}: expected one of {all}{}", shown(value), names::did_you_mean(&lower, known()))
-                })?;
+                // A rules record has capitals.
+                let text = if RulesRecord::is_meant(value) { value } else { &lower };
+                let problem =
+                    |error: names::BadRules| format!("Rules {}", error.0.trim_start_matches("unknown ruleset "));
+                self.rules = names::ruleset(text).map_err(problem)?;
                 Changed::Rules
             }
             "temperature" => {
@@ -172,10 +172,12 @@ fn refusal(name: &str, value: &str, kind: &str, low: impl std::fmt::Display, hig
 mod tests {
     use hnefi_inference::Precision;
 
+    use hnefi_engine::Preset;
+
     use super::*;
 
     fn options() -> Options {
-        Options::new(Preset::Brandubh, None, 1)
+        Options::new(Preset::Brandubh.into(), None, 1)
     }
 
     #[test]
@@ -216,7 +218,7 @@ mod tests {
             network: Some("runs/My  run".to_owned()),
             threads: 2,
             lines: 3,
-            rules: Preset::Fetlar,
+            rules: Preset::Fetlar.into(),
             temperature: 0.7,
             seed: 7,
             hash: 64,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use hnefi_search::Bell;
+use hnefi_search::Signal;
 
 use super::command::Command;
 
@@ -32,7 +32,7 @@ pub(super) struct CommandQueue {
     waiting: Mutex<Waiting>,
     arrived: Condvar,
     /// Rung when a search may have to end.
-    pub(super) bell: Bell,
+    pub(super) signal: Signal,
     /// Searches up to this number are to end.
     stopped_through: AtomicU64,
     /// For searches up to this number the move that they pondered on has been played.
@@ -97,14 +97,14 @@ impl CommandQueue {
     pub(super) fn stop(&self) {
         let searches = self.waiting().searches;
         self.stopped_through.store(searches, Ordering::SeqCst);
-        self.bell.ring();
+        self.signal.notify();
     }
 
     /// The move that the latest search asked for ponders on has been played.
     pub(super) fn ponder_hit(&self) {
         let searches = self.waiting().searches;
         self.ponder_hit_through.store(searches, Ordering::SeqCst);
-        self.bell.ring();
+        self.signal.notify();
     }
 
     /// Whether a search that was to ponder is now to answer.
@@ -126,7 +126,7 @@ impl CommandQueue {
         let waiting = self.waiting();
         self.hung_up.store(true, Ordering::SeqCst);
         drop(waiting);
-        self.bell.ring();
+        self.signal.notify();
         self.arrived.notify_one();
     }
 

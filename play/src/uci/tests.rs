@@ -18,7 +18,7 @@ struct Client {
 
 impl Client {
     fn start() -> Client {
-        Client::with(UciParams { rules: Some(Preset::Tablut), ..UciParams::default() })
+        Client::with(UciParams { rules: Some(Preset::Tablut.into()), ..UciParams::default() })
     }
 
     fn with(params: UciParams) -> Client {
@@ -95,7 +95,8 @@ fn threads_that_cannot_be_are_told_of() {
         (999, "info string --threads 999: expected 1 to 256; 256 search"),
         (0, "info string --threads 0: expected 1 to 256; 1 search"),
     ] {
-        let mut client = Client::with(UciParams { rules: Some(Preset::Tablut), threads, ..UciParams::default() });
+        let mut client =
+            Client::with(UciParams { rules: Some(Preset::Tablut.into()), threads, ..UciParams::default() });
         client.send("uci");
         assert_eq!(client.until("uciok")[0], told);
         client.close();
@@ -150,7 +151,7 @@ fn a_search_ponders_until_its_move_is_played() {
 
 #[test]
 fn a_search_ends_with_what_it_was_to_find() {
-    let mut client = Client::with(UciParams { rules: Some(Preset::Brandubh), ..UciParams::default() });
+    let mut client = Client::with(UciParams { rules: Some(Preset::Brandubh.into()), ..UciParams::default() });
     let (info, _) = client.go("go depth 3");
     assert!(after(&info, "depth").parse::<u32>().expect("a number") >= 3, "{info}");
     client.send("position fen 7/1ak4/7/2d4/7/7/3a3 a");
@@ -181,7 +182,7 @@ fn words_that_mean_nothing_are_passed_over_and_told_of_on_request() {
 #[test]
 fn the_tree_is_kept_from_move_to_move_and_not_from_game_to_game() {
     // A network, so that the tree has more than breadth.
-    let mut client = Client::with(UciParams { rules: Some(Preset::Brandubh), ..UciParams::default() });
+    let mut client = Client::with(UciParams { rules: Some(Preset::Brandubh.into()), ..UciParams::default() });
     client.send("position startpos");
     let (info, first) = client.go("go nodes 2000");
     let line = info.split_once(" pv ").expect("a line").1;

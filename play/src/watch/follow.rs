@@ -14,7 +14,7 @@ const LARGEST: f64 = 1e15;
 /// Generations over which the pace is measured, few enough that a slower stage soon shows.
 const PACE: usize = 6;
 
-/// A generation that took so many times the usual one was interrupted, and says nothing about the pace.
+/// A generation that took this many times as long as usual was interrupted, and says nothing about the pace.
 const INTERRUPTED: f64 = 5.0;
 
 /// What is known of a generation: its numbers, under the names of docs/RUNS.md.

@@ -1,99 +1,21 @@
-//! How training runs are doing, side by side: drawn in the terminal while they go on, printed, or as CSV.
+//! How training runs are doing, side by side: printed, as CSV, or followed while they go on.
 
 mod compare;
 mod follow;
 mod numbers;
-mod screen;
-mod series;
 
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hnefi_inference::printable;
 use hnefi_run::Run;
-use hnefi_run::store::StoreError;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use crate::PlayError;
-use numbers::{brief, percent, time};
-use series::Look;
 
 pub use compare::{About, Difference, about, differences, names};
 pub use follow::{Followed, Known, News, Ratings, Row, State};
-
-/// How often a run's directory is looked at.
-const LOOK: Duration = Duration::from_secs(1);
-
-/// How often a bucket is, where every look costs some requests.
-const LOOK_FAR: Duration = Duration::from_secs(15);
-
-/// Weights of the moving mean to choose from.
-const SMOOTHINGS: [f64; 4] = [0.0, 0.6, 0.9, 0.97];
-
-fn unreadable(error: StoreError) -> PlayError {
-    PlayError::Run { problem: error.to_string() }
-}
-
-/// Draws runs on the terminal until the person leaves. The terminal is given back as it was, also after a panic.
-///
-/// # Errors
-/// When the terminal fails, or a run cannot be read any more.
-pub fn run(runs: &[Arc<Run>]) -> Result<(), PlayError> {
-    let mut terminal = ratatui::try_init().map_err(PlayError::stream("opening the terminal"))?;
-    let _guard = Guard;
-    let coloured = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let mut followed: Vec<Followed> = runs.iter().cloned().map(Followed::new).collect();
-    let abouts = about(runs);
-    let found = differences(&abouts);
-    let mut known: Vec<(About, Known)> = abouts.into_iter().map(|about| (about, Known::default())).collect();
-    let look_every = if runs.iter().any(|run| run.store().is_remote()) { LOOK_FAR } else { LOOK };
-    let (mut look, mut page, mut next) = (Look::default(), 0, Instant::now());
-    loop {
-        if Instant::now() >= next {
-            for (followed, (_, known)) in followed.iter_mut().zip(&mut known) {
-                known.add(followed.look().map_err(unreadable)?);
-            }
-            next = Instant::now() + look_every;
-        }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
-        let view = screen::View { runs: &known, differences: &found, look, page, coloured, now };
-        terminal.draw(|frame| page = screen::draw(frame, &view)).map_err(PlayError::stream("drawing the runs"))?;
-        if !event::poll(next.saturating_duration_since(Instant::now()))
-            .map_err(PlayError::stream("reading the keyboard"))?
-        {
-            continue;
-        }
-        let Event::Key(key) = event::read().map_err(PlayError::stream("reading the keyboard"))? else { continue };
-        let interrupted = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            _ if key.kind == KeyEventKind::Release => {}
-            KeyCode::Char('q') | KeyCode::Esc => return Ok(()),
-            _ if interrupted => return Ok(()),
-            KeyCode::Right | KeyCode::Down | KeyCode::PageDown | KeyCode::Char(' ') => page += 1,
-            KeyCode::Left | KeyCode::Up | KeyCode::PageUp => page = page.saturating_sub(1),
-            KeyCode::Char('x') => look.axis = (look.axis + 1) % series::charts().axes.len(),
-            KeyCode::Char('s') => look.smoothing = after(look.smoothing),
-            KeyCode::Char('g') => look.seeds = !look.seeds,
-            _ => {}
-        }
-    }
-}
-
-/// The smoothing behind this one.
-fn after(smoothing: f64) -> f64 {
-    SMOOTHINGS.into_iter().find(|&one| one > smoothing).unwrap_or(0.0)
-}
-
-/// Gives the terminal back.
-struct Guard;
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        ratatui::restore();
-    }
-}
+pub use numbers::{brief, percent, time};
 
 /// Prints a line for every generation there is, and for every rating, run by run.
 ///
@@ -106,7 +28,7 @@ pub fn print(runs: &[Arc<Run>], mut out: impl Write) -> Result<(), PlayError> {
         if runs.len() > 1 {
             line(format!("{}:", printable(&about.name)))?;
         }
-        let known = Known::of(run).map_err(unreadable)?;
+        let known = Known::of(run)?;
         if known.newest().is_none() {
             line("no generation is complete yet".to_owned())?;
         }
@@ -162,7 +84,7 @@ fn rated(row: &Row, zero: &str) -> Option<String> {
 /// # Errors
 /// When a run cannot be read or nothing can be written.
 pub fn csv(runs: &[Arc<Run>], mut out: impl Write) -> Result<(), PlayError> {
-    let all = runs.iter().map(Known::of).collect::<Result<Vec<Known>, _>>().map_err(unreadable)?;
+    let all = runs.iter().map(Known::of).collect::<Result<Vec<Known>, _>>()?;
     let names = names(runs);
     let rows = || names.iter().zip(&all).flat_map(|(name, known)| known.rows.values().map(move |row| (name, row)));
     let columns: BTreeSet<&String> = rows().flat_map(|(_, row)| row.values.keys()).collect();

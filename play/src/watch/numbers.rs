@@ -1,12 +1,12 @@
 //! How numbers are written in a terminal.
 
 /// A share in percent.
-pub(super) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     if share.is_finite() { format!("{:.0} %", 100.0 * share) } else { "-".to_owned() }
 }
 
 /// A number in few letters.
-pub(super) fn brief(number: f64) -> String {
+pub fn brief(number: f64) -> String {
     match number.abs() {
         size if !size.is_finite() => "-".to_owned(),
         size if size >= 1e6 => format!("{:.1}M", number / 1e6),
@@ -19,7 +19,7 @@ pub(super) fn brief(number: f64) -> String {
 }
 
 /// Seconds as hours, minutes and seconds.
-pub(super) fn time(seconds: f64) -> String {
+pub fn time(seconds: f64) -> String {
     if !seconds.is_finite() {
         return "-".to_owned();
     }

@@ -1,11 +1,21 @@
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias, TypedDict, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._tuples import Evaluation, Observation, PackedObservation, PackedStep, RandomPlay, SearchResult, Step, VectorState
+from ._tuples import (
+    Evaluation,
+    Observation,
+    PackedObservation,
+    PackedStep,
+    RandomPlay,
+    Samples,
+    SearchResult,
+    Step,
+    VectorState,
+)
 
 __all__ = [
     "Checkpoint",
@@ -14,14 +24,20 @@ __all__ = [
     "GameRecord",
     "MatchResult",
     "Outcome",
+    "Player",
     "Position",
     "Rules",
+    "Sampler",
     "VectorEnv",
     "build_info",
     "checkpoint_names",
+    "encode",
     "match",
     "read_games",
     "rulesets",
+    "save_checkpoint",
+    "search",
+    "search_each",
     "write_games",
 ]
 
@@ -31,7 +47,12 @@ _Float: TypeAlias = _Int | float | np.floating[Any]
 _Option: TypeAlias = str | _Float | np.bool_
 _Move: TypeAlias = str | _Int
 _Ruleset: TypeAlias = "str | Rules"
+_Targets: TypeAlias = Sequence[Mapping[Any, _Float] | ArrayLike | None] | NDArray[Any]
 _Path: TypeAlias = str | os.PathLike[str]
+_Positions: TypeAlias = "Sequence[Position | Game] | VectorEnv"
+_Answer: TypeAlias = tuple[ArrayLike, ArrayLike] | tuple[ArrayLike, ArrayLike, ArrayLike]
+_Evaluate: TypeAlias = "Callable[[list[Position]], _Answer]"
+_Player: TypeAlias = "str | Callable[[Position], _Move]"
 
 class _Arrays(TypedDict):
     planes: NDArray[np.float32]
@@ -51,9 +72,29 @@ def checkpoint_names() -> list[str]: ...
 def build_info() -> dict[str, str]: ...
 def read_games(path: _Path) -> GameReader: ...
 def write_games(path: _Path, records: Sequence[GameRecord]) -> None: ...
+def save_checkpoint(path: _Path, tensors: dict[str, Any], card: dict[str, Any]) -> None: ...
+def encode(positions: _Positions, out: Observation | None = None) -> Observation: ...
+def search(
+    position: Position | Game,
+    evaluate: _Evaluate,
+    playouts: _Int = 64,
+    *,
+    noise: _Int | None = None,
+    leaves: _Int = 1,
+    **settings: _Option,
+) -> SearchResult: ...
+def search_each(
+    positions: _Positions,
+    evaluate: _Evaluate,
+    playouts: _Int = 64,
+    *,
+    noise: _Int | None = None,
+    leaves: _Int = 1,
+    **settings: _Option,
+) -> list[SearchResult]: ...
 def match(
-    a: str,
-    b: str,
+    a: _Player,
+    b: _Player,
     games: _Int = 100,
     ruleset: _Ruleset = "copenhagen",
     *,
@@ -65,13 +106,13 @@ def match(
 
 @final
 class Rules:
-    def __new__(cls, ruleset: str = "copenhagen", **options: _Option) -> Rules: ...
+    def __new__(cls, ruleset: str = "copenhagen", **options: _Option | Sequence[Any] | dict[str, Any]) -> Rules: ...
     @property
     def ruleset(self) -> str | None: ...
     @property
     def size(self) -> int: ...
-    def options(self) -> dict[str, str | int | bool]: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str | int | bool]]: ...
+    def options(self) -> dict[str, Any]: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -213,7 +254,8 @@ class Checkpoint:
     @property
     def rulesets(self) -> list[str]: ...
     def card(self) -> dict[str, Any]: ...
-    def evaluate(self, positions: Sequence[Position | Game] | VectorEnv) -> Evaluation: ...
+    def tensors(self) -> dict[str, NDArray[np.float32]]: ...
+    def evaluate(self, positions: _Positions) -> Evaluation: ...
     def search(
         self,
         position: Position | Game,
@@ -226,7 +268,7 @@ class Checkpoint:
     ) -> SearchResult: ...
     def search_each(
         self,
-        positions: Sequence[Position | Game] | VectorEnv,
+        positions: _Positions,
         playouts: _Int = 64,
         *,
         noise: _Int | None = None,
@@ -235,6 +277,20 @@ class Checkpoint:
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, str]]: ...
     def __getstate__(self) -> str: ...
     def __setstate__(self, id: str, /) -> None: ...
+
+@final
+class Sampler:
+    def __new__(
+        cls,
+        games: Sequence[GameRecord],
+        seed: _Int = 1,
+        *,
+        value_search_mix: _Float = 0.0,
+        value_fade: _Float = 0.0,
+    ) -> Sampler: ...
+    def batch(self, step: _Int, rows: _Int = 256) -> Samples: ...
+    def __reduce__(self) -> NoReturn: ...
+    def __len__(self) -> int: ...
 
 @final
 class MatchResult:
@@ -255,6 +311,14 @@ class MatchResult:
     def summary(self) -> dict[str, Any]: ...
 
 @final
+class Player:
+    def __new__(cls, spec: str) -> Player: ...
+    @property
+    def spec(self) -> str: ...
+    def choose(self, positions: Sequence[Position | Game], seed: _Int = 0) -> NDArray[np.int64]: ...
+    def __getnewargs__(self) -> tuple[str]: ...
+
+@final
 class GameReader:
     def __iter__(self) -> Iterator[GameRecord]: ...
     def __next__(self) -> GameRecord: ...
@@ -263,8 +327,27 @@ class GameReader:
 
 @final
 class GameRecord:
-    def __new__(cls, data: bytes) -> GameRecord: ...
-    def __getnewargs__(self) -> tuple[bytes]: ...
+    def __new__(
+        cls,
+        ruleset: _Ruleset = "copenhagen",
+        fen: str | None = None,
+        moves: Sequence[_Move] = (),
+        *,
+        policies: _Targets | None = None,
+        visits: _Targets | None = None,
+        values: ArrayLike | None = None,
+        raw: ArrayLike | None = None,
+        playouts: ArrayLike | None = None,
+        trains: ArrayLike | None = None,
+        players: tuple[str, str] = ("?", "?"),
+        resigned: str | None = None,
+        game: _Int = 0,
+        seed: _Int = 0,
+    ) -> GameRecord: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> GameRecord: ...
+    def to_bytes(self) -> bytes: ...
+    def __reduce__(self) -> tuple[Callable[[bytes], GameRecord], tuple[bytes]]: ...
     @property
     def game(self) -> int: ...
     @property

@@ -9,10 +9,11 @@ from ._hnefi import Position
 
 
 class Observation(NamedTuple):
-    """What is seen of N games, one row a game. n is the board's side, A = 40 * n * n the length of the policy index."""
+    """What is seen of N games, one row a game, n squares a side. The policy index has A = 4 * (n - 1) * n * n
+    numbers."""
 
     planes: NDArray[np.float32]
-    """[N, 16, n, n] float32, 0 or 1; rank 1 first, file a first. Absolute: attackers, defenders, king, ..."""
+    """[N, 32, n, n] float32, 0 or 1; rank 1 first, file a first. Absolute: attackers, defenders, king, ..."""
     globals: NDArray[np.float32]
     """[N, 48] float32 in 0..1: side to move, board size, options of the rules, clocks."""
     masks: NDArray[np.bool_]
@@ -39,12 +40,12 @@ class Step(NamedTuple):
 class PackedObservation(NamedTuple):
     """An `Observation` in bits, eight a byte, the first in the lowest bit.
 
-    `numpy.unpackbits(planes, axis=-1, count=n * n, bitorder="little")` are [N, 16, n * n] uint8,
+    `numpy.unpackbits(planes, axis=-1, count=n * n, bitorder="little")` are [N, 32, n * n] uint8,
     `numpy.unpackbits(masks, axis=-1, bitorder="little")` [N, A].
     """
 
     planes: NDArray[np.uint8]
-    """[N, 16, ceil(n * n / 8)] uint8: the planes, each padded to whole bytes."""
+    """[N, 32, ceil(n * n / 8)] uint8: the planes, each padded to whole bytes."""
     globals: NDArray[np.float32]
     """[N, 48] float32 in 0..1, as in `Observation`."""
     masks: NDArray[np.uint8]
@@ -99,6 +100,29 @@ class Evaluation(NamedTuple):
     """[N] float32: expected plies to the end of the game."""
     priors: NDArray[np.float32]
     """[N, A] float32: the policy; 0 for illegal moves, each row sums to 1."""
+
+
+class Samples(NamedTuple):
+    """A batch of B training samples of one board size, from the side to move."""
+
+    planes: NDArray[np.float32]
+    """[B, 32, n, n] float32, as in `Observation`."""
+    globals: NDArray[np.float32]
+    """[B, 48] float32, as in `Observation`; with the handicap that the game was played with."""
+    masks: NDArray[np.bool_]
+    """[B, A] bool: the legal moves."""
+    policies: NDArray[np.float32]
+    """[B, A] float32: the policy's target, which sums to 1, or to 0 where `policy_weights` is 0."""
+    policy_weights: NDArray[np.float32]
+    """[B] float32: 1 where there is a policy target, else 0."""
+    values: NDArray[np.float32]
+    """[B, 3] float32: the target of win, draw and loss; sums to 1."""
+    moves_left: NDArray[np.float32]
+    """[B] float32: ln(1 + plies to the end of the game)."""
+    occupancy: NDArray[np.float32]
+    """[B, 4, n, n] float32: 1 for each square's content at the end of the game: empty, attacker, defender, king."""
+    end_weights: NDArray[np.float32]
+    """[B] float32: weight of `moves_left` and `occupancy`, 0 in resigned games, else 1."""
 
 
 class SearchResult(NamedTuple):

@@ -1,13 +1,14 @@
 """Hnefatafl as an OpenSpiel game: import this module, then ``pyspiel.load_game("python_hnefatafl")``.
 
 Needs the package of ``pip install hnefi[open-spiel]``. Parameters: ``ruleset``, the name of a published ruleset
-("brandubh"), and ``ply_cap``, plies after which the game is a draw (0 takes self-play's of the board):
+("brandubh") or a rules record, ``fen``, where games begin (empty for the rules' start), and ``ply_cap``, plies after
+which the game is a draw (0 takes self-play's of the board):
 ``pyspiel.load_game("python_hnefatafl(ruleset=tablut,ply_cap=200)")``.
 
 Player 0 are the attackers, player 1 the defenders; which of them begins is a matter of the rules. An action is a number
 of the policy index (see `hnefi`). Returns are 1 for the winner, -1 for the loser, 0 each for a draw. The observation is
-[18, n, n] float32: planes 0 to 15 are `hnefi.Position.planes`, plane 16 is 1 everywhere while the attackers are to
-move, plane 17 is the clock of the ply cap.
+[34, n, n] float32: planes 0 to 31 are `hnefi.Position.planes`, plane 32 is 1 everywhere while the attackers are to
+move, plane 33 is the clock of the ply cap.
 """
 
 from typing import Any, Optional
@@ -36,7 +37,7 @@ GAME_TYPE = pyspiel.GameType(
     provides_information_state_tensor=False,
     provides_observation_string=True,
     provides_observation_tensor=True,
-    parameter_specification={"ruleset": "brandubh", "ply_cap": 0},
+    parameter_specification={"ruleset": "brandubh", "fen": "", "ply_cap": 0},
 )
 
 
@@ -47,10 +48,11 @@ class HnefataflGame(pyspiel.Game):  # type: ignore[misc,unused-ignore]
         params = params or {}
         ply_cap = params.get("ply_cap", 0) or None
         # The one place that knows self-play's ply caps.
-        self.rules = VectorEnv(str(params.get("ruleset", "brandubh")), 1, ply_cap=ply_cap).rules
+        self.fen = str(params.get("fen", "")) or None
+        self.rules = VectorEnv(str(params.get("ruleset", "brandubh")), 1, ply_cap=ply_cap, fen=self.fen).rules
         self.ply_cap = int(self.rules.options()["ply_cap"])
         info = pyspiel.GameInfo(
-            num_distinct_actions=40 * self.rules.size**2,
+            num_distinct_actions=4 * (self.rules.size - 1) * self.rules.size**2,
             max_chance_outcomes=0,
             num_players=2,
             min_utility=-1.0,
@@ -78,7 +80,7 @@ class HnefataflState(pyspiel.State):  # type: ignore[misc,unused-ignore]
 
     def __init__(self, game: HnefataflGame) -> None:
         super().__init__(game)
-        self.game = Game(game.rules)
+        self.game = Game(game.rules, game.fen)
 
     def current_player(self) -> int:
         """0 for the attackers, 1 for the defenders, TERMINAL at the end."""
@@ -110,12 +112,12 @@ class HnefataflState(pyspiel.State):  # type: ignore[misc,unused-ignore]
 
 
 class BoardObserver:
-    """Fills a tensor of [18, n, n] float32."""
+    """Fills a tensor of [34, n, n] float32."""
 
     def __init__(self, game: HnefataflGame, params: Optional[dict[str, Any]]) -> None:
         if params:
             raise ValueError(f"observation parameters {params}: expected none")
-        shape = (18, game.rules.size, game.rules.size)
+        shape = (34, game.rules.size, game.rules.size)
         self.ply_cap = game.ply_cap
         self.tensor = np.zeros(int(np.prod(shape)), np.float32)
         self.dict = {"observation": self.tensor.reshape(shape)}
@@ -124,9 +126,9 @@ class BoardObserver:
         """Shows a state."""
         board = self.dict["observation"]
         position = state.game.position
-        board[:16] = position.planes()
-        board[16] = position.side_to_move == "attackers"
-        board[17] = position.ply / self.ply_cap
+        board[:32] = position.planes()
+        board[32] = position.side_to_move == "attackers"
+        board[33] = position.ply / self.ply_cap
 
     def string_from(self, state: HnefataflState, player: int) -> str:
         """The board as text."""

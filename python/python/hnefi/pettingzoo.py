@@ -3,9 +3,10 @@
 Needs the packages of ``pip install hnefi[pettingzoo]``. The agents are ``attackers`` and ``defenders``. Both see the
 same board, whoever is to move:
 
-- ``observation``: [18, n, n] float32 in 0..1. Planes 0 to 15 are `hnefi.Position.planes`; plane 16 is 1
-  everywhere while the attackers are to move, plane 17 is the clock of the ply cap;
-- ``action_mask``: [40 * n * n] int8, 1 for the legal moves of the agent whose turn it is, 0 for the other agent.
+- ``observation``: [34, n, n] float32 in 0..1. Planes 0 to 31 are `hnefi.Position.planes`; plane 32 is 1
+  everywhere while the attackers are to move, plane 33 is the clock of the ply cap;
+- ``action_mask``: [4 * (n - 1) * n * n] int8, 1 for the legal moves of the agent whose turn it is, 0 for the other
+  agent.
 
 An action is a number of the policy index (see `hnefi`). Rewards come at the end: 1 for the winner, -1 for the loser, 0
 each for a draw. A game that reaches the ply cap is truncated, every other end is a termination.
@@ -25,15 +26,19 @@ AGENTS = ["attackers", "defenders"]
 
 
 def env(
-    ruleset: Union[str, Rules] = "brandubh", *, ply_cap: Optional[int] = None, render_mode: Optional[str] = None
+    ruleset: Union[str, Rules] = "brandubh",
+    *,
+    fen: Optional[str] = None,
+    ply_cap: Optional[int] = None,
+    render_mode: Optional[str] = None,
 ) -> Any:
     """The environment with PettingZoo's wrappers: an illegal move loses at once, a wrong order of calls is an error.
 
-    ply_cap: plies after which the game is truncated, 0 for none; None takes the rules' own or, if they have none,
-        self-play's of this board. render_mode: None, "ansi" (`render` returns the board as text) or "human" (it prints
-        the board).
+    fen: where games begin, None for the rules' start. ply_cap: plies after which the game is truncated, 0 for none;
+        None takes the rules' own or, if they have none, self-play's of this board. render_mode: None, "ansi" (`render`
+        returns the board as text) or "human" (it prints the board).
     """
-    inner: Any = raw_env(ruleset, ply_cap=ply_cap, render_mode=render_mode)
+    inner: Any = raw_env(ruleset, fen=fen, ply_cap=ply_cap, render_mode=render_mode)
     inner = wrappers.TerminateIllegalWrapper(inner, illegal_reward=-1)
     inner = wrappers.AssertOutOfBoundsWrapper(inner)
     return wrappers.OrderEnforcingWrapper(inner)
@@ -48,6 +53,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's name, w
         self,
         ruleset: Union[str, Rules] = "brandubh",
         *,
+        fen: Optional[str] = None,
         ply_cap: Optional[int] = None,
         render_mode: Optional[str] = None,
     ) -> None:
@@ -56,10 +62,12 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's name, w
             raise ValueError(f"render_mode {render_mode!r}: expected None, 'human' or 'ansi'")
         self.render_mode = render_mode
         # The one place that knows self-play's ply caps.
-        self.rules = VectorEnv(ruleset, 1, ply_cap=ply_cap).rules
+        self.rules = VectorEnv(ruleset, 1, ply_cap=ply_cap, fen=fen).rules
+        self.fen = fen
         self.possible_agents = list(AGENTS)
-        size, actions = self.rules.size, 40 * self.rules.size**2
-        board = gymnasium.spaces.Box(0.0, 1.0, (18, size, size), np.float32)
+        size = self.rules.size
+        actions = 4 * (size - 1) * size**2
+        board = gymnasium.spaces.Box(0.0, 1.0, (34, size, size), np.float32)
         mask = gymnasium.spaces.Box(0, 1, (actions,), np.int8)
         self.observation_spaces = {
             agent: gymnasium.spaces.Dict({"observation": board, "action_mask": mask}) for agent in AGENTS
@@ -73,7 +81,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's name, w
         return self.action_spaces[agent]
 
     def reset(self, seed: Optional[int] = None, options: Optional[dict[str, Any]] = None) -> None:
-        self.game = Game(self.rules)
+        self.game = Game(self.rules, self.fen)
         self.agents = list(AGENTS)
         self.agent_selection = self.game.side_to_move
         self.rewards = dict.fromkeys(AGENTS, 0)
@@ -84,11 +92,11 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's name, w
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         position = self.game.position
-        board = np.empty((18, position.size, position.size), np.float32)
-        board[:16] = position.planes()
-        board[16] = position.side_to_move == "attackers"
+        board = np.empty((34, position.size, position.size), np.float32)
+        board[:32] = position.planes()
+        board[32] = position.side_to_move == "attackers"
         cap = int(self.rules.options()["ply_cap"])
-        board[17] = position.ply / cap if cap else 0
+        board[33] = position.ply / cap if cap else 0
         mask = position.action_mask().view(np.int8)
         if agent != self.agent_selection:
             mask[:] = 0

@@ -126,7 +126,7 @@ fn follows_the_result(stray: &str, result: &str, line: usize) -> TextError {
     bad(line, format!("{stray:?} follows the result {result}; expected a tag or the end"))
 }
 
-/// Reads the first game of a text with its variations, comments and marks. Like that of a [`PgnReader`], a game that
+/// Reads the first game of a text with its variations, comments and marks. As with a [`PgnReader`], a game that
 /// names no rules has the first of `rules` under which it is legal, and a game that went on after its rules ended it
 /// lacks what ended it.
 ///
@@ -348,7 +348,7 @@ fn named_rules(raw: &RawGame) -> Result<Option<Rules>, TextError> {
         Some(cap) => Some(u16::try_from(cap).map_err(|_| bad(line, format!("PlyCap {cap}: expected at most 65535")))?),
         None => None,
     };
-    text.resolve(ply_cap).map(Some).map_err(|problem| bad(line, problem))
+    text.resolve(ply_cap).map(Some).map_err(|error| bad(line, error.to_string()))
 }
 
 fn number_tag(raw: &RawGame, name: &str) -> Result<Option<u64>, TextError> {

@@ -119,7 +119,7 @@ impl<R: BufRead> RawGames<R> {
             Some(Ok(line)) => self.text = line,
         }
         if let Some((comment, began)) = &mut game.comment {
-            // What looks like the next game is the next game: people forget a brace, and nobody writes tags in prose.
+            // What looks like the next game is the next game: people forget a brace, and prose has no tags.
             if after_blank && self.text.starts_with('[') && self.is_tag() {
                 let began = *began;
                 game.comment = None;

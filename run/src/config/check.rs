@@ -3,32 +3,25 @@
 use hnefi_inference::{DeviceChoice, Precision, PrecisionChoice, names};
 use toml::Table;
 
-use super::sections::SECTIONS;
-use super::stages::{self, STAGES};
+use super::keys::Change;
+use super::sections::{SECTIONS, STAGES};
 use super::{Key, KeyError, TrainConfig, shown};
 
 /// The key with this path, such as `train.batch`.
-fn key(path: &str) -> Option<&'static Key> {
+pub(super) fn key(path: &str) -> Option<&'static Key> {
     let (section, name) = path.rsplit_once('.')?;
     let section = SECTIONS.iter().find(|known| known.name == section)?;
     section.keys.iter().find(|key| key.name == name)
 }
 
+/// Whether the key with this path may change when a run resumes.
+pub fn may_change_on_resume(path: &str) -> bool {
+    key(path).is_some_and(|key| key.change == Change::OnResume)
+}
+
 /// The paths of all keys.
 fn paths() -> impl Iterator<Item = String> {
     SECTIONS.iter().flat_map(|section| section.keys.iter().map(|key| format!("{}.{}", section.name, key.name)))
-}
-
-/// An error for every unknown key, wrong type and value out of range.
-pub(super) fn table(table: &Table) -> Vec<KeyError> {
-    let mut errors = Vec::new();
-    let mut sections = table.clone();
-    let stages = sections.remove(STAGES);
-    walk("", &sections, &mut errors);
-    if let Some(stages) = stages {
-        stages::table(&stages, &mut errors);
-    }
-    errors
 }
 
 /// Adds the errors of one table, whose keys are under `prefix`.

@@ -3,12 +3,13 @@
 //! From one list of keys, [`section!`] generates the struct of a section, its default values, the definitions that
 //! configurations are checked against, and the reference that `hnefi train --help-config` prints.
 
-use hnefi_engine::Preset;
+use hnefi_engine::NamedRules;
 use hnefi_inference::DeviceList;
-use hnefi_inference::names::{MEANT, did_you_mean, ruleset};
+use hnefi_inference::names::{MEANT, did_you_mean};
 use toml::Value;
 
 use super::real;
+use crate::named_rules;
 
 /// A section of a configuration.
 pub struct Section {
@@ -30,6 +31,19 @@ pub struct Key {
     pub kind: Kind,
     /// The unit of a number, or the meaning of a text.
     pub unit: &'static str,
+    /// When the value may change.
+    pub change: Change,
+}
+
+/// When the value of a key may change in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Never: it defines the run.
+    Never,
+    /// From one stage of the run to the next.
+    InStages,
+    /// When the run resumes, because it does not define the run.
+    OnResume,
 }
 
 /// The allowed values of a key. Ranges include both ends.
@@ -54,15 +68,17 @@ pub enum Kind {
     Rulesets,
 }
 
-/// Defines a section: `NAME "table" { doc comments and FIELD: TYPE = DEFAULT, KIND, UNIT; ... }`, with
-/// `within { FIELD: TYPE; }` for sections inside it and `[TRAIT, ...]` before the name for more to derive. Makes the
-/// struct with its serde implementations, `Default`, and a constant `SECTION`. With `for TYPE` the struct exists
-/// elsewhere, and a constant and a function of the names given take the place of `SECTION` and `Default`.
+/// Defines a section: `NAME "table" CHANGE { doc comments and FIELD: TYPE = DEFAULT, KIND, UNIT; ... }`, with another
+/// [`Change`] behind the unit of a key that differs, `within { FIELD: TYPE; }` for sections inside it and `[TRAIT,
+/// ...]` before the name for more to derive. Makes the struct with its serde implementations, `Default`, and a constant
+/// `SECTION`. With `for TYPE` the struct exists elsewhere, and a constant and a function of the names given take the
+/// place of `SECTION` and `Default`.
 macro_rules! section {
     (
         $(#[doc = $about:literal])+
-        $([$($trait:ident),+])? $section:ident $table:literal {
-            $($(#[doc = $description:literal])+ $field:ident: $type:ty = $default:expr, $kind:expr, $unit:expr;)+
+        $([$($trait:ident),+])? $section:ident $table:literal $changes:ident {
+            $($(#[doc = $description:literal])+ $field:ident: $type:ty = $default:expr, $kind:expr, $unit:expr
+                $(, $change:ident)?;)+
             $(within { $($(#[doc = $inner_description:literal])+ $inner:ident: $inner_type:ty;)+ })?
         }
     ) => {
@@ -87,11 +103,15 @@ macro_rules! section {
         impl $section {
             /// The definitions of the section's keys.
             pub const SECTION: $crate::config::keys::Section = $crate::config::keys::section!(
-                @table $table, concat!($($about),+), $($field, concat!($($description),+), $kind, $unit;)+
+                @table $table, concat!($($about),+), $changes,
+                $($field, concat!($($description),+), $kind, $unit, [$($change)?];)+
             );
         }
     };
-    (@table $table:literal, $about:expr, $($field:ident, $description:expr, $kind:expr, $unit:expr;)+) => {
+    (
+        @table $table:literal, $about:expr, $changes:ident,
+        $($field:ident, $description:expr, $kind:expr, $unit:expr, [$($change:ident)?];)+
+    ) => {
         $crate::config::keys::Section {
             name: $table,
             description: $about,
@@ -100,18 +120,23 @@ macro_rules! section {
                 description: $description,
                 kind: $kind,
                 unit: $unit,
+                change: $crate::config::keys::section!(@change $changes $($change)?),
             },)+],
         }
     };
+    (@change $section:ident) => { $crate::config::keys::Change::$section };
+    (@change $section:ident $key:ident) => { $crate::config::keys::Change::$key };
     (
         $(#[doc = $about:literal])+
-        for $foreign:ident $table:literal, $section:ident, $default_of:ident {
-            $($(#[doc = $description:literal])+ $field:ident = $default:expr, $kind:expr, $unit:expr;)+
+        for $foreign:ident $table:literal $changes:ident, $section:ident, $default_of:ident {
+            $($(#[doc = $description:literal])+ $field:ident = $default:expr, $kind:expr, $unit:expr
+                $(, $change:ident)?;)+
         }
     ) => {
         $(#[doc = $about])+
         pub const $section: $crate::config::keys::Section = $crate::config::keys::section!(
-            @table $table, concat!($($about),+), $($field, concat!($($description),+), $kind, $unit;)+
+            @table $table, concat!($($about),+), $changes,
+            $($field, concat!($($description),+), $kind, $unit, [$($change)?];)+
         );
 
         /// The section's default values.
@@ -135,10 +160,10 @@ impl Kind {
             Kind::Wholes(low, high) => format!("list of whole numbers, each {} to {}", whole(*low), whole(*high)),
             Kind::Players => r#"list of texts such as "random", "alphabeta:2" or "rollout:200""#.to_owned(),
             Kind::Rulesets => {
-                let names: Vec<&str> = Preset::ALL.iter().map(|preset| preset.name()).collect();
+                let names: Vec<String> = NamedRules::published().map(|rules| rules.name()).collect();
                 format!(
-                    r#"list of {{ rules = "NAME", share = NUMBER }}, shares 0 to 1000000, NAME one of {}"#,
-                    quoted(&names)
+                    r#"list of {{ rules = "NAME", share = NUMBER }}, shares 0 to 1000000, NAME a rules record, a file or one of {}"#,
+                    quoted(&names.iter().map(String::as_str).collect::<Vec<_>>())
                 )
             }
         }
@@ -152,7 +177,7 @@ impl Kind {
             Kind::Device => value.as_str().and_then(|text| Some(text.parse::<DeviceList>().err()?.to_string())),
             Kind::Rulesets => {
                 let names = value.as_array().into_iter().flatten().filter_map(|item| item.get("rules")?.as_str());
-                names.into_iter().find_map(|name| ruleset(name).err())
+                names.into_iter().find_map(|name| named_rules(name).err().map(|error| error.to_string()))
             }
             _ => None,
         };
@@ -187,7 +212,7 @@ pub fn meant(problem: &str) -> String {
 
 fn is_ruleset(value: &Value) -> bool {
     let Some(table) = value.as_table() else { return false };
-    let rules = table.get("rules").and_then(Value::as_str).and_then(Preset::from_name);
+    let rules = table.get("rules").and_then(Value::as_str).and_then(|text| named_rules(text).ok());
     let share = table.get("share").and_then(real);
     let known = table.keys().all(|key| ["rules", "share"].contains(&key.as_str()));
     known && rules.is_some() && share.is_some_and(|share| (0.0..=1e6).contains(&share))

@@ -18,7 +18,8 @@ use hnefi_inference::{NetworkConfig, file, names};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-pub use keys::{Key, Kind, Section, meant};
+pub use check::may_change_on_resume;
+pub use keys::{Change, Key, Kind, Section, meant};
 pub use reference::{reference, sections_named};
 pub use sections::{
     BATCH_GAMES, BudgetClock, BudgetSection, EvaluateSection, LadderSection, NETWORK, PlyCaps, ResignConfig,
@@ -26,13 +27,13 @@ pub use sections::{
 };
 pub use stages::{Span, Stage};
 
-/// The built-in configurations by name. The first one consists of the defaults.
-const BUILT_IN: [(&str, &str); 4] = [
-    ("quick", include_str!("../../configs/quick.toml")),
-    ("brandubh", include_str!("../../configs/brandubh.toml")),
-    ("copenhagen", include_str!("../../configs/copenhagen.toml")),
-    ("copenhagen-gpu", include_str!("../../configs/copenhagen-gpu.toml")),
-];
+use hnefi_configs::{ANY, BUILT_IN, RULES};
+use hnefi_engine::NamedRules;
+
+use sections::STAGES;
+
+/// The name of the configuration for any ruleset.
+pub const ANY_NAME: &str = "any";
 
 /// The largest file of a configuration, in bytes; the shipped ones have a few thousand.
 const LARGEST: u64 = 1 << 20;
@@ -199,6 +200,23 @@ impl TrainConfig {
         TrainConfig::resolve(table, name_or_path)
     }
 
+    /// The built-in configuration `any` for these rules, with some keys changed as by [`TrainConfig::load_with`]:
+    /// length, stages and ply caps follow from the board's size.
+    ///
+    /// # Errors
+    /// When a change is no `KEY=VALUE`, or of no key or to no value that there is.
+    pub fn any(rules: &NamedRules, changes: &[String]) -> Result<TrainConfig, ConfigError> {
+        let side = rules.rules().size().side();
+        let texts = ANY.into_iter().filter(|&(largest, _)| side <= largest).map(|(_, text)| text);
+        let mut table = read(texts.take(1).collect::<String>().as_str(), ANY_NAME)?;
+        let rules = rules.name();
+        table.iter_mut().for_each(|(_, value)| name_rules(value, &rules));
+        for change in changes {
+            fill(&mut table, changed(change)?);
+        }
+        TrainConfig::resolve(table, ANY_NAME)
+    }
+
     /// As [`TrainConfig::load_with`] for a command that reads only the keys and sections `used`.
     ///
     /// # Errors
@@ -222,7 +240,7 @@ impl TrainConfig {
     /// # Errors
     /// When it is no `KEY=VALUE`, there is no such key, or the key takes no such value.
     pub fn check_change(change: &str) -> Result<(), ConfigError> {
-        let errors = check::table(&changed(change)?);
+        let errors = key_errors(&changed(change)?);
         let origin = "the change".to_owned();
         if errors.is_empty() { Ok(()) } else { Err(ConfigError::Keys { origin, errors }) }
     }
@@ -238,7 +256,7 @@ impl TrainConfig {
     /// The configuration of a table, with defaults for missing keys.
     fn resolve(table: Table, origin: &str) -> Result<TrainConfig, ConfigError> {
         let refuse = |errors| Err(ConfigError::Keys { origin: origin.to_owned(), errors });
-        let errors = check::table(&table);
+        let errors = key_errors(&table);
         if !errors.is_empty() {
             return refuse(errors);
         }
@@ -258,7 +276,7 @@ impl TrainConfig {
     /// All errors of the values, for a configuration made or changed by a program; empty for a valid one.
     pub fn validate(&self) -> Vec<KeyError> {
         let mut errors = match Table::try_from(self) {
-            Ok(table) => check::table(&table),
+            Ok(table) => key_errors(&table),
             Err(error) => vec![KeyError::of_whole(&error.to_string())],
         };
         for error in check::relations(self).into_iter().chain(stages::relations(self)) {
@@ -279,12 +297,34 @@ impl TrainConfig {
     }
 }
 
+/// An error for every unknown key, wrong type and value out of range.
+fn key_errors(table: &Table) -> Vec<KeyError> {
+    let mut errors = Vec::new();
+    let mut sections = table.clone();
+    let stages = sections.remove(STAGES);
+    check::walk("", &sections, &mut errors);
+    if let Some(stages) = stages {
+        stages::table(&stages, &mut errors);
+    }
+    errors
+}
+
 /// Parses a text as TOML.
 fn read(text: &str, origin: &str) -> Result<Table, ConfigError> {
     text.parse().map_err(|error: toml::de::Error| ConfigError::NotToml {
         origin: origin.to_owned(),
         problem: error.to_string().trim_end().to_owned(),
     })
+}
+
+/// Writes the name of a ruleset where a text stands for it.
+fn name_rules(value: &mut Value, rules: &str) {
+    match value {
+        Value::String(text) if text == RULES => rules.clone_into(text),
+        Value::Table(table) => table.iter_mut().for_each(|(_, value)| name_rules(value, rules)),
+        Value::Array(values) => values.iter_mut().for_each(|value| name_rules(value, rules)),
+        _ => {}
+    }
 }
 
 /// Parses a change such as `search.c_scale = 0.3`.

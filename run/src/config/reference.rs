@@ -2,8 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::sections::SECTIONS;
-use super::stages::STAGES;
+use super::sections::{SECTIONS, STAGES};
 use super::{ConfigError, Key, Section, TrainConfig};
 
 /// The longest line.

@@ -1,7 +1,7 @@
 //! All sections of a configuration with their keys. The defaults are the configuration `quick`: Brandubh from random
 //! weights to a solid player in eight minutes on two cores.
 
-use hnefi_engine::{BoardSize, Preset};
+use hnefi_engine::{BoardSize, NamedRules, Preset};
 use hnefi_inference::{DeviceChoice, DeviceList, NetworkConfig, PrecisionChoice, TrainPrecisionChoice};
 use serde::{Deserialize, Serialize};
 
@@ -21,14 +21,17 @@ pub const SECTIONS: [&Section; 10] = [
     &EvaluateSection::SECTION,
 ];
 
+/// Key of the stages in a configuration.
+pub(super) const STAGES: &str = "stages";
+
 /// Games in a game batch of self-play, which advance in lock step and are evaluated together.
 pub const BATCH_GAMES: usize = 32;
 
 section! {
     /// The run as a whole.
-    RunSection "run" {
+    RunSection "run" OnResume {
         /// Seed of all randomness: with a budget in generations, the same seed gives the same games.
-        seed: u64 = 1, Kind::Whole(0, i64::MAX), "seed";
+        seed: u64 = 1, Kind::Whole(0, i64::MAX), "seed", Never;
         /// Threads of self-play. Games do not depend on them.
         threads: usize = 0, Kind::Whole(0, 1024), "threads, 0 is one per core, or on a GPU one per 32 games";
         /// Devices that evaluate for self-play; "cpu" uses Hnefi's kernels.
@@ -47,7 +50,7 @@ section! {
 
 section! {
     /// Shape of the network.
-    for NetworkConfig "network", NETWORK, default_network {
+    for NetworkConfig "network" InStages, NETWORK, default_network {
         /// Residual blocks of the tower.
         blocks = 4, Kind::Whole(1, 100), "residual blocks";
         /// Channels of the tower; 32, 64, 96 and 128 have the fast kernels.
@@ -63,11 +66,11 @@ section! {
 
 section! {
     /// How games are played.
-    SelfPlayConfig "selfplay" {
+    SelfPlayConfig "selfplay" InStages {
         /// Games played concurrently, in game batches of 32. A thread takes a whole batch.
-        games_in_flight: usize = 128, Kind::Multiple(BATCH_GAMES as i64, 65_536, BATCH_GAMES as i64), "games";
+        games_in_flight: usize = 128, Kind::Multiple(BATCH_GAMES as i64, 65_536, BATCH_GAMES as i64), "games", Never;
         /// Rulesets and their shares. A stage may change them; a game in flight keeps its ruleset.
-        rulesets: Vec<RulesetShare> = vec![RulesetShare { rules: Preset::Brandubh, share: 1.0 }], Kind::Rulesets,
+        rulesets: Vec<RulesetShare> = vec![RulesetShare { rules: Preset::Brandubh.into(), share: 1.0 }], Kind::Rulesets,
             "shares of the games";
         /// Mean number of opening plies drawn from the raw policy; the number is exponentially distributed.
         opening_mean_plies: f32 = 4.0, Kind::Real(0.0, 40.0), "plies, 0 is off";
@@ -77,8 +80,9 @@ section! {
         /// results are balanced and both sides learn. Adapted every generation.
         balance_doublings: f32 = 2.0, Kind::Real(0.0, 8.0), "doublings, 0 is off";
         /// Handicap: the side that mostly wins plays up to this share of its moves at random. Adapted every generation.
-        /// The network is not told, so its values are those of such games.
         blunder_share: f32 = 0.8, Kind::Real(0.0, 0.9), "share of the moves, 0 is off";
+        /// Share of the games that are played without a handicap, so that the network knows games between equals.
+        equal_share: f32 = 0.2, Kind::Real(0.0, 1.0), "share of the games";
         within {
             /// Plies after which a game is a draw.
             ply_caps: PlyCaps;
@@ -90,12 +94,12 @@ section! {
 
 section! {
     /// Plies after which a game of self-play is a draw.
-    [Copy, Eq] PlyCaps "selfplay.ply_caps" {
-        /// On 7x7.
+    [Copy, Eq] PlyCaps "selfplay.ply_caps" InStages {
+        /// On 7x7 and smaller boards.
         seven: u16 = 150, Kind::Whole(10, 10_000), "plies";
-        /// On 9x9.
+        /// On 8x8 to 10x10.
         nine: u16 = 200, Kind::Whole(10, 10_000), "plies";
-        /// On 11x11.
+        /// On 11x11; on larger boards more, in proportion to their squares.
         eleven: u16 = 400, Kind::Whole(10, 10_000), "plies";
     }
 }
@@ -103,7 +107,7 @@ section! {
 section! {
     /// Resignation of hopeless games. The rule is verified on each board by games played to the end, even if it is
     /// disabled.
-    [Copy] ResignConfig "selfplay.resign" {
+    [Copy] ResignConfig "selfplay.resign" InStages {
         /// Whether hopeless games are resigned.
         enabled: bool = false, Kind::Switch, "switch";
         /// A position is hopeless if the side to move has a lower searched score (1 a win, 0.5 a draw).
@@ -123,10 +127,9 @@ section! {
 section! {
     /// The search of self-play, with a Gumbel root (Danihelka et al. 2022). Further keys of players' searches, such as
     /// `c_puct`, are set with the player (docs/PLAYING.md).
-    [Copy] SearchSection "search" {
-        /// The paper's max_num_considered_actions: the most root moves considered. A search of n playouts considers at
-        /// most n/2.
-        considered: u32 = 16, Kind::Whole(1, 480), "moves";
+    [Copy] SearchSection "search" InStages {
+        /// The most root moves considered. A search of n playouts considers at most n/2.
+        max_num_considered_actions: u32 = 16, Kind::Whole(1, 480), "moves";
         /// A score q adds (c_visit + most visits of a move) * c_scale * q to a move's logit.
         c_visit: f32 = 50.0, Kind::Real(0.0, 1000.0), "visits";
         /// See c_visit. 3 teaches a new network faster, 1 a trained one better; players have 1.
@@ -136,7 +139,7 @@ section! {
 
 section! {
     /// Training of the network.
-    TrainSection "train" {
+    TrainSection "train" InStages {
         /// Training plies per generation.
         plies_per_generation: u64 = 4096, Kind::Whole(1, 100_000_000), "training plies";
         /// Samples per step.
@@ -183,7 +186,7 @@ section! {
 
 section! {
     /// Length of the run; minutes or generations must be above 0.
-    BudgetSection "budget" {
+    BudgetSection "budget" OnResume {
         /// Time of self-play and training, summed over resumed processes.
         minutes: f64 = 8.0, Kind::Real(0.0, 1e7), "minutes, 0 is no limit";
         /// Clock of the minutes: "wall" is elapsed time, "processor" is CPU time of this process over all its threads,
@@ -192,14 +195,14 @@ section! {
         /// Generations.
         generations: u32 = 0, Kind::Whole(0, 999_999), "generations, 0 is no limit";
         /// Playouts per move; the numbers apply to equal parts of the budget or stage.
-        playouts: Vec<u32> = vec![16, 20, 24], Kind::Wholes(2, 100_000), "playouts a move";
+        playouts: Vec<u32> = vec![16, 20, 24], Kind::Wholes(2, 100_000), "playouts a move", InStages;
     }
 }
 
 section! {
     /// Strength over the run: at intervals the newest checkpoint plays earlier checkpoints and fixed opponents. The
     /// matches do not affect training, and their time is not charged to the budget.
-    LadderSection "ladder" {
+    LadderSection "ladder" OnResume {
         /// Generations between two matches.
         every: u32 = 15, Kind::Whole(0, 999_999), "generations, 0 is never";
         /// Fixed opponents.
@@ -216,7 +219,7 @@ section! {
 
 section! {
     /// The closing table of a run.
-    EvaluateSection "evaluate" {
+    EvaluateSection "evaluate" OnResume {
         /// Opponents of the finished network.
         opponents: Vec<String> = texts(&["random", "alphabeta:2"]), Kind::Players, "players as on the command line";
         /// Games per side against each opponent.
@@ -251,8 +254,9 @@ impl BudgetClock {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RulesetShare {
-    /// The ruleset.
-    pub rules: Preset,
+    /// The ruleset: a name, a rules record or a file of rules.
+    #[serde(deserialize_with = "crate::rules_file::deserialize")]
+    pub rules: NamedRules,
     /// Its weight among the rulesets; shares need not sum to 1.
     pub share: f32,
 }
@@ -261,9 +265,15 @@ impl PlyCaps {
     /// The ply cap of a board size.
     pub fn of(&self, size: BoardSize) -> u16 {
         match size {
-            BoardSize::Seven => self.seven,
-            BoardSize::Nine => self.nine,
-            BoardSize::Eleven => self.eleven,
+            BoardSize::SEVEN => self.seven,
+            BoardSize::NINE => self.nine,
+            BoardSize::ELEVEN => self.eleven,
+            size if size < BoardSize::SEVEN => self.seven,
+            size if size < BoardSize::ELEVEN => self.nine,
+            size => {
+                let plies = usize::from(self.eleven) * size.squares() / BoardSize::ELEVEN.squares();
+                u16::try_from(plies).unwrap_or(u16::MAX)
+            }
         }
     }
 }
@@ -297,7 +307,7 @@ impl SelfPlayConfig {
     }
 
     /// The rulesets with a share above 0, without duplicates.
-    pub fn rulesets_played(&self) -> Vec<Preset> {
+    pub fn rulesets_played(&self) -> Vec<NamedRules> {
         let mut presets = Vec::new();
         for ruleset in self.rulesets.iter().filter(|ruleset| ruleset.share > 0.0) {
             if !presets.contains(&ruleset.rules) {

@@ -5,20 +5,19 @@
 //! value horizon) follow the progress of the stage instead of the progress of the budget. A run without stages is one
 //! stage.
 
-use hnefi_engine::Preset;
+use hnefi_engine::NamedRules;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use super::keys::{Change, Section};
+use super::sections::{SECTIONS, STAGES};
 use super::{ConfigError, KeyError, TrainConfig, check, fill, real, shown};
 
-/// Key of the stages in a configuration.
-pub(super) const STAGES: &str = "stages";
-
-/// The sections that a stage may change.
-const SECTIONS: [&str; 5] = ["network", "selfplay", "search", "train", "budget"];
-
-/// Keys of these sections that belong to the whole run and cannot change.
-const FIXED: [&str; 4] = ["selfplay.games_in_flight", "budget.minutes", "budget.clock", "budget.generations"];
+/// The sections that a stage may change, with inner sections.
+fn sections() -> Vec<&'static str> {
+    let changes = |section: &&&Section| section.keys.iter().any(|key| key.change == Change::InStages);
+    SECTIONS.iter().filter(changes).map(|section| section.name).filter(|name| !name.contains('.')).collect()
+}
 
 /// A part of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,7 +95,7 @@ impl TrainConfig {
     ///
     /// # Errors
     /// As [`TrainConfig::stage`].
-    pub fn rulesets(&self) -> Result<Vec<Preset>, ConfigError> {
+    pub fn rulesets(&self) -> Result<Vec<NamedRules>, ConfigError> {
         let mut presets = Vec::new();
         for index in 0..self.stage_count() {
             for preset in self.stage(index)?.selfplay.rulesets_played() {
@@ -149,11 +148,11 @@ pub(super) fn table(stages: &Value, errors: &mut Vec<KeyError>) {
         }
         for (key, value) in stage_table.iter().filter(|(key, _)| !["name", "share"].contains(&key.as_str())) {
             match value.as_table() {
-                Some(changes) if SECTIONS.contains(&key.as_str()) => {
+                Some(changes) if sections().contains(&key.as_str()) => {
                     let mut found = Vec::new();
                     check::walk(key, changes, &mut found);
                     for name in changes.keys().map(|name| format!("{key}.{name}")) {
-                        if FIXED.contains(&name.as_str()) {
+                        if check::key(&name).is_some_and(|key| key.change != Change::InStages) {
                             let allowed = "no change, since it belongs to the whole run".to_owned();
                             found.push(KeyError { key: name, found: "a value of its own".to_owned(), allowed });
                         }
@@ -165,7 +164,7 @@ pub(super) fn table(stages: &Value, errors: &mut Vec<KeyError>) {
                 _ => refuse(
                     format!("{path}.{key}"),
                     value,
-                    format!("name, share, or a table of {}", SECTIONS.join(", ")),
+                    format!("name, share, or a table of {}", sections().join(", ")),
                 ),
             }
         }
@@ -201,6 +200,8 @@ pub(super) fn relations(config: &TrainConfig) -> Vec<KeyError> {
 
 #[cfg(test)]
 mod tests {
+    use hnefi_engine::Preset;
+
     use super::*;
 
     fn parse(text: &str) -> Result<TrainConfig, ConfigError> {

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use hnefi_inference::file;
 
+use super::files::{Files, Unfinished};
 use super::layout::largest;
-use super::operation::{Files, Operation, Unfinished};
+use super::watch::Operation;
 use super::{ADDED, StoreError, is_key, limit, lock};
 
 /// Prefix of the names of unfinished files and folders; such names are not keys.
@@ -23,7 +24,7 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Folders of a run that hold objects. Unfinished files in other folders, which may be other runs, are left alone.
 const FOLDERS: [&str; 10] =
-    ["arrivals", "checkpoints", "games", "inflight", "ladder", "metrics", "state", "tensorboard", "terms", "trainer"];
+    ["uploads", "checkpoints", "games", "inflight", "ladder", "metrics", "state", "tensorboard", "jobs", "trainer"];
 
 /// Attempts to write an object whose unfinished file another process removes as abandoned.
 const ATTEMPTS: usize = 3;
@@ -287,18 +288,18 @@ mod tests {
     use std::time::SystemTime;
 
     use super::*;
-    use crate::store::{Access, RetryPolicy, Store, StoreWatch, Verdict};
+    use crate::store::{Access, FaultAction, RetryPolicy, Store, StoreWatch};
 
     /// Notes the folders that are flushed.
     #[derive(Default)]
     struct Flushed(Mutex<Vec<PathBuf>>);
 
     impl StoreWatch for Flushed {
-        fn attempt(&self, operation: &Operation<'_>) -> Verdict {
+        fn attempt(&self, operation: &Operation<'_>) -> FaultAction {
             if let Operation::FlushFolder(folder) = operation {
                 self.0.lock().unwrap().push(folder.to_path_buf());
             }
-            Verdict::Proceed
+            FaultAction::Proceed
         }
     }
 
@@ -345,17 +346,17 @@ mod tests {
         let store = directory(dir.path());
         let now = Duration::from_secs(5400);
         let at = |name: &str| dir.path().join(name);
-        leave(&at("arrivals/.unfinished-new"), now);
-        leave(&at("arrivals/.unfinished-future"), 2 * now);
+        leave(&at("uploads/.unfinished-new"), now);
+        leave(&at("uploads/.unfinished-future"), 2 * now);
         leave(&at("ladder/.unfinished-abandoned"), Duration::ZERO);
-        let writing = leave(&at("arrivals/.unfinished-slow"), Duration::ZERO);
+        let writing = leave(&at("uploads/.unfinished-slow"), Duration::ZERO);
         writing.lock().unwrap();
         leave(&at("games/.unfinished-b"), now);
         leave(&at("state/000001/.unfinished-d"), now);
         leave(&at("checkpoints/.unfinished-c/weights"), now);
         leave(&at(".unfinished-e"), now);
         store.remove_unfinished().unwrap();
-        for stays in ["arrivals/.unfinished-new", "arrivals/.unfinished-future", "arrivals/.unfinished-slow"] {
+        for stays in ["uploads/.unfinished-new", "uploads/.unfinished-future", "uploads/.unfinished-slow"] {
             assert!(at(stays).exists(), "{stays}");
         }
         for gone in [
@@ -392,11 +393,11 @@ mod tests {
     fn what_is_being_added_is_locked() {
         let dir = tempfile::tempdir().unwrap();
         let store = directory(dir.path());
-        let watched = dir.path().join("arrivals");
+        let watched = dir.path().join("uploads");
         fs::create_dir(&watched).unwrap();
         std::thread::scope(|scope| {
             let writer =
-                scope.spawn(|| (0..400).try_for_each(|number| store.create(&format!("arrivals/{number}"), &[7; 4096])));
+                scope.spawn(|| (0..400).try_for_each(|number| store.create(&format!("uploads/{number}"), &[7; 4096])));
             let mut held = 0;
             while !writer.is_finished() {
                 for entry in fs::read_dir(&watched).unwrap().flatten() {

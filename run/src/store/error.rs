@@ -45,7 +45,7 @@ pub enum StoreError {
         key: String,
     },
     /// A store opened for adding was asked for another kind of write.
-    #[error("{key} in {place}: it was opened for adding; expected a key under arrivals/ or ladder/")]
+    #[error("{key} in {place}: it was opened for adding; expected a key under uploads/ or ladder/")]
     AddOnly {
         /// The place.
         place: String,
@@ -111,7 +111,7 @@ pub enum StoreError {
     },
     /// An object that no newer one supersedes was to be removed.
     #[error(
-        "{key} in {place}: not removed; expected a key under arrivals/, inflight/ or state/, all else is kept for good"
+        "{key} in {place}: not removed; expected a key under uploads/, inflight/ or state/, all else is kept for good"
     )]
     Permanent {
         /// The place, such as `run directory runs/quick` or `store s3://bucket/run`.

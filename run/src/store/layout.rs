@@ -10,8 +10,8 @@
 //! ladder/000010-000000-....json  a match of generation 10 on the ladder
 //! tensorboard/                   event files
 //! trainer/000001.json            the trainers' log: claims and announced generations
-//! terms/000001.json              the job of the workers, with the number of the log entry before it
-//! arrivals/WORKER-000001.harrival  a worker's upload, until a generation takes its games in
+//! jobs/000001.json               the job of the workers, with the number of the log entry before it
+//! uploads/WORKER-000001.hupload  a worker's upload, until a generation takes its games in
 //! ```
 
 use hnefi_inference::{CARD_FILE, LARGEST_CARD, LARGEST_WEIGHTS, WEIGHTS_FILE};
@@ -87,24 +87,26 @@ pub fn trainer_number(key: &str) -> Option<u32> {
     number(key.strip_prefix("trainer/")?.strip_suffix(".json")?, 6)
 }
 
-/// `terms/000001.json`: the job of the workers. (The prefix is older than the word.)
+/// `jobs/000001.json`: the job of the workers, with the number of the entry of the trainers' log before it.
 pub fn job_key(entry: u32) -> String {
-    format!("terms/{entry:06}.json")
+    format!("jobs/{entry:06}.json")
 }
 
 /// The number in a key made by [`job_key`]; `None` for other keys.
 pub fn job_number(key: &str) -> Option<u32> {
-    number(key.strip_prefix("terms/")?.strip_suffix(".json")?, 6)
+    number(key.strip_prefix("jobs/")?.strip_suffix(".json")?, 6)
 }
 
-/// `arrivals/00000000000000ff-000001.harrival`: upload number `number` of a worker, counted from 1. (The prefix is
-/// older than the word.)
+/// `uploads/00000000000000ff-000001.hupload`: upload number `number` of a worker, counted from 1.
 pub fn upload_key(worker: u64, number: u32) -> String {
-    format!("arrivals/{worker:016x}-{number:06}.harrival")
+    format!("uploads/{worker:016x}-{number:06}.hupload")
 }
 
 /// The most bytes of a file of games, about 30 million plies.
 pub(super) const LARGEST_GAMES: u64 = 1 << 30;
+
+/// The most bytes of the state of a trainer of one's own.
+pub const LARGEST_TRAINER_STATE: u64 = 4 * LARGEST_WEIGHTS;
 
 /// The most bytes that an object may have: far more than any run needs, and little enough to read it whole. `None` for
 /// names that no object of a run has.
@@ -126,6 +128,7 @@ pub fn largest(key: &str) -> Option<u64> {
                 ("state", "counters.json") => 16 * MIB,
                 // An optimiser may keep two moments of every weight.
                 ("state", "weights.bpk" | "average.bpk" | "optimiser.bpk") => 2 * LARGEST_WEIGHTS + MIB,
+                ("state", "trainer.state") => LARGEST_TRAINER_STATE,
                 _ => return None,
             };
             is(numbered(generation), most)
@@ -138,9 +141,9 @@ pub fn largest(key: &str) -> Option<u64> {
         "metrics" => is(metrics_number(key).is_some(), 64 * KIB),
         "ladder" => is(!name.contains('/') && name.ends_with(".json"), MIB),
         "trainer" => is(trainer_number(key).is_some(), 64 * KIB),
-        "terms" => is(job_number(key).is_some(), MIB),
-        "arrivals" => {
-            let (worker, number) = name.strip_suffix(".harrival")?.split_once('-')?;
+        "jobs" => is(job_number(key).is_some(), MIB),
+        "uploads" => {
+            let (worker, number) = name.strip_suffix(".hupload")?.split_once('-')?;
             let is_worker = worker.len() == 16 && worker.bytes().all(|byte| byte.is_ascii_hexdigit());
             is(is_worker && numbered(number), 256 * MIB)
         }
@@ -181,7 +184,7 @@ mod tests {
             assert_eq!(trainer_number(&trainer_key(number)), Some(number));
             assert_eq!(job_number(&job_key(number)), Some(number));
         }
-        assert_eq!(upload_key(255, 7), "arrivals/00000000000000ff-000007.harrival");
+        assert_eq!(upload_key(255, 7), "uploads/00000000000000ff-000007.hupload");
         assert_eq!(inflight_number("inflight/000001-1.hfleet"), None);
         assert_eq!(checkpoint_number(&format!("{}/card.json", checkpoint_key(12))), Some(12));
         assert_eq!(checkpoint_number("checkpoints/12/card.json"), None);
@@ -197,6 +200,7 @@ mod tests {
             checkpoint_key(1) + "/card.json",
             checkpoint_key(1) + "/model.safetensors",
             state_key(1) + "/optimiser.bpk",
+            state_key(1) + "/trainer.state",
             state_key(1) + "/counters.json",
             metrics_key(1),
             ladder_key("000010-000000-brandubh-p2-g2-s1"),
@@ -218,7 +222,7 @@ mod tests {
             "state/1/counters.json",
             "inflight/000002-0000",
             "ladder/a/b.json",
-            "arrivals/x-000001.harrival",
+            "uploads/x-000001.hupload",
             "tensorboard/events.out.tfevents.1.hnefi",
             ".ssh/id",
         ] {

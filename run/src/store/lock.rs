@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hnefi_inference::file::check_regular;
 
 use super::StoreError;
-use super::operation::Files;
+use super::files::Files;
 
 /// The lock file's name, which is not a key.
 const NAME: &str = ".lock";

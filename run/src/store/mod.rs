@@ -18,52 +18,53 @@ mod checkpoints;
 mod directory;
 mod error;
 mod fetch;
+mod files;
 mod games;
 mod layout;
 mod location;
 mod lock;
-mod operation;
 mod retry;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::path::{Path, PathBuf};
 
-pub use checkpoints::check_checkpoint;
+pub use checkpoints::{check_checkpoint, read_checkpoint};
 pub use error::StoreError;
 pub use fetch::{Fetched, fetch};
 pub use games::{DamagedFile, read_games, read_run_games};
 pub use layout::{
-    checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number, job_key, job_number,
-    ladder_events_key, ladder_key, largest, metrics_key, metrics_number, state_key, tensorboard_key, trainer_key,
-    trainer_number, upload_key,
+    LARGEST_TRAINER_STATE, checkpoint_key, checkpoint_number, games_key, games_number, inflight_key, inflight_number,
+    job_key, job_number, ladder_events_key, ladder_key, largest, metrics_key, metrics_number, state_key,
+    tensorboard_key, trainer_key, trainer_number, upload_key,
 };
 pub use location::Location;
-pub use operation::{Operation, Verdict};
-pub use retry::{RetryPolicy, StoreWatch, Unwatched};
+pub use retry::RetryPolicy;
+pub use watch::{FaultAction, Operation, StoreWatch, Unwatched};
 
 use hnefi_inference::file;
 
 use bucket::Bucket;
 use directory::Directory;
+use files::Files;
 use lock::Lock;
-use operation::Files;
 
 /// Prefixes of objects that newer ones supersede. [`Store::remove`] removes only these.
-const SUPERSEDED: [&str; 3] = ["arrivals/", "inflight/", "state/"];
+const SUPERSEDED: [&str; 3] = ["uploads/", "inflight/", "state/"];
 
 /// Prefixes under which processes other than the trainer create objects.
-const ADDED: [&str; 2] = ["arrivals/", "ladder/"];
+const ADDED: [&str; 2] = ["uploads/", "ladder/"];
 
 /// The allowed operations of an open store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// All operations. A directory is locked against a second writer. A bucket cannot be locked, so its writers must
-    /// exclude each other (`hnefi_train::run`).
+    /// exclude each other (`hnefi_train::trainer`).
     Write,
     /// All operations, without a lock, as in a bucket.
     Shared,
-    /// Read, and create objects under `arrivals/` and `ladder/`, as other processes do at the same time.
+    /// Read, and create objects under `uploads/` and `ladder/`, as other processes do at the same time.
     Add,
     /// Read.
     Read,

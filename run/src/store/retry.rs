@@ -1,36 +1,10 @@
-//! How long requests to an object store are repeated, and who is told.
+//! How long requests to an object store are repeated.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::operation::{Operation, Verdict};
-
-/// Receives messages about delays, decides when to give up, and may come in the way of operations.
-pub trait StoreWatch: Send + Sync {
-    /// A request failed and will be repeated; called at the first failure and then once a minute.
-    fn delayed(&self, text: &str) {
-        let _ = text;
-    }
-
-    /// Whether to give up now; called several times a second while a request waits.
-    fn should_stop(&self) -> bool {
-        false
-    }
-
-    /// Asked before every operation on files and every request to a bucket, each attempt of it; says what becomes of
-    /// it. For tests: everybody else lets it proceed.
-    fn attempt(&self, operation: &Operation<'_>) -> Verdict {
-        let _ = operation;
-        Verdict::Proceed
-    }
-}
-
-/// A watch that ignores messages and never gives up early.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
-
-impl StoreWatch for Unwatched {}
+use super::watch::{StoreWatch, Unwatched};
 
 /// Timeouts of requests to an object store.
 #[derive(Clone)]

@@ -58,7 +58,7 @@ fn only_superseded_objects_can_be_removed() {
     store.create("state/000001/optimiser", b"old").unwrap();
     store.create("state/000001/weights", b"old").unwrap();
     let message = store.remove("games/000001.hgames").unwrap_err().to_string();
-    assert!(message.contains("expected a key under arrivals/, inflight/ or state/"), "{message}");
+    assert!(message.contains("expected a key under uploads/, inflight/ or state/"), "{message}");
     store.remove("state/000001/optimiser").unwrap();
     assert_eq!(store.list("").unwrap(), ["games/000001.hgames", "state/000001/weights"]);
     store.remove("state/000001/weights").unwrap();
@@ -96,23 +96,23 @@ fn who_adds_may_not_do_more_and_needs_no_lock() {
     let (dir, store) = open();
     let place = Location::Directory(dir.path().join("run"));
     let worker = Store::open(&place, Access::Add, RetryPolicy::default()).unwrap();
-    worker.create("arrivals/1.harrival", b"games").unwrap();
+    worker.create("uploads/1.hupload", b"games").unwrap();
     worker.create("ladder/a.json", b"match").unwrap();
     for key in ["run.json", "games/000001.hgames", "state/000001/a"] {
         let message = worker.create(key, b"").unwrap_err().to_string();
-        assert!(message.contains("expected a key under arrivals/ or ladder/"), "{message}");
+        assert!(message.contains("expected a key under uploads/ or ladder/"), "{message}");
     }
-    assert!(matches!(worker.remove("arrivals/1.harrival"), Err(StoreError::AddOnly { .. })));
+    assert!(matches!(worker.remove("uploads/1.hupload"), Err(StoreError::AddOnly { .. })));
     assert!(store.is_exclusive() && !worker.is_exclusive());
     store.create_once("ladder/a.json", b"another").unwrap();
     store.create_same("ladder/a.json", b"match").unwrap();
     assert!(matches!(store.create_same("ladder/a.json", b"another"), Err(StoreError::Exists { .. })));
     assert_eq!(store.get("ladder/a.json").unwrap(), b"match");
-    let keys = ["arrivals/0.harrival", "arrivals/1.harrival"].map(String::from);
+    let keys = ["uploads/0.hupload", "uploads/1.hupload"].map(String::from);
     let found = store.get_all(&keys).unwrap();
     assert!(matches!(&found[..], [Err(StoreError::Missing { .. }), Ok(games)] if games == b"games"), "{found:?}");
-    assert_eq!(store.list_after("arrivals/", "arrivals/0").unwrap(), ["arrivals/1.harrival"]);
-    store.remove("arrivals/1.harrival").unwrap();
+    assert_eq!(store.list_after("uploads/", "uploads/0").unwrap(), ["uploads/1.hupload"]);
+    store.remove("uploads/1.hupload").unwrap();
 }
 
 #[cfg(unix)]

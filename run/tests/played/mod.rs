@@ -1,7 +1,7 @@
 //! Records of random games for tests: real games with made-up opinions, as varied as the format allows.
 
 use hnefi_engine::{MoveList, Position, Preset, Rules, Side};
-use hnefi_inference::Wdl;
+use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Rng, rng_for};
 use rand_xoshiro::rand_core::Rng as _;
@@ -36,6 +36,7 @@ pub fn random_game(seed: u64, number: u64) -> GameRecord {
         rules,
         start: None,
         players: [format!("checkpoint-{}", number % 3), "alphabeta:2".to_string()],
+        handicap: Handicap { doublings: (number % 3) as f32 * 0.5, blunders: (number % 2) as f32 * -0.25 },
         plies,
         outcome: position.outcome(),
         resigned: None,

@@ -85,9 +85,11 @@ const ELEVEN: Weights = Weights {
 /// Value of a position whose game goes on, for the side to move.
 pub(super) fn evaluate(position: &Position) -> i32 {
     let weights = match position.size() {
-        BoardSize::Seven => &SEVEN,
-        BoardSize::Nine => &NINE,
-        BoardSize::Eleven => &ELEVEN,
+        BoardSize::SEVEN => &SEVEN,
+        BoardSize::NINE => &NINE,
+        size if size < BoardSize::NINE => &SEVEN,
+        size if size < BoardSize::ELEVEN => &NINE,
+        _ => &ELEVEN,
     };
     let for_defenders = material(position, weights) + king_paths(position, weights) + mobility(position, weights)
         - danger(position, weights)

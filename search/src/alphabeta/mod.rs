@@ -78,7 +78,7 @@ impl AlphaBeta {
         let mut candidates: Vec<Candidate> =
             moves.iter().map(|&mv| Candidate { mv, bonus: rng.random_range(0..=JITTER), value: 0 }).collect();
         self.search.evaluations = 0;
-        self.search.ordering.new_search();
+        self.search.ordering.new_search(position.size());
         let mut scratch = position.clone();
         let mut best = (candidates[0].mv, 0);
         for depth in 1..=self.depth {

@@ -1,6 +1,6 @@
 //! The order in which moves are tried. Alpha-beta is only as fast as its first move is good.
 
-use hnefi_engine::{Move, MoveList, Position, Side};
+use hnefi_engine::{BoardSize, Move, MoveList, Position, Side};
 
 /// Deepest ply that has killer moves.
 const PLIES: usize = 32;
@@ -16,20 +16,26 @@ const HISTORY_LIMIT: u32 = 1 << 26;
 pub(super) struct Ordering {
     /// The last two moves that refuted something at each ply.
     killers: [[Option<Move>; 2]; PLIES],
-    /// How often and how high up a move refuted something, by side and the move's 14 bits.
+    /// How often and how high up a move refuted something, by side, origin and destination on the board of `squares`
+    /// squares that was searched last.
     history: Vec<u32>,
+    squares: usize,
 }
 
 impl Default for Ordering {
     fn default() -> Ordering {
-        Ordering { killers: [[None; 2]; PLIES], history: vec![0; 2 << 14] }
+        Ordering { killers: [[None; 2]; PLIES], history: Vec::new(), squares: 0 }
     }
 }
 
 impl Ordering {
     /// Before the search of a new position: killers are stale, history fades.
-    pub fn new_search(&mut self) {
+    pub fn new_search(&mut self, size: BoardSize) {
         self.killers = [[None; 2]; PLIES];
+        if self.squares != size.squares() {
+            self.squares = size.squares();
+            self.history = vec![0; 2 * self.squares * self.squares];
+        }
         self.history.iter_mut().for_each(|count| *count /= 4);
     }
 
@@ -39,7 +45,8 @@ impl Ordering {
         if killers[0] != Some(mv) {
             *killers = [Some(mv), killers[0]];
         }
-        let count = &mut self.history[place(mv, side)];
+        let place = self.place(mv, side);
+        let count = &mut self.history[place];
         *count = (*count + depth * depth).min(HISTORY_LIMIT);
     }
 
@@ -48,8 +55,7 @@ impl Ordering {
         let side = position.side_to_move();
         let landings = position.capture_threats(side).landings;
         let killers = self.killers[ply.min(PLIES - 1)];
-        let mut ranked = Ranked { entries: [(0, NO_MOVE); MoveList::CAPACITY], next: 0, len: moves.len() };
-        for (entry, &mv) in ranked.entries.iter_mut().zip(moves.iter()) {
+        let rank = |&mv: &Move| {
             let class = if expected == Some(mv) {
                 EXPECTED
             } else if landings.contains(mv.to()) {
@@ -59,28 +65,25 @@ impl Ordering {
             } else {
                 0
             };
-            *entry = (class + self.history[place(mv, side)], mv);
-        }
-        ranked
+            (class + self.history[self.place(mv, side)], mv)
+        };
+        Ranked { entries: moves.iter().map(rank).collect(), next: 0 }
     }
-}
 
-const NO_MOVE: Move = Move::new(hnefi_engine::Square::new(0), hnefi_engine::Square::new(0));
-
-fn place(mv: Move, side: Side) -> usize {
-    side.index() << 14 | usize::from(mv.bits())
+    fn place(&self, mv: Move, side: Side) -> usize {
+        (side.index() * self.squares + mv.from().index()) * self.squares + mv.to().index()
+    }
 }
 
 /// Moves that are handed out best first. Each is looked for only when it is asked for: most lists are cut off early.
 pub(super) struct Ranked {
-    entries: [(u32, Move); MoveList::CAPACITY],
+    entries: Vec<(u32, Move)>,
     next: usize,
-    len: usize,
 }
 
 impl Ranked {
     pub fn next_best(&mut self) -> Option<Move> {
-        let rest = &mut self.entries[self.next..self.len];
+        let rest = &mut self.entries[self.next..];
         // The first of equals, so that ties keep the order of generation.
         let best = (0..rest.len()).reduce(|best, i| if rest[i].0 > rest[best].0 { i } else { best })?;
         rest.swap(0, best);

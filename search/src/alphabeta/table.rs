@@ -1,6 +1,6 @@
 //! The transposition table: what a search found at positions it may meet again.
 //!
-//! Positions are told apart by the hash of board and side to move. Clocks and repetitions are not part of it: a
+//! Positions are identified by the hash of board and side to move. Clocks and repetitions are not part of it: a
 //! baseline may mistake the value of a position that was reached by another way and is about to be drawn.
 
 use hnefi_engine::Move;

@@ -54,6 +54,7 @@ fn finds_the_value_of_a_plain_minimax() {
             }
             let expected = minimax(&mut position.clone(), depth, 0);
             let mut search = Search::new(depth);
+            search.ordering.new_search(position.size());
             let mut found = (NO_MOVE, 0);
             let mut candidates = candidates(&position);
             for depth in 1..=depth {

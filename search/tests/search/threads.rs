@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hnefi_engine::{Move, Position, Preset};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
-use hnefi_search::{Bell, RootKind, Search, Searching, run_to_end, search_on_threads};
+use hnefi_search::{RootKind, Search, Searching, Signal, run_to_end, search_on_threads};
 
 use crate::{config, random_positions, search};
 
@@ -17,11 +17,11 @@ fn evaluators(count: usize) -> Vec<Box<dyn Evaluator>> {
 }
 
 /// Waits until all threads have ended.
-fn until_over(searching: &Searching<'_>, bell: &Bell) {
+fn until_over(searching: &Searching<'_>, signal: &Signal) {
     let end = Instant::now() + LONG;
     while !searching.is_over() {
         assert!(Instant::now() < end, "the threads do not end");
-        bell.wait(Some(end));
+        signal.wait(Some(end));
     }
 }
 
@@ -31,8 +31,9 @@ fn one_thread_makes_the_same_tree_as_none() {
         let alone = search(RootKind::Puct, &position, 150, &mut HashEvaluator::new(5));
         let mut shared = Search::new(config(RootKind::Puct));
         shared.begin(&position, 150, None);
-        let bell = Bell::default();
-        let ((), end) = search_on_threads(&mut shared, &mut evaluators(1), &bell, |watched| until_over(watched, &bell));
+        let signal = Signal::default();
+        let ((), end) =
+            search_on_threads(&mut shared, &mut evaluators(1), &signal, |watched| until_over(watched, &signal));
         end.expect("never fails");
         assert_eq!(shared.report(), alone);
     }
@@ -50,9 +51,9 @@ fn a_search_among_some_moves_knows_no_others() {
             let scratch = &mut Evaluations::new();
             run_to_end(&mut search, &mut HashEvaluator::new(5), scratch).expect("never fails");
         } else {
-            let bell = Bell::default();
-            let watch = |watched: &Searching<'_>| until_over(watched, &bell);
-            search_on_threads(&mut search, &mut evaluators(threads), &bell, watch).1.expect("never fails");
+            let signal = Signal::default();
+            let watch = |watched: &Searching<'_>| until_over(watched, &signal);
+            search_on_threads(&mut search, &mut evaluators(threads), &signal, watch).1.expect("never fails");
         }
         let report = search.report();
         assert!(moves.contains(&report.best), "{threads}: {report:?}");
@@ -70,17 +71,17 @@ fn several_threads_keep_the_number_of_playouts_and_can_be_watched() {
     for (index, position) in random_positions(Preset::Copenhagen, 12, 92).iter().enumerate() {
         let mut search = Search::new(config(RootKind::Puct));
         search.begin(position, 300, None);
-        let bell = Bell::default();
-        let (seen, end) = search_on_threads(&mut search, &mut evaluators(2 + index % 3), &bell, |watched| {
+        let signal = Signal::default();
+        let (seen, end) = search_on_threads(&mut search, &mut evaluators(2 + index % 3), &signal, |watched| {
             loop {
                 // Asked first: a look at a search that is over sees all of it, however busy the machine.
                 let over = watched.is_over();
-                let playouts = watched.look(|search| search.report().playouts);
+                let playouts = watched.with_search(|search| search.report().playouts);
                 assert!(playouts <= 300);
                 if over {
                     return playouts;
                 }
-                bell.wait(Some(Instant::now() + Duration::from_millis(1)));
+                signal.wait(Some(Instant::now() + Duration::from_millis(1)));
             }
         });
         end.expect("never fails");
@@ -100,10 +101,10 @@ fn several_threads_keep_the_number_of_playouts_and_can_be_watched() {
 fn a_search_stops_when_the_watcher_leaves() {
     let mut search = Search::new(config(RootKind::Puct));
     search.begin(&Position::start(&Preset::Brandubh.rules()), u32::MAX, None);
-    let bell = Bell::default();
-    let ((), end) = search_on_threads(&mut search, &mut evaluators(3), &bell, |watched| {
-        while watched.look(|search| search.report().playouts) < 50 {
-            bell.wait(Some(Instant::now() + Duration::from_millis(1)));
+    let signal = Signal::default();
+    let ((), end) = search_on_threads(&mut search, &mut evaluators(3), &signal, |watched| {
+        while watched.with_search(|search| search.report().playouts) < 50 {
+            signal.wait(Some(Instant::now() + Duration::from_millis(1)));
         }
     });
     end.expect("never fails");
@@ -116,14 +117,14 @@ fn a_search_stops_when_the_watcher_leaves() {
 }
 
 #[test]
-fn another_bell_ringer_wakes_the_watcher() {
-    let bell = Bell::default();
+fn another_thread_wakes_the_watcher() {
+    let signal = Signal::default();
     std::thread::scope(|scope| {
-        scope.spawn(|| bell.ring());
-        bell.wait(Some(Instant::now() + LONG));
+        scope.spawn(|| signal.notify());
+        signal.wait(Some(Instant::now() + LONG));
     });
     let began = Instant::now();
-    bell.wait(Some(began + Duration::from_millis(20)));
+    signal.wait(Some(began + Duration::from_millis(20)));
     assert!(began.elapsed() >= Duration::from_millis(20), "rung once, heard once");
 }
 
@@ -140,14 +141,14 @@ impl Evaluator for Unplugged {
 fn a_thread_that_fails_ends_the_search_and_leaves_it_usable() {
     let mut search = Search::new(config(RootKind::Puct));
     search.begin(&Position::start(&Preset::Brandubh.rules()), 100, None);
-    let bell = Bell::default();
+    let signal = Signal::default();
     let mut team = evaluators(1);
     team.push(Box::new(Unplugged));
-    let ((), end) = search_on_threads(&mut search, &mut team, &bell, |watched| until_over(watched, &bell));
+    let ((), end) = search_on_threads(&mut search, &mut team, &signal, |watched| until_over(watched, &signal));
     // The sound thread may have done everything before the other one got a leaf.
     if let Err(error) = end {
         assert!(error.to_string().contains("unplugged"), "{error}");
-        let ((), end) = search_on_threads(&mut search, &mut team[..1], &bell, |watched| until_over(watched, &bell));
+        let ((), end) = search_on_threads(&mut search, &mut team[..1], &signal, |watched| until_over(watched, &signal));
         end.expect("never fails");
     }
     assert_eq!(search.report().playouts, 100);

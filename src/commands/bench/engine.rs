@@ -16,7 +16,7 @@ const LEAVES: u64 = 50_456_804;
 
 /// Measures making moves, counting and random games.
 pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
-    let size = BoardSize::Eleven;
+    let size = BoardSize::ELEVEN;
     let figure = |name: &str, size, threads, value, unit, peak| Figure {
         stage: Stage::Engine,
         name: name.to_string(),
@@ -68,7 +68,7 @@ fn bare_moves(effort: Effort, threads: usize) -> f64 {
 }
 
 fn seconds_of_perft_4(effort: Effort, threads: usize) -> f64 {
-    let start = Position::start(&preset(BoardSize::Eleven).rules());
+    let start = Position::start(&preset(BoardSize::ELEVEN).rules());
     let count = |mut position: Position, depth| perft(&mut position, depth);
     if threads == 1 {
         return effort.seconds_of(|| assert_eq!(count(start.clone(), 4), LEAVES));

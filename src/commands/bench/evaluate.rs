@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hnefi_engine::BoardSize;
 use hnefi_inference::{
-    CpuEvaluator, CpuNetwork, EvalRequest, Evaluations, Evaluator, NetworkConfig, Precision, Weights,
+    CpuEvaluator, CpuNetwork, EvalRequest, Evaluations, Evaluator, Handicap, NetworkConfig, Precision, Weights,
 };
 
 use super::measure::Effort;
@@ -38,7 +38,7 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
                 for &precision in &fast {
                     for threads in effort.thread_counts() {
                         let value = evaluations(effort, size, &config, precision, threads)?;
-                        let peak = threads as f64 * multiply_adds / config.multiply_adds(size.squares()) as f64;
+                        let peak = threads as f64 * multiply_adds / config.multiply_adds(size.side()) as f64;
                         report.add(Figure {
                             stage: Stage::Evaluate,
                             name: "evaluations".to_string(),
@@ -77,8 +77,10 @@ pub(super) fn evaluations(
         let mut batches = sample.chunks(BATCH).cycle();
         move || {
             let batch = batches.next().expect("the sample is not empty");
-            let requests: Vec<EvalRequest<'_>> =
-                batch.iter().map(|(position, moves)| EvalRequest { position, moves, auxiliary: false }).collect();
+            let requests: Vec<EvalRequest<'_>> = batch
+                .iter()
+                .map(|(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false })
+                .collect();
             evaluator.evaluate(&requests, &mut out).expect("fresh weights are finite");
             BATCH as u64
         }

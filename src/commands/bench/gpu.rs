@@ -1,12 +1,15 @@
 //! A GPU: the network on it, self-play that asks it, and training steps, compared with its own matrix products.
 
 use hnefi_engine::BoardSize;
-use hnefi_inference::{DeviceChoice, EvalRequest, Evaluations, Evaluator, NetworkConfig, Precision, TrainPrecision};
+use hnefi_inference::{
+    DeviceChoice, EvalRequest, Evaluations, Evaluator, Handicap, NetworkConfig, Precision, TrainPrecision,
+};
 use hnefi_models::device::{Load, QUEUED};
 
 use super::measure::Effort;
 use super::{Figure, Report, board, evaluate, sample, selfplay, train};
 use crate::cli::Stage;
+use crate::commands::Hardware;
 
 /// Positions of an evaluation, and samples of a training step.
 const BATCHES: [usize; 2] = [128, 1024];
@@ -21,7 +24,7 @@ const SIDE: usize = 4096;
 ///
 /// # Errors
 /// When it is no GPU, the stage has no part on it, or it cannot be used.
-pub(super) fn open(choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result<Load> {
+pub(super) fn open(hardware: &Hardware, choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result<Load> {
     anyhow::ensure!(choice.is_gpu(), "--device {choice}: expected cuda:N or vulkan:N; the CPU is measured without it");
     if let Some(stage) = stage.filter(|stage| ![Stage::Evaluate, Stage::Selfplay, Stage::Train].contains(stage)) {
         let stage = format!("{stage:?}").to_lowercase();
@@ -29,21 +32,28 @@ pub(super) fn open(choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result
             "bench {stage} --device {choice}: expected evaluate, selfplay or train, or no stage for all three"
         );
     }
-    Ok(Load::on(choice)?)
+    Ok(Load::on(&hardware.burn, choice)?)
 }
 
 /// Measures one stage or all of them on the 11x11 board, with the shipped size of network and a large one. The peak
 /// of networks is the product of two large matrices in single precision, as burn computes it on this device.
-pub(super) fn run(load: &Load, stage: Option<Stage>, effort: Effort, report: &mut Report) -> anyhow::Result<()> {
+pub(super) fn run(
+    hardware: &Hardware,
+    load: &Load,
+    stage: Option<Stage>,
+    effort: Effort,
+    report: &mut Report,
+) -> anyhow::Result<()> {
     let peak = products(effort, load);
     report.note(&format!("{}: {:.2} T multiply-adds/s in products of matrices", load.name(), peak / 1e12))?;
+    let devices = hardware.devices.named(load.choice());
     let wanted = |one| stage.is_none_or(|stage| stage == one);
     for config in [(8, 32), (10, 128)].map(|(blocks, channels)| evaluate::network(blocks, channels, true)) {
-        let work = config.multiply_adds(BoardSize::Eleven.squares()) as f64;
+        let work = config.multiply_adds(BoardSize::ELEVEN.side()) as f64;
         let figure = |stage, name: String, threads, value, unit, peak| Figure {
             stage,
             name,
-            board: Some(board(BoardSize::Eleven)),
+            board: Some(board(BoardSize::ELEVEN)),
             net: Some(evaluate::network_name(&config)),
             precision: Some(Precision::F32.as_str()),
             threads,
@@ -68,14 +78,21 @@ pub(super) fn run(load: &Load, stage: Option<Stage>, effort: Effort, report: &mu
             let threads = GAMES / hnefi_selfplay::BATCH_GAMES;
             let seconds = 10.0 * effort.seconds;
             let (value, _) =
-                selfplay::play(BoardSize::Eleven, &config, load.choice(), Precision::F32, GAMES, seconds, threads)?;
+                selfplay::play(BoardSize::ELEVEN, &config, &devices, Precision::F32, GAMES, seconds, threads)?;
             let name = format!("evaluations in self-play of {GAMES}");
             report.add(figure(Stage::Selfplay, name, threads, value, "evals/s", alone))?;
         }
         for batch in BATCHES {
             if wanted(Stage::Train) {
-                let value =
-                    train::samples(effort, BoardSize::Eleven, &config, TrainPrecision::F32, load.choice(), batch, 1)?;
+                let value = train::samples(
+                    effort,
+                    BoardSize::ELEVEN,
+                    &config,
+                    TrainPrecision::F32,
+                    &hardware.burn.open(load.choice())?,
+                    batch,
+                    1,
+                )?;
                 let name = format!("training, batches of {batch}");
                 report.add(figure(Stage::Train, name, 1, value, "samples/s", peak / (3.0 * work)))?;
             }
@@ -95,7 +112,7 @@ fn products(effort: Effort, load: &Load) -> f64 {
 
 /// Positions a second through the network, whose inputs and outputs stay on the device.
 fn forward(effort: Effort, config: &NetworkConfig, load: &Load, batch: usize) -> f64 {
-    let mut work = load.network(config, BoardSize::Eleven, batch);
+    let mut work = load.network(config, BoardSize::ELEVEN, batch);
     effort.rate(|| {
         work();
         (QUEUED * batch) as u64
@@ -105,9 +122,11 @@ fn forward(effort: Effort, config: &NetworkConfig, load: &Load, batch: usize) ->
 /// Positions a second of one thread that asks: encoding, both ways between host and device, and softmax included.
 fn evaluations(effort: Effort, config: &NetworkConfig, load: &Load, batch: usize) -> anyhow::Result<f64> {
     let mut evaluator = load.evaluator(config);
-    let sample = sample::positions(BoardSize::Eleven, batch);
-    let requests: Vec<EvalRequest<'_>> =
-        sample.iter().map(|(position, moves)| EvalRequest { position, moves, auxiliary: false }).collect();
+    let sample = sample::positions(BoardSize::ELEVEN, batch);
+    let requests: Vec<EvalRequest<'_>> = sample
+        .iter()
+        .map(|(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false })
+        .collect();
     let (mut out, mut failed) = (Evaluations::new(), None);
     let rate = effort.rate(|| {
         if let Err(error) = evaluator.evaluate(&requests, &mut out) {

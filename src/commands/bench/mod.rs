@@ -32,6 +32,7 @@ use std::collections::HashMap;
 use hnefi_engine::{BoardSize, Preset};
 use serde::Serialize;
 
+use super::Hardware;
 use super::doctor::{cores, processor_name};
 use crate::cli::{BenchArgs, Stage};
 use crate::output;
@@ -64,9 +65,10 @@ struct Line {
 }
 
 /// Runs the benches that are asked for and prints each figure when it is known.
-pub fn run(args: BenchArgs) -> anyhow::Result<()> {
+#[cfg_attr(not(feature = "train"), expect(unused_variables, reason = "training alone opens devices"))]
+pub fn run(args: BenchArgs, hardware: &Hardware) -> anyhow::Result<()> {
     #[cfg(feature = "train")]
-    let gpu = args.device.map(|choice| gpu::open(choice, args.stage)).transpose()?;
+    let gpu = args.device.map(|choice| gpu::open(hardware, choice, args.stage)).transpose()?;
     let threads = args.threads.map_or_else(cores, usize::from);
     let effort = Effort { seconds: args.seconds, repeats: usize::from(args.repeats), threads };
     let mut report = Report { json: args.json, stage: None, alone: HashMap::new() };
@@ -76,7 +78,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
     }
     #[cfg(feature = "train")]
     if let Some(load) = gpu {
-        return gpu::run(&load, args.stage, effort, &mut report);
+        return gpu::run(hardware, &load, args.stage, effort, &mut report);
     }
     let peak = peak::measure(effort);
     let stages = args.stage.map_or_else(
@@ -99,7 +101,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<()> {
             Stage::Evaluate => evaluate::run(effort, peak, &mut report)?,
             Stage::Selfplay => selfplay::run(effort, &mut report)?,
             #[cfg(feature = "train")]
-            Stage::Train => train::run(effort, peak, &mut report)?,
+            Stage::Train => train::run(hardware, effort, peak, &mut report)?,
             Stage::Search => search::run(effort, &mut report)?,
             Stage::Protocol => protocol::run(effort, &mut report)?,
         }
@@ -189,9 +191,9 @@ fn board(size: BoardSize) -> String {
 /// The ruleset that stands for a board.
 fn preset(size: BoardSize) -> Preset {
     match size {
-        BoardSize::Seven => Preset::Brandubh,
-        BoardSize::Nine => Preset::Tablut,
-        BoardSize::Eleven => Preset::Copenhagen,
+        BoardSize::SEVEN => Preset::Brandubh,
+        BoardSize::NINE => Preset::Tablut,
+        _ => Preset::Copenhagen,
     }
 }
 

@@ -30,7 +30,7 @@ const MOVE_TIME: Duration = Duration::from_millis(50);
 pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let checkpoint = pretrained(NETWORK).with_context(|| format!("no checkpoint {NETWORK} is shipped"))??;
     let (network, precision) = (checkpoint.card.network, PrecisionChoice::Auto.on_cpu(&checkpoint.weights)?);
-    for size in [BoardSize::Seven, BoardSize::Eleven] {
+    for size in [BoardSize::SEVEN, BoardSize::ELEVEN] {
         for threads in effort.thread_counts() {
             let mut figure = |name: &str, value, unit, peak| {
                 report.add(Figure {
@@ -105,7 +105,7 @@ impl Client {
     fn start(size: BoardSize, threads: usize) -> anyhow::Result<Client> {
         let (input, writer) = pipe()?;
         let (reader, output) = pipe()?;
-        let (rules, model) = (Some(preset(size)), Some(NETWORK.to_string()));
+        let (rules, model) = (Some(preset(size).into()), Some(NETWORK.to_string()));
         let params = UciParams { rules, model, threads, ..UciParams::default() };
         let engine = std::thread::spawn(move || serve(&params, BufReader::new(input), output));
         let mut client = Client { input: Some(writer), output: BufReader::new(reader), engine: Some(engine) };

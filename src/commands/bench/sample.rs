@@ -2,7 +2,7 @@
 
 use hnefi_engine::{BoardSize, MoveList, Position};
 #[cfg(feature = "train")]
-use hnefi_inference::Wdl;
+use hnefi_inference::{Handicap, Wdl};
 #[cfg(feature = "train")]
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::rng_for;
@@ -62,6 +62,7 @@ fn random_game(size: BoardSize, game: u64) -> GameRecord {
         rules,
         start: None,
         players: [String::new(), String::new()],
+        handicap: Handicap::NONE,
         plies,
         outcome: position.outcome(),
         resigned: None,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use hnefi_engine::{BoardSize, Position};
 use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvaluator};
-use hnefi_search::{Bell, RootKind, Search, SearchConfig, search_on_threads};
+use hnefi_search::{RootKind, Search, SearchConfig, Signal, search_on_threads};
 
 use super::measure::{Effort, median};
 use super::{Figure, Report, board, preset};
@@ -36,7 +36,7 @@ impl Evaluator for Pausing {
 
 /// Measures on the smallest and the largest board.
 pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
-    for size in [BoardSize::Seven, BoardSize::Eleven] {
+    for size in [BoardSize::SEVEN, BoardSize::ELEVEN] {
         for pause in PAUSES {
             // All numbers of threads in turns, so that they see the same load of the machine.
             let mut found = vec![(Vec::new(), Vec::new()); effort.thread_counts().count()];
@@ -77,10 +77,10 @@ fn search(seconds: f64, size: BoardSize, threads: usize, pause: u64) -> Result<(
     let evaluator = || Box::new(Pausing(HashEvaluator::new(1), Duration::from_micros(pause))) as Box<dyn Evaluator>;
     let mut evaluators: Vec<_> = (0..threads).map(|_| evaluator()).collect();
     let (began, end) = (Instant::now(), Instant::now() + Duration::from_secs_f64(seconds));
-    let ((elapsed, locked), ended) = search_on_threads(&mut search, &mut evaluators, &Bell::default(), |searching| {
+    let ((elapsed, locked), ended) = search_on_threads(&mut search, &mut evaluators, &Signal::default(), |searching| {
         let (mut looks, mut locked) = (0, 0);
         // On a busy machine a short time may pass without a playout.
-        let none_yet = || searching.look(|search| search.report().playouts == 0);
+        let none_yet = || searching.with_search(|search| search.report().playouts == 0);
         while !searching.is_over() && (Instant::now() < end || none_yet()) {
             std::thread::sleep(LOOK);
             looks += 1;

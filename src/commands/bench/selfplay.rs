@@ -1,14 +1,14 @@
 //! Self-play: speed compared with the network alone, and memory. In single precision and, if another precision is
 //! faster, in that one.
 
-use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::Context;
 use hnefi_engine::BoardSize;
-use hnefi_inference::{DeviceChoice, NetworkConfig, Precision, PrecisionChoice, Weights, evaluators};
+use hnefi_inference::{Devices, NetworkConfig, Precision, PrecisionChoice, Weights};
+use hnefi_run::store::StoreError;
 use hnefi_search::SearchConfig;
-use hnefi_selfplay::{Fleet, FleetError, FleetObserver, FleetProgress, Quota, RulesetShare, SelfPlayConfig};
+use hnefi_selfplay::{Fleet, FleetControl, FleetError, FleetProgress, Quota, RulesetShare, SelfPlayConfig};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
 use super::measure::{Effort, median};
@@ -39,9 +39,9 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     };
     // Measure memory first, before other measurements allocate any.
     let (_, memory) = play(
-        BoardSize::Eleven,
+        BoardSize::ELEVEN,
         &config,
-        DeviceChoice::Cpu,
+        &Devices::cpu(),
         Precision::F32,
         MANY_GAMES,
         10.0 * effort.seconds,
@@ -49,14 +49,14 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     )?;
     report.add(figure(
         &format!("memory, {MANY_GAMES} games"),
-        BoardSize::Eleven,
+        BoardSize::ELEVEN,
         Precision::F32,
         super::cores(),
         memory as f64 / f64::from(1 << 20),
         "MiB",
         None,
     ))?;
-    let sizes = [BoardSize::Seven, BoardSize::Eleven];
+    let sizes = [BoardSize::SEVEN, BoardSize::ELEVEN];
     for (size, &precision) in sizes.into_iter().flat_map(|size| precisions.iter().map(move |one| (size, one))) {
         for threads in effort.thread_counts() {
             // Alternate both, so that they see the same load of the machine.
@@ -65,7 +65,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
                 let once = Effort { repeats: 1, ..effort };
                 alone.push(threads as f64 * evaluate::evaluations(once, size, &config, precision, 1)?);
                 within.push(
-                    play(size, &config, DeviceChoice::Cpu, precision, 64 * threads, 2.0 * effort.seconds, threads)?.0,
+                    play(size, &config, &Devices::cpu(), precision, 64 * threads, 2.0 * effort.seconds, threads)?.0,
                 );
             }
             let shares = alone.iter().zip(&within).map(|(alone, within)| within / alone).collect();
@@ -81,7 +81,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
 pub(super) fn play(
     size: BoardSize,
     network: &NetworkConfig,
-    device: DeviceChoice,
+    devices: &Devices,
     precision: Precision,
     games: usize,
     seconds: f64,
@@ -89,54 +89,44 @@ pub(super) fn play(
 ) -> anyhow::Result<(f64, u64)> {
     let selfplay = SelfPlayConfig {
         games_in_flight: games,
-        rulesets: vec![RulesetShare { rules: preset(size), share: 1.0 }],
+        rulesets: vec![RulesetShare { rules: preset(size).into(), share: 1.0 }],
         ..SelfPlayConfig::default().without_handicaps()
     };
-    let evaluators = evaluators(&Weights::fresh(network, 1), &device.into(), precision.into())?;
+    let evaluators = devices.evaluators(&Weights::fresh(network, 1), precision.into())?;
     let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1).with_threads(threads);
-    let watch = Watch { seconds, state: Mutex::new(WatchState::default()) };
-    let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &|| Ok(evaluators()), &watch);
+    let mut watch = Watch { seconds, ..Watch::default() };
+    let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &|| Ok(evaluators()), &mut watch);
     match played {
         Err(FleetError::Stopped) | Ok(_) => {}
         Err(error) => return Err(error.into()),
     }
-    let state = watch.state.into_inner().ok().context("a thread of self-play panicked")?;
-    let (first, last) = state.first.zip(state.last).context("self-play ended before it was measured")?;
+    let (first, last) = watch.first.zip(watch.last).context("self-play ended before it was measured")?;
     let rate = (last.1 - first.1) as f64 / (last.0 - first.0).as_secs_f64();
-    Ok((rate, state.memory))
+    Ok((rate, watch.memory))
 }
 
 /// Counts evaluations between two moments and watches the process's memory.
+#[derive(Default)]
 struct Watch {
     seconds: f64,
-    state: Mutex<WatchState>,
-}
-
-#[derive(Default)]
-struct WatchState {
     began: Option<Instant>,
     first: Option<(Instant, u64)>,
     last: Option<(Instant, u64)>,
     memory: u64,
 }
 
-impl FleetObserver for Watch {
-    fn progress(&self, progress: &FleetProgress) {
-        let Ok(mut state) = self.state.lock() else { return };
+impl FleetControl for Watch {
+    fn go_on(&mut self, progress: &FleetProgress) -> Result<bool, StoreError> {
         let now = Instant::now();
-        let began = *state.began.get_or_insert(now);
-        state.memory = state.memory.max(resident_bytes());
+        let began = *self.began.get_or_insert(now);
+        self.memory = self.memory.max(resident_bytes());
         // Warm up for a tenth of the time, while the first trees grow.
         if (now - began).as_secs_f64() < 0.1 * self.seconds || progress.evaluations == 0 {
-            return;
+            return Ok(true);
         }
-        state.first.get_or_insert((now, progress.evaluations));
-        state.last = Some((now, progress.evaluations));
-    }
-
-    fn should_stop(&self) -> bool {
-        let Ok(state) = self.state.lock() else { return true };
-        state.first.is_some_and(|(first, _)| first.elapsed().as_secs_f64() >= self.seconds)
+        let (first, _) = *self.first.get_or_insert((now, progress.evaluations));
+        self.last = Some((now, progress.evaluations));
+        Ok(first.elapsed().as_secs_f64() < self.seconds)
     }
 }
 

@@ -3,14 +3,16 @@
 use hnefi_engine::BoardSize;
 use hnefi_inference::{DeviceChoice, NetworkConfig, TrainPrecision};
 use hnefi_models::Network;
+use hnefi_models::device::Device;
+use hnefi_run::sample::Batch;
+use hnefi_run::sample::{Sampler, ValueTarget};
 use hnefi_train::TrainConfig;
-use hnefi_train::batch::Batch;
 use hnefi_train::learner::{Learner, LearnerParams};
-use hnefi_train::sample::{Sampler, ValueTarget};
 
 use super::measure::Effort;
 use super::{Figure, Report, board, evaluate, sample};
 use crate::cli::Stage;
+use crate::commands::Hardware;
 
 /// Samples per step.
 const BATCH: usize = 256;
@@ -23,10 +25,11 @@ const BATCHES: u64 = 4;
 
 /// Measures samples per second, in every precision that this CPU has instructions for. On more threads than one a batch
 /// has two shards, as by default, and each shard half of the threads. The peak is the peak of single precision.
-pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
+pub(super) fn run(hardware: &Hardware, effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
     let (fast, slow): (Vec<TrainPrecision>, Vec<TrainPrecision>) =
         TrainPrecision::ALL.into_iter().partition(|precision| precision.missing().is_none());
-    for size in [BoardSize::Seven, BoardSize::Eleven] {
+    let device = hardware.burn.open(DeviceChoice::Flex)?;
+    for size in [BoardSize::SEVEN, BoardSize::ELEVEN] {
         report.add(Figure {
             stage: Stage::Train,
             name: format!("preparing batches of {BATCH}"),
@@ -42,9 +45,9 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
             let config = evaluate::network(blocks, channels, true);
             for &precision in &fast {
                 for threads in effort.thread_counts() {
-                    let value = samples(effort, size, &config, precision, DeviceChoice::Flex, BATCH, threads)?;
+                    let value = samples(effort, size, &config, precision, &device, BATCH, threads)?;
                     // Forward, and backward to the inputs and to the weights.
-                    let work = 3 * config.multiply_adds(size.squares());
+                    let work = 3 * config.multiply_adds(size.side());
                     report.add(Figure {
                         stage: Stage::Train,
                         name: format!("training, batches of {BATCH}"),
@@ -88,7 +91,7 @@ pub(super) fn samples(
     size: BoardSize,
     network: &NetworkConfig,
     precision: TrainPrecision,
-    device: DeviceChoice,
+    device: &Device,
     batch: usize,
     threads: usize,
 ) -> anyhow::Result<f64> {
@@ -103,8 +106,7 @@ pub(super) fn samples(
         precision,
         ..LearnerParams::from(&TrainConfig::default().train)
     };
-    let device = hnefi_models::device::open(device)?;
-    let mut learner = Learner::new(&Network::fresh(network, 1, &device), std::slice::from_ref(&device), params)?;
+    let mut learner = Learner::new(&Network::fresh(network, 1, device), std::slice::from_ref(device), params)?;
     let mut batches = batches.iter().cycle();
     let mut failed = None;
     let rate = effort.rate(|| {

@@ -32,10 +32,10 @@ impl Learner {
         let failed = |error: RecordError| self.device_error(&error);
         let moments = self.optimiser.into_bytes().map_err(failed)?;
         let grow = |network: &Network| {
-            network.grown(shape, larger, seed).map_err(|problem| TrainError::Growth {
+            network.grown(shape, larger, seed).map_err(|error| TrainError::Growth {
                 from: *shape,
                 to: *larger,
-                problem,
+                problem: error.to_string(),
             })
         };
         let (network, average, moments) = if shape == larger {
@@ -46,7 +46,10 @@ impl Learner {
             (network, grow(&self.average)?, moments)
         };
         let optimiser = optimiser(params.weight_decay).from_bytes(moments).map_err(failed)?;
-        Learner::assemble(network, average, optimiser, self.counts, &self.devices, params)
+        let learner = Learner::assemble(network, average, optimiser, self.counts, &self.devices, params)?;
+        // A trainer's own state is of its own network.
+        let command_state = if shape == larger { self.command_state.clone() } else { Vec::new() };
+        Ok(Learner { command_state, ..learner })
     }
 }
 

@@ -32,9 +32,10 @@ use serde::{Deserialize, Serialize};
 pub use state::LearnerState;
 
 use crate::TrainError;
-use crate::batch::Batch;
+use crate::batch::BatchTensors;
 use crate::config::TrainSection;
 use crate::loss::{LossWeights, Losses};
+use hnefi_run::sample::Batch;
 
 /// AdamW's epsilon; burn's default of 1e-5 would damp the small gradients of the heads.
 const EPSILON: f32 = 1e-8;
@@ -89,6 +90,8 @@ pub struct Learner {
     network: Network,
     average: Network,
     optimiser: ModuleOptimizer,
+    /// The state of a trainer of its own; empty where there is none.
+    command_state: Vec<u8>,
     counts: StepCounts,
     params: LearnerParams,
     /// The first device holds the network.
@@ -181,7 +184,8 @@ impl Learner {
             })
             .collect::<Result<_, _>>()
             .map_err(|error| TrainError::Device { device: format!("{devices:?}"), problem: error.to_string() })?;
-        Ok(Learner { network, average, optimiser, counts, params, devices: devices.to_vec(), pools })
+        let (devices, command_state) = (devices.to_vec(), Vec::new());
+        Ok(Learner { network, average, optimiser, command_state, counts, params, devices, pools })
     }
 
     /// The averaged weights, which play; without autodiff.
@@ -197,6 +201,21 @@ impl Learner {
     /// The counts so far.
     pub fn counts(&self) -> StepCounts {
         self.counts
+    }
+
+    /// The state of the trainer of its own that took the latest steps; empty where there is none.
+    pub(crate) fn command_state(&self) -> &[u8] {
+        &self.command_state
+    }
+
+    /// Takes over what a trainer of its own has made of this learner's network in a number of steps and samples: the
+    /// weights, which play, and its state.
+    pub(crate) fn take_over(&mut self, network: &Network, state: Vec<u8>, steps: u64, samples: u64) {
+        self.network = network.valid().to_device(&self.devices[0]);
+        self.average = network.valid();
+        self.command_state = state;
+        self.counts.steps += steps;
+        self.counts.samples += samples;
     }
 
     /// Takes one step at learning rate `rate` on a batch that is split into the learner's number of shards.
@@ -248,7 +267,7 @@ impl Learner {
     /// When the device fails.
     pub fn dead_units(&self, shards: &[Batch]) -> Result<f32, TrainError> {
         let shares = shards.iter().map(|shard| {
-            let tensors = shard.to_device(&self.devices[0]);
+            let tensors = BatchTensors::of(shard, &self.devices[0]);
             self.network.dead_units(tensors.planes, tensors.globals)
         });
         let mean = self.pools[0].install(|| Tensor::cat(shares.collect(), 0).mean());
@@ -332,7 +351,7 @@ fn optimiser(weight_decay: f32) -> ModuleOptimizer {
 fn run_shard(network: &Network, batch: &Batch, params: &LearnerParams, device: &Device) -> ShardResult {
     // `valid` copies the running statistics; clones would share them.
     let copy = network.valid().train();
-    let targets = batch.to_device(device);
+    let targets = BatchTensors::of(batch, device);
     let heads = copy.forward_in_training(targets.planes.clone(), targets.globals.clone(), params.precision);
     let losses = Losses::of(heads, &targets, &params.weights);
     let gradients = GradientsParams::from_grads(losses.total.backward(), &copy);

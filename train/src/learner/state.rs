@@ -7,7 +7,7 @@ use burn::module::Module;
 use burn::store::{ModuleRecord, RecordError};
 use burn::tensor::{Bytes, Device};
 use burn_pack::{Reader, Writer};
-use hnefi_inference::{Encoding, NetworkConfig};
+use hnefi_inference::NetworkConfig;
 use hnefi_models::Network;
 
 use super::{Learner, LearnerParams, StepCounts, optimiser};
@@ -22,10 +22,10 @@ pub struct LearnerState {
     pub average: Vec<u8>,
     /// The optimisers' moments, a burnpack record.
     pub optimiser: Vec<u8>,
+    /// The state of a trainer of its own, which took the latest steps; empty where there is none.
+    pub command: Vec<u8>,
     /// The counts so far.
     pub counts: StepCounts,
-    /// The encoding of the positions that the network was trained on.
-    pub encoding: Encoding,
 }
 
 impl Learner {
@@ -40,8 +40,8 @@ impl Learner {
             weights: record(&self.network).map_err(failed)?.to_vec(),
             average: record(&self.average).map_err(failed)?.to_vec(),
             optimiser: self.optimiser.into_bytes().and_then(in_order).map_err(failed)?.to_vec(),
+            command: self.command_state.clone(),
             counts: self.counts,
-            encoding: self.network.encoding,
         })
     }
 
@@ -61,7 +61,7 @@ impl Learner {
         object: &str,
     ) -> Result<Learner, TrainError> {
         let damaged = |part: &str, error: RecordError| unreadable(object, config, part, &error);
-        let fresh = || Network { encoding: state.encoding, ..Network::fresh(config, 0, &devices[0]) };
+        let fresh = || Network::fresh(config, 0, &devices[0]);
         let weights = read(state.weights)
             .and_then(|record| fresh().try_load_record(record))
             .map_err(|error| damaged("weights", error))?;
@@ -71,7 +71,8 @@ impl Learner {
         let optimiser = optimiser(params.weight_decay)
             .from_bytes(Bytes::from_bytes_vec(state.optimiser))
             .map_err(|error| damaged("optimiser", error))?;
-        Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)
+        let learner = Learner::assemble(weights.valid(), average.valid(), optimiser, state.counts, devices, params)?;
+        Ok(Learner { command_state: state.command, ..learner })
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use hnefi_run::store::{Access, Location, RetryPolicy, Store, metrics_key, read_run_games};
-use hnefi_train::run::check;
+use hnefi_train::trainer::check;
 
 use crate::scene::{Fault, GENERATIONS, Injected, Results, assert_whole, call, for_each, results, sample};
 

@@ -13,3 +13,5 @@ mod directory;
 mod kills;
 mod power;
 mod scene;
+#[path = "../support/tiny.rs"]
+mod tiny;

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use hnefi_run::store::{Location, Operation, RetryPolicy, StoreWatch, Verdict};
+use hnefi_run::store::{FaultAction, Location, Operation, RetryPolicy, StoreWatch};
 use hnefi_search::rng_for;
-use hnefi_train::run::{RunParams, run_at};
+use hnefi_train::trainer::{TrainerParams, train_at};
 use rand_xoshiro::rand_core::Rng as _;
 
 use crate::scene::{
@@ -35,7 +35,7 @@ enum Change {
 struct Recorder(Mutex<Vec<Change>>);
 
 impl StoreWatch for Recorder {
-    fn attempt(&self, operation: &Operation<'_>) -> Verdict {
+    fn attempt(&self, operation: &Operation<'_>) -> FaultAction {
         let change = match *operation {
             Operation::MakeFolder(path) => Change::Folder(path.into()),
             Operation::MakeFile(path) => Change::File(path.into()),
@@ -48,10 +48,10 @@ impl StoreWatch for Recorder {
             Operation::RemoveFolder(path) if std::fs::read_dir(path).is_ok_and(|mut all| all.next().is_none()) => {
                 Change::Remove(path.into())
             }
-            _ => return Verdict::Proceed,
+            _ => return FaultAction::Proceed,
         };
         self.0.lock().unwrap().push(change);
-        Verdict::Proceed
+        FaultAction::Proceed
     }
 }
 
@@ -60,8 +60,8 @@ fn changes(dir: &Path) -> Vec<Change> {
     let recorder = Arc::new(Recorder::default());
     for stop_in in [GENERATIONS, 0] {
         let retry = RetryPolicy { watch: recorder.clone(), ..RetryPolicy::default() };
-        let params = RunParams { retry, ..RunParams::new(&dir.join("the-run")) };
-        run_at(&config(), &params, &Notes::stopping_in(stop_in)).unwrap();
+        let params = TrainerParams { retry, ..TrainerParams::new(&dir.join("the-run")) };
+        train_at(&config(), &params, &Notes::stopping_in(stop_in)).unwrap();
     }
     std::mem::take(&mut *recorder.0.lock().unwrap())
 }

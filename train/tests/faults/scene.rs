@@ -6,52 +6,27 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use hnefi_run::store::{Access, Location, Operation, RetryPolicy, Store, StoreWatch, Verdict};
+use hnefi_run::store::{Access, FaultAction, Location, Operation, RetryPolicy, Store, StoreWatch};
 use hnefi_selfplay::FleetProgress;
-use hnefi_train::run::{RunParams, check, run_at};
+use hnefi_train::trainer::{TrainerParams, check, train_at};
 use hnefi_train::{TrainConfig, TrainError, TrainObserver};
+
+use crate::tiny::tiny_config;
 
 /// Generations of the run.
 pub const GENERATIONS: u32 = 2;
 
-/// Two generations of a few short games, each of which climbs the ladder.
+/// Two generations of a few short games, the last of which plays on the ladder.
 pub fn config() -> TrainConfig {
-    let text = format!(
-        r#"
-        [run]
-        seed = 3
-        device = "flex"
-        threads = 1
-        [network]
-        blocks = 1
-        channels = 16
-        pool_every = 1
-        head_channels = 4
-        value_hidden = 8
-        [selfplay]
-        games_in_flight = 32
-        rulesets = [{{ rules = "brandubh", share = 1.0 }}]
-        ply_caps = {{ seven = 10 }}
-        [train]
-        plies_per_generation = 100
-        batch = 32
-        reuse = 0.5
-        window_base = 400
-        warmup_steps = 2
-        average_steps = 5
-        [ladder]
-        every = 2
-        opponents = ["random"]
-        previous = 1
-        games = 2
-        playouts = 2
-        [budget]
-        minutes = 0
-        generations = {GENERATIONS}
-        playouts = [2]
-        "#
-    );
-    TrainConfig::parse(&text, "tiny").unwrap()
+    tiny_config(&[
+        "run.seed=3",
+        "selfplay.ply_caps={ seven = 10 }",
+        "train.plies_per_generation=100",
+        "train.reuse=0.5",
+        "train.warmup_steps=2",
+        "ladder.every=2",
+        &format!("budget.generations={GENERATIONS}"),
+    ])
 }
 
 /// What happens at one operation.
@@ -103,9 +78,9 @@ impl Injected {
         self.count.load(Ordering::SeqCst) > self.at
     }
 
-    fn die(&self) -> Verdict {
+    fn die(&self) -> FaultAction {
         self.dead.store(true, Ordering::SeqCst);
-        Verdict::Fail(dead())
+        FaultAction::Fail(dead())
     }
 }
 
@@ -114,29 +89,29 @@ fn dead() -> io::Error {
 }
 
 impl StoreWatch for Injected {
-    fn attempt(&self, operation: &Operation<'_>) -> Verdict {
+    fn attempt(&self, operation: &Operation<'_>) -> FaultAction {
         if self.dead.load(Ordering::SeqCst) {
-            return Verdict::Fail(dead());
+            return FaultAction::Fail(dead());
         }
         let name = named(operation);
         // A trainer looks for games of workers by the clock, on a busy machine more often. It finds none here.
-        if name.contains("arrivals") {
-            return Verdict::Proceed;
+        if name.contains("uploads") {
+            return FaultAction::Proceed;
         }
         let number = self.count.fetch_add(1, Ordering::SeqCst);
         self.log.lock().unwrap().push(name);
-        let Some(fault) = self.fault.filter(|_| number == self.at) else { return Verdict::Proceed };
+        let Some(fault) = self.fault.filter(|_| number == self.at) else { return FaultAction::Proceed };
         match fault {
-            Fault::Fail(code) => Verdict::Fail(io::Error::from_raw_os_error(code)),
-            Fault::Unanswered(code) => Verdict::FailAfterwards(io::Error::from_raw_os_error(code)),
+            Fault::Fail(code) => FaultAction::Fail(io::Error::from_raw_os_error(code)),
+            Fault::Unanswered(code) => FaultAction::FailAfterwards(io::Error::from_raw_os_error(code)),
             Fault::Short => match operation {
-                Operation::Write(_, bytes) => Verdict::Short(bytes.len().div_ceil(2)),
-                _ => Verdict::Proceed,
+                Operation::Write(_, bytes) => FaultAction::Short(bytes.len().div_ceil(2)),
+                _ => FaultAction::Proceed,
             },
             Fault::Cut => self.die(),
             Fault::CutAfterwards => {
                 self.die();
-                Verdict::FailAfterwards(dead())
+                FaultAction::FailAfterwards(dead())
             }
             Fault::Kill => {
                 nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL).expect("a signal");
@@ -204,9 +179,9 @@ impl TrainObserver for Notes {
 /// One call of the program; `stop_in` names the generation in which the user stops it, 0 for none.
 pub fn call(location: &Location, watch: Arc<Injected>, stop_in: u32) -> Result<Vec<String>, TrainError> {
     let retry = RetryPolicy { watch, ..RetryPolicy::default() };
-    let params = RunParams { location: location.clone(), retry, ..RunParams::new(Path::new("")) };
+    let params = TrainerParams { location: location.clone(), retry, ..TrainerParams::new(Path::new("")) };
     let notes = Notes::stopping_in(stop_in);
-    run_at(&config(), &params, &notes)?;
+    train_at(&config(), &params, &notes)?;
     Ok(notes.warnings.into_inner().unwrap())
 }
 

@@ -1,14 +1,19 @@
 //! Games and batches for the tests, made by random play.
 
 use hnefi_engine::{Move, MoveList, Position, Preset, Rules};
-use hnefi_inference::Wdl;
+use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Rng, rng_for};
 use rand_xoshiro::rand_core::Rng as _;
 
-/// A game of random moves to its end. Every third ply does not train; policy targets lie on up to three legal moves.
+/// [`random_game_by`] the rules of a preset.
 pub fn random_game(preset: Preset, number: u64) -> GameRecord {
-    let rules = Rules { ply_cap: 80, ..preset.rules() };
+    random_game_by(preset.rules(), number)
+}
+
+/// A game of random moves to its end. Every third ply does not train; policy targets lie on up to three legal moves.
+pub fn random_game_by(rules: Rules, number: u64) -> GameRecord {
+    let rules = Rules { ply_cap: 80, ..rules };
     let mut rng = rng_for(&[0x7465_7374, number]);
     let mut position = Position::start(&rules);
     let mut plies = Vec::new();
@@ -28,6 +33,7 @@ pub fn random_game(preset: Preset, number: u64) -> GameRecord {
         rules,
         start: None,
         players: ["one".into(), "one".into()],
+        handicap: Handicap::NONE,
         plies,
         outcome: position.outcome(),
         resigned: None,

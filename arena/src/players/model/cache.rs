@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hnefi_inference::names::did_you_mean;
-use hnefi_inference::{
-    CARD_FILE, Checkpoint, DeviceChoice, Evaluator, PrecisionChoice, evaluators, pretrained, pretrained_names,
-};
+use hnefi_inference::{CARD_FILE, Checkpoint, Devices, Evaluator, PrecisionChoice, pretrained, pretrained_names};
 
 use crate::players::PlayerError;
 use hnefi_run::Run;
@@ -21,16 +19,16 @@ const CHECKPOINTS: &str = "checkpoints";
 /// Loaded checkpoints, and how the players built from them evaluate and search.
 #[derive(Debug)]
 pub struct ModelCache {
-    device: DeviceChoice,
+    devices: Devices,
     search: SearchConfig,
     loaded: HashMap<PathBuf, Checkpoint>,
 }
 
 impl ModelCache {
-    /// An empty cache. Players evaluate on `device` and search by `search`, except for what their specs say
+    /// An empty cache. Players evaluate on `devices` and search by `search`, except for what their specs say
     /// otherwise and the kind of root.
-    pub fn new(device: DeviceChoice, search: SearchConfig) -> ModelCache {
-        ModelCache { device, search, loaded: HashMap::new() }
+    pub fn new(devices: Devices, search: SearchConfig) -> ModelCache {
+        ModelCache { devices, search, loaded: HashMap::new() }
     }
 
     /// How players search that do not say otherwise.
@@ -62,8 +60,8 @@ impl ModelCache {
         precision: PrecisionChoice,
         threads: u32,
     ) -> Result<Vec<Box<dyn Evaluator>>, PlayerError> {
-        let device = self.device.into();
-        let make = evaluators(&self.checkpoint(path)?.weights, &device, precision)?;
+        let devices = self.devices.clone();
+        let make = devices.evaluators(&self.checkpoint(path)?.weights, precision)?;
         Ok((0..threads).map(|_| make()).collect())
     }
 }
@@ -121,7 +119,8 @@ impl CheckpointSource {
             CheckpointSource::Folder(folder) => Ok(Checkpoint::load(folder)?),
             CheckpointSource::Run(run, generation) => {
                 let folder = run.store().name("");
-                run.checkpoint(*generation).map_err(|problem| missing(folder.trim_end_matches('/'), problem))
+                run.checkpoint(*generation)
+                    .map_err(|problem| missing(folder.trim_end_matches('/'), problem.to_string()))
             }
             CheckpointSource::Shipped(name) => {
                 Ok(pretrained(name).ok_or_else(|| missing(name, format!("no shipped model {name:?}")))??)
@@ -146,7 +145,7 @@ mod tests {
     use crate::players::{Limit, ModelSpec, PlayerSpec};
 
     fn refusal(path: &Path) -> String {
-        let mut models = ModelCache::new(DeviceChoice::Cpu, SearchConfig::default());
+        let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
         let spec = PlayerSpec::Model(ModelSpec::new(path, Limit::Playouts(8)).in_precision(PrecisionChoice::Auto));
         match spec.build(&mut models) {
             Ok(player) => panic!("built {}", player.name()),

@@ -14,7 +14,7 @@ use hnefi_inference::{Evaluations, Evaluator};
 
 use super::{Choice, Limit, Player, PlayerError};
 use hnefi_search::Rng;
-use hnefi_search::{Bell, Search, SearchConfig, run_to_end, search_on_threads};
+use hnefi_search::{Search, SearchConfig, Signal, run_to_end, search_on_threads};
 
 pub use cache::{CheckpointSource, ModelCache};
 pub use spec::{DEFAULT_PLAYOUTS, ModelSpec};
@@ -50,10 +50,10 @@ impl ModelPlayer {
         if let [evaluator] = &mut self.evaluators[..] {
             return Ok(run_to_end(&mut self.search, evaluator.as_mut(), &mut self.scratch)?);
         }
-        let bell = Bell::default();
-        let ((), ended) = search_on_threads(&mut self.search, &mut self.evaluators, &bell, |searching| {
+        let signal = Signal::default();
+        let ((), ended) = search_on_threads(&mut self.search, &mut self.evaluators, &signal, |searching| {
             while !searching.is_over() && until.is_none_or(|until| Instant::now() < until) {
-                bell.wait(until);
+                signal.wait(until);
             }
         });
         Ok(ended?)

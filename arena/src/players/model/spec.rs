@@ -2,12 +2,11 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use hnefi_inference::{EvalError, PrecisionChoice, names};
 
 use crate::players::Limit;
-use crate::players::spec::{COUNTS, whole};
+use crate::players::spec::{COUNTS, seconds, whole};
 use hnefi_search::{RootKind, SearchConfig};
 
 /// Playouts of a model whose spec sets no limit.
@@ -28,7 +27,7 @@ pub struct ModelSpec {
     pub precision: PrecisionChoice,
     /// Threads that search one tree together.
     pub threads: u32,
-    /// Keys of the search that are not as usual, and their values, in the order given. Only [`ModelSpec::parse`] fills
+    /// Keys of the search that are not as usual, and their values, in the order given. Only `ModelSpec::parse` fills
     /// it, with what [`SearchConfig`] accepts.
     search: Vec<(String, String)>,
 }
@@ -61,15 +60,15 @@ impl ModelSpec {
     ///
     /// # Errors
     /// What was found and what was expected.
-    pub fn parse(text: &str) -> Result<ModelSpec, String> {
+    pub(crate) fn parse(text: &str) -> Result<ModelSpec, String> {
         let (mut path, mut limit, mut precision, mut threads, mut search) = (text, None, None, None, Vec::new());
         while let Some((before, (key, value))) =
             path.rsplit_once(',').and_then(|(before, setting)| Some((before, setting.split_once('=')?)))
         {
             path = before;
             let again = match key {
-                "playouts" => limit.replace(Limit::Playouts(whole(Some(value), key, "playouts=64", COUNTS)?)).is_some(),
-                "time" => limit.replace(Limit::Time(seconds(value)?)).is_some(),
+                "playouts" => limit.replace(Limit::Playouts(whole(key, value, COUNTS)?)).is_some(),
+                "time" => limit.replace(Limit::Time(seconds(key, value, SECONDS)?)).is_some(),
                 "precision" => {
                     let given = value.parse().map_err(|error: EvalError| error.to_string())?;
                     if precision.replace(given).is_some() {
@@ -78,7 +77,7 @@ impl ModelSpec {
                     false
                 }
                 "threads" => {
-                    if threads.replace(whole(Some(value), key, "threads=2", THREADS)?).is_some() {
+                    if threads.replace(whole(key, value, THREADS)?).is_some() {
                         return Err("more than one threads; expected one".to_owned());
                     }
                     false
@@ -136,17 +135,10 @@ fn meant(key: &str) -> String {
     meant.map(|meant| names::asked(format!("{meant}{rest}"))).unwrap_or_default()
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let (low, high) = SECONDS;
-    text.parse::<f64>()
-        .ok()
-        .filter(|value| (low..=high).contains(value))
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| format!("time {text:?}: expected seconds from {low} to {high}"))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use hnefi_inference::Precision;
 
     use super::*;

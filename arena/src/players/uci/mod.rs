@@ -2,25 +2,29 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `spec` | the program and its limits by name, and how a command becomes words |
+//! | `spec`, `words` | the program and its limits by name, and how a command becomes words |
+//! | `process` | the program's process and its lines |
 //! | `answer` | what a program's lines say |
 //!
 //! A program that does not answer in time, ends, or plays an illegal move has broken off: the player returns
 //! [`PlayerError::Program`], for which a match counts the game as lost, and begins the next game with a new process.
 
 mod answer;
+mod process;
 mod spec;
+mod words;
 
 use std::time::Instant;
 
 use hnefi_engine::{Game, Move, Rules};
 
-use super::program::Process;
 use super::{Choice, Player, PlayerError, ProgramError, ProgramErrorKind};
 use answer::{BestMove, Thought};
 use hnefi_search::Rng;
 
+pub use process::Process;
 pub use spec::UciSpec;
+pub use words::split;
 
 /// A program behind the protocol.
 pub struct UciPlayer {
@@ -28,7 +32,7 @@ pub struct UciPlayer {
     spec: UciSpec,
     words: Vec<String>,
     process: Option<Process>,
-    /// What the running process has been told of the rules; `None` before the handshake.
+    /// The state of the running process; `None` before the handshake.
     told: Option<Told>,
 }
 

@@ -8,7 +8,9 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::players::Limit;
-use crate::players::program::{seconds, split};
+use crate::players::spec::{seconds, whole};
+
+use super::words::split;
 
 /// A program and how it is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +27,7 @@ pub struct UciSpec {
 
 const DEFAULT_LIMIT: Limit = Limit::Time(Duration::from_secs(1));
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: (f64, f64) = (0.01, 3600.0);
 const NODES: (u32, u32) = (1, 1_000_000_000);
 const MILLISECONDS: (u32, u32) = (1, 3_600_000);
 
@@ -49,7 +52,7 @@ impl UciSpec {
                 Some(("nodes" | "movetime", _)) => {
                     return Err("more than one limit; expected nodes=N or movetime=MS, not both".to_owned());
                 }
-                Some(("timeout", value)) if timeout.is_none() => timeout = Some(seconds(value)?),
+                Some(("timeout", value)) if timeout.is_none() => timeout = Some(seconds("timeout", value, TIMEOUT)?),
                 Some((key, value)) => match key.strip_prefix("option.") {
                     Some(name) => options.push(option(name, value, &options)?),
                     None => break,
@@ -98,11 +101,6 @@ fn option(name: &str, value: &str, others: &[(String, String)]) -> Result<(Strin
         return Err(format!("option.{name} more than once; expected one value"));
     }
     Ok((name.to_owned(), value.to_owned()))
-}
-
-fn whole(key: &str, text: &str, (low, high): (u32, u32)) -> Result<u32, String> {
-    let value = text.parse().ok().filter(|value| (low..=high).contains(value));
-    value.ok_or_else(|| format!("{key} {text:?}: expected a whole number from {low} to {high}"))
 }
 
 impl fmt::Display for UciSpec {

@@ -28,10 +28,10 @@ const SINGLE_PRECISION: i16 = 1;
 type Builder = FlatBufferBuilder<'static>;
 type Table = WIPOffset<TableFinishedWIPOffset>;
 
-/// The schema of these columns, on a board of `squares` squares.
-pub(super) fn schema(fields: &[Field], squares: usize) -> String {
+/// The schema of these columns, on a board of `side` squares a side.
+pub(super) fn schema(fields: &[Field], side: usize) -> String {
     let mut builder = Builder::new();
-    let tables: Vec<Table> = fields.iter().map(|field| column(&mut builder, field, squares)).collect();
+    let tables: Vec<Table> = fields.iter().map(|field| column(&mut builder, field, side)).collect();
     let tables = builder.create_vector(&tables);
     let begun = builder.start_table();
     builder.push_slot_always(slot(1), tables);
@@ -58,7 +58,7 @@ const fn slot(number: u16) -> u16 {
     4 + 2 * number
 }
 
-fn column(builder: &mut Builder, column: &Field, squares: usize) -> Table {
+fn column(builder: &mut Builder, column: &Field, side: usize) -> Table {
     let optional = column.cell == Cell::Optional;
     let values = scalar(builder, column.scalar);
     if !column.cell.is_list() {
@@ -66,7 +66,7 @@ fn column(builder: &mut Builder, column: &Field, squares: usize) -> Table {
     }
     let element = field(builder, "element", false, values, None);
     let begun = builder.start_table();
-    let tag = match column.cell.length(squares) {
+    let tag = match column.cell.length(side) {
         Some(length) => {
             builder.push_slot_always(slot(0), length as i32);
             FIXED_SIZE_LIST

@@ -33,7 +33,7 @@ pub(super) fn read(line: &str) {
             assert_eq!(command::parse(&written).as_ref(), Ok(&Some(command)));
         }
         Command::SetOption { name, value } => {
-            let mut options = Options::new(Preset::Brandubh, None, 1);
+            let mut options = Options::new(Preset::Brandubh.into(), None, 1);
             let before = options.clone();
             match options.set(name, value.as_deref()) {
                 Ok(_) => assert!(options.declarations().len() > 5),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use hnefi_engine::{MoveList, Position, Preset};
 
 use super::{CpuEvaluator, CpuNetwork, CpuNetworkError};
-use crate::{EvalRequest, Evaluations, Evaluator, Precision, Weights};
+use crate::{EvalRequest, Evaluations, Evaluator, Handicap, Precision, Weights};
 
 /// A lower precision is taken when it is this much faster than single precision.
 const WORTH_IT: f64 = 1.25;
@@ -61,7 +61,8 @@ fn speed(weights: &Weights, precision: Precision) -> Result<f64, CpuNetworkError
     let position = Position::start(&Preset::Copenhagen.rules());
     let mut moves = MoveList::new();
     position.legal_moves(&mut moves);
-    let requests = [EvalRequest { position: &position, moves: &moves, auxiliary: false }; BATCH];
+    let requests =
+        [EvalRequest { position: &position, moves: &moves, handicap: Handicap::NONE, auxiliary: false }; BATCH];
     let mut out = Evaluations::new();
     let mut best = 0.0_f64;
     for _ in 0..ROUNDS {

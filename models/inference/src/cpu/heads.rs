@@ -1,24 +1,23 @@
 //! The heads of one role, evaluated only where somebody looks: the policy at the squares that moves start from.
 
-use hnefi_engine::BoardSize;
-
 use super::fold::{CpuNetworkError, Matrix};
 use super::layers::{Dense, padded};
-use crate::{POLICY_PLANES, PolicyIndex, Weights};
+use crate::{POLICY_ROWS, PolicyIndex, Weights};
+use hnefi_engine::BoardSize;
 use hnefi_kernels::{Floats, Grid, Kernels, PANEL, Packed, Pool, Product};
 
 /// Most squares of a board.
-const SQUARES: usize = BoardSize::Eleven.squares();
+const SQUARES: usize = BoardSize::LARGEST.squares();
 
 /// The heads of one role.
 #[derive(Debug)]
 pub(super) struct Heads {
     policy_hidden: Dense,
     policy_pool: Dense,
-    /// `[POLICY_PLANES][head channels]`, a row for each plane.
+    /// `[POLICY_ROWS][head channels]`, for every direction and distance.
     policy_rows: Floats,
     policy_bias: Vec<f32>,
-    /// From the trunk at a move's destination to what is added to its plane's row.
+    /// From the trunk at a move's destination to what is added to its row.
     policy_destination: Packed,
     value_conv: Dense,
     value_hidden: Dense,
@@ -38,7 +37,7 @@ pub(super) struct HeadScratch {
     destinations: Floats,
     /// A hidden layer at some or all squares.
     hidden: Floats,
-    /// What destinations add to the rows of planes.
+    /// What destinations add to the rows of weights.
     rows: Floats,
     /// Pooled hidden layer of the value.
     pooled: Floats,
@@ -70,20 +69,20 @@ impl Heads {
     pub fn pack(weights: &Weights, role: usize) -> Result<Heads, CpuNetworkError> {
         let pointwise = |name: &str| Matrix::of_pointwise(weights, &format!("roles.{role}.{name}"));
         let linear = |name: &str| Matrix::of_linear(weights, &format!("roles.{role}.{name}"));
-        let (hidden, pool, planes) = (pointwise("policy_conv")?, linear("policy_pool")?, pointwise("policy_out")?);
+        let (hidden, pool, rows) = (pointwise("policy_conv")?, linear("policy_pool")?, pointwise("policy_out")?);
         let (conv, units, out) = (pointwise("value_conv")?, linear("value_hidden")?, linear("value_out")?);
         let width = padded(hidden.columns);
-        let mut policy_rows = Floats::zeros(POLICY_PLANES * width);
-        for plane in 0..POLICY_PLANES {
+        let mut policy_rows = Floats::zeros(POLICY_ROWS * width);
+        for row in 0..POLICY_ROWS {
             for channel in 0..hidden.columns {
-                policy_rows[plane * width + channel] = planes.weight(channel, plane);
+                policy_rows[row * width + channel] = rows.weight(channel, row);
             }
         }
         Ok(Heads {
             policy_destination: Dense::pack(&pointwise("policy_destination")?, 1).weights,
             policy_pool: Dense::pack(&pool, 3),
             policy_rows,
-            policy_bias: planes.bias,
+            policy_bias: rows.bias,
             policy_hidden: Dense::pack(&hidden, 1),
             value_conv: Dense::pack(&conv, 1),
             value_hidden: Dense::pack(&units, 3),
@@ -113,14 +112,14 @@ impl Heads {
         let product = Product { matrices: 1, rows: count, left_step: 0, out_step: 0, relu: true };
         kernels.multiply(&product, &scratch.origins, &self.policy_hidden.weights, Some(bias), &mut scratch.hidden);
         let hidden = |place: PolicyIndex| &scratch.hidden[usize::from(origins[place.square]) * width..][..width];
-        let weights = |place: PolicyIndex| &self.policy_rows[place.plane * width..][..width];
+        let weights = |place: PolicyIndex| &self.policy_rows[place.row() * width..][..width];
 
         let to = |place: PolicyIndex| place.destination(grid.side);
         let (destinations, count) = gather(grid, board, places.clone().filter_map(to), &mut scratch.destinations);
         let product = Product { rows: count, relu: false, ..product };
         kernels.multiply(&product, &scratch.destinations, &self.policy_destination, None, &mut scratch.rows);
         logits.extend(places.map(|place| {
-            let logit = self.policy_bias[place.plane] + dot(hidden(place), weights(place));
+            let logit = self.policy_bias[place.row()] + dot(hidden(place), weights(place));
             let row = |to: usize| &scratch.rows[usize::from(destinations[to]) * width..][..width];
             to(place).map_or(logit, |to| logit + dot(hidden(place), row(to)))
         }));
@@ -174,13 +173,13 @@ fn every_square(kernels: &Kernels, grid: Grid, board: &[f32], layer: &Dense, rel
 }
 
 /// Copies the trunk at some squares, each once, into `to`. Returns where each square's copy is, and their number.
-fn gather(grid: Grid, board: &[f32], squares: impl Iterator<Item = usize>, to: &mut [f32]) -> ([u8; SQUARES], usize) {
+fn gather(grid: Grid, board: &[f32], squares: impl Iterator<Item = usize>, to: &mut [f32]) -> ([u16; SQUARES], usize) {
     let channels = grid.channels;
-    let mut slots = [u8::MAX; SQUARES];
+    let mut slots = [u16::MAX; SQUARES];
     let mut count = 0;
     for square in squares {
-        if slots[square] == u8::MAX {
-            slots[square] = count as u8;
+        if slots[square] == u16::MAX {
+            slots[square] = count as u16;
             to[count * channels..][..channels].copy_from_slice(&board[grid.square(square)..][..channels]);
             count += 1;
         }

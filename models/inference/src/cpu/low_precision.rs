@@ -26,7 +26,7 @@ pub(super) struct LowPrecisionTower {
 }
 
 /// What a quantised activation of 1 stands for on each board size.
-type Steps = [f32; BoardSize::ALL.len()];
+type Steps = Peaks;
 
 /// A residual block.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl LowPrecisionTower {
         LowPrecisionScratch {
             trunk: Aligned::zeros(words),
             inner: Aligned::zeros(words),
-            wide: Floats::zeros(BoardSize::Eleven.squares() * channels),
+            wide: Floats::zeros(BoardSize::LARGEST.squares() * channels),
             bias: Floats::zeros(channels),
             pooled: Floats::zeros(3 * channels),
         }
@@ -120,7 +120,7 @@ impl LowPrecisionTower {
     ) {
         let LowPrecisionScratch { trunk: quantised, inner, wide, bias, pooled } = scratch;
         let kernels = self.kernels;
-        let size = BoardSize::ALL.iter().position(|size| size.side() == grid.side).unwrap_or(0);
+        let size = BoardSize::new(grid.side).map_or(0, BoardSize::index);
         let len = kernels.board_len(grid);
         for (board, to) in trunk.chunks_exact(grid.bordered_len()).zip(quantised.chunks_exact_mut(len)).take(boards) {
             kernels.quantise(grid, board, 1.0 / self.inputs[size], to);

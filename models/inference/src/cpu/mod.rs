@@ -42,7 +42,7 @@ pub use network::CpuNetwork;
 pub use outputs::RawOutputs;
 
 use crate::evaluation::{plies_left, softmax};
-use crate::{EvalError, EvalRequest, Evaluations, Evaluator, PolicyIndex, Wdl};
+use crate::{EvalError, EvalRequest, Evaluations, Evaluator, Features, PolicyIndex, Wdl};
 use network::Scratch;
 
 /// Keeps the multiply-add units of the calling thread's core as busy as this CPU's best kernels could at most, for
@@ -102,7 +102,7 @@ impl Evaluator for CpuEvaluator {
             let (now, later) = rest.split_at(boards);
             self.network.lay_out(size, &mut self.scratch);
             for (index, request) in now.iter().enumerate() {
-                let features = self.network.encoding.features(request.position);
+                let features = Features::of(request.position, request.handicap);
                 self.network.enter(index, &features, &mut self.scratch);
             }
             self.network.run_tower(boards, &mut self.scratch);

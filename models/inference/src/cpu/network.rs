@@ -6,8 +6,8 @@ use super::fold::{CpuNetworkError, Folded, FoldedBlock, Matrix};
 use super::heads::{HeadScratch, Heads, Occupancy};
 use super::layers::{Tiles, padded};
 use super::low_precision::{LowPrecisionScratch, LowPrecisionTower};
-use super::stem::Stem;
-use crate::{Encoding, Features, PolicyIndex, Precision, Weights};
+use super::stem::{Stem, StemScratch};
+use crate::{Features, Handicap, PolicyIndex, Precision, Weights};
 use hnefi_engine::{BoardSize, Position, Side};
 use hnefi_kernels::{BLOCK, Floats, Grid, Kernels, LowPrecisionKernels, POINTS};
 
@@ -23,8 +23,6 @@ pub struct CpuNetwork {
     /// Of the attackers and of the defenders.
     roles: [Heads; 2],
     occupancy: Occupancy,
-    /// How the positions it reads are encoded.
-    pub(super) encoding: Encoding,
 }
 
 /// What the residual tower computes in, on which kernels.
@@ -55,7 +53,7 @@ pub(super) struct Scratch {
     grid: Grid,
     trunk: Floats,
     tower: TowerScratch,
-    bias: Floats,
+    stem: StemScratch,
     heads: HeadScratch,
 }
 
@@ -108,7 +106,6 @@ impl CpuNetwork {
             tower: Tower::Single(blocks.iter().map(Block::pack).collect()),
             roles: [Heads::pack(weights, 0)?, Heads::pack(weights, 1)?],
             occupancy: Occupancy::pack(weights)?,
-            encoding: weights.encoding,
         };
         if let Arithmetic::Int8(low) = arithmetic {
             let peaks = packed.peaks()?;
@@ -122,12 +119,13 @@ impl CpuNetwork {
     pub(super) fn peaks(&self) -> Result<Vec<Peaks>, CpuNetworkError> {
         let mut peaks = vec![Peaks::default(); 2 * self.blocks() + 1];
         let mut scratch = self.scratch();
-        for (index, size) in BoardSize::ALL.into_iter().enumerate() {
-            let mut games = Games::new(size, 0);
+        for size in BoardSize::ALL {
+            let Some(mut games) = Games::new(size, 0) else { continue };
             for _ in 0..POSITIONS {
                 let reached = self.watch(games.position(), &mut scratch);
                 for (peaks, reached) in peaks.iter_mut().zip(reached) {
-                    peaks[index] = peaks[index].max(MARGIN * reached);
+                    let peak = &mut peaks[size.index()];
+                    *peak = peak.max(MARGIN * reached);
                 }
                 games.go_on(|position, moves, logits| {
                     let places = moves.iter().map(|&mv| PolicyIndex::of(mv, size));
@@ -135,7 +133,12 @@ impl CpuNetwork {
                 });
             }
         }
-        for (place, peaks) in peaks.iter().enumerate() {
+        for (place, peaks) in peaks.iter_mut().enumerate() {
+            // A board that was not played on may reach what the others do.
+            let largest = peaks.iter().copied().fold(0.0, f32::max);
+            for size in BoardSize::ALL.into_iter().filter(|&size| Games::new(size, 0).is_none()) {
+                peaks[size.index()] = largest;
+            }
             if let Some(&value) = peaks.iter().find(|peak| !peak.is_finite()) {
                 return Err(CpuNetworkError::Overflow { block: place / 2, value });
             }
@@ -152,7 +155,7 @@ impl CpuNetwork {
     /// activations, in the order of [`CpuNetwork::peaks`].
     pub(super) fn watch(&self, position: &Position, scratch: &mut Scratch) -> Vec<f32> {
         self.lay_out(position.size(), scratch);
-        self.enter(0, &self.encoding.features(position), scratch);
+        self.enter(0, &Features::of(position, Handicap::NONE), scratch);
         let Scratch { grid, trunk, tower, .. } = scratch;
         let largest = |activations: &[f32]| activations[..grid.bordered_len()].iter().copied().fold(0.0, f32::max);
         let mut reached = vec![largest(trunk)];
@@ -191,10 +194,10 @@ impl CpuNetwork {
             }
         };
         Scratch {
-            grid: self.grid(BoardSize::Eleven),
+            grid: self.grid(BoardSize::ELEVEN),
             trunk: Floats::zeros(floats),
             tower,
-            bias: Floats::zeros(self.channels),
+            stem: self.stem.scratch(),
             heads: HeadScratch::new(self.channels, &self.roles),
         }
     }
@@ -220,7 +223,7 @@ impl CpuNetwork {
     pub(super) fn enter(&self, index: usize, features: &Features, scratch: &mut Scratch) {
         let grid = scratch.grid;
         let board = &mut scratch.trunk[index * grid.bordered_len()..][..grid.bordered_len()];
-        self.stem.run(self.kernels, grid, features, &mut scratch.bias, board);
+        self.stem.run(self.kernels, grid, features, &mut scratch.stem, board);
     }
 
     /// Takes the first `boards` boards through the tower.

@@ -4,12 +4,12 @@ use hnefi_engine::{BoardSize, Side};
 
 use super::CpuNetwork;
 use crate::encoding::global::ATTACKERS_TO_MOVE;
-use crate::{Features, POLICY_PLANES, PolicyIndex};
+use crate::{Features, PolicyIndex};
 
 /// The heads' outputs for a batch of B positions on one board, row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawOutputs {
-    /// Policy logits of the side to move, `[B, 40, N, N]`.
+    /// Policy logits of the side to move, `[B, 4 (N - 1), N, N]`.
     pub policy: Vec<f32>,
     /// Win, draw and loss logits of the side to move, `[B, 3]`.
     pub wdl: Vec<f32>,
@@ -24,8 +24,7 @@ impl CpuNetwork {
     pub fn raw_outputs(&self, features: &[Features], size: BoardSize) -> RawOutputs {
         let mut scratch = self.scratch();
         self.lay_out(size, &mut scratch);
-        let places =
-            (0..POLICY_PLANES).flat_map(|plane| (0..size.squares()).map(move |square| PolicyIndex { plane, square }));
+        let places = PolicyIndex::all(size.side());
         let mut out = RawOutputs { policy: Vec::new(), wdl: Vec::new(), moves_left: Vec::new(), occupancy: Vec::new() };
         for features in features {
             self.enter(0, features, &mut scratch);

@@ -1,13 +1,13 @@
 //! Kernels and precisions against each other. (The crate of the burn network compares with burn's forward pass.)
 
-use hnefi_engine::{Bitboard, BoardSize, Side};
+use hnefi_engine::{Bitboard, BoardSize, Side, Square};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::calibration::Games;
 use super::network::Arithmetic;
 use super::{CpuNetwork, CpuNetworkError};
-use crate::{Features, GLOBALS, NetworkConfig, POLICY_PLANES, PolicyIndex, Precision, Weights};
+use crate::{Features, GLOBALS, NetworkConfig, PolicyIndex, Precision, Weights, policy_planes};
 use hnefi_kernels::{Kernels, LowPrecisionKernels};
 
 /// Largest difference allowed on a logit.
@@ -60,7 +60,7 @@ fn random_features(size: BoardSize, side: Side, rng: &mut Rng) -> Features {
     let planes = std::array::from_fn(|_| {
         let density = rng.random_range(0.0..0.6);
         let squares = (0..size.squares()).filter(|_| rng.random_bool(density));
-        Bitboard(squares.fold(0, |set, square| set | 1 << square))
+        squares.map(Square::new).collect::<Bitboard>()
     });
     let mut globals: [f32; GLOBALS] = std::array::from_fn(|_| rng.random());
     globals[0] = if side == Side::Attackers { 1.0 } else { 0.0 };
@@ -71,7 +71,7 @@ fn random_features(size: BoardSize, side: Side, rng: &mut Rng) -> Features {
 fn by_kernels(network: &CpuNetwork, positions: &[Features], size: BoardSize) -> Vec<Logits> {
     let mut scratch = network.scratch();
     // Leftovers of another size must not matter.
-    network.lay_out(BoardSize::Eleven, &mut scratch);
+    network.lay_out(BoardSize::LARGEST, &mut scratch);
     network.enter(0, &positions[0], &mut scratch);
     network.run_tower(1, &mut scratch);
     network.lay_out(size, &mut scratch);
@@ -79,8 +79,7 @@ fn by_kernels(network: &CpuNetwork, positions: &[Features], size: BoardSize) -> 
         network.enter(index, features, &mut scratch);
     }
     network.run_tower(positions.len(), &mut scratch);
-    let places =
-        (0..POLICY_PLANES).flat_map(|plane| (0..size.squares()).map(move |square| PolicyIndex { plane, square }));
+    let places = PolicyIndex::all(size.side());
     let answer = |(index, features): (usize, &Features)| {
         let side = if features.globals[0] == 1.0 { Side::Attackers } else { Side::Defenders };
         let mut policy = Vec::new();
@@ -128,8 +127,10 @@ fn raw_outputs_are_those_of_the_heads() {
         let features = Side::BOTH.map(|side| random_features(size, side, &mut rng));
         let raw = packed.raw_outputs(&features, size);
         let squares = size.squares();
-        for (index, logits) in by_kernels(&packed, &features, size).iter().enumerate() {
-            assert_eq!(raw.policy[index * POLICY_PLANES * squares..][..POLICY_PLANES * squares], logits.policy);
+        for (index, features) in features.iter().enumerate() {
+            let logits = &by_kernels(&packed, std::slice::from_ref(features), size)[0];
+            let policy = policy_planes(size.side()) * squares;
+            assert_eq!(raw.policy[index * policy..][..policy], logits.policy);
             assert_eq!([&raw.wdl[3 * index..][..3], &raw.moves_left[index..][..1]].concat(), logits.value);
             let occupancy = &raw.occupancy[index * 4 * squares..][..4 * squares];
             assert_eq!(occupancy[3 * squares + 5], logits.occupancy[4 * 5 + 3], "contents first, then squares");
@@ -143,7 +144,7 @@ fn the_answer_does_not_depend_on_the_group() {
     let weights = random_weights(&config(32, 2), &mut rng);
     for kernels in Kernels::available() {
         let alone = CpuNetwork::with_kernels(&weights, kernels, Arithmetic::Single).unwrap().with_rows(1);
-        let together = CpuNetwork::with_kernels(&weights, kernels, Arithmetic::Single).unwrap().with_rows(45);
+        let together = CpuNetwork::with_kernels(&weights, kernels, Arithmetic::Single).unwrap().with_rows(125);
         for size in BoardSize::ALL {
             let positions: Vec<Features> =
                 (0..5).map(|index| random_features(size, Side::BOTH[index % 2], &mut rng)).collect();
@@ -188,13 +189,13 @@ fn low_precision_towers_are_near_and_the_same_on_all_kernels() {
 /// taken once.
 #[test]
 fn positions_of_play_lie_mostly_within_the_eight_bit_steps() {
-    for (name, size) in [("brandubh", BoardSize::Seven), ("copenhagen", BoardSize::Eleven)] {
+    for (name, size) in [("brandubh", BoardSize::SEVEN), ("copenhagen", BoardSize::ELEVEN)] {
         let weights = crate::pretrained(name).expect("a shipped checkpoint").unwrap().weights;
         let exact = CpuNetwork::new(&weights).unwrap();
         let mut scratch = exact.scratch();
         // The activations in other games of the policy, and in games of random moves.
         let mut reached = |seed: u64, by_policy: bool, plies: usize| -> Vec<Vec<f32>> {
-            let mut games = Games::new(size, seed);
+            let mut games = Games::new(size, seed).expect("a published ruleset");
             let mut next = || {
                 let reached = exact.watch(games.position(), &mut scratch);
                 games.go_on(|position, moves, logits| {
@@ -212,8 +213,7 @@ fn positions_of_play_lie_mostly_within_the_eight_bit_steps() {
         let random = random.iter().step_by(5).fold(vec![0.0_f32; play[0].len()], |peaks, reached| {
             peaks.iter().zip(reached).map(|(peak, reached)| peak.max(*reached)).collect()
         });
-        let index = BoardSize::ALL.iter().position(|known| *known == size).unwrap();
-        let measured: Vec<f32> = exact.peaks().unwrap().iter().map(|peaks| peaks[index]).collect();
+        let measured: Vec<f32> = exact.peaks().unwrap().iter().map(|peaks| peaks[size.index()]).collect();
         let beyond = |peaks: &[f32]| {
             let over = |reached: &Vec<f32>| reached.iter().zip(peaks).any(|(reached, peak)| reached > peak);
             play.iter().filter(|reached| over(reached)).count()

@@ -7,7 +7,8 @@
 //! | index | meaning |
 //! |---|---|
 //! | 0 | the attackers are to move (picks the heads) |
-//! | 1..=3 | the board is 7x7, 9x9, 11x11 |
+//! | 1 | (N - 5) / 14 on a board of N squares a side |
+//! | 2, 3 | 1 / (1 + 2^(8 - N)), 1 / (1 + 2^(10 - N)) |
 //! | 4 | the defenders move first |
 //! | 5..=7 | king capture: strong, strong near the throne, weak |
 //! | 8 | three attackers capture the king on the edge |
@@ -28,14 +29,24 @@
 //! | 31 | repetition compares the board alone |
 //! | 32 | plies without a capture that make a draw / 200, at most 1 |
 //! | 33 | 1 / the occurrence at which a draw fort loses |
-//! | 34, 37 | 0 |
+//! | 34 | repetition: who repeats wins |
 //! | 35 | plies since the last capture / the limit |
 //! | 36 | occurrences of this position / the limit |
-//! | 38..=47 | 0, kept for later options |
+//! | 37 | corners close a shieldwall |
+//! | 38..=40 | 1 / the squares that an attacker, a defending man, the king may go in a move; 0 where it is any number |
+//! | 41 | any move that completes a shieldwall closes it, not only one to its end |
+//! | 42 | 0 |
+//! | 43, 44 | handicap: share of random moves of the attackers, of the defenders |
+//! | 45, 46 | handicap: halvings of the playouts of the attackers, of the defenders, over 8 |
+//! | 47 | 0; the length is a multiple of 16 for the kernels |
+//!
+//! Two of the numbers of the side make a smooth step each, so that a linear layer can say anything of 7x7, 9x9 and
+//! 11x11, and of larger boards about what it says of 11x11. The handicaps are 0 among equals.
 
+use crate::Handicap;
 use hnefi_engine::{
-    BoardSize, Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, NoLegalMove, Position, Repetition,
-    RepetitionCompares, Rules, Side, ThroneHostileToAttackers, ThroneHostileToDefenders, ThronePass, ThroneStop,
+    Encirclement, Escape, KingArmed, KingCapture, KingOnEdge, NoLegalMove, Piece, Position, Repetition,
+    RepetitionCompares, Rules, Side,
 };
 
 /// Length of the global vector.
@@ -43,8 +54,8 @@ pub const GLOBALS: usize = 48;
 
 /// The attackers are to move.
 pub const ATTACKERS_TO_MOVE: usize = 0;
-/// Three entries, one per board size.
-pub const BOARD_SIZE: usize = 1;
+/// Three numbers that the board's side gives.
+pub const BOARD_SIDE: usize = 1;
 /// The defenders move first.
 pub const DEFENDERS_FIRST: usize = 4;
 /// Three entries, one per way to capture the king.
@@ -93,34 +104,51 @@ pub const REPETITION_BOARD_ALONE: usize = 31;
 pub const NO_CAPTURE_LIMIT: usize = 32;
 /// 1 / the occurrence at which a draw fort loses.
 pub const DRAW_FORT: usize = 33;
+/// Who repeats wins.
+pub const REPETITION_WINS: usize = 34;
 /// Plies since the last capture over the limit.
 pub const NO_CAPTURE_CLOCK: usize = 35;
 /// Occurrences of this position over the limit.
 pub const REPETITION_CLOCK: usize = 36;
+/// Corners close a shieldwall.
+pub const SHIELDWALL_CORNERS: usize = 37;
+/// Three entries, 1 / the most squares of a move: attackers, defending men, the king.
+pub const SPEED_LIMIT: usize = 38;
+/// Any move that completes a shieldwall closes it.
+pub const SHIELDWALL_ANY_MOVE: usize = 41;
+/// Two entries, share of random moves: attackers, defenders.
+pub const HANDICAP_BLUNDERS: usize = 43;
+/// Two entries, halvings of the playouts over 8: attackers, defenders.
+pub const HANDICAP_PLAYOUTS: usize = 45;
+
+/// This number of halvings of the playouts, or more, is encoded as 1.
+const HALVINGS_SCALE: f32 = 8.0;
 
 /// A limit of this many plies without a capture, or more, is encoded as 1.
 const NO_CAPTURE_SCALE: f32 = 200.0;
 
 /// The whole vector of a position.
-pub(super) fn encode(position: &Position) -> [f32; GLOBALS] {
+pub(super) fn encode(position: &Position, handicap: Handicap) -> [f32; GLOBALS] {
     let mut out = [0.0; GLOBALS];
     out[ATTACKERS_TO_MOVE] = bit(position.side_to_move() == Side::Attackers);
     write_rules(position.rules(), &mut out);
     write_clocks(position, &mut out);
+    for side in [Side::Attackers, Side::Defenders] {
+        out[HANDICAP_BLUNDERS + side.index()] = handicap.random_moves(side);
+        out[HANDICAP_PLAYOUTS + side.index()] = (handicap.halvings(side) / HALVINGS_SCALE).min(1.0);
+    }
     out
 }
 
-/// Place of a board size among the entries from [`BOARD_SIZE`] on.
-fn size_index(size: BoardSize) -> usize {
-    match size {
-        BoardSize::Seven => 0,
-        BoardSize::Nine => 1,
-        BoardSize::Eleven => 2,
-    }
+/// What the entries from [`BOARD_SIDE`] on say of a board of `side` squares a side.
+fn side_numbers(side: usize) -> [f32; 3] {
+    let side = side as i32;
+    let step = |middle: i32| 1.0 / (1.0 + 2.0_f32.powi(middle - side));
+    [(side - 5) as f32 / 14.0, step(8), step(10)]
 }
 
 fn write_rules(rules: &Rules, out: &mut [f32; GLOBALS]) {
-    out[BOARD_SIZE + size_index(rules.size())] = 1.0;
+    out[BOARD_SIDE..BOARD_SIDE + 3].copy_from_slice(&side_numbers(rules.size().side()));
     out[DEFENDERS_FIRST] = bit(rules.first == Side::Defenders);
     let king_capture = match rules.king_capture {
         KingCapture::Strong => 0,
@@ -137,17 +165,22 @@ fn write_rules(rules: &Rules, out: &mut [f32; GLOBALS]) {
     };
     out[KING_HAMMER] = bit(hammer);
     out[KING_ANVIL] = bit(anvil);
-    out[THRONE_FORBIDDEN] = bit(rules.throne_stop == ThroneStop::Nobody);
-    out[THRONE_KING_PASSES] = bit(rules.throne_pass != ThronePass::Nobody);
-    out[THRONE_MEN_PASS] = bit(rules.throne_pass == ThronePass::All);
-    out[THRONE_EMPTY_ATTACKERS] = bit(rules.throne_hostile_to_attackers != ThroneHostileToAttackers::Never);
-    out[THRONE_OCCUPIED_ATTACKERS] = bit(rules.throne_hostile_to_attackers == ThroneHostileToAttackers::Always);
-    out[THRONE_EMPTY_DEFENDERS] = bit(rules.throne_hostile_to_defenders == ThroneHostileToDefenders::WhenEmpty);
+    out[THRONE_FORBIDDEN] = bit(!rules.throne.stop.contains(Piece::King));
+    out[THRONE_KING_PASSES] = bit(rules.throne.pass.contains(Piece::King));
+    out[THRONE_MEN_PASS] = bit(rules.throne.pass.contains(Piece::Attacker));
+    out[THRONE_EMPTY_ATTACKERS] = bit(rules.throne.hostile_empty.contains(Piece::Attacker));
+    out[THRONE_OCCUPIED_ATTACKERS] = bit(rules.throne.hostile_occupied.contains(Piece::Attacker));
+    out[THRONE_EMPTY_DEFENDERS] = bit(rules.throne.hostile_empty.contains(Piece::Defender));
     out[LINNAEAN] = bit(rules.linnaean_capture);
-    out[CORNERS] = bit(rules.corners);
-    out[CORNER_HOSTILE_TO_KING] = bit(rules.corner_hostile_to_king);
+    out[CORNERS] = bit(rules.corners.is_royal());
+    out[CORNER_HOSTILE_TO_KING] = bit(rules.corners.hostile_empty.contains(Piece::King));
     out[ESCAPE_EDGE] = bit(rules.escape == Escape::Edge);
     out[SHIELDWALL] = bit(rules.shieldwall);
+    out[SHIELDWALL_CORNERS] = bit(rules.shieldwall && rules.shieldwall_corners);
+    out[SHIELDWALL_ANY_MOVE] = bit(rules.shieldwall && !rules.shieldwall_flank);
+    for piece in Piece::ALL {
+        out[SPEED_LIMIT + piece as usize] = inverse(rules.speed.of(piece));
+    }
     out[EXIT_FORT] = bit(rules.exit_fort);
     match rules.encirclement {
         Encirclement::Off => {}
@@ -157,13 +190,14 @@ fn write_rules(rules: &Rules, out: &mut [f32; GLOBALS]) {
     out[NO_MOVE_DRAWS] = bit(rules.no_legal_move == NoLegalMove::Draw);
     let repetition = match rules.repetition {
         Repetition::Ignore => None,
-        Repetition::Draw => Some(0),
-        Repetition::DefendersLose => Some(1),
-        Repetition::MoverLoses => Some(2),
-        Repetition::DefendersMayNot => Some(3),
+        Repetition::Draw => Some(REPETITION),
+        Repetition::DefendersLose => Some(REPETITION + 1),
+        Repetition::MoverLoses => Some(REPETITION + 2),
+        Repetition::DefendersMayNot => Some(REPETITION + 3),
+        Repetition::MoverWins => Some(REPETITION_WINS),
     };
-    if let Some(kind) = repetition {
-        out[REPETITION + kind] = 1.0;
+    if let Some(index) = repetition {
+        out[index] = 1.0;
         out[REPETITION_OCCURRENCE] = inverse(rules.repetition_occurrence);
         out[REPETITION_BOARD_ALONE] = bit(rules.repetition_compares == RepetitionCompares::BoardAlone);
     }

@@ -69,6 +69,12 @@ impl OnnxGraph {
         self.constant(name, vec![values.len() as i64], TensorProto::INT64, raw_data)
     }
 
+    /// A constant whole number, as a scalar.
+    pub(super) fn integer(&mut self, name: &str, value: i64) -> Value {
+        let name = format!("{name}.{value}");
+        self.constant(&name, Vec::new(), TensorProto::INT64, value.to_le_bytes().to_vec())
+    }
+
     /// A constant number, as a scalar.
     pub(super) fn number(&mut self, name: &str, value: f32) -> Value {
         self.constant(name, Vec::new(), TensorProto::FLOAT, value.to_le_bytes().to_vec())

@@ -1,20 +1,20 @@
 //! A checkpoint as an ONNX file, for programs that run networks without this one.
 //!
-//! One file serves the three boards and any batch: both are open dimensions, and the layers that need the board's side
-//! read it off the input. The file has the network's steps ([`crate::graph`]) one by one, and its weights keep the
+//! One file serves boards of any side and any batch: both are open dimensions, and the layers that need the board's
+//! side read it off the input. The file has the network's steps ([`crate::graph`]) one by one, and its weights keep the
 //! names they have in the safetensors file. `docs/NETWORK.md` describes inputs and outputs.
 
 mod graph;
 mod proto;
 
-use hnefi_engine::BoardSize;
 use prost::Message;
 
 use self::graph::{Dimension, OnnxGraph, Value, float, int, ints};
 use self::proto::{AttributeProto, ModelProto, OperatorSetIdProto, StringStringEntryProto};
 use crate::architecture::NORM_EPSILON;
 use crate::graph::{Graph, Op};
-use crate::{Checkpoint, CheckpointError, GLOBALS, PLANES, POLICY_PLANES, PolicyIndex};
+use crate::policy::{DIRECTIONS, DISTANCES};
+use crate::{Checkpoint, CheckpointError, ENCODING_VERSION, GLOBALS, PLANES};
 
 /// Version of the operators: the newest that takes axes of reductions as attributes, so that old runtimes read the file
 /// too.
@@ -35,7 +35,7 @@ impl Checkpoint {
         let card = &self.card;
         let notes = [
             ("id", card.id.clone()),
-            ("encoding", self.weights.encoding.version().to_string()),
+            ("encoding", ENCODING_VERSION.to_string()),
             ("rulesets", card.rulesets.join(",")),
             ("generation", card.generation.to_string()),
         ];
@@ -86,6 +86,7 @@ fn write_network(file: &mut OnnxGraph, network: &Graph) -> Result<(), String> {
                 let attacking = if network.is_board(at) { &attacking_board } else { &attacking };
                 file.node("Where", name, &[attacking, inputs[1], inputs[2]], Vec::new())
             }
+            Op::Distances => distances(file, &side, inputs[0]),
             Op::Destinations { .. } => destinations(file, &side, &inputs),
             Op::Add => {
                 let mut sum = inputs[0].clone();
@@ -103,8 +104,9 @@ fn write_network(file: &mut OnnxGraph, network: &Graph) -> Result<(), String> {
 
     let wdl = slice(file, "wdl", &values[network.value], 0, 3);
     let moves_left = slice(file, "moves_left", &values[network.value], 3, 4);
-    let policy = "policy logits of the side to move: direction * 10 + distance - 1, at the origin";
-    file.output(&values[network.policy], "policy", policy, &board(POLICY_PLANES));
+    let policy = "policy logits of the side to move: direction * (side - 1) + distance - 1, at the origin";
+    let moves = [Open("batch"), Open("planes"), Open("side"), Open("side")];
+    file.output(&values[network.policy], "policy", policy, &moves);
     file.output(&wdl, "wdl", "win, draw and loss logits of the side to move", &[Open("batch"), Fixed(3)]);
     file.output(&moves_left, "moves_left", "ln(1 + plies to the end of the game)", &[Open("batch"), Fixed(1)]);
     let occupancy = "logits of each square's final content: empty, attacker, defender, king";
@@ -112,9 +114,20 @@ fn write_network(file: &mut OnnxGraph, network: &Graph) -> Result<(), String> {
     Ok(())
 }
 
+/// The rows of the policy for the distances of the board: in each direction the first N - 1.
+fn distances(graph: &mut OnnxGraph, side: &Value, rows: &Value) -> Value {
+    let name = "policy_origin";
+    let by_distance = graph.integers("by_distance", &[0, DIRECTIONS as i64, DISTANCES as i64, -1]);
+    let rows = graph.node("Reshape", "policy_rows", &[rows, &by_distance], Vec::new());
+    let [zero, one, axis] = [("0", 0), ("1", 1), ("2", 2)].map(|(name, value)| graph.integers(name, &[value]));
+    let end = graph.node("Sub", "last_distance", &[side, &one], Vec::new());
+    let rows = graph.node("Slice", name, &[&rows, &zero, &end, &axis], Vec::new());
+    let shape = planes_of_board(graph, side, name);
+    graph.node("Reshape", name, &[&rows, &shape], Vec::new())
+}
+
 /// For each move its plane at its origin: the product of `hidden` at the origin and `keys` at the destination, zero
-/// where a move would leave the board. One matrix product makes all pairs of squares, and a table for the board's side
-/// says where in it each move is; no table is there for other boards than the three, so they fail.
+/// where a move would leave the board. One matrix product makes all pairs of squares, of which the moves are gathered.
 fn destinations(graph: &mut OnnxGraph, side: &Value, inputs: &[&Value]) -> Value {
     let [hidden, keys] = [inputs[0], inputs[1]];
     let name = "destinations";
@@ -131,39 +144,59 @@ fn destinations(graph: &mut OnnxGraph, side: &Value, inputs: &[&Value]) -> Value
     // With the batch last, a move is gathered for all boards at once, which is three times as fast.
     let swapped = || vec![ints("perm", &[1, 0])];
     let pairs = graph.node("Transpose", "pairs", &[&pairs], swapped());
-
-    let (places, ranges) = places();
-    let [begin, end] = [("begin", 0), ("end", 1)].map(|(name, which)| {
-        let by_side: Vec<i64> = ranges.iter().map(|range| range[which]).collect();
-        let by_side = graph.integers(name, &by_side);
-        graph.node("Gather", name, &[&by_side, side], Vec::new())
-    });
-    let places = graph.integers("places", &places);
-    let places = graph.node("Slice", name, &[&places, &begin, &end], Vec::new());
+    let places = places(graph, side);
     let moves = graph.node("Gather", "moves", &[&pairs, &places], Vec::new());
     let moves = graph.node("Transpose", "moves", &[&moves], swapped());
-    let planes = graph.integers("batch_by_planes", &[0, POLICY_PLANES as i64]);
-    let shape = graph.node("Concat", "moves", &[&planes, side, side], vec![int("axis", 0)]);
+    let shape = planes_of_board(graph, side, "moves");
     graph.node("Reshape", "moves", &[&moves, &shape], Vec::new())
 }
 
-/// For each board, one after another: for each plane and origin, the place of the move's pair among all pairs of an
-/// origin and a destination, of which there is one more than the board has squares. Beside them, by the side of the
-/// board, where its places begin and end; nothing for a side that no board has.
-fn places() -> (Vec<i64>, [[i64; 2]; 12]) {
-    let (mut places, mut ranges) = (Vec::new(), [[0; 2]; 12]);
-    for size in BoardSize::ALL {
-        let (side, squares) = (size.side(), size.squares());
-        let begin = places.len() as i64;
-        for plane in 0..POLICY_PLANES {
-            places.extend((0..squares).map(|square| {
-                let to = PolicyIndex { plane, square }.destination(side).unwrap_or(squares);
-                (square * (squares + 1) + to) as i64
-            }));
-        }
-        ranges[side] = [begin, places.len() as i64];
-    }
-    (places, ranges)
+/// The shape that makes of anything a batch of planes of boards.
+fn planes_of_board(graph: &mut OnnxGraph, side: &Value, name: &str) -> Value {
+    let planes = graph.integers("batch_by_planes", &[0, -1]);
+    graph.node("Concat", name, &[&planes, side, side], vec![int("axis", 0)])
+}
+
+/// For each plane and origin, the place of the move's pair among all pairs of an origin and a destination, of which
+/// there is one more than the board has squares: the one for moves that leave the board.
+fn places(graph: &mut OnnxGraph, side: &Value) -> Value {
+    let node = |graph: &mut OnnxGraph, op: &str, name: &str, inputs: &[&Value]| {
+        let inputs: Vec<&str> = inputs.iter().map(|input| input.as_str()).collect();
+        graph.node(op, name, &inputs, Vec::new())
+    };
+    let [one, minus_one] = [("1", 1), ("-1", -1)].map(|(name, value)| graph.integers(name, &[value]));
+    let squares = node(graph, "Mul", "squares", &[side, side]);
+    let up_to = |graph: &mut OnnxGraph, name: &str, begin: i64, end: &Value| {
+        let end = node(graph, "Squeeze", name, &[end]);
+        let (begin, step) = (graph.integer("begin", begin), graph.integer("step", 1));
+        node(graph, "Range", name, &[&begin, &end, &step])
+    };
+    let square = up_to(graph, "square", 0, &squares);
+    let rank = node(graph, "Div", "rank", &[&square, side]);
+    let below = node(graph, "Mul", "rank", &[&rank, side]);
+    let file = node(graph, "Sub", "file", &[&square, &below]);
+    let last = node(graph, "Sub", "last", &[side, &one]);
+    let (above, right) = (node(graph, "Sub", "above", &[&last, &rank]), node(graph, "Sub", "right", &[&last, &file]));
+    let joined = |graph: &mut OnnxGraph, name: &str, parts: [&Value; DIRECTIONS], shape: [i64; 3]| {
+        let all = graph.node("Concat", name, &parts.map(String::as_str), vec![int("axis", 0)]);
+        let shape = graph.integers(&format!("{name}_shape"), &shape);
+        graph.node("Reshape", name, &[&all, &shape], Vec::new())
+    };
+    // Up, right, down, left: how far it is to the edge, and from one square to the next.
+    let room = joined(graph, "room", [&above, &right, &rank, &file], [DIRECTIONS as i64, 1, -1]);
+    let back = node(graph, "Neg", "back", &[side]);
+    let step = joined(graph, "step", [side, &one, &back, &minus_one], [DIRECTIONS as i64, 1, 1]);
+    let distance = up_to(graph, "distance", 1, side);
+    let shape = graph.integers("distance_shape", &[-1, 1]);
+    let distance = node(graph, "Reshape", "distance", &[&distance, &shape]);
+    let way = node(graph, "Mul", "way", &[&distance, &step]);
+    let to = node(graph, "Add", "to", &[&square, &way]);
+    let stays = node(graph, "LessOrEqual", "stays", &[&distance, &room]);
+    let to = node(graph, "Where", "to", &[&stays, &to, &squares]);
+    let row = node(graph, "Add", "row", &[&squares, &one]);
+    let row = node(graph, "Mul", "row", &[&square, &row]);
+    let places = node(graph, "Add", "places", &[&row, &to]);
+    node(graph, "Reshape", "places", &[&places, &minus_one])
 }
 
 /// A 3x3 convolution and its normalisation.
@@ -295,7 +328,7 @@ mod tests {
     fn the_metadata_says_how_inputs_are_made() {
         let (model, checkpoint) = model();
         let note = |key: &str| model.metadata_props.iter().find(|note| note.key == key).map(|note| note.value.clone());
-        assert_eq!(note("encoding").as_deref(), Some("2"));
+        assert_eq!(note("encoding").as_deref(), Some("3"));
         assert_eq!(note("id").as_deref(), Some(checkpoint.card.id.as_str()));
     }
 }

@@ -1,18 +1,22 @@
 //! A direct 3x3 convolution of quantised values on a board without border.
 //!
-//! A row of the board by a few registers of output channels stays in registers from the first product to the last
-//! rounding. Weights off the board are skipped, which saves a tenth to a quarter of the products.
+//! A row of the board, or half of one on large boards, by a few registers of output channels stays in registers from
+//! the first product to the last rounding. Weights off the board are skipped, which saves a tenth to a quarter of the
+//! products.
 
 use super::super::vector::Vector;
 use super::super::{Grid, PANEL};
 use super::{Epilogue, LowPrecision, TAPS, Weights};
 
+/// Most squares of a row whose sums have room in the registers.
+const WIDEST: usize = 11;
+
 /// Convolves `board`, `[squares][words]`, and applies the epilogue. Where there is a `trunk`, a board of floats with a
 /// border, the result is added to it before the ReLU and written there; `out` becomes the result, quantised.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; the side is 7, 9 or 11, the channels are a multiple of the panel, and all
-/// lengths fit `grid`.
+/// The CPU has the instruction set of `D`; the side is one of [`SIDES`](super::SIDES), the channels are a multiple of
+/// the panel, and all lengths fit `grid`.
 #[inline(always)]
 pub(super) unsafe fn convolve<D: LowPrecision, const REGISTERS: usize>(
     grid: Grid,
@@ -22,23 +26,44 @@ pub(super) unsafe fn convolve<D: LowPrecision, const REGISTERS: usize>(
     trunk: Option<&mut [f32]>,
     out: &mut [u32],
 ) {
-    // SAFETY: as the caller vouches.
-    unsafe {
-        match grid.side {
-            7 => rows::<D, 7, REGISTERS>(grid, weights, board, epilogue, trunk, out),
-            9 => rows::<D, 9, REGISTERS>(grid, weights, board, epilogue, trunk, out),
-            _ => rows::<D, 11, REGISTERS>(grid, weights, board, epilogue, trunk, out),
+    // Rows of the usual boards are compiled as a whole.
+    match grid.side {
+        // SAFETY: as the caller vouches.
+        7 => unsafe { rows::<D, 7, true, REGISTERS>(grid, 0, weights, board, epilogue, trunk, out) },
+        // SAFETY: as the caller vouches.
+        9 => unsafe { rows::<D, 9, true, REGISTERS>(grid, 0, weights, board, epilogue, trunk, out) },
+        // SAFETY: as the caller vouches.
+        11 => unsafe { rows::<D, 11, true, REGISTERS>(grid, 0, weights, board, epilogue, trunk, out) },
+        side => {
+            let mut trunk = trunk;
+            let half = if side > WIDEST { side.div_ceil(2) } else { side };
+            for (left, width) in [(0, half), (half, side - half)] {
+                let trunk = trunk.as_deref_mut();
+                // SAFETY: as the caller vouches, and both parts lie within the row.
+                unsafe {
+                    match width {
+                        0 => {}
+                        5 => rows::<D, 5, false, REGISTERS>(grid, left, weights, board, epilogue, trunk, out),
+                        6 => rows::<D, 6, false, REGISTERS>(grid, left, weights, board, epilogue, trunk, out),
+                        7 => rows::<D, 7, false, REGISTERS>(grid, left, weights, board, epilogue, trunk, out),
+                        8 => rows::<D, 8, false, REGISTERS>(grid, left, weights, board, epilogue, trunk, out),
+                        9 => rows::<D, 9, false, REGISTERS>(grid, left, weights, board, epilogue, trunk, out),
+                        _ => rows::<D, 10, false, REGISTERS>(grid, left, weights, board, epilogue, trunk, out),
+                    }
+                }
+            }
         }
     }
 }
 
-/// [`convolve`] for one side.
+/// [`convolve`] for `WIDTH` squares of each row from column `left` on, which are all of the row if `WHOLE`.
 ///
 /// # Safety
-/// As for [`convolve`], and `grid.side` is `SIDE`.
+/// As for [`convolve`], and the squares are on the board.
 #[inline(always)]
-unsafe fn rows<D: LowPrecision, const SIDE: usize, const REGISTERS: usize>(
+unsafe fn rows<D: LowPrecision, const WIDTH: usize, const WHOLE: bool, const REGISTERS: usize>(
     grid: Grid,
+    left: usize,
     weights: &Weights,
     board: &[u32],
     epilogue: &Epilogue<'_>,
@@ -50,14 +75,14 @@ unsafe fn rows<D: LowPrecision, const SIDE: usize, const REGISTERS: usize>(
     let mut channel = 0;
     while channel < grid.channels {
         let wide = REGISTERS > 1 && channel + REGISTERS * D::Vector::LANES <= grid.channels;
-        for y in 0..SIDE {
+        for y in 0..grid.side {
             let trunk = trunk.as_deref_mut();
             // SAFETY: as the caller vouches, and the registers end within the channels.
             unsafe {
                 if wide {
-                    row::<D, SIDE, REGISTERS>(grid, weights, board, y, channel, epilogue, trunk, out);
+                    row::<D, WIDTH, WHOLE, REGISTERS>(grid, [y, left], weights, board, channel, epilogue, trunk, out);
                 } else {
-                    row::<D, SIDE, 1>(grid, weights, board, y, channel, epilogue, trunk, out);
+                    row::<D, WIDTH, WHOLE, 1>(grid, [y, left], weights, board, channel, epilogue, trunk, out);
                 }
             }
         }
@@ -65,17 +90,17 @@ unsafe fn rows<D: LowPrecision, const SIDE: usize, const REGISTERS: usize>(
     }
 }
 
-/// Row `y` of the board by `REGISTERS` registers of channels from `channel` on.
+/// `WIDTH` squares of a row, from `[y, left]` on, by `REGISTERS` registers of channels from `channel` on.
 ///
 /// # Safety
 /// As for [`convolve`], and the registers end within the channels.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "a kernel's operands")]
-unsafe fn row<D: LowPrecision, const SIDE: usize, const REGISTERS: usize>(
+unsafe fn row<D: LowPrecision, const WIDTH: usize, const WHOLE: bool, const REGISTERS: usize>(
     grid: Grid,
+    [y, left]: [usize; 2],
     weights: &Weights,
     board: &[u32],
-    y: usize,
     channel: usize,
     epilogue: &Epilogue<'_>,
     trunk: Option<&mut [f32]>,
@@ -85,9 +110,10 @@ unsafe fn row<D: LowPrecision, const SIDE: usize, const REGISTERS: usize>(
     // SAFETY: rows and columns of the taps are on the board, registers within the channels, and the lengths as vouched
     // for.
     unsafe {
-        let sums = sums_of::<D, SIDE, REGISTERS>(words, board.as_ptr(), weights.at_channel(channel), y);
+        let sums =
+            sums_of::<D, WIDTH, WHOLE, REGISTERS>(grid, [y, left], words, board.as_ptr(), weights.at_channel(channel));
         let (zero, inverse) = (D::Vector::splat(0.0), D::Vector::splat(epilogue.inverse));
-        let trunk = trunk.map(|trunk| trunk.as_mut_ptr().add(grid.square(y * SIDE)));
+        let trunk = trunk.map(|trunk| trunk.as_mut_ptr().add(grid.square(y * grid.side + left)));
         for (register, sums) in sums.iter().enumerate() {
             let channel = channel + register * D::Vector::LANES;
             let scale = D::Vector::load(epilogue.scale.as_ptr().add(channel));
@@ -101,54 +127,61 @@ unsafe fn row<D: LowPrecision, const SIDE: usize, const REGISTERS: usize>(
                 } else {
                     value = value.max(zero);
                 }
-                let to = out.as_mut_ptr().add((y * SIDE + column) * words + channel / D::VALUES);
+                let to = out.as_mut_ptr().add((y * grid.side + left + column) * words + channel / D::VALUES);
                 D::quantise(value, inverse, to);
             }
         }
     }
 }
 
-/// The sums of products of row `y`, apart from what follows, so that the compiler keeps them in registers.
+/// The sums of products of a part of a row, apart from what follows, so that the compiler keeps them in registers.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; `board` has `SIDE * SIDE * words` words, and `weights` is where the weights
-/// of `REGISTERS` registers of channels begin.
+/// The CPU has the instruction set of `D`; `board` has `words` words a square of the grid, and `weights` is where the
+/// weights of `REGISTERS` registers of channels begin.
 #[inline(always)]
-unsafe fn sums_of<D: LowPrecision, const SIDE: usize, const REGISTERS: usize>(
+unsafe fn sums_of<D: LowPrecision, const WIDTH: usize, const WHOLE: bool, const REGISTERS: usize>(
+    grid: Grid,
+    [y, left]: [usize; 2],
     words: usize,
     board: *const u32,
     weights: *const u32,
-    y: usize,
-) -> [[D; SIDE]; REGISTERS] {
+) -> [[D; WIDTH]; REGISTERS] {
+    let side = if WHOLE { WIDTH } else { grid.side };
+    let ends = [left == 0, left + WIDTH == side];
     // SAFETY: rows of the taps are on the board, and the lengths as vouched for.
     unsafe {
-        let mut sums = [[D::zero(); SIDE]; REGISTERS];
-        for tap_row in usize::from(y == 0)..(SIDE + 1 - y).min(3) {
-            let from = board.add((y + tap_row - 1) * SIDE * words);
+        let mut sums = [[D::zero(); WIDTH]; REGISTERS];
+        for tap_row in usize::from(y == 0)..(side + 1 - y).min(3) {
+            let from = board.add(((y + tap_row - 1) * side + left) * words);
             let taps = weights.add(3 * tap_row * words * PANEL);
-            tap::<D, SIDE, REGISTERS, 0>(words, from, taps, &mut sums);
-            tap::<D, SIDE, REGISTERS, 1>(words, from, taps.add(words * PANEL), &mut sums);
-            tap::<D, SIDE, REGISTERS, 2>(words, from, taps.add(2 * words * PANEL), &mut sums);
+            tap::<D, WIDTH, WHOLE, REGISTERS, 0>(words, ends, from, taps, &mut sums);
+            tap::<D, WIDTH, WHOLE, REGISTERS, 1>(words, ends, from, taps.add(words * PANEL), &mut sums);
+            tap::<D, WIDTH, WHOLE, REGISTERS, 2>(words, ends, from, taps.add(2 * words * PANEL), &mut sums);
         }
         sums
     }
 }
 
-/// Adds the products of one column of the kernel, 0 to 2, to a row of sums.
+/// Adds the products of one column of the kernel, 0 to 2, to a row of sums. `ends` says whether the row begins and ends
+/// at the edge of the board.
 ///
 /// # Safety
-/// The CPU has the instruction set of `D`; `from` is a row of `SIDE` squares, and `taps` are the words of weights of
+/// The CPU has the instruction set of `D`; `from` is a row of `WIDTH` squares, and `taps` are the words of weights of
 /// the first register; the words of each further register follow at [`TAPS`] times a panel's.
 #[inline(always)]
-unsafe fn tap<D: LowPrecision, const SIDE: usize, const REGISTERS: usize, const COLUMN: usize>(
+unsafe fn tap<D: LowPrecision, const WIDTH: usize, const WHOLE: bool, const REGISTERS: usize, const COLUMN: usize>(
     words: usize,
+    ends: [bool; 2],
     from: *const u32,
     taps: *const u32,
-    sums: &mut [[D; SIDE]; REGISTERS],
+    sums: &mut [[D; WIDTH]; REGISTERS],
 ) {
     // The outputs whose neighbour in this direction is on the board.
-    let columns = usize::from(COLUMN == 0)..SIDE - usize::from(COLUMN == 2);
-    // SAFETY: as the caller vouches; `columns` keeps the neighbours within the row.
+    let columns = usize::from(WHOLE && COLUMN == 0)..WIDTH - usize::from(WHOLE && COLUMN == 2);
+    let is_off =
+        |column: usize| (COLUMN == 0 && column == 0 && ends[0]) || (COLUMN == 2 && column == WIDTH - 1 && ends[1]);
+    // SAFETY: as the caller vouches; the neighbours of the columns that are not skipped are within the board's row.
     unsafe {
         for word in 0..words {
             let mut weights = [D::load(taps.add(word * PANEL)); REGISTERS];
@@ -156,7 +189,10 @@ unsafe fn tap<D: LowPrecision, const SIDE: usize, const REGISTERS: usize, const 
                 *weights = D::load(taps.add((register * TAPS * words + word) * PANEL));
             }
             for column in columns.clone() {
-                let inputs = D::splat(from.add((column + COLUMN - 1) * words + word));
+                if !WHOLE && is_off(column) {
+                    continue;
+                }
+                let inputs = D::splat(from.add((column + COLUMN) * words + word).sub(words));
                 for (sums, weights) in sums.iter_mut().zip(weights) {
                     sums[column] = sums[column].add_products(inputs, weights);
                 }

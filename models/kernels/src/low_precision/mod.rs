@@ -32,6 +32,9 @@ use super::{Grid, Outer, PANEL, Packed, Product, product};
 /// Weights of a 3x3 kernel.
 const TAPS: usize = 9;
 
+/// Sides of boards that the convolution serves.
+const SIDES: std::ops::RangeInclusive<usize> = 5..=19;
+
 /// Int8 values in a word.
 pub const INT8_VALUES: usize = 4;
 
@@ -96,7 +99,7 @@ dispatch! {
     impl(table) {
         /// A 3x3 convolution of a quantised board `[squares][channels]` without border, and its [`Epilogue`]:
         /// `relu(sums * scale + bias)`. Where there is a `trunk`, a board of floats with a border, its values are added
-        /// before the ReLU and become the result. `out` becomes the result quantised. The side is 7, 9 or 11.
+        /// before the ReLU and become the result. `out` becomes the result quantised. The side is 5 to 19.
         fn convolve(
             grid: Grid,
             weights: &Weights,
@@ -105,7 +108,7 @@ dispatch! {
             trunk: Option<&mut [f32]>,
             out: &mut [u32],
         )
-        where [7, 9, 11].contains(&grid.side) && grid.is_whole(), "side or channels of {grid:?}";
+        where SIDES.contains(&grid.side) && grid.is_whole(), "side or channels of {grid:?}";
         where weights.fit(grid.channels), "weights of another size than {grid:?}";
         where board.len() == table.board_len(grid) && out.len() == board.len(), "boards of {grid:?}";
         where epilogue.scale.len() == grid.channels && epilogue.bias.len() == grid.channels, "channels of {grid:?}";
@@ -127,7 +130,7 @@ dispatch! {
 }
 
 impl LowPrecisionKernels {
-    /// The name of the kernels in plain Rust, which are slower than those of single precision.
+    /// The name of the kernels in plain Rust, which are slower than the kernels of single precision.
     pub const PORTABLE: &'static str = "portable";
 
     /// Words of a board without border.

@@ -75,7 +75,7 @@ fn eight_bit_convolutions_are_right_bit_by_bit() {
         let (scale, bias) = (filled(channels, 2), filled(channels, 3));
         let finish =
             Epilogue { scale: &scale.iter().map(|s| s.abs() * 1e-4).collect::<Vec<_>>(), bias: &bias, inverse: 21.5 };
-        for side in [7, 9, 11] {
+        for side in 5..=19 {
             let grid = Grid { side, channels };
             // Extremes too: 0 and 255 are a quarter of the inputs each.
             let inputs: Vec<u32> =
@@ -117,7 +117,7 @@ fn eight_bit_convolutions_are_right_bit_by_bit() {
 
 #[test]
 fn boards_are_quantised_and_dequantised() {
-    for side in [7, 9, 11] {
+    for side in 5..=19 {
         let grid = Grid { side, channels: 48 };
         let mut board = trunk(grid);
         // Cut off, too, though its whole number has more than 32 bits.

@@ -25,7 +25,7 @@ use tokio::runtime::Runtime;
 use self::attempts::Attempts;
 use self::client::Asked;
 use super::layout::largest;
-use super::operation::{Operation, Verdict};
+use super::watch::{FaultAction, Operation};
 use super::{RetryPolicy, StoreError, limit};
 
 /// Objects that are fetched concurrently.
@@ -73,7 +73,7 @@ enum Answer<T> {
 }
 
 /// Why a request failed.
-enum Trouble {
+enum Failure {
     /// The object to be created exists.
     AlreadyThere,
     /// A temporary failure, with its text.
@@ -92,7 +92,7 @@ impl Bucket {
             problem,
             expected: client::expected(scheme).to_owned(),
         };
-        let (client, asked) = client::build(scheme, name, &retry).map_err(|error| refuse(told(&error)))?;
+        let (client, asked) = client::build(scheme, name, &retry).map_err(|error| refuse(error_chain(&error)))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -120,7 +120,7 @@ impl Bucket {
         let answer = async { tokio::time::timeout(self.retry.request, asked).await };
         let problem = match self.wait("credentials", Duration::ZERO, answer) {
             Ok(Ok(Ok(()))) => return Ok(()),
-            Ok(Ok(Err(error))) => told(&error),
+            Ok(Ok(Err(error))) => error_chain(&error),
             Ok(Err(_)) => format!("no answer within {} s", self.retry.request.as_secs_f64()),
             Err(_) => return Err(None),
         };
@@ -321,10 +321,10 @@ impl Bucket {
             match self.judge(what, outcome)? {
                 Ok(Some(value)) => return Ok(Answer::Done(value)),
                 Ok(None) => return Ok(Answer::NotFound),
-                Err(Trouble::AlreadyThere) => {
+                Err(Failure::AlreadyThere) => {
                     return Ok(Answer::AlreadyThere { maybe_ours: attempts.any_failed() });
                 }
-                Err(Trouble::Passing(problem)) => self.pause(what, &mut attempts, problem)?,
+                Err(Failure::Passing(problem)) => self.pause(what, &mut attempts, problem)?,
             }
         }
     }
@@ -355,11 +355,11 @@ impl Bucket {
             for (index, outcome) in self.wait(what, GRACE, all)? {
                 match self.judge(what, outcome)? {
                     Ok(answer) => answers[index] = answer,
-                    Err(Trouble::Passing(problem)) => {
+                    Err(Failure::Passing(problem)) => {
                         open.push(index);
                         last = Some(problem);
                     }
-                    Err(Trouble::AlreadyThere) => {}
+                    Err(Failure::AlreadyThere) => {}
                 }
             }
             if open.len() < before {
@@ -376,9 +376,9 @@ impl Bucket {
     async fn attempt<T>(&self, what: &str, request: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let failed = |error| Err(Error::Generic { store: "watch", source: Box::new(error) });
         match self.retry.watch.attempt(&Operation::Request(what)) {
-            Verdict::Fail(error) => failed(error),
-            Verdict::FailAfterwards(error) => request.await.and_then(|_| failed(error)),
-            Verdict::Proceed | Verdict::Short(_) => request.await,
+            FaultAction::Fail(error) => failed(error),
+            FaultAction::FailAfterwards(error) => request.await.and_then(|_| failed(error)),
+            FaultAction::Proceed | FaultAction::Short(_) => request.await,
         }
     }
 
@@ -387,20 +387,20 @@ impl Bucket {
         &self,
         what: &str,
         outcome: Result<Result<T, Error>, tokio::time::error::Elapsed>,
-    ) -> Result<Result<Option<T>, Trouble>, StoreError> {
+    ) -> Result<Result<Option<T>, Failure>, StoreError> {
         Ok(match outcome {
             Ok(Ok(value)) => {
                 self.answered.store(true, Ordering::Relaxed);
                 Ok(Some(value))
             }
             Ok(Err(error)) if is_missing(&error) => Ok(None),
-            Ok(Err(Error::AlreadyExists { .. })) => Err(Trouble::AlreadyThere),
+            Ok(Err(Error::AlreadyExists { .. })) => Err(Failure::AlreadyThere),
             Ok(Err(error)) if self.is_final(&error) => {
                 let problem = self.said(&error);
                 return Err(StoreError::Refused { place: self.place(), what: what.to_owned(), problem });
             }
-            Ok(Err(error)) => Err(Trouble::Passing(self.said(&error))),
-            Err(_) => Err(Trouble::Passing(format!("no answer within {} s", self.retry.request.as_secs_f64()))),
+            Ok(Err(error)) => Err(Failure::Passing(self.said(&error))),
+            Err(_) => Err(Failure::Passing(format!("no answer within {} s", self.retry.request.as_secs_f64()))),
         })
     }
 
@@ -438,15 +438,15 @@ impl Bucket {
         match error {
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => !self.answered.load(Ordering::Relaxed),
             Error::NotSupported { .. } | Error::InvalidPath { .. } => true,
-            error if is_unknown(&told(error)) => true,
+            error if is_unknown(&error_chain(error)) => true,
             // An invalid request, such as one with a wrong region.
-            error => !self.answered.load(Ordering::Relaxed) && is_senseless(&told(error)),
+            error => !self.answered.load(Ordering::Relaxed) && is_invalid_request(&error_chain(error)),
         }
     }
 
     /// The server's own words for an error, where it has some.
     fn said(&self, error: &Error) -> String {
-        let text = told(error);
+        let text = error_chain(error);
         let between = |text: &str, before: &str, after: &str| {
             text.split_once(before)?.1.split_once(after).map(|(part, _)| part.trim().to_owned())
         };
@@ -486,7 +486,8 @@ const STATUS: &str = "non-2xx status code: ";
 
 /// Whether the store refused a request and may say why.
 fn is_refusal(error: &Error) -> bool {
-    matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. }) || is_senseless(&told(error))
+    matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. })
+        || is_invalid_request(&error_chain(error))
 }
 
 /// The status by which the store refused a request. The client gives it only as text.
@@ -500,7 +501,7 @@ fn is_unknown(text: &str) -> bool {
 }
 
 /// Whether the store refused the request as invalid.
-fn is_senseless(text: &str) -> bool {
+fn is_invalid_request(text: &str) -> bool {
     // Timeouts, rate limits and server errors are temporary.
     let refused =
         status(text).is_some_and(|status| (300..500).contains(&status) && ![404, 408, 409, 425, 429].contains(&status));
@@ -510,11 +511,11 @@ fn is_senseless(text: &str) -> bool {
 /// Whether the object or the bucket does not exist; for lists the client says so only as text.
 fn is_missing(error: &Error) -> bool {
     matches!(error, Error::NotFound { .. })
-        || matches!(error, Error::Generic { .. }) && told(error).contains("404 Not Found")
+        || matches!(error, Error::Generic { .. }) && error_chain(error).contains("404 Not Found")
 }
 
 /// An error with its causes, on one line.
-fn told(error: &dyn std::error::Error) -> String {
+fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -1,0 +1,115 @@
+//! The samples of training.
+
+use std::borrow::Borrow;
+
+use hnefi_inference::{GLOBALS, PLANES};
+use hnefi_run::GameRecord as Record;
+use hnefi_run::sample::{CONTENTS, Sampler as Drawn, ValueTarget};
+use numpy::IntoPyArray;
+use numpy::ndarray::{Array1, Array2, Array4};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::arguments::{SEEDS, optional, whole};
+use crate::observation::actions;
+use crate::records::GameRecord;
+use crate::{refused, tuple};
+
+/// A record that Python holds.
+struct Held(Py<GameRecord>);
+
+impl Borrow<Record> for Held {
+    fn borrow(&self) -> &Record {
+        &self.0.get().0
+    }
+}
+
+/// Sampler(games, seed=1, *, value_search_mix=0.0, value_fade=0.0): the samples that `hnefi train` draws from a replay
+/// window.
+///
+/// `games` are `GameRecord`s. Only plies that train are drawn, of games that have ended, each with one of the eight
+/// symmetries. `seed` and the number of the step decide what is drawn. `value_search_mix` is the share of the searched
+/// value in the value target, and a result n plies ahead has weight exp(-value_fade * n). Raises ValueError for a share
+/// outside 0..1 and a fade below 0. `len` counts the plies.
+#[pyclass(module = "hnefi", frozen)]
+pub struct Sampler(Drawn<Held>);
+
+#[pymethods]
+impl Sampler {
+    #[new]
+    #[pyo3(
+        signature = (games, seed = None, *, value_search_mix = 0.0, value_fade = 0.0),
+        text_signature = "(games, seed=1, *, value_search_mix=0.0, value_fade=0.0)"
+    )]
+    fn new(
+        py: Python<'_>,
+        games: Vec<Py<GameRecord>>,
+        seed: Option<&Bound<'_, PyAny>>,
+        value_search_mix: f32,
+        value_fade: f32,
+    ) -> PyResult<Sampler> {
+        let seed = optional(seed, "seed", SEEDS)?.unwrap_or(1);
+        if !(0.0..=1.0).contains(&value_search_mix) {
+            return Err(refused(format!("value_search_mix = {value_search_mix}: expected a share from 0 to 1")));
+        }
+        if !(value_fade >= 0.0 && value_fade.is_finite()) {
+            return Err(refused(format!("value_fade = {value_fade}: expected a number from 0 on")));
+        }
+        let target = ValueTarget { search_mix: value_search_mix, fade: value_fade };
+        let games: Vec<Held> = games.into_iter().map(Held).collect();
+        Ok(Sampler(py.detach(|| Drawn::new(games, seed, target))))
+    }
+
+    /// A second one would hold the games once more.
+    fn __reduce__(&self) -> PyResult<()> {
+        let problem = "a Sampler holds as many games as a window: it is neither pickled nor copied; expected its games";
+        Err(PyTypeError::new_err(problem))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.plies()
+    }
+
+    /// The batch of a step: `rows` samples of one board size, as `Samples`. The interpreter's lock is released. Raises
+    /// ValueError where there is no ply to draw.
+    #[pyo3(signature = (step, rows = None), text_signature = "($self, step, rows=256)")]
+    fn batch<'py>(
+        &self,
+        py: Python<'py>,
+        step: &Bound<'py, PyAny>,
+        rows: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let step = whole(step, "step", SEEDS)?;
+        let rows = optional(rows, "rows", 1..=1 << 16)?.unwrap_or(256);
+        if self.0.plies() == 0 {
+            return Err(refused("no ply of these games trains: expected at least one"));
+        }
+        let mut batch = py.detach(|| self.0.batch(step, rows, 1)).map_err(refused)?.remove(0);
+        let (side, width) = (batch.size.side(), actions(batch.size));
+        let (mut masks, mut policies) = (vec![false; rows * width], vec![0.0; rows * width]);
+        for (place, &index) in
+            batch.policy_index.iter().enumerate().filter(|&(place, _)| batch.policy_bar[place] == 0.0)
+        {
+            let at = place / batch.moves * width + index as usize;
+            (masks[at], policies[at]) = (true, batch.policy_target[place]);
+        }
+        let table = |values: &mut Vec<f32>, width| Array2::from_shape_vec((rows, width), std::mem::take(values));
+        let boards = |values: &mut Vec<f32>, count| {
+            Array4::from_shape_vec((rows, count, side, side), std::mem::take(values)).map_err(refused)
+        };
+        let column = |values: &mut Vec<f32>| Array1::from(std::mem::take(values)).into_pyarray(py);
+        let masks = Array2::from_shape_vec((rows, width), masks).map_err(refused)?;
+        let fields = (
+            boards(&mut batch.planes, PLANES)?.into_pyarray(py),
+            table(&mut batch.globals, GLOBALS).map_err(refused)?.into_pyarray(py),
+            masks.into_pyarray(py),
+            table(&mut policies, width).map_err(refused)?.into_pyarray(py),
+            column(&mut batch.policy_weight),
+            table(&mut batch.value, 3).map_err(refused)?.into_pyarray(py),
+            column(&mut batch.moves_left),
+            boards(&mut batch.occupancy, CONTENTS)?.into_pyarray(py),
+            column(&mut batch.end_weight),
+        );
+        tuple(py, "Samples", fields)
+    }
+}

@@ -1,0 +1,112 @@
+//! Rules by a name, a rules record or a file.
+
+use std::path::Path;
+
+use hnefi_engine::{NamedRules, Preset, Rules, RulesRecord};
+use hnefi_inference::names::{self, BadRules};
+use serde::{Deserialize, Deserializer};
+use toml::{Table, Value};
+
+/// The most bytes of a file of rules.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// The rules that a text names: a published ruleset, a rules record, or a file. A file that ends in `.toml` holds rule
+/// options by their names, and as `ruleset` the published ruleset or the record that the others are those of (without
+/// it Copenhagen); any other file holds a record, and lines that begin with `#`.
+///
+/// # Errors
+/// What was found and what was expected.
+pub fn named_rules(text: &str) -> Result<NamedRules, BadRules> {
+    let path = Path::new(text);
+    // No ruleset has a dot in its name.
+    if RulesRecord::is_meant(text) || !path.is_file() && path.extension().is_none() {
+        return names::ruleset(text);
+    }
+    let told = |problem: String| BadRules(format!("{text}: {problem}"));
+    let bytes = read(path).map_err(told)?;
+    if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
+        return options(&bytes).map_err(told);
+    }
+    let record: String = bytes.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line} ")).collect();
+    names::ruleset(record.trim()).map_err(|BadRules(problem)| told(problem))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if size > LARGEST_FILE {
+        return Err(format!("{size} bytes; expected a file of rules, of at most {LARGEST_FILE}"));
+    }
+    std::fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+/// The options of a TOML text over those of its ruleset.
+fn options(text: &str) -> Result<NamedRules, String> {
+    let mut given: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+    let base = match given.remove("ruleset") {
+        None => Preset::Copenhagen.into(),
+        Some(Value::String(name)) => names::ruleset(&name).map_err(|error| error.to_string())?,
+        Some(other) => return Err(format!("ruleset = {other}: expected the name of a ruleset or a rules record")),
+    };
+    let mut whole = Table::try_from(base.rules()).map_err(|error| error.to_string())?;
+    for (key, value) in given {
+        if !whole.contains_key(&key) {
+            let known = || whole.keys().map(String::as_str);
+            let meant = names::did_you_mean(&key, known());
+            return Err(format!(
+                "{key}: no such option; expected one of {}{meant}",
+                known().collect::<Vec<_>>().join(", ")
+            ));
+        }
+        whole.insert(key, value);
+    }
+    let rules: Rules = whole.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
+    match rules.faults().into_iter().next() {
+        None => Ok(rules.into()),
+        Some(fault) => Err(fault),
+    }
+}
+
+/// Reads rules as [`named_rules`] does.
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NamedRules, D::Error> {
+    named_rules(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use hnefi_engine::{Repetition, Side};
+
+    use super::*;
+
+    #[test]
+    fn rules_come_from_a_name_a_record_or_a_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let written = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("a file");
+            named_rules(path.to_str().expect("a path in UTF-8"))
+        };
+        assert_eq!(named_rules("tablut"), Ok(Preset::Tablut.into()));
+        let record = RulesRecord::of(&Preset::Tablut.rules()).to_string();
+        assert_eq!(named_rules(&record), Ok(Preset::Tablut.into()));
+        assert_eq!(
+            written("tablut.otr", &format!("# Tablut\n{}\n", record.replace(' ', "\n"))),
+            Ok(Preset::Tablut.into())
+        );
+        let drawn = Rules { repetition: Repetition::Draw, first: Side::Defenders, ..Preset::Tablut.rules() };
+        let text = "ruleset = \"tablut\"\nrepetition = \"draw\"\nfirst = \"defenders\"\n";
+        assert_eq!(written("own.toml", text), Ok(drawn.into()));
+        assert_eq!(written("usual.toml", ""), Ok(Preset::Copenhagen.into()));
+        for (name, text, expected) in [
+            ("a.toml", "repetiton = \"draw\"", "repetiton: no such option; expected one of "),
+            ("b.toml", "repetition = \"drawn\"", "unknown variant `drawn`"),
+            ("c.toml", "repetition_occurrence = 1", "repetition_occurrence = 1: expected 2 to 255"),
+            ("d.toml", "ruleset = 7", "ruleset = 7: expected the name"),
+            ("e.otr", "dim:7", "rules record, start: found nothing"),
+            ("f.otr", "tablot", "unknown ruleset"),
+        ] {
+            let problem = written(name, text).expect_err(text).to_string();
+            assert!(problem.contains(name) && problem.contains(expected), "{problem}");
+        }
+        assert!(named_rules("no/such/file.otr").expect_err("not there").0.contains("no/such/file.otr: No such file"));
+    }
+}

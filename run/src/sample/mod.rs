@@ -1,0 +1,186 @@
+//! From game records to batches: plies, symmetries and targets.
+//!
+//! A step draws a board size in proportion to its training plies in the window, then for each sample a uniform ply of
+//! that size and one of the eight symmetries. The draws are derived from the run's seed and the number of the step, so
+//! a resumed run continues with the same batches.
+//!
+//! | target | from |
+//! |---|---|
+//! | policy | the search's weights over the legal moves |
+//! | value | the game's result for the side to move, faded and mixed with the searched value as configured |
+//! | moves left | `ln(1 + plies left)`; none in resigned games, whose full length is unknown |
+//! | occupancy | the last position's pieces; none in resigned games |
+//!
+//! Only training plies are drawn. Opening plies, drawn from the raw policy, are not training plies: they have no policy
+//! target, and their positions were not chosen by a search. Unfinished games have no result and are not drawn from.
+
+mod batch;
+mod pool;
+
+use std::borrow::Borrow;
+
+use hnefi_engine::{BoardSize, MoveList, Piece, Position, Square, Symmetry};
+use hnefi_inference::{Features, PLANES, PolicyIndex, Wdl};
+use hnefi_record::{GameRecord, PlyRecord, RecordError};
+use hnefi_search::rng_for;
+
+use self::pool::{Pool, below};
+use crate::config::TrainSection;
+
+pub use batch::{Batch, CONTENTS, Row};
+
+/// Separates the draws of samples from other values derived from the seed.
+const PURPOSE: u64 = 0x7361_6D70_6C65;
+
+/// The training plies of a replay window.
+pub struct Sampler<G> {
+    games: Vec<G>,
+    /// One pool per board size.
+    pools: Vec<Pool>,
+    seed: u64,
+    target: ValueTarget,
+}
+
+/// The composition of the value target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ValueTarget {
+    /// Share of the searched value; the rest is the game's result.
+    pub search_mix: f32,
+    /// Fading of the result per ply: a result `n` plies ahead has weight `exp(-fade * n)`, and a draw the rest.
+    ///
+    /// While one side wins nearly every game, as the defenders do on the small boards at first, the plain result is the
+    /// same for all positions and the network learns nothing from it. A fading result distinguishes a long defence from
+    /// a short one.
+    pub fade: f32,
+}
+
+impl ValueTarget {
+    /// The value target at this progress of the run or stage, 0 to 1.
+    pub fn at(section: &TrainSection, progress: f64) -> ValueTarget {
+        let horizon = section.value_horizon;
+        let fade = if horizon > 0.0 { (1.0 - progress) as f32 / horizon } else { 0.0 };
+        ValueTarget { search_mix: section.value_search_mix, fade }
+    }
+}
+
+impl<G: Borrow<GameRecord>> Sampler<G> {
+    /// A sampler of all training plies of the finished games, uniform within each board size.
+    pub fn new(games: impl IntoIterator<Item = G>, seed: u64, target: ValueTarget) -> Sampler<G> {
+        let games: Vec<G> = games.into_iter().filter(|game| game.borrow().is_finished()).collect();
+        let mut pools: Vec<Pool> = BoardSize::ALL.map(|size| Pool::new(size, &games)).into();
+        pools.retain(|pool| pool.len() > 0);
+        Sampler { games, pools, seed, target }
+    }
+
+    /// Number of training plies.
+    pub fn plies(&self) -> usize {
+        self.pools.iter().map(Pool::len).sum()
+    }
+
+    /// The batch of step `step`, split into `shards` parts of `rows / shards` samples; all parts have the same board
+    /// size.
+    ///
+    /// # Errors
+    /// When a record's start position or a move is impossible.
+    ///
+    /// # Panics
+    /// When there is no training ply.
+    pub fn batch(&self, step: u64, rows: usize, shards: usize) -> Result<Vec<Batch>, RecordError> {
+        let mut rng = rng_for(&[self.seed, PURPOSE, step]);
+        let pool = self.pool_at(below(&mut rng, self.plies()));
+        (0..shards)
+            .map(|_| {
+                let rows: Result<Vec<Row>, RecordError> = (0..rows / shards)
+                    .map(|_| {
+                        let (game, ply) = pool.draw(&mut rng);
+                        let symmetry = Symmetry::ALL[below(&mut rng, Symmetry::ALL.len())];
+                        row(self.games[game as usize].borrow(), ply as usize, symmetry, self.target)
+                    })
+                    .collect();
+                Ok(Batch::new(pool.size, &rows?))
+            })
+            .collect()
+    }
+
+    /// The pool of ply number `at`, counted through all pools.
+    fn pool_at(&self, mut at: usize) -> &Pool {
+        for pool in &self.pools {
+            if at < pool.len() {
+                return pool;
+            }
+            at -= pool.len();
+        }
+        unreachable!("a number below the count of all plies lies in a pool")
+    }
+}
+
+/// The training sample of ply `index` of a finished game, transformed by `symmetry`.
+///
+/// # Errors
+/// When the start position or a move is impossible.
+pub fn row(game: &GameRecord, index: usize, symmetry: Symmetry, target: ValueTarget) -> Result<Row, RecordError> {
+    let size = game.rules.size();
+    let mut replay = game.replay()?;
+    for _ in 0..index {
+        replay.step()?;
+    }
+    let ply = &game.plies[index];
+    let position = replay.position().clone();
+    while replay.step()?.is_some() {}
+
+    let features = Features::of(&position, game.handicap).transformed(symmetry, size);
+    let mut planes = vec![0.0; PLANES * size.squares()];
+    features.write_planes(size.squares(), &mut planes);
+    let resigned = game.resigned.is_some();
+    Ok(Row {
+        planes,
+        globals: features.globals,
+        policy_weight: if ply.policy.is_empty() { 0.0 } else { 1.0 },
+        policy: policy(&position, ply, symmetry),
+        value: value(game, &position, index, target),
+        moves_left: ((game.plies.len() - index) as f32).ln_1p(),
+        occupancy: occupancy(replay.position(), symmetry),
+        end_weight: if resigned { 0.0 } else { 1.0 },
+    })
+}
+
+/// For each legal move its flat index in the policy output and its target weight.
+fn policy(position: &Position, ply: &PlyRecord, symmetry: Symmetry) -> Vec<(usize, f32)> {
+    let size = position.size();
+    let mut legal = MoveList::new();
+    position.legal_moves(&mut legal);
+    let weight = |mv| ply.policy.iter().find(|(known, _)| *known == mv).map_or(0.0, |&(_, weight)| weight);
+    legal.iter().map(|&mv| (PolicyIndex::of(symmetry.mv(mv, size), size).flat(size), weight(mv))).collect()
+}
+
+/// The value target from the view of the side to move: the result, faded by distance and mixed with the searched value
+/// if there is one.
+fn value(game: &GameRecord, position: &Position, index: usize, target: ValueTarget) -> [f32; 3] {
+    let result = Wdl::of_winner(game.winner(), position.side_to_move());
+    let certainty = (-target.fade * (game.plies.len() - index) as f32).exp();
+    let faded = |result: f32, drawn: f32| certainty * result + (1.0 - certainty) * drawn;
+    let ply = &game.plies[index];
+    let mix = if ply.has_searched_value() { target.search_mix } else { 0.0 };
+    let blend = |result: f32, searched: f32| (1.0 - mix) * result + mix * searched;
+    [
+        blend(faded(result.win, 0.0), ply.searched.win),
+        blend(faded(result.draw, 1.0), ply.searched.draw),
+        blend(faded(result.loss, 0.0), ply.searched.loss),
+    ]
+}
+
+/// Content of each square in the last position: 0 empty, 1 attacker, 2 defender, 3 king.
+fn occupancy(position: &Position, symmetry: Symmetry) -> Vec<u8> {
+    let size = position.size();
+    let mut contents = vec![0; size.squares()];
+    for index in 0..size.squares() {
+        let square = Square::new(index);
+        contents[symmetry.square(square, size).index()] = match position.board().piece_at(square) {
+            None => 0,
+            Some(Piece::Attacker) => 1,
+            Some(Piece::Defender) => 2,
+            Some(Piece::King) => 3,
+        };
+    }
+    contents
+}

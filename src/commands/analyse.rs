@@ -1,0 +1,47 @@
+//! `hnefi analyse`: searches positions given as lines of JSON on standard input.
+
+use std::path::Path;
+
+use hnefi_arena::players::ModelCache;
+use hnefi_data::{AnalyseParams, analyse};
+use hnefi_engine::Rules;
+use hnefi_inference::EvaluatorFactory;
+use hnefi_search::SearchConfig;
+
+use super::Hardware;
+use super::doctor::cores;
+use crate::cli::{AnalyseArgs, AnalysisArgs};
+use crate::progress;
+
+/// Answers questions until the input ends.
+pub fn run(args: AnalyseArgs, hardware: &Hardware) -> anyhow::Result<()> {
+    let mut models = args.analysis.device.models(hardware);
+    let make = args.analysis.evaluators(&mut models, &args.model, hardware, &[])?;
+    analyse(std::io::stdin().lock(), std::io::stdout(), make.as_ref(), &args.analysis.params())?;
+    Ok(())
+}
+
+impl AnalysisArgs {
+    /// The parameters of the searches.
+    pub(super) fn params(&self) -> AnalyseParams {
+        AnalyseParams {
+            playouts: self.playouts,
+            search: SearchConfig::default(),
+            threads: self.threads.map_or_else(cores, usize::from),
+        }
+    }
+
+    /// Makes evaluators of a network, with a warning where it was not trained for one of the `rules`.
+    pub(super) fn evaluators(
+        &self,
+        models: &mut ModelCache,
+        model: &Path,
+        hardware: &Hardware,
+        rules: &[Rules],
+    ) -> anyhow::Result<EvaluatorFactory> {
+        let checkpoint = models.checkpoint(model)?;
+        let foreign = rules.iter().find_map(|&rules| checkpoint.card.foreign_to(rules));
+        foreign.iter().for_each(|text| progress::warn(text));
+        Ok(hardware.devices.named(self.device.device).evaluators(&checkpoint.weights, self.precision)?)
+    }
+}

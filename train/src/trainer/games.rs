@@ -1,0 +1,95 @@
+//! Recorded games of a run: read, and checked against its rulesets.
+
+use std::collections::BTreeMap;
+
+use hnefi_engine::NamedRules;
+use hnefi_run::store::{Store, StoreError, games_key, games_number};
+use hnefi_run::{GameRecord, decode_games};
+
+use super::observer::TrainObserver;
+use crate::TrainError;
+
+/// Games by generation.
+pub(super) type Games = BTreeMap<u32, Vec<GameRecord>>;
+
+/// The newest generation with recorded games; 0 for none.
+pub(super) fn newest_games(store: &Store) -> Result<u32, TrainError> {
+    Ok(store.list("games/")?.iter().filter_map(|key| games_number(key)).max().unwrap_or(0))
+}
+
+/// Adds the games of these generations that `games` lacks, as far as they can be read.
+pub(super) fn load_missing(
+    games: &mut Games,
+    generations: std::ops::Range<u32>,
+    rulesets: &[NamedRules],
+    store: &Store,
+    observer: &dyn TrainObserver,
+) -> Result<(), TrainError> {
+    for generation in generations {
+        if !games.contains_key(&generation)
+            && let Some(found) = load_games(rulesets, store, generation, observer)?
+        {
+            games.insert(generation, found);
+        }
+    }
+    Ok(())
+}
+
+/// Number of training plies in the games.
+pub(super) fn training_plies(games: &[GameRecord]) -> u64 {
+    games.iter().map(|game| game.training_plies() as u64).sum()
+}
+
+/// The games of one generation; `None`, with a warning, if the file is missing or damaged. Games that break the rules
+/// or have rulesets of another run are left out, with a warning.
+pub(super) fn load_games(
+    rulesets: &[NamedRules],
+    store: &Store,
+    generation: u32,
+    observer: &dyn TrainObserver,
+) -> Result<Option<Vec<GameRecord>>, TrainError> {
+    let key = games_key(generation);
+    let bytes = match store.get(&key) {
+        Err(StoreError::Missing { .. }) => {
+            observer.warning(&format!("skipped {key}: not found"));
+            return Ok(None);
+        }
+        Err(error @ StoreError::Unfit { .. }) => {
+            observer.warning(&format!("skipped {error}"));
+            return Ok(None);
+        }
+        other => other?,
+    };
+    match decode_games(&store.name(&key), &bytes) {
+        Ok(mut games) => {
+            games.retain(|game| match check_game(rulesets, game) {
+                Ok(()) => true,
+                Err(problem) => {
+                    observer.warning(&format!("{key}: skipped {problem}"));
+                    false
+                }
+            });
+            Ok(Some(games))
+        }
+        Err(error) => {
+            observer.warning(&format!("skipped {error}"));
+            Ok(None)
+        }
+    }
+}
+
+/// Checks that a game has one of these rulesets and follows its rules.
+pub(super) fn check_game(rulesets: &[NamedRules], game: &GameRecord) -> Result<(), String> {
+    check_rules(rulesets, game)?;
+    game.check().map_err(|error| error.to_string())
+}
+
+/// Checks that a game has one of these rulesets, with any ply cap.
+pub(super) fn check_rules(rulesets: &[NamedRules], game: &GameRecord) -> Result<(), String> {
+    if rulesets.iter().any(|rules| rules.covers(&game.rules)) {
+        return Ok(());
+    }
+    let found = NamedRules::from(game.rules);
+    let own: Vec<String> = rulesets.iter().map(NamedRules::name).collect();
+    Err(format!("game {}: its rules are {found}; expected {}", game.game, own.join(", ")))
+}

@@ -1,0 +1,155 @@
+//! Beginning a run with the weights of another run.
+//!
+//! A run directory gives the weights in training, the averaged weights and the optimiser's moments of its newest
+//! generation, the games of its replay window, which become generation 0 of the new run, and its handicaps and
+//! resignation rule. A checkpoint gives only its weights, and the optimiser begins anew. In both cases steps, samples
+//! and generations count from zero. A network smaller than the configured one is grown, from its averaged weights and
+//! with a new optimiser.
+
+use std::path::Path;
+
+use burn::tensor::Device;
+use hnefi_arena::players::{ModelCache, PlayerError};
+use hnefi_engine::NamedRules;
+use hnefi_inference::{Checkpoint, Devices};
+use hnefi_models::Network;
+use hnefi_run::store::{Store, checkpoint_key, games_key, games_number};
+use hnefi_run::{GameRecord, decode_games, encode_games};
+use hnefi_search::SearchConfig;
+
+use super::games::{check_game, load_games, training_plies};
+use super::observer::TrainObserver;
+use super::saved;
+use crate::TrainError;
+use crate::config::TrainConfig;
+use crate::learner::{Learner, LearnerParams};
+use crate::window::WindowParams;
+
+/// A learner with the weights of `path` for a run with `config`, and the id of their checkpoint.
+pub(super) fn learner_from(
+    path: &Path,
+    config: &TrainConfig,
+    devices: &[Device],
+    params: LearnerParams,
+) -> Result<(Learner, String), TrainError> {
+    let Ancestor { network, id, same_shape } = ancestor(path, config)?;
+    // Only a run directory has a state, and its optimiser's moments do not fit a grown network.
+    if same_shape
+        && let Ok(store) = Store::open_to_read(path)
+        && let Some(&generation) = saved::states(&store)?.first()
+    {
+        let refuse = |error: TrainError| TrainError::Origin {
+            path: path.to_owned(),
+            problem: format!("{error}; its checkpoint alone will do ({})", store.name(&checkpoint_key(generation))),
+        };
+        let (_, mut state) = saved::read_state(&store, generation).map_err(refuse)?;
+        state.counts = state.counts.of_a_new_run();
+        let object = format!("state/{generation:06} of {}", path.display());
+        return Ok((Learner::load(state, &config.network, devices, params, &object).map_err(refuse)?, id));
+    }
+    Ok((Learner::new(&network, devices, params)?, id))
+}
+
+/// Copies the games that the replay window of `config` would hold in the run at `path` into generation 0 of `store`,
+/// and returns the number of their training plies; 0 if `path` is not a run. Games of other rulesets than `rulesets`
+/// are left out. Existing games of an interrupted attempt are kept.
+///
+/// # Errors
+/// When the store cannot be read or written.
+pub(super) fn take_over_games(
+    path: &Path,
+    config: &TrainConfig,
+    rulesets: &[NamedRules],
+    store: &Store,
+    observer: &dyn TrainObserver,
+) -> Result<u64, TrainError> {
+    let key = games_key(0);
+    let mut games = Vec::new();
+    if store.exists(&key)? {
+        games = load_games(rulesets, store, 0, observer)?.unwrap_or_default();
+    } else if let Ok(origin) = Store::open_to_read(path) {
+        let read = |generation: u32| -> Result<Vec<GameRecord>, TrainError> {
+            let key = games_key(generation);
+            let mut found = decode_games(&origin.name(&key), &origin.get(&key)?)?;
+            found.retain(|game| check_game(rulesets, game).is_ok());
+            Ok(found)
+        };
+        // How far the window reaches back is known when all plies are counted; two readings hold one window in memory.
+        let mut counted: Vec<(u32, u64)> = Vec::new();
+        for generation in origin.list("games/")?.into_iter().filter_map(|key| games_number(&key)) {
+            match read(generation) {
+                Ok(found) => counted.push((generation, training_plies(&found))),
+                Err(error) => observer.warning(&format!("{error}; it is not taken over")),
+            }
+        }
+        let plies: Vec<u64> = counted.iter().map(|&(_, plies)| plies).collect();
+        for &(generation, _) in &counted[WindowParams::from(&config.train).range(&plies)] {
+            games.extend(read(generation)?);
+        }
+        if !games.is_empty() {
+            store.create(&key, &encode_games(&games))?;
+        }
+    }
+    Ok(training_plies(&games))
+}
+
+/// The stage in which a run begins with the network of `path`: the first stage whose network it grows to and that
+/// shares a ruleset with it, or else the first stage whose network it grows to. A run that begins in a later stage
+/// stays there until the budget reaches the next stage.
+pub(super) fn first_stage(path: &Path, whole: &TrainConfig) -> Result<usize, TrainError> {
+    if whole.stages.is_empty() {
+        return Ok(0);
+    }
+    let card = checkpoint(path)?.card;
+    let stages = (0..whole.stage_count()).map(|index| whole.stage(index)).collect::<Result<Vec<_>, _>>()?;
+    let fits = |stage: &TrainConfig| card.network.grows_to(&stage.network).is_ok();
+    let knows = |stage: &TrainConfig| {
+        stage.selfplay.rulesets_played().iter().any(|rules| card.rulesets.contains(&rules.name()))
+    };
+    let first = stages.iter().position(|stage| fits(stage) && knows(stage)).or_else(|| stages.iter().position(fits));
+    // If none fits, growth to the last stage's network reports the problem.
+    Ok(first.unwrap_or(stages.len() - 1))
+}
+
+/// Loads the checkpoint of `path`.
+fn checkpoint(path: &Path) -> Result<Checkpoint, TrainError> {
+    let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
+    let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
+    models.checkpoint(path).cloned().map_err(|error| match error {
+        PlayerError::NoModel { problem, .. } => refuse(problem),
+        error => refuse(error.to_string()),
+    })
+}
+
+/// The network that a new run or training begins with.
+pub(crate) struct Ancestor {
+    /// The network, of the configuration's shape.
+    pub(crate) network: Network,
+    /// Id of its checkpoint.
+    pub(crate) id: String,
+    /// Whether it had that shape without growth.
+    same_shape: bool,
+}
+
+/// Loads the network of `path`: a run's newest checkpoint, a checkpoint folder, or the name of a shipped checkpoint. A
+/// network smaller than the configured one is grown.
+///
+/// # Errors
+/// When it cannot be read or cannot be grown to the configured shape.
+pub(crate) fn ancestor(path: &Path, config: &TrainConfig) -> Result<Ancestor, TrainError> {
+    let refuse = |problem: String| TrainError::Origin { path: path.to_owned(), problem };
+    let checkpoint = checkpoint(path)?;
+    let (there, here) = (checkpoint.card.network, config.network);
+    let id = checkpoint.card.id.clone();
+    let network = Network::load(&checkpoint.weights, &Device::flex())?;
+    if there == here {
+        return Ok(Ancestor { network, id, same_shape: true });
+    }
+    let network = network.grown(&there, &here, config.run.seed).map_err(|reason| {
+        refuse(format!(
+            "its network is {there:?}; expected that of the configuration, {here:?}, or one that grows to it, but \
+             {reason}"
+        ))
+    })?;
+    Ok(Ancestor { network, id, same_shape: false })
+}

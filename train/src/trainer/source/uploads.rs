@@ -1,0 +1,112 @@
+//! Takes uploads of workers into a generation.
+//!
+//! A worker creates `uploads/WORKER-NUMBER.hupload`. The trainer reads new uploads and writes their games with its
+//! own to `games/000011.hgames`; only then it removes the uploads. A trainer that dies in between leaves uploads whose
+//! games are recorded already. The next trainer recognises these games by seed and number and skips them.
+
+use std::collections::{BTreeSet, HashSet};
+use std::time::{Duration, Instant};
+
+use hnefi_engine::NamedRules;
+use hnefi_run::store::StoreError;
+use hnefi_run::{GameRecord, RecordError};
+use hnefi_selfplay::Upload;
+
+use crate::trainer::context::Context;
+use crate::trainer::games::{Games, check_rules};
+
+/// Time between two lists of the uploads.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// Number of latest generations whose uploads may not be removed yet.
+const RECENT: usize = 2;
+
+/// The uploads for the generation being played.
+#[derive(Default)]
+pub(in crate::trainer) struct Uploads {
+    /// Games of the latest generations and of this one, by seed and number.
+    known: HashSet<(u64, u64)>,
+    /// Keys already read or taken over, including damaged uploads and uploads of known games.
+    seen: BTreeSet<String>,
+    uploads: Vec<Upload>,
+    plies: u64,
+    games: u64,
+    looked: Option<Instant>,
+}
+
+impl Uploads {
+    /// No uploads yet, for a run with these recorded games.
+    pub(in crate::trainer) fn new(recorded: &Games) -> Uploads {
+        let recent = recorded.values().rev().take(RECENT).flatten();
+        Uploads { known: recent.map(identity).collect(), ..Uploads::default() }
+    }
+
+    /// Reads new uploads, at most once in [`EVERY`].
+    pub(super) fn look(&mut self, context: &Context<'_>) -> Result<(), StoreError> {
+        if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) {
+            return Ok(());
+        }
+        let store = &context.store;
+        let mut keys = store.list("uploads/")?;
+        keys.retain(|key| !self.seen.contains(key));
+        let found = store.get_all(&keys)?;
+        for (key, bytes) in keys.into_iter().zip(found) {
+            let read = match bytes {
+                Ok(bytes) => read(&context.rulesets, &store.name(&key), &bytes).map(Some),
+                Err(StoreError::Missing { .. }) => Ok(None),
+                Err(error) => Err(error.to_string()),
+            };
+            match read {
+                Ok(upload) => upload.into_iter().for_each(|upload| self.take_in(upload)),
+                Err(problem) => context.observer.warning(&format!("skipped {problem}")),
+            }
+            self.seen.insert(key);
+        }
+        self.looked = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Takes in an upload, without games that are known.
+    pub(super) fn take_in(&mut self, mut upload: Upload) {
+        upload.games.retain(|game| self.known.insert(identity(game)));
+        if !upload.games.is_empty() {
+            self.plies += upload.training_plies();
+            self.games += upload.games.len() as u64;
+            self.uploads.push(upload);
+        }
+    }
+
+    /// Passes over this key, whose upload is or will be taken in.
+    pub(super) fn pass_over(&mut self, key: String) {
+        self.seen.insert(key);
+    }
+
+    /// Number of training plies taken in.
+    pub(super) fn plies(&self) -> u64 {
+        self.plies
+    }
+
+    /// Number of games taken in.
+    pub(super) fn games(&self) -> u64 {
+        self.games
+    }
+
+    /// The uploads, and the keys to remove once their games are recorded.
+    pub(in crate::trainer) fn finish(self) -> (Vec<Upload>, Vec<String>) {
+        (self.uploads, self.seen.into_iter().collect())
+    }
+}
+
+/// Decodes an upload and checks that its games have rulesets of this run.
+fn read(rulesets: &[NamedRules], name: &str, bytes: &[u8]) -> Result<Upload, String> {
+    let upload = Upload::decode(name, bytes).map_err(|error| match error {
+        error @ RecordError::Inconsistent { .. } => format!("{name}: {error}"),
+        error => error.to_string(),
+    })?;
+    let foreign = upload.games.iter().find_map(|game| check_rules(rulesets, game).err());
+    foreign.map_or(Ok(upload), |problem| Err(format!("{name}: {problem}")))
+}
+
+fn identity(game: &GameRecord) -> (u64, u64) {
+    (game.seed, game.game)
+}

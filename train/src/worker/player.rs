@@ -1,0 +1,94 @@
+//! A worker's games: its fleet, and the network that plays.
+
+use hnefi_inference::{EvalError, Evaluator, EvaluatorFactory, Weights};
+use hnefi_models::device::BurnDevices;
+use hnefi_run::PROGRAM;
+use hnefi_selfplay::{Fleet, FleetControl, FleetError, Quota, Upload, search_config};
+
+use crate::job::Job;
+use crate::{TrainConfig, TrainError};
+
+/// Plays by a job.
+pub(crate) struct Player {
+    /// The configuration with all its stages.
+    whole: TrainConfig,
+    devices: BurnDevices,
+    job: Job,
+    /// The configuration in the job's stage.
+    config: TrainConfig,
+    fleet: Fleet,
+    make_evaluator: EvaluatorFactory,
+}
+
+impl Player {
+    /// Begins to play by this job with its network. The seed of the games is unique within the run.
+    ///
+    /// # Errors
+    /// When the device cannot be opened or does not evaluate the network.
+    pub(crate) fn new(
+        whole: TrainConfig,
+        devices: BurnDevices,
+        seed: u64,
+        job: Job,
+        weights: &Weights,
+    ) -> Result<Player, TrainError> {
+        let config = whole.stage(job.stage)?;
+        let fleet = Fleet::new(&config.selfplay, &search_config(&config.search), seed).with_threads(threads(&config));
+        let make_evaluator = evaluators(&devices, &config, weights)?;
+        Ok(Player { whole, devices, job, config, fleet, make_evaluator })
+    }
+
+    /// The job.
+    pub(crate) fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// Goes on by another job. `weights` is asked for its network if that is another one. Games in flight keep their
+    /// rules if the stage is another one.
+    ///
+    /// # Errors
+    /// As [`Player::new`], and the errors of `weights`.
+    pub(crate) fn take_up(
+        &mut self,
+        job: Job,
+        weights: impl FnOnce(&Job) -> Result<Weights, TrainError>,
+    ) -> Result<(), TrainError> {
+        if job.stage != self.job.stage {
+            self.config = self.whole.stage(job.stage)?;
+            let (selfplay, search) = (&self.config.selfplay, &search_config(&self.config.search));
+            let fleet = Fleet::resume(selfplay, search, self.fleet.seed(), self.fleet.snapshot())?;
+            self.fleet = fleet.with_threads(threads(&self.config));
+        }
+        if job.checkpoint != self.job.checkpoint {
+            self.make_evaluator = evaluators(&self.devices, &self.config, &weights(&job)?)?;
+        }
+        self.job = job;
+        Ok(())
+    }
+
+    /// Plays until `control` stops it, and returns the finished games.
+    ///
+    /// # Errors
+    /// When the network cannot be evaluated.
+    pub(crate) fn play(&mut self, control: &mut dyn FleetControl) -> Result<Upload, TrainError> {
+        self.fleet.adapt(&self.job.adaptation);
+        let make = || -> Result<Box<dyn Evaluator>, EvalError> { Ok((self.make_evaluator)()) };
+        let Job { playouts, checkpoint, generation, .. } = &self.job;
+        match self.fleet.play(Quota::Plies(u64::MAX), *playouts, checkpoint, &make, control) {
+            Ok(()) | Err(FleetError::Stopped) => Ok(self.fleet.send(PROGRAM, *generation)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn evaluators(devices: &BurnDevices, config: &TrainConfig, weights: &Weights) -> Result<EvaluatorFactory, TrainError> {
+    Ok(devices.evaluating(config.run.device.clone()).evaluators(weights, config.run.precision)?)
+}
+
+/// Threads of self-play by this configuration.
+pub(crate) fn threads(config: &TrainConfig) -> usize {
+    match config.run.threads {
+        0 => config.selfplay.threads_on(&config.run.device),
+        threads => threads,
+    }
+}
