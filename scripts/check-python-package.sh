@@ -32,7 +32,7 @@ PYTHON
 else
     echo "no qemu-x86_64: the wheel is not tried on an old CPU"
 fi
-"$python" -m pip install --quiet --disable-pip-version-check --requirement python/tests/requirements.txt
+"$python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --requirement python/tests/requirements.txt
 # A notebook trains with a program of one's own.
 cargo build --quiet --release
 "$python" -m pytest --quiet -p no:cacheprovider python/tests

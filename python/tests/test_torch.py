@@ -178,7 +178,8 @@ def test_losses_by_hand(games: list[hnefi.GameRecord]) -> None:
 
 def test_the_example_does_its_tasks_and_goes_on_from_its_state(root: Path, tmp_path: Path) -> None:
     hnefi.torch.save_checkpoint(tmp_path / "checkpoint", random_network())
-    train = {"batch": 16, "average_steps": 5, "value_weight": 1.0, "moves_left_weight": 0.1, "occupancy_weight": 0.1}
+    train = {"batch": 16, "average_steps": 5, "weight_decay": 0.0001}
+    train.update(value_weight=1.0, moves_left_weight=0.1, occupancy_weight=0.1)
     state: Path | None = None
     told = []
     for generation, kept in [(1, 2), (3, 1)]:
