@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Checks that take too long for every change: run by the forge at night, and by hand before an issue is done.
 #     scripts/check-long.sh                 # all of them
-#     scripts/check-long.sh STEP...         # these: threads memory fuzz packages arm64 container gpu buckets faults soak
+#     scripts/check-long.sh STEP...         # these
 # A tool that is missing and cannot be installed fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(threads memory fuzz packages arm64 container gpu buckets faults soak)
+[ ${#steps[@]} -gt 0 ] || steps=(threads memory fuzz packages pytorch arm64 container gpu buckets faults soak)
 for step in "${steps[@]}"; do
     printf '\n== %s (%ds)\n' "$step" "$SECONDS"
     case $step in
@@ -18,6 +18,8 @@ for step in "${steps[@]}"; do
     fuzz) scripts/fuzz.sh --seconds 20 ;;
     # The rules as a package of their own, built from what would be published.
     packages) cargo package -p hnefi-engine --allow-dirty --target-dir target/packages ;;
+    # The Python package beside PyTorch.
+    pytorch) scripts/check-python-package.sh --pytorch ;;
     # arm64 in an emulator, Windows and macOS by their types.
     arm64) scripts/check-targets.sh --types && scripts/check-targets.sh ;;
     # The very scripts of the workflow of releases.

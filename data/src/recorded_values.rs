@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use hnefi_engine::{Preset, Side};
+use hnefi_engine::Side;
+use hnefi_record::RulesText;
 use hnefi_run::GameRecord;
 
 /// The plies of an opening, whose values hang least on what is on the board.
@@ -22,7 +23,7 @@ const CONTRADICTION: f64 = 1.1;
 
 /// The results of finished games, and the values that their searches recorded, by ruleset.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RecordedValues(BTreeMap<&'static str, Counts>);
+pub struct RecordedValues(BTreeMap<String, Counts>);
 
 /// The games under one ruleset; scores are the attackers'.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,7 +62,7 @@ impl RecordedValues {
             Some(Side::Defenders) => 0.0,
             None => 0.5,
         };
-        let counts = self.0.entry(game.rules.preset().map_or("own", Preset::name)).or_default();
+        let counts = self.0.entry(RulesText::of(&game.rules).name().to_owned()).or_default();
         counts.games += 1;
         counts.score += result;
         let mut side = start.side_to_move();
@@ -85,7 +86,7 @@ impl RecordedValues {
 
     /// A sentence on each ruleset: what the attackers score, and what the search said of it.
     pub fn described(&self) -> Vec<String> {
-        let text = |(rules, counts): (&&str, &Counts)| {
+        let text = |(rules, counts): (&String, &Counts)| {
             let mut text =
                 format!("{rules}: {} finished games, in which the attackers score {:.2}", counts.games, counts.mean());
             if counts.all.positions > 0.0 {

@@ -1,6 +1,7 @@
 //! Datasets: Parquet against the games and against numpy, splits, filters, and what the card says.
 
 mod games;
+mod npz;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -10,11 +11,10 @@ use hnefi_data::{
     BoardColumns, Bounds, ExportParams, Filter, Format, GameId, GameResult, PolicyColumns, SourceGame, Splits, Table,
     export, import,
 };
-use hnefi_engine::{BoardSize, Preset, Side, Square, Symmetry};
+use hnefi_engine::{BoardSize, NamedRules, Preset, Side, Square, Symmetry};
 use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::GameRecord;
-use ndarray::{Array, IxDyn};
-use ndarray_npy::{NpzReader, ReadableElement};
+use npz::{Element, array};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use rand::RngExt;
@@ -62,18 +62,14 @@ fn text(field: &Field) -> &str {
     }
 }
 
-fn array<T: ReadableElement + Copy>(file: &Path, name: &str) -> Array<T, IxDyn> {
-    let mut reader = NpzReader::new(File::open(file).expect("the file")).expect("an npz file");
-    reader.by_name(&format!("{name}.npy")).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
 fn params(format: Format, board: BoardColumns, policy: PolicyColumns) -> ExportParams {
     ExportParams { board, policy, ..ExportParams::new(format) }
 }
 
 /// A numpy array row by row, each flattened.
-fn flattened<T: ReadableElement + Copy + Into<f64>>(file: &Path, name: &str) -> Vec<Vec<f64>> {
-    array::<T>(file, name).outer_iter().map(|row| row.iter().map(|&value| value.into()).collect()).collect()
+fn flattened<T: Element + Copy + Into<f64>>(file: &Path, name: &str) -> Vec<Vec<f64>> {
+    let array = array::<T>(file, name);
+    array.rows().map(|row| row.iter().map(|&value| value.into()).collect()).collect()
 }
 
 /// The arrays are checked against the games in `export.rs`, so agreeing with them is agreeing with the games.
@@ -104,16 +100,16 @@ fn parquet_positions_say_what_the_arrays_say() {
                     arrays.push((name, flattened::<u32>(file, name)));
                 }
                 arrays.push(("played", flattened::<i32>(file, "played")));
-                let trains = array::<bool>(file, "trains");
+                let trains = array::<bool>(file, "trains").values;
                 arrays.push(("trains", trains.iter().map(|&trains| vec![f64::from(u8::from(trains))]).collect()));
-                let numbers_of_games = array::<u64>(file, "game").into_iter().map(|number| vec![number as f64]);
+                let numbers_of_games = array::<u64>(file, "game").values.into_iter().map(|number| vec![number as f64]);
                 arrays.push(("occupancy", flattened::<u8>(file, "occupancy")));
-                let hashes = array::<u64>(file, "position_hash").into_iter().map(|hash| vec![hash as f64]);
+                let hashes = array::<u64>(file, "position_hash").values.into_iter().map(|hash| vec![hash as f64]);
                 arrays.push(("position_hash", hashes.collect()));
                 arrays.push(("game", numbers_of_games.collect()));
-                let ids = array::<u64>(file, "game_id");
+                let ids = array::<u64>(file, "game_id").values;
                 assert!(ids.iter().zip(&rows).all(|(id, row)| format!("{id:016x}") == text(&row["game_id"])));
-                let generations = array::<i32>(file, "generation");
+                let generations = array::<i32>(file, "generation").values;
                 for (row, &generation) in rows.iter().zip(&generations) {
                     let expected = u32::try_from(generation).map_or(Field::Null, Field::UInt);
                     assert_eq!(row["generation"], expected);
@@ -124,11 +120,11 @@ fn parquet_positions_say_what_the_arrays_say() {
                     arrays.push(("legal_mask", flattened::<u8>(file, "legal_mask")));
                 } else {
                     let ends: Vec<usize> =
-                        array::<i64>(file, "legal_offset").into_iter().map(|end| end as usize).collect();
+                        array::<i64>(file, "legal_offset").values.into_iter().map(|end| end as usize).collect();
                     let legal = flattened::<i32>(file, "legal_index").concat();
                     arrays.push(("legal", ends.windows(2).map(|ends| legal[ends[0]..ends[1]].to_vec()).collect()));
                     let offsets: Vec<usize> =
-                        array::<i64>(file, "policy_offset").into_iter().map(|offset| offset as usize).collect();
+                        array::<i64>(file, "policy_offset").values.into_iter().map(|offset| offset as usize).collect();
                     let indices = flattened::<i32>(file, "policy_index").concat();
                     let weights = flattened::<f32>(file, "policy_weight").concat();
                     let cut =
@@ -161,11 +157,14 @@ fn compact_boards_are_the_pieces_of_the_planes() {
         export([game.clone()], &params(Format::Npz, board, PolicyColumns::Sparse), out).expect("an export");
         files(&out.join("train"), "positions")[0].clone()
     };
-    let board: Array<u8, IxDyn> = array(&export(BoardColumns::Compact, &compact), "board");
-    let planes: Array<u8, IxDyn> = array(&export(BoardColumns::Planes, &planes), "planes");
-    for (at, &found) in board.indexed_iter() {
-        let piece = |plane: usize| planes[[at[0], plane, at[1], at[2]]];
-        assert_eq!(found, piece(0) + 2 * piece(1) + 3 * piece(2));
+    let board = array::<u8>(&export(BoardColumns::Compact, &compact), "board");
+    let planes = array::<u8>(&export(BoardColumns::Planes, &planes), "planes");
+    let squares = 7 * 7;
+    for row in 0..board.shape[0] {
+        for (square, &found) in board.row(row).iter().enumerate() {
+            let piece = |plane: usize| planes.row(row)[plane * squares + square];
+            assert_eq!(found, piece(0) + 2 * piece(1) + 3 * piece(2));
+        }
     }
 }
 
@@ -190,7 +189,7 @@ fn a_row_per_game_holds_the_game() {
         assert_eq!(numbers(&row["plies"]), [record.plies.len() as f64]);
         assert_eq!(row["generation"] == Field::Null, game.generation.is_none());
         assert_eq!(row["fen"] == Field::Null, record.start.is_none());
-        assert_eq!(row["options"] == Field::Null, record.rules.preset().is_some());
+        assert_eq!(row["options"] == Field::Null, NamedRules::from(record.rules).is_published());
         assert_eq!(text(&row["status"]), GameResult::of(record).as_str());
     }
     assert_eq!(numbers(&rows[2]["generation"]), [17.0]);
@@ -560,7 +559,7 @@ fn filters_keep_what_they_say() {
     let brandubh = kept(Filter { rules: vec![Some(Preset::Brandubh.into())], ..all.clone() });
     assert!(!brandubh.is_empty() && brandubh.iter().all(|game| game.record.rules.preset() == Some(Preset::Brandubh)));
     let own = kept(Filter { rules: vec![None], ..all.clone() });
-    assert!(!own.is_empty() && own.iter().all(|game| game.record.rules.preset().is_none()));
+    assert!(!own.is_empty() && own.iter().all(|game| !NamedRules::from(game.record.rules).is_published()));
     let late = kept(Filter { generations: "5-9".parse().expect("a range"), ..all.clone() });
     assert!(
         !late.is_empty() && late.iter().all(|game| game.generation.is_some_and(|number| (5..=9).contains(&number)))

@@ -1,24 +1,17 @@
 //! Exported files: every array against the games it came from, shards, and what happens when something is in the way.
 
 mod games;
+mod npz;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_data::{DataError, ExportParams, Format, GameId, PolicyColumns, SourceGame, export, export_unless};
-use hnefi_engine::{BoardSize, MoveList, Position, Preset, Reason, Side, Symmetry};
+use hnefi_engine::{BoardSize, MoveList, NamedRules, Position, Preset, Reason, Side, Symmetry};
 use hnefi_inference::{Features, GLOBALS, Handicap, PolicyIndex, Wdl};
 use hnefi_run::GameRecord;
-use ndarray::{Array, Array1, Array2, Array3, Array4, Dimension, Ix0};
-use ndarray_npy::{NpzReader, ReadableElement};
+use npz::{Array, array};
 use serde_json::{Value, json};
-
-fn array<T: ReadableElement, D: Dimension>(file: &Path, name: &str) -> Array<T, D> {
-    let mut reader = NpzReader::new(File::open(file).expect("the file")).expect("an npz file");
-    let found = reader.by_name(&format!("{name}.npy"));
-    found.unwrap_or_else(|error| panic!("{name}: {error}"))
-}
 
 /// What lies in a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -40,17 +33,17 @@ fn triple(wdl: Wdl) -> [f32; 3] {
 fn check_rows(file: &Path, game: &GameRecord, first: usize) {
     let size = game.rules.size();
     let n = size.side();
-    let planes: Array4<u8> = array(file, "planes");
-    let globals: Array2<f32> = array(file, "globals");
-    let [wdl, raw, searched] = ["wdl", "raw", "searched"].map(|name| array::<f32, ndarray::Ix2>(file, name));
-    let (offset, moves_left): (Array1<i64>, Array1<f32>) = (array(file, "policy_offset"), array(file, "moves_left"));
-    let (index, weight): (Array1<i32>, Array1<f32>) = (array(file, "policy_index"), array(file, "policy_weight"));
-    let (played, playouts): (Array1<i32>, Array1<u32>) = (array(file, "played"), array(file, "playouts"));
-    let (trains, number): (Array1<bool>, Array1<u64>) = (array(file, "trains"), array(file, "game"));
-    let (ply, reason): (Array1<u32>, Array1<u8>) = (array(file, "ply"), array(file, "reason"));
-    let (id, generation): (Array1<u64>, Array1<i32>) = (array(file, "game_id"), array(file, "generation"));
-    let (legal_offset, legal): (Array1<i64>, Array1<i32>) = (array(file, "legal_offset"), array(file, "legal_index"));
-    let (occupancy, hash): (Array3<u8>, Array1<u64>) = (array(file, "occupancy"), array(file, "position_hash"));
+    let planes: Array<u8> = array(file, "planes");
+    let globals: Array<f32> = array(file, "globals");
+    let [wdl, raw, searched] = ["wdl", "raw", "searched"].map(|name| array::<f32>(file, name));
+    let (offset, moves_left): (Array<i64>, Array<f32>) = (array(file, "policy_offset"), array(file, "moves_left"));
+    let (index, weight): (Array<i32>, Array<f32>) = (array(file, "policy_index"), array(file, "policy_weight"));
+    let (played, playouts): (Array<i32>, Array<u32>) = (array(file, "played"), array(file, "playouts"));
+    let (trains, number): (Array<bool>, Array<u64>) = (array(file, "trains"), array(file, "game"));
+    let (ply, reason): (Array<u32>, Array<u8>) = (array(file, "ply"), array(file, "reason"));
+    let (id, generation): (Array<u64>, Array<i32>) = (array(file, "game_id"), array(file, "generation"));
+    let (legal_offset, legal): (Array<i64>, Array<i32>) = (array(file, "legal_offset"), array(file, "legal_index"));
+    let (occupancy, hash): (Array<u8>, Array<u64>) = (array(file, "occupancy"), array(file, "position_hash"));
     let last = game.final_position().expect("a sound game");
     let mut moves = MoveList::new();
     let mut position = match &game.start {
@@ -62,31 +55,31 @@ fn check_rows(file: &Path, game: &GameRecord, first: usize) {
         position.legal_moves(&mut moves);
         let expected: Vec<i32> = moves.iter().map(|&mv| PolicyIndex::of(mv, size).flat(size) as i32).collect();
         let entries = legal_offset[row] as usize..legal_offset[row + 1] as usize;
-        assert_eq!(legal.slice(ndarray::s![entries]).to_vec(), expected, "row {row}");
+        assert_eq!(legal.values[entries], expected, "row {row}");
         assert!(expected.contains(&played[row]));
         assert_eq!((format!("{:016x}", id[row]), generation[row]), (GameId::of(game).to_string(), -1));
         let features = Features::of(&position, Handicap::NONE);
         for (plane, bits) in features.planes.iter().enumerate() {
             for square in 0..size.squares() {
                 let expected = u8::from(bits.contains(hnefi_engine::Square::new(square)));
-                assert_eq!(planes[[row, plane, square / n, square % n]], expected, "plane {plane} square {square}");
+                assert_eq!(planes.row(row)[plane * n * n + square], expected, "plane {plane} square {square}");
             }
         }
         for square in 0..size.squares() {
             let expected = last.board().piece_at(hnefi_engine::Square::new(square)).map_or(0, |piece| piece as u8 + 1);
-            assert_eq!(occupancy[[row, square / n, square % n]], expected);
+            assert_eq!(occupancy.row(row)[square], expected);
         }
         assert_eq!(hash[row], position.transformed(Symmetry::ALL[at % 8]).hash_up_to_symmetry());
-        assert_eq!(globals.row(row).to_vec(), features.globals);
-        assert_eq!(globals.ncols(), GLOBALS);
+        assert_eq!(*globals.row(row), features.globals);
+        assert_eq!(globals.shape[1], GLOBALS);
         let expected = match game.winner() {
             None => [0.0, 1.0, 0.0],
             Some(winner) if winner == position.side_to_move() => [1.0, 0.0, 0.0],
             Some(_) => [0.0, 0.0, 1.0],
         };
-        assert_eq!(wdl.row(row).to_vec(), expected);
-        assert_eq!(raw.row(row).to_vec(), triple(record.raw));
-        assert_eq!(searched.row(row).to_vec(), triple(record.searched));
+        assert_eq!(*wdl.row(row), expected);
+        assert_eq!(*raw.row(row), triple(record.raw));
+        assert_eq!(*searched.row(row), triple(record.searched));
         assert_eq!(moves_left[row], (game.plies.len() - at) as f32);
         let entries: Vec<_> = (offset[row] as usize..offset[row + 1] as usize)
             .map(|entry| (index[entry] as usize, weight[entry]))
@@ -120,12 +113,22 @@ fn arrays_hold_the_positions_of_the_games() {
             check_rows(&file, game, row);
             row += game.plies.len();
         }
-        assert_eq!(array::<u8, ndarray::Ix4>(&file, "planes").dim(), (row, 32, n, n));
-        assert_eq!(array::<u32, Ix0>(&file, "encoding").into_scalar(), hnefi_inference::ENCODING_VERSION);
-        let rules: Array1<u8> = array(&file, "rules");
-        let preset = |rules: u8| Preset::ALL[usize::from(rules)];
-        assert!(rules.iter().all(|&rules| rules == 255 || preset(rules).rules().size() == size));
-        assert_eq!(rules.iter().any(|&rules| rules == 255), size == BoardSize::SEVEN, "one game has rules of its own");
+        assert_eq!(array::<u8>(&file, "planes").shape, [row, 32, n, n]);
+        assert_eq!(array::<u32>(&file, "encoding").values, [hnefi_inference::ENCODING_VERSION]);
+        let rules: Array<u8> = array(&file, "rules");
+        let published: Vec<NamedRules> = NamedRules::published().collect();
+        let names = rules.values.iter().map(|&number| published.get(usize::from(number)).map(NamedRules::name));
+        let mut names: Vec<Option<String>> = names.collect();
+        names.dedup();
+        let expected = games.iter().filter(|game| game.rules.size() == size).map(|game| game.rules);
+        let mut expected: Vec<Option<String>> = expected
+            .map(|rules| match rules.shieldwall && size == BoardSize::SEVEN {
+                true => None,
+                false => Some(rules.preset().map_or("magpie", Preset::name).to_owned()),
+            })
+            .collect();
+        expected.dedup();
+        assert_eq!(names, expected);
     }
 }
 
@@ -141,27 +144,25 @@ fn shards_hold_whole_games_and_dense_policies_say_what_sparse_ones_say() {
     assert_eq!(summary.files, shards.len() as u64);
     assert!(shards.len() > 2);
     let whole = files(&sparse.join("train")).remove(0);
-    let offset: Array1<i64> = array(&whole, "policy_offset");
-    let (index, weight): (Array1<i32>, Array1<f32>) = (array(&whole, "policy_index"), array(&whole, "policy_weight"));
-    let (legal_offset, legal_index): (Array1<i64>, Array1<i32>) =
+    let offset: Array<i64> = array(&whole, "policy_offset");
+    let (index, weight): (Array<i32>, Array<f32>) = (array(&whole, "policy_index"), array(&whole, "policy_weight"));
+    let (legal_offset, legal_index): (Array<i64>, Array<i32>) =
         (array(&whole, "legal_offset"), array(&whole, "legal_index"));
     let mut row = 0;
     for shard in &shards {
-        let policy: Array4<f32> = array(shard, "policy");
-        let legal: Array4<u8> = array(shard, "legal_mask");
-        assert_eq!(policy.dim(), legal.dim());
-        for (position, mask) in legal.outer_iter().enumerate() {
+        let policy: Array<f32> = array(shard, "policy");
+        let legal: Array<u8> = array(shard, "legal_mask");
+        assert_eq!(policy.shape, legal.shape);
+        for (position, mask) in legal.rows().enumerate() {
             let entries = legal_offset[row + position] as usize..legal_offset[row + position + 1] as usize;
             assert_eq!(mask.iter().map(|&legal| usize::from(legal)).sum::<usize>(), entries.len());
-            let flat = mask.flatten();
-            assert!(entries.into_iter().all(|entry| flat[legal_index[entry] as usize] == 1));
+            assert!(entries.into_iter().all(|entry| mask[legal_index[entry] as usize] == 1));
         }
-        assert_eq!((policy.dim().1, policy.dim().2, policy.dim().3), (24, 7, 7));
-        assert!(policy.dim().0 < 100 + 50, "a shard is full once it has its rows");
-        for position in policy.outer_iter() {
-            let flat = position.flatten();
+        assert_eq!(policy.shape[1..], [24, 7, 7]);
+        assert!(policy.shape[0] < 100 + 50, "a shard is full once it has its rows");
+        for flat in policy.rows() {
             let entries = offset[row] as usize..offset[row + 1] as usize;
-            let sum: f32 = flat.sum();
+            let sum: f32 = flat.iter().sum();
             assert!((sum - if entries.is_empty() { 0.0 } else { 1.0 }).abs() < 1e-6);
             for entry in entries {
                 assert_eq!(flat[index[entry] as usize], weight[entry]);

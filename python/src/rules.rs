@@ -11,8 +11,8 @@ use crate::{refused, to_python};
 
 /// The names of the published rulesets, for `Rules`, `Position`, `Game`, `VectorEnv` and `match`.
 #[pyfunction]
-pub fn rulesets() -> Vec<&'static str> {
-    engine::Preset::ALL.map(engine::Preset::name).to_vec()
+pub fn rulesets() -> Vec<String> {
+    engine::NamedRules::published().map(|rules| rules.name()).collect()
 }
 
 /// Rules(ruleset='copenhagen', **options): a published ruleset, with other values for some of its options.
@@ -59,8 +59,9 @@ impl Rules {
 
     /// The published ruleset that these rules are, the ply cap apart; None for a mixture of one's own.
     #[getter]
-    fn ruleset(&self) -> Option<&'static str> {
-        self.0.preset().map(engine::Preset::name)
+    fn ruleset(&self) -> Option<String> {
+        let named = engine::NamedRules::from(self.0);
+        named.is_published().then(|| named.name())
     }
 
     /// Squares along one edge, n: 5 to 19.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hnefi_engine::{Move, Position as Board, Reason, Rules as EngineRules, Side};
+use hnefi_engine::{Move, NamedRules, Position as Board, Reason, Rules as EngineRules, Side};
 use hnefi_run::PlyCaps;
 use hnefi_search::{Rng, rng_for};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
@@ -254,7 +254,8 @@ impl VectorEnv {
     }
 
     fn __repr__(&self) -> String {
-        let rules = self.rules.preset().map_or("own rules", |preset| preset.name());
+        let named = NamedRules::from(self.rules);
+        let rules = if named.is_published() { named.name() } else { "own rules".to_owned() };
         format!("<VectorEnv of {} games of {rules}>", self.count)
     }
 }

@@ -21,6 +21,14 @@ impl RulesText {
         if named.is_published() { RulesText::Name(named.name()) } else { RulesText::Options(Box::new(*rules)) }
     }
 
+    /// The name or the record; `own` for options.
+    pub fn name(&self) -> &str {
+        match self {
+            RulesText::Name(name) => name,
+            RulesText::Options(_) => "own",
+        }
+    }
+
     /// The rules, with `ply_cap` if it is given.
     ///
     /// # Errors

@@ -4,13 +4,13 @@
 //! The text below the header describes all files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::path::Path;
 
 use hnefi_inference::ENCODING_VERSION;
+use hnefi_record::RulesText;
 
 use super::disjoint::MOST_POSITIONS;
-use super::facts::rules_name;
 use super::filter::GameResult;
 use super::parts::Series;
 use super::schema::{Cell, Field};
@@ -59,7 +59,7 @@ pub(super) struct CardFile {
 /// Statistics of the games.
 #[derive(Default)]
 pub(super) struct Census {
-    rules: BTreeMap<&'static str, u64>,
+    rules: BTreeMap<String, u64>,
     results: BTreeMap<&'static str, u64>,
     players: BTreeSet<String>,
     generations: Option<(u32, u32)>,
@@ -69,7 +69,7 @@ pub(super) struct Census {
 impl Census {
     /// Adds a game.
     pub(super) fn count(&mut self, game: &SourceGame) {
-        *self.rules.entry(rules_name(&game.record)).or_default() += 1;
+        *self.rules.entry(RulesText::of(&game.record.rules).name().to_owned()).or_default() += 1;
         *self.results.entry(GameResult::of(&game.record).as_str()).or_default() += 1;
         for player in &game.record.players {
             if !self.players.contains(player) {
@@ -97,6 +97,11 @@ pub(super) fn write(
     text += &columns(params);
     text += &listing(files);
     write_new_file(&root.join(CARD), text.as_bytes())
+}
+
+fn counted<T: Display>(counts: &BTreeMap<T, u64>) -> String {
+    let parts: Vec<_> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    parts.join(", ")
 }
 
 /// Adds a line of text.
@@ -189,10 +194,6 @@ fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> Stri
         add_line!(text, "\n```sh\n{command}\n```");
     }
     add_line!(text, "\n## What is in it\n");
-    let counted = |counts: &BTreeMap<&str, u64>| {
-        let parts: Vec<_> = counts.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        parts.join(", ")
-    };
     add_line!(text, "- games by ruleset: {}", counted(&census.rules));
     add_line!(text, "- games by result (who won): {}", counted(&census.results));
     add_line!(text, "- different players (checkpoints or programs): {}", census.players.len());

@@ -1,13 +1,7 @@
 //! Positions and games as numbers and names.
 
-use hnefi_engine::{MoveList, Position, Preset, Square};
+use hnefi_engine::{MoveList, Position, Square};
 use hnefi_inference::{PolicyIndex, Wdl};
-use hnefi_run::GameRecord;
-
-/// The name of the ruleset, with any ply cap; `own` for rules that are not a preset.
-pub(super) fn rules_name(game: &GameRecord) -> &'static str {
-    game.rules.preset().map_or("own", Preset::name)
-}
 
 /// Win, draw and loss as a list.
 pub(super) fn triple(wdl: Wdl) -> [f32; 3] {

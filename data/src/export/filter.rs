@@ -42,7 +42,7 @@ impl Default for Filter {
 
 /// Whether `rules` takes a game by `played`.
 fn takes(rules: Option<NamedRules>, played: &Rules) -> bool {
-    rules.map_or_else(|| played.preset().is_none(), |rules| rules.covers(played))
+    rules.map_or_else(|| !NamedRules::from(*played).is_published(), |rules| rules.covers(played))
 }
 
 impl Filter {

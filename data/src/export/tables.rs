@@ -1,12 +1,12 @@
 //! The columns of the tables. Each is defined once: name, shape, meaning and what a row has in it.
 
-use hnefi_engine::{BoardSize, Position as Board, Preset, Reason, Square};
+use hnefi_engine::{BoardSize, NamedRules, Position as Board, Reason, Square};
 use hnefi_inference::{Features, GLOBALS, PLANES, PolicyIndex, Wdl, policy_planes};
 use hnefi_record::{GameId, GameLine, RulesText, Step, end};
 use hnefi_run::GameRecord;
 
 use super::column::{RowColumn, Rows, column};
-use super::facts::{contents, legal_indices, rules_name, triple};
+use super::facts::{contents, legal_indices, triple};
 use super::parts::Entry;
 use super::schema::Cell;
 use super::{BoardColumns, PolicyColumns, SourceGame};
@@ -15,7 +15,7 @@ use crate::DataError;
 /// `reason` as a number where a game ended by resignation; smaller numbers are the reasons of the rules in their order.
 const RESIGNATION: u8 = Reason::ALL.len() as u8;
 
-/// `rules` as a number where they are not a preset; smaller numbers are the presets in their order.
+/// `rules` as a number where they are not published; smaller numbers are the published rulesets in their order.
 const OWN_RULES: u8 = u8::MAX;
 
 /// What names are stored as.
@@ -99,9 +99,12 @@ pub(super) fn positions(
         },
         column("ply", Cell::One, "ply in the game, from 0", |row, out| out.push(row.index as u32)),
         match names {
-            Names::Texts => column("rules", Cell::One, RULES, |row, out| out.push(rules_name(row.record()).to_owned())),
+            Names::Texts => column("rules", Cell::One, RULES, |row, out| {
+                out.push(RulesText::of(&row.record().rules).name().to_owned())
+            }),
             Names::Numbers => column("rules", Cell::One, "the ruleset, numbered as in docs/DATASETS.md", |row, out| {
-                out.push(number(Preset::ALL.iter().copied(), row.record().rules.preset()).unwrap_or(OWN_RULES));
+                let place = NamedRules::published().position(|known| known.covers(&row.record().rules));
+                out.push(place.and_then(|place| u8::try_from(place).ok()).unwrap_or(OWN_RULES));
             }),
         },
     ];
@@ -198,19 +201,16 @@ pub(super) fn positions(
             Names::Texts => column("reason", Cell::One, REASON, |row, out| out.push(end(row.record()).1.to_owned())),
             Names::Numbers => {
                 column("reason", Cell::One, "how the game ended, numbered as in docs/DATASETS.md", |row, out| {
-                    let reason = row.record().outcome.map(|outcome| outcome.reason());
-                    out.push(number(Reason::ALL.iter().copied(), reason).unwrap_or(RESIGNATION));
+                    let place = row
+                        .record()
+                        .outcome
+                        .and_then(|end| Reason::ALL.iter().position(|&known| known == end.reason()));
+                    out.push(place.map_or(RESIGNATION, |place| place as u8));
                 })
             }
         },
     ]);
     columns
-}
-
-/// The number of a value in a list of all.
-fn number<T: PartialEq>(mut all: impl Iterator<Item = T>, value: Option<T>) -> Option<u8> {
-    let value = value?;
-    all.position(|known| known == value).map(|index| index as u8)
 }
 
 const GAME_ID: &str = "identity of the game: same moves, same id; the split follows from it";
@@ -245,10 +245,7 @@ pub(super) fn games() -> Vec<Box<dyn RowColumn<Games>>> {
         column("seed", Cell::One, "seed of the run", |row, out| out.push(row.seed)),
         column("generation", Cell::Optional, GENERATION, |row, out| out.extend(row.generation)),
         column("rules", Cell::One, RULES, |row, out| {
-            out.push(match &row.rules {
-                RulesText::Name(name) => name.clone(),
-                RulesText::Options(_) => "own".to_owned(),
-            });
+            out.push(row.rules.name().to_owned());
         }),
         column("options", Cell::Optional, options, |row, out| {
             if let RulesText::Options(rules) = &row.rules {

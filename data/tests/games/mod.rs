@@ -1,6 +1,6 @@
 //! Recorded games by seeded random play, with policies and values made up from the same numbers.
 
-use hnefi_engine::{MoveList, Position, Preset, Rules, Side};
+use hnefi_engine::{MoveList, NamedRules, Position, Preset, Rules, Side};
 use hnefi_inference::{Handicap, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
 use hnefi_search::{Rng, rng_for};
@@ -47,11 +47,13 @@ pub fn random_game(rules: Rules, number: u64, most_plies: u16) -> GameRecord {
     }
 }
 
-/// Games under every preset, some resigned, one begun from a position of its own with the defenders to move.
+/// Games under every preset and under Magpie, some resigned, one begun from a position of its own with the defenders to
+/// move.
 pub fn mixed_games() -> Vec<GameRecord> {
-    let mut games: Vec<GameRecord> = (0..24)
-        .map(|number| random_game(Preset::ALL[number as usize % Preset::ALL.len()].rules(), number, 60))
-        .collect();
+    let magpie: NamedRules = "magpie".parse().expect("a published ruleset");
+    let presets = Preset::ALL.iter().cycle().map(|preset| preset.rules());
+    let rules = presets.take(23).chain([magpie.rules()]);
+    let mut games: Vec<GameRecord> = (0..).zip(rules).map(|(number, rules)| random_game(rules, number, 60)).collect();
     for (index, side) in [(3, Side::Attackers), (10, Side::Defenders)] {
         let game = &mut games[index];
         game.plies.truncate(7);
