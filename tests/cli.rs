@@ -1,7 +1,6 @@
 //! The binary from outside: what it prints for good input and how it refuses bad input.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 fn hnefi() -> Command {
     Command::new(env!("CARGO_BIN_EXE_hnefi"))
@@ -37,50 +36,6 @@ fn perft_prints_the_known_counts() {
     assert_eq!(stdout(&run(&["perft", "--rules", "copenhagen", "--depth", "3"])), "nodes 806344\n");
     let fen = "3aaaaa3/5a5/11/a4d4a/a3ddd3a/aa1ddkdd1aa/a3ddd3a/a4d4a/11/5a5/3aaaaa3 a";
     assert_eq!(stdout(&run(&["perft", "--rules", "fetlar", "--fen", fen, "--depth", "2"])), "nodes 6788\n");
-}
-
-#[test]
-fn replay_answers_every_line() {
-    let mut child = hnefi().arg("replay").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
-    let lines = concat!(
-        r#"{"rules": "brandubh", "fen": null, "moves": ["d6f6", "d5f5", "g4g5"]}"#,
-        "\n",
-        r#"{"rules": "copenhagen", "fen": null, "moves": ["a4b4", "a4b4"]}"#,
-        "\n",
-        "not json\n",
-    );
-    child.stdin.take().expect("piped").write_all(lines.as_bytes()).expect("written");
-    let answers = stdout(&child.wait_with_output().expect("ends"));
-    let answers: Vec<serde_json::Value> =
-        answers.lines().map(|line| serde_json::from_str(line).expect("each answer is JSON")).collect();
-    assert_eq!(answers.len(), 3);
-    assert_eq!(answers[0]["plies"].as_array().map(Vec::len), Some(3));
-    assert_eq!(answers[0]["plies"][2]["captures"], serde_json::json!([]));
-    assert_eq!(answers[0]["plies"][2]["status"], "ongoing");
-    assert_eq!(answers[0]["error"], serde_json::Value::Null);
-    assert_eq!(answers[1]["plies"].as_array().map(Vec::len), Some(1));
-    assert!(answers[1]["error"].as_str().expect("an error").contains('2'), "{}", answers[1]);
-    assert_eq!(answers[2]["plies"], serde_json::json!([]));
-    assert!(answers[2]["error"].is_string());
-}
-
-#[test]
-fn bad_input_is_refused_by_name() {
-    let two_kings = "3a3/3a3/3k3/aadkdaa/3d3/3a3/3a3 a";
-    assert_names(
-        &refused(&["perft", "--rules", "brandubh", "--fen", two_kings, "--depth", "1"]),
-        &["2 kings", "expected one"],
-    );
-    assert_names(
-        &refused(&["perft", "--rules", "viking", "--depth", "1"]),
-        &["viking", "copenhagen", "tablut-linnaeus"],
-    );
-    assert_names(&refused(&["match", "random", "stockfish", "--games", "2"]), &["stockfish", "alphabeta:"]);
-    assert_names(&refused(&["match", "random", "alphabeta:0", "--games", "2"]), &["alphabeta", "0"]);
-    let message = refused(&["match", "random", "model:no/such/folder", "--games", "2"]);
-    assert_names(&message, &["no/such/folder"]);
-    assert_names(&refused(&["export", "no/such/run", "--format", "jsonl"]), &["no/such/run"]);
-    assert_names(&refused(&["train", "--config", "no-such-config"]), &["no-such-config", "quick"]);
 }
 
 #[test]

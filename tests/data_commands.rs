@@ -181,27 +181,3 @@ fn a_network_leaves_as_onnx_and_is_never_overwritten() {
     assert!(!Path::new(&onnx).exists() && fs::read(&reference).expect("there") == b"another");
     assert!(refused(&["export-net", "brandubh"]).contains("--onnx"));
 }
-
-#[test]
-fn impossible_exports_are_refused_before_anything_is_written() {
-    let (folder, games) = imported();
-    let out = path(folder.path(), "out");
-    for (options, words) in [
-        (&["--format", "csv"][..], "expected jsonl, npz, parquet or pgn"),
-        (&["--format", "npz", "--table", "games"], "npz holds positions"),
-        (&["--format", "jsonl", "--policy", "dense"], "a table of games has no policies"),
-        (&["--format", "npz", "--split", "train=0.9"], "the shares sum to 0.9"),
-        (&["--format", "npz", "--plies", "9-3"], "expected 3-7, 3-, -7 or 3"),
-        (&["--format", "npz", "--result", "win"], "expected attackers, defenders, draw or ongoing"),
-        (&["--format", "npz", "--rules", "chess"], "unknown ruleset \"chess\""),
-        (&["--format", "npz", "--sample", "2"], "expected a share above 0, at most 1"),
-        (&["--format", "npz", "--shard-rows", "0"], "0 is not in"),
-        (&["--format", "pgn", "--shard-rows", "9"], "pgn without a split is one file"),
-    ] {
-        let mut args = vec!["export", &games, "--out", &out];
-        args.extend(options);
-        let message = refused(&args);
-        assert!(message.contains(words), "{options:?}: {message}");
-        assert!(!Path::new(&out).exists(), "{options:?}");
-    }
-}

@@ -340,66 +340,28 @@ fn handicaps_outlive_the_games_in_flight() {
 }
 
 #[test]
-fn damaged_files_are_named_and_left_out() {
+fn damaged_states_are_named_and_left_out() {
     let whole = tempfile::tempdir().unwrap();
     finished(whole.path());
-    let expected = essence(whole.path());
-    let mut longer = config();
-    longer.budget.generations = 4;
-    let resume = |config: &TrainConfig, dir: &Path| {
-        let watch = Watch::default();
-        let summary = train(config, dir, &watch).unwrap();
-        assert_eq!(summary.generations, config.budget.generations);
-        (watch.warnings(), *watch.began_at.lock().unwrap().first().unwrap())
-    };
 
     // The newest state: the generation is trained again from the one before, with the same result.
     let dir = copied(whole.path());
     cut(dir.path().join("state/000003/optimiser.bpk"));
-    let (warnings, began_at) = resume(&config(), dir.path());
-    assert_eq!(began_at, 2);
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    let watch = Watch::default();
+    train(&config(), dir.path(), &watch).unwrap();
+    let warnings = watch.warnings();
+    assert_eq!((warnings.len(), watch.began_at.lock().unwrap()[0]), (1, 2), "{warnings:?}");
     assert!(warnings[0].starts_with("skipped state/000003/optimiser.bpk: "), "{warnings:?}");
-    assert!(essence(dir.path()) == expected, "the same games and weights");
-
-    // A file of games.
-    let dir = copied(whole.path());
-    cut(dir.path().join("games/000003.hgames"));
-    let (warnings, began_at) = resume(&longer, dir.path());
-    assert_eq!(began_at, 3);
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].starts_with("skipped ") && warnings[0].contains("games/000003.hgames"), "{warnings:?}");
-
-    // The games in flight: they are played again.
-    let dir = copied(whole.path());
-    cut(dir.path().join("inflight/000004-0000.hfleet"));
-    let (warnings, _) = resume(&longer, dir.path());
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].contains("inflight/000004-0000.hfleet"), "{warnings:?}");
+    assert!(essence(dir.path()) == essence(whole.path()), "the same games and weights");
 
     // Every state there is.
     let dir = copied(whole.path());
     cut(dir.path().join("state/000002/counters.json"));
     cut(dir.path().join("state/000003/counters.json"));
+    let mut longer = config();
+    longer.budget.generations = 4;
     let message = train(&longer, dir.path(), &Silent).unwrap_err().to_string();
     assert!(message.contains("no readable training state for any generation (state/000003"), "{message}");
-}
-
-#[test]
-fn the_first_generation_is_trained_again_when_its_state_was_not_written() {
-    let mut first = config();
-    first.budget.generations = 1;
-    let whole = tempfile::tempdir().unwrap();
-    train(&first, whole.path(), &Silent).unwrap();
-
-    // As if the process had died between the checkpoint and the state.
-    let dir = copied(whole.path());
-    std::fs::remove_dir_all(dir.path().join("state/000001")).unwrap();
-    std::fs::remove_file(dir.path().join("metrics/000001.json")).unwrap();
-    let watch = Watch::default();
-    assert_eq!(train(&first, dir.path(), &watch).unwrap().generations, 1);
-    assert_eq!((watch.warnings(), watch.began_at.lock().unwrap()[0]), (Vec::new(), 0));
-    assert!(essence(dir.path()) == essence(whole.path()), "the same games and weights");
 }
 
 #[test]

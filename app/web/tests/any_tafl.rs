@@ -13,11 +13,6 @@ use serde_json::json;
 use driver::Browser;
 use http::serve;
 
-/// Waits until the person is to move, or the game is over.
-fn my_turn(browser: &Browser) {
-    browser.until("document.querySelector('.squares .movable') || document.querySelector('.status.ended')");
-}
-
 #[test]
 #[ignore = "needs chromium and chromedriver"]
 fn a_pasted_record_is_played_and_found_again() {
@@ -37,7 +32,7 @@ fn a_start_is_drawn_and_a_finger_finds_small_squares() {
     let address = serve(WebConfig::default());
     browser.size(390, 844, 1.0);
     browser.open(&format!("http://{address}/"));
-    my_turn(&browser);
+    browser.my_turn();
     browser.open_panel("#more-panel");
     browser.open_dialog("#edit", "#edit-dialog");
     browser.choose("[name=size]", "19");

@@ -8,49 +8,15 @@ mod driver;
 mod http;
 mod screens;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use hnefi_record::GameRecord;
 use hnefi_run::encode_games;
 use hnefi_web::WebConfig;
 use serde_json::json;
 
-use driver::Browser;
+use driver::{Browser, PLIES};
 use http::{add_generation, configure, made_up_run, played, serve, two_people};
-
-/// Keeps a picture where pictures are wanted.
-fn picture(browser: &Browser, name: &str) {
-    if let Some(folder) = std::env::var_os("HNEFI_PICTURES") {
-        // Tests run in the crate's folder; the name is meant from the workspace's.
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-        std::fs::create_dir_all(&folder).expect("a folder for pictures");
-        // Pieces come to rest.
-        std::thread::sleep(std::time::Duration::from_millis(700));
-        browser.picture(&folder.join(name));
-    }
-}
-
-/// Waits until the person is to move, or the game is over.
-fn my_turn(browser: &Browser) {
-    browser.until("document.querySelector('.squares .movable') || document.querySelector('.status.ended')");
-}
-
-const PLIES: &str = "document.querySelectorAll('#moves button.ply').length";
-
-/// Moves some piece that can be moved by pressing it and a square it may go to.
-fn some_move(browser: &Browser, number: usize) {
-    let plies = browser.run(&format!("return {PLIES};"));
-    let pick = |class: &str| {
-        let script = format!(
-            "const all = [...document.querySelectorAll('{class}')]; return all[{number} % all.length].dataset.square;"
-        );
-        let name = browser.run(&script);
-        format!("[data-square=\"{}\"]", name.as_str().expect("a square"))
-    };
-    browser.click(&pick(".squares .movable"));
-    browser.click(&pick(".squares .reachable"));
-    browser.until(&format!("{PLIES} > {plies}"));
-}
 
 /// The training page is no longer hidden.
 const SHOWN: &str = "!document.body.classList.contains('waiting')";
@@ -64,23 +30,23 @@ fn a_game_is_played_undone_analysed_and_ended() {
     browser.open(&format!("http://{address}/"));
 
     // A visitor finds a game that has begun.
-    my_turn(&browser);
+    browser.my_turn();
     assert_eq!(browser.run("return document.querySelectorAll('.squares button').length;"), 49);
     assert!(browser.text("#status").contains("you play the defenders"), "{}", browser.text("#status"));
     for number in 0..3 {
-        some_move(&browser, 5 * number + 2);
-        my_turn(&browser);
+        browser.some_move(5 * number + 2);
+        browser.my_turn();
     }
     let plies = browser.run(&format!("return {PLIES};")).as_u64().expect("a number");
     assert!(plies >= 6, "{plies}");
-    picture(&browser, "board.png");
+    browser.keep_picture("board.png");
 
     // Back and forth, a hint, the other way round.
     browser.click("#undo");
     browser.until("document.querySelectorAll('#moves .ahead').length === 2");
     browser.click("#redo");
     browser.until("document.querySelectorAll('#moves .ahead').length === 0");
-    my_turn(&browser);
+    browser.my_turn();
     browser.click("#hint");
     browser.until("document.querySelectorAll('.marks .hint').length === 2");
     assert!(browser.text("#status").contains("Hint:"), "{}", browser.text("#status"));
@@ -108,19 +74,19 @@ fn a_game_is_played_undone_analysed_and_ended() {
     browser.type_into(&mine, "\u{e00c}");
     browser.drag(&mine, &format!("[data-square=\"{}\"]", target.as_str().expect("a square")));
     browser.until(&format!("{PLIES} > {plies}"));
-    my_turn(&browser);
+    browser.my_turn();
 
     // What the model thinks.
     browser.open_panel("#analysis-panel");
     browser.until("document.querySelectorAll('#best-moves tbody tr').length >= 4");
     browser.until("document.querySelectorAll('.over .arrow').length >= 2");
-    picture(&browser, "analysis.png");
+    browser.keep_picture("analysis.png");
     browser.click("[name=heat]");
     browser.click("[name=arrows]");
     browser.until("document.querySelectorAll('.heat .warm').length > 3");
     browser.click("[name=after]");
     browser.until("document.querySelectorAll('.over .after').length > 5");
-    picture(&browser, "final-board.png");
+    browser.keep_picture("final-board.png");
     browser.click("#analyse");
     browser.until("document.querySelectorAll('.over .after').length === 0");
 
@@ -147,7 +113,7 @@ fn games_are_begun_pasted_and_set_up() {
     let address = serve(WebConfig::default());
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/"));
-    my_turn(&browser);
+    browser.my_turn();
     browser.open_dialog("#new", "#new-dialog");
     // The Copenhagens are one, with its variants below; the game can be begun wherever the list stands.
     browser.click("[name=rules][value=copenhagen]");
@@ -162,13 +128,13 @@ fn games_are_begun_pasted_and_set_up() {
     }
     browser.size(1280, 860, 1.0);
     browser.click("[name=seat][value=attackers]");
-    picture(&browser, "new-game.png");
+    browser.keep_picture("new-game.png");
     browser.click("#start");
     browser.until("document.querySelectorAll('.squares button').length === 121");
-    my_turn(&browser);
-    some_move(&browser, 40);
-    my_turn(&browser);
-    picture(&browser, "copenhagen.png");
+    browser.my_turn();
+    browser.some_move(40);
+    browser.my_turn();
+    browser.keep_picture("copenhagen.png");
 
     // A position from a text, and the end of a game in words.
     browser.open_panel("#more-panel");
@@ -199,8 +165,8 @@ fn games_are_begun_pasted_and_set_up() {
     browser.click("[name=seat][value=both]");
     browser.click("#start");
     browser.until("document.querySelectorAll('.squares button').length === 81");
-    some_move(&browser, 7);
-    some_move(&browser, 9);
+    browser.some_move(7);
+    browser.some_move(9);
     browser.open(&format!("http://{address}/{}", browser.run("return location.hash;").as_str().expect("a text")));
     browser.until(&format!("{PLIES} === 2"));
     // The browser notes that the FEN with two kings was refused.
@@ -223,7 +189,7 @@ fn a_run_is_watched_and_its_games_are_looked_at() {
     browser.until(SHOWN);
     browser.until("document.querySelectorAll('.plot svg path').length > 20");
     browser.until("document.querySelectorAll('#samples a').length === 12");
-    picture(&browser, "training.png");
+    browser.keep_picture("training.png");
     if real.is_none() {
         let tiles = browser.text("#tiles");
         for words in ["40", "Elo overall", "41: self-play", "a processor, 2 threads", "Seed"] {
@@ -422,7 +388,7 @@ fn what_a_person_holds_is_not_taken_away() {
     let address = serve(WebConfig::default());
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/"));
-    my_turn(&browser);
+    browser.my_turn();
     // The list that was chosen from, although the dialog is drawn anew.
     browser.open_dialog("#new", "#new-dialog");
     browser.type_into("#new-dialog select", "\u{e015}");
@@ -480,9 +446,9 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
     browser.size(360, 760, 2.0);
     browser.prefer("prefers-color-scheme", "dark");
     browser.open(&format!("http://{address}/"));
-    my_turn(&browser);
-    some_move(&browser, 3);
-    my_turn(&browser);
+    browser.my_turn();
+    browser.some_move(3);
+    browser.my_turn();
     let fits = |browser: &Browser, what: &str| {
         let beyond = browser.run(
             "return [...document.querySelectorAll('body *')].filter((element) => element.checkVisibility() && \
@@ -499,15 +465,15 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
         browser.run(width).as_f64().expect("a width")
     };
     assert!(square(&browser) > 46.0, "{}", square(&browser));
-    picture(&browser, "phone.png");
+    browser.keep_picture("phone.png");
     browser.open_dialog("#new", "#new-dialog");
-    picture(&browser, "phone-new-game.png");
+    browser.keep_picture("phone-new-game.png");
     fits(&browser, "a new game");
     browser.open(&format!("http://{address}/watch"));
     browser.until(SHOWN);
     browser.until("document.querySelectorAll('.plot svg path').length > 20");
     fits(&browser, "training");
-    picture(&browser, "phone-training.png");
+    browser.keep_picture("phone-training.png");
     // The smallest phones.
     browser.size(320, 568, 2.0);
     for (page, name) in [
@@ -524,7 +490,7 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
         browser.keep_picture(&format!("small-{name}.png"));
     }
     browser.open(&format!("http://{address}/"));
-    my_turn(&browser);
+    browser.my_turn();
     for panel in ["#analysis-panel", "#more-panel"] {
         browser.open_panel(panel);
     }
@@ -537,8 +503,8 @@ fn a_phone_is_wide_enough_and_the_night_is_dark() {
     }
     browser.size(1280, 860, 1.0);
     browser.open(&format!("http://{address}/"));
-    my_turn(&browser);
-    picture(&browser, "board-dark.png");
+    browser.my_turn();
+    browser.keep_picture("board-dark.png");
     browser.click("#theme");
     assert_eq!(browser.run("return document.documentElement.dataset.theme;"), "light");
     browser.check_console();

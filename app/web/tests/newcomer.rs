@@ -20,21 +20,6 @@ fn play(browser: &Browser, from: &str, to: &str) {
     browser.click(&format!("[data-square={to}]"));
 }
 
-/// Some legal move, such as somebody makes who does not know better.
-fn some_move(browser: &Browser, number: usize) {
-    let pick = |class: &str| {
-        let script = format!(
-            "const all = [...document.querySelectorAll('{class}')]; return all[{number} % all.length].dataset.square;"
-        );
-        format!("[data-square={}]", browser.run(&script).as_str().expect("a square"))
-    };
-    const PLIES: &str = "document.querySelectorAll('#moves button.ply').length";
-    let plies = browser.run(&format!("return {PLIES};"));
-    browser.click(&pick(".squares .movable"));
-    browser.click(&pick(".squares .reachable"));
-    browser.until(&format!("{PLIES} > {plies}"));
-}
-
 #[test]
 #[ignore = "needs chromium and chromedriver"]
 fn a_newcomer_learns_plays_reviews_and_solves() {
@@ -68,7 +53,7 @@ fn a_newcomer_learns_plays_reviews_and_solves() {
     browser.until("document.querySelector('.squares .movable')");
     assert!(browser.text("body").contains("level 1"), "{}", browser.text("body"));
     for number in 0..12 {
-        some_move(&browser, 7 * number + 3);
+        browser.some_move(7 * number + 3);
         browser.until("document.querySelector('.squares .movable') || document.querySelector('.status.ended')");
         if browser.run("return Boolean(document.querySelector('.status.ended'));") == true {
             break;

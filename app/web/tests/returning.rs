@@ -11,11 +11,9 @@ use std::net::SocketAddr;
 use hnefi_web::WebConfig;
 use serde_json::{Value, json};
 
-use driver::Browser;
+use driver::{Browser, MY_TURN, PLIES};
 use http::{get, post, request, serve, two_people};
 
-const MY_TURN: &str = "document.querySelector('.squares .movable')";
-const PLIES: &str = "document.querySelectorAll('#moves button.ply').length";
 const FEN: &str = "return document.querySelector('#fen').textContent;";
 
 fn begin() -> (Browser, SocketAddr) {
@@ -28,18 +26,6 @@ fn begin() -> (Browser, SocketAddr) {
 fn visit(browser: &Browser, url: &str) {
     browser.open("about:blank");
     browser.open(url);
-}
-
-/// Moves some piece, and waits for the answer.
-fn some_move(browser: &Browser, number: usize) {
-    let plies = browser.run(&format!("return {PLIES};"));
-    for class in [".squares .movable", ".squares .reachable"] {
-        let pick = format!(
-            "const all = [...document.querySelectorAll('{class}')]; return all[{number} % all.length].dataset.square;"
-        );
-        browser.click(&format!("[data-square=\"{}\"]", browser.run(&pick).as_str().expect("a square")));
-    }
-    browser.until(&format!("{PLIES} > {plies}"));
 }
 
 /// The id of the game on the board, once the address names it and it is kept as it stands.
@@ -67,14 +53,14 @@ fn the_unfinished_game_comes_back_by_itself_and_all_games_are_listed() {
     let (browser, address) = begin();
     let board = format!("http://{address}/");
     browser.open(&board);
-    browser.until(MY_TURN);
+    browser.my_turn();
     // Who only looks in has no game in the list.
     browser.open_dialog("#my-games", "#games-dialog");
     assert!(browser.text("#games-dialog").contains("no games yet"), "{}", browser.text("#games-dialog"));
     browser.run("document.querySelector('#games-dialog').close();");
     for number in [2, 7] {
-        some_move(&browser, number);
-        browser.until(MY_TURN);
+        browser.some_move(number);
+        browser.my_turn();
     }
     let first = kept(&browser);
     let fen = browser.run(FEN);
@@ -82,16 +68,16 @@ fn the_unfinished_game_comes_back_by_itself_and_all_games_are_listed() {
         browser.click(way);
         browser.until("document.querySelector('main.stage:not([aria-busy])')");
         browser.click("#to-board");
-        browser.until(MY_TURN);
+        browser.my_turn();
         assert_eq!(browser.run(FEN), fen, "{way}");
     }
     // Another tab, which has left no game, begins with the one that is not over; a game begun beside it is kept, too.
     browser.run("sessionStorage.clear();");
     visit(&browser, &board);
-    browser.until(MY_TURN);
+    browser.my_turn();
     assert_eq!(browser.run(FEN), fen);
     enter(&browser, "/api/games", &json!({ "rules": "tablut", "attackers": {}, "defenders": {} }));
-    some_move(&browser, 3);
+    browser.some_move(3);
     let second = kept(&browser);
     browser.open_dialog("#my-games", "#games-dialog");
     let list = "return [...document.querySelectorAll('#games-dialog li')].map((one) => one.dataset.game);";
@@ -140,7 +126,7 @@ fn a_link_leads_to_its_game_for_whoever_does_not_know_its_id() {
     let (browser, address) = begin();
     browser.open(&format!("http://{address}/#/tablut/moves=e2f2_e3f3"));
     browser.until(&format!("{PLIES} === 2"));
-    some_move(&browser, 4);
+    browser.some_move(4);
     browser.until("location.hash.split('_').length === 3");
     let named = browser.run("return location.hash;").as_str().expect("a fragment").to_owned();
     assert!(named[33..].starts_with("/tablut/moves=e2f2_e3f3_"), "{named}");
@@ -159,7 +145,7 @@ fn a_link_leads_to_its_game_for_whoever_does_not_know_its_id() {
     assert_eq!(browser.run(FEN), fen);
     // An id that nobody knows is said so, and a board stands there.
     visit(&browser, &format!("http://{other}/#{}", "0".repeat(32)));
-    browser.until(MY_TURN);
+    browser.my_turn();
     assert!(browser.text("#problem").contains("not known any more"), "{}", browser.text("#problem"));
     browser.check_console_but(&["/api/games/"]);
 }
@@ -175,7 +161,7 @@ fn mistakes_of_a_reviewed_game_come_back_another_day() {
     for number in [1, 8, 3] {
         browser.until(&format!("{MY_TURN} || document.querySelector('.status.ended')"));
         if browser.run("return Boolean(document.querySelector('.status.ended'));") == false {
-            some_move(&browser, number);
+            browser.some_move(number);
         }
     }
     browser.until(&format!("{MY_TURN} || document.querySelector('.status.ended')"));
@@ -233,7 +219,7 @@ fn mistakes_of_a_reviewed_game_come_back_another_day() {
 fn an_invitation_leads_somebody_else_to_the_same_game() {
     let (browser, address) = begin();
     browser.open(&format!("http://{address}/"));
-    browser.until(MY_TURN);
+    browser.my_turn();
     assert_eq!(browser.run("return document.querySelector('#invite').hidden;"), true, "a game against a player");
     enter(&browser, "/api/games", &json!({ "rules": "brandubh", "attackers": {}, "defenders": {} }));
     browser.until("!document.querySelector('#invite').hidden");
@@ -265,13 +251,13 @@ fn an_invitation_leads_somebody_else_to_the_same_game() {
     let guest = Browser::start();
     guest.open(&link);
     guest.until(MY_TURN);
-    some_move(&browser, 2);
+    browser.some_move(2);
     guest.until(&format!("{PLIES} === 1"));
-    some_move(&guest, 5);
+    guest.some_move(5);
     browser.until(&format!("{PLIES} === 2"));
     // Who turns to another game takes nothing from the other one.
     enter(&browser, "/api/games", &json!({ "rules": "tablut", "attackers": {}, "defenders": {} }));
-    some_move(&guest, 1);
+    guest.some_move(1);
     assert_eq!(get(address, &format!("/api/games/{id}")).ok()["ply"], 3);
     guest.check_console();
     get(address, "/api/games/0/invitation?page=http%3A%2F%2Fx%2F").refused(404, "not open here");
@@ -328,18 +314,18 @@ fn whatever_lies_in_the_storage_a_board_stands_there() {
     }
     // The list says what it can, as a text; the game that cannot be opened says so and takes nothing away.
     visit(&browser, &format!("http://{address}/"));
-    browser.until(MY_TURN);
+    browser.my_turn();
     browser.open_dialog("#my-games", "#games-dialog");
     assert_eq!(browser.run("return document.querySelectorAll('#games-dialog li').length;"), 1);
     assert!(browser.text("#games-dialog").contains("Own rules, 7×7"), "{}", browser.text("#games-dialog"));
     browser.click(&format!("[data-game='{id}'] .open"));
     browser.until("document.querySelector('#games-dialog .problem').textContent.includes('missing field')");
     browser.run("document.querySelector('#games-dialog').close();");
-    browser.until(MY_TURN);
+    browser.my_turn();
     // The game to go on with is that one: it is tried once, and a board stands there all the same.
     browser.run(&format!("sessionStorage.setItem('hnefi.board', JSON.stringify('{id}'));"));
     visit(&browser, &format!("http://{address}/"));
-    browser.until(MY_TURN);
+    browser.my_turn();
     // What an address asks for and is not there is said, beside a board.
     for (asked, words, board) in [
         ("?rules=nonsense", "no such rules", MY_TURN),
@@ -366,7 +352,7 @@ fn refusals_are_said_in_the_language_of_the_page() {
     for (language, words) in [("de", "Solche Regeln gibt es nicht: "), ("is", "Þær reglur eru ekki til: ")] {
         browser.run(&format!("localStorage.setItem('hnefi.language', JSON.stringify('{language}'));"));
         visit(&browser, &format!("http://{address}/?rules=nonsense"));
-        browser.until(MY_TURN);
+        browser.my_turn();
         assert!(browser.text("#problem").starts_with(words), "{}", browser.text("#problem"));
     }
     // What a search runs into is told with the state.

@@ -38,7 +38,7 @@ fn a_mistake_is_tried_anew() {
         browser.until("document.querySelectorAll('#review-body .mistakes li').length > 0");
         browser.until("!document.querySelector('#review-body progress')");
         assert!(browser.run("return document.querySelectorAll('#moves .sign').length;").as_u64() > Some(0));
-        picture(&browser, &format!("review-{width}.png"));
+        browser.keep_picture(&format!("review-{width}.png"));
         // The review says who won, and counts the moves as their list does.
         assert_eq!(browser.text("#review-body .result"), "The king reaches a corner and is free. The defenders win.");
         let counted = browser.run(
@@ -53,7 +53,7 @@ fn a_mistake_is_tried_anew() {
         browser.click("#review-body .retry");
         browser.until("document.querySelector('#status').textContent.includes('Find a better move')");
         assert_eq!(browser.run("return document.querySelectorAll('.over .arrow.better').length;"), 0, "no answer yet");
-        picture(&browser, &format!("retry-{width}.png"));
+        browser.keep_picture(&format!("retry-{width}.png"));
         browser.click("#retry-answer");
         browser.until("document.querySelector('.over .arrow.better')");
         let best = browser.text("#status").rsplit("was ").next().expect("a move").trim_end_matches('.').to_owned();
@@ -86,11 +86,4 @@ fn a_mistake_is_tried_anew() {
     browser.until("!document.querySelector('#new-dialog').open && document.querySelector('#retry').hidden");
     browser.until("document.querySelectorAll('#moves button.ply').length === 1");
     browser.check_console();
-}
-
-fn picture(browser: &Browser, name: &str) {
-    if let Some(folder) = std::env::var_os("HNEFI_PICTURES") {
-        std::thread::sleep(std::time::Duration::from_millis(700));
-        browser.picture(&std::path::Path::new(&folder).join(name));
-    }
 }

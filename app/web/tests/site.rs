@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use driver::Browser;
+use driver::{Browser, MY_TURN, PLIES};
 use hnefi_engine::{MoveList, Position, Preset};
 use hnefi_inference::{Devices, EvalRequest, Evaluations, Handicap, Precision, pretrained};
 use serde_json::Value;
@@ -91,40 +91,14 @@ fn begin() -> (PathBuf, Browser) {
     (site, Browser::start())
 }
 
-fn picture(browser: &Browser, name: &str) {
-    if let Some(folder) = std::env::var_os("HNEFI_PICTURES") {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-        std::fs::create_dir_all(&folder).expect("a folder for pictures");
-        std::thread::sleep(std::time::Duration::from_millis(700));
-        browser.picture(&folder.join(name));
-    }
-}
-
-const PLIES: &str = "document.querySelectorAll('#moves button.ply').length";
-
-const MY_TURN: &str = "document.querySelector('.squares .movable') || document.querySelector('.status.ended')";
-
-/// Plays a move with the mouse: some piece that can be moved, to some square it may go to.
-fn some_move(browser: &Browser, number: usize) {
-    let plies = browser.run(&format!("return {PLIES};"));
-    for class in [".squares .movable", ".squares .reachable"] {
-        let pick = format!(
-            "const all = [...document.querySelectorAll('{class}')]; return all[{number} % all.length].dataset.square;"
-        );
-        let square = browser.run(&pick);
-        browser.click(&format!("[data-square=\"{}\"]", square.as_str().expect("a square")));
-    }
-    browser.until(&format!("{PLIES} > {plies}"));
-}
-
 /// Plays by the page's own buttons until the game is over, at most `most` moves.
 fn play_to_the_end(browser: &Browser, most: usize) {
     for number in 0..most {
-        browser.until(MY_TURN);
+        browser.my_turn();
         if browser.run("return Boolean(document.querySelector('.status.ended'));") == Value::Bool(true) {
             return;
         }
-        some_move(browser, 7 * number + 3);
+        browser.some_move(7 * number + 3);
     }
     panic!("the game is not over after {most} moves: {}", browser.text("#status"));
 }
@@ -138,11 +112,11 @@ fn a_whole_game_an_analysis_and_a_reload_without_the_server() {
     browser.open(&files.url());
 
     // The first game is against the network of Brandubh, which is fetched for it.
-    browser.until(MY_TURN);
+    browser.my_turn();
     assert!(browser.text("#status").contains("you play the defenders"), "{}", browser.text("#status"));
     play_to_the_end(&browser, 60);
     assert!(browser.text("#status").contains("win."), "{}", browser.text("#status"));
-    picture(&browser, "site-board.png");
+    browser.keep_picture("site-board.png");
 
     // Back into the game, and what the network thinks there.
     browser.click("#first");
@@ -150,7 +124,7 @@ fn a_whole_game_an_analysis_and_a_reload_without_the_server() {
     browser.open_panel("#analysis-panel");
     browser.until("document.querySelectorAll('#best-moves tbody tr').length >= 4");
     browser.until("document.querySelectorAll('.over .arrow').length >= 2");
-    picture(&browser, "site-analysis.png");
+    browser.keep_picture("site-analysis.png");
 
     // Another board, whose network comes when it is wanted: the request of the page's own dialog.
     browser.run(
@@ -183,9 +157,9 @@ fn a_whole_game_an_analysis_and_a_reload_without_the_server() {
     files.silent.store(true, Ordering::Relaxed);
     browser.open("about:blank");
     browser.open(&files.url());
-    browser.until(MY_TURN);
-    some_move(&browser, 5);
-    browser.until(MY_TURN);
+    browser.my_turn();
+    browser.some_move(5);
+    browser.my_turn();
     assert!(browser.run(&format!("return {PLIES};")).as_u64() >= Some(3));
 
     // So do the lessons and the puzzles.
@@ -221,15 +195,15 @@ fn a_game_survives_a_reload_and_a_link_holds_one() {
     browser.size(1280, 860, 1.0);
     browser.open(&files.url());
     for number in 0..2 {
-        browser.until(MY_TURN);
-        some_move(&browser, 4 * number + 1);
+        browser.my_turn();
+        browser.some_move(4 * number + 1);
     }
-    browser.until(MY_TURN);
+    browser.my_turn();
     // One move is taken back and another played, so there is a variation.
     browser.click("#undo");
     browser.until("document.querySelector('#moves .ahead')");
-    some_move(&browser, 3);
-    browser.until(MY_TURN);
+    browser.some_move(3);
+    browser.my_turn();
     browser.until(&format!("{PLIES} === 7"));
     let seen = "return [document.querySelector('#fen').textContent, document.querySelector('#moves').textContent, \
                 document.querySelector('#who-top').textContent];";
@@ -239,8 +213,8 @@ fn a_game_survives_a_reload_and_a_link_holds_one() {
     browser.run("location.reload();");
     browser.until(&format!("{PLIES} === 7 && ({MY_TURN})"));
     assert_eq!(browser.run(seen), before, "the game, its variation and its opponent");
-    some_move(&browser, 2);
-    browser.until(MY_TURN);
+    browser.some_move(2);
+    browser.my_turn();
 
     // Who leaves the board, and who begins another game, loses none: every load gives the games other ids.
     browser.until(&format!("{PLIES} === 9"));
@@ -251,12 +225,12 @@ fn a_game_survives_a_reload_and_a_link_holds_one() {
     browser.click("#to-learn");
     browser.until("Boolean(document.querySelector('#lesson-title')?.textContent)");
     browser.click("#to-board");
-    browser.until(MY_TURN);
+    browser.my_turn();
     assert_eq!((browser.run(seen), browser.run(ids)), (left.clone(), first.clone()), "the game that was left");
     browser.open_dialog("#new", "#new-dialog");
     browser.click("#start");
     browser.until(&format!("{PLIES} === 1 && ({MY_TURN})"));
-    some_move(&browser, 1);
+    browser.some_move(1);
     browser.until(&format!("{PLIES} === 3 && ({MY_TURN})"));
     browser.until("Object.keys(localStorage).filter((key) => key.startsWith('hnefi.game.')).length === 2");
     let old = first[0].as_str().expect("a key").trim_start_matches("hnefi.game.").to_owned();
@@ -277,28 +251,7 @@ fn a_game_survives_a_reload_and_a_link_holds_one() {
     browser.open("about:blank");
     browser.open(&format!("{}#/tablut/moves=a1a2", files.url()));
     browser.until("document.querySelector('#problem').textContent.includes('ply 1')");
-    browser.until(MY_TURN);
-    browser.check_console();
-}
-
-#[test]
-#[ignore = "needs chromium, chromedriver and the built page; scripts/check-site.sh runs it"]
-fn on_a_phone_nothing_is_wider_than_the_page() {
-    let (site, browser) = begin();
-    let files = Files::serve(site);
-    browser.size(390, 844, 2.0);
-    browser.open(&files.url());
-    for number in 0..2 {
-        browser.until(MY_TURN);
-        some_move(&browser, 4 * number + 1);
-    }
-    browser.until(MY_TURN);
-    let wide = "return document.documentElement.scrollWidth;";
-    assert_eq!(browser.run(wide), 390);
-    picture(&browser, "site-phone.png");
-    browser.open_panel("#analysis-panel");
-    browser.until("document.querySelectorAll('#best-moves tbody tr').length >= 4");
-    assert_eq!(browser.run(wide), 390);
+    browser.my_turn();
     browser.check_console();
 }
 
@@ -310,7 +263,7 @@ fn a_new_version_replaces_the_old_one() {
     copy(&site, folder.path());
     let files = Files::serve(folder.path().to_owned());
     browser.open(&files.url());
-    browser.until(MY_TURN);
+    browser.my_turn();
     browser.until("navigator.serviceWorker.controller");
     // As a build would: other files, another version.
     let change = |name: &str, from: &str, to: &str| {
@@ -325,7 +278,7 @@ fn a_new_version_replaces_the_old_one() {
     let visit = || {
         browser.open("about:blank");
         browser.open(&files.url());
-        browser.until(MY_TURN);
+        browser.my_turn();
     };
     visit();
     browser.until("navigator.serviceWorker.getRegistration().then((known) => Boolean(known.waiting))");

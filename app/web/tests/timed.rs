@@ -33,9 +33,7 @@ fn a_page_has_clocks_premoves_and_arrows() {
     browser.until("document.querySelectorAll('.over .sketch').length === 1");
     browser.drag_by("[data-square=a1]", "[data-square=a1]", 2);
     browser.until("document.querySelectorAll('.over .sketch-ring').length === 1");
-    if let Some(folder) = std::env::var_os("HNEFI_PICTURES") {
-        browser.picture(&std::path::Path::new(&folder).join("clock.png"));
-    }
+    browser.keep_picture("clock.png");
     browser.click("[data-square=d1]");
     browser.until("document.querySelectorAll('.over .sketch, .over .sketch-ring').length === 0");
     browser.click("[data-square=d3]");

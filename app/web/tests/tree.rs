@@ -247,21 +247,11 @@ fn a_game_survives_a_server_that_is_killed_and_started_again() {
     let my_turn = "document.querySelector('.squares .movable')";
     browser.until(my_turn);
     // A reply to a move, then another try: three moves and a variation of two.
-    let some_move = |number: usize| {
-        for class in [".squares .movable", ".squares [aria-label$=target]"] {
-            let pick = format!(
-                "const all = [...document.querySelectorAll('{class}')]; \
-                 return all[{number} % all.length].dataset.square;"
-            );
-            let square = browser.run(&pick);
-            browser.click(&format!("[data-square=\"{}\"]", square.as_str().expect("a square")));
-        }
-    };
-    some_move(3);
+    browser.some_move(3);
     browser.until(&format!("{NOW} === '3' && {my_turn}"));
     browser.click("#undo");
     browser.until(&format!("{NOW} === '1' && {my_turn}"));
-    some_move(5);
+    browser.some_move(5);
     browser.until(&format!("{NOW} === '5' && {my_turn}"));
     let seen = "return [document.querySelector('#fen').textContent, document.querySelector('#moves').textContent, \
                 document.querySelector('#who-top').textContent, document.querySelector('.bar').className];";
@@ -279,7 +269,7 @@ fn a_game_survives_a_server_that_is_killed_and_started_again() {
     assert_eq!(browser.run("return location.hash.slice(0, 33);"), id.as_str().expect("a text")[..33]);
     assert_eq!(browser.run(seen), before, "the game, its variation, the opponent and the side that is seen");
     assert!(browser.text("#problem").is_empty(), "{}", browser.text("#problem"));
-    some_move(2);
+    browser.some_move(2);
     browser.until(&format!("document.querySelectorAll('#moves [data-place]').length === 7 && {my_turn}"));
 
     // And with the page loaded anew at the address of before, and without an address.

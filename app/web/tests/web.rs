@@ -12,7 +12,8 @@ use hnefi_web::{WebConfig, WebServer};
 use serde_json::{Value, json};
 
 use http::{
-    add_climb, add_generation, configure, get, made_up_run, of, played, post, raw, request, serve, stream, two_people,
+    add_generation, add_ladder_match, configure, get, made_up_run, of, played, post, raw, request, serve, stream,
+    two_people,
 };
 
 fn ply(state: &Value) -> u64 {
@@ -167,7 +168,7 @@ fn a_run_is_watched_while_it_goes_on() {
         move || {
             std::thread::sleep(std::time::Duration::from_millis(500));
             add_generation(&run, 4);
-            add_climb(&run, 10, 31);
+            add_ladder_match(&run, 10, 31);
         }
     });
     let wanted = ["\"generation\":1", "\"generation\":3", "\"generation\":4", "\"generation\":10"];

@@ -18,7 +18,11 @@ struct Client {
 
 impl Client {
     fn start() -> Client {
-        Client::with(UciParams { rules: Some(Preset::Tablut.into()), ..UciParams::default() })
+        Client::of(Preset::Tablut)
+    }
+
+    fn of(rules: Preset) -> Client {
+        Client::with(UciParams { rules: Some(rules.into()), ..UciParams::default() })
     }
 
     fn with(params: UciParams) -> Client {
@@ -49,13 +53,36 @@ impl Client {
         lines
     }
 
-    /// Sends a `go` line and returns the last `info` line on the best move, and the move played.
-    fn go(&mut self, line: &str) -> (String, String) {
+    /// What is said before the answer to `isready`.
+    fn settle(&mut self) -> Vec<String> {
+        self.send("isready");
+        let mut lines = self.until("readyok");
+        lines.pop();
+        lines
+    }
+
+    /// Sends a `go` line and returns what is said of the search, and the move played.
+    fn search(&mut self, line: &str) -> (Vec<String>, String) {
         self.send(line);
-        let lines = self.until("bestmove");
-        let info = lines.iter().rfind(|line| line.contains(" multipv 1 ")).cloned().unwrap_or_default();
-        let mv = lines.last().and_then(|line| line.strip_prefix("bestmove ")).expect("a move").to_owned();
-        (info, mv)
+        self.the_move()
+    }
+
+    fn the_move(&mut self) -> (Vec<String>, String) {
+        let mut lines = self.until("bestmove ");
+        let last = lines.pop().expect("a last line");
+        (lines, last["bestmove ".len()..].to_owned())
+    }
+
+    /// As [`Client::search`], with the last `info` line on the best move alone.
+    fn go(&mut self, line: &str) -> (String, String) {
+        let (lines, mv) = self.search(line);
+        (lines.into_iter().rfind(|line| line.contains(" multipv 1 ")).unwrap_or_default(), mv)
+    }
+
+    /// Sends `quit`, after which nothing is said any more.
+    fn quit(mut self) {
+        self.send("quit");
+        assert_eq!(self.close(), Vec::<String>::new());
     }
 
     /// Closes the input and returns what the engine still says.
@@ -73,6 +100,37 @@ fn after<'a>(line: &'a str, key: &str) -> &'a str {
     words.nth(1).unwrap_or_else(|| panic!("no {key} in {line}"))
 }
 
+fn number(line: &str, key: &str) -> f64 {
+    after(line, key).parse().unwrap_or_else(|_| panic!("{key} is no number in {line}"))
+}
+
+fn play(position: &mut Position, text: &str) {
+    let mv = Move::parse(text, position.size()).unwrap_or_else(|error| panic!("{error}"));
+    position.play(mv).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Lets clients play a whole game in turns, the first one beginning, and returns its end.
+fn whole_game(clients: &mut [&mut Client], rules: Preset, go: &str, cap: usize) -> Position {
+    let mut position = Position::start(&rules.rules());
+    let mut moves = String::new();
+    for turn in 0..=cap {
+        let client = &mut clients[turn % clients.len()];
+        match moves.as_str() {
+            "" => client.send("position startpos"),
+            moves => client.send(&format!("position startpos moves{moves}")),
+        }
+        let (_, mv) = client.search(go);
+        if mv == "(none)" {
+            assert!(position.outcome().is_some(), "no move in {}", position.fen());
+            return position;
+        }
+        play(&mut position, &mv);
+        moves.push(' ');
+        moves.push_str(&mv);
+    }
+    position
+}
+
 #[test]
 fn the_greeting_names_engine_and_options() {
     let mut client = Client::start();
@@ -85,8 +143,7 @@ fn the_greeting_names_engine_and_options() {
     client.send("isready");
     let lines = client.until("readyok");
     assert!(lines[0].starts_with("info string network copenhagen is loaded: "), "{lines:?}");
-    client.send("quit");
-    assert_eq!(client.close(), Vec::<String>::new());
+    client.quit();
 }
 
 #[test]
@@ -151,7 +208,7 @@ fn a_search_ponders_until_its_move_is_played() {
 
 #[test]
 fn a_search_ends_with_what_it_was_to_find() {
-    let mut client = Client::with(UciParams { rules: Some(Preset::Brandubh.into()), ..UciParams::default() });
+    let mut client = Client::of(Preset::Brandubh);
     let (info, _) = client.go("go depth 3");
     assert!(after(&info, "depth").parse::<u32>().expect("a number") >= 3, "{info}");
     client.send("position fen 7/1ak4/7/2d4/7/7/3a3 a");
@@ -182,7 +239,7 @@ fn words_that_mean_nothing_are_passed_over_and_told_of_on_request() {
 #[test]
 fn the_tree_is_kept_from_move_to_move_and_not_from_game_to_game() {
     // A network, so that the tree has more than breadth.
-    let mut client = Client::with(UciParams { rules: Some(Preset::Brandubh.into()), ..UciParams::default() });
+    let mut client = Client::of(Preset::Brandubh);
     client.send("position startpos");
     let (info, first) = client.go("go nodes 2000");
     let line = info.split_once(" pv ").expect("a line").1;
@@ -303,4 +360,204 @@ fn a_network_that_cannot_be_used_is_refused_before_anything_is_said() {
     let params = UciParams { model: Some("no/such/folder".to_owned()), ..UciParams::default() };
     let error = run(&params, std::io::empty(), std::io::sink()).expect_err("refused");
     assert!(error.to_string().contains("no/such/folder"), "{error}");
+}
+
+#[test]
+fn a_client_plays_whole_games() {
+    let mut client = Client::of(Preset::Brandubh);
+    let loaded = client.settle();
+    assert!(loaded[0].starts_with("info string network brandubh is loaded"), "{loaded:?}");
+    for _ in 0..2 {
+        client.send("ucinewgame");
+        let end = whole_game(&mut [&mut client], Preset::Brandubh, "go nodes 60", 400);
+        assert!(end.outcome().is_some(), "the game is not over after {} plies", end.ply());
+    }
+    client.quit();
+}
+
+#[test]
+fn two_engines_play_each_other_on_two_threads_and_by_the_clock() {
+    let (mut first, mut second) =
+        (Client::with(UciParams { threads: 2, ..UciParams::default() }), Client::of(Preset::Brandubh));
+    let go = "go wtime 3000 btime 3000 winc 10 binc 10";
+    let end = whole_game(&mut [&mut first, &mut second], Preset::Brandubh, go, 60);
+    assert!(end.ply() > 4);
+    first.quit();
+    second.quit();
+}
+
+#[test]
+fn a_network_of_other_rules_is_tried_with_a_warning() {
+    let mut client = Client::start();
+    let said = client.settle();
+    assert!(said[0].contains("network copenhagen is loaded") && said[0].contains("tablut"), "{said:?}");
+    client.send("setoption name NNFile value brandubh");
+    let said = client.settle();
+    assert!(said.iter().any(|line| line.contains("trained on brandubh, not on tablut")), "{said:?}");
+    let end = whole_game(&mut [&mut client], Preset::Tablut, "go nodes 20", 12);
+    assert_eq!(end.ply(), 13);
+    client.send("setoption name Rules value brandubh");
+    client.send("position startpos moves d6f6");
+    assert_eq!(client.settle(), Vec::<String>::new());
+    client.quit();
+}
+
+#[test]
+fn a_path_is_taken_as_it_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("My  Network");
+    std::fs::create_dir(&copy).expect("a folder");
+    for file in std::fs::read_dir("../models/inference/pretrained/brandubh").expect("the shipped network") {
+        let file = file.expect("a file");
+        std::fs::copy(file.path(), copy.join(file.file_name())).expect("copied");
+    }
+    let mut client = Client::of(Preset::Brandubh);
+    client.send(&format!("setoption  name nnfile  value  {} ", copy.display()));
+    let said = client.settle();
+    assert!(said[0].contains("My Network is loaded"), "{said:?}");
+    client.quit();
+}
+
+#[test]
+fn an_infinite_search_ends_when_it_is_stopped_and_only_then() {
+    let mut client = Client::of(Preset::Brandubh);
+    client.settle();
+    client.send("go infinite");
+    client.until("info depth");
+    // It answers meanwhile, and refuses nothing for later.
+    client.send("isready");
+    client.until("readyok");
+    client.send("stop");
+    let (_, mv) = client.the_move();
+    play(&mut Position::start(&Preset::Brandubh.rules()), &mv);
+    // A result that is known for certain changes nothing in this.
+    client.send("position fen 7/1ak4/7/2d4/7/7/3a3 a");
+    client.send("go infinite");
+    client.until("info depth 1 seldepth 1 score mate 1 wdl 1000 0 0");
+    std::thread::sleep(Duration::from_millis(200));
+    client.send("isready");
+    assert_eq!(client.until("readyok").len(), 1, "no move yet");
+    client.send("stop");
+    assert_eq!(client.the_move().1, "d1d6");
+    // Stopping twice, or when nothing runs, is no fault.
+    client.send("stop");
+    client.send("stop");
+    assert_eq!(client.settle(), Vec::<String>::new());
+    // A stop right behind the search still leaves time for a move.
+    client.send("position startpos");
+    client.send("go infinite");
+    client.send("stop");
+    play(&mut Position::start(&Preset::Brandubh.rules()), &client.the_move().1);
+    client.quit();
+}
+
+#[test]
+fn limits_are_kept() {
+    let mut client = Client::of(Preset::Brandubh);
+    client.settle();
+    let (lines, mv) = client.search("go nodes 100");
+    let last = lines.last().expect("an info line");
+    assert_eq!(number(last, "nodes"), 100.0);
+    assert_eq!(after(last, "pv"), mv);
+    for key in ["depth", "seldepth", "winrate", "nps", "multipv"] {
+        assert!(number(last, key) > 0.0, "{last}");
+    }
+    let (lines, _) = client.search("go movetime 300");
+    let time = number(lines.last().expect("an info line"), "time");
+    assert!((300.0..10_000.0).contains(&time), "{time} ms");
+    // Attackers first: the defenders' clock is the second one.
+    client.send("position startpos moves d6f6");
+    let (lines, _) = client.search("go wtime 1000000 btime 1000 winc 0 binc 0");
+    let time = number(lines.last().expect("an info line"), "time");
+    assert!(time < 10_000.0, "{time} ms");
+    // What is no limit is named, and answered all the same.
+    for (line, message) in [
+        ("go quickly", "go \"quickly\": expected nodes N"),
+        ("go nodes", "go nodes without a number"),
+        ("go nodes -1", "expected a whole number above 0"),
+    ] {
+        let (lines, mv) = client.search(line);
+        assert!(lines[0].contains(message) && lines[0].ends_with("; 800 nodes instead"), "{lines:?}");
+        assert_ne!(mv, "(none)");
+    }
+    client.quit();
+}
+
+#[test]
+fn several_lines_are_ranked_and_legal() {
+    let mut client = Client::of(Preset::Brandubh);
+    client.send("setoption name MultiPV value 3");
+    client.send("setoption name Threads value 2");
+    let (lines, mv) = client.search("go nodes 400");
+    let shown = &lines[lines.len() - 3..];
+    for (index, line) in shown.iter().enumerate() {
+        assert_eq!(number(line, "multipv") as usize, index + 1);
+        let wdl: Vec<u32> = line
+            .split(' ')
+            .skip_while(|&word| word != "wdl")
+            .skip(1)
+            .take(3)
+            .map(|part| part.parse().expect("a number"))
+            .collect();
+        assert_eq!(wdl.iter().sum::<u32>(), 1000, "{line}");
+        let mut position = Position::start(&Preset::Brandubh.rules());
+        for text in line.split_once(" pv ").expect("a line").1.split(' ') {
+            play(&mut position, text);
+        }
+    }
+    assert_eq!(after(&shown[0], "pv"), mv);
+    let firsts: std::collections::HashSet<&str> = shown.iter().map(|line| after(line, "pv")).collect();
+    assert_eq!(firsts.len(), 3);
+    client.quit();
+}
+
+#[test]
+fn a_finished_game_has_no_move() {
+    let mut client = Client::of(Preset::Brandubh);
+    client.settle();
+    for line in ["position fen 7/3a3/3a3/aa3aa/3d2k/3a3/3a3 d moves g3g1", "position fen 7/7/3a3/7/3a3/3a3/k6 d"] {
+        client.send(line);
+        for go in ["go nodes 10", "go infinite"] {
+            let (lines, mv) = client.search(go);
+            assert_eq!(mv, "(none)");
+            assert!(lines[0].starts_with("info string the game is over: The king reaches a corner"), "{lines:?}");
+        }
+    }
+    client.quit();
+}
+
+#[test]
+fn malformed_lines_are_answered_and_change_nothing() {
+    let mut client = Client::of(Preset::Brandubh);
+    client.settle();
+    client.send("position startpos moves d6f6");
+    for (line, message) in [
+        ("hello", "unknown command \"hello\""),
+        ("position startpos moves d6f6 d6f6", "move 2 of the position, \"d6f6\""),
+        ("position fen 3a3 a", "1 rows; expected 7"),
+        ("position fen 3a3/3a3/3k3/aadkdaa/3d3/3a3/3a3 a", "2 kings; expected one"),
+        ("position nowhere", "expected position startpos or position fen F"),
+        ("setoption", "expected setoption name X value Y"),
+        ("setoption name Threads value none", "Threads \"none\": expected a whole number from 1 to 256"),
+        ("setoption name MultiPV", "MultiPV \"\": expected"),
+        ("setoption name Rules value chess", "expected one of copenhagen"),
+        ("setoption name Temperature value hot", "Temperature \"hot\": expected a number from 0 to 10"),
+        ("setoption name OwnBook value true", "no option is named \"OwnBook\"; expected one of NNFile"),
+        ("setoption name NNFile value no/such/folder", "there is no such folder"),
+        ("setoption name NNFile value src", "the network stays the shipped one"),
+        ("\u{0}\u{1b}[2J", "unknown command"),
+    ] {
+        client.send(line);
+        let said = client.settle();
+        assert_eq!(said.len(), 1, "{line:?}: {said:?}");
+        assert!(said[0].starts_with("info string ") && said[0].contains(message), "{line:?}: {said:?}");
+    }
+    client.input.as_mut().expect("open").write_all(b"\xff\xfe\n\n   \n").expect("the engine reads");
+    assert_eq!(client.settle().len(), 1);
+    // The position is still the last good one: the defenders are to move.
+    let mut position = Position::start(&Preset::Brandubh.rules());
+    play(&mut position, "d6f6");
+    let (_, mv) = client.search("go nodes 20");
+    play(&mut position, &mv);
+    client.quit();
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use hnefi_web::WebConfig;
 use serde_json::json;
 
-use super::http::{add_climb, get, made_up_run, post, request, serve, two_people, wait};
+use super::http::{add_ladder_match, get, made_up_run, post, request, serve, two_people, wait};
 use super::{of, ply};
 
 fn connect(address: SocketAddr, text: &str) -> TcpStream {
@@ -84,7 +84,7 @@ fn a_run_with_a_strange_file_is_told_once() {
     }
     std::fs::create_dir(run.join("jobs")).expect("a folder");
     std::fs::write(run.join("jobs/000004.json"), r#"{"finished": true}"#).expect("a file");
-    add_climb(&run, 10, 31);
+    add_ladder_match(&run, 10, 31);
     let address = serve(WebConfig { runs: vec![run], ..WebConfig::default() });
     let mut stream = connect(address, &format!("GET /api/watch/events HTTP/1.1\r\nHost: {address}\r\n\r\n"));
     let mut told = String::new();

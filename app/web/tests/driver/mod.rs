@@ -12,6 +12,12 @@ use serde_json::{Value, json};
 
 use super::http::request;
 
+/// The plies that the page lists.
+pub const PLIES: &str = "document.querySelectorAll('#moves button.ply').length";
+
+/// Whether the person is to move, or the game is over.
+pub const MY_TURN: &str = "document.querySelector('.squares .movable') || document.querySelector('.status.ended')";
+
 /// The name WebDriver gives to the field that holds an element's id.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -310,6 +316,23 @@ impl Browser {
         self.until("document.querySelector('#review-body .sides') && !document.querySelector('#review-body progress')");
     }
 
+    /// Waits until the person is to move, or the game is over.
+    pub fn my_turn(&self) {
+        self.until(MY_TURN);
+    }
+
+    /// Moves some piece that can be moved by pressing it and a square it may go to.
+    pub fn some_move(&self, number: usize) {
+        let plies = self.run(&format!("return {PLIES};"));
+        for class in [".squares .movable", ".squares .reachable"] {
+            let pick = format!(
+                "const all = [...document.querySelectorAll('{class}')]; return all[{number} % all.length].dataset.square;"
+            );
+            self.click(&format!("[data-square=\"{}\"]", self.run(&pick).as_str().expect("a square")));
+        }
+        self.until(&format!("{PLIES} > {plies}"));
+    }
+
     /// Keeps a picture of the page in the folder that `HNEFI_PICTURES` names, where it names one.
     pub fn keep_picture(&self, name: &str) {
         if let Some(folder) = std::env::var_os("HNEFI_PICTURES") {
@@ -322,8 +345,7 @@ impl Browser {
         }
     }
 
-    /// Keeps a picture of the page.
-    pub fn picture(&self, path: &Path) {
+    fn picture(&self, path: &Path) {
         let found = self.command("GET", "/screenshot", None);
         std::fs::write(path, base64(found.as_str().expect("a picture"))).expect("written");
     }

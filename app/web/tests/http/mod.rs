@@ -1,4 +1,4 @@
-//! A server of our own on a free port, and a client that says exactly what it is told.
+//! A server of our own on a free port, and a client that sends exactly the given bytes.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
@@ -175,7 +175,7 @@ pub fn made_up_run(folder: &Path, generations: u32) -> PathBuf {
         add_generation(&run, generation);
     }
     for generation in (0..=generations).step_by(10) {
-        add_climb(&run, generation, generation / 2);
+        add_ladder_match(&run, generation, generation / 2);
     }
     let games: Vec<_> = (0..20).map(|number| played(number).record(number)).collect();
     let bytes = encode_games(&games);
@@ -193,7 +193,7 @@ pub fn configure(run: &Path, seed: u64, rate: f64) {
 
 /// A match of a generation on the run's ladder, of 64 games: it won this many of the 32 with the attackers, and 20 with
 /// the defenders.
-pub fn add_climb(run: &Path, generation: u32, won: u32) {
+pub fn add_ladder_match(run: &Path, generation: u32, won: u32) {
     let tally = |wins| Tally { wins, draws: 0, losses: 32 - wins };
     let [a, b] = ["random", "random"].map(|player| player.parse::<PlayerSpec>().expect("a player"));
     let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());

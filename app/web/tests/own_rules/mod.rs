@@ -1,19 +1,15 @@
 //! A game by rules that no preset has, as a person plays it in a page with a server or without one.
 
-use super::driver::Browser;
+use super::driver::{Browser, PLIES};
 
 /// The king stands free, and no attacker stops him in both directions.
 const OWN: &str = "dim:13 name:Open_Field esc:e ks:w cor: start:/13/13/2t7t2/13/13/13/5TKT5/13/13/13/2t7t2/13/13/";
-
-const MY_TURN: &str = "document.querySelector('.squares .movable') || document.querySelector('.status.ended')";
-
-const PLIES: &str = "document.querySelectorAll('#moves button.ply').length";
 
 /// Pastes a rules record with a mistake and without, plays a game by it to its end, and finds it again after a reload
 /// and by its link; then learns how it is played. `picture` is the name under which the dialog is kept.
 pub fn played_and_found_again(browser: &Browser, url: &str, picture: &str) {
     browser.open(url);
-    browser.until(MY_TURN);
+    browser.my_turn();
     browser.open_dialog("#new", "#new-dialog");
     browser.click("[name=rules][value=other]");
     browser.open_panel("#new-dialog .other details");
@@ -29,7 +25,7 @@ pub fn played_and_found_again(browser: &Browser, url: &str, picture: &str) {
     browser.keep_picture(picture);
     browser.click("#start");
     browser.until("document.querySelectorAll('.squares button').length === 169");
-    browser.until(MY_TURN);
+    browser.my_turn();
     // Words say why there is no analysis.
     browser.open_panel("#analysis-panel");
     browser.until("document.querySelector('#analysis').innerText.includes('No network knows this board')");

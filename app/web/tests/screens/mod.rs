@@ -8,7 +8,6 @@ use hnefi_web::WebConfig;
 
 use super::driver::Browser;
 use super::http::{configure, made_up_run, serve};
-use super::{my_turn, picture, some_move};
 
 /// Opens a pasted game of the large board and has it analysed.
 fn large_game(browser: &Browser) {
@@ -46,7 +45,7 @@ fn the_large_board_is_readable_on_a_phone_either_way() {
     for (width, height) in [(390, 844), (844, 390)] {
         browser.size(width, height, 2.0);
         browser.open(&format!("http://{address}/"));
-        my_turn(&browser);
+        browser.my_turn();
         large_game(&browser);
         let found = browser.run(measures);
         let number = |index: usize| found[index].as_f64().expect("a number");
@@ -61,7 +60,7 @@ fn the_large_board_is_readable_on_a_phone_either_way() {
         }
         if width > height {
             assert!(number(5) > 0.44, "the board takes the height");
-            picture(&browser, "phone-landscape.png");
+            browser.keep_picture("phone-landscape.png");
         }
     }
     // Another game that is opened while the panel is open is analysed as well.
@@ -110,14 +109,14 @@ fn no_page_has_barriers() {
             browser.size(width, height, 1.0);
             browser.prefer("prefers-color-scheme", theme);
             browser.open(&format!("http://{address}/"));
-            my_turn(&browser);
+            browser.my_turn();
             // The game that was looked at last comes back by itself.
             browser.open_dialog("#new", "#new-dialog");
             browser.click("#start");
             browser.until("!document.querySelector('#new-dialog').open && !document.querySelector('#resign').hidden");
-            my_turn(&browser);
-            some_move(&browser, 3);
-            my_turn(&browser);
+            browser.my_turn();
+            browser.some_move(3);
+            browser.my_turn();
             look("the board");
             for (button, dialog) in [("#new", "new"), ("#resign", "ask"), ("#my-games", "games")] {
                 browser.click(button);

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::super::driver::Browser;
 use super::super::http::{made_up_run, serve};
-use super::super::{my_turn, some_move};
 
 const SCREENS: &str = include_str!("presses.json");
 const SCRIPT: &str = include_str!("presses.js");
@@ -38,7 +37,7 @@ fn enter(browser: &Browser, site: &str, screen: &Value) {
     browser.open(&format!("{site}{page}"));
     browser.until("document.querySelector('.squares button') && !document.querySelector('[aria-busy]')");
     if page.is_empty() {
-        my_turn(browser);
+        browser.my_turn();
     }
     for step in words(&screen["do"]) {
         match step.split_at(1) {
@@ -49,8 +48,8 @@ fn enter(browser: &Browser, site: &str, screen: &Value) {
             }
             ("#" | "." | "[", _) => browser.click(step),
             _ if step == "move" => {
-                some_move(browser, 0);
-                my_turn(browser);
+                browser.some_move(0);
+                browser.my_turn();
             }
             _ => drop(browser.run(step)),
         }
@@ -139,8 +138,8 @@ fn nothing_moves_by_itself_on_a_phone() {
             browser.open(&format!("http://{address}/{page}"));
             browser.until(&format!("document.querySelector('{wanted}')"));
             if page.is_empty() {
-                some_move(&browser, 0);
-                my_turn(&browser);
+                browser.some_move(0);
+                browser.my_turn();
             }
             std::thread::sleep(Duration::from_secs(1));
             let found = browser.run_later(SHIFTS);
@@ -191,7 +190,7 @@ fn whoever_wants_plays_without_the_chances_and_nothing_is_drawn_without_a_width(
     let address = serve(WebConfig::default());
     browser.size(390, 844, 1.0);
     browser.open(&format!("http://{address}/"));
-    my_turn(&browser);
+    browser.my_turn();
     let seen = "return ['.bar', '#graph', '#meaning'].map((one) => \
                 document.querySelector(one).checkVisibility({ visibilityProperty: true }));";
     assert_eq!(browser.run(seen), json!([true, true, true]));
@@ -199,7 +198,7 @@ fn whoever_wants_plays_without_the_chances_and_nothing_is_drawn_without_a_width(
     assert!(said.contains("handicapped") && said.contains("44%") && said.contains("12%"), "{said}");
     browser.click("#aid");
     browser.run("location.reload();");
-    my_turn(&browser);
+    browser.my_turn();
     browser.until("document.querySelector('#graph-words').textContent === 'Show the chances'");
     assert_eq!(browser.run(seen), json!([false, false, false]));
     // After the game there is nothing to be told too early.

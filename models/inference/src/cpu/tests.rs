@@ -4,7 +4,6 @@ use hnefi_engine::{Bitboard, BoardSize, Side, Square};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::calibration::Games;
 use super::network::Arithmetic;
 use super::{CpuNetwork, CpuNetworkError};
 use crate::{Features, GLOBALS, NetworkConfig, PolicyIndex, Precision, Weights, policy_planes};
@@ -182,45 +181,6 @@ fn low_precision_towers_are_near_and_the_same_on_all_kernels() {
                 assert_eq!(found.difference(&answers[0]), 0.0, "{what}: bit by bit");
             }
         }
-    }
-}
-
-/// What lies beyond the eight-bit steps is cut off: less of play than with steps from games of random moves, which were
-/// taken once.
-#[test]
-fn positions_of_play_lie_mostly_within_the_eight_bit_steps() {
-    for (name, size) in [("brandubh", BoardSize::SEVEN), ("copenhagen", BoardSize::ELEVEN)] {
-        let weights = crate::pretrained(name).expect("a shipped checkpoint").unwrap().weights;
-        let exact = CpuNetwork::new(&weights).unwrap();
-        let mut scratch = exact.scratch();
-        // The activations in other games of the policy, and in games of random moves.
-        let mut reached = |seed: u64, by_policy: bool, plies: usize| -> Vec<Vec<f32>> {
-            let mut games = Games::new(size, seed).expect("a published ruleset");
-            let mut next = || {
-                let reached = exact.watch(games.position(), &mut scratch);
-                games.go_on(|position, moves, logits| {
-                    let places = moves.iter().map(|&mv| PolicyIndex::of(mv, size));
-                    match by_policy {
-                        true => exact.policy(0, position.side_to_move(), places, &mut scratch, logits),
-                        false => logits.resize(moves.len(), 0.0),
-                    }
-                });
-                reached
-            };
-            (0..plies).map(|_| next()).collect()
-        };
-        let (play, random) = (reached(1, true, 300), reached(0, false, 160));
-        let random = random.iter().step_by(5).fold(vec![0.0_f32; play[0].len()], |peaks, reached| {
-            peaks.iter().zip(reached).map(|(peak, reached)| peak.max(*reached)).collect()
-        });
-        let measured: Vec<f32> = exact.peaks().unwrap().iter().map(|peaks| peaks[size.index()]).collect();
-        let beyond = |peaks: &[f32]| {
-            let over = |reached: &Vec<f32>| reached.iter().zip(peaks).any(|(reached, peak)| reached > peak);
-            play.iter().filter(|reached| over(reached)).count()
-        };
-        let (now, before) = (beyond(&measured), beyond(&random));
-        println!("{name}: {now} of 300 positions beyond, {before} with steps from random games");
-        assert!(now <= 45 && 3 * now <= 2 * before, "{name}: {now} of 300, {before} before");
     }
 }
 
