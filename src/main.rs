@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod hardware;
 mod interrupt;
 mod output;
 mod progress;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 use hnefi_inference::printable_lines;
 
 use crate::cli::{Cli, Command, WrongValue};
-use crate::commands::Hardware;
+use crate::hardware::Hardware;
 
 /// Training allocates and frees tensors of a megabyte at every layer. The system's allocator returns such memory to the
 /// system at once, and page faults take much of the time; this allocator keeps it.
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
     };
     let failure = outcome.err().filter(|error| !reader_went_away(error));
     if let Some(error) = &failure {
-        progress::say(format!("error: {}", printable_lines(&told(error))));
+        progress::say(format!("error: {}", printable_lines(&error_text(error))));
     }
     progress::finish();
     // An interrupted command has not done all of its work, which the exit status shows.
@@ -82,7 +83,7 @@ fn run(Cli { command, quiet }: Cli) -> anyhow::Result<()> {
 
 /// An error with its causes. Hnefi's errors include the text of their causes, errors of other crates often do not: a
 /// cause is added if the text so far lacks it.
-fn told(error: &anyhow::Error) -> String {
+fn error_text(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !text.contains(&cause) {

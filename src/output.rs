@@ -31,7 +31,9 @@ pub fn clap(text: &clap::Error) -> anyhow::Result<()> {
 /// One outcome of two things that are both tried; two errors are reported together.
 pub fn both(first: anyhow::Result<()>, second: anyhow::Result<()>) -> anyhow::Result<()> {
     match (first, second) {
-        (Err(first), Err(second)) => Err(anyhow::anyhow!("{}; {}", crate::told(&first), crate::told(&second))),
+        (Err(first), Err(second)) => {
+            Err(anyhow::anyhow!("{}; {}", crate::error_text(&first), crate::error_text(&second)))
+        }
         (first, second) => first.and(second),
     }
 }
@@ -43,7 +45,7 @@ mod tests {
     #[test]
     fn of_two_errors_both_are_told() {
         let failed = |text: &'static str| -> anyhow::Result<()> { Err(std::io::Error::other(text)).context("writing") };
-        let told = |outcome: anyhow::Result<()>| outcome.err().map(|error| crate::told(&error));
+        let told = |outcome: anyhow::Result<()>| outcome.err().map(|error| crate::error_text(&error));
         assert_eq!(told(both(Ok(()), Ok(()))), None);
         assert_eq!(told(both(failed("a"), Ok(()))).as_deref(), Some("writing: a"));
         assert_eq!(told(both(Ok(()), failed("b"))).as_deref(), Some("writing: b"));

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 static LOST: AtomicUsize = AtomicUsize::new(0);
 
 /// What the writing thread does next.
-enum Told {
+enum Message {
     Line(String),
     /// To be answered when everything before is written.
     End(SyncSender<()>),
@@ -92,7 +92,7 @@ fn line(bar: &ProgressBar, text: &str) {
 
 /// Hands a line to the thread that writes to standard error, and does not wait.
 pub fn say(text: String) {
-    if writer().is_none_or(|writer| writer.try_send(Told::Line(text)).is_err()) {
+    if writer().is_none_or(|writer| writer.try_send(Message::Line(text)).is_err()) {
         LOST.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -100,22 +100,22 @@ pub fn say(text: String) {
 /// Waits until the lines so far are written, but not long.
 pub fn finish() {
     let (written, end) = sync_channel(1);
-    if writer().is_some_and(|writer| writer.try_send(Told::End(written)).is_ok()) {
+    if writer().is_some_and(|writer| writer.try_send(Message::End(written)).is_ok()) {
         let _ = end.recv_timeout(PATIENCE);
     }
 }
 
 /// The way to the thread that writes to standard error; `None` where there can be no thread.
-fn writer() -> Option<&'static SyncSender<Told>> {
-    static WRITER: OnceLock<Option<SyncSender<Told>>> = OnceLock::new();
+fn writer() -> Option<&'static SyncSender<Message>> {
+    static WRITER: OnceLock<Option<SyncSender<Message>>> = OnceLock::new();
     let begin = || {
         let (writer, lines) = sync_channel(WAITING);
         let write = move || {
             for told in lines {
                 // A closed standard error does not end the work.
                 let _ = match told {
-                    Told::Line(text) => writeln!(std::io::stderr(), "{text}"),
-                    Told::End(written) => written.try_send(()).map_err(std::io::Error::other),
+                    Message::Line(text) => writeln!(std::io::stderr(), "{text}"),
+                    Message::End(written) => written.try_send(()).map_err(std::io::Error::other),
                 };
                 match LOST.swap(0, Ordering::Relaxed) {
                     0 => {}

@@ -19,7 +19,7 @@ mod replay;
 pub use analyse::{AnalyseParams, AnalyseSummary, PositionProgress, analyse, relabel, review};
 pub use export::{
     BoardColumns, Bounds, CardText, ExportParams, ExportSummary, Filter, Format, GameResult, PolicyColumns, SourceGame,
-    Splits, Table, export, export_unless, write_jsonl, write_pgn,
+    Splits, TableKind, export, export_unless, write_jsonl, write_pgn,
 };
 pub use hnefi_record::{BoundedLines, GameId, PgnReader, TextError};
 pub use import::{Imported, LeftOut, RecordedGames, import, recorded_games};

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use hnefi_data::{
-    BoardColumns, Bounds, ExportParams, Filter, Format, GameId, GameResult, PolicyColumns, SourceGame, Splits, Table,
-    export, import,
+    BoardColumns, Bounds, ExportParams, Filter, Format, GameId, GameResult, PolicyColumns, SourceGame, Splits,
+    TableKind, export, import,
 };
 use hnefi_engine::{BoardSize, NamedRules, Preset, Side, Square, Symmetry};
 use hnefi_inference::{Handicap, Wdl};
@@ -174,7 +174,7 @@ fn a_row_per_game_holds_the_game() {
     let out = folder.path().join("games");
     let mut games: Vec<SourceGame> = games::mixed_games().into_iter().map(SourceGame::from).collect();
     games[2].generation = Some(17);
-    let params = ExportParams { rows: Some(Table::Games), ..ExportParams::new(Format::Parquet) };
+    let params = ExportParams { rows: Some(TableKind::Games), ..ExportParams::new(Format::Parquet) };
     let summary = export(games.clone(), &params, &out).expect("an export");
     assert_eq!((summary.games, summary.files), (games.len() as u64, 1));
     let rows = rows(&out.join("train"), "games-");
@@ -204,9 +204,9 @@ fn every_column_is_documented_and_on_the_card() {
     let (tables, _) = tables.split_once("\n## ").expect("another section");
     let game = games::random_game(Preset::Brandubh.rules(), 1, 10);
     for (number, (rows, board, policy)) in [
-        (Table::Games, BoardColumns::Planes, PolicyColumns::Sparse),
-        (Table::Positions, BoardColumns::Planes, PolicyColumns::Sparse),
-        (Table::Positions, BoardColumns::Compact, PolicyColumns::Dense),
+        (TableKind::Games, BoardColumns::Planes, PolicyColumns::Sparse),
+        (TableKind::Positions, BoardColumns::Planes, PolicyColumns::Sparse),
+        (TableKind::Positions, BoardColumns::Compact, PolicyColumns::Dense),
     ]
     .into_iter()
     .enumerate()
@@ -281,7 +281,7 @@ fn datasets_of_games_are_read_back() {
     assert!(games.iter().any(|game| game.plies.iter().any(|ply| ply.policy.len() > 1 && ply.trains)));
     for format in [Format::Jsonl, Format::Parquet] {
         let out = folder.path().join(format!("games.{format}"));
-        let params = ExportParams { rows: Some(Table::Games), ..ExportParams::new(format) };
+        let params = ExportParams { rows: Some(TableKind::Games), ..ExportParams::new(format) };
         export(games.clone(), &params, &out).expect("an export");
         let file = if format == Format::Jsonl { out } else { files(&out.join("train"), "games-")[0].clone() };
         let imported = import(&file, None).expect("an import");
@@ -303,7 +303,7 @@ fn datasets_of_games_are_read_back() {
 fn damaged_tables_are_refused_or_read_and_nothing_panics() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("games");
-    let params = ExportParams { rows: Some(Table::Games), ..ExportParams::new(Format::Parquet) };
+    let params = ExportParams { rows: Some(TableKind::Games), ..ExportParams::new(Format::Parquet) };
     export(games::mixed_games(), &params, &out).expect("an export");
     let whole = std::fs::read(&files(&out.join("train"), "games-")[0]).expect("the file");
     let damaged = folder.path().join("damaged.parquet");
@@ -372,7 +372,7 @@ fn lines_that_contradict_themselves_are_left_out() {
 fn split(games: &[GameRecord], splits: &str, out: &Path) -> BTreeMap<String, HashSet<String>> {
     let params = ExportParams {
         splits: Some(splits.parse().expect("a split")),
-        rows: Some(Table::Games),
+        rows: Some(TableKind::Games),
         ..ExportParams::new(Format::Parquet)
     };
     let summary = export(games.to_vec(), &params, out).expect("an export");
@@ -645,9 +645,11 @@ fn texts_are_split_too() {
 fn impossible_wishes_are_refused_by_name() {
     let refused = |params: ExportParams| params.check().expect_err("impossible").to_string();
     let with = ExportParams::new;
-    let positions = ExportParams { rows: Some(Table::Positions), ..with(Format::Jsonl) };
+    let positions = ExportParams { rows: Some(TableKind::Positions), ..with(Format::Jsonl) };
     assert!(refused(positions).contains("jsonl holds games"));
-    assert!(refused(ExportParams { rows: Some(Table::Games), ..with(Format::Npz) }).contains("npz holds positions"));
+    assert!(
+        refused(ExportParams { rows: Some(TableKind::Games), ..with(Format::Npz) }).contains("npz holds positions")
+    );
     let dense = ExportParams { policy: PolicyColumns::Dense, ..with(Format::Pgn) };
     assert_eq!(refused(dense), "policy \"dense\": a table of games has no policies; expected a table of positions");
     let sample = Filter { sample: 0.0, ..Filter::default() };

@@ -113,7 +113,7 @@ pub(crate) fn exit_fort<R: Ruleset>(g: &Terms<R::Set>, men: Men<R::Set>) -> bool
     (men.king & t.edge & !t.corners).any() && may_be_fort::<R>(g, men) && is_fort::<R>(g, men)
 }
 
-/// The cheap test: from the king through empty squares on which attackers can walk nobody meets one.
+/// The cheap test: no attacker reaches the king through empty squares.
 #[inline(always)]
 fn may_be_fort<R: Ruleset>(g: &Terms<R::Set>, men: Men<R::Set>) -> bool {
     let t = R::tables(g);

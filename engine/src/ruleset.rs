@@ -7,7 +7,6 @@
 //! Copenhagen presets share one kernel.
 
 use crate::masks::Masks;
-use crate::position::Held;
 use crate::set::{Set, Wide};
 use crate::tables::lines::{self, LineMasks, LineTables};
 use crate::tables::{self, Tables};
@@ -33,21 +32,36 @@ impl<S: Set> std::fmt::Debug for Terms<S> {
     }
 }
 
-impl<S: Set> Terms<S> {
-    pub(crate) fn new(rules: &Rules) -> Terms<S> {
-        let n = rules.size().side();
-        let (tables, lines) = S::tables(n);
-        let masks = S::masks(&Masks::of(rules));
-        let line_masks = S::line_masks(lines, &masks, n);
-        Terms { rules: *rules, rules_key: rules.fingerprint(), n, tables, lines, masks, line_masks }
-    }
+/// Sets that the tables of boards are made of.
+pub(crate) trait Tabled: Set {
+    /// The terms of a game under these rules.
+    fn terms(rules: &Rules) -> Terms<Self>;
+}
+
+macro_rules! tabled {
+    ($($set:ty: $tables:ident;)*) => {$(
+        impl Tabled for $set {
+            fn terms(rules: &Rules) -> Terms<$set> {
+                let n = rules.size().side();
+                let (tables, lines) = tables::$tables(n);
+                let masks = Masks::<$set>::converted(&Masks::of(rules));
+                let line_masks = LineMasks::<$set>::of(lines, &masks, n);
+                Terms { rules: *rules, rules_key: rules.fingerprint(), n, tables, lines, masks, line_masks }
+            }
+        }
+    )*};
+}
+
+tabled! {
+    u128: narrow;
+    Wide: wide;
 }
 
 /// Rule options that code can be monomorphised for. `g` are the position's own terms; a published ruleset ignores
 /// them.
 pub(crate) trait Ruleset: 'static {
     /// The sets of squares.
-    type Set: Held;
+    type Set: Set;
 
     /// Squares along one edge; also the distance of a square to the one above it.
     fn n(g: &Terms<Self::Set>) -> usize;

@@ -5,9 +5,6 @@ use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, N
 
 use crate::Bitboard;
 use crate::bitboard::{WORDS, nth_bit, shifted_down, shifted_up};
-use crate::masks::Masks;
-use crate::tables::Tables;
-use crate::tables::lines::{LineMasks, LineTables};
 
 /// A set of squares, bit `rank * N + file`. Bits beyond the board may be set by `!` and shifts.
 pub(crate) trait Set:
@@ -63,11 +60,6 @@ pub(crate) trait Set:
 
     /// What a table says of a square, without a test of its bounds.
     fn at<T: Copy + Send + Sync + 'static>(table: &Self::PerSquare<T>, square: usize) -> &T;
-    /// The masks in these sets.
-    fn masks(masks: &Masks<Bitboard>) -> Masks<Self>;
-    fn line_masks(lines: &LineTables<Self>, masks: &Masks<Self>, side: usize) -> LineMasks<Self>;
-    /// The tables of a board of this side.
-    fn tables(side: usize) -> (&'static Tables<Self>, &'static LineTables<Self>);
 
     #[inline(always)]
     fn any(self) -> bool {
@@ -171,18 +163,6 @@ impl Set for u128 {
     #[inline(always)]
     fn at<T: Copy + Send + Sync + 'static>(table: &[T; 128], square: usize) -> &T {
         &table[square & 127]
-    }
-
-    fn masks(masks: &Masks<Bitboard>) -> Masks<u128> {
-        Masks::<u128>::converted(masks)
-    }
-
-    fn line_masks(lines: &LineTables<u128>, masks: &Masks<u128>, side: usize) -> LineMasks<u128> {
-        LineMasks::<u128>::of(lines, masks, side)
-    }
-
-    fn tables(side: usize) -> (&'static Tables<u128>, &'static LineTables<u128>) {
-        crate::tables::narrow(side)
     }
 }
 
@@ -289,18 +269,6 @@ impl Set for Wide {
     #[inline(always)]
     fn at<T: Copy + Send + Sync + 'static>(table: &[T; 512], square: usize) -> &T {
         &table[square & 511]
-    }
-
-    fn masks(masks: &Masks<Bitboard>) -> Masks<Wide> {
-        Masks::<Wide>::converted(masks)
-    }
-
-    fn line_masks(lines: &LineTables<Wide>, masks: &Masks<Wide>, side: usize) -> LineMasks<Wide> {
-        LineMasks::<Wide>::of(lines, masks, side)
-    }
-
-    fn tables(side: usize) -> (&'static Tables<Wide>, &'static LineTables<Wide>) {
-        crate::tables::wide(side)
     }
 }
 

@@ -1,10 +1,6 @@
 //! What a move changes, as plain data: making a move is a function from state to state.
 
-use std::sync::Arc;
-
 use crate::history::Seen;
-use crate::lines::Lines;
-use crate::ruleset::Terms;
 use crate::set::Set;
 use crate::tables::{ATTACKER, DEFENDER, DEFENDERS_TO_MOVE, KING, ZOBRIST};
 use crate::{Bitboard, BoardSize, Move, Outcome, Piece, RepetitionCompares, Rules, Side, Square, Symmetry};
@@ -129,14 +125,6 @@ impl<S: Set> Men<S> {
     pub fn occupied(self) -> S {
         self.attackers | self.defenders | self.king
     }
-}
-
-/// What a position has in sets of one kind.
-#[derive(Clone, Debug)]
-pub(crate) struct Inner<S: Set> {
-    pub terms: Arc<Terms<S>>,
-    pub state: State<S>,
-    pub lines: Lines<S>,
 }
 
 /// Everything about a position that is not history or rules.

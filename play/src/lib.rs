@@ -1,6 +1,6 @@
 //! How people and programs meet a checkpoint, in lines of text.
 //!
-//! A [`Table`] says what is played and who sits at it, and [`plain::run`] plays it line by line over any reader and
+//! A [`PlaySetup`] says what is played and who sits at it, and [`plain::run`] plays it line by line over any reader and
 //! writer, by a [`hnefi_record::Session`]. [`watch`] says how a training run is doing. [`uci::run`] puts a checkpoint
 //! behind a text protocol for other programs. The boards that are drawn, in the terminal and in a browser, are in
 //! `app/`.
@@ -9,19 +9,19 @@ pub mod plain;
 mod save;
 #[cfg(test)]
 mod scripted;
-mod table;
+mod setup;
 pub mod uci;
 pub mod watch;
 
 pub use save::{format_of, save, save_numbered};
-pub use table::Table;
+pub use setup::PlaySetup;
 
 use std::path::PathBuf;
 
 /// The most threads that search one tree unless more are asked for: they share it behind one lock.
 const MOST_SEARCH_THREADS: usize = 4;
 
-/// Threads that search one tree together where nobody says how many: one per core, at most 4.
+/// Default number of threads that search one tree together: one per core, at most 4.
 pub fn search_threads() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_SEARCH_THREADS))
 }

@@ -1,4 +1,4 @@
-//! A player for tests: it plays what it is told.
+//! A player for tests: it plays a script.
 
 use std::collections::VecDeque;
 

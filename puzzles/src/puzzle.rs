@@ -106,7 +106,7 @@ pub struct Puzzle {
 /// A puzzle as it stands in a file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct PuzzleLine {
     id: String,
     rules: Preset,
     fen: String,
@@ -215,7 +215,7 @@ pub fn read(text: &str) -> Result<Vec<Puzzle>, PuzzleError> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(index, line)| {
-            let line: Line =
+            let line: PuzzleLine =
                 serde_json::from_str(line).map_err(|problem| PuzzleError::Json { line: index + 1, problem })?;
             let size = line.rules.rules().size();
             let moves = |texts: &[String]| texts.iter().map(|text| Move::parse(text, size)).collect::<Result<_, _>>();
@@ -238,7 +238,7 @@ pub fn write(puzzles: &[Puzzle]) -> String {
     for puzzle in puzzles {
         let size = puzzle.rules.rules().size();
         let texts = |moves: &[Move]| moves.iter().map(|mv| mv.text(size)).collect();
-        let line = Line {
+        let line = PuzzleLine {
             id: puzzle.id.clone(),
             rules: puzzle.rules,
             fen: puzzle.fen.clone(),

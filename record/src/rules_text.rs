@@ -32,7 +32,7 @@ impl RulesText {
     /// The rules, with `ply_cap` if it is given.
     ///
     /// # Errors
-    /// When there is no ruleset of that name, and the message lists them, or when nobody could play by the options.
+    /// When there is no ruleset of that name, and the message lists them, or when the options cannot be played by.
     pub fn resolve(&self, ply_cap: Option<u16>) -> Result<Rules, BadRules> {
         let mut rules = match self {
             RulesText::Name(name) => ruleset(name)?.rules(),

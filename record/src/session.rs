@@ -277,7 +277,7 @@ impl Session {
         self.result().is_some()
     }
 
-    /// Takes back to a person's last decision (a single ply when nobody sits here, or just the resignation) and returns
+    /// Takes back to a person's last decision (a single ply when no person sits here, or just the resignation) and returns
     /// whether there was anything to take back.
     pub fn undo(&mut self) -> bool {
         let (at, place) = (self.game.len(), self.place());

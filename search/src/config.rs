@@ -109,7 +109,7 @@ impl SearchConfig {
         let known = || keys.as_object().into_iter().flat_map(|keys| keys.keys().map(String::as_str));
         // Suggest the full path of the key.
         let meant = names::nearest(key, known().filter(|known| *known != key));
-        let meant = meant.map(|meant| names::asked(format!("search.{meant}"))).unwrap_or_default();
+        let meant = meant.map(|meant| names::suggestion(format!("search.{meant}"))).unwrap_or_default();
         let is_key = known().any(|known| known == key);
         // A value that is not JSON is a name.
         let given = serde_json::from_str(value).unwrap_or_else(|_| serde_json::Value::from(value));

@@ -1,12 +1,11 @@
 //! Outstanding leaves: positions that wait for evaluation, each with its path.
 
 use hnefi_engine::{Move, MoveList, Position, Undo};
-use hnefi_inference::{EvalRequest, Handicap};
+use hnefi_inference::{EvalRequest, Handicap, Wdl};
 
 use super::config::SearchConfig;
-use super::puct::apply_temperature;
 use super::solver::Proven;
-use super::tree::{Edge, NodeId, edges_with_results, generation_order, order_edges};
+use super::tree::{Edge, NodeId, Tree, apply_temperature, edges_with_results, generation_order, order_edges};
 
 /// Names an outstanding leaf of one search. It is void once the leaf is expanded or cancelled or a new search begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -114,7 +113,7 @@ impl LeafPosition {
 
     /// Takes in the priors of another node of this board and side to move, whose edges are `known`. Returns false if it
     /// has other moves, because a repetition forbids one there or here.
-    pub(super) fn set_priors_of(&mut self, known: &[Edge]) -> bool {
+    fn set_priors_of(&mut self, known: &[Edge]) -> bool {
         self.sorted.clear();
         self.sorted.extend_from_slice(known);
         self.sorted.sort_unstable_by_key(|edge| generation_order(edge.mv()));
@@ -126,6 +125,16 @@ impl LeafPosition {
         }
         order_edges(&mut self.edges);
         true
+    }
+
+    /// Value and plies to the end of this position, if another order of moves has reached it before; the edges get its
+    /// priors. They are means over the subtree there, so they are worth more than the network's opinion of one
+    /// position. Last move and clocks may differ. The history that legality and the end of the game depend on is this
+    /// position's own.
+    pub(super) fn transposition(&mut self, tree: &Tree) -> Option<(Wdl, f32)> {
+        let id = tree.position(self.position.hash())?;
+        let known = tree.node(id);
+        self.set_priors_of(tree.edges(id)).then_some((known.value, known.moves_left))
     }
 
     pub(super) fn request(&self) -> EvalRequest<'_> {

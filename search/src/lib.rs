@@ -36,8 +36,10 @@ mod tree;
 use hnefi_engine::{Move, MoveList, Position};
 use hnefi_inference::{EvalError, Evaluations, Evaluator, Handicap};
 
+use gumbel::Gumbel;
 use leaf::Leaves;
 use policy::RootPolicy;
+use puct::Puct;
 use tree::{NodeId, Tree};
 
 pub use alphabeta::{AlphaBeta, AlphaBetaFound};
@@ -63,7 +65,7 @@ pub struct Search {
     /// Memory for the subtree that [`Search::advance`] keeps.
     spare: Tree,
     root: Option<Position>,
-    /// What the network is told of the sides.
+    /// The handicap in the network's inputs.
     handicap: Handicap,
     /// The moves of the root that are searched; empty for all.
     among: Vec<Move>,
@@ -85,7 +87,10 @@ impl Search {
         Search {
             spare: Tree::new(config.root.orders_moves()),
             tree: Tree::new(config.root.orders_moves()),
-            policy: config.root.policy(),
+            policy: match config.root {
+                RootKind::Gumbel => Box::new(Gumbel::default()),
+                RootKind::Puct => Box::new(Puct),
+            },
             config,
             root: None,
             handicap: Handicap::NONE,

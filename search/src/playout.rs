@@ -36,7 +36,7 @@ impl Search {
             }
             leaf_position.make_moves(&slot.path);
             let Some(proven) = leaf_position.list_moves(slot.path.is_empty(), &self.among) else {
-                let known = self.tree.transposition(leaf_position);
+                let known = leaf_position.transposition(&self.tree);
                 self.reserve(leaf);
                 let Some((wdl, moves_left)) = known else { return Selection::Leaf(leaf) };
                 let leaf_position = self.take_position(leaf);
@@ -226,9 +226,9 @@ impl Search {
         self.attach(leaf, evaluation.wdl, evaluation.moves_left, leaf_position);
     }
 
-    /// As [`super::tree::Tree::transposition`].
+    /// As [`LeafPosition::transposition`].
     pub(super) fn transposition(&self, leaf_position: &mut LeafPosition) -> Option<(Wdl, f32)> {
-        self.tree.transposition(leaf_position)
+        leaf_position.transposition(&self.tree)
     }
 
     /// Expands an outstanding leaf with the value of its position and the edges of `leaf_position`; then backs up the

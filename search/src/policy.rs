@@ -4,8 +4,6 @@
 use hnefi_inference::Wdl;
 
 use super::config::{RootKind, SearchConfig};
-use super::gumbel::Gumbel;
-use super::puct::Puct;
 use super::tree::{Edge, NodeId, Tree};
 use crate::Rng;
 
@@ -36,13 +34,6 @@ pub(super) trait RootPolicy: Send + Sync {
 }
 
 impl RootKind {
-    pub(super) fn policy(self) -> Box<dyn RootPolicy> {
-        match self {
-            RootKind::Gumbel => Box::new(Gumbel::default()),
-            RootKind::Puct => Box::new(Puct),
-        }
-    }
-
     /// Whether the moves of a node are tempered and tried in the order of their priors, which lets a search go on with
     /// the subtree of a move.
     pub(super) fn orders_moves(self) -> bool {

@@ -103,16 +103,6 @@ fn moves_left_bonus(config: &SearchConfig, tree: &Tree, id: NodeId, edge: &Edge)
     config.moves_left_weight * sooner * (2.0 * value.score() - 1.0)
 }
 
-/// Raises priors to `power` and normalises them. The search uses the power 1 / prior_temperature.
-pub(super) fn apply_temperature(edges: &mut [Edge], power: f32) {
-    if power == 1.0 {
-        return;
-    }
-    edges.iter_mut().for_each(|edge| edge.prior = edge.prior.powf(power));
-    let sum: f32 = edges.iter().map(|edge| edge.prior).sum();
-    edges.iter_mut().filter(|_| sum > 0.0).for_each(|edge| edge.prior /= sum);
-}
-
 /// The factor of `prior / (1 + visits)` at a node with `total` playouts. Counting from 1 lets the priors decide the
 /// first playout.
 fn exploration(config: &SearchConfig, total: f32) -> f32 {
@@ -123,6 +113,7 @@ fn exploration(config: &SearchConfig, total: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::super::solver::{Proven, ProvenResult};
+    use super::super::tree::apply_temperature;
     use super::*;
 
     /// Index of the move that a root plays whose moves have these visits and scores.

@@ -3,11 +3,11 @@
 use hnefi_engine::Move;
 use hnefi_inference::Wdl;
 
+use super::Search;
 use super::finish::winning_move;
 use super::policy::shares;
 use super::solver::{Proven, ProvenResult};
-use super::tree::{Edge, NodeId, generation_order};
-use super::{Search, puct};
+use super::tree::{self, Edge, NodeId, generation_order};
 
 /// One legal move of the root, from the view of the side to move.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +74,7 @@ impl Search {
         if self.config.root.orders_moves() {
             network.sort_unstable_by_key(|edge| generation_order(edge.mv()));
             policy_target.sort_unstable_by_key(|&(mv, _)| generation_order(mv));
-            puct::apply_temperature(&mut network, self.config.prior_temperature);
+            tree::apply_temperature(&mut network, self.config.prior_temperature);
         }
         let moves = network.iter().map(|edge| {
             let wdl = self.tree.edge_value(edge);

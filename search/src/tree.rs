@@ -10,7 +10,7 @@
 //!
 //! Every node has one parent, so its history is certain, and with it repetition, clocks and proofs. But a position that
 //! another order of moves has reached before needs no evaluation: it begins with what the tree found there
-//! ([`Tree::transposition`]).
+//! ([`Tree::position`]).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -19,7 +19,6 @@ use hnefi_engine::{Move, MoveList, Position};
 use hnefi_inference::Wdl;
 
 use super::edge_arena::{EdgeArena, EdgeOffset};
-use super::leaf::LeafPosition;
 use super::solver::{Proven, ProvenResult, prove};
 
 /// Index of a node.
@@ -159,6 +158,16 @@ fn order_next_edge(edges: &mut [Edge]) {
     edges.swap(place, next);
 }
 
+/// Raises priors to `power` and normalises them. The search uses the power 1 / prior_temperature.
+pub(super) fn apply_temperature(edges: &mut [Edge], power: f32) {
+    if power == 1.0 {
+        return;
+    }
+    edges.iter_mut().for_each(|edge| edge.prior = edge.prior.powf(power));
+    let sum: f32 = edges.iter().map(|edge| edge.prior).sum();
+    edges.iter_mut().filter(|_| sum > 0.0).for_each(|edge| edge.prior /= sum);
+}
+
 /// Hashes a key that is a hash already.
 #[derive(Clone, Debug, Default)]
 struct AlreadyHashed(u64);
@@ -268,14 +277,9 @@ impl Tree {
         }
     }
 
-    /// Value and plies to the end of a position that another order of moves has reached before; `leaf_position` gets
-    /// its priors. They are means over the subtree there, so they are worth more than the network's opinion of one
-    /// position. Last move and clocks may differ. The history that legality and the end of the game depend on is the
-    /// leaf position's own.
-    pub(super) fn transposition(&self, leaf_position: &mut LeafPosition) -> Option<(Wdl, f32)> {
-        let &id = self.first.get(&leaf_position.position.hash())?;
-        let known = self.node(id);
-        leaf_position.set_priors_of(self.edges(id)).then_some((known.value, known.moves_left))
+    /// The first node of a position with this hash, where another order of moves has reached it before.
+    pub(super) fn position(&self, hash: u64) -> Option<NodeId> {
+        self.first.get(&hash).copied()
     }
 
     /// Gives a node its edges.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use hnefi_data::{BoardColumns, Bounds, Format, GameResult, PolicyColumns, Splits, Table};
+use hnefi_data::{BoardColumns, Bounds, Format, GameResult, PolicyColumns, Splits, TableKind};
 use hnefi_engine::NamedRules;
 use hnefi_inference::names::BadRules;
 use hnefi_run::named_rules;
@@ -22,7 +22,7 @@ pub struct ExportArgs {
     pub format: Format,
     /// A row per ply (positions) or per game (games) [default: positions for parquet and npz].
     #[arg(long)]
-    pub table: Option<Table>,
+    pub table: Option<TableKind>,
     /// Tables of positions: the network's planes, or compact (what stands on each square).
     #[arg(long, default_value = "planes")]
     pub board: BoardColumns,

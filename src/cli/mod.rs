@@ -19,7 +19,7 @@ use hnefi_inference::DeviceChoice;
 use hnefi_run::config::{ConfigError, TrainConfig};
 use hnefi_search::SearchConfig;
 
-use crate::commands::Hardware;
+use crate::hardware::Hardware;
 
 pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 #[cfg(feature = "train")]

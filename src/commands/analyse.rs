@@ -8,9 +8,9 @@ use hnefi_engine::Rules;
 use hnefi_inference::EvaluatorFactory;
 use hnefi_search::SearchConfig;
 
-use super::Hardware;
 use super::doctor::cores;
 use crate::cli::{AnalyseArgs, AnalysisArgs};
+use crate::hardware::Hardware;
 use crate::progress;
 
 /// Answers questions until the input ends.

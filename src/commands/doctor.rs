@@ -1,15 +1,13 @@
 //! `hnefi doctor`: the devices and instruction sets of this machine, and the default choices.
 
-#[cfg(feature = "train")]
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::Context;
 use hnefi_inference::{DeviceChoice, Precision};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
-use super::Hardware;
 use crate::cli::DoctorArgs;
+use crate::hardware::Hardware;
 use crate::output;
 
 /// Prints cores, memory, instruction sets and devices, or tests one device.
@@ -74,14 +72,6 @@ fn try_out(device: DeviceChoice) -> anyhow::Result<String> {
 #[cfg(not(feature = "train"))]
 fn try_out(device: DeviceChoice) -> anyhow::Result<String> {
     anyhow::bail!("device {device}: not in this build, which has no training; build with the feature `train`")
-}
-
-/// The command that tests a device in another process, because a driver may end the process.
-#[cfg(feature = "train")]
-pub fn trial(device: DeviceChoice) -> Option<Command> {
-    let mut command = Command::new(std::env::current_exe().ok()?);
-    command.args(["doctor", "--device", &device.to_string()]);
-    Some(command)
 }
 
 /// Default number of worker threads.

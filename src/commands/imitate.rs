@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use hnefi_run::config::{ConfigError, TrainConfig};
 
-use super::Hardware;
 use super::records::read_all;
 use crate::cli::ImitateArgs;
+use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
 /// The keys that imitation reads: nothing is played, and every game is in the window.

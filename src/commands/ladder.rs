@@ -15,10 +15,10 @@ use hnefi_run::GameRecord;
 use hnefi_run::store::{Access, Store, checkpoint_key};
 use indicatif::ProgressBar;
 
-use super::Hardware;
 use super::delays::Delays;
 use super::doctor::cores;
 use crate::cli::LadderArgs;
+use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
 /// Time between two looks at a run that is followed.

@@ -11,8 +11,9 @@ use hnefi_inference::printable;
 use hnefi_run::{GameRecord, encode_games};
 use indicatif::ProgressBar;
 
-use super::{Hardware, only_ruleset};
+use super::only_ruleset;
 use crate::cli::{MatchArgs, WrongValue};
+use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
 /// Plays the match and prints its result; with `--json` the last line is the result for programs.

@@ -42,9 +42,6 @@ use std::path::Path;
 
 use hnefi_arena::players::ModelCache;
 use hnefi_engine::NamedRules;
-use hnefi_inference::Devices;
-#[cfg(feature = "train")]
-use hnefi_models::device::BurnDevices;
 
 /// What to say where lines of text take the place of what is drawn in the terminal.
 #[cfg(not(feature = "terminal"))]
@@ -58,28 +55,6 @@ const WITHOUT_TERMINAL: &str =
 #[cfg(not(feature = "web"))]
 fn without_web() -> anyhow::Result<()> {
     anyhow::bail!("--web: this program was built without the feature web; build it with --features web")
-}
-
-/// The devices of this machine, as this program opens them.
-pub struct Hardware {
-    /// For evaluation.
-    pub devices: Devices,
-    /// For training.
-    #[cfg(feature = "train")]
-    pub burn: BurnDevices,
-}
-
-impl Hardware {
-    /// The devices of this build; it uses a GPU after its trial in another process.
-    pub fn of_this_program() -> Hardware {
-        #[cfg(feature = "train")]
-        {
-            let burn = BurnDevices::tried_by(doctor::trial);
-            Hardware { devices: Devices::with(burn.clone()), burn }
-        }
-        #[cfg(not(feature = "train"))]
-        Hardware { devices: Devices::cpu() }
-    }
 }
 
 /// What to type before a command of this program in the way that it was started itself: its path, or Cargo's command.

@@ -6,12 +6,12 @@ use std::time::Duration;
 use hnefi_arena::players::{Limit, ModelCache, ModelSpec, PlayerSpec};
 use hnefi_engine::{NamedRules, Preset, Rules, Side};
 use hnefi_inference::{WITHOUT_NETWORK, pretrained_for};
-use hnefi_play::Table;
+use hnefi_play::PlaySetup;
 use hnefi_record::Seat;
 use indicatif::ProgressBar;
 
-use super::Hardware;
 use crate::cli::{self, PlayArgs};
+use crate::hardware::Hardware;
 use crate::progress;
 
 #[cfg(not(feature = "terminal"))]
@@ -55,7 +55,7 @@ pub fn run(args: PlayArgs, hardware: &Hardware) -> anyhow::Result<()> {
         cli::Seat::Watch => [opponent()?, opponent()?],
     };
     debug_assert_eq!(Side::Attackers.index(), 0);
-    let table = Table {
+    let table = PlaySetup {
         rules,
         start: args.fen.clone(),
         seats,

@@ -7,9 +7,9 @@ use hnefi_data::{check_new_file, relabel, write_new_file};
 use hnefi_engine::Rules;
 use hnefi_run::encode_games;
 
-use super::Hardware;
 use super::records::read_all;
 use crate::cli::RelabelArgs;
+use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
 /// Relabels the games and writes the record file.

@@ -11,9 +11,9 @@ use hnefi_inference::{pretrained_for, printable};
 use hnefi_record::pgn;
 use hnefi_run::GameRecord;
 
-use super::Hardware;
 use super::records::read_all;
 use crate::cli::ReviewArgs;
+use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
 /// Reviews all games and writes them as PGN.

@@ -13,9 +13,10 @@ use hnefi_run::store::{Store, StoreError};
 use hnefi_selfplay::{FleetControl, FleetProgress, GenerationStats, RecordingParams, record_games, search_config};
 use indicatif::ProgressBar;
 
+use super::only_ruleset;
 use super::records::{Games, record_files};
-use super::{Hardware, only_ruleset};
 use crate::cli::SelfplayArgs;
+use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
 /// Games in a record file.

@@ -15,7 +15,7 @@ use hnefi_train::TrainConfig;
 use crate::progress;
 
 /// Results against each opponent.
-pub struct Table {
+pub struct EvaluationTable {
     playouts: u32,
     seconds: f64,
     results: Vec<MatchResult>,
@@ -24,7 +24,12 @@ pub struct Table {
 }
 
 /// Plays the matches of the configuration's `evaluate` section.
-pub fn play(config: &TrainConfig, checkpoint: &Path, devices: &Devices, stop: &AtomicBool) -> anyhow::Result<Table> {
+pub fn play(
+    config: &TrainConfig,
+    checkpoint: &Path,
+    devices: &Devices,
+    stop: &AtomicBool,
+) -> anyhow::Result<EvaluationTable> {
     let begun = Instant::now();
     let section = &config.evaluate;
     let limit = (section.seconds > 0).then(|| Duration::from_secs(u64::from(section.seconds)));
@@ -32,7 +37,8 @@ pub fn play(config: &TrainConfig, checkpoint: &Path, devices: &Devices, stop: &A
     let model = PlayerSpec::Model(spec.in_precision(config.run.precision));
     // Search as `match` and `play` do, not as self-play.
     let mut models = ModelCache::new(devices.named(config.run.device.first()), SearchConfig::default());
-    let mut table = Table { playouts: section.playouts, seconds: 0.0, results: Vec::new(), skipped: Vec::new() };
+    let mut table =
+        EvaluationTable { playouts: section.playouts, seconds: 0.0, results: Vec::new(), skipped: Vec::new() };
     let rules =
         config.last_stage()?.selfplay.rulesets_played().first().copied().unwrap_or(Preset::Brandubh.into()).rules();
     for opponent in &section.opponents {
@@ -68,7 +74,7 @@ impl MatchObserver for Watcher<'_> {
     }
 }
 
-impl fmt::Display for Table {
+impl fmt::Display for EvaluationTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,

@@ -18,12 +18,12 @@ use hnefi_train::trainer::{RunStart, SelfPlay, TrainerParams, TrainingProgress};
 use hnefi_train::{TrainConfig, TrainObserver};
 use indicatif::{HumanDuration, ProgressBar};
 
-use super::Hardware;
 use super::delays::Delays;
 use super::doctor::{cores, processor_name};
 use super::pace::Pace;
 use super::table;
 use crate::cli::TrainArgs;
+use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
 /// Trains until the budget is used up, then plays the closing table.

@@ -4,8 +4,8 @@ use std::io::BufReader;
 
 use hnefi_play::uci::UciParams;
 
-use super::Hardware;
 use crate::cli::UciArgs;
+use crate::hardware::Hardware;
 
 /// Serves a client at standard input and output until it quits.
 pub fn run(args: UciArgs, hardware: &Hardware) -> anyhow::Result<()> {

@@ -13,13 +13,15 @@ use crate::cli::{MetricsArgs, WatchArgs};
 
 /// Shows runs until the person leaves; without a terminal, prints their present state.
 pub fn run(args: WatchArgs) -> anyhow::Result<()> {
+    #[cfg(not(feature = "web"))]
     if args.web {
-        #[cfg(feature = "web")]
-        return super::web::watch(&args);
-        #[cfg(not(feature = "web"))]
         return super::without_web();
     }
     let runs = open(&args.runs)?;
+    #[cfg(feature = "web")]
+    if args.web {
+        return super::web::watch(&args);
+    }
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         #[cfg(feature = "terminal")]
         return Ok(hnefi_terminal::watch::run(&runs)?);

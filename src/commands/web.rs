@@ -6,8 +6,9 @@ use hnefi_engine::NamedRules;
 use hnefi_inference::{DeviceChoice, PrecisionChoice, WITHOUT_NETWORK, pretrained_for};
 use hnefi_web::{WebConfig, WebError, WebServer};
 
-use super::{Hardware, clock_seed};
+use super::clock_seed;
 use crate::cli::{PlayArgs, Seat, ServeArgs, WatchArgs};
+use crate::hardware::Hardware;
 use crate::{output, progress};
 
 /// Serves the board.
@@ -41,9 +42,6 @@ pub fn play(args: &PlayArgs, rules: NamedRules, hardware: &Hardware) -> anyhow::
 
 /// Serves the training page of runs.
 pub fn watch(args: &WatchArgs) -> anyhow::Result<()> {
-    for run in &args.runs {
-        super::watch::open_run(run)?;
-    }
     let mut config = config(&args.serve);
     config.runs = args.runs.clone();
     config.seed = clock_seed();

@@ -11,9 +11,9 @@ use hnefi_train::job::Job;
 use hnefi_train::worker::{self, WorkerObserver, WorkerParams, WorkerSummary};
 use indicatif::ProgressBar;
 
-use super::Hardware;
 use super::delays::Delays;
 use crate::cli::WorkerArgs;
+use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
 /// Time between two looks for a run that has not begun.

@@ -8,7 +8,7 @@ pub use hnefi_run::config::{
     BudgetClock, BudgetSection, ConfigError, EvaluateSection, KeyError, LadderSection, RunSection, SearchSection,
     SelfPlayConfig, Span, Stage, TrainConfig, TrainSection,
 };
-use hnefi_run::config::{Kind, meant, sections_named, shown};
+use hnefi_run::config::{Kind, sections_named, shown, suggestion_in};
 use toml::Value;
 
 /// Loads a configuration as [`TrainConfig::load_with`] does, and checks that its opponents are players.
@@ -48,7 +48,7 @@ fn no_player(key: &str, opponents: &[String]) -> Option<KeyError> {
     let problem = opponents.iter().find_map(|text| text.parse::<PlayerSpec>().err())?.to_string();
     let unit = sections_named(Some(key)).ok()?.first()?.1.first()?.unit;
     let found = shown(&Value::Array(opponents.iter().map(|text| Value::from(text.as_str())).collect()));
-    let allowed = format!("{} ({unit}){}", Kind::Players.allowed(), meant(&problem));
+    let allowed = format!("{} ({unit}){}", Kind::Players.allowed(), suggestion_in(&problem));
     Some(KeyError { key: key.to_owned(), found, allowed })
 }
 

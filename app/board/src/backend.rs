@@ -29,7 +29,7 @@ pub trait Host: Send + Sync {
     /// The time since the host began. It never goes back.
     fn now(&self) -> Duration;
 
-    /// A number that nobody guesses, another one at every call.
+    /// An unguessable random number, another one at every call.
     fn random(&self) -> u64;
 
     /// There is work in the queue, for [`crate::Board::next`].

@@ -13,16 +13,16 @@ use super::clock::{Clock, ClockRequest};
 use super::exchange::{Answer, Reply, request};
 use super::kept::KeptGame;
 use super::players::{self, Fit, PlayerError, PlayerId, player_name};
-use super::position_view::no_move;
+use super::refusal::{no_move, no_position};
 use super::requests::{
     AgainRequest, AnalysisRequest, ExportFormat, ExportQuery, GoRequest, MoveRequest, NewGame, OpenGame, ReviewRequest,
-    SeatRequest, TryRequest,
+    TryRequest,
 };
 use super::review::Review;
 use super::room::{Room, RoomPlayer, RoomState, Source};
 use super::rooms::{Listening, RoomId, Rooms};
 use super::rulesets::ruleset;
-use super::strength::{self, LEVELS, Strength};
+use super::strength::{self, LEVELS, SeatRequest, Strength};
 use super::view::{RulesView, StateView};
 use super::work_queue::WorkQueue;
 use super::{EndingView, Host, Listener, Origin, Players, Problem, Refusal, Task, address, elo, problem, texts};
@@ -80,7 +80,7 @@ impl Board {
     }
 
     /// The first game of a page: `people` are the sides that a person moves, by [`Side::index`], and the other sides
-    /// have `opponent` or, where nobody is named, the network that is chosen everywhere, at the easiest level.
+    /// have `opponent` or, without one, the network that is chosen everywhere, at the easiest level.
     pub fn first_game(
         players: &dyn Players,
         rules: NamedRules,
@@ -300,7 +300,7 @@ impl Board {
         self.settled(&room, &mut state)
     }
 
-    /// Goes to another position, which nobody does while a clock runs.
+    /// Goes to another position; refused while a clock runs.
     pub(super) fn look_back(&self, id: &str, go: impl FnOnce(&mut RoomState) -> Result<(), Refusal>) -> Answer {
         self.change(id, |state| match state.is_timed() {
             true => Err(Refusal::conflict(problem!("error.clockRuns", "nobody looks back while the clock runs"))),
@@ -480,10 +480,6 @@ pub(super) fn no_place(error: impl ToString) -> Refusal {
 
 fn no_player(error: PlayerError) -> Refusal {
     Refusal::bad(problem!("error.player", "this player is not here: {detail}", detail = error.to_string()))
-}
-
-pub(super) fn no_position(error: impl ToString) -> Refusal {
-    Refusal::bad(problem!("error.position", "this position cannot be played: {detail}", detail = error.to_string()))
 }
 
 fn no_text(error: impl ToString) -> Refusal {

@@ -55,7 +55,7 @@ pub(super) struct Clock {
 pub(super) struct ClockView {
     #[serde(flatten)]
     asked: ClockRequest,
-    /// Milliseconds left when the state was told, by [`Side::index`].
+    /// Milliseconds left when the state was made, by [`Side::index`].
     left: [u64; 2],
     running: Option<Side>,
 }

@@ -1,4 +1,4 @@
-//! How a game ended, as a page is told: in codes, which it puts into the person's language.
+//! How a game ended, in codes, which a page puts into the person's language.
 
 use hnefi_engine::{Ending, Reason, Rules, Side};
 use hnefi_record::GameRecord;
@@ -7,7 +7,7 @@ use serde::Serialize;
 /// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EndingView {
-    /// Who won; nobody in a draw.
+    /// The winner; `None` in a draw.
     winner: Option<Side>,
     /// A reason of the rules, by [`Reason::as_str`], `resigned`, or `time`.
     reason: &'static str,

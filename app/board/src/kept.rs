@@ -7,8 +7,8 @@ use hnefi_record::{Chances, GameTree, NoteError, RecordError, Seat, Session, Tex
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, ClockError, KeptClock};
-use crate::requests::SeatRequest;
 use crate::room::{RoomPlayer, RoomState, Source};
+use crate::strength::SeatRequest;
 use crate::texts::{self, TextProblem};
 use crate::{EndingView, Origin};
 

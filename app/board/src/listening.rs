@@ -1,4 +1,4 @@
-//! What happens in a room, told to a page that listens.
+//! The events of a room for a page that listens.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub struct Event {
     pub data: String,
 }
 
-/// A page that listens to a game, and how far it has been told.
+/// A page that listens to a game, and the events that it has had.
 pub struct Listener {
     room: Arc<Room>,
     host: Arc<dyn Host>,

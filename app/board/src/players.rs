@@ -147,7 +147,7 @@ pub(super) fn fit(networks: &[Offer], id: &PlayerId, rules: &Rules) -> Fit {
     networks.iter().find(|offer| offer.id == *id).map_or(Fit::Other, |offer| offer.fit(rules))
 }
 
-/// Who plays by these rules where nobody is chosen: the network of a run or a folder that knows them best, else the
+/// The default player of these rules: the network of a run or a folder that knows them best, else the
 /// shipped one that is chosen everywhere, else none.
 pub(super) fn opponent(networks: &[Offer], rules: NamedRules) -> PlayerId {
     if let Some((PlayerId::Model(key), _)) = adviser(networks, &rules.rules())

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use hnefi_engine::{Ending, Game, Move, MoveList, Position, Side};
 use serde::Serialize;
 
+use crate::refusal::no_move;
 use crate::view::{PlyView, board};
-use crate::{EndingView, Refusal, problem};
+use crate::{EndingView, Refusal};
 
 /// A position, and what may be done in it.
 #[derive(Clone, Debug, Serialize)]
@@ -61,11 +62,6 @@ pub(crate) fn play(game: &mut Game, text: &str) -> Result<Move, Refusal> {
     let mv = Move::parse(text, game.rules().size()).map_err(no_move)?;
     game.play(mv).map_err(no_move)?;
     Ok(mv)
-}
-
-/// A move that cannot be played.
-pub(crate) fn no_move(error: impl ToString) -> Refusal {
-    Refusal::bad(problem!("error.move", "this move cannot be played: {detail}", detail = error.to_string()))
 }
 
 /// A rank of a FEN by its letters, with `.` for an empty square.

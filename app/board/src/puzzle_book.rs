@@ -58,7 +58,7 @@ pub(crate) struct PuzzleView {
 /// What a move is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Verdict {
+pub(crate) enum AttemptResult {
     /// The right one, and there is more to find.
     Right,
     /// The right one, and the last.
@@ -72,7 +72,7 @@ pub(crate) enum Verdict {
 /// What came of an attempt.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AttemptView {
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: AttemptResult,
     /// The person's last move and, after a right one, the defence.
     frames: Vec<FrameView>,
     scene: PositionView,
@@ -196,7 +196,7 @@ impl Trial {
     }
 
     /// Plays a move of the person's, and says what it is.
-    fn try_move(&mut self, text: &str) -> Result<Verdict, Refusal> {
+    fn try_move(&mut self, text: &str) -> Result<AttemptResult, Refusal> {
         if self.is_solved() {
             return Err(solved());
         }
@@ -208,11 +208,11 @@ impl Trial {
             false => self.solver.wins_by(&before, mv, left).map_err(too_hard)?,
         };
         Ok(match is_right {
-            true if self.is_solved() => Verdict::Solved,
-            true => Verdict::Right,
+            true if self.is_solved() => AttemptResult::Solved,
+            true => AttemptResult::Right,
             // Looked for where it costs little; a first move is to win in the plies that are asked for.
-            false if !is_first && left == 1 && self.solver.wins_by(&before, mv, 3) == Ok(true) => Verdict::Slow,
-            false => Verdict::Wrong,
+            false if !is_first && left == 1 && self.solver.wins_by(&before, mv, 3) == Ok(true) => AttemptResult::Slow,
+            false => AttemptResult::Wrong,
         })
     }
 
@@ -236,9 +236,9 @@ impl Trial {
         }
         for text in moves {
             match self.try_move(text)? {
-                Verdict::Solved => {}
-                Verdict::Right => self.answer()?,
-                Verdict::Slow | Verdict::Wrong => {
+                AttemptResult::Solved => {}
+                AttemptResult::Right => self.answer()?,
+                AttemptResult::Slow | AttemptResult::Wrong => {
                     return Err(Refusal::bad(request(format!("{text} is not the right move"))));
                 }
             }
@@ -270,17 +270,19 @@ pub(crate) fn attempt(id: &str, asked: &MovesRequest) -> Result<AttemptView, Ref
     trial.repeat(earlier)?;
     let first = trial.game.len();
     let verdict = trial.try_move(last)?;
-    if verdict == Verdict::Right {
+    if verdict == AttemptResult::Right {
         trial.answer()?;
     }
     let is_only_move = trial.puzzle.theme.is_only_move();
     let threat = match verdict {
-        Verdict::Wrong if is_only_move => {
+        AttemptResult::Wrong if is_only_move => {
             let position = trial.game.position().clone();
             trial.threat(&position)
         }
         // What happens if nothing is done about it.
-        Verdict::Solved if is_only_move => passed(trial.game.start()).and_then(|position| trial.threat(&position)),
+        AttemptResult::Solved if is_only_move => {
+            passed(trial.game.start()).and_then(|position| trial.threat(&position))
+        }
         _ => None,
     };
     Ok(AttemptView {
@@ -351,7 +353,7 @@ mod tests {
             for count in 1..=own.len() {
                 let asked = MovesRequest { moves: own[..count].to_vec() };
                 let answer = attempt(&puzzle.id, &asked).expect("an answer");
-                let expected = if count == own.len() { Verdict::Solved } else { Verdict::Right };
+                let expected = if count == own.len() { AttemptResult::Solved } else { AttemptResult::Right };
                 assert_eq!(answer.verdict, expected, "{}", puzzle.id);
                 assert_eq!(answer.frames.len(), if count == own.len() { 1 } else { 2 }, "{}", puzzle.id);
                 let is_win = count == own.len() && !puzzle.theme.is_only_move();
@@ -374,7 +376,7 @@ mod tests {
             let answer = text(puzzle, puzzle.answers[0]);
             let wrong = all.filter(|mv| *mv != answer).nth(7).expect("a wrong move");
             let tried = attempt(&puzzle.id, &moves(&[&wrong])).expect("an answer");
-            assert_eq!(tried.verdict, Verdict::Wrong, "{} {wrong}", puzzle.id);
+            assert_eq!(tried.verdict, AttemptResult::Wrong, "{} {wrong}", puzzle.id);
             // What an only move prevents is said, for every other move loses.
             assert_eq!(tried.threat.is_some(), puzzle.theme.is_only_move(), "{} {wrong}", puzzle.id);
             if puzzle.plies >= 3 && !puzzle.theme.is_only_move() {
@@ -396,7 +398,7 @@ mod tests {
             let winning = solver.winning_moves(game.position(), 1).expect("within the budget");
             for &mv in winning.iter().filter(|mv| **mv != puzzle.line[2]) {
                 let asked = moves(&[&text(puzzle, puzzle.line[0]), &text(puzzle, mv)]);
-                assert_eq!(attempt(&puzzle.id, &asked).expect("an answer").verdict, Verdict::Solved);
+                assert_eq!(attempt(&puzzle.id, &asked).expect("an answer").verdict, AttemptResult::Solved);
                 others += 1;
             }
         }

@@ -58,3 +58,13 @@ impl Refusal {
         serde_json::to_vec(&self.problem).unwrap_or_default()
     }
 }
+
+/// A move that cannot be played.
+pub(crate) fn no_move(error: impl ToString) -> Refusal {
+    Refusal::bad(problem!("error.move", "this move cannot be played: {detail}", detail = error.to_string()))
+}
+
+/// A position that cannot be played.
+pub(crate) fn no_position(error: impl ToString) -> Refusal {
+    Refusal::bad(problem!("error.position", "this position cannot be played: {detail}", detail = error.to_string()))
+}

@@ -6,19 +6,7 @@ use super::clock::ClockRequest;
 use super::kept::KeptGame;
 use super::players::PlayerId;
 use super::rooms::RoomId;
-use super::strength::Strength;
-
-/// A seat of a new game.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SeatRequest {
-    /// Who plays; nobody means a person.
-    #[serde(default)]
-    pub player: Option<PlayerId>,
-    /// How strongly it plays; 200 playouts where nobody says it.
-    #[serde(default)]
-    pub strength: Option<Strength>,
-}
+use super::strength::SeatRequest;
 
 /// A new game.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use hnefi_search::SearchReport;
 use serde::Serialize;
 
 use crate::Refusal;
-use crate::position_view::no_move;
+use crate::refusal::no_move;
 use crate::report::ChancesView;
 
 /// What is searched next: a position of the game, by the plies before it, or the move that a person tries instead.

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::clock::Clock;
 use super::players::{Fit, PlayerId};
-use super::position_view::no_move;
+use super::refusal::no_move;
 use super::report::Report;
 use super::review::{Review, ReviewStep};
 use super::strength::Strength;
@@ -219,7 +219,7 @@ impl RoomState {
         (watched && !viewed && self.adviser_fit != Fit::Other && open(&job)).then_some(job)
     }
 
-    /// Whether the game can be reviewed: it has moves, and nobody but people goes on playing it.
+    /// Whether the game can be reviewed: it has moves, and no program goes on playing it.
     pub(super) fn can_review(&self) -> bool {
         self.game.all_plies().next().is_some() && (self.game.is_decided() || self.seats.iter().all(Seat::is_person))
     }
@@ -306,12 +306,12 @@ impl RoomState {
         Ok(())
     }
 
-    /// Whether a clock runs: then nobody looks back or takes back.
+    /// Whether a clock runs, which forbids looking back and taking back.
     pub(super) fn is_timed(&self) -> bool {
         self.clock.as_ref().is_some_and(Clock::runs)
     }
 
-    /// How the game ended: [`Session::ending`] or [`Session::result`], as a page is told.
+    /// How the game ended, [`Session::ending`] or [`Session::result`], for a page.
     pub(super) fn ending_view(&self, ending: Option<Ending>) -> Option<EndingView> {
         let ending = ending?;
         let view = EndingView::of(ending, self.game.rules());

@@ -1,4 +1,4 @@
-//! All rooms, up to a number; a room that nobody has entered for long is given up.
+//! All rooms, up to a number; a room without requests for long is given up.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -56,7 +56,7 @@ impl Rooms {
         }
     }
 
-    /// Opens a room under an id that nobody guesses or, where a page comes back to a game, under the id of before.
+    /// Opens a room under an unguessable id or, where a page comes back to a game, under the id of before.
     ///
     /// # Errors
     /// When all are in use.
@@ -166,7 +166,7 @@ impl TryFrom<String> for RoomId {
     }
 }
 
-/// Removes the rooms that nobody has used for so long and nobody looks at.
+/// Removes the rooms without requests for `idle` and without listeners.
 fn clear(rooms: &mut HashMap<String, Arc<Room>>, idle: Duration, now: Duration) {
     rooms.retain(|_, room| room.is_watched() || now.saturating_sub(room.lock().used) < idle);
 }

@@ -37,18 +37,18 @@ pub struct Route {
     pub path: &'static str,
     /// How long its answer may take.
     pub pace: Pace,
-    answer: fn(&Board, &Asked<'_>) -> Answer,
+    answer: fn(&Board, &RouteRequest<'_>) -> Answer,
 }
 
 /// A request as its route sees it.
-struct Asked<'a> {
+struct RouteRequest<'a> {
     /// What stands for `{id}`; empty in a path without.
     id: &'a str,
     query: &'a str,
     body: &'a [u8],
 }
 
-impl Asked<'_> {
+impl RouteRequest<'_> {
     /// The query.
     fn query<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         let refused = |error| Refusal::bad(request(format!("the query {:?}: {error}", self.query)));
@@ -61,11 +61,11 @@ impl Asked<'_> {
     }
 }
 
-const fn get(path: &'static str, pace: Pace, answer: fn(&Board, &Asked<'_>) -> Answer) -> Route {
+const fn get(path: &'static str, pace: Pace, answer: fn(&Board, &RouteRequest<'_>) -> Answer) -> Route {
     Route { method: Method::Get, path, pace, answer }
 }
 
-const fn post(path: &'static str, pace: Pace, answer: fn(&Board, &Asked<'_>) -> Answer) -> Route {
+const fn post(path: &'static str, pace: Pace, answer: fn(&Board, &RouteRequest<'_>) -> Answer) -> Route {
     Route { method: Method::Post, path, pace, answer }
 }
 
@@ -171,7 +171,7 @@ impl Board {
     /// Answers a request of this route.
     pub fn answer(&self, route: &Route, request: &Request<'_>) -> Reply {
         let Some(id) = route.id(request.path) else { return Refusal::no_such_page().into() };
-        let asked = Asked { id, query: request.query, body: request.body };
+        let asked = RouteRequest { id, query: request.query, body: request.body };
         (route.answer)(self, &asked).unwrap_or_else(Reply::from)
     }
 }

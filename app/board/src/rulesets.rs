@@ -7,10 +7,10 @@ use hnefi_engine::{
 use hnefi_inference::names;
 use serde::{Deserialize, Serialize};
 
-use crate::board::no_position;
 use crate::exchange::{Answer, Reply, request};
 use crate::players::{self, Offer, PlayerId};
 use crate::position_view::fen_rank;
+use crate::refusal::no_position;
 use crate::view::RulesView;
 use crate::{Board, Problem, Refusal, problem};
 

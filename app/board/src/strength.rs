@@ -27,6 +27,18 @@ pub enum Strength {
     Level(u8),
 }
 
+/// A seat of a new game.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeatRequest {
+    /// Who plays; none for a person.
+    #[serde(default)]
+    pub player: Option<PlayerId>,
+    /// How strongly it plays; 200 playouts by default.
+    #[serde(default)]
+    pub strength: Option<Strength>,
+}
+
 /// How a level plays: its playouts, and its move drawn from the search's policy sharpened by 1/temperature, among the
 /// moves that have a share of the best one's weight. So a low level plays what looks natural and sees little, and never
 /// throws in a move that the network finds absurd. The first one does, with every other move, so that somebody who has
@@ -143,7 +155,7 @@ impl Strength {
         report.best
     }
 
-    /// What a page is told of it: a network plays at a strength, alpha-beta at a level or at a depth, and others have
+    /// The strength that a page shows: a network plays at a strength, alpha-beta at a level or at a depth, others have
     /// none.
     pub(super) fn shown_of(self, id: &PlayerId) -> Option<Strength> {
         let has_strength = match id {

@@ -22,7 +22,7 @@ pub(crate) struct RulesView {
     name: String,
     /// What a published ruleset is called that is no preset; the page's texts name the presets.
     title: Option<String>,
-    /// The preset whose rules these are but for what ends a game that nobody has won: people often played on.
+    /// The preset whose rules these are but for what draws a game: people often played on.
     played_on: Option<&'static str>,
     side: usize,
     thrones: Vec<String>,

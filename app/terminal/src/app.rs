@@ -11,7 +11,7 @@ use hnefi_engine::{Bitboard, Move, Side, Square};
 use super::board::Geometry;
 use super::input::Action;
 use crate::thinker::Thinker;
-use hnefi_play::{PlayError, Table, save_numbered};
+use hnefi_play::{PlayError, PlaySetup, save_numbered};
 use hnefi_record::{Chances, Seat, Session, words};
 
 /// What stands in front of the board.
@@ -62,7 +62,7 @@ impl App {
     ///
     /// # Errors
     /// When the start position does not stand under the rules.
-    pub(super) fn new(table: Table) -> Result<App, PlayError> {
+    pub(super) fn new(table: PlaySetup) -> Result<App, PlayError> {
         let session = table.session()?;
         let n = session.rules().size().side();
         let [attackers, defenders] = table.seats;

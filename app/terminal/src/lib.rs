@@ -25,7 +25,7 @@ use ratatui::crossterm::event::{self, DisableMouseCapture, EnableMouseCapture, E
 use ratatui::crossterm::execute;
 
 use app::App;
-use hnefi_play::{PlayError, Table};
+use hnefi_play::{PlayError, PlaySetup};
 
 /// How often the screen is drawn while nothing is pressed.
 const FRAME: Duration = Duration::from_millis(50);
@@ -34,7 +34,7 @@ const FRAME: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// When the start position is none or the terminal fails. A player that fails is shown on the screen.
-pub fn run(table: Table, theme: Theme) -> Result<(), PlayError> {
+pub fn run(table: PlaySetup, theme: Theme) -> Result<(), PlayError> {
     let mut app = App::new(table)?;
     let mut terminal = ratatui::try_init().map_err(PlayError::stream("opening the terminal"))?;
     let _guard = MouseGuard::capture()?;

@@ -20,12 +20,12 @@ use super::board::Geometry;
 use super::theme::{Ground, Theme};
 use super::{input, screen};
 use crate::scripted::Scripted;
-use hnefi_play::Table;
+use hnefi_play::PlaySetup;
 use hnefi_record::Seat;
 
 /// A person as attackers against a player with a script.
-fn table(preset: Preset, script: &[&'static str]) -> Table {
-    Table {
+fn table(preset: Preset, script: &[&'static str]) -> PlaySetup {
+    PlaySetup {
         rules: preset.rules(),
         start: None,
         seats: [Seat::Person, Seat::Player(Scripted::boxed("model:brandubh", script))],
@@ -36,7 +36,7 @@ fn table(preset: Preset, script: &[&'static str]) -> Table {
     }
 }
 
-fn app(table: Table) -> App {
+fn app(table: PlaySetup) -> App {
     App::new(table).expect("a sound table")
 }
 
@@ -125,7 +125,7 @@ fn start_screens() {
 fn any_tafl_is_drawn() {
     let under = |record: &str| {
         let rules = record.parse::<NamedRules>().unwrap_or_else(|error| panic!("{error}")).rules();
-        app(Table { rules, ..table(Preset::Brandubh, &[]) })
+        app(PlaySetup { rules, ..table(Preset::Brandubh, &[]) })
     };
     let large = "dim:19 esc:e start:/6ttttttt6/9t9/19/19/19/9T9/t8T8t/t8T8t/t8T8t/tt2TTTTTKTTTTT2tt/t8T8t/t8T8t/t8T8t/9T9/19/\
                  19/19/9t9/6ttttttt6/";
@@ -155,7 +155,7 @@ fn screens_of_a_game() {
 
 #[test]
 fn captures_and_the_end_are_shown() {
-    let start = |fen: &str| Table { start: Some(fen.to_owned()), ..table(Preset::Brandubh, &["d4d1"]) };
+    let start = |fen: &str| PlaySetup { start: Some(fen.to_owned()), ..table(Preset::Brandubh, &["d4d1"]) };
     let mut app = app(start("7/4a2/2ad3/3k3/7/7/1a5 a"));
     play(&mut app, "e6", "e5");
     check("captured", &app, &Theme::TRUE_COLOUR, 100, 30);
@@ -320,7 +320,7 @@ fn the_view_is_absolute_whoever_gives_it() {
 #[test]
 fn a_hint_comes_from_the_adviser_and_goes_with_the_position() {
     let adviser = Scripted::boxed("adviser", &["d6c6"]);
-    let mut app = app(Table { adviser: Some(adviser), ..table(Preset::Brandubh, &["d5e5"]) });
+    let mut app = app(PlaySetup { adviser: Some(adviser), ..table(Preset::Brandubh, &["d5e5"]) });
     wait(&mut app, |app| app.session.view().is_some());
     assert_eq!(app.hint(), None, "advice waits until it is asked for");
     press(&mut app, "h");
@@ -333,7 +333,7 @@ fn a_hint_comes_from_the_adviser_and_goes_with_the_position() {
 #[test]
 fn the_same_key_again_plays_the_hint() {
     let adviser = Scripted::boxed("adviser", &["d6c6"]);
-    let mut app = app(Table { adviser: Some(adviser), ..table(Preset::Brandubh, &["d5e5"]) });
+    let mut app = app(PlaySetup { adviser: Some(adviser), ..table(Preset::Brandubh, &["d5e5"]) });
     wait(&mut app, |app| app.session.view().is_some());
     press(&mut app, "h");
     assert_eq!(app.session.game().len(), 0);
@@ -386,7 +386,7 @@ fn a_player_that_cheats_or_breaks_is_shown_and_the_game_stays() {
 #[test]
 fn an_adviser_that_breaks_does_not_disturb_the_game() {
     let adviser = Scripted::boxed("adviser", &["panic"]);
-    let mut app = app(Table { adviser: Some(adviser), ..table(Preset::Brandubh, &["d5e5"]) });
+    let mut app = app(PlaySetup { adviser: Some(adviser), ..table(Preset::Brandubh, &["d5e5"]) });
     wait(&mut app, |app| app.notice.is_some());
     assert!(app.notice.clone().unwrap_or_default().contains("no more hints"), "{:?}", app.notice);
     play(&mut app, "d2", "c2");
@@ -397,7 +397,7 @@ fn an_adviser_that_breaks_does_not_disturb_the_game() {
 fn two_players_play_at_their_pace_and_can_be_stopped() {
     let seat = || Seat::Player(Scripted::boxed("first", &[]));
     let pace = Duration::from_secs(3600);
-    let mut app = app(Table { seats: [seat(), seat()], pace, ..table(Preset::Brandubh, &[]) });
+    let mut app = app(PlaySetup { seats: [seat(), seat()], pace, ..table(Preset::Brandubh, &[]) });
     wait(&mut app, |app| plies(app) == 1);
     for _ in 0..20 {
         app.tick(Instant::now());
@@ -416,7 +416,7 @@ fn two_players_play_at_their_pace_and_can_be_stopped() {
 #[test]
 fn saving_writes_a_game_that_reads_back() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut app = app(Table { folder: folder.path().to_owned(), ..table(Preset::Brandubh, &["d5e5"]) });
+    let mut app = app(PlaySetup { folder: folder.path().to_owned(), ..table(Preset::Brandubh, &["d5e5"]) });
     play(&mut app, "d2", "c2");
     wait(&mut app, |app| plies(app) == 2);
     press(&mut app, "ss");
@@ -426,7 +426,7 @@ fn saving_writes_a_game_that_reads_back() {
     let game = hnefi_record::PgnReader::new(text.as_bytes()).next().expect("a game").expect("a sound game");
     assert_eq!(game.players, ["person", "model:brandubh"]);
     assert_eq!(game.plies.len(), 2);
-    app = super::tests::app(Table { folder: folder.path().join("missing/\0"), ..table(Preset::Brandubh, &[]) });
+    app = super::tests::app(PlaySetup { folder: folder.path().join("missing/\0"), ..table(Preset::Brandubh, &[]) });
     press(&mut app, "s");
     assert!(app.notice.clone().unwrap_or_default().contains("not saved"), "{:?}", app.notice);
 }

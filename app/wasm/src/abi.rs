@@ -13,7 +13,7 @@ mod outside {
     unsafe extern "C" {
         /// Milliseconds since any moment; never goes back.
         pub safe fn now() -> f64;
-        /// 32 bits that nobody guesses.
+        /// 32 unguessable random bits.
         pub safe fn random() -> u32;
     }
 }

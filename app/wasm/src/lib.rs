@@ -13,4 +13,4 @@ mod page;
 #[cfg(target_arch = "wasm32")]
 mod abi;
 
-pub use page::{Page, Pause, Told};
+pub use page::{Page, PageEvent, Pause};

@@ -15,11 +15,11 @@ pub(crate) struct Networks {
     states: Mutex<HashMap<&'static str, State>>,
 }
 
-/// How far a network has come; one that nobody wanted has no state.
+/// How far a network has come; one that was never asked for has no state.
 enum State {
     /// Somebody waits for it.
     Wanted,
-    /// The worker has been told, and fetches it.
+    /// The worker fetches it.
     OnItsWay,
     Ready(Arc<CpuNetwork>),
     /// It could not be had; the next who wants it tries again.
@@ -44,7 +44,7 @@ impl Networks {
         found.ok_or_else(|| PlayerError::NoModel(key.to_owned()))
     }
 
-    /// A network that somebody waits for and nobody fetches yet.
+    /// A network that is waited for and not fetched yet.
     pub(crate) fn wanted(&self) -> Option<&'static str> {
         let mut states = self.states();
         let (name, state) = states.iter_mut().find(|(_, state)| matches!(state, State::Wanted))?;

@@ -43,7 +43,7 @@ impl Host for Worker {
 /// A request, as the page's script writes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct PageRequest {
     method: String,
     path: String,
     #[serde(default)]
@@ -65,10 +65,10 @@ pub enum Pause {
 
 /// An event, and the listener that it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct PageEvent {
     /// Number of the listener.
     pub listener: u32,
-    /// What it is told.
+    /// The event.
     pub event: Event,
 }
 
@@ -96,11 +96,11 @@ impl Page {
 
     /// Answers a request: JSON with `method`, `path`, `query` and `body`, the last one a text.
     pub fn ask(&self, text: &[u8]) -> Reply {
-        let asked: Asked = match serde_json::from_slice(text) {
+        let asked: PageRequest = match serde_json::from_slice(text) {
             Ok(asked) => asked,
             Err(error) => return Refusal::fault(format!("the request: {error}")).into(),
         };
-        let Asked { method, path, query, body } = &asked;
+        let PageRequest { method, path, query, body } = &asked;
         self.board.handle(&Request { method, path, query, body: body.as_bytes() })
     }
 
@@ -121,8 +121,8 @@ impl Page {
     }
 
     /// The next event, if there is anything to tell.
-    pub fn news(&mut self) -> Option<Told> {
-        self.listeners.iter_mut().find_map(|(&listener, told)| told.news().map(|event| Told { listener, event }))
+    pub fn news(&mut self) -> Option<PageEvent> {
+        self.listeners.iter_mut().find_map(|(&listener, told)| told.news().map(|event| PageEvent { listener, event }))
     }
 
     /// Does a slice of the searches.

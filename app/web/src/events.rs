@@ -43,8 +43,8 @@ pub(crate) fn game(
     Sse::new(stream).keep_alive(KeepAlive::new().interval(ALIVE))
 }
 
-/// What a stream of runs has looked at, and what it has not told yet.
-struct Told {
+/// What a stream of runs has read, and the events that it has not sent yet.
+struct RunStream {
     runs: Vec<Followed>,
     waiting: VecDeque<Event>,
     pause: Duration,
@@ -56,7 +56,7 @@ struct Told {
 pub(crate) fn runs(runs: &[Arc<Run>], place: Listening) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
     let pause = if runs.iter().any(|run| run.store().is_remote()) { LOOK_FAR } else { LOOK };
     let runs = runs.iter().cloned().map(Followed::new).collect();
-    let told = Told { runs, waiting: VecDeque::new(), pause, _place: place };
+    let told = RunStream { runs, waiting: VecDeque::new(), pause, _place: place };
     let stream = unfold(told, |mut told| async move {
         loop {
             if let Some(event) = told.waiting.pop_front() {

@@ -63,7 +63,7 @@ pub struct WebConfig {
     pub hosts: Vec<String>,
     /// Run directories: their checkpoints play, their games and metrics are shown.
     pub runs: Vec<PathBuf>,
-    /// Folders with game files, or single checkpoints, which are told apart by their card.
+    /// Folders with game files, or single checkpoints, which have a card.
     pub folders: Vec<PathBuf>,
     /// The ruleset that is offered first, and of the game that a page begins with.
     pub rules: NamedRules,

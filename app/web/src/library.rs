@@ -15,7 +15,7 @@ use hnefi_run::{GameReader, GameRecord, PlyRecord, Run};
 use serde::Serialize;
 
 use crate::error::WebError;
-use crate::models::last_part;
+use crate::opponent::last_part;
 use crate::queries::{Order, RunQuery};
 use hnefi_play::watch::names;
 

@@ -10,7 +10,7 @@ use hnefi_board::{ExternalPlayer, Offer, PlayerError, PlayerId, Players};
 use hnefi_inference::{Card, Checkpoint, Devices, Evaluator, PrecisionChoice, pretrained_card, pretrained_names};
 use hnefi_run::Run;
 
-use crate::opponent::CommandLineOpponent;
+use crate::opponent::{CommandLineOpponent, last_part};
 
 /// Networks kept in memory at once; the one used longest ago goes.
 const LOADED: usize = 6;
@@ -203,11 +203,6 @@ fn thinned(generations: &[u32]) -> Vec<u32> {
         return generations.to_vec();
     }
     (0..PER_RUN).map(|index| generations[index * last / (PER_RUN - 1)]).collect()
-}
-
-/// The name a folder goes by.
-pub(crate) fn last_part(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! There is one, and it plays one move at a time, in a thread of its own: it may think for as long as its settings say,
 //! or hang, and holds up nobody but those who play against it.
 
+use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -78,10 +79,15 @@ fn name(spec: &PlayerSpec) -> String {
     match spec {
         PlayerSpec::Uci(uci) => format!("{} (UCI)", program(&uci.command)),
         PlayerSpec::Model(model) => {
-            spec.to_string().replacen(&model.path.display().to_string(), &crate::models::last_part(&model.path), 1)
+            spec.to_string().replacen(&model.path.display().to_string(), &last_part(&model.path), 1)
         }
         PlayerSpec::Random | PlayerSpec::AlphaBeta { .. } | PlayerSpec::Rollout { .. } => spec.to_string(),
     }
+}
+
+/// The name a folder goes by.
+pub(crate) fn last_part(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

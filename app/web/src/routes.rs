@@ -58,7 +58,7 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
         .with_state(server)
 }
 
-/// Does what may take long where it holds up nobody. A fault of the program in there ends the request, not the server.
+/// Does what may take long on a thread of its own. A fault of the program in there ends the request, not the server.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, ApiError> + Send + 'static) -> Result<T, ApiError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| Err(ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "a fault of the program")))

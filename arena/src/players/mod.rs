@@ -25,7 +25,7 @@ pub use model::{CheckpointSource, DEFAULT_PLAYOUTS, ModelCache, ModelPlayer, Mod
 pub use random::RandomPlayer;
 pub use rollout::Rollout;
 pub use spec::PlayerSpec;
-pub use uci::{Process, UciPlayer, UciSpec, split};
+pub use uci::{Process, UciPlayer, UciSpec};
 
 use hnefi_run::store::StoreError;
 use hnefi_search::Rng;
@@ -95,7 +95,7 @@ pub struct ProgramError {
 #[derive(Debug, thiserror::Error)]
 pub enum PlayerError {
     /// The spec names no known kind of player.
-    #[error("unknown player {found:?}: expected {}{}", spec::ACCEPTED, spec::meant(found))]
+    #[error("unknown player {found:?}: expected {}{}", spec::ACCEPTED, spec::suggestion(found))]
     Unknown {
         /// The spec.
         found: String,

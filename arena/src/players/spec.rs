@@ -104,14 +104,14 @@ impl FromStr for PlayerSpec {
 }
 
 /// The end of an error about a player that is none: which one was probably meant.
-pub(super) fn meant(found: &str) -> String {
+pub(super) fn suggestion(found: &str) -> String {
     let (kind, rest) = found.split_at(found.find(':').unwrap_or(found.len()));
     if let Some(kind) = names::nearest(kind, KINDS) {
-        return names::asked(format!("{kind}{rest}"));
+        return names::suggestion(format!("{kind}{rest}"));
     }
     // A network by its name alone.
     let shipped = names::nearest(found, pretrained_names());
-    shipped.map(|name| names::asked(format!("model:{name}"))).unwrap_or_default()
+    shipped.map(|name| names::suggestion(format!("model:{name}"))).unwrap_or_default()
 }
 
 /// The setting after the colon, or that it is missing.
@@ -144,19 +144,7 @@ impl fmt::Display for PlayerSpec {
     }
 }
 
-impl TryFrom<String> for PlayerSpec {
-    type Error = PlayerError;
-
-    fn try_from(text: String) -> Result<PlayerSpec, PlayerError> {
-        text.parse()
-    }
-}
-
-impl From<PlayerSpec> for String {
-    fn from(spec: PlayerSpec) -> String {
-        spec.to_string()
-    }
-}
+hnefi_inference::by_text!(PlayerSpec, PlayerError);
 
 #[cfg(test)]
 mod tests {

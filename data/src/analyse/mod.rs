@@ -19,7 +19,7 @@ use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator};
 use hnefi_search::{LeafId, Search, SearchConfig, SearchReport, Selection};
 
 use self::answer::{Answer, Found};
-use self::question::{Line, Question};
+use self::question::{InputLine, Question};
 use self::queue::{Queue, Task};
 pub use self::relabel::relabel;
 pub use self::review::review;
@@ -122,12 +122,12 @@ fn read<W: Write + Send>(
         }
         let line = match line {
             Ok(text) if text.trim().is_empty() => continue,
-            Ok(text) => Line::read(&text, playouts),
+            Ok(text) => InputLine::read(&text, playouts),
             Err(problem) => Err((None, problem)),
         };
         match line {
-            Ok(Line::Question(question)) => queue.ask(question),
-            Ok(Line::Cancel(id)) => queue.cancel(&id),
+            Ok(InputLine::Question(question)) => queue.ask(question),
+            Ok(InputLine::Cancel(id)) => queue.cancel(&id),
             Err((id, problem)) => {
                 errors += 1;
                 answers.give(&Answer::error(id.as_deref(), problem));

@@ -16,7 +16,7 @@ const MOST_PLAYOUTS: u32 = 10_000_000;
 const LONGEST_ID: usize = 1000;
 
 /// A line that can be read.
-pub(super) enum Line {
+pub(super) enum InputLine {
     Question(Arc<Question>),
     /// The question of this id is to be answered as far as it is.
     Cancel(String),
@@ -45,7 +45,7 @@ pub(super) struct Question {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct QuestionLine {
     id: String,
     rules: RulesText,
     #[serde(default)]
@@ -74,28 +74,28 @@ struct Cancel {
     cancel: String,
 }
 
-impl Line {
+impl InputLine {
     /// Reads a line; an error has the question's id where it has one. A question without `playouts` gets those given.
-    pub(super) fn read(text: &str, playouts: u32) -> Result<Line, (Option<String>, String)> {
+    pub(super) fn read(text: &str, playouts: u32) -> Result<InputLine, (Option<String>, String)> {
         let shape = r#"expected {"id": "1", "rules": "brandubh", "moves": ["d6c6"]} or {"cancel": "1"}"#;
         let refuse = |error: serde_json::Error| format!("the line is no question: {error}; {shape}");
         let value: Value = serde_json::from_str(text).map_err(|error| (None, refuse(error)))?;
         if value.get("cancel").is_some() {
             let cancel: Cancel = serde_json::from_value(value).map_err(|error| (None, refuse(error)))?;
-            return Ok(Line::Cancel(cancel.cancel));
+            return Ok(InputLine::Cancel(cancel.cancel));
         }
         let id = value.get("id").and_then(Value::as_str).map(str::to_owned);
         let asked = serde_json::from_value(value).map_err(refuse);
         asked
             .and_then(|asked| Question::of(asked, playouts))
             .map(Arc::new)
-            .map(Line::Question)
+            .map(InputLine::Question)
             .map_err(|problem| (id, problem))
     }
 }
 
 impl Question {
-    fn of(asked: Asked, playouts: u32) -> Result<Question, String> {
+    fn of(asked: QuestionLine, playouts: u32) -> Result<Question, String> {
         if asked.id.len() > LONGEST_ID {
             return Err(format!("id: {} bytes; expected at most {LONGEST_ID}", asked.id.len()));
         }

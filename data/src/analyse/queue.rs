@@ -123,7 +123,7 @@ impl Queue {
 mod tests {
     use serde_json::json;
 
-    use super::super::question::Line;
+    use super::super::question::InputLine;
     use super::*;
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
         let queue = Queue::default();
         for (id, priority) in [("first", 0), ("later", -1), ("urgent", 9), ("usual", 0)] {
             let line = json!({"id": id, "rules": "brandubh", "moves": ["d6f6"], "plies": [1, 0], "priority": priority});
-            let Ok(Line::Question(question)) = Line::read(&line.to_string(), 40) else { panic!("{line}") };
+            let Ok(InputLine::Question(question)) = InputLine::read(&line.to_string(), 40) else { panic!("{line}") };
             queue.ask(question);
         }
         let order: Vec<_> =

@@ -14,7 +14,7 @@ use super::disjoint::MOST_POSITIONS;
 use super::filter::GameResult;
 use super::parts::Series;
 use super::schema::{Cell, Field};
-use super::{ExportParams, ExportSummary, Format, SourceGame, Table, npz, table};
+use super::{ExportParams, ExportSummary, Format, SourceGame, TableKind, npz, table};
 use crate::{DataError, RecordedValues, write_new_file};
 
 /// The split of an undivided dataset, because the hub needs one.
@@ -186,8 +186,8 @@ fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> Stri
         "as {} ({}).",
         params.format,
         match params.table() {
-            Table::Positions => "a row per ply",
-            Table::Games => "an entry per game",
+            TableKind::Positions => "a row per ply",
+            TableKind::Games => "an entry per game",
         }
     );
     if let Some(command) = &params.card.command {
@@ -200,7 +200,7 @@ fn body(params: &ExportParams, summary: &ExportSummary, census: &Census) -> Stri
     if let Some((low, high)) = census.generations {
         add_line!(text, "- generations of the run: {low} to {high}");
     }
-    if matches!(params.table(), Table::Positions) {
+    if matches!(params.table(), TableKind::Positions) {
         add_line!(text, "- the network's inputs (`planes`, `globals`) by encoding {ENCODING_VERSION}");
     }
     let conditions = params.filter.describe();

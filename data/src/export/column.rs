@@ -215,7 +215,7 @@ impl<R: Rows, T: Value> Column for TypedColumn<R, T> {
 }
 
 /// The columns of a table, and the rows that they hold.
-pub(super) struct Table<R: Rows> {
+pub(super) struct ColumnTable<R: Rows> {
     columns: Vec<Box<dyn RowColumn<R>>>,
     rows: usize,
 }
@@ -238,13 +238,13 @@ pub(super) trait AnyTable {
     }
 }
 
-impl<R: Rows> Table<R> {
-    pub(super) fn new(columns: Vec<Box<dyn RowColumn<R>>>) -> Table<R> {
-        Table { columns, rows: 0 }
+impl<R: Rows> ColumnTable<R> {
+    pub(super) fn new(columns: Vec<Box<dyn RowColumn<R>>>) -> ColumnTable<R> {
+        ColumnTable { columns, rows: 0 }
     }
 }
 
-impl<R: Rows> AnyTable for Table<R> {
+impl<R: Rows> AnyTable for ColumnTable<R> {
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
         R::each(entry, &mut |row| {
             self.columns.iter_mut().for_each(|column| column.push(row));

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::column::AnyTable;
 use super::parquet::TableFile;
 use super::parts::{Entry, PartWriter, Series, WrittenFile};
-use super::{ExportParams, Format, Table, npz, table};
+use super::{ExportParams, Format, TableKind, npz, table};
 use crate::DataError;
 
 /// Memory limit of a row group, in bytes: some thousand positions. A reader of the groups in a random order, as many
@@ -44,8 +44,8 @@ impl PartWriter for TableWriter {
     fn add(&mut self, entry: &Entry<'_>) -> Result<(), DataError> {
         let params = &self.params;
         let series = match params.table() {
-            Table::Positions => Series::Positions(entry.game.record.rules.size()),
-            Table::Games => Series::Games,
+            TableKind::Positions => Series::Positions(entry.game.record.rules.size()),
+            TableKind::Games => Series::Games,
         };
         let files = self.files.entry(series).or_insert_with(|| {
             let (folder, format, rows) = (self.folder.clone(), params.format, table(params));

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hnefi_run::GameRecord;
 
 pub use filter::{Bounds, Filter, GameResult};
-pub use params::{BoardColumns, CardText, ExportParams, Format, PolicyColumns, Table};
+pub use params::{BoardColumns, CardText, ExportParams, Format, PolicyColumns, TableKind};
 pub use split::Splits;
 
 use self::card::{CardFile, Census};
@@ -213,7 +213,7 @@ fn export_folder(
     for game in games {
         if !params.filter.accepts(&game) {
             summary.filtered += 1;
-        } else if params.table() == Table::Positions && !game.record.is_finished() {
+        } else if params.table() == TableKind::Positions && !game.record.is_finished() {
             summary.unfinished += 1;
         } else {
             let id = GameId::of(&game.record);
@@ -273,8 +273,10 @@ fn export_folder(
 fn table(params: &ExportParams) -> Box<dyn AnyTable> {
     let names = if params.format == Format::Npz { Names::Numbers } else { Names::Texts };
     match params.table() {
-        Table::Positions => Box::new(column::Table::new(tables::positions(params.board, params.policy, names))),
-        Table::Games => Box::new(column::Table::new(tables::games())),
+        TableKind::Positions => {
+            Box::new(column::ColumnTable::new(tables::positions(params.board, params.policy, names)))
+        }
+        TableKind::Games => Box::new(column::ColumnTable::new(tables::games())),
     }
 }
 

@@ -68,18 +68,18 @@ impl FromStr for Format {
 
 /// Kind of row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
+pub enum TableKind {
     /// A row per ply of a finished game.
     Positions,
     /// A row per game.
     Games,
 }
 
-impl FromStr for Table {
+impl FromStr for TableKind {
     type Err = DataError;
 
-    fn from_str(text: &str) -> Result<Table, DataError> {
-        one_of("table", text, &[("positions", Table::Positions), ("games", Table::Games)])
+    fn from_str(text: &str) -> Result<TableKind, DataError> {
+        one_of("table", text, &[("positions", TableKind::Positions), ("games", TableKind::Games)])
     }
 }
 
@@ -142,7 +142,7 @@ pub struct ExportParams {
     /// The format.
     pub format: Format,
     /// Kind of row; `None` for the format's default: positions for npz and parquet, games for jsonl and pgn.
-    pub rows: Option<Table>,
+    pub rows: Option<TableKind>,
     /// Boards in tables of positions.
     pub board: BoardColumns,
     /// Policy targets in tables of positions.
@@ -177,10 +177,10 @@ impl ExportParams {
     }
 
     /// Kind of row.
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> TableKind {
         self.rows.unwrap_or(match self.format {
-            Format::Npz | Format::Parquet => Table::Positions,
-            Format::Jsonl | Format::Pgn => Table::Games,
+            Format::Npz | Format::Parquet => TableKind::Positions,
+            Format::Jsonl | Format::Pgn => TableKind::Games,
         })
     }
 
@@ -199,19 +199,19 @@ impl ExportParams {
         };
         let format = self.format;
         match (self.table(), format) {
-            (Table::Positions, Format::Jsonl | Format::Pgn) => {
+            (TableKind::Positions, Format::Jsonl | Format::Pgn) => {
                 return bad(
                     "table",
                     "positions",
                     format!("{format} holds games; expected npz or parquet, or no --table"),
                 );
             }
-            (Table::Games, Format::Npz) => {
+            (TableKind::Games, Format::Npz) => {
                 return bad("table", "games", "npz holds positions; expected parquet, jsonl or pgn".to_owned());
             }
             _ => {}
         }
-        if self.table() == Table::Games {
+        if self.table() == TableKind::Games {
             if self.board == BoardColumns::Compact {
                 return bad(
                     "board",
@@ -227,7 +227,7 @@ impl ExportParams {
                 );
             }
         }
-        if self.disjoint && (self.splits.is_none() || self.table() == Table::Games) {
+        if self.disjoint && (self.splits.is_none() || self.table() == TableKind::Games) {
             let problem = "only a split has parts, and only a table of positions leaves positions out; expected a split \
                            of positions";
             return bad("disjoint", "true", problem.to_owned());

@@ -134,8 +134,8 @@ pub(crate) fn suggestion(found: &str) -> String {
     let (kind, index) = found.split_once(':').unwrap_or((found, "0"));
     match names::nearest(kind, ["cpu", "flex", "cuda", "vulkan"]) {
         None => String::new(),
-        Some(kind @ ("cpu" | "flex")) => names::asked(kind),
-        Some(kind) => names::asked(format!("{kind}:{}", index.parse::<usize>().unwrap_or(0))),
+        Some(kind @ ("cpu" | "flex")) => names::suggestion(kind),
+        Some(kind) => names::suggestion(format!("{kind}:{}", index.parse::<usize>().unwrap_or(0))),
     }
 }
 
@@ -166,19 +166,7 @@ impl fmt::Display for DeviceChoice {
     }
 }
 
-impl TryFrom<String> for DeviceChoice {
-    type Error = EvalError;
-
-    fn try_from(text: String) -> Result<DeviceChoice, EvalError> {
-        text.parse()
-    }
-}
-
-impl From<DeviceChoice> for String {
-    fn from(choice: DeviceChoice) -> String {
-        choice.to_string()
-    }
-}
+crate::by_text!(DeviceChoice, EvalError);
 
 /// Devices by name, joined by commas: `cuda:0,cuda:1`. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -223,19 +211,7 @@ impl fmt::Display for DeviceList {
     }
 }
 
-impl TryFrom<String> for DeviceList {
-    type Error = EvalError;
-
-    fn try_from(text: String) -> Result<DeviceList, EvalError> {
-        text.parse()
-    }
-}
-
-impl From<DeviceList> for String {
-    fn from(devices: DeviceList) -> String {
-        devices.to_string()
-    }
-}
+crate::by_text!(DeviceList, EvalError);
 
 #[cfg(test)]
 mod tests {

@@ -53,7 +53,7 @@ impl Wdl {
         if mover == viewer { self } else { self.flipped() }
     }
 
-    /// The end of a game that this side won, or nobody, as `viewer` sees it.
+    /// The end of a game that this side won (`None`: a draw), as `viewer` sees it.
     #[inline]
     pub fn of_winner(winner: Option<Side>, viewer: Side) -> Wdl {
         winner.map_or(Wdl::DRAW, |winner| Wdl::WIN.seen_by(winner, viewer))

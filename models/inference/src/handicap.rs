@@ -1,4 +1,4 @@
-//! Handicaps of self-play, which the network is told of.
+//! Handicaps of self-play, which are inputs of the network.
 
 use hnefi_engine::Side;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use hnefi_engine::{NamedRules, NamedRulesError};
 
 /// Begins the end of an error that says which name was probably meant.
-pub const MEANT: &str = "; did you mean ";
+pub const SUGGESTION: &str = "; did you mean ";
 
 /// The known name that is nearest to what was typed, if it is near enough: up to three letters inserted, left out,
 /// replaced or swapped with the next one, in a name more than three times as long. Case does not count.
@@ -24,15 +24,15 @@ pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
 
 /// The end of an error about an unknown name: `; did you mean NAME?`, or nothing when no known name is near.
 pub fn did_you_mean<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(found, known).map(asked).unwrap_or_default()
+    nearest(found, known).map(suggestion).unwrap_or_default()
 }
 
 /// `; did you mean NAME?`.
-pub fn asked(name: impl std::fmt::Display) -> String {
-    format!("{MEANT}{name}?")
+pub fn suggestion(name: impl std::fmt::Display) -> String {
+    format!("{SUGGESTION}{name}?")
 }
 
-/// A text that names no rules, or rules that nobody can play by: what was found and what was expected.
+/// A text that names no rules, or rules that cannot be played by: what was found and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadRules(pub String);
@@ -48,6 +48,27 @@ pub fn ruleset(text: &str) -> Result<NamedRules, BadRules> {
         }
         NamedRulesError::Record(_) => BadRules(error.to_string()),
     })
+}
+
+/// Conversions from and to the text of a type with `FromStr` and `Display`, for its
+/// `#[serde(try_from = "String", into = "String")]`.
+#[macro_export]
+macro_rules! by_text {
+    ($type:ty, $error:ty) => {
+        impl TryFrom<String> for $type {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<$type, $error> {
+                text.parse()
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(value: $type) -> String {
+                value.to_string()
+            }
+        }
+    };
 }
 
 #[cfg(test)]

@@ -187,19 +187,7 @@ impl FromStr for PrecisionChoice {
     }
 }
 
-impl TryFrom<String> for PrecisionChoice {
-    type Error = EvalError;
-
-    fn try_from(text: String) -> Result<PrecisionChoice, EvalError> {
-        text.parse()
-    }
-}
-
-impl From<PrecisionChoice> for String {
-    fn from(choice: PrecisionChoice) -> String {
-        choice.to_string()
-    }
-}
+crate::by_text!(PrecisionChoice, EvalError);
 
 impl fmt::Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -51,7 +51,7 @@ pub fn pretrained_card(name: &str) -> Option<Result<Card, CheckpointError>> {
     Some(Card::from_json(embedded.card.as_bytes(), &source))
 }
 
-/// The name of the embedded checkpoint that plays by `rules` where nobody names one: one that was trained on them, by
+/// The name of the embedded checkpoint that plays by `rules` by default: one that was trained on them, by
 /// preference the one of the same name; failing that one of a game that [resembles](hnefi_engine::Rules::resembles)
 /// theirs.
 ///

@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use safetensors::tensor::{Dtype, TensorView};
-use serde::Deserialize;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use sha2::{Digest, Sha256};
 
 use crate::mixing::Sequence;
@@ -95,8 +94,11 @@ impl Weights {
     /// # Errors
     /// When the bytes are no complete safetensors file, or hold other tensors than this network has.
     pub fn from_safetensors(config: &NetworkConfig, bytes: &[u8], source: &Path) -> Result<Weights, CheckpointError> {
-        config.check_weights(bytes, source)?;
-        let tensors = read_tensors(bytes).map_err(|problem| damaged(bytes, source, problem))?;
+        let tensor = |(name, view): (&str, TensorView<'_>)| {
+            let values = view.data().as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+            (name.to_owned(), WeightTensor { shape: view.shape().to_vec(), values })
+        };
+        let tensors = config.checked(bytes, source)?.iter().map(tensor).collect();
         Ok(Weights { config: *config, tensors })
     }
 
@@ -144,18 +146,23 @@ impl NetworkConfig {
     /// # Errors
     /// When the bytes are no complete safetensors file, or hold other tensors than this network has.
     pub(crate) fn check_weights(&self, bytes: &[u8], source: &Path) -> Result<(), CheckpointError> {
+        self.checked(bytes, source).map(|_| ())
+    }
+
+    fn checked<'a>(&self, bytes: &'a [u8], source: &Path) -> Result<SafeTensors<'a>, CheckpointError> {
         let mismatch = |problem: String| CheckpointError::Mismatch { path: source.to_owned(), network: *self, problem };
         self.check_bounds().map_err(|error| mismatch(error.to_string()))?;
-        let (entries, _) = entries(bytes).map_err(|problem| damaged(bytes, source, problem))?;
-        let found = entries.iter().map(|(name, entry)| (name.clone(), entry.describe())).collect();
-        let expected = self.graph().tensors().map(|(name, shape)| (name, describe("F32", &shape))).collect();
+        let tensors = SafeTensors::deserialize(bytes).map_err(|error| CheckpointError::Damaged {
+            path: source.to_owned(),
+            length: bytes.len(),
+            problem: error.to_string(),
+        })?;
+        let found =
+            tensors.iter().map(|(name, view)| (name.to_owned(), describe(view.dtype(), view.shape()))).collect();
+        let expected = self.graph().tensors().map(|(name, shape)| (name, describe(Dtype::F32, &shape))).collect();
         let differences = differences(&expected, &found);
-        if differences.is_empty() { Ok(()) } else { Err(mismatch(differences.join("; "))) }
+        if differences.is_empty() { Ok(tensors) } else { Err(mismatch(differences.join("; "))) }
     }
-}
-
-fn damaged(bytes: &[u8], source: &Path, problem: String) -> CheckpointError {
-    CheckpointError::Damaged { path: source.to_owned(), length: bytes.len(), problem }
 }
 
 /// The identity of weights: the SHA-256 of their file, in hex, as `sha256sum` prints it.
@@ -163,75 +170,7 @@ pub(crate) fn identity(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Where a tensor lies, as the header of a safetensors file says it.
-#[derive(Deserialize)]
-struct Entry {
-    dtype: String,
-    shape: Vec<usize>,
-    data_offsets: [usize; 2],
-}
-
-impl Entry {
-    fn describe(&self) -> String {
-        describe(&self.dtype, &self.shape)
-    }
-
-    /// Bytes of its numbers, if they are 32-bit floats; `None` for other types and sizes that no file can have.
-    fn bytes(&self) -> Option<usize> {
-        let numbers = self.shape.iter().try_fold(1_usize, |product, &length| product.checked_mul(length))?;
-        (self.dtype == "F32").then(|| numbers.checked_mul(4)).flatten()
-    }
-}
-
-/// The tensors that the header of a safetensors file names, and the numbers that follow it: eight bytes with the length
-/// of a JSON header, the header, then the numbers. Every tensor lies within these, and none over another, so that
-/// together they are no larger than the file.
-fn entries(bytes: &[u8]) -> Result<(BTreeMap<String, Entry>, &[u8]), String> {
-    let (length, rest) = bytes.split_first_chunk().ok_or("the header is missing")?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|error| error.to_string())?;
-    let (header, data) = rest.split_at_checked(length).ok_or("the header is cut short")?;
-    let header: BTreeMap<String, serde_json::Value> =
-        serde_json::from_slice(header).map_err(|error| error.to_string())?;
-    let entries = header.into_iter().filter(|(name, _)| name != "__metadata__").map(|(name, entry)| {
-        let entry: Entry = serde_json::from_value(entry).map_err(|error| format!("{name}: {error}"))?;
-        let [begin, end] = entry.data_offsets;
-        let bytes = data.get(begin..end).ok_or_else(|| format!("{name} lies outside the file"))?;
-        if entry.dtype == "F32" && entry.bytes() != Some(bytes.len()) {
-            return Err(format!("{name} is {} with {} bytes", entry.describe(), bytes.len()));
-        }
-        Ok((name, entry))
-    });
-    let entries: BTreeMap<String, Entry> = entries.collect::<Result<_, String>>()?;
-    let mut places: Vec<(&String, [usize; 2])> = entries
-        .iter()
-        .map(|(name, entry)| (name, entry.data_offsets))
-        .filter(|(_, [begin, end])| begin < end)
-        .collect();
-    places.sort_unstable_by_key(|&(_, offsets)| offsets);
-    match places.windows(2).find(|pair| pair[0].1[1] > pair[1].1[0]) {
-        Some([(first, _), (second, _)]) => Err(format!("{first} and {second} lie over each other")),
-        _ => Ok((entries, data)),
-    }
-}
-
-/// All tensors of a safetensors file by name.
-///
-/// # Errors
-/// When the bytes are no such file, or hold other numbers than 32-bit floats.
-fn read_tensors(bytes: &[u8]) -> Result<BTreeMap<String, WeightTensor>, String> {
-    let (entries, data) = entries(bytes)?;
-    let tensor = |(name, entry): (String, Entry)| {
-        let [begin, end] = entry.data_offsets;
-        if entry.bytes().is_none() {
-            return Err(format!("{name} is {}; expected F32", entry.describe()));
-        }
-        let values = data[begin..end].as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-        Ok((name, WeightTensor { shape: entry.shape, values }))
-    };
-    entries.into_iter().map(tensor).collect()
-}
-
-fn describe(dtype: &str, shape: &[usize]) -> String {
+fn describe(dtype: Dtype, shape: &[usize]) -> String {
     format!("{dtype} {shape:?}")
 }
 
@@ -288,36 +227,20 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_overflow_are_refused() {
-        let file = |entry: &str| {
-            let header = format!("{{\"x\":{entry}}}");
-            [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 16]].concat()
-        };
-        let message = |entry: &str| read_tensors(&file(entry)).unwrap_err();
+    fn tensors_outside_the_file_or_over_each_other_are_refused() {
+        let entry =
+            |shape: &str, offsets: &str| format!(r#"{{"dtype":"F32","shape":{shape},"data_offsets":{offsets}}}"#);
         // 2^62 times 4 numbers are 2^66 bytes, which wraps to none.
-        let huge = r#"{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}"#;
-        assert!(message(huge).contains("with 0 bytes"), "{}", message(huge));
-        for offsets in ["[0,17]", "[8,4]", "[18446744073709551615,18446744073709551615]"] {
-            let outside = message(&format!(r#"{{"dtype":"F32","shape":[4],"data_offsets":{offsets}}}"#));
-            assert_eq!(outside, "x lies outside the file");
+        let alone = ["[4611686018427387904,4] [0,0]", "[4] [0,17]", "[4] [8,4]", "[4] [18446744073709551615,15]"];
+        let alone = alone.map(|text| text.split_once(' ').expect("shape and offsets"));
+        let mut headers = alone.map(|(shape, offsets)| format!(r#"{{"x":{}}}"#, entry(shape, offsets))).to_vec();
+        for offsets in ["[0,8]", "[4,12]"] {
+            headers.push(format!(r#"{{"x":{},"y":{}}}"#, entry("[2]", "[0,8]"), entry("[2]", offsets)));
         }
-        assert!(message(r#"{"dtype":"F64","shape":[2],"data_offsets":[0,16]}"#).contains("expected F32"));
-        let mut endless = file(huge);
-        endless[..8].copy_from_slice(&u64::MAX.to_le_bytes());
-        assert_eq!(read_tensors(&endless).unwrap_err(), "the header is cut short");
-    }
-
-    #[test]
-    fn tensors_do_not_share_numbers() {
-        let file = |second: &str| {
-            let entry = |offsets: &str| format!(r#"{{"dtype":"F32","shape":[2],"data_offsets":{offsets}}}"#);
-            let header = format!(r#"{{"x":{},"y":{}}}"#, entry("[4,12]"), entry(second));
-            read_tensors(&[&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 20]].concat())
-        };
-        assert_eq!(file("[12,20]").unwrap().len(), 2);
-        for offsets in ["[4,12]", "[8,16]", "[0,8]"] {
-            let problem = file(offsets).unwrap_err();
-            assert!(problem.ends_with("lie over each other"), "{offsets}: {problem}");
+        for header in headers {
+            let file = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 16]].concat();
+            let error = Weights::from_safetensors(&SMALL, &file, Path::new("memory")).expect_err("damaged");
+            assert!(matches!(error, CheckpointError::Damaged { .. }), "{header}: {error}");
         }
     }
 }

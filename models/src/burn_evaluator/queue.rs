@@ -18,7 +18,7 @@ use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator};
 /// How long the device waits for half of the askers when fewer come: some may have other things to do.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// What the device's thread is told.
+/// A message to the device's thread.
 enum Message {
     /// There is one more asker.
     Joined,
@@ -98,7 +98,7 @@ impl Evaluator for QueuedEvaluator {
     }
 }
 
-/// The device's thread: answers until nobody can ask any more.
+/// The device's thread: answers until all senders are gone.
 fn serve(receiver: &Receiver<Message>, run: impl Fn(&Asked) -> Result<Vec<f32>, String>) {
     let (mut askers, mut waiting) = (0, Vec::new());
     loop {

@@ -114,7 +114,7 @@ pub struct Group<'a> {
     convolution: &'a Convolution,
     /// An input board with its border of zeros.
     board: Floats,
-    /// The gradient of one; nobody reads its border.
+    /// The gradient of one; its border is never read.
     gradient: Floats,
     /// Transformed inputs, and backward their gradients.
     inputs: Floats,

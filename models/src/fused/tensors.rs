@@ -20,7 +20,7 @@ pub(super) fn is_present(tensor: &FlexTensor) -> bool {
     tensor.shape().num_elements() > 1
 }
 
-/// The tensor made contiguous, its values nobody else's if they were not before.
+/// The tensor made contiguous, its values copied if others share them.
 pub(super) fn into_contiguous(tensor: FlexTensor) -> FlexTensor {
     // The argument, a second owner, ends here.
     tensor.to_contiguous()

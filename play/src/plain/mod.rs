@@ -11,7 +11,7 @@ use hnefi_engine::{Move, Side};
 use hnefi_inference::printable_lines;
 use hnefi_search::{Rng, rng_for};
 
-use crate::{PlayError, Table, save, save_numbered};
+use crate::{PlayError, PlaySetup, save, save_numbered};
 use command::{Command, HELP};
 use hnefi_record::{Chances, Seat, Session, words};
 
@@ -19,14 +19,14 @@ use hnefi_record::{Chances, Seat, Session, words};
 ///
 /// # Errors
 /// When the start position is none or a stream fails, or when the person leaves because a player failed.
-pub fn run(table: Table, input: impl BufRead, output: impl Write) -> Result<(), PlayError> {
+pub fn run(table: PlaySetup, input: impl BufRead, output: impl Write) -> Result<(), PlayError> {
     let session = table.session()?;
     let rng = rng_for(&[table.seed, 0]);
     Plain { table, session, rng, stuck: None, input, output }.run()
 }
 
 struct Plain<R, W> {
-    table: Table,
+    table: PlaySetup,
     session: Session,
     rng: Rng,
     /// The stamp of a position whose player failed, and how: the person may still undo or save.

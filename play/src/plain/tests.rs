@@ -5,12 +5,12 @@ use std::time::Duration;
 use hnefi_engine::Preset;
 
 use crate::PlayError;
-use crate::Table;
+use crate::PlaySetup;
 use crate::scripted::Scripted;
 use hnefi_record::Seat;
 
-fn table(script: &[&'static str]) -> Table {
-    Table {
+fn table(script: &[&'static str]) -> PlaySetup {
+    PlaySetup {
         rules: Preset::Brandubh.rules(),
         start: None,
         seats: [Seat::Person, Seat::Player(Scripted::boxed("model:brandubh", script))],
@@ -21,7 +21,7 @@ fn table(script: &[&'static str]) -> Table {
     }
 }
 
-fn talk(table: Table, input: &str) -> String {
+fn talk(table: PlaySetup, input: &str) -> String {
     let mut output = Vec::new();
     super::run(table, input.as_bytes(), &mut output).unwrap_or_else(|error| panic!("{error}"));
     String::from_utf8(output).expect("text")
@@ -129,7 +129,7 @@ fn games_end_in_words_and_another_begins() {
 fn the_end_on_the_board_is_told() {
     let start = Some("7/7/5a1/7/7/7/1k5 d".to_owned());
     let seats = [Seat::Person, Seat::Person];
-    let found = talk(Table { start, seats, ..table(&[]) }, "b1a1\nundo\nb1c1\n");
+    let found = talk(PlaySetup { start, seats, ..table(&[]) }, "b1a1\nundo\nb1c1\n");
     in_order(
         &found,
         &[
@@ -145,7 +145,7 @@ fn the_end_on_the_board_is_told() {
 fn two_players_play_to_the_end_and_the_input_may_be_closed() {
     let seat = || Seat::Player(Scripted::boxed("first", &[]));
     let rules = hnefi_engine::Rules { ply_cap: 30, ..Preset::Brandubh.rules() };
-    let found = talk(Table { rules, seats: [seat(), seat()], ..table(&[]) }, "");
+    let found = talk(PlaySetup { rules, seats: [seat(), seat()], ..table(&[]) }, "");
     in_order(&found, &["Attackers play ", "Defenders play "]);
     assert!(found.contains("game over> "), "{found}");
 }
@@ -155,7 +155,7 @@ fn saving_names_the_file_or_says_what_is_wrong() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("my game.pgn").display().to_string();
     let input = format!("save {path}\nsave {path}\nsave game.txt\nsave\n");
-    let found = talk(Table { folder: folder.path().to_owned(), ..table(&[]) }, &input);
+    let found = talk(PlaySetup { folder: folder.path().to_owned(), ..table(&[]) }, &input);
     in_order(
         &found,
         &[
@@ -171,7 +171,7 @@ fn saving_names_the_file_or_says_what_is_wrong() {
 fn a_cheating_player_is_named_and_the_game_can_be_saved() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut output = Vec::new();
-    let table = Table { folder: folder.path().to_owned(), ..table(&["a1a1", "d5e5"]) };
+    let table = PlaySetup { folder: folder.path().to_owned(), ..table(&["a1a1", "d5e5"]) };
     let error = super::run(table, &b"d2c2\nsave\n"[..], &mut output).expect_err("the game broke off");
     assert!(matches!(error, PlayError::PlayerCheats { .. }));
     let found = String::from_utf8(output).expect("text");
@@ -187,6 +187,6 @@ fn after_a_failure_the_person_may_go_on() {
 #[test]
 fn a_start_that_is_none_is_refused() {
     let start = Some("7/7/7/7/7/7/7 a".to_owned());
-    let error = super::run(Table { start, ..table(&[]) }, &b""[..], Vec::new()).expect_err("no king");
+    let error = super::run(PlaySetup { start, ..table(&[]) }, &b""[..], Vec::new()).expect_err("no king");
     assert!(error.to_string().contains("king"), "{error}");
 }

@@ -78,7 +78,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Answers commands until there are no more, or nobody to hear the answers.
+    /// Answers commands until there are no more, or the output is closed.
     pub(super) fn run(mut self) {
         while let Some(queued) = self.queue.next().filter(|_| !self.output.is_broken()) {
             self.execute(queued);
@@ -260,7 +260,7 @@ impl<'a> Engine<'a> {
         self.planted = among.is_empty().then(|| self.game.clone());
     }
 
-    /// The seed that was set; 0 stands for one that nobody knows.
+    /// The seed that was set; 0 stands for a random one.
     fn seed(&self) -> u64 {
         match self.options.seed {
             0 => {

@@ -46,7 +46,7 @@ impl Output {
         self.lines([format!("info string {}", printable(&words))]);
     }
 
-    /// Whether nobody listens any more.
+    /// Whether the client has closed its end.
     pub(super) fn is_broken(&self) -> bool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).failure.is_some()
     }

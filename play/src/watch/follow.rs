@@ -22,7 +22,7 @@ const INTERRUPTED: f64 = 5.0;
 pub struct Row {
     /// Number of the generation; 0 is the network that the run began with.
     pub generation: u32,
-    /// When it was published, in seconds since 1970; 0 where nobody noted it.
+    /// When it was published, in seconds since 1970; 0 if unknown.
     pub unix_seconds: f64,
     /// Name of its stage, if the run has stages.
     pub stage: String,

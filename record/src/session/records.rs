@@ -114,7 +114,7 @@ impl Session {
         Ok(next)
     }
 
-    /// The plies played as a record, without policies. A position nobody viewed is noted as anybody's.
+    /// The plies played as a record, without policies. A position without a view has equal chances.
     pub fn record(&self, seed: u64) -> GameRecord {
         self.record_of(&self.line[..self.game.len()], self.ending(), seed)
     }

@@ -32,7 +32,7 @@ pub(super) fn walk(prefix: &str, table: &Table, errors: &mut Vec<KeyError>) {
             if key.kind.allows(value) {
                 continue;
             }
-            format!("{} ({}){}", key.kind.allowed(), key.unit, key.kind.meant(value))
+            format!("{} ({}){}", key.kind.allowed(), key.unit, key.kind.suggestion(value))
         } else if SECTIONS.iter().any(|section| section.name == path) {
             match value.as_table() {
                 Some(table) => {
@@ -59,7 +59,7 @@ fn unknown(prefix: &str, name: &str) -> String {
     let meant = names::nearest(name, there.iter().copied())
         .map(full)
         .or_else(|| paths().find(|path| path.rsplit('.').next() == Some(name)));
-    format!("{known}: {}{}", there.join(", "), meant.map(names::asked).unwrap_or_default())
+    format!("{known}: {}{}", there.join(", "), meant.map(names::suggestion).unwrap_or_default())
 }
 
 /// Names of the keys and of the sections directly within `section`; names of all sections for an empty name.

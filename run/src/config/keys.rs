@@ -5,7 +5,7 @@
 
 use hnefi_engine::NamedRules;
 use hnefi_inference::DeviceList;
-use hnefi_inference::names::{MEANT, did_you_mean};
+use hnefi_inference::names::{SUGGESTION, did_you_mean};
 use toml::Value;
 
 use super::real;
@@ -170,7 +170,7 @@ impl Kind {
     }
 
     /// The end of an error about a refused value: the name that was probably meant, or an empty text.
-    pub fn meant(&self, value: &Value) -> String {
+    pub fn suggestion(&self, value: &Value) -> String {
         // These parsers suggest a name at the end of their errors.
         let problem = match self {
             Kind::OneOf(known) => value.as_str().map(|text| did_you_mean(text, known.iter().copied())),
@@ -181,7 +181,7 @@ impl Kind {
             }
             _ => None,
         };
-        meant(&problem.unwrap_or_default())
+        suggestion_in(&problem.unwrap_or_default())
     }
 
     /// Whether a value is allowed.
@@ -206,8 +206,8 @@ impl Kind {
 }
 
 /// The part of an error that suggests a name; empty if it suggests none.
-pub fn meant(problem: &str) -> String {
-    problem.rfind(MEANT).map(|at| problem[at..].to_owned()).unwrap_or_default()
+pub fn suggestion_in(problem: &str) -> String {
+    problem.rfind(SUGGESTION).map(|at| problem[at..].to_owned()).unwrap_or_default()
 }
 
 fn is_ruleset(value: &Value) -> bool {

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 pub use check::may_change_on_resume;
-pub use keys::{Change, Key, Kind, Section, meant};
+pub use keys::{Change, Key, Kind, Section, suggestion_in};
 pub use reference::{reference, sections_named};
 pub use sections::{
     BATCH_GAMES, BudgetClock, BudgetSection, EvaluateSection, LadderSection, NETWORK, PlyCaps, ResignConfig,

@@ -54,7 +54,7 @@ impl Files {
         self.attempt(Operation::List(folder), || fs::read_dir(folder)?.collect())
     }
 
-    /// Reads a file of at most so many bytes.
+    /// Reads a file of at most `most` bytes.
     pub(super) fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         self.attempt(Operation::Read(path), || file::read(path, most))
     }

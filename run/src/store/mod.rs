@@ -372,7 +372,7 @@ impl Store {
         }
     }
 
-    /// Whoever writes more than uploads and matches, whose names are nobody else's, needs a bucket that refuses to
+    /// A process that writes more than uploads and matches, whose names are unique, needs a bucket that refuses to
     /// create what is there.
     fn check_order(&self, bucket: &Bucket, key: &str) -> Result<(), StoreError> {
         if self.access == Access::Add { Ok(()) } else { bucket.check_create_only(key) }

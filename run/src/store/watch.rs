@@ -1,4 +1,4 @@
-//! Who watches a store: is told of delays, may give up, and in tests lets operations fail.
+//! The observer of a store: it sees delays, may give up, and in tests lets operations fail.
 //!
 //! The file operations of a directory go through `files.rs` and the requests to a bucket through `bucket/`; both ask
 //! [`StoreWatch::attempt`] first. So a test can list every operation of a run, and make each of them fail or be the

@@ -18,7 +18,7 @@ use hnefi_inference::Wdl;
 use rand::RngExt;
 
 use self::ordering::Ordering;
-use self::table::{Bound, Table};
+use self::table::{Bound, TranspositionTable};
 use crate::Rng;
 use crate::finish::immediate_finish;
 
@@ -111,7 +111,7 @@ struct Candidate {
 /// The search and what it remembers between moves of one game.
 #[derive(Debug)]
 struct Search {
-    table: Table,
+    table: TranspositionTable,
     ordering: Ordering,
     evaluations: u64,
 }
@@ -119,7 +119,11 @@ struct Search {
 impl Search {
     fn new(depth: u32) -> Search {
         // Room for the nodes of a search of that depth, within reason: 16 kB to 16 MB.
-        Search { table: Table::new((6 + 2 * depth).clamp(10, 20)), ordering: Ordering::default(), evaluations: 0 }
+        Search {
+            table: TranspositionTable::new((6 + 2 * depth).clamp(10, 20)),
+            ordering: Ordering::default(),
+            evaluations: 0,
+        }
     }
 
     /// The best move and its value, every candidate searched to `depth` plies.

@@ -30,14 +30,14 @@ pub(super) struct Entry {
 
 /// A fixed number of places, one for each value of the key's lowest bits; a newer entry replaces an older one.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct TranspositionTable {
     places: Vec<Option<Entry>>,
 }
 
-impl Table {
+impl TranspositionTable {
     /// A table of `2^bits` places of 24 bytes.
-    pub fn new(bits: u32) -> Table {
-        Table { places: vec![None; 1 << bits] }
+    pub fn new(bits: u32) -> TranspositionTable {
+        TranspositionTable { places: vec![None; 1 << bits] }
     }
 
     pub fn clear(&mut self) {

@@ -9,7 +9,7 @@ use hnefi_models::device::{Load, QUEUED};
 use super::measure::Effort;
 use super::{Figure, Report, board, evaluate, sample, selfplay, train};
 use crate::cli::Stage;
-use crate::commands::Hardware;
+use crate::hardware::Hardware;
 
 /// Positions of an evaluation, and samples of a training step.
 const BATCHES: [usize; 2] = [128, 1024];

@@ -32,9 +32,9 @@ use std::collections::HashMap;
 use hnefi_engine::{BoardSize, Preset};
 use serde::Serialize;
 
-use super::Hardware;
 use super::doctor::{cores, processor_name};
 use crate::cli::{BenchArgs, Stage};
+use crate::hardware::Hardware;
 use crate::output;
 use measure::Effort;
 
@@ -57,7 +57,7 @@ struct Figure {
 
 /// A figure as a line of JSON.
 #[derive(Serialize)]
-struct Line {
+struct FigureLine {
     #[serde(flatten)]
     figure: Figure,
     /// Of a rate: how many times the rate of one thread.
@@ -127,7 +127,7 @@ impl Report {
     fn add(&mut self, figure: Figure) -> anyhow::Result<()> {
         let times_one = self.times_one(&figure);
         if self.json {
-            return output::line(serde_json::to_string(&Line { figure, times_one })?);
+            return output::line(serde_json::to_string(&FigureLine { figure, times_one })?);
         }
         if self.stage != Some(figure.stage) {
             self.stage = Some(figure.stage);

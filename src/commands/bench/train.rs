@@ -12,7 +12,7 @@ use hnefi_train::learner::{Learner, LearnerParams};
 use super::measure::Effort;
 use super::{Figure, Report, board, evaluate, sample};
 use crate::cli::Stage;
-use crate::commands::Hardware;
+use crate::hardware::Hardware;
 
 /// Samples per step.
 const BATCH: usize = 256;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use burn::tensor::Device;
-use hnefi_arena::players::{Process, split};
+use hnefi_arena::players::Process;
 use hnefi_inference::file;
 use hnefi_inference::{Card, LARGEST_WEIGHTS, NetworkConfig, WEIGHTS_FILE, Weights, json, printable};
 use hnefi_models::Network;
@@ -41,7 +41,7 @@ pub(super) struct Task<'a> {
 
 /// A task as the command reads it.
 #[derive(Serialize)]
-struct Line<'a> {
+struct TaskLine<'a> {
     generation: u32,
     /// A checkpoint's folder: the network to go on from.
     checkpoint: &'a Path,
@@ -92,15 +92,16 @@ struct Running {
 impl TrainerCommand {
     /// The command, not started yet.
     pub(super) fn new(command: &str) -> Result<TrainerCommand, TrainError> {
-        let words = split(command).map_err(|problem| refused(command, problem))?;
+        let open = || refused(command, "it ends within a quotation".to_owned());
+        let words = shlex::split(command).ok_or_else(open)?;
         if words.is_empty() {
             return Err(refused(command, "expected a program and its arguments".to_owned()));
         }
         Ok(TrainerCommand { command: command.to_owned(), words, running: None })
     }
 
-    /// Has the steps of a task taken, and gives the learner what came of them. `goes_on` is told of steps taken and
-    /// asked, several times a second, whether to wait on. Returns the mean losses, or `None` when it said no; then the
+    /// Has the steps of a task taken, and gives the learner what came of them. `goes_on` is called with the steps taken,
+    /// several times a second, and says whether to wait on. Returns the mean losses, or `None` when it said no; then the
     /// process is gone, and the task is given again.
     pub(super) fn train(
         &mut self,
@@ -152,7 +153,7 @@ impl TrainerCommand {
         if has_state {
             fs::write(&state, learner.command_state()).map_err(broken)?;
         }
-        let line = Line {
+        let line = TaskLine {
             generation: task.generation,
             checkpoint: &checkpoint,
             state: has_state.then_some(state),

@@ -6,6 +6,7 @@ use hnefi_engine::{
 };
 
 use super::exercises::{self, Exercise};
+use super::pattern::has_middle_throne;
 
 /// A lesson of a ruleset.
 #[derive(Clone, Debug)]
@@ -49,7 +50,7 @@ const LESSONS: [(&str, Says, &[Exercise]); 19] = [
 
 /// The lessons of these rules, with the exercises that can be set on their board and do there what their texts say.
 pub(super) fn lessons(rules: &Rules) -> Vec<Lesson> {
-    let mut lessons = meant(rules);
+    let mut lessons = lessons_for(rules);
     for lesson in &mut lessons {
         let placed = lesson.exercises.iter().filter_map(|exercise| exercise.placed(rules));
         lesson.exercises = placed.collect();
@@ -58,19 +59,13 @@ pub(super) fn lessons(rules: &Rules) -> Vec<Lesson> {
 }
 
 /// The lessons with all exercises that are meant for such rules.
-pub(super) fn meant(rules: &Rules) -> Vec<Lesson> {
+pub(super) fn lessons_for(rules: &Rules) -> Vec<Lesson> {
     let lessons = LESSONS.into_iter().map(|(id, texts, exercises)| Lesson {
         id,
         texts: texts(rules),
         exercises: exercises.iter().filter(|exercise| (exercise.when)(rules)).copied().collect(),
     });
     lessons.filter(|lesson| !lesson.texts.is_empty()).collect()
-}
-
-/// Whether the throne is one, in the middle.
-pub(super) fn has_middle_throne(rules: &Rules) -> bool {
-    let throne = rules.marks.throne();
-    !throne.is_empty() && throne == Bitboard::throne(rules.size())
 }
 
 /// Whether the corners are the board's four.

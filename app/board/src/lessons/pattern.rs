@@ -1,8 +1,7 @@
 //! Positions drawn once for all boards: seven by seven squares, laid into a corner or around the throne.
 
-use hnefi_engine::{Move, Position, Rules, Side, Square};
+use hnefi_engine::{Bitboard, Move, Position, Rules, Side, Square};
 
-use super::course::has_middle_throne;
 use crate::Refusal;
 use crate::position_view::fen_rank;
 
@@ -47,6 +46,12 @@ pub(super) fn mv(text: &str, anchor: Anchor, rules: &Rules) -> Result<Move, Refu
     let (from, to) = squares.ok_or_else(|| Refusal::fault(format!("{text:?} is no move of a lesson")))?;
     let text = format!("{}{}", from.name(rules.size()), to.name(rules.size()));
     Move::parse(&text, rules.size()).map_err(Refusal::fault)
+}
+
+/// Whether the throne is one, in the middle.
+pub(super) fn has_middle_throne(rules: &Rules) -> bool {
+    let throne = rules.marks.throne();
+    !throne.is_empty() && throne == Bitboard::throne(rules.size())
 }
 
 fn shift(anchor: Anchor, side: usize) -> usize {

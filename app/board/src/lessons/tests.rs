@@ -5,13 +5,13 @@ use hnefi_engine::{
     RepetitionCompares,
 };
 
-use super::course::{Lesson, lessons, meant};
+use super::course::{Lesson, lessons, lessons_for};
 use super::task::Task;
 use super::*;
 
 /// Plays the solution of every exercise of a course.
 fn play_through(rules: &Rules, name: &str) {
-    for lesson in meant(rules) {
+    for lesson in lessons_for(rules) {
         for exercise in &lesson.exercises {
             let label = format!("{name}, {}, {}", lesson.id, exercise.id);
             let mut game =

@@ -60,7 +60,7 @@ pub(super) struct Look {
 
 /// A line of a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct Curve {
     pub(super) name: String,
     /// The place of its run, or of its number in a chart of one run.
     pub(super) colour: usize,
@@ -74,7 +74,7 @@ pub(super) struct Line {
 pub(super) struct Drawn {
     pub(super) title: String,
     pub(super) share: bool,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<Curve>,
 }
 
 /// The charts of these runs: of one run a chart for each plot, of several a chart for each number.
@@ -83,13 +83,13 @@ pub(super) fn drawn(runs: &[(About, Known)], look: Look) -> Vec<Drawn> {
     for plot in &charts().plots {
         let numbers = plot.numbers(runs);
         let title = text(&format!("plot.{}", plot.name));
-        let drawn = |title: String, lines: Vec<Line>| Drawn { title, share: plot.share, lines };
+        let drawn = |title: String, lines: Vec<Curve>| Drawn { title, share: plot.share, lines };
         if let [(_, known)] = runs {
             let line = |(colour, (name, key)): (usize, &(String, String))| {
                 let points = smoothed(points(known, key, look.axis), look.smoothing);
-                Line { name: name.clone(), colour, points, band: None }
+                Curve { name: name.clone(), colour, points, band: None }
             };
-            let lines: Vec<Line> = numbers.iter().enumerate().map(line).collect();
+            let lines: Vec<Curve> = numbers.iter().enumerate().map(line).collect();
             found.push(drawn(title, lines));
         } else {
             for (name, key) in &numbers {
@@ -119,10 +119,10 @@ impl Plot {
 }
 
 /// A number of every run, or of every group of seeds.
-fn of_runs(runs: &[(About, Known)], key: &str, look: Look) -> Vec<Line> {
+fn of_runs(runs: &[(About, Known)], key: &str, look: Look) -> Vec<Curve> {
     let line = |place: usize| smoothed(points(&runs[place].1, key, look.axis), look.smoothing);
     let alone =
-        |place: usize| Line { name: runs[place].0.name.clone(), colour: place, points: line(place), band: None };
+        |place: usize| Curve { name: runs[place].0.name.clone(), colour: place, points: line(place), band: None };
     if !look.seeds {
         return (0..runs.len()).map(alone).collect();
     }
@@ -132,11 +132,11 @@ fn of_runs(runs: &[(About, Known)], key: &str, look: Look) -> Vec<Line> {
         let lines: Vec<Vec<(f64, f64)>> =
             members.iter().map(|&place| line(place)).filter(|line| !line.is_empty()).collect();
         if lines.len() < 2 {
-            return Line { points: lines.into_iter().next().unwrap_or_default(), ..alone(first) };
+            return Curve { points: lines.into_iter().next().unwrap_or_default(), ..alone(first) };
         }
         let [low, mean, high] = over(&lines);
         let name = format!("{} ({} seeds)", runs[first].0.name, lines.len());
-        Line { name, colour: first, points: mean, band: Some([low, high]) }
+        Curve { name, colour: first, points: mean, band: Some([low, high]) }
     };
     firsts.map(grouped).collect()
 }

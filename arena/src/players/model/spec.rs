@@ -85,7 +85,7 @@ impl ModelSpec {
                 _ => {
                     let key = key
                         .strip_prefix("search.")
-                        .ok_or_else(|| format!("unknown setting {key:?}; expected {SETTINGS}{}", meant(key)))?;
+                        .ok_or_else(|| format!("unknown setting {key:?}; expected {SETTINGS}{}", suggestion(key)))?;
                     SearchConfig::default().with(key, value).map_err(|fault| format!("search.{fault}"))?;
                     if search.iter().any(|(known, _)| known == key) {
                         return Err(format!("more than one search.{key}; expected one"));
@@ -129,10 +129,10 @@ impl fmt::Display for ModelSpec {
 }
 
 /// The end of an error about a setting that is none: which one was probably meant.
-fn meant(key: &str) -> String {
+fn suggestion(key: &str) -> String {
     let (section, rest) = key.split_at(key.find('.').unwrap_or(key.len()));
     let meant = names::nearest(section, ["playouts", "time", "precision", "threads", "search"]);
-    meant.map(|meant| names::asked(format!("{meant}{rest}"))).unwrap_or_default()
+    meant.map(|meant| names::suggestion(format!("{meant}{rest}"))).unwrap_or_default()
 }
 
 #[cfg(test)]

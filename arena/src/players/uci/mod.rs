@@ -2,7 +2,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `spec`, `words` | the program and its limits by name, and how a command becomes words |
+//! | `spec` | the program and its limits by name |
 //! | `process` | the program's process and its lines |
 //! | `answer` | what a program's lines say |
 //!
@@ -12,7 +12,6 @@
 mod answer;
 mod process;
 mod spec;
-mod words;
 
 use std::time::Instant;
 
@@ -24,7 +23,6 @@ use hnefi_search::Rng;
 
 pub use process::Process;
 pub use spec::UciSpec;
-pub use words::split;
 
 /// A program behind the protocol.
 pub struct UciPlayer {
@@ -33,11 +31,11 @@ pub struct UciPlayer {
     words: Vec<String>,
     process: Option<Process>,
     /// The state of the running process; `None` before the handshake.
-    told: Option<Told>,
+    conversation: Option<Conversation>,
 }
 
 /// What a process knows by now.
-struct Told {
+struct Conversation {
     /// Whether it has an option named `Rules`.
     has_rules: bool,
     rules: Option<Rules>,
@@ -55,7 +53,7 @@ impl UciPlayer {
         let words = spec.words().map_err(refused)?;
         let process = Process::start(&words)
             .map_err(|error| refused(format!("the program {:?} cannot be started: {error}", words[0])))?;
-        Ok(UciPlayer { name, spec: spec.clone(), words, process: Some(process), told: None })
+        Ok(UciPlayer { name, spec: spec.clone(), words, process: Some(process), conversation: None })
     }
 
     fn answer(&mut self, game: &Game) -> Result<Choice, ProgramError> {
@@ -66,20 +64,20 @@ impl UciPlayer {
                 problem: format!("the program cannot be started again: {error}"),
             })?),
         };
-        let told = match &mut self.told {
-            Some(told) => told,
+        let conversation = match &mut self.conversation {
+            Some(conversation) => conversation,
             none => none.insert(shake_hands(process, &self.spec)?),
         };
         let rules = game.rules();
-        if told.rules != Some(*rules) {
-            if let Some(preset) = rules.preset().filter(|_| told.has_rules) {
+        if conversation.rules != Some(*rules) {
+            if let Some(preset) = rules.preset().filter(|_| conversation.has_rules) {
                 process.send(format!("setoption name Rules value {preset}"));
             }
-            told.rules = Some(*rules);
+            conversation.rules = Some(*rules);
         }
-        if !told.game {
+        if !conversation.game {
             process.send("ucinewgame".to_owned());
-            told.game = true;
+            conversation.game = true;
         }
         process.send("isready".to_owned());
         process.until(Instant::now() + self.spec.timeout, "readyok", |line| (line == "readyok").then_some(()))?;
@@ -106,7 +104,7 @@ impl UciPlayer {
 }
 
 /// `uci` and the answer to it, then the options.
-fn shake_hands(process: &mut Process, spec: &UciSpec) -> Result<Told, ProgramError> {
+fn shake_hands(process: &mut Process, spec: &UciSpec) -> Result<Conversation, ProgramError> {
     process.send("uci".to_owned());
     let mut has_rules = false;
     process.until(Instant::now() + spec.timeout, "uciok", |line| {
@@ -116,7 +114,7 @@ fn shake_hands(process: &mut Process, spec: &UciSpec) -> Result<Told, ProgramErr
     for (name, value) in &spec.options {
         process.send(format!("setoption name {name} value {value}"));
     }
-    Ok(Told { has_rules, rules: None, game: false })
+    Ok(Conversation { has_rules, rules: None, game: false })
 }
 
 impl Player for UciPlayer {
@@ -125,8 +123,8 @@ impl Player for UciPlayer {
     }
 
     fn new_game(&mut self) {
-        if let Some(told) = &mut self.told {
-            told.game = false;
+        if let Some(conversation) = &mut self.conversation {
+            conversation.game = false;
         }
     }
 
@@ -137,7 +135,7 @@ impl Player for UciPlayer {
         self.answer(game).map_err(|error| {
             // Whatever it still says belongs to a game that is over.
             self.process = None;
-            self.told = None;
+            self.conversation = None;
             PlayerError::Program { player: self.name.clone(), error }
         })
     }

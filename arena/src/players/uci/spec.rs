@@ -10,8 +10,6 @@ use std::time::Duration;
 use crate::players::Limit;
 use crate::players::spec::{seconds, whole};
 
-use super::words::split;
-
 /// A program and how it is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UciSpec {
@@ -79,7 +77,8 @@ impl UciSpec {
 
     /// The program and its arguments, at least one word.
     pub(super) fn words(&self) -> Result<Vec<String>, String> {
-        let words = split(&self.command)?;
+        let open = || format!("the command {:?} ends within a quotation", self.command);
+        let words = shlex::split(&self.command).ok_or_else(open)?;
         if words.is_empty() {
             return Err("the command is missing; expected a program and its arguments, as in \
                         uci:./engine --threads 2,nodes=800"
@@ -164,7 +163,7 @@ mod tests {
             ("x,movetime=1s", "movetime \"1s\": expected a whole number"),
             ("x,timeout=never", "timeout \"never\": expected seconds from 0.01 to 3600"),
             ("x,nodes=1,movetime=1", "more than one limit; expected nodes=N or movetime=MS, not both"),
-            ("sh -c 'x,nodes=1", "ends within '...'"),
+            ("sh -c 'x,nodes=1", "ends within a quotation"),
             ("x,option.=1", "option.=1: expected a name and a value"),
             ("x,option.A=", "option.A=: expected a name and a value, as in option.Variant=historical11x11"),
             ("x,option.A=1,option.A=2", "option.A more than once; expected one value"),

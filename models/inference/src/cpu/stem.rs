@@ -38,12 +38,12 @@ pub(super) struct StemScratch {
     bias: Floats,
     /// By square, with an empty border.
     contents: Vec<Contents>,
-    kept: Vec<Kept>,
+    kept: Vec<KeptSums>,
 }
 
 /// What the fixed planes of some rules add to every square of a board.
 #[derive(Debug)]
-struct Kept {
+struct KeptSums {
     side: usize,
     planes: [Bitboard; FIXED.len()],
     /// `[N * N][channels]`.
@@ -119,14 +119,14 @@ impl Stem {
     }
 
     /// What the fixed planes add, `[N * N][channels]`.
-    fn fixed_sums<'a>(&self, grid: Grid, features: &Features, kept: &'a mut Vec<Kept>) -> &'a [f32] {
+    fn fixed_sums<'a>(&self, grid: Grid, features: &Features, kept: &'a mut Vec<KeptSums>) -> &'a [f32] {
         let planes = FIXED.map(|plane| features.planes[plane]);
         let known = kept.iter().position(|kept| kept.side == grid.side && kept.planes == planes);
         let at = known.unwrap_or_else(|| {
             if kept.len() == RULESETS {
                 kept.remove(0);
             }
-            kept.push(Kept { side: grid.side, planes, sums: self.sums_of(&planes, grid.side) });
+            kept.push(KeptSums { side: grid.side, planes, sums: self.sums_of(&planes, grid.side) });
             kept.len() - 1
         });
         &kept[at].sums

@@ -13,7 +13,7 @@
 //! | 5..=7 | king capture: strong, strong near the throne, weak |
 //! | 8 | three attackers capture the king on the edge |
 //! | 9, 10 | the king captures as the moving piece, as the piece on the far side |
-//! | 11 | nobody may stop on the throne |
+//! | 11 | no piece may stop on the throne |
 //! | 12, 13 | the king, men may pass the empty throne |
 //! | 14, 15 | the throne is hostile to attackers when empty, when occupied |
 //! | 16 | the throne is hostile to defenders when empty |

@@ -29,7 +29,7 @@ fn float_of(number: u32) -> f32 {
     f32::from_bits(number << 16)
 }
 
-/// Says which instruction sets this CPU lacks, so that nobody takes silence for a test.
+/// Prints which instruction sets this CPU lacks and are therefore not tested.
 fn tables() -> Vec<&'static LowPrecisionKernels> {
     let found: Vec<_> = LowPrecisionKernels::available().collect();
     for wanted in INT8.iter().filter(|&&wanted| found.iter().all(|kernels| kernels.name != wanted)) {

@@ -13,7 +13,7 @@ use object_store::{ClientConfigKey, CredentialProvider, Error, ObjectStore, Retr
 use crate::store::RetryPolicy;
 
 /// A request for credentials, which may ask a service of the cloud provider.
-pub(super) type Asked = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+pub(super) type PendingCredentials = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// The environment variables of a store's settings.
 pub(super) fn expected(scheme: &str) -> &'static str {
@@ -38,7 +38,7 @@ pub(super) fn build(
     scheme: &str,
     name: &str,
     retry: &RetryPolicy,
-) -> Result<(Box<dyn ObjectStore>, Option<Asked>), Error> {
+) -> Result<(Box<dyn ObjectStore>, Option<PendingCredentials>), Error> {
     let request = format!("{} seconds", retry.request.as_secs().max(1));
     // `Bucket` repeats requests, so the client does not.
     let once = RetryConfig { max_retries: 0, retry_timeout: retry.request, ..RetryConfig::default() };
@@ -91,7 +91,7 @@ fn is_signed(skip_signature: Option<String>) -> bool {
 }
 
 /// Requests credentials from a client's provider.
-fn ask<C: Send + Sync + 'static>(provider: &Arc<dyn CredentialProvider<Credential = C>>) -> Asked {
+fn ask<C: Send + Sync + 'static>(provider: &Arc<dyn CredentialProvider<Credential = C>>) -> PendingCredentials {
     let provider = Arc::clone(provider);
     Box::pin(async move { provider.get_credential().await.map(|_| ()) })
 }

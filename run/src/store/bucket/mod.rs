@@ -23,7 +23,7 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use self::attempts::Attempts;
-use self::client::Asked;
+use self::client::PendingCredentials;
 use super::layout::largest;
 use super::watch::{FaultAction, Operation};
 use super::{RetryPolicy, StoreError, limit};
@@ -115,7 +115,7 @@ impl Bucket {
     }
 
     /// Looks for credentials; the error is `None` if the watch stopped it.
-    fn find_credentials(&self, asked: Option<Asked>) -> Result<(), Option<String>> {
+    fn find_credentials(&self, asked: Option<PendingCredentials>) -> Result<(), Option<String>> {
         let Some(asked) = asked else { return Ok(()) };
         let answer = async { tokio::time::timeout(self.retry.request, asked).await };
         let problem = match self.wait("credentials", Duration::ZERO, answer) {

@@ -1,4 +1,4 @@
-//! What a trainer asks of whoever plays.
+//! What a trainer asks of a source of games.
 
 use hnefi_run::store::Store;
 use hnefi_selfplay::Fleet;

@@ -1,4 +1,4 @@
-//! What is played at a table.
+//! What a board in the terminal begins with.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use hnefi_record::{Seat, Session};
 use crate::PlayError;
 
 /// Everything a board needs to begin.
-pub struct Table {
+pub struct PlaySetup {
     /// The rules played by.
     pub rules: Rules,
     /// FEN to begin from; `None` for the standard start.
@@ -24,15 +24,15 @@ pub struct Table {
     pub seed: u64,
     /// Where games are saved.
     pub folder: PathBuf,
-    /// How long a move stays on the screen before the next one when nobody sits at the table.
+    /// How long a move stays on the screen before the next one in a game without people.
     pub pace: Duration,
 }
 
-impl Table {
+impl PlaySetup {
     /// A game from the standard start, without an adviser, saved to the present folder, at three moves in two seconds.
-    pub fn new(rules: Rules, seats: [Seat<Box<dyn Player>>; 2]) -> Table {
+    pub fn new(rules: Rules, seats: [Seat<Box<dyn Player>>; 2]) -> PlaySetup {
         let pace = Duration::from_millis(667);
-        Table { rules, start: None, seats, adviser: None, seed: 0, folder: PathBuf::from("."), pace }
+        PlaySetup { rules, start: None, seats, adviser: None, seed: 0, folder: PathBuf::from("."), pace }
     }
 
     /// The game at its start.
