@@ -3,7 +3,7 @@
 //! [`play_match`] seats two players for many games at once and returns a [`MatchResult`]: counts per side, Elo with
 //! intervals from the spread of the pairs, and how the games ended. [`SprtParams`] let it stop when its question is
 //! answered. [`Ratings`] fits one strength per player and side to the games of any number of players. [`solve`] sets
-//! players puzzles with proven answers.
+//! players puzzles with proven answers. [`Tuning`] seeks better settings of a player's search.
 
 mod duel;
 mod game;
@@ -15,6 +15,7 @@ mod result;
 mod score;
 mod solve;
 mod sprt;
+mod tuning;
 
 use hnefi_engine::Side;
 
@@ -26,6 +27,7 @@ pub use result::MatchResult;
 pub use score::{EloInterval, PairScores, Tally, elo_of_score, score_of_elo};
 pub use solve::solve;
 pub use sprt::{SprtParams, SprtReport, Verdict};
+pub use tuning::{TunedKey, Tuning, TuningError};
 
 use crate::players::PlayerError;
 

@@ -7,7 +7,7 @@ use hnefi_inference::{EvalError, PrecisionChoice, names};
 
 use crate::players::Limit;
 use crate::players::spec::{COUNTS, seconds, whole};
-use hnefi_search::{RootKind, SearchConfig};
+use hnefi_search::{RootKind, SearchConfig, SettingError};
 
 /// Playouts of a model whose spec sets no limit.
 pub const DEFAULT_PLAYOUTS: u32 = 64;
@@ -27,8 +27,8 @@ pub struct ModelSpec {
     pub precision: PrecisionChoice,
     /// Threads that search one tree together.
     pub threads: u32,
-    /// Keys of the search that are not as usual, and their values, in the order given. Only `ModelSpec::parse` fills
-    /// it, with what [`SearchConfig`] accepts.
+    /// Keys of the search that are not as usual, and their values, in the order given. It holds
+    /// only what [`SearchConfig`] accepts.
     search: Vec<(String, String)>,
 }
 
@@ -54,6 +54,19 @@ impl ModelSpec {
         let usual = SearchConfig { root: self.limit.usual_root(), max_nodes, ..usual.clone() };
         let changed = |config: SearchConfig, (key, value): &(String, String)| config.with(key, value);
         self.search.iter().try_fold(usual, changed).expect("what was parsed is accepted")
+    }
+
+    /// The same with another value of one key of the search.
+    ///
+    /// # Errors
+    /// When the key does not exist or does not allow the value.
+    pub fn with(mut self, key: &str, value: &str) -> Result<ModelSpec, SettingError> {
+        SearchConfig::default().with(key, value)?;
+        match self.search.iter_mut().find(|(known, _)| known == key) {
+            Some((_, old)) => value.clone_into(old),
+            None => self.search.push((key.to_owned(), value.to_owned())),
+        }
+        Ok(self)
     }
 
     /// Reads the text after `model:`. A path may hold commas, but no `=` after its last one.
@@ -169,6 +182,8 @@ mod tests {
         assert_eq!(spec("x,time=1").search(&usual), SearchConfig { root: RootKind::Puct, ..usual.clone() });
         let changed = spec("x,playouts=8,search.root=puct,search.c_puct=1.5").search(&usual);
         assert_eq!(changed, SearchConfig { root: RootKind::Puct, c_puct: 1.5, ..usual.clone() });
+        let again = spec("x,search.c_puct=1.5,search.c_visit=9").with("c_puct", "2").expect("allowed");
+        assert_eq!(again.to_string(), "x,playouts=64,search.c_puct=2,search.c_visit=9");
         assert_eq!(spec("x,playouts=1000000").search(&usual).max_nodes, 1_000_002, "a tree with room for all of them");
         assert_eq!(spec("x,playouts=1000000,search.max_nodes=9").search(&usual).max_nodes, 9);
     }
