@@ -58,6 +58,7 @@ fn run(Cli { command, quiet }: Cli) -> anyhow::Result<()> {
         Command::Watch(args) => commands::watch::run(args),
         Command::Metrics(args) => commands::watch::metrics(args),
         Command::Match(args) => commands::matches::run(args, hardware),
+        Command::Tune(args) => commands::tune::run(&args, hardware),
         #[cfg(feature = "train")]
         Command::Check(args) => commands::check::run(args),
         #[cfg(feature = "train")]

@@ -55,6 +55,11 @@ Examples:
   hnefi match model:a,playouts=64 model:b,playouts=64 --sprt 0,20 --games 4000
   hnefi match model:runs/quick 'uci:./engine --fast,nodes=64' --save g.hgames";
 
+pub const TUNE: &str = "\
+Examples:
+  hnefi tune model:copenhagen,time=0.1 --set search.c_puct=0.3..3
+  hnefi tune model:brandubh --set search.c_scale=0.3..3 --games 20000";
+
 #[cfg(feature = "train")]
 pub const LADDER: &str = "\
 Examples:

@@ -6,7 +6,7 @@ use clap::Command;
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Play", &["play", "uci", "puzzles"]),
     ("Train", &["train", "watch", "metrics", "check", "worker", "fetch", "imitate", "relabel"]),
-    ("Measure", &["match", "ladder", "judge", "bench", "doctor", "perft"]),
+    ("Measure", &["match", "tune", "ladder", "judge", "bench", "doctor", "perft"]),
     (
         "Games and networks for other programs",
         &["selfplay", "export", "import", "replay", "analyse", "review", "export-net"],

@@ -1,11 +1,11 @@
-//! Arguments of `match`, `ladder`, `judge`, `analyse`, `relabel`, `review`, `perft`, `bench` and `doctor`.
+//! Arguments of `match`, `tune`, `ladder`, `judge`, `analyse`, `relabel`, `review`, `perft`, `bench` and `doctor`.
 
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use hnefi_arena::SprtParams;
 use hnefi_arena::players::PlayerSpec;
+use hnefi_arena::{SprtParams, TunedKey};
 use hnefi_engine::NamedRules;
 use hnefi_inference::{DeviceChoice, PrecisionChoice};
 use hnefi_record::REVIEW_PLAYOUTS;
@@ -38,13 +38,29 @@ pub struct MatchArgs {
     pub a: PlayerSpec,
     /// Player B.
     pub b: PlayerSpec,
+    /// Games, half of them with A as attackers.
+    #[arg(long, default_value_t = 100, value_parser = even)]
+    pub games: u32,
+    #[command(flatten)]
+    pub conditions: Conditions,
+    /// Stop early by a sequential test of A - B: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.
+    #[arg(long, value_name = "E0,E1[,A,B]", allow_hyphen_values = true, value_parser = sprt)]
+    pub sprt: Option<SprtParams>,
+    /// Also print one line of JSON at the end.
+    #[arg(long)]
+    pub json: bool,
+    /// Save the games as a record file, ending in .hgames.
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(record_file))]
+    pub save: Option<PathBuf>,
+}
+
+/// How the games of `match` and `tune` are played.
+#[derive(Debug, Args)]
+pub struct Conditions {
     /// Ruleset: a name, a rules record or a file of rules [default: the one that a network was trained for, or
     /// brandubh].
     #[arg(long, value_parser = named_rules)]
     pub rules: Option<NamedRules>,
-    /// Games, half of them with A as attackers.
-    #[arg(long, default_value_t = 100, value_parser = even)]
-    pub games: u32,
     /// Seed of openings and players.
     #[arg(long, default_value_t = 1, value_parser = seed)]
     pub seed: u64,
@@ -54,20 +70,40 @@ pub struct MatchArgs {
     /// Plies after which a game is a draw [default: 150, 200, 400 on 7x7, 9x9, 11x11].
     #[arg(long)]
     pub ply_cap: Option<u16>,
-    /// Stop early by a sequential test of A - B: ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA.
-    #[arg(long, value_name = "E0,E1[,A,B]", allow_hyphen_values = true, value_parser = sprt)]
-    pub sprt: Option<SprtParams>,
     /// Worker threads [default: all cores].
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
     #[command(flatten)]
     pub device: DeviceArgs,
-    /// Also print one line of JSON at the end.
-    #[arg(long)]
-    pub json: bool,
-    /// Save the games as a record file, ending in .hgames.
-    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(record_file))]
-    pub save: Option<PathBuf>,
+}
+
+/// Arguments of `tune`.
+#[derive(Debug, Args)]
+pub struct TuneArgs {
+    /// The player whose search is tuned, model:PATH[,KEY=VALUE]... as for `match`. Its own settings are where the
+    /// tuning begins and what its end is tested against.
+    pub player: PlayerSpec,
+    /// A key of the search and the range in which its best value is sought, such as search.c_puct=0.5..4; may be
+    /// repeated. docs/PLAYING.md lists the keys.
+    #[arg(long = "set", value_name = "search.KEY=LOW..HIGH", required = true)]
+    pub keys: Vec<TunedKey>,
+    /// File with what has been found so far. The same command goes on from it.
+    #[arg(long, value_name = "FILE", default_value = "tune.json")]
+    pub state: PathBuf,
+    /// Games of the tuning, and the most games of the test after it.
+    #[arg(long, default_value_t = 8000, value_parser = even)]
+    pub games: u32,
+    /// The sequential test of the tuned player less the original one.
+    #[arg(
+        long,
+        value_name = "E0,E1[,A,B]",
+        default_value = "0,20",
+        allow_hyphen_values = true,
+        value_parser = sprt
+    )]
+    pub sprt: SprtParams,
+    #[command(flatten)]
+    pub conditions: Conditions,
 }
 
 #[cfg(feature = "train")]

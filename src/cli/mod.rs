@@ -25,7 +25,8 @@ pub use data::{ExportArgs, ExportNetArgs, ImportArgs};
 #[cfg(feature = "train")]
 pub use measuring::LadderArgs;
 pub use measuring::{
-    AnalyseArgs, AnalysisArgs, BenchArgs, DoctorArgs, JudgeArgs, MatchArgs, PerftArgs, RelabelArgs, ReviewArgs, Stage,
+    AnalyseArgs, AnalysisArgs, BenchArgs, Conditions, DoctorArgs, JudgeArgs, MatchArgs, PerftArgs, RelabelArgs,
+    ReviewArgs, Stage, TuneArgs,
 };
 #[cfg(feature = "web")]
 pub use playing::ServeArgs;
@@ -104,6 +105,9 @@ pub enum Command {
     /// Let two players meet and measure the difference.
     #[command(after_help = examples::MATCH)]
     Match(MatchArgs),
+    /// Seek better settings of a player's search by games; the same command goes on.
+    #[command(after_help = examples::TUNE)]
+    Tune(TuneArgs),
     /// Check whether a run is whole (docs/RUNS.md).
     #[cfg(feature = "train")]
     #[command(after_help = examples::CHECK)]

@@ -5,38 +5,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_arena::players::{ModelCache, PlayerSpec};
-use hnefi_arena::{EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, Tally, play_match};
+use hnefi_arena::{EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, SprtReport, Tally, play_match};
 use hnefi_engine::{NamedRules, Preset};
 use hnefi_inference::printable;
 use hnefi_run::{GameRecord, encode_games};
 use indicatif::ProgressBar;
 
 use super::only_ruleset;
-use crate::cli::{MatchArgs, WrongValue};
+use crate::cli::{Conditions, MatchArgs, WrongValue};
 use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
 /// Plays the match and prints its result; with `--json` the last line is the result for programs.
 pub fn run(args: MatchArgs, hardware: &Hardware) -> anyhow::Result<()> {
-    let mut models = args.device.models(hardware);
-    let rules = match args.rules {
-        Some(rules) => rules,
-        None => trained_for(&mut models, [&args.a, &args.b])?.unwrap_or(Preset::Brandubh.into()),
-    };
-    let mut params = MatchParams::new(rules.rules(), args.games, args.seed);
-    params.opening_plies = args.opening_plies;
+    let mut models = args.conditions.device.models(hardware);
+    let mut params = conditions(&args.conditions, args.games, &[&args.a, &args.b], &mut models)?;
     params.sprt = args.sprt;
-    params.threads = args.threads.map_or(params.threads, usize::from);
-    params.ply_cap = args.ply_cap.unwrap_or(params.ply_cap);
-    if params.ply_cap > 0 && u32::from(params.ply_cap) <= params.opening_plies {
-        let problem = format!("expected fewer than the {} plies of the longest game, --ply-cap", params.ply_cap);
-        return Err(WrongValue::new("--opening-plies", params.opening_plies, problem).into());
-    }
     if let Some(path) = &args.save {
         hnefi_data::check_new_file(path)?;
-    }
-    for text in [&args.a, &args.b].into_iter().filter_map(PlayerSpec::warning) {
-        progress::warn(&text);
     }
     let mut watcher = Watcher {
         bar: progress::games(u64::from(args.games)),
@@ -58,8 +44,33 @@ pub fn run(args: MatchArgs, hardware: &Hardware) -> anyhow::Result<()> {
     output::both(saved, printed)
 }
 
+/// The match that these arguments ask for; warns of what these players do slowly on this machine.
+pub(super) fn conditions(
+    args: &Conditions,
+    games: u32,
+    players: &[&PlayerSpec],
+    models: &mut ModelCache,
+) -> anyhow::Result<MatchParams> {
+    let rules = match args.rules {
+        Some(rules) => rules,
+        None => trained_for(models, players)?.unwrap_or(Preset::Brandubh.into()),
+    };
+    let mut params = MatchParams::new(rules.rules(), games, args.seed);
+    params.opening_plies = args.opening_plies;
+    params.threads = args.threads.map_or(params.threads, usize::from);
+    params.ply_cap = args.ply_cap.unwrap_or(params.ply_cap);
+    if params.ply_cap > 0 && u32::from(params.ply_cap) <= params.opening_plies {
+        let problem = format!("expected fewer than the {} plies of the longest game, --ply-cap", params.ply_cap);
+        return Err(WrongValue::new("--opening-plies", params.opening_plies, problem).into());
+    }
+    for text in players.iter().filter_map(|player| player.warning()) {
+        progress::warn(&text);
+    }
+    Ok(params)
+}
+
 /// The ruleset of the first player whose network was trained for one alone.
-fn trained_for(models: &mut ModelCache, players: [&PlayerSpec; 2]) -> anyhow::Result<Option<NamedRules>> {
+fn trained_for(models: &mut ModelCache, players: &[&PlayerSpec]) -> anyhow::Result<Option<NamedRules>> {
     for player in players {
         if let PlayerSpec::Model(spec) = player
             && let Some(rules) = only_ruleset(models, &spec.path)?
@@ -116,11 +127,7 @@ fn print(out: &mut impl Write, result: &MatchResult) -> io::Result<()> {
         writeln!(out, "game {game} lost at ply {ply} by {player} ({side}): {}", printable(problem))?;
     }
     if let Some(sprt) = &result.sprt {
-        writeln!(
-            out,
-            "sprt elo0 {} elo1 {}: llr {:.2} in [{:.2}, {:.2}], {:?}",
-            sprt.params.elo0, sprt.params.elo1, sprt.llr, sprt.lower, sprt.upper, sprt.verdict
-        )?;
+        writeln!(out, "{}", answer(sprt))?;
     }
     if result.interrupted {
         writeln!(out, "stopped after {} games", result.games)?;
@@ -128,8 +135,14 @@ fn print(out: &mut impl Write, result: &MatchResult) -> io::Result<()> {
     Ok(())
 }
 
+/// How a sequential test stands.
+pub(super) fn answer(SprtReport { params, llr, lower, upper, verdict }: &SprtReport) -> String {
+    let (elo0, elo1) = (params.elo0, params.elo1);
+    format!("sprt elo0 {elo0} elo1 {elo1}: llr {llr:.2} in [{lower:.2}, {upper:.2}], {verdict:?}")
+}
+
 /// `+120 [+80, +170]`; an end may be unbounded.
-fn interval(elo: EloInterval) -> String {
+pub(super) fn interval(elo: EloInterval) -> String {
     let text =
         |value: Option<f64>, unbounded: &str| value.map_or(unbounded.to_string(), |value| format!("{value:+.0}"));
     format!("{} [{}, {}]", text(elo.elo, "unbounded"), text(elo.low, "-inf"), text(elo.high, "+inf"))

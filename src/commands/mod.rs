@@ -31,6 +31,7 @@ pub mod shell;
 mod table;
 #[cfg(feature = "train")]
 pub mod train;
+pub mod tune;
 pub mod uci;
 pub mod watch;
 #[cfg(feature = "web")]

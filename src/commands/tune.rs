@@ -1,0 +1,115 @@
+//! `hnefi tune`: seeks better settings of a player's search by games, and tests what it has found.
+
+use std::io::{self, ErrorKind, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, bail};
+use hnefi_arena::players::{ModelCache, PlayerSpec};
+use hnefi_arena::{MatchObserver, MatchResult, Tuning, TuningError, play_match};
+use hnefi_inference::file;
+use hnefi_run::GameRecord;
+use indicatif::ProgressBar;
+
+use super::matches::{answer, conditions, interval};
+use crate::cli::{TuneArgs, WrongValue};
+use crate::hardware::Hardware;
+use crate::{interrupt, output, progress};
+
+/// More bytes than any state has.
+const LARGEST_STATE: u64 = 1 << 20;
+
+/// Number of notes about the progress of a tuning without a bar.
+const LINES: u64 = 100;
+
+/// Tunes and tests, from the state on if there is one, and prints where that ended.
+pub fn run(args: &TuneArgs, hardware: &Hardware) -> anyhow::Result<()> {
+    let mut models = args.conditions.device.models(hardware);
+    let PlayerSpec::Model(player) = &args.player else {
+        let problem = "expected model:PATH, since only a network's search has keys";
+        return Err(WrongValue::new("<PLAYER>", &args.player, problem).into());
+    };
+    let mut params = conditions(&args.conditions, args.games, &[&args.player], &mut models)?;
+    params.sprt = Some(args.sprt);
+    let network = models.checkpoint(&player.path)?.card.id.clone();
+    let mut tuning = match Tuning::new(player, &network, args.keys.clone(), params, models.search()) {
+        Err(TuningError::Key { key, problem }) => return Err(WrongValue::new("--set", key, problem).into()),
+        made => made?,
+    };
+    match file::read(&args.state, LARGEST_STATE) {
+        Ok(state) => tuning = tuning.resume(&state).with_context(|| format!("--state {}", args.state.display()))?,
+        Err(error) if error.kind() == ErrorKind::NotFound => hnefi_data::check_new_file(&args.state)?,
+        Err(error) => bail!("--state {}: {error}", args.state.display()),
+    }
+    let mut watcher = Watcher { bar: progress::games(0), stop: interrupt::stop_flag()?, before: 0 };
+    play(args, &mut tuning, &mut models, &mut watcher)?;
+    watcher.bar.finish_and_clear();
+    output::write(|out| print(out, &tuning))
+}
+
+/// Plays until the test is over or a signal comes. The state lies on disk after every iteration.
+fn play(args: &TuneArgs, tuning: &mut Tuning, models: &mut ModelCache, watcher: &mut Watcher) -> anyhow::Result<()> {
+    while !tuning.is_over() {
+        let ([a, b], params) = tuning.ask();
+        let (done, all) = tuning.rounds();
+        // The test begins anew.
+        watcher.before = u64::from(done % all) * u64::from(params.games);
+        watcher.bar.set_length(u64::from(all) * u64::from(params.games));
+        watcher.bar.set_message(told(tuning));
+        let result = play_match(&a, &b, &params, models, watcher)?;
+        if result.interrupted {
+            progress::note(&watcher.bar, "stopped; the same command goes on");
+            break;
+        }
+        tuning.tell(result.pairs);
+        hnefi_data::replace_file(&args.state, tuning.saved().as_bytes())?;
+        let done = u64::from(tuning.rounds().0);
+        if watcher.bar.is_hidden() && done * LINES / u64::from(all) > (done - 1) * LINES / u64::from(all) {
+            progress::note(&watcher.bar, &format!("{done}/{all} {}", told(tuning)));
+        }
+    }
+    Ok(())
+}
+
+/// Where the tuning stands, or its test.
+fn told(tuning: &Tuning) -> String {
+    let (pairs, report) = tuning.test();
+    if pairs.pairs() > 0 {
+        return answer(&report);
+    }
+    let values: Vec<_> = tuning.values().map(|(key, _, value)| format!("{} {value}", key.name())).collect();
+    values.join(", ")
+}
+
+struct Watcher {
+    bar: ProgressBar,
+    stop: Arc<AtomicBool>,
+    /// Games of earlier iterations.
+    before: u64,
+}
+
+impl MatchObserver for Watcher {
+    fn game_finished(&mut self, _: &GameRecord, so_far: &MatchResult) {
+        self.bar.set_position(self.before + u64::from(so_far.games));
+    }
+
+    fn should_stop(&mut self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+}
+
+fn print(out: &mut impl Write, tuning: &Tuning) -> io::Result<()> {
+    writeln!(out, "{:<40} {:>10} {:>10}", "", "from", "to")?;
+    for (key, from, to) in tuning.values() {
+        writeln!(out, "{:<40} {from:>10} {to:>10}", key.to_string())?;
+    }
+    let ((done, all), (pairs, report)) = (tuning.rounds(), tuning.test());
+    if pairs.pairs() == 0 {
+        writeln!(out, "iteration {done} of {all}")?;
+    } else {
+        let (games, score, elo) = (2 * u64::from(pairs.pairs()), 100.0 * pairs.mean(), interval(pairs.elo()));
+        writeln!(out, "{games} games against the original player: {score:.1}%, elo (95 %) {elo}")?;
+        writeln!(out, "{}", answer(&report))?;
+    }
+    writeln!(out, "{}", tuning.tuned())
+}
