@@ -22,7 +22,7 @@ use hnefi_inference::encoding::global;
 use hnefi_inference::{Card, Devices, Features, GLOBALS, Handicap, NetworkConfig, Precision, Wdl};
 use hnefi_models::Network;
 use hnefi_play::uci::{self, UciParams};
-use hnefi_play::{Table, plain};
+use hnefi_play::{PlaySetup, plain};
 use hnefi_record::Seat;
 use hnefi_run::GameRecord;
 use hnefi_search::SearchConfig;
@@ -194,9 +194,9 @@ fn terminal(folder: &Path, game: &GameRecord, draws: &[f32]) {
     let answer = |ply| {
         let seats = [Seat::Person, Seat::Person];
         let adviser = Some(adviser.build(&mut models).expect("a player"));
-        let table = Table { adviser, ..Table::new(Preset::Brandubh.rules(), seats) };
+        let setup = PlaySetup { adviser, ..PlaySetup::new(Preset::Brandubh.rules(), seats) };
         let (input, mut output) = (format!("{}\nhint\n", moves(game, ply).join("\n")), Vec::new());
-        plain::run(table, input.as_bytes(), &mut output).expect("a conversation");
+        plain::run(setup, input.as_bytes(), &mut output).expect("a conversation");
         let said = String::from_utf8(output).expect("text");
         // No word of draws where there is no chance of one.
         let share = said.split(", draw ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or("0");

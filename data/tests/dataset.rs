@@ -114,7 +114,7 @@ fn parquet_positions_say_what_the_arrays_say() {
                     let expected = u32::try_from(generation).map_or(Field::Null, Field::UInt);
                     assert_eq!(row["generation"], expected);
                 }
-                assert!(generations.iter().any(|&number| number == -1) && generations.iter().any(|&number| number > 0));
+                assert!(generations.contains(&-1) && generations.iter().any(|&number| number > 0));
                 if policy == PolicyColumns::Dense {
                     arrays.push(("policy", flattened::<f32>(file, "policy")));
                     arrays.push(("legal_mask", flattened::<u8>(file, "legal_mask")));

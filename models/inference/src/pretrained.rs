@@ -103,6 +103,15 @@ mod tests {
     }
 
     #[test]
+    fn every_published_ruleset_up_to_13x13_has_a_network() {
+        for named in NamedRules::published() {
+            let found = pretrained_for(named);
+            assert_eq!(found.is_ok(), named.rules().size().side() <= 13, "{named}: {found:?}");
+        }
+        assert_eq!(pretrained_for("magpie".parse::<NamedRules>().expect("a ruleset")), Ok("tafl"));
+    }
+
+    #[test]
     fn an_unknown_name_is_none() {
         assert!(pretrained("no such checkpoint").is_none());
     }
