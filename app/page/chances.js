@@ -23,12 +23,11 @@ export function words(chances) {
   return t(whole.draw > 0 ? "chances.withDraw" : "chances.words", { attackers, defenders, draw });
 }
 
-/** What the values mean, in a sentence; with those of the start where they were measured: `[said, scored]` by rules. */
+/** The value of the start beside the attackers' score, where both were measured: `[said, scored]` by rules. */
 export function meaning({ name, played_on }, starts) {
   const rules = Object.hasOwn(starts, name) ? name : played_on;
   const found = Object.hasOwn(starts, rules ?? "") ? starts[rules].map(percent) : null;
-  const start = found && t("chances.start", { rules: t(`rules.${rules}`), said: found[0], scored: found[1] });
-  return [t("chances.meaning"), start].filter(Boolean).join(" ");
+  return found ? t("chances.start", { rules: t(`rules.${rules}`), said: found[0], scored: found[1] }) : "";
 }
 
 /** Sets the bar; `null` when nobody knows. */

@@ -48,8 +48,8 @@ struct Sums {
 impl RecordedValues {
     /// What a value says, and what it does not.
     pub const MEANING: &str = "A value says what the network expects of the game, under the game's handicap if it has \
-        one. The shipped networks learned from games with handicaps and were not told of them, and so their values are \
-        not those of play among equals.";
+        one. The shipped network `copenhagen` learned from games with handicaps and was not told of them, and so its \
+        values are not those of play among equals.";
 
     /// Adds a game. Unfinished games, and games whose first position cannot be read, do not count.
     pub fn count(&mut self, game: &GameRecord) {
@@ -120,8 +120,8 @@ impl RecordedValues {
             if let Some((when, sums)) = parts.into_iter().find(|(_, sums)| sums.contradict()) {
                 warnings.push(format!(
                     "searched values contradict the results: under {rules} they give the attackers {:.2} {when}, who \
-                     score {:.2} (Brier score {:.3}, a constant has {:.3}); the shipped networks value handicapped \
-                     play",
+                     score {:.2} (Brier score {:.3}, a constant has {:.3}); a network that was not told of handicaps \
+                     values handicapped play",
                     sums.predicted / sums.positions,
                     sums.observed[0] / sums.positions,
                     sums.brier(),

@@ -35,7 +35,7 @@ pub(super) fn ratings(preset: Preset) -> Option<Ratings> {
 const STARTS: [(Preset, [f32; 2]); 5] = [
     (Preset::Copenhagen, [0.50, 0.38]),
     (Preset::Fetlar, [0.51, 0.46]),
-    (Preset::Brandubh, [0.44, 0.12]),
+    (Preset::Brandubh, [0.09, 0.13]),
     (Preset::Tablut, [0.54, 0.52]),
     (Preset::Historical, [0.50, 0.41]),
 ];
