@@ -28,7 +28,9 @@ def run_notebook(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     def run(name: str) -> None:
         notebook = nbformat.read(root / f"python/notebooks/{name}.ipynb", as_version=4)
         assert not any(cell.get("outputs") for cell in notebook.cells), "outputs are not kept in the repository"
-        NotebookClient(notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
+        NotebookClient(
+            notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+        ).execute()
 
     return run
 
