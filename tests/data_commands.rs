@@ -156,7 +156,7 @@ fn relabelled_games_have_the_targets_of_the_searches() {
         let ply = answer["ply"].as_u64().expect("a ply") as usize;
         assert_eq!(game["searched"][ply], answer["wdl"], "ply {ply}");
         let policy = game["policy"][ply].as_array().expect("a list");
-        assert!(policy.len() > 1 && policy.iter().any(|weight| weight[0] == answer["moves"][0]["move"]), "ply {ply}");
+        assert!(policy.iter().any(|weight| weight[0] == answer["moves"][0]["move"]), "ply {ply}");
     }
     assert!(refused(&args).contains("better.hgames: it exists"));
 }

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use support::{Page, of};
 
 /// Forts, marked goals, a slow king: nothing that a preset has.
-const OWN: &str = "dim:13 name:Two_Gates ks:w cor:g1,g13 corp:K cors:K afor:a7,m7 aforh:TK afors:t \
-                   spd:-1,-1,-1,-1,-1,-1,-1,3 start:/3t5t3/13/13/6T6/t5T5t/6T6/2tTTTKTTTt2/6T6/t5T5t/6T6/13/13/3t5t3/";
+const OWN: &str = "dim:15 name:Two_Gates ks:w cor:h1,h15 corp:K cors:K afor:a8,o8 aforh:TK afors:t \
+                   spd:-1,-1,-1,-1,-1,-1,-1,3 start:/3t7t3/15/15/15/7T7/t6T6t/7T7/3tTTTKTTTt3/7T7/t6T6t/7T7/15/15/15/\
+                   3t7t3/";
 
 /// The first move of the side to move.
 fn first_move(state: &Value) -> String {
@@ -20,9 +21,9 @@ fn a_record_is_looked_at_played_kept_saved_and_linked() {
     let page = Page::new();
     let found = page.post("/api/rules", &json!({ "rules": OWN })).ok();
     let (rules, record) = (&found["rules"], found["record"].as_str().expect("a record"));
-    assert_eq!((&rules["side"], &rules["name"]), (&json!(13), &json!(record)));
-    assert_eq!((&rules["corners"], &rules["attacker_forts"]), (&json!(["g1", "g13"]), &json!(["a7", "m7"])));
-    assert_eq!((&rules["thrones"], &rules["edge_escape"]), (&json!(["g7"]), &json!(false)));
+    assert_eq!((&rules["side"], &rules["name"]), (&json!(15), &json!(record)));
+    assert_eq!((&rules["corners"], &rules["attacker_forts"]), (&json!(["h1", "h15"]), &json!(["a8", "o8"])));
+    assert_eq!((&rules["thrones"], &rules["edge_escape"]), (&json!(["h8"]), &json!(false)));
     assert_eq!((&found["opponent"], &found["known_by"]), (&json!("alphabeta:2"), &json!([])));
 
     let attackers = json!({ "player": "alphabeta:2", "strength": { "level": 6 } });
@@ -59,7 +60,7 @@ fn a_record_is_looked_at_played_kept_saved_and_linked() {
         assert_eq!((&other["rules"]["name"], history(&other)), (&name, moves.clone()));
     }
     let address = kept["address"].as_str().expect("an address");
-    assert!(address.starts_with("dim:13_") && !address.contains(' '), "{address}");
+    assert!(address.starts_with("dim:15_") && !address.contains(' '), "{address}");
 }
 
 #[test]
@@ -70,8 +71,8 @@ fn what_is_wrong_with_rules_is_said_once_with_the_option() {
         json!({ "rules": OWN.replace("ks:w", "kj:r") }),
         "the rules record, kj: found r; expected n, because jumps",
     );
-    refused(json!({ "rules": OWN.replace("dim:13", "dim:23") }), "dim: found 23; expected the squares along one edge");
-    refused(json!({ "rules": OWN.replace("g1,g13", "g1,g14") }), "cor: found g14; expected squares from a1 to m13");
+    refused(json!({ "rules": OWN.replace("dim:15", "dim:23") }), "dim: found 23; expected the squares along one edge");
+    refused(json!({ "rules": OWN.replace("h1,h15", "h1,h16") }), "cor: found h16; expected squares from a1 to o15");
     refused(json!({ "rules": "brandub" }), "did you mean brandubh?");
     refused(json!({ "rules": "brandubh", "side": 21 }), "board size 21");
     refused(json!({ "rules": "brandubh", "start": "7/7/7/7/7/7/7 a" }), "no king");

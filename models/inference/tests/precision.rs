@@ -76,8 +76,8 @@ fn trained_weights_keep_their_opinions() {
     let int8 = distance(&evaluate(&network, Precision::Int8, &positions), &exact);
     println!("int8 {int8:?}");
     // About twice what was measured when the checkpoint was shipped.
-    assert!(int8.score.0 < 0.125 && int8.score.1 < 0.009, "{int8:?}");
-    assert!(int8.priors.0 < 0.19 && int8.priors.1 < 0.027, "{int8:?}");
+    assert!(int8.score.0 < 0.14 && int8.score.1 < 0.004, "{int8:?}");
+    assert!(int8.priors.0 < 0.42 && int8.priors.1 < 0.027, "{int8:?}");
     assert!(int8.same_move > 0.95, "{int8:?}");
 }
 

@@ -3,7 +3,8 @@
 use super::driver::{Browser, PLIES};
 
 /// The king stands free, and no attacker stops him in both directions.
-const OWN: &str = "dim:13 name:Open_Field esc:e ks:w cor: start:/13/13/2t7t2/13/13/13/5TKT5/13/13/13/2t7t2/13/13/";
+const OWN: &str =
+    "dim:15 name:Open_Field esc:e ks:w cor: start:/15/15/2t9t2/15/15/15/15/6TKT6/15/15/15/15/2t9t2/15/15/";
 
 /// Pastes a rules record with a mistake and without, plays a game by it to its end, and finds it again after a reload
 /// and by its link; then learns how it is played. `picture` is the name under which the dialog is kept.
@@ -18,26 +19,26 @@ pub fn played_and_found_again(browser: &Browser, url: &str, picture: &str) {
     browser.until("document.querySelector('#new-dialog .problem').textContent.includes('kj: found r; expected n')");
     browser.choose("#record", OWN);
     browser.click("#record-take");
-    browser.until("document.querySelector('[name=other]').value.startsWith('dim:13')");
+    browser.until("document.querySelector('[name=other]').value.startsWith('dim:15')");
     assert!(browser.text(".train pre").starts_with("hnefi train --config any --rules"));
     assert_eq!(browser.run("return document.querySelector('[name=player]').value;"), "alphabeta:2");
     browser.click("[name=seat][value=defenders]");
     browser.keep_picture(picture);
     browser.click("#start");
-    browser.until("document.querySelectorAll('.squares button').length === 169");
+    browser.until("document.querySelectorAll('.squares button').length === 225");
     browser.my_turn();
     // Words say why there is no analysis.
     browser.open_panel("#analysis-panel");
     browser.until("document.querySelector('#analysis').innerText.includes('No network knows this board')");
-    browser.click("[data-square=g7]");
-    let free = "['g1', 'g13'].find((name) => document.querySelector(`[data-square=${name}].reachable`))";
+    browser.click("[data-square=h8]");
+    let free = "['h1', 'h15'].find((name) => document.querySelector(`[data-square=${name}].reachable`))";
     let free = browser.until(free);
     browser.click(&format!("[data-square={}]", free.as_str().expect("a way out")));
     browser.until("document.querySelector('.status.ended')");
     let is_over = || {
         browser.until(&format!("{PLIES} === 2 && document.querySelector('.status.ended')"));
         assert!(browser.text("#status").contains("The king reaches the edge and is free. The defenders win."));
-        assert_eq!(browser.text("#rules-title"), "Open Field, 13×13");
+        assert_eq!(browser.text("#rules-title"), "Open Field, 15×15");
     };
     is_over();
     browser.until("localStorage.getItem(`hnefi.game.${location.hash.slice(1, 33)}`)?.includes('\"plies\":2')");
@@ -45,7 +46,7 @@ pub fn played_and_found_again(browser: &Browser, url: &str, picture: &str) {
     is_over();
     // A person who knows nothing of the game finds it by its link.
     let link = browser.run("return location.hash.replace(/^#[^/]*/, '#');");
-    assert!(link.as_str().is_some_and(|link| link.starts_with("#/dim:13_")), "{link}");
+    assert!(link.as_str().is_some_and(|link| link.starts_with("#/dim:15_")), "{link}");
     browser.open("about:blank");
     browser.open(&format!("{url}{}", link.as_str().expect("a link")));
     is_over();
