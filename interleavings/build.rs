@@ -23,15 +23,12 @@ const FILES: [(&str, &str, &[(&str, &str)]); 5] = [
         ],
     ),
     ("../app/web/src/bell.rs", "jobs", &[]),
-    ("../models/src/burn_evaluator/rows.rs", "rows", &[]),
+    ("../models/cuda/src/requests.rs", "requests", &[("use crate::layers::Boards;", "use crate::card::Boards;")]),
     (
-        "../models/src/burn_evaluator/queue.rs",
+        "../models/cuda/src/queue.rs",
         "device",
         &[
-            ("use burn::tensor::Device;", "use crate::gpu::Device;"),
-            ("use super::forward::Forward;", "use crate::gpu::Forward;"),
-            ("use super::rows::", "use crate::rows::"),
-            ("use crate::Network;", "use crate::gpu::Network;"),
+            ("use crate::CardNetwork;\nuse crate::network::Lane;", "use crate::card::{CardNetwork, Lane};"),
         ],
     ),
 ];

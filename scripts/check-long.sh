@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 steps=("$@")
-[ ${#steps[@]} -gt 0 ] || steps=(threads memory fuzz packages pytorch arm64 container gpu buckets faults soak)
+[ ${#steps[@]} -gt 0 ] || steps=(threads memory fuzz packages pytorch arm64 container buckets faults soak)
 for step in "${steps[@]}"; do
     printf '\n== %s (%ds)\n' "$step" "$SECONDS"
     case $step in
@@ -28,14 +28,6 @@ for step in "${steps[@]}"; do
         rm -rf target/release-files
         scripts/build-release.sh --binary target/release/hnefi
         scripts/check-container.sh --archive target/release-files/hnefi-*.tar.gz
-        ;;
-    # A GPU build on Chromium's software driver.
-    gpu)
-        driver=/usr/lib/chromium/vk_swiftshader_icd.json
-        [ -f "$driver" ] || { echo "no $driver; expected Debian's chromium" && exit 1; }
-        VK_DRIVER_FILES=$driver LD_LIBRARY_PATH=/usr/lib/chromium XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/tmp} \
-            CUBECL_AUTOTUNE_LEVEL=minimal timeout 1800 cargo test --profile trial -p hnefi-train --features vulkan \
-            --test vulkan --target-dir target/vulkan -- --test-threads 1
         ;;
     buckets)
         cargo build --release --features buckets

@@ -424,31 +424,27 @@ fn what_is_no_file_or_too_large_is_refused_before_it_is_opened() {
     }
 }
 
-#[cfg(not(feature = "cuda"))]
 #[test]
 fn a_device_that_is_not_there_is_found_out_before_anything_is_made() {
     let workspace = Workspace::new();
     workspace.run_directory("climbed");
     for line in [
-        "train --config tiny.toml --run new --device cuda:0",
-        "train --config tiny.toml --run new --set run.train_device=cuda:0",
-        "selfplay --config tiny.toml --games 1 --out new --device cuda:0",
-        "imitate games.hgames --out new --set run.train_device=cuda:0",
-        "judge brandubh games.hgames --device cuda:0",
-        "worker new --wait --device cuda:0",
-        "uci --model brandubh --device cuda:0",
-        "match random model:brandubh --device cuda:0",
-        "ladder climbed --device cuda:0",
-        "puzzles solve model:brandubh --device cuda:0",
-        "play model:brandubh --device cuda:0",
-        "play model:brandubh --web --listen 0 --device cuda:0",
-        "bench train --device cuda:0",
+        "train --config tiny.toml --run new --device cuda:9",
+        "train --config tiny.toml --run new --set run.train_device=cuda:9",
+        "selfplay --config tiny.toml --games 1 --out new --device cuda:9",
+        "imitate games.hgames --out new --set run.train_device=cuda:9",
+        "judge brandubh games.hgames --device cuda:9",
+        "worker new --wait --device cuda:9",
+        "uci --model brandubh --device cuda:9",
+        "match random model:brandubh --device cuda:9",
+        "ladder climbed --device cuda:9",
+        "puzzles solve model:brandubh --device cuda:9",
+        "play model:brandubh --device cuda:9",
+        "play model:brandubh --web --listen 0 --device cuda:9",
+        "bench train --device cuda:9",
     ] {
         let message = workspace.refused(line);
-        assert!(
-            message.contains("device cuda:0: not in this build; build with `--features cuda`"),
-            "{line}: {message}"
-        );
+        assert!(message.contains("device cuda:9: "), "{line}: {message}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The queues of the protocol, the web board and the GPU, and the search on many threads, each in many orders of its
+//! The queues of the protocol, the web board and the card, and the search on many threads, each in many orders of its
 //! threads' steps (docs/TRUST.md). The files are the product's, with shuttle's locks (`build.rs`).
 //!
 //! Waits with a time limit wait for good here, so a thread that needs the limit to go on is found hanging.
@@ -22,11 +22,11 @@ mod jobs {
 mod threads {
     include!(concat!(env!("OUT_DIR"), "/threads.rs"));
 }
-mod rows {
-    include!(concat!(env!("OUT_DIR"), "/rows.rs"));
+mod requests {
+    include!(concat!(env!("OUT_DIR"), "/requests.rs"));
 }
 
-mod gpu;
+mod card;
 mod tests;
 mod tree;
 

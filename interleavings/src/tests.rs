@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use hnefi_engine::{MoveList, Position, Preset};
-use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, Handicap, UniformEvaluator};
+use hnefi_inference::{DeviceChoice, EvalError, EvalRequest, Evaluations, Evaluator, Handicap, UniformEvaluator};
 use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
@@ -12,8 +12,8 @@ use shuttle::thread;
 use crate::Command;
 use crate::careless::CommandQueue as CarelessQueue;
 use crate::commands::CommandQueue;
-use crate::device::GpuQueue;
-use crate::gpu::{Device, Network};
+use crate::card::CardNetwork;
+use crate::device::CardQueue;
 use crate::jobs::WorkBell;
 use crate::threads::{Signal, search_on_threads};
 use crate::tree::Search;
@@ -140,9 +140,9 @@ fn every_job_is_done_once() {
 }
 
 #[test]
-fn every_asker_of_the_device_gets_an_answer() {
+fn every_asker_of_the_card_gets_an_answer() {
     in_many_orders(|| {
-        let queue = GpuQueue::new(&Network, &Device).unwrap();
+        let queue = CardQueue::new(&Arc::new(CardNetwork), DeviceChoice::Cuda(0)).unwrap();
         let askers: Vec<_> = (0..3)
             .map(|asker| {
                 let mut evaluator = queue.evaluator();

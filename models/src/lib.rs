@@ -1,10 +1,9 @@
-//! The network in burn: its layers, training layers with gradients of their own, burn's devices, growth.
+//! The network in burn: its layers, training layers with gradients of their own, growth.
 //!
 //! What a network reads and says, checkpoints and evaluation on CPUs are in `hnefi_inference`, which does without burn.
-//! The burn [`Network`] is what training changes, what GPUs evaluate, and the reference of the other evaluators.
+//! The burn [`Network`] is what training changes, and the reference of the evaluators.
 
 mod burn_evaluator;
-pub mod device;
 pub mod fused;
 mod growth;
 mod network;
@@ -14,4 +13,4 @@ mod relu;
 mod weights;
 
 pub use burn_evaluator::BurnEvaluator;
-pub use network::{Heads, Network};
+pub use network::{Heads, Network, RENORM_RATIO, RENORM_SHIFT};

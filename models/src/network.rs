@@ -17,10 +17,10 @@ use crate::fused;
 use crate::relu::reviving_relu;
 
 /// Batch renormalisation: the most by which the deviation of a batch may differ from the running one, as a factor.
-pub(crate) const RENORM_RATIO: f32 = 3.0;
+pub const RENORM_RATIO: f32 = 3.0;
 
 /// The most by which the mean of a batch may differ from the running one, in running deviations.
-pub(crate) const RENORM_SHIFT: f32 = 5.0;
+pub const RENORM_SHIFT: f32 = 5.0;
 
 /// A 3x3 convolution without bias and the batch normalisation that folds into it.
 #[derive(Module, Debug)]

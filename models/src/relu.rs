@@ -33,7 +33,7 @@ pub(crate) fn reviving_relu(x: Tensor<4>) -> Tensor<4> {
 }
 
 /// What [`reviving_relu`] dispatches to.
-#[backend_extension(Flex, Autodiff, Cube: cfg(any(feature = "cuda", feature = "vulkan")))]
+#[backend_extension(Flex, Autodiff)]
 pub trait RevivingRelu: Backend {
     /// See [`reviving_relu`].
     fn reviving_relu(x: FloatTensor<Self>) -> FloatTensor<Self> {
@@ -42,9 +42,6 @@ pub trait RevivingRelu: Backend {
 }
 
 impl RevivingRelu for Flex {}
-
-#[cfg(any(feature = "cuda", feature = "vulkan"))]
-impl RevivingRelu for burn::backend::Cube {}
 
 impl<B: RevivingRelu, C: CheckpointStrategy> RevivingRelu for Autodiff<B, C> {
     fn reviving_relu(x: FloatTensor<Self>) -> FloatTensor<Self> {

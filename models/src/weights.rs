@@ -1,9 +1,11 @@
 //! A network's weights between burn's modules and plain numbers.
 
-use burn::module::Module;
+use std::collections::BTreeMap;
+
+use burn::module::{Module, ModuleVisitor, Param};
 use burn::store::{ModuleSnapshot, SafetensorsStore};
-use burn::tensor::Device;
-use hnefi_inference::{Card, Checkpoint, CheckpointError, Weights};
+use burn::tensor::{Device, Tensor};
+use hnefi_inference::{Card, Checkpoint, CheckpointError, WeightTensor, Weights};
 
 use crate::Network;
 
@@ -25,8 +27,9 @@ impl Network {
     /// # Errors
     /// When they cannot be read back from the device.
     pub fn weights(&self) -> Result<Weights, CheckpointError> {
-        let bytes = self.weights_bytes()?;
-        Weights::from_safetensors(&self.config(), &bytes, "weights of a network".as_ref())
+        let mut tensors = Tensors { path: Vec::new(), found: Ok(BTreeMap::new()) };
+        self.valid().visit(&mut tensors);
+        Weights::new(&self.config(), tensors.found.map_err(|problem| CheckpointError::Unwritable { problem })?)
     }
 
     /// All weights as the bytes of a safetensors file.
@@ -50,6 +53,32 @@ impl Network {
         // Without a pooling block the layers do not tell how often there would be one.
         checkpoint.card.network.pool_every = pool_every;
         Ok(checkpoint)
+    }
+}
+
+/// Every tensor by the path of fields that leads to it.
+struct Tensors {
+    path: Vec<String>,
+    found: Result<BTreeMap<String, WeightTensor>, String>,
+}
+
+impl ModuleVisitor for Tensors {
+    fn enter_module(&mut self, name: &str, _container: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _name: &str, _container: &str) {
+        self.path.pop();
+    }
+
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        let tensor = param.val();
+        let shape = tensor.dims().to_vec();
+        match (tensor.into_data().try_into_vec::<f32>(), &mut self.found) {
+            (Ok(values), Ok(found)) => drop(found.insert(self.path.join("."), WeightTensor { shape, values })),
+            (Err(error), _) => self.found = Err(format!("{}: {error:?}", self.path.join("."))),
+            (Ok(_), Err(_)) => {}
+        }
     }
 }
 

@@ -73,7 +73,7 @@ fn answers_are_those_of_burn_whatever_the_batch() {
 
     let mut fast = CpuEvaluator::new(Arc::new(CpuNetwork::new(&network.weights().unwrap()).unwrap()));
     let found = evaluate(&mut fast, &requests);
-    let expected = evaluate(&mut BurnEvaluator::new(&network, &device), &requests);
+    let expected = evaluate(&mut BurnEvaluator::new(&network), &requests);
     for ((found, expected), request) in found.iter().zip(&expected).zip(&requests) {
         let (found, expected) = (numbers(found), numbers(expected));
         assert_eq!(found.len(), expected.len());

@@ -163,7 +163,7 @@ fn all_faults_at_once() {
         "colour = 3: expected one of the sections: run, network, selfplay, search, train, budget, ladder, evaluate, \
          stages",
         "run.seed = -1: expected whole number, 0 to 2^63 - 1 (seed)",
-        "run.device = \"abacus\": expected \"cpu\", \"flex\", \"cuda:N\", \"vulkan:N\", or several joined by commas \
+        "run.device = \"abacus\": expected \"cpu\", \"cuda:N\", or several joined by commas \
          (devices)",
         "network.blocks = \"many\": expected whole number, 1 to 100 (residual blocks)",
         "network.chanels = 32: expected a key of [network]: blocks, channels, pool_every, head_channels, value_hidden; \
@@ -192,14 +192,14 @@ fn values_that_do_not_go_together() {
         "train.batch = 100 with train.shards = 3: expected a multiple of train.shards, at least 2 samples a shard"
     );
     assert_eq!(
-        only_error("[run]\nprecision = \"int8\"\ndevice = \"flex\""),
-        "run.precision = \"int8\" with run.device = \"flex\": expected \"auto\" or \"f32\", since only the device \
+        only_error("[run]\nprecision = \"int8\"\ndevice = \"cuda:0\""),
+        "run.precision = \"int8\" with run.device = \"cuda:0\": expected \"auto\" or \"f32\", since only the device \
          \"cpu\" has the others"
     );
     assert_eq!(errors("[run]\nprecision = \"int8\""), []);
-    assert_eq!(errors("[run]\nprecision = \"auto\"\ndevice = \"flex,flex\""), []);
+    assert_eq!(errors("[run]\nprecision = \"auto\"\ndevice = \"cuda:0,cuda:1\""), []);
     assert_eq!(
-        only_error("[run]\ntrain_device = \"flex,flex,flex\"\n[train]\nshards = 2"),
+        only_error("[run]\ntrain_device = \"cuda:0,cuda:1,cuda:2\"\n[train]\nshards = 2"),
         "train.shards = 2 with 3 devices in run.train_device: expected at least one part of a batch for each device"
     );
     assert_eq!(

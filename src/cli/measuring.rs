@@ -286,7 +286,7 @@ pub struct BenchArgs {
     /// One stage [default: all].
     #[arg(value_enum)]
     pub stage: Option<Stage>,
-    /// A GPU that evaluates, plays and trains instead of the CPU: cuda:N or vulkan:N. The stages are evaluate, selfplay
+    /// A GPU that evaluates, plays and trains instead of the CPU: cuda:N. The stages are evaluate, selfplay
     /// and train.
     #[cfg(feature = "train")]
     #[arg(long)]

@@ -51,7 +51,7 @@ pub struct TrainArgs {
     /// Seed of the run, instead of the config's.
     #[arg(long, value_parser = whole::<u64>(0..=i64::MAX as u64))]
     pub seed: Option<u64>,
-    /// Device, instead of the config's: cpu, flex, cuda:N, vulkan:N, or several joined by commas.
+    /// Device, instead of the config's: cpu, cuda:N, or several joined by commas.
     #[arg(long)]
     pub device: Option<DeviceList>,
     /// Worker threads [default: one per core, on a GPU one per 32 games].
@@ -160,7 +160,7 @@ pub struct WorkerArgs {
     pub run: Location,
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Device, instead of the run's: cpu, flex, cuda:N, vulkan:N, or several joined by commas.
+    /// Device, instead of the run's: cpu, cuda:N, or several joined by commas.
     #[arg(long)]
     pub device: Option<DeviceList>,
     /// Threads [default: one per core, on a GPU one per 32 games].

@@ -14,10 +14,9 @@ use crate::output;
 pub fn run(args: DoctorArgs, hardware: &Hardware) -> anyhow::Result<()> {
     if let Some(device) = args.device {
         let began = Instant::now();
-        let name = try_out(device)?;
+        let found = try_out(hardware, device)?;
         let seconds = began.elapsed().as_secs_f64();
-        let found = format!("{device}: {name} evaluates and trains a small network as the CPU does, {seconds:.1} s");
-        return output::line(found);
+        return output::line(format_args!("{device}: {found}, {seconds:.1} s"));
     }
     let wanted =
         RefreshKind::nothing().with_memory(MemoryRefreshKind::everything()).with_cpu(CpuRefreshKind::nothing());
@@ -53,25 +52,24 @@ pub fn run(args: DoctorArgs, hardware: &Hardware) -> anyhow::Result<()> {
 }
 
 /// Every device with its description, or why it cannot be used.
-#[cfg(feature = "train")]
 fn devices(hardware: &Hardware) -> Vec<(DeviceChoice, Result<String, String>)> {
-    hardware.burn.survey().into_iter().map(|report| (report.choice, report.state)).collect()
+    let cpu = (DeviceChoice::Cpu, Ok("kernels of this program".to_owned()));
+    std::iter::once(cpu).chain(hardware.cards.survey()).collect()
 }
 
-/// The one device of a build without burn.
-#[cfg(not(feature = "train"))]
-fn devices(_: &Hardware) -> Vec<(DeviceChoice, Result<String, String>)> {
-    vec![(DeviceChoice::Cpu, Ok("kernels of this program; others need the feature `train`".to_owned()))]
-}
-
-#[cfg(feature = "train")]
-fn try_out(device: DeviceChoice) -> anyhow::Result<String> {
-    Ok(hnefi_models::device::try_out(device)?)
-}
-
-#[cfg(not(feature = "train"))]
-fn try_out(device: DeviceChoice) -> anyhow::Result<String> {
-    anyhow::bail!("device {device}: not in this build, which has no training; build with the feature `train`")
+/// Compares a card with the CPU, and says what it is and what it did as the CPU does.
+fn try_out(hardware: &Hardware, device: DeviceChoice) -> anyhow::Result<String> {
+    let Some(card) = hardware.cards.of(device)? else {
+        anyhow::bail!("--device {device}: expected cuda:N; cards are compared with the CPU");
+    };
+    hnefi_cuda::compare_evaluation(&card, device)?;
+    #[cfg(feature = "train")]
+    {
+        super::bench::compare_training(&card)?;
+        Ok(format!("{} evaluates and trains as the CPU does", card.name()))
+    }
+    #[cfg(not(feature = "train"))]
+    Ok(format!("{} evaluates as the CPU does", card.name()))
 }
 
 /// Default number of worker threads.

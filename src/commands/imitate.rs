@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use hnefi_run::config::{ConfigError, TrainConfig};
+use hnefi_train::learner::TrainingDevice;
 
 use super::records::read_all;
 use crate::cli::ImitateArgs;
@@ -38,7 +39,7 @@ pub fn run(args: ImitateArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let config = config(&args)?;
     hnefi_data::check_new_folder(&args.out)?;
     // Check this before reading many games.
-    let devices = hardware.burn.open_all(&config.run.train_device)?;
+    let devices = TrainingDevice::open_all(&hardware.cards, &config.run.train_device)?;
     let games = read_all(&args.sources)?;
     let stop = interrupt::stop_flag()?;
     let bar = progress::share();

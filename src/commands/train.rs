@@ -69,7 +69,7 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
         trainer: args.trainer.as_deref(),
         ladder: !args.no_ladder,
         retry: retry.clone(),
-        devices: hardware.burn.clone(),
+        cards: hardware.cards.clone(),
         machine: format!("{}, {} threads", processor_name(), cores()),
     };
     let summary = hnefi_train::train_at(&config, &params, &watcher)?;

@@ -29,14 +29,14 @@ pub fn run(args: WorkerArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
     // Check the devices before looking for the run.
     if let Some(devices) = &args.device {
-        hardware.burn.open_all(devices)?;
+        hardware.cards.check(devices)?;
     }
     let watcher = Watcher { bar, stop };
     let Some(store) = join(&args, &retry, &watcher)? else { return Ok(()) };
     let params = WorkerParams {
         // Workers of a run must have different seeds, on all machines, so draw one.
         seed: args.seed.unwrap_or_else(rand::random),
-        devices: hardware.burn.clone(),
+        cards: hardware.cards.clone(),
         device: args.device,
         threads: args.threads,
         games_in_flight: args.games_in_flight,

@@ -13,7 +13,7 @@ use hnefi_models::Network;
 use hnefi_run::GameRecord;
 
 use crate::config::checked;
-use crate::learner::{CLIP_NORM, Learner, LearnerParams};
+use crate::learner::{CLIP_NORM, Learner, LearnerParams, TrainingDevice};
 use crate::metrics::StepMeans;
 use crate::schedule::RateSchedule;
 use crate::steps::{BatchShape, take_steps};
@@ -44,7 +44,7 @@ pub struct Imitation {
 /// configuration's shape, a step fails, or `progress` stopped it ([`TrainError::Interrupted`]).
 pub fn imitate(
     config: &TrainConfig,
-    devices: &[Device],
+    devices: &[TrainingDevice],
     games: &[GameRecord],
     epochs: f64,
     origin: Option<&Path>,
@@ -105,7 +105,7 @@ const RECENT: u64 = 50;
 /// A new learner, and the id of its origin.
 fn beginner(
     config: &TrainConfig,
-    devices: &[Device],
+    devices: &[TrainingDevice],
     origin: Option<&Path>,
 ) -> Result<(Learner, Option<String>), TrainError> {
     let params = LearnerParams::from(&config.train);

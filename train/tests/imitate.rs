@@ -6,10 +6,10 @@ mod tiny;
 
 use std::path::Path;
 
-use burn::tensor::Device;
 use hnefi_engine::{MoveList, Position, Preset, Rules};
 use hnefi_inference::{Devices, EvalRequest, Evaluations, Handicap, Precision, Wdl};
 use hnefi_run::{GameRecord, PlyRecord};
+use hnefi_train::learner::TrainingDevice;
 use hnefi_train::trainer::Silent;
 use hnefi_train::{TrainConfig, TrainError, TrainerParams, imitate, train_at};
 use tiny::tiny_config;
@@ -65,7 +65,7 @@ fn habitual(number: usize) -> GameRecord {
 fn a_habit_is_learned_and_self_play_begins_with_it() {
     let games: Vec<GameRecord> = (0..20).map(habitual).collect();
     let mut steps = Vec::new();
-    let learned = imitate(&config(), &[Device::flex()], &games, 20.0, None, &mut |progress| {
+    let learned = imitate(&config(), &[TrainingDevice::Cpu], &games, 20.0, None, &mut |progress| {
         steps.push((progress.step, progress.losses.policy));
         true
     })
@@ -112,7 +112,7 @@ fn a_habit_is_learned_and_self_play_begins_with_it() {
     let card = hnefi_inference::Checkpoint::load_card(&run.join("checkpoints/000000")).unwrap();
     assert_eq!(card.id, learned.checkpoint.card.id, "its weights play first");
 
-    let again = imitate(&config(), &[Device::flex()], &games, 1.0, Some(&checkpoint), &mut |_| true).unwrap();
+    let again = imitate(&config(), &[TrainingDevice::Cpu], &games, 1.0, Some(&checkpoint), &mut |_| true).unwrap();
     assert_eq!((learned.checkpoint.card.parent, again.checkpoint.card.parent), (None, Some(card.id)));
 }
 
@@ -126,7 +126,7 @@ fn searched_values_are_learned_for_their_share() {
     let wins = |search_mix: f32| {
         let mut config = config();
         config.train.value_search_mix = search_mix;
-        let learned = imitate(&config, &[Device::flex()], &games, 8.0, None, &mut |_| true).unwrap();
+        let learned = imitate(&config, &[TrainingDevice::Cpu], &games, 8.0, None, &mut |_| true).unwrap();
         let mut judge = Devices::cpu().evaluator(&learned.checkpoint.weights, Precision::F32.into()).unwrap();
         let (mut legal, mut out, mut sum) = (MoveList::new(), Evaluations::new(), 0.0);
         let mut replay = games[0].replay().unwrap();
@@ -150,16 +150,16 @@ fn what_cannot_be_learned_from_is_told() {
     game.plies.truncate(5);
     game.outcome = None;
     let mut go_on = |_: &_| true;
-    let message = imitate(&config(), &[Device::flex()], &[game], 1.0, None, &mut go_on).unwrap_err().to_string();
+    let message = imitate(&config(), &[TrainingDevice::Cpu], &[game], 1.0, None, &mut go_on).unwrap_err().to_string();
     assert_eq!(message, "1 games, none with a result and a ply to learn from; expected finished games");
     let games = [habitual(1)];
-    let message = imitate(&config(), &[Device::flex()], &games, 1.0, Some(Path::new("no/such")), &mut go_on)
+    let message = imitate(&config(), &[TrainingDevice::Cpu], &games, 1.0, Some(Path::new("no/such")), &mut go_on)
         .unwrap_err()
         .to_string();
     assert!(message.starts_with("beginning with the weights of no/such: "), "{message}");
-    let stopped = imitate(&config(), &[Device::flex()], &games, 50.0, None, &mut |progress| progress.step < 3);
+    let stopped = imitate(&config(), &[TrainingDevice::Cpu], &games, 50.0, None, &mut |progress| progress.step < 3);
     assert!(matches!(stopped, Err(TrainError::Interrupted)));
     let told_at_the_end =
-        imitate(&config(), &[Device::flex()], &games, 1.0, None, &mut |progress| progress.step < progress.steps);
+        imitate(&config(), &[TrainingDevice::Cpu], &games, 1.0, None, &mut |progress| progress.step < progress.steps);
     assert!(told_at_the_end.is_ok(), "all steps were taken");
 }

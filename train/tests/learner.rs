@@ -10,7 +10,7 @@ use hnefi_run::GameRecord;
 use hnefi_run::sample::Batch;
 use hnefi_run::sample::{Sampler, ValueTarget};
 use hnefi_train::TrainError;
-use hnefi_train::learner::{Learner, LearnerParams};
+use hnefi_train::learner::{Learner, LearnerParams, TrainingDevice};
 use hnefi_train::loss::LossWeights;
 
 use support::{random_game, random_game_by};
@@ -30,7 +30,7 @@ const PARAMS: LearnerParams = LearnerParams {
 };
 
 fn learner(params: LearnerParams) -> Learner {
-    Learner::new(&Network::fresh(&CONFIG, 5, &Device::flex()), &[Device::flex()], params).unwrap()
+    Learner::new(&Network::fresh(&CONFIG, 5, &Device::flex()), &[TrainingDevice::Cpu], params).unwrap()
 }
 
 fn games() -> Vec<GameRecord> {
@@ -70,11 +70,11 @@ fn a_grown_learner_keeps_its_moments_and_counts() {
     for batch in &batches[..6] {
         learner.step(batch, 3e-3).unwrap();
     }
-    let again = || Learner::load(learner.save().unwrap(), &CONFIG, &[Device::flex()], params, "state").unwrap();
+    let again = || Learner::load(learner.save().unwrap(), &CONFIG, &[TrainingDevice::Cpu], params, "state").unwrap();
     let before = stem(learner.network(), CONFIG.channels);
     let mut grown = again().continued(&CONFIG, &larger, 9, params).unwrap();
     let network = learner.network().grown(&CONFIG, &larger, 9).unwrap();
-    let mut forgetful = Learner::new(&network, &[Device::flex()], params).unwrap();
+    let mut forgetful = Learner::new(&network, &[TrainingDevice::Cpu], params).unwrap();
     assert_eq!(grown.counts(), learner.counts());
     assert_eq!(stem(grown.network(), CONFIG.channels), before);
     assert_eq!(stem(grown.average(), CONFIG.channels), stem(learner.average(), CONFIG.channels));
@@ -91,7 +91,7 @@ fn a_grown_learner_keeps_its_moments_and_counts() {
     assert!(kept < 0.05 * moved && lost > 0.5 * moved, "moved {moved}, kept {kept}, lost {lost}");
 
     let state = grown.save().unwrap();
-    let mut loaded = Learner::load(state, &larger, &[Device::flex()], params, "state").unwrap();
+    let mut loaded = Learner::load(state, &larger, &[TrainingDevice::Cpu], params, "state").unwrap();
     for learner in [&mut grown, &mut loaded] {
         learner.step(&batches[7], 3e-3).unwrap();
     }
@@ -122,10 +122,10 @@ fn it_learns_a_batch_by_heart() {
     assert_eq!((learner.counts().steps, learner.counts().samples), (41, 41 * 32));
 }
 
-/// The processor stands in for a second GPU: what goes to another device and comes back is all there.
+/// Shards go to the devices in turns, whichever they are.
 #[test]
 fn several_devices_learn_what_one_does() {
-    let several = vec![Device::flex(); 3];
+    let several = vec![TrainingDevice::Cpu; 3];
     let params = LearnerParams { shards: 4, ..PARAMS };
     let mut shared = Learner::new(&Network::fresh(&CONFIG, 5, &Device::flex()), &several, params).unwrap();
     let mut alone = learner(params);
@@ -147,7 +147,7 @@ fn resumed_is_uninterrupted_bit_for_bit() {
         first.step(batch, 1e-3).unwrap();
     }
     let state = first.save().unwrap();
-    let mut second = Learner::load(state.clone(), &CONFIG, &[Device::flex()], PARAMS, "state").unwrap();
+    let mut second = Learner::load(state.clone(), &CONFIG, &[TrainingDevice::Cpu], PARAMS, "state").unwrap();
     assert_eq!(second.save().unwrap().counts, state.counts);
     for batch in &batches[4..] {
         second.step(batch, 1e-3).unwrap();
@@ -167,7 +167,7 @@ fn a_new_run_goes_on_with_the_average_that_it_began_with() {
     }
     let mut state = old.save().unwrap();
     state.counts = state.counts.of_a_new_run();
-    let mut new = Learner::load(state, &CONFIG, &[Device::flex()], PARAMS, "state").unwrap();
+    let mut new = Learner::load(state, &CONFIG, &[TrainingDevice::Cpu], PARAMS, "state").unwrap();
     for batch in &batches[4..] {
         old.step(batch, 1e-3).unwrap();
         new.step(batch, 1e-3).unwrap();
@@ -278,7 +278,7 @@ fn a_good_step_ends_a_bad_row() {
 fn a_damaged_state_is_named() {
     let state = learner(PARAMS).save().unwrap();
     let load = |state, config: &NetworkConfig| {
-        Learner::load(state, config, &[Device::flex()], PARAMS, "state/000003").err().unwrap().to_string()
+        Learner::load(state, config, &[TrainingDevice::Cpu], PARAMS, "state/000003").err().unwrap().to_string()
     };
     let mut cut = state.clone();
     cut.average.truncate(cut.average.len() / 2);

@@ -18,32 +18,28 @@ pub type EvaluatorFactory = Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;
 
 /// Evaluates on devices other than the CPU.
 pub trait Backend: Send + Sync {
-    /// Makes evaluators of a network on a device, in single precision.
+    /// Makes evaluators of a network on a device, in its own precision.
     ///
     /// # Errors
-    /// When the device is not in this build or the machine does not have it.
+    /// When the machine does not have the device, or the network is too large for it.
     fn evaluators(&self, weights: &Weights, device: DeviceChoice) -> Result<EvaluatorFactory, EvalError>;
 }
 
-/// A device by name: `cpu`, `flex`, `cuda:0`, `vulkan:0`.
+/// A device by name: `cpu`, `cuda:0`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum DeviceChoice {
-    /// This program's own kernels on the CPU, for evaluation; tensors live on [`DeviceChoice::Flex`].
+    /// The cores of the CPU.
     #[default]
     Cpu,
-    /// burn's CPU backend.
-    Flex,
-    /// An NVIDIA GPU, counted from 0.
+    /// An NVIDIA card, counted from 0.
     Cuda(usize),
-    /// A GPU (or a software driver) through Vulkan, counted from 0.
-    Vulkan(usize),
 }
 
 impl DeviceChoice {
     /// Whether it works while the CPU does something else.
     pub fn is_gpu(self) -> bool {
-        matches!(self, DeviceChoice::Cuda(_) | DeviceChoice::Vulkan(_))
+        matches!(self, DeviceChoice::Cuda(_))
     }
 
     /// An error about this device.
@@ -82,7 +78,7 @@ impl Devices {
 
     /// Makes as many evaluators of this network as there are threads, on the devices in turn. On [`DeviceChoice::Cpu`]
     /// they share the packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers
-    /// at a time. Only [`DeviceChoice::Cpu`] has other precisions than [`crate::Precision::F32`].
+    /// at a time. A card has one precision, half precision, which serves as automatic and as single precision.
     ///
     /// # Errors
     /// When a device is not in this build or the machine does not have it, or it does not compute in that precision, or
@@ -114,8 +110,9 @@ impl Devices {
             let packed = Arc::new(packed.map_err(|error: CpuNetworkError| device.unavailable(error.to_string()))?);
             return Ok(Box::new(move || Box::new(CpuEvaluator::new(packed.clone()))));
         }
+        // A card has one precision, which stands for single precision too.
         if !matches!(precision, PrecisionChoice::Auto | PrecisionChoice::Exactly(Precision::F32)) {
-            let problem = format!("precision {precision} is for the device cpu alone; expected f32");
+            let problem = format!("precision {precision} is for the device cpu alone; expected auto or f32");
             return Err(device.unavailable(problem));
         }
         let missing = || device.unavailable("not in this build, which evaluates on the device cpu alone");
@@ -132,9 +129,9 @@ impl fmt::Debug for Devices {
 /// The end of an error about a name that no device has: the name that was probably meant.
 pub(crate) fn suggestion(found: &str) -> String {
     let (kind, index) = found.split_once(':').unwrap_or((found, "0"));
-    match names::nearest(kind, ["cpu", "flex", "cuda", "vulkan"]) {
+    match names::nearest(kind, ["cpu", "cuda"]) {
         None => String::new(),
-        Some(kind @ ("cpu" | "flex")) => names::suggestion(kind),
+        Some("cpu") => names::suggestion("cpu"),
         Some(kind) => names::suggestion(format!("{kind}:{}", index.parse::<usize>().unwrap_or(0))),
     }
 }
@@ -146,9 +143,7 @@ impl FromStr for DeviceChoice {
         let index = |digits: &str| digits.parse::<usize>().ok();
         match text.split_once(':') {
             None if text == "cpu" => Some(DeviceChoice::Cpu),
-            None if text == "flex" => Some(DeviceChoice::Flex),
             Some(("cuda", digits)) => index(digits).map(DeviceChoice::Cuda),
-            Some(("vulkan", digits)) => index(digits).map(DeviceChoice::Vulkan),
             _ => None,
         }
         .ok_or_else(|| EvalError::UnknownDevice { found: text.to_owned() })
@@ -159,9 +154,7 @@ impl fmt::Display for DeviceChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DeviceChoice::Cpu => f.write_str("cpu"),
-            DeviceChoice::Flex => f.write_str("flex"),
             DeviceChoice::Cuda(index) => write!(f, "cuda:{index}"),
-            DeviceChoice::Vulkan(index) => write!(f, "vulkan:{index}"),
         }
     }
 }
@@ -223,7 +216,7 @@ mod tests {
         assert_eq!(list.choices(), [DeviceChoice::Cuda(0), DeviceChoice::Cuda(1)]);
         assert_eq!((list.to_string().as_str(), list.has_gpu()), ("cuda:0,cuda:1", true));
         assert_eq!(serde_json::from_str::<DeviceList>("\"cpu\"").unwrap(), DeviceChoice::Cpu.into());
-        for text in ["", "cpu,", "cpu;flex"] {
+        for text in ["", "cpu,", "cpu;cpu"] {
             assert!(text.parse::<DeviceList>().is_err(), "{text}");
         }
     }

@@ -152,6 +152,13 @@ impl Evaluations {
         softmax(&mut self.priors[begin..]);
         self.answers.push(Evaluation { wdl, moves_left, priors: begin..self.priors.len(), occupancy });
     }
+
+    /// Adds an answer with the priors of the legal moves.
+    pub fn push_with_priors(&mut self, wdl: Wdl, moves_left: f32, occupancy: Option<Vec<[f32; 4]>>, priors: &[f32]) {
+        let begin = self.priors.len();
+        self.priors.extend(priors);
+        self.answers.push(Evaluation { wdl, moves_left, priors: begin..self.priors.len(), occupancy });
+    }
 }
 
 /// Plies to the end from the network's `ln(1 + plies)`; what an untrained network makes up stays within a long game.
@@ -187,10 +194,7 @@ pub enum EvalError {
         problem: String,
     },
     /// A name that is no device.
-    #[error(
-        "device {found:?}: expected cpu, flex, cuda:N or vulkan:N, N counting from 0{}",
-        crate::devices::suggestion(found)
-    )]
+    #[error("device {found:?}: expected cpu or cuda:N, N counting from 0{}", crate::devices::suggestion(found))]
     UnknownDevice {
         /// What was read.
         found: String,

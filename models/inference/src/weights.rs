@@ -40,8 +40,9 @@ impl Weights {
     /// When they are others, or a number is not finite.
     pub fn new(config: &NetworkConfig, tensors: BTreeMap<String, WeightTensor>) -> Result<Weights, CheckpointError> {
         let source = Path::new("weights of a network");
+        let found = tensors.iter().map(|(name, tensor)| (name.clone(), describe(Dtype::F32, &tensor.shape))).collect();
+        config.check_tensors(&found, source)?;
         let weights = Weights { config: *config, tensors };
-        config.check_weights(&weights.to_safetensors()?, source)?;
         weights.check_finite(source).map(|()| weights)
     }
 
@@ -150,8 +151,6 @@ impl NetworkConfig {
     }
 
     fn checked<'a>(&self, bytes: &'a [u8], source: &Path) -> Result<SafeTensors<'a>, CheckpointError> {
-        let mismatch = |problem: String| CheckpointError::Mismatch { path: source.to_owned(), network: *self, problem };
-        self.check_bounds().map_err(|error| mismatch(error.to_string()))?;
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| CheckpointError::Damaged {
             path: source.to_owned(),
             length: bytes.len(),
@@ -159,9 +158,16 @@ impl NetworkConfig {
         })?;
         let found =
             tensors.iter().map(|(name, view)| (name.to_owned(), describe(view.dtype(), view.shape()))).collect();
+        self.check_tensors(&found, source).map(|()| tensors)
+    }
+
+    /// Compares tensors, described by their names, with this shape.
+    fn check_tensors(&self, found: &BTreeMap<String, String>, source: &Path) -> Result<(), CheckpointError> {
+        let mismatch = |problem: String| CheckpointError::Mismatch { path: source.to_owned(), network: *self, problem };
+        self.check_bounds().map_err(|error| mismatch(error.to_string()))?;
         let expected = self.graph().tensors().map(|(name, shape)| (name, describe(Dtype::F32, &shape))).collect();
-        let differences = differences(&expected, &found);
-        if differences.is_empty() { Ok(tensors) } else { Err(mismatch(differences.join("; "))) }
+        let differences = differences(&expected, found);
+        if differences.is_empty() { Ok(()) } else { Err(mismatch(differences.join("; "))) }
     }
 }
 

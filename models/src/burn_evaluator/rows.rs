@@ -44,15 +44,6 @@ impl Asked {
         asked
     }
 
-    /// Appends what another asks about positions of the same size.
-    pub fn append(&mut self, other: &Asked) {
-        assert_eq!(self.size, other.size, "board sizes in one batch");
-        self.count += other.count;
-        self.planes.extend_from_slice(&other.planes);
-        self.globals.extend_from_slice(&other.globals);
-        self.auxiliary |= other.auxiliary;
-    }
-
     /// Numbers of one position's row: policy, the three results, plies left, and occupancy when asked for.
     pub fn row_width(&self) -> usize {
         let squares = self.size.squares();
@@ -74,18 +65,6 @@ impl Answered {
     pub fn of(asked: &Asked, values: Vec<f32>) -> Answered {
         assert_eq!(values.len(), asked.count * asked.row_width(), "numbers for {} positions", asked.count);
         Answered { size: asked.size, width: asked.row_width(), values, taken: 0 }
-    }
-
-    /// The board size of the positions.
-    pub fn size(&self) -> BoardSize {
-        self.size
-    }
-
-    /// The next `count` positions' rows, apart.
-    pub fn take_rows(&mut self, count: usize) -> Answered {
-        let (begin, end) = (self.taken * self.width, (self.taken + count) * self.width);
-        self.taken += count;
-        Answered { size: self.size, width: self.width, values: self.values[begin..end].to_vec(), taken: 0 }
     }
 
     fn take(&mut self) -> &[f32] {

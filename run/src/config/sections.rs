@@ -42,7 +42,7 @@ section! {
         /// repeatable run must name one.
         precision: PrecisionChoice = PrecisionChoice::Auto, Kind::OneOf(&PrecisionChoice::NAMES), "precision";
         /// Devices that train the network.
-        train_device: DeviceList = DeviceChoice::Flex.into(), Kind::Device, "devices";
+        train_device: DeviceList = DeviceChoice::Cpu.into(), Kind::Device, "devices";
         /// Time between two saves of the games in flight, and the most that kill -9 loses.
         save_seconds: u32 = 20, Kind::Whole(1, 86_400), "seconds";
     }
@@ -147,7 +147,7 @@ section! {
         /// Parts of a batch, which are trained on side by side and normalised separately; they share out the cores, a
         /// core for at least 64 samples. Unlike threads, they change the result.
         shards: usize = 2, Kind::Whole(1, 64), "parts of a batch";
-        /// Precision of the tower's convolutions in training, on the device "flex"; weights, gradients and everything
+        /// Precision of the tower's convolutions in training, on the device "cpu"; weights, gradients and everything
         /// else are in single precision. "bf16" is made for AMD's CPUs with AVX-512 BF16, where "auto" takes it; on
         /// others "f32" is faster.
         precision: TrainPrecisionChoice = TrainPrecisionChoice::Auto, Kind::OneOf(&TrainPrecisionChoice::NAMES),

@@ -1,10 +1,11 @@
-//! A GPU: the network on it, self-play that asks it, and training steps, compared with its own matrix products.
+//! A card: the network on it, self-play that asks it, and training steps.
 
+use std::sync::Arc;
+
+use hnefi_cuda::{Card, CardLoad, CardNetwork};
 use hnefi_engine::BoardSize;
-use hnefi_inference::{
-    DeviceChoice, EvalRequest, Evaluations, Evaluator, Handicap, NetworkConfig, Precision, TrainPrecision,
-};
-use hnefi_models::device::{Load, QUEUED};
+use hnefi_inference::{DeviceChoice, EvalRequest, Handicap, NetworkConfig, PrecisionChoice, TrainPrecision, Weights};
+use hnefi_train::learner::TrainingDevice;
 
 use super::measure::Effort;
 use super::{Figure, Report, board, evaluate, sample, selfplay, train};
@@ -12,127 +13,123 @@ use crate::cli::Stage;
 use crate::hardware::Hardware;
 
 /// Positions of an evaluation, and samples of a training step.
-const BATCHES: [usize; 2] = [128, 1024];
+const BATCHES: [usize; 3] = [32, 256, 1024];
+
+/// How far the losses and gradients of a card may be from the CPU's, as a share.
+const TOLERANCE: f32 = 0.02;
 
 /// Games in flight in self-play.
 const GAMES: usize = 2048;
 
-/// Rows and columns of the matrices whose product is the peak.
-const SIDE: usize = 4096;
-
-/// The device, if there is anything to measure on it.
+/// The card, if there is anything to measure on it.
 ///
 /// # Errors
-/// When it is no GPU, the stage has no part on it, or it cannot be used.
-pub(super) fn open(hardware: &Hardware, choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result<Load> {
-    anyhow::ensure!(choice.is_gpu(), "--device {choice}: expected cuda:N or vulkan:N; the CPU is measured without it");
+/// When it is no card, the stage has no part on it, or it cannot be used.
+pub(super) fn open(hardware: &Hardware, choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result<Arc<Card>> {
+    let Some(card) = hardware.cards.of(choice)? else {
+        anyhow::bail!("--device {choice}: expected cuda:N; the CPU is measured without it");
+    };
     if let Some(stage) = stage.filter(|stage| ![Stage::Evaluate, Stage::Selfplay, Stage::Train].contains(stage)) {
         let stage = format!("{stage:?}").to_lowercase();
         anyhow::bail!(
             "bench {stage} --device {choice}: expected evaluate, selfplay or train, or no stage for all three"
         );
     }
-    Ok(Load::on(&hardware.burn, choice)?)
+    Ok(card)
 }
 
-/// Measures one stage or all of them on the 11x11 board, with the shipped size of network and a large one. The peak
-/// of networks is the product of two large matrices in single precision, as burn computes it on this device.
+/// Measures one stage or all of them on the 11x11 board, with the shipped size of network and larger ones.
 pub(super) fn run(
     hardware: &Hardware,
-    load: &Load,
+    (choice, card): (DeviceChoice, &Arc<Card>),
     stage: Option<Stage>,
     effort: Effort,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let peak = products(effort, load);
-    report.note(&format!("{}: {:.2} T multiply-adds/s in products of matrices", load.name(), peak / 1e12))?;
-    let devices = hardware.devices.named(load.choice());
+    report.note(&format!("{}, {} multiprocessors", card.name(), card.multiprocessors()))?;
+    let devices = hardware.devices.named(choice);
     let wanted = |one| stage.is_none_or(|stage| stage == one);
-    for config in [(8, 32), (10, 128)].map(|(blocks, channels)| evaluate::network(blocks, channels, true)) {
-        let work = config.multiply_adds(BoardSize::ELEVEN.side()) as f64;
-        let figure = |stage, name: String, threads, value, unit, peak| Figure {
+    for config in [(8, 32), (10, 128), (15, 192)].map(|(blocks, channels)| evaluate::network(blocks, channels, true)) {
+        let figure = |stage, name: String, precision, threads, value, unit, peak| Figure {
             stage,
             name,
             board: Some(board(BoardSize::ELEVEN)),
             net: Some(evaluate::network_name(&config)),
-            precision: Some(Precision::F32.as_str()),
+            precision: Some(precision),
             threads,
             value,
             unit,
-            peak: Some(peak),
+            peak,
         };
-        let mut alone = 0.0;
+        let mut alone = None;
         for batch in BATCHES {
-            if wanted(Stage::Evaluate) {
-                let value = forward(effort, &config, load, batch);
-                let name = format!("network alone, batches of {batch}");
-                report.add(figure(Stage::Evaluate, name, 1, value, "evals/s", peak / work))?;
-            }
             if wanted(Stage::Evaluate) || wanted(Stage::Selfplay) {
-                alone = evaluations(effort, &config, load, batch)?;
+                let network = Arc::new(CardNetwork::new(card, &Weights::fresh(&config, 1))?);
+                let value = evaluations(effort, &network, batch)?;
                 let name = format!("evaluations, batches of {batch}");
-                report.add(figure(Stage::Evaluate, name, 1, alone, "evals/s", peak / work))?;
+                report.add(figure(Stage::Evaluate, name, "f16", 1, value, "evals/s", None))?;
+                alone = Some(value);
             }
         }
         if wanted(Stage::Selfplay) {
             let threads = GAMES / hnefi_selfplay::BATCH_GAMES;
-            let seconds = 10.0 * effort.seconds;
-            let (value, _) =
-                selfplay::play(BoardSize::ELEVEN, &config, &devices, Precision::F32, GAMES, seconds, threads)?;
+            let (seconds, precision) = (10.0 * effort.seconds, PrecisionChoice::Auto);
+            let (value, _) = selfplay::play(BoardSize::ELEVEN, &config, &devices, precision, GAMES, seconds, threads)?;
             let name = format!("evaluations in self-play of {GAMES}");
-            report.add(figure(Stage::Selfplay, name, threads, value, "evals/s", alone))?;
+            report.add(figure(Stage::Selfplay, name, "f16", threads, value, "evals/s", alone))?;
         }
         for batch in BATCHES {
             if wanted(Stage::Train) {
-                let value = train::samples(
-                    effort,
-                    BoardSize::ELEVEN,
-                    &config,
-                    TrainPrecision::F32,
-                    &hardware.burn.open(load.choice())?,
-                    batch,
-                    1,
-                )?;
+                let device = TrainingDevice::Card(Arc::clone(card));
+                let precision = TrainPrecision::Bf16;
+                let value = train::samples(effort, BoardSize::ELEVEN, &config, precision, device, batch, 1)?;
                 let name = format!("training, batches of {batch}");
-                report.add(figure(Stage::Train, name, 1, value, "samples/s", peak / (3.0 * work)))?;
+                report.add(figure(Stage::Train, name, precision.as_str(), 1, value, "samples/s", None))?;
             }
         }
     }
     Ok(())
 }
 
-/// Multiply-adds a second of a product of large matrices.
-fn products(effort: Effort, load: &Load) -> f64 {
-    let mut work = load.products(SIDE);
-    effort.rate(|| {
-        work();
-        (QUEUED * SIDE * SIDE * SIDE) as u64
-    })
-}
-
-/// Positions a second through the network, whose inputs and outputs stay on the device.
-fn forward(effort: Effort, config: &NetworkConfig, load: &Load, batch: usize) -> f64 {
-    let mut work = load.network(config, BoardSize::ELEVEN, batch);
-    effort.rate(|| {
-        work();
-        (QUEUED * batch) as u64
-    })
-}
-
-/// Positions a second of one thread that asks: encoding, both ways between host and device, and softmax included.
-fn evaluations(effort: Effort, config: &NetworkConfig, load: &Load, batch: usize) -> anyhow::Result<f64> {
-    let mut evaluator = load.evaluator(config);
+/// Positions a second that the card evaluates of a batch that is ready: both ways between host and card included.
+fn evaluations(effort: Effort, network: &Arc<CardNetwork>, batch: usize) -> anyhow::Result<f64> {
     let sample = sample::positions(BoardSize::ELEVEN, batch);
     let requests: Vec<EvalRequest<'_>> = sample
         .iter()
         .map(|(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false })
         .collect();
-    let (mut out, mut failed) = (Evaluations::new(), None);
+    let (mut load, mut failed) = (CardLoad::new(network, &requests)?, None);
     let rate = effort.rate(|| {
-        if let Err(error) = evaluator.evaluate(&requests, &mut out) {
+        if let Err(error) = load.run() {
             failed.get_or_insert(error);
         }
         batch as u64
     });
     failed.map_or(Ok(rate), |error| Err(error.into()))
+}
+
+/// Compares a training step on the card with one on the CPU.
+///
+/// # Errors
+/// When the card fails, or its losses or the norm of its gradients are others.
+pub(in crate::commands) fn compare_training(card: &Arc<Card>) -> anyhow::Result<()> {
+    let config = NetworkConfig { blocks: 2, channels: 32, pool_every: 2, head_channels: 8, value_hidden: 16 };
+    for size in [BoardSize::SEVEN, BoardSize::ELEVEN] {
+        let on = |device| train::step(size, &config, TrainPrecision::F32, device);
+        let (expected, found) = (on(TrainingDevice::Cpu)?, on(TrainingDevice::Card(Arc::clone(card)))?);
+        let pairs = [
+            ("loss", expected.losses.total, found.losses.total),
+            ("gradient", expected.gradient_norm, found.gradient_norm),
+        ];
+        for (what, expected, found) in pairs {
+            // What is no number is not near either.
+            let near = (found - expected).abs() <= TOLERANCE * expected.abs();
+            anyhow::ensure!(
+                near,
+                "{}: the {what} of a small network is {found} where the CPU has {expected}",
+                card.name()
+            );
+        }
+    }
+    Ok(())
 }

@@ -9,8 +9,7 @@
 //! | [`search`] | playouts of one search without a network, share of time that its tree is locked | – |
 //! | [`protocol`] | playouts of one search, answers to `stop` and to the clock | evaluations alone, times the threads |
 //!
-//! With `--device` the network, self-play and training are measured on a GPU instead (`gpu`); the peak is the product
-//! of two large matrices there.
+//! With `--device` the network, self-play and training are measured on a card instead (`gpu`).
 //!
 //! Every figure is the median of several repeats, on 1, 2, 4 and so on up to all threads. Nothing here passes or fails.
 
@@ -36,6 +35,8 @@ use super::doctor::{cores, processor_name};
 use crate::cli::{BenchArgs, Stage};
 use crate::hardware::Hardware;
 use crate::output;
+#[cfg(feature = "train")]
+pub(super) use gpu::compare_training;
 use measure::Effort;
 
 /// One measured figure; with `--json` a line.
@@ -77,8 +78,8 @@ pub fn run(args: BenchArgs, hardware: &Hardware) -> anyhow::Result<()> {
         output::line(format_args!("{processor}, {cores} threads; medians of {} repeats", args.repeats))?;
     }
     #[cfg(feature = "train")]
-    if let Some(load) = gpu {
-        return gpu::run(hardware, &load, args.stage, effort, &mut report);
+    if let Some((choice, card)) = args.device.zip(gpu.as_ref()) {
+        return gpu::run(hardware, (choice, card), args.stage, effort, &mut report);
     }
     let peak = peak::measure(effort);
     let stages = args.stage.map_or_else(
@@ -101,7 +102,7 @@ pub fn run(args: BenchArgs, hardware: &Hardware) -> anyhow::Result<()> {
             Stage::Evaluate => evaluate::run(effort, peak, &mut report)?,
             Stage::Selfplay => selfplay::run(effort, &mut report)?,
             #[cfg(feature = "train")]
-            Stage::Train => train::run(hardware, effort, peak, &mut report)?,
+            Stage::Train => train::run(effort, peak, &mut report)?,
             Stage::Search => search::run(effort, &mut report)?,
             Stage::Protocol => protocol::run(effort, &mut report)?,
         }

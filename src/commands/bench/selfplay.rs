@@ -82,7 +82,7 @@ pub(super) fn play(
     size: BoardSize,
     network: &NetworkConfig,
     devices: &Devices,
-    precision: Precision,
+    precision: impl Into<PrecisionChoice>,
     games: usize,
     seconds: f64,
     threads: usize,

@@ -1,18 +1,16 @@
 //! Training steps.
 
 use hnefi_engine::BoardSize;
-use hnefi_inference::{DeviceChoice, NetworkConfig, TrainPrecision};
+use hnefi_inference::{NetworkConfig, TrainPrecision, Weights};
 use hnefi_models::Network;
-use hnefi_models::device::Device;
 use hnefi_run::sample::Batch;
 use hnefi_run::sample::{Sampler, ValueTarget};
 use hnefi_train::TrainConfig;
-use hnefi_train::learner::{Learner, LearnerParams};
+use hnefi_train::learner::{Learner, LearnerParams, StepReport, TrainingDevice};
 
 use super::measure::Effort;
 use super::{Figure, Report, board, evaluate, sample};
 use crate::cli::Stage;
-use crate::hardware::Hardware;
 
 /// Samples per step.
 const BATCH: usize = 256;
@@ -25,10 +23,9 @@ const BATCHES: u64 = 4;
 
 /// Measures samples per second, in every precision that this CPU has instructions for. On more threads than one a batch
 /// has two shards, as by default, and each shard half of the threads. The peak is the peak of single precision.
-pub(super) fn run(hardware: &Hardware, effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
+pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> anyhow::Result<()> {
     let (fast, slow): (Vec<TrainPrecision>, Vec<TrainPrecision>) =
         TrainPrecision::ALL.into_iter().partition(|precision| precision.missing().is_none());
-    let device = hardware.burn.open(DeviceChoice::Flex)?;
     for size in [BoardSize::SEVEN, BoardSize::ELEVEN] {
         report.add(Figure {
             stage: Stage::Train,
@@ -45,7 +42,7 @@ pub(super) fn run(hardware: &Hardware, effort: Effort, multiply_adds: f64, repor
             let config = evaluate::network(blocks, channels, true);
             for &precision in &fast {
                 for threads in effort.thread_counts() {
-                    let value = samples(effort, size, &config, precision, &device, BATCH, threads)?;
+                    let value = samples(effort, size, &config, precision, TrainingDevice::Cpu, BATCH, threads)?;
                     // Forward, and backward to the inputs and to the weights.
                     let work = 3 * config.multiply_adds(size.side());
                     report.add(Figure {
@@ -91,7 +88,7 @@ pub(super) fn samples(
     size: BoardSize,
     network: &NetworkConfig,
     precision: TrainPrecision,
-    device: &Device,
+    device: TrainingDevice,
     batch: usize,
     threads: usize,
 ) -> anyhow::Result<f64> {
@@ -106,7 +103,8 @@ pub(super) fn samples(
         precision,
         ..LearnerParams::from(&TrainConfig::default().train)
     };
-    let mut learner = Learner::new(&Network::fresh(network, 1, device), std::slice::from_ref(device), params)?;
+    let network = Network::load(&Weights::fresh(network, 1), &Default::default())?;
+    let mut learner = Learner::new(&network, &[device], params)?;
     let mut batches = batches.iter().cycle();
     let mut failed = None;
     let rate = effort.rate(|| {
@@ -117,4 +115,18 @@ pub(super) fn samples(
         (batch / shards * shards) as u64
     });
     failed.map_or(Ok(rate), |error| Err(error.into()))
+}
+
+/// One step of a fresh network on a small batch.
+pub(super) fn step(
+    size: BoardSize,
+    network: &NetworkConfig,
+    precision: TrainPrecision,
+    device: TrainingDevice,
+) -> anyhow::Result<StepReport> {
+    let batch = Sampler::new(&sample::games(size, 4), 1, TARGET).batch(0, 8, 1)?;
+    let params =
+        LearnerParams { shards: 1, threads: 1, precision, ..LearnerParams::from(&TrainConfig::default().train) };
+    let network = Network::load(&Weights::fresh(network, 1), &Default::default())?;
+    Ok(Learner::new(&network, &[device], params)?.step(&batch, 1e-4)?)
 }

@@ -1,11 +1,13 @@
-//! Operations on all gradients of a network: norm, scaling, sum, and transfer to another device.
+//! Operations on all gradients of a network: norm, scaling, sum.
 //!
 //! burn clips each tensor by its own norm, which changes the direction of the step. Clipping by the norm over all
 //! parameters (Pascanu, Mikolov and Bengio 2013) keeps it.
 
+use std::collections::BTreeMap;
+
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
-use burn::tensor::{Device, Tensor};
+use burn::tensor::Tensor;
 
 /// Squared norm over all gradients of `module`, `[1]`, on the device; `None` without gradients.
 pub(super) fn squared_norm<M: Module>(module: &M, gradients: &GradientsParams) -> Option<Tensor<1>> {
@@ -45,23 +47,35 @@ pub(super) fn scale<M: Module>(module: &M, gradients: &mut GradientsParams, fact
     module.visit(&mut Scale { gradients, factor });
 }
 
-/// Copies the gradients to another device.
-pub(super) fn moved<M: Module>(module: &M, gradients: GradientsParams, device: &Device) -> GradientsParams {
-    struct Move<'a> {
-        from: GradientsParams,
-        to: GradientsParams,
-        device: &'a Device,
+/// Every gradient by the path of fields that leads to its parameter.
+pub(super) fn by_name<M: Module>(
+    module: &M,
+    gradients: &GradientsParams,
+) -> Result<BTreeMap<String, Vec<f32>>, String> {
+    struct Named<'a> {
+        path: Vec<String>,
+        gradients: &'a GradientsParams,
+        found: Result<BTreeMap<String, Vec<f32>>, String>,
     }
-    impl ModuleVisitor for Move<'_> {
+    impl ModuleVisitor for Named<'_> {
+        fn enter_module(&mut self, name: &str, _container: &str) {
+            self.path.push(name.to_owned());
+        }
+        fn exit_module(&mut self, _name: &str, _container: &str) {
+            self.path.pop();
+        }
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            if let Some(gradient) = self.from.remove::<D>(param.id) {
-                self.to.register(param.id, gradient.to_device(self.device));
+            let Some(gradient) = self.gradients.get::<D>(param.id) else { return };
+            match (gradient.into_data().try_into_vec::<f32>(), &mut self.found) {
+                (Ok(values), Ok(found)) => drop(found.insert(self.path.join("."), values)),
+                (Err(error), _) => self.found = Err(format!("{error:?}")),
+                (Ok(_), Err(_)) => {}
             }
         }
     }
-    let mut visitor = Move { from: gradients, to: GradientsParams::new(), device };
+    let mut visitor = Named { path: Vec::new(), gradients, found: Ok(BTreeMap::new()) };
     module.visit(&mut visitor);
-    visitor.to
+    visitor.found
 }
 
 /// Adds the gradients of `other`, for the same parameter ids, to `gradients`.

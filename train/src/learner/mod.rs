@@ -10,18 +10,24 @@
 //!
 //! Each shard computes in a rayon pool of its own. Its operations add in an order that does not depend on the pool's
 //! threads, so on one device the same batches give bitwise equal weights. Several devices take shards in turns. The
-//! network is on the first device; each shard takes a copy of it and returns its gradients. (burn's collective
-//! operations exist for CUDA only.) A step with a loss or gradient that is not finite changes nothing.
+//! network is with the CPU; a card is sent its weights and returns gradients. A step with a loss or gradient that is not
+//! finite changes nothing.
 
+mod card;
+mod device;
 mod gradients;
 mod growth;
 mod muon;
 mod state;
 mod statistics;
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use burn::module::{Module, ParamGroup};
 use burn::optim::{AdamWConfig, GradientsParams, ModuleOptimizer};
 use burn::tensor::{Device, Tensor};
+use hnefi_cuda::CardTrainer;
 use hnefi_inference::TrainPrecision;
 use hnefi_models::Network;
 use hnefi_models::fused::PART;
@@ -29,6 +35,7 @@ use hnefi_run::LossValues;
 use muon::Muon;
 use serde::{Deserialize, Serialize};
 
+pub use device::TrainingDevice;
 pub use state::LearnerState;
 
 use crate::TrainError;
@@ -86,7 +93,7 @@ impl StepCounts {
 
 /// A network in training.
 pub struct Learner {
-    /// On the first device, without autodiff; only copies of it run.
+    /// Without autodiff; only copies of it run.
     network: Network,
     average: Network,
     optimiser: ModuleOptimizer,
@@ -94,8 +101,9 @@ pub struct Learner {
     command_state: Vec<u8>,
     counts: StepCounts,
     params: LearnerParams,
-    /// The first device holds the network.
-    devices: Vec<Device>,
+    devices: Vec<TrainingDevice>,
+    /// For each device that is a card, what makes gradients on it.
+    on_cards: Vec<Option<Mutex<CardTrainer>>>,
     /// One pool per shard.
     pools: Vec<rayon::ThreadPool>,
 }
@@ -144,27 +152,17 @@ struct ShardResult {
     statistics: Vec<Tensor<1>>,
 }
 
-impl ShardResult {
-    /// Copies the result to another device; `network` names the parameters.
-    fn moved(self, network: &Network, device: &Device) -> ShardResult {
-        ShardResult {
-            gradients: gradients::moved(network, self.gradients, device),
-            losses: self.losses.to_device(device),
-            statistics: self.statistics.into_iter().map(|one| one.to_device(device)).collect(),
-        }
-    }
-}
-
 impl Learner {
     /// A learner that begins with this network, on at least one device.
     ///
     /// # Errors
-    /// When the operating system refuses a thread.
+    /// When the operating system refuses a thread, or a card fails.
     ///
     /// # Panics
     /// When there is no device.
-    pub fn new(network: &Network, devices: &[Device], params: LearnerParams) -> Result<Learner, TrainError> {
-        let network = network.valid().to_device(&devices[0]);
+    pub fn new(network: &Network, devices: &[TrainingDevice], params: LearnerParams) -> Result<Learner, TrainError> {
+        assert!(!devices.is_empty(), "a learner needs a device");
+        let network = network.valid();
         let average = network.valid();
         Learner::assemble(network, average, optimiser(params.weight_decay), StepCounts::default(), devices, params)
     }
@@ -174,18 +172,24 @@ impl Learner {
         average: Network,
         optimiser: ModuleOptimizer,
         counts: StepCounts,
-        devices: &[Device],
+        devices: &[TrainingDevice],
         params: LearnerParams,
     ) -> Result<Learner, TrainError> {
+        let on_card = |device: &TrainingDevice| match device {
+            TrainingDevice::Cpu => Ok(None),
+            TrainingDevice::Card(card) => CardTrainer::new(card).map(|trainer| Some(Mutex::new(trainer))),
+        };
+        let on_cards = devices.iter().map(on_card).collect::<Result<_, _>>();
+        let on_cards = on_cards.map_err(|error| device_error(devices, &error))?;
         let pools = (0..params.shards.max(1))
             .map(|shard| {
                 let name = move |_| format!("learner-{shard}");
                 rayon::ThreadPoolBuilder::new().num_threads(params.threads.max(1)).thread_name(name).build()
             })
             .collect::<Result<_, _>>()
-            .map_err(|error| TrainError::Device { device: format!("{devices:?}"), problem: error.to_string() })?;
+            .map_err(|error| device_error(devices, &error))?;
         let (devices, command_state) = (devices.to_vec(), Vec::new());
-        Ok(Learner { network, average, optimiser, command_state, counts, params, devices, pools })
+        Ok(Learner { network, average, optimiser, command_state, counts, params, devices, on_cards, pools })
     }
 
     /// The averaged weights, which play; without autodiff.
@@ -211,7 +215,7 @@ impl Learner {
     /// Takes over what a trainer of its own has made of this learner's network in a number of steps and samples: the
     /// weights, which play, and its state.
     pub(crate) fn take_over(&mut self, network: &Network, state: Vec<u8>, steps: u64, samples: u64) {
-        self.network = network.valid().to_device(&self.devices[0]);
+        self.network = network.valid();
         self.average = network.valid();
         self.command_state = state;
         self.counts.steps += steps;
@@ -227,7 +231,7 @@ impl Learner {
     /// When the number of shards differs.
     pub fn step(&mut self, shards: &[Batch], rate: f64) -> Result<StepReport, TrainError> {
         assert_eq!(shards.len(), self.pools.len(), "shards of a batch");
-        let results = self.run_shards(shards);
+        let results = self.run_shards(shards)?;
         let first = &self.pools[0];
         let combined = first.install(|| combine(&self.network, results));
         let read = combined.numbers.clone().try_into_data().map_err(|error| self.device_error(&error))?;
@@ -267,7 +271,7 @@ impl Learner {
     /// When the device fails.
     pub fn dead_units(&self, shards: &[Batch]) -> Result<f32, TrainError> {
         let shares = shards.iter().map(|shard| {
-            let tensors = BatchTensors::of(shard, &self.devices[0]);
+            let tensors = BatchTensors::of(shard, &Device::flex());
             self.network.dead_units(tensors.planes, tensors.globals)
         });
         let mean = self.pools[0].install(|| Tensor::cat(shares.collect(), 0).mean());
@@ -276,16 +280,26 @@ impl Learner {
         Ok(read.iter().sum())
     }
 
+    /// The mean of the shards' gradients, before clipping, by the names of the parameters: for tests and tools.
+    ///
+    /// # Errors
+    /// When a device fails.
+    pub fn gradients(&self, shards: &[Batch]) -> Result<BTreeMap<String, Vec<f32>>, TrainError> {
+        let combined = combine(&self.network, self.run_shards(shards)?);
+        gradients::by_name(&self.network, &combined.gradients).map_err(|problem| self.device_error(&problem))
+    }
+
     /// Runs all shards forward and backward at once, with the devices in turns.
-    fn run_shards(&self, shards: &[Batch]) -> Vec<ShardResult> {
+    fn run_shards(&self, shards: &[Batch]) -> Result<Vec<ShardResult>, TrainError> {
         let (network, params) = (&self.network, &self.params);
-        let run = |number: usize| {
-            let (home, device) = (&self.devices[0], &self.devices[number % self.devices.len()]);
-            if self.devices.len() == 1 {
-                return run_shard(network, &shards[number], params, &home.clone().autodiff());
+        let weights = self.on_cards.iter().any(Option::is_some).then(|| network.weights()).transpose()?;
+        let run = |number: usize| match (&self.on_cards[number % self.on_cards.len()], &weights) {
+            (Some(trainer), Some(weights)) => {
+                let mut trainer = trainer.lock().unwrap_or_else(PoisonError::into_inner);
+                let result = card::run_shard(&mut trainer, network, weights, &shards[number], params);
+                result.map_err(|error| self.device_error(&error))
             }
-            let copy = network.valid().to_device(device);
-            run_shard(&copy, &shards[number], params, &device.clone().autodiff()).moved(network, home)
+            _ => Ok(run_shard(network, &shards[number], params, &Device::flex().autodiff())),
         };
         let run = &run;
         std::thread::scope(|scope| {
@@ -299,7 +313,7 @@ impl Learner {
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
-            results
+            results.into_iter().collect()
         })
     }
 
@@ -325,8 +339,13 @@ impl Learner {
     }
 
     fn device_error(&self, problem: &dyn std::fmt::Display) -> TrainError {
-        TrainError::Device { device: format!("{:?}", self.devices), problem: problem.to_string() }
+        device_error(&self.devices, problem)
     }
+}
+
+fn device_error(devices: &[TrainingDevice], problem: &dyn std::fmt::Display) -> TrainError {
+    let names: Vec<&str> = devices.iter().map(TrainingDevice::name).collect();
+    TrainError::Device { device: names.join(", "), problem: problem.to_string() }
 }
 
 /// Threads of each of `shards` shards of `rows` samples: its part of the cores, but no more than it can keep busy.

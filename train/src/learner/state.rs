@@ -10,7 +10,7 @@ use burn_pack::{Reader, Writer};
 use hnefi_inference::NetworkConfig;
 use hnefi_models::Network;
 
-use super::{Learner, LearnerParams, StepCounts, optimiser};
+use super::{Learner, LearnerParams, StepCounts, TrainingDevice, optimiser};
 use crate::TrainError;
 
 /// A learner as bytes and counts.
@@ -56,12 +56,12 @@ impl Learner {
     pub fn load(
         state: LearnerState,
         config: &NetworkConfig,
-        devices: &[Device],
+        devices: &[TrainingDevice],
         params: LearnerParams,
         object: &str,
     ) -> Result<Learner, TrainError> {
         let damaged = |part: &str, error: RecordError| unreadable(object, config, part, &error);
-        let fresh = || Network::fresh(config, 0, &devices[0]);
+        let fresh = || Network::fresh(config, 0, &Device::flex());
         let weights = read(state.weights)
             .and_then(|record| fresh().try_load_record(record))
             .map_err(|error| damaged("weights", error))?;

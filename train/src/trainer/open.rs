@@ -28,7 +28,7 @@ use super::state::{Counters, InFlight, RunState};
 use crate::TrainError;
 use crate::config::{TrainConfig, checked};
 use crate::job::Job;
-use crate::learner::{Learner, LearnerParams};
+use crate::learner::{Learner, LearnerParams, TrainingDevice};
 use crate::run_file::{self, Origin};
 use crate::tensorboard::configuration_events;
 use crate::window::WindowParams;
@@ -58,7 +58,7 @@ pub(super) fn open<'a>(
     for text in warnings.into_iter().flatten() {
         observer.warning(&text);
     }
-    let devices = params.devices.open_all(&whole.run.train_device)?;
+    let devices = TrainingDevice::open_all(&params.cards, &whole.run.train_device)?;
     let command = params.trainer.map(TrainerCommand::new).transpose()?;
     check_parts(whole, params)?;
     let store = Store::open(&params.location, Access::Write, params.retry.clone())?;
@@ -144,7 +144,7 @@ fn source(whole: &TrainConfig, params: &TrainerParams<'_>, epoch: u32) -> Result
         SelfPlay::Overlapping => {
             // Every call has a seed of its own, because it begins its games anew.
             let seed = rng_for(&[whole.run.seed, OVERLAP, u64::from(epoch)]).next_u64();
-            Box::new(InProcess::start(whole.clone(), params.devices.clone(), seed)?)
+            Box::new(InProcess::start(whole.clone(), params.cards.clone(), seed)?)
         }
     })
 }
@@ -152,7 +152,7 @@ fn source(whole: &TrainConfig, params: &TrainerParams<'_>, epoch: u32) -> Result
 /// Checks the device of self-play and the origin of a new run before anything is created.
 fn check_parts(whole: &TrainConfig, params: &TrainerParams<'_>) -> Result<(), TrainError> {
     if params.selfplay != SelfPlay::Elsewhere || params.ladder {
-        params.devices.open_all(&whole.run.device)?;
+        params.cards.check(&whole.run.device)?;
     }
     let Some(path) = params.origin else { return Ok(()) };
     let has_begun = match Store::open(&params.location, Access::Read, params.retry.clone()) {
@@ -228,7 +228,7 @@ fn adapt_first(
 fn open_learner(
     whole: &TrainConfig,
     store: &Store,
-    devices: &[Device],
+    devices: &[TrainingDevice],
     origin: Option<&Origin>,
     observer: &dyn TrainObserver,
 ) -> Result<(Counters, Learner), TrainError> {
@@ -279,7 +279,7 @@ fn open_learner(
 /// The learner that a run begins with, and the id of its origin's checkpoint.
 fn first_learner(
     config: &TrainConfig,
-    devices: &[Device],
+    devices: &[TrainingDevice],
     origin: Option<&Origin>,
     params: LearnerParams,
 ) -> Result<(Learner, Option<String>), TrainError> {

@@ -22,14 +22,14 @@ use super::observer::TrainObserver;
 use super::saved;
 use crate::TrainError;
 use crate::config::TrainConfig;
-use crate::learner::{Learner, LearnerParams};
+use crate::learner::{Learner, LearnerParams, TrainingDevice};
 use crate::window::WindowParams;
 
 /// A learner with the weights of `path` for a run with `config`, and the id of their checkpoint.
 pub(super) fn learner_from(
     path: &Path,
     config: &TrainConfig,
-    devices: &[Device],
+    devices: &[TrainingDevice],
     params: LearnerParams,
 ) -> Result<(Learner, String), TrainError> {
     let Ancestor { network, id, same_shape } = ancestor(path, config)?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hnefi_models::device::BurnDevices;
+use hnefi_cuda::Cards;
 use hnefi_run::store::{Location, RetryPolicy};
 
 /// The result of a run, finished or stopped.
@@ -51,14 +51,14 @@ pub struct TrainerParams<'a> {
     pub ladder: bool,
     /// Timeouts of requests to a bucket.
     pub retry: RetryPolicy,
-    /// What opens the devices of training and self-play.
-    pub devices: BurnDevices,
+    /// The cards of training and self-play.
+    pub cards: Cards,
     /// The hardware in words, which the run notes for those who look at it.
     pub machine: String,
 }
 
 impl TrainerParams<'_> {
-    /// For a run in a directory, with self-play in turns and ladder. GPUs are used without a trial.
+    /// For a run in a directory, with self-play in turns and ladder.
     pub fn new(dir: &Path) -> TrainerParams<'static> {
         TrainerParams {
             location: dir.into(),
@@ -67,7 +67,7 @@ impl TrainerParams<'_> {
             trainer: None,
             ladder: true,
             retry: RetryPolicy::default(),
-            devices: BurnDevices::default(),
+            cards: Cards::default(),
             machine: String::new(),
         }
     }

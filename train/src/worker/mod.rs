@@ -9,8 +9,8 @@ mod player;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use hnefi_cuda::Cards;
 use hnefi_inference::{DeviceList, Weights};
-use hnefi_models::device::BurnDevices;
 use hnefi_run::store::{Store, StoreError, read_checkpoint, upload_key};
 use hnefi_selfplay::{FleetControl, FleetProgress};
 
@@ -35,8 +35,8 @@ pub(crate) const MOST_PLIES: u64 = 1 << 19;
 pub struct WorkerParams {
     /// Seed of all randomness of its games, which also names the worker: it must be unique within the run.
     pub seed: u64,
-    /// What opens the devices.
-    pub devices: BurnDevices,
+    /// The cards that evaluate.
+    pub cards: Cards,
     /// Device, instead of the configuration's.
     pub device: Option<DeviceList>,
     /// Threads, instead of the configuration's.
@@ -55,7 +55,7 @@ impl WorkerParams {
         let upload_every = Duration::from_secs(30);
         WorkerParams {
             seed,
-            devices: BurnDevices::default(),
+            cards: Cards::default(),
             device: None,
             threads: None,
             games_in_flight: None,
@@ -121,7 +121,7 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
     };
     let Some((mut number, job)) = first_job(store, observer, &mut warn)? else { return Ok(so_far) };
     let (whole, weights) = (settings(store, params)?, network(store, &job)?);
-    let mut player = Player::new(whole, params.devices.clone(), params.seed, job, &weights)?;
+    let mut player = Player::new(whole, params.cards.clone(), params.seed, job, &weights)?;
     observer.plays(player.job());
     loop {
         if let Some((newer, job)) = Job::newest_after(store, number, &mut warn)? {

@@ -1,7 +1,7 @@
 //! A worker's games: its fleet, and the network that plays.
 
+use hnefi_cuda::Cards;
 use hnefi_inference::{EvalError, Evaluator, EvaluatorFactory, Weights};
-use hnefi_models::device::BurnDevices;
 use hnefi_run::PROGRAM;
 use hnefi_selfplay::{Fleet, FleetControl, FleetError, Quota, Upload, search_config};
 
@@ -12,7 +12,7 @@ use crate::{TrainConfig, TrainError};
 pub(crate) struct Player {
     /// The configuration with all its stages.
     whole: TrainConfig,
-    devices: BurnDevices,
+    cards: Cards,
     job: Job,
     /// The configuration in the job's stage.
     config: TrainConfig,
@@ -27,15 +27,15 @@ impl Player {
     /// When the device cannot be opened or does not evaluate the network.
     pub(crate) fn new(
         whole: TrainConfig,
-        devices: BurnDevices,
+        cards: Cards,
         seed: u64,
         job: Job,
         weights: &Weights,
     ) -> Result<Player, TrainError> {
         let config = whole.stage(job.stage)?;
         let fleet = Fleet::new(&config.selfplay, &search_config(&config.search), seed).with_threads(threads(&config));
-        let make_evaluator = evaluators(&devices, &config, weights)?;
-        Ok(Player { whole, devices, job, config, fleet, make_evaluator })
+        let make_evaluator = evaluators(&cards, &config, weights)?;
+        Ok(Player { whole, cards, job, config, fleet, make_evaluator })
     }
 
     /// The job.
@@ -60,7 +60,7 @@ impl Player {
             self.fleet = fleet.with_threads(threads(&self.config));
         }
         if job.checkpoint != self.job.checkpoint {
-            self.make_evaluator = evaluators(&self.devices, &self.config, &weights(&job)?)?;
+            self.make_evaluator = evaluators(&self.cards, &self.config, &weights(&job)?)?;
         }
         self.job = job;
         Ok(())
@@ -81,8 +81,8 @@ impl Player {
     }
 }
 
-fn evaluators(devices: &BurnDevices, config: &TrainConfig, weights: &Weights) -> Result<EvaluatorFactory, TrainError> {
-    Ok(devices.evaluating(config.run.device.clone()).evaluators(weights, config.run.precision)?)
+fn evaluators(cards: &Cards, config: &TrainConfig, weights: &Weights) -> Result<EvaluatorFactory, TrainError> {
+    Ok(cards.evaluating(config.run.device.clone()).evaluators(weights, config.run.precision)?)
 }
 
 /// Threads of self-play by this configuration.

@@ -4,7 +4,7 @@ use hnefi_train::TrainConfig;
 
 /// Three generations of a few short games, without a ladder.
 const TINY: [&str; 22] = [
-    "run.device=flex",
+    "run.precision=f32",
     "run.threads=1",
     "network.blocks=1",
     "network.channels=16",

@@ -49,7 +49,7 @@ impl Generation<'_> {
     /// Makes the evaluators of the network.
     pub(super) fn evaluators(&self) -> Result<EvaluatorFactory, TrainError> {
         let run = &self.config.run;
-        let devices = self.context.params.devices.evaluating(run.device.clone());
+        let devices = self.context.params.cards.evaluating(run.device.clone());
         let made = devices.evaluators(&self.learner.average().weights()?, run.precision);
         Ok(made.map_err(|source| FleetError::Evaluation { source })?)
     }

@@ -9,8 +9,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use hnefi_cuda::Cards;
 use hnefi_inference::Weights;
-use hnefi_models::device::BurnDevices;
 use hnefi_run::config::BATCH_GAMES;
 use hnefi_run::store::{Store, StoreError, upload_key};
 use hnefi_selfplay::{Fleet, FleetControl, FleetProgress, Upload};
@@ -75,11 +75,7 @@ impl InProcess {
     ///
     /// # Errors
     /// When the system starts no thread.
-    pub(in crate::trainer) fn start(
-        mut whole: TrainConfig,
-        devices: BurnDevices,
-        seed: u64,
-    ) -> Result<InProcess, TrainError> {
+    pub(in crate::trainer) fn start(mut whole: TrainConfig, cards: Cards, seed: u64) -> Result<InProcess, TrainError> {
         // A thread takes a whole batch of games. The number of games changes the results, but so does timing.
         let busy = BATCH_GAMES * threads(&whole);
         whole.selfplay.games_in_flight = whole.selfplay.games_in_flight.max(busy);
@@ -88,7 +84,7 @@ impl InProcess {
         let (outbox, events) = channel();
         let thread = std::thread::Builder::new()
             .name("worker".to_owned())
-            .spawn(move || work(whole, devices, seed, WorkerEnd::new(inbox, outbox, save_every)))
+            .spawn(move || work(whole, cards, seed, WorkerEnd::new(inbox, outbox, save_every)))
             .map_err(|error| TrainError::Device { device: "cpu".to_owned(), problem: error.to_string() })?;
         Ok(InProcess {
             orders: Some(orders),
@@ -291,7 +287,7 @@ impl FleetControl for WorkerEnd {
 }
 
 /// The work of the thread: plays by the newest order until the trainer has ended.
-fn work(whole: TrainConfig, devices: BurnDevices, seed: u64, mut end: WorkerEnd) -> Result<(), TrainError> {
+fn work(whole: TrainConfig, cards: Cards, seed: u64, mut end: WorkerEnd) -> Result<(), TrainError> {
     let mut player: Option<Player> = None;
     let mut seconds = 0.0;
     loop {
@@ -302,7 +298,7 @@ fn work(whole: TrainConfig, devices: BurnDevices, seed: u64, mut end: WorkerEnd)
         match (end.job.take(), &mut player) {
             (Some((job, weights)), Some(player)) => player.take_up(job, |_| Ok(weights))?,
             (Some((job, weights)), None) => {
-                player = Some(Player::new(whole.clone(), devices.clone(), seed, job, &weights)?);
+                player = Some(Player::new(whole.clone(), cards.clone(), seed, job, &weights)?);
             }
             (None, Some(player)) if end.sent < end.until => {
                 let began = Instant::now();
@@ -347,7 +343,7 @@ mod tests {
     }
 
     fn started(config: &TrainConfig) -> InProcess {
-        let worker = InProcess::start(config.clone(), BurnDevices::default(), 7).unwrap();
+        let worker = InProcess::start(config.clone(), Cards::default(), 7).unwrap();
         worker.order(Order::Play(job(), Weights::fresh(&config.network, 1)));
         worker
     }
