@@ -44,11 +44,11 @@ value_hidden = 8
 [selfplay]
 games_in_flight = 32
 rulesets = [{ rules = "brandubh", share = 1.0 }]
-ply_caps.seven = 12
+ply_caps.seven = 6
 [train]
 batch = 32
 shards = 1
-plies_per_generation = 128
+plies_per_generation = 64
 reuse = 0.5
 [budget]
 minutes = 0.0

@@ -102,8 +102,12 @@ fn on_board(size: BoardSize) -> Vec<(Position, MoveList)> {
         rows[rank][file] = 't';
     }
     (rows[middle][middle], rows[middle][middle + 1]) = ('K', 'T');
-    let rows: Vec<String> = rows.iter().map(|row| row.iter().collect::<String>().replace(' ', "1")).collect();
-    let record = format!("dim:{side} start:/{}/", rows.join("/"));
+    let written = |row: &Vec<char>| -> String {
+        let runs = row.chunk_by(|a, b| *a == ' ' && *b == ' ');
+        runs.map(|run| if run[0] == ' ' { run.len().to_string() } else { run[0].to_string() }).collect()
+    };
+    let rows: Vec<String> = rows.iter().map(written).collect();
+    let record = format!("dim:{side} esc:e ks:w cor: cen: start:/{}/", rows.join("/"));
     let rules: NamedRules = record.parse().unwrap();
     let mut position = Position::start(&rules.rules());
     let mut found = Vec::new();
