@@ -162,6 +162,8 @@ pub enum StoreError {
         place: String,
         /// The request.
         what: String,
+        /// The status of its answer, if any.
+        status: Option<u16>,
         /// The store's error.
         problem: String,
     },

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use hnefi_inference::file;
+use object_store::client::{HttpError, HttpErrorKind};
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use tempfile::TempDir;
@@ -154,7 +155,7 @@ impl Bucket {
                 }
                 Ok(Answer::Done(())) => {}
                 Ok(Answer::NotFound) => return Err(self.no_bucket(&what)),
-                Err(StoreError::Refused { problem, .. }) if is_unknown(&problem) => return Err(refuse(problem)),
+                Err(StoreError::Refused { status: Some(501), problem, .. }) => return Err(refuse(problem)),
                 Err(error) => return Err(error),
             }
         }
@@ -393,11 +394,12 @@ impl Bucket {
                 self.answered.store(true, Ordering::Relaxed);
                 Ok(Some(value))
             }
-            Ok(Err(error)) if is_missing(&error) => Ok(None),
+            Ok(Err(error)) if status(&error) == Some(404) => Ok(None),
             Ok(Err(Error::AlreadyExists { .. })) => Err(Failure::AlreadyThere),
             Ok(Err(error)) if self.is_final(&error) => {
                 let problem = self.said(&error);
-                return Err(StoreError::Refused { place: self.place(), what: what.to_owned(), problem });
+                let status = status(&error);
+                return Err(StoreError::Refused { place: self.place(), what: what.to_owned(), status, problem });
             }
             Ok(Err(error)) => Err(Failure::Passing(self.said(&error))),
             Err(_) => Err(Failure::Passing(format!("no answer within {} s", self.retry.request.as_secs_f64()))),
@@ -435,27 +437,24 @@ impl Bucket {
 
     /// Whether repeating the request is pointless.
     fn is_final(&self, error: &Error) -> bool {
-        match error {
-            Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => !self.answered.load(Ordering::Relaxed),
-            Error::NotSupported { .. } | Error::InvalidPath { .. } => true,
-            error if is_unknown(&error_chain(error)) => true,
-            // An invalid request, such as one with a wrong region.
-            error => !self.answered.load(Ordering::Relaxed) && is_invalid_request(&error_chain(error)),
-        }
+        let answered = self.answered.load(Ordering::Relaxed);
+        matches!(error, Error::NotSupported { .. } | Error::InvalidPath { .. })
+            || status(error) == Some(501)
+            || !answered && is_refusal(error)
     }
 
     /// The server's own words for an error, where it has some.
     fn said(&self, error: &Error) -> String {
         let text = error_chain(error);
-        let between = |text: &str, before: &str, after: &str| {
+        let between = |before: &str, after: &str| {
             text.split_once(before)?.1.split_once(after).map(|(part, _)| part.trim().to_owned())
         };
-        if let Some(code) = between(&text, "<Code>", "</Code>") {
-            let message = between(&text, "<Message>", "</Message>").unwrap_or_default();
-            let status = between(&text, STATUS, ":").unwrap_or_else(|| "an error".to_owned());
+        if let Some(code) = between("<Code>", "</Code>") {
+            let message = between("<Message>", "</Message>").unwrap_or_default();
+            let status = between(STATUS, ":").unwrap_or_else(|| "an error".to_owned());
             return format!("{code}: {message} ({status})");
         }
-        if text.contains("URL scheme is not allowed") {
+        if is_unsent(error) {
             let variable = client::allow_http(&self.url);
             return format!("{text}; an endpoint without TLS (http://) is spoken to with {variable}=true alone");
         }
@@ -463,7 +462,8 @@ impl Bucket {
     }
 
     fn no_bucket(&self, what: &str) -> StoreError {
-        StoreError::Refused { place: self.place(), what: what.to_owned(), problem: "there is no such bucket".into() }
+        let problem = "there is no such bucket".to_owned();
+        StoreError::Refused { place: self.place(), what: what.to_owned(), status: Some(404), problem }
     }
 
     fn path(&self, key: &str) -> Path {
@@ -484,46 +484,43 @@ fn place(url: &str) -> String {
 /// What precedes the status of an answer in an error's text.
 const STATUS: &str = "non-2xx status code: ";
 
-/// Whether the store refused a request and may say why.
+/// The status of the answer: 404 if there is no such object or bucket, 501 if the store lacks what it was asked for.
+/// Where the client has no variant for a status it gives it only as text.
+fn status(error: &Error) -> Option<u16> {
+    match error {
+        Error::NotFound { .. } => Some(404),
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Some(403),
+        Error::NotImplemented { .. } => Some(501),
+        error => error_chain(error).split_once(STATUS)?.1.get(..3)?.parse().ok(),
+    }
+}
+
+/// Whether the store refused the request, or the client did. Timeouts, rate limits and server errors are temporary.
 fn is_refusal(error: &Error) -> bool {
-    matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. })
-        || is_invalid_request(&error_chain(error))
+    status(error).is_some_and(|status| (300..500).contains(&status) && ![404, 408, 409, 425, 429].contains(&status))
+        || error_chain(error).contains("redirect without LOCATION")
+        || is_unsent(error)
 }
 
-/// The status by which the store refused a request. The client gives it only as text.
-fn status(text: &str) -> Option<u16> {
-    text.split_once(STATUS).and_then(|(_, rest)| rest.get(..3)?.parse().ok())
+/// Whether the client does not send such a request.
+fn is_unsent(error: &Error) -> bool {
+    causes(error)
+        .filter_map(|cause| cause.downcast_ref())
+        .any(|error: &HttpError| error.kind() == HttpErrorKind::Unknown)
 }
 
-/// Whether the store does not know what it was asked for.
-fn is_unknown(text: &str) -> bool {
-    status(text) == Some(501) || text.contains("not yet implemented") || text.starts_with("NotImplemented")
-}
-
-/// Whether the store refused the request as invalid.
-fn is_invalid_request(text: &str) -> bool {
-    // Timeouts, rate limits and server errors are temporary.
-    let refused =
-        status(text).is_some_and(|status| (300..500).contains(&status) && ![404, 408, 409, 425, 429].contains(&status));
-    refused || text.contains("redirect without LOCATION") || text.contains("builder error")
-}
-
-/// Whether the object or the bucket does not exist; for lists the client says so only as text.
-fn is_missing(error: &Error) -> bool {
-    matches!(error, Error::NotFound { .. })
-        || matches!(error, Error::Generic { .. }) && error_chain(error).contains("404 Not Found")
+/// An error and its causes.
+fn causes(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source())
 }
 
 /// An error with its causes, on one line.
-fn error_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
+fn error_chain(error: &Error) -> String {
+    let mut text = String::new();
+    for cause in causes(error).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
         }
-        cause = error.source();
     }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.split_whitespace().collect::<Vec<_>>().join(" ").trim_start_matches(": ").to_owned()
 }
