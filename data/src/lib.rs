@@ -33,7 +33,6 @@ pub use replay::{ReplayAnswer, ReplayPly, ReplaySummary, replay, replay_line};
 
 use std::path::{Path, PathBuf};
 
-use hnefi_inference::names;
 use hnefi_run::RecordError;
 
 /// Why a dataset could not be written or a text could not be read.
@@ -60,15 +59,6 @@ pub enum DataError {
     Stopped {
         /// The requested file or folder.
         path: PathBuf,
-    },
-    /// An unknown export format.
-    #[error(
-        "unknown export format {found:?}: expected jsonl, npz, parquet or pgn{}",
-        names::did_you_mean(found, Format::ALL.map(Format::as_str))
-    )]
-    UnknownFormat {
-        /// The value given.
-        found: String,
     },
     /// An option is invalid, alone or together with others.
     #[error("{option} {found:?}: {problem}")]

@@ -276,7 +276,7 @@ fn unfinished_games_have_no_targets_and_are_counted() {
 #[test]
 fn unknown_formats_are_refused_by_name() {
     let error = "csv".parse::<Format>().expect_err("not ours").to_string();
-    assert_eq!(error, "unknown export format \"csv\": expected jsonl, npz, parquet or pgn");
+    assert_eq!(error, "export format \"csv\": expected jsonl, npz, parquet or pgn");
     for format in Format::ALL {
         assert_eq!(format.to_string().parse::<Format>().expect("ours"), format);
     }

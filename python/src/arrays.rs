@@ -9,9 +9,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::arguments::shown;
-use crate::checkpoint::{one_size, positions_of};
 use crate::observation::{Form, Packed, Plain};
-use crate::process::ALL_CORES;
 use crate::{refused, tuple};
 
 /// Games that a thread takes at once.
@@ -166,35 +164,14 @@ impl<F: Kind> Arrays<F> {
     }
 }
 
-/// What is seen of N positions of one board size, as a sequence of `Position` and `Game` or a `VectorEnv`: an
-/// `Observation`, a network's input.
-///
-/// With `out`, the `Observation` of as many positions of that size, its arrays are written anew and returned. A
-/// position whose game is over has no legal move. All cores work, and the interpreter's lock is released. Raises
-/// ValueError for no positions, several board sizes and an `out` of other shapes.
-#[pyfunction]
-#[pyo3(signature = (positions, out = None))]
-pub fn encode<'py>(
-    py: Python<'py>,
-    positions: &Bound<'py, PyAny>,
-    out: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let positions = positions_of(positions)?;
-    let size = one_size(&positions).map_err(refused)?;
-    let size = size.ok_or_else(|| refused("no positions: expected at least one"))?;
-    let count = positions.len();
-    let arrays = match out {
-        None => Arrays::<Plain>::new(py, count, size),
-        Some(out) => {
-            let given =
-                out.extract().map(|(planes, globals, masks, players)| Arrays { planes, globals, masks, players });
-            let fits = given.ok().filter(|arrays: &Arrays<Plain>| arrays.fit(py, count, size));
-            let expected = || format!("expected the Observation of {count} positions of {0}x{0} squares", size.side());
-            fits.ok_or_else(|| refused(format!("out = {}: {}", shown(out), expected())))?
-        }
-    };
-    arrays.write(py, &*ALL_CORES.get(py)?, size, positions.par_iter().map(|position| &position.0))?;
-    arrays.named(py)
+impl Arrays<Plain> {
+    /// Those of an `Observation` of `count` positions.
+    pub fn given(out: &Bound<'_, PyAny>, count: usize, size: BoardSize) -> PyResult<Arrays<Plain>> {
+        let given = out.extract().map(|(planes, globals, masks, players)| Arrays { planes, globals, masks, players });
+        let fits = given.ok().filter(|arrays: &Arrays<Plain>| arrays.fit(out.py(), count, size));
+        let expected = || format!("expected the Observation of {count} positions of {0}x{0} squares", size.side());
+        fits.ok_or_else(|| refused(format!("out = {}: {}", shown(out), expected())))
+    }
 }
 
 /// The shape of the planes of so many games.

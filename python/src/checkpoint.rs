@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hnefi_arena::players::{CheckpointSource, DEFAULT_PLAYOUTS};
-use hnefi_engine::{BoardSize, Position as Board};
 use hnefi_inference::{
     Card, Checkpoint as Saved, Devices, EvalError, EvalRequest, Evaluations, EvaluatorFactory, Handicap, NetworkConfig,
     PrecisionChoice, Wdl, WeightTensor, Weights, pretrained_names,
@@ -15,11 +14,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 
-use crate::arguments::{SEEDS, THREADS, optional, shown};
+use crate::arguments::{SEEDS, THREADS, optional};
+use crate::game::position_of;
 use crate::observation::{action_of, actions, legal_moves};
-use crate::position::{Position, position_of};
+use crate::position::{Position, check_open, one_size};
 use crate::process::ALL_CORES;
-use crate::vector::VectorEnv;
+use crate::vector::positions_of;
 use crate::{from_python, refused, search, to_python, tuple};
 
 /// Positions that one evaluator takes at once.
@@ -237,35 +237,6 @@ fn load(path: &Path, precision: PrecisionChoice) -> Result<Checkpoint, String> {
     let evaluators = evaluators.map_err(|error| error.to_string())?;
     let source = source.to_string();
     Ok(Checkpoint { path: path.to_owned(), source, card: checkpoint.card, precision, evaluators })
-}
-
-/// The positions of a sequence of positions and games, or of an environment.
-pub fn positions_of(argument: &Bound<'_, PyAny>) -> PyResult<Vec<Position>> {
-    if let Ok(env) = argument.cast::<VectorEnv>() {
-        return env.get().positions(argument.py());
-    }
-    let expected = || format!("positions {}: expected a sequence of them or hnefi.VectorEnv", shown(argument));
-    argument.try_iter().map_err(|_| refused(expected()))?.map(|one| position_of(&one?)).collect()
-}
-
-/// Refuses the end of a game.
-pub fn check_open(index: usize, position: &Board) -> Result<(), String> {
-    match position.outcome() {
-        None => Ok(()),
-        Some(_) => Err(format!("position {index}: the game is over ({}); expected one that goes on", position.fen())),
-    }
-}
-
-/// The board's size of all positions, None where there is none.
-pub fn one_size(positions: &[Position]) -> Result<Option<BoardSize>, String> {
-    let Some(size) = positions.first().map(|first| first.0.size()) else { return Ok(None) };
-    match positions.iter().position(|position| position.0.size() != size) {
-        None => Ok(Some(size)),
-        Some(index) => {
-            let (a, b) = (positions[index].0.size().side(), size.side());
-            Err(format!("position {index}: a board of {a}x{a} beside one of {b}x{b}; expected one size"))
-        }
-    }
 }
 
 /// What the network says of some positions.

@@ -12,10 +12,11 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::arguments::{SEEDS, optional, shown};
-use crate::checkpoint::{check_open, one_size, positions_of};
+use crate::game::position_of;
 use crate::observation::{action_of, actions};
-use crate::position::{Position, position_of};
+use crate::position::{Position, check_open, one_size};
 use crate::process::ALL_CORES;
+use crate::vector::positions_of;
 use crate::{refused, search};
 
 /// How far three chances may miss a sum of 1: what half precision loses.

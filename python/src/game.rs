@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 
 use crate::arguments::shown;
 use crate::observation::{self, move_from};
-use crate::position::Position;
+use crate::position::{Position, played};
 use crate::refused;
-use crate::rules::{Outcome, Rules, reward, rules_of, side_of};
+use crate::rules::{Outcome, Rules, reward, side_of};
 
 /// Game(ruleset='copenhagen', fen=None, moves=()): a game from its start to where it stands.
 ///
@@ -26,13 +26,8 @@ impl Game {
         text_signature = "(ruleset='copenhagen', fen=None, moves=())"
     )]
     pub fn new(ruleset: Option<&Bound<'_, PyAny>>, fen: Option<&str>, moves: Vec<Bound<'_, PyAny>>) -> PyResult<Game> {
-        let rules = ruleset.map_or_else(|| Ok(engine::Preset::Copenhagen.rules()), rules_of)?;
-        let mut game = Game::at(&rules, fen)?;
-        for (ply, mv) in moves.iter().enumerate() {
-            let mv = move_from(mv, rules.size())?;
-            game.0.play(mv).map_err(|error| refused(format!("ply {ply}: {error}")))?;
-        }
-        Ok(game)
+        let (start, game) = played(ruleset, fen, moves)?;
+        Ok(Game(game, start))
     }
 
     /// The rules in force.
@@ -218,4 +213,15 @@ impl Game {
 /// The names of squares.
 fn names(squares: engine::Bitboard, size: engine::BoardSize) -> Vec<String> {
     squares.into_iter().map(|square| square.name(size)).collect()
+}
+
+/// The position of a `Position` or a `Game`.
+pub fn position_of(argument: &Bound<'_, PyAny>) -> PyResult<Position> {
+    if let Ok(position) = argument.cast::<Position>() {
+        return Ok(position.get().clone());
+    }
+    if let Ok(game) = argument.cast::<Game>() {
+        return Ok(game.try_borrow()?.position());
+    }
+    Err(refused(format!("position {}: expected hnefi.Position or hnefi.Game", shown(argument))))
 }

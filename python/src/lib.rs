@@ -62,8 +62,6 @@ mod _hnefi {
     #[pymodule_export]
     use super::arena::{MatchResult, play_match};
     #[pymodule_export]
-    use super::arrays::encode;
-    #[pymodule_export]
     use super::build_info;
     #[pymodule_export]
     use super::checkpoint::{Checkpoint, checkpoint_names, save_checkpoint};
@@ -83,4 +81,6 @@ mod _hnefi {
     use super::sampler::Sampler;
     #[pymodule_export]
     use super::vector::VectorEnv;
+    #[pymodule_export]
+    use super::vector::encode;
 }

@@ -7,11 +7,10 @@ use hnefi_engine as engine;
 use numpy::{PyArray1, PyArray3};
 use pyo3::prelude::*;
 
-use crate::arguments::{shown, whole};
-use crate::game::Game;
+use crate::arguments::whole;
 use crate::observation::{self, actions, move_from};
 use crate::refused;
-use crate::rules::{Outcome, Rules};
+use crate::rules::{Outcome, Rules, rules_of};
 
 /// Position(ruleset='copenhagen', fen=None, moves=()): a position, with the history that the rules need. It never
 /// changes: `play` returns the next one.
@@ -67,7 +66,8 @@ impl Position {
         text_signature = "(ruleset='copenhagen', fen=None, moves=())"
     )]
     fn new(ruleset: Option<&Bound<'_, PyAny>>, fen: Option<&str>, moves: Vec<Bound<'_, PyAny>>) -> PyResult<Position> {
-        Ok(Game::new(ruleset, fen, moves)?.position())
+        let (start, game) = played(ruleset, fen, moves)?;
+        Ok(start.with(game.position().clone()))
     }
 
     /// The rules in force.
@@ -217,13 +217,38 @@ impl Position {
     }
 }
 
-/// The position of a `Position` or a `Game`.
-pub fn position_of(argument: &Bound<'_, PyAny>) -> PyResult<Position> {
-    if let Ok(position) = argument.cast::<Position>() {
-        return Ok(position.get().clone());
+/// Where moves from a FEN or from the rules' start begin, and the game that they make.
+pub fn played(
+    ruleset: Option<&Bound<'_, PyAny>>,
+    fen: Option<&str>,
+    moves: Vec<Bound<'_, PyAny>>,
+) -> PyResult<(Position, engine::Game)> {
+    let rules = ruleset.map_or_else(|| Ok(engine::Preset::Copenhagen.rules()), rules_of)?;
+    let start = Position::at(&rules, fen)?;
+    let mut game = engine::Game::from_position(start.0.clone());
+    for (ply, mv) in moves.iter().enumerate() {
+        let mv = move_from(mv, rules.size())?;
+        game.play(mv).map_err(|error| refused(format!("ply {ply}: {error}")))?;
     }
-    if let Ok(game) = argument.cast::<Game>() {
-        return Ok(game.try_borrow()?.position());
+    Ok((start, game))
+}
+
+/// Refuses the end of a game.
+pub fn check_open(index: usize, position: &engine::Position) -> Result<(), String> {
+    match position.outcome() {
+        None => Ok(()),
+        Some(_) => Err(format!("position {index}: the game is over ({}); expected one that goes on", position.fen())),
     }
-    Err(refused(format!("position {}: expected hnefi.Position or hnefi.Game", shown(argument))))
+}
+
+/// The board's size of all positions, None where there is none.
+pub fn one_size(positions: &[Position]) -> Result<Option<engine::BoardSize>, String> {
+    let Some(size) = positions.first().map(|first| first.0.size()) else { return Ok(None) };
+    match positions.iter().position(|position| position.0.size() != size) {
+        None => Ok(Some(size)),
+        Some(index) => {
+            let (a, b) = (positions[index].0.size().side(), size.side());
+            Err(format!("position {index}: a board of {a}x{a} beside one of {b}x{b}; expected one size"))
+        }
+    }
 }

@@ -15,8 +15,9 @@ use rayon::prelude::*;
 
 use crate::arguments::{SEEDS, THREADS, one_a_game, optional, shown, whole};
 use crate::arrays::{AT_ONCE, AllKept, Arrays, Kind};
+use crate::game::position_of;
 use crate::observation::{Packed, Plain, action_of, actions, move_of};
-use crate::position::Position;
+use crate::position::{Position, one_size};
 use crate::process::{ALL_CORES, Pool, Shared};
 use crate::rules::{Rules, reward, rules_of};
 use crate::{refused, tuple};
@@ -371,4 +372,38 @@ impl Slot {
         }
         ends
     }
+}
+
+/// The positions of a sequence of positions and games, or of an environment.
+pub fn positions_of(argument: &Bound<'_, PyAny>) -> PyResult<Vec<Position>> {
+    if let Ok(env) = argument.cast::<VectorEnv>() {
+        return env.get().positions(argument.py());
+    }
+    let expected = || format!("positions {}: expected a sequence of them or hnefi.VectorEnv", shown(argument));
+    argument.try_iter().map_err(|_| refused(expected()))?.map(|one| position_of(&one?)).collect()
+}
+
+/// What is seen of N positions of one board size, as a sequence of `Position` and `Game` or a `VectorEnv`: an
+/// `Observation`, a network's input.
+///
+/// With `out`, the `Observation` of as many positions of that size, its arrays are written anew and returned. A
+/// position whose game is over has no legal move. All cores work, and the interpreter's lock is released. Raises
+/// ValueError for no positions, several board sizes and an `out` of other shapes.
+#[pyfunction]
+#[pyo3(signature = (positions, out = None))]
+pub fn encode<'py>(
+    py: Python<'py>,
+    positions: &Bound<'py, PyAny>,
+    out: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let positions = positions_of(positions)?;
+    let size = one_size(&positions).map_err(refused)?;
+    let size = size.ok_or_else(|| refused("no positions: expected at least one"))?;
+    let count = positions.len();
+    let arrays = match out {
+        None => Arrays::<Plain>::new(py, count, size),
+        Some(out) => Arrays::given(out, count, size)?,
+    };
+    arrays.write(py, &*ALL_CORES.get(py)?, size, positions.par_iter().map(|position| &position.0))?;
+    arrays.named(py)
 }

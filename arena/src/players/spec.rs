@@ -86,14 +86,11 @@ impl FromStr for PlayerSpec {
             ("random", None) => Ok(PlayerSpec::Random),
             ("random", Some(_)) => Err(fault("random takes no setting".to_owned())),
             ("alphabeta", rest) => {
-                let depth = given(rest, "depth", DEPTHS, "alphabeta:3").and_then(|text| whole("depth", text, DEPTHS));
-                let depth = depth.map_err(fault)?;
+                let depth = given(rest, "depth", DEPTHS, "alphabeta:3").map_err(fault)?;
                 Ok(PlayerSpec::AlphaBeta { depth })
             }
             ("rollout", rest) => {
-                let what = "number of playouts";
-                let count = given(rest, what, COUNTS, "rollout:200").and_then(|text| whole(what, text, COUNTS));
-                let count = count.map_err(fault)?;
+                let count = given(rest, "number of playouts", COUNTS, "rollout:200").map_err(fault)?;
                 Ok(PlayerSpec::Rollout { count })
             }
             ("model", rest) => ModelSpec::parse(rest.unwrap_or_default()).map(PlayerSpec::Model).map_err(fault),
@@ -114,10 +111,11 @@ pub(super) fn suggestion(found: &str) -> String {
     shipped.map(|name| names::suggestion(format!("model:{name}"))).unwrap_or_default()
 }
 
-/// The setting after the colon, or that it is missing.
-fn given<'a>(text: Option<&'a str>, what: &str, (low, high): (u32, u32), example: &str) -> Result<&'a str, String> {
+/// The number after the colon, or that it is missing.
+fn given(text: Option<&str>, what: &str, (low, high): (u32, u32), example: &str) -> Result<u32, String> {
     let text = text.filter(|text| !text.is_empty());
-    text.ok_or_else(|| format!("the {what} is missing; expected {low} to {high}, as in {example}"))
+    let text = text.ok_or_else(|| format!("the {what} is missing; expected {low} to {high}, as in {example}"))?;
+    whole(what, text, (low, high))
 }
 
 /// A whole number within `(low, high)`, or what is wrong with it.

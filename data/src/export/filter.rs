@@ -3,10 +3,10 @@
 use std::str::FromStr;
 
 use hnefi_engine::{NamedRules, Rules, Side};
-use hnefi_inference::names::did_you_mean;
 use hnefi_run::GameRecord;
 
 use super::SourceGame;
+use super::params::one_of;
 use crate::DataError;
 use crate::GameId;
 
@@ -169,13 +169,6 @@ impl FromStr for GameResult {
     type Err = DataError;
 
     fn from_str(text: &str) -> Result<GameResult, DataError> {
-        GameResult::ALL.into_iter().find(|result| result.as_str() == text).ok_or_else(|| DataError::BadOption {
-            option: "result",
-            found: text.to_owned(),
-            problem: format!(
-                "expected attackers, defenders, draw or ongoing{}",
-                did_you_mean(text, GameResult::ALL.map(GameResult::as_str))
-            ),
-        })
+        one_of("result", text, &GameResult::ALL.map(|result| (result.as_str(), result)))
     }
 }

@@ -47,10 +47,12 @@ impl std::fmt::Display for Format {
 }
 
 /// Parses one of several words; `option` names the option in errors.
-fn one_of<T: Copy>(option: &'static str, text: &str, known: &[(&str, T)]) -> Result<T, DataError> {
+pub(super) fn one_of<T: Copy>(option: &'static str, text: &str, known: &[(&str, T)]) -> Result<T, DataError> {
     known.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(|| {
         let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-        let problem = format!("expected {}{}", names.join(" or "), did_you_mean(text, names.iter().copied()));
+        let (last, others) = names.split_last().expect("there are several");
+        let meant = did_you_mean(text, names.iter().copied());
+        let problem = format!("expected {} or {last}{meant}", others.join(", "));
         DataError::BadOption { option, found: text.to_owned(), problem }
     })
 }
@@ -59,10 +61,7 @@ impl FromStr for Format {
     type Err = DataError;
 
     fn from_str(text: &str) -> Result<Format, DataError> {
-        Format::ALL
-            .into_iter()
-            .find(|format| format.as_str() == text)
-            .ok_or_else(|| DataError::UnknownFormat { found: text.to_owned() })
+        one_of("export format", text, &Format::ALL.map(|format| (format.as_str(), format)))
     }
 }
 
