@@ -29,7 +29,12 @@ for step in "${steps[@]}"; do
         scripts/build-release.sh --binary target/release/hnefi
         scripts/check-container.sh --archive target/release-files/hnefi-*.tar.gz
         ;;
+    # Runs in buckets, and many machines, killed: a server of tests first, then real ones.
     buckets)
+        buckets=(--release --features buckets --test machines --test refusals --test faults)
+        cargo test "${buckets[@]}"
+        cargo test "${buckets[@]}" -- --ignored killed_
+        cargo test --release -p hnefi-run --features buckets --lib
         cargo build --release --features buckets
         scripts/check-buckets.sh
         ;;

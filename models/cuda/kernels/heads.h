@@ -139,11 +139,11 @@ DEVICE void answer(const u16* x, const float* pooled_bias, const float* globals,
     if (!occupancy) return;
     ROLLED for (int square = thread(); square < squares; square += threads()) {
         float chances[4], most = -INFINITE, sum = 0.0f;
-        ROLLED for (int kind = 0; kind < 4; kind++) {
+        UNROLL for (int kind = 0; kind < 4; kind++) {
             chances[kind] = Half::up(head.x[(u64)square * width + 6 * units + kind]);
             most = larger(most, chances[kind]);
         }
-        ROLLED for (int kind = 0; kind < 4; kind++) sum += chances[kind] = expf(chances[kind] - most);
-        ROLLED for (int kind = 0; kind < 4; kind++) occupancy[((u64)board * squares + square) * 4 + kind] = chances[kind] / sum;
+        UNROLL for (int kind = 0; kind < 4; kind++) sum += chances[kind] = expf(chances[kind] - most);
+        UNROLL for (int kind = 0; kind < 4; kind++) occupancy[((u64)board * squares + square) * 4 + kind] = chances[kind] / sum;
     }
 }
