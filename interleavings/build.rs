@@ -27,9 +27,7 @@ const FILES: [(&str, &str, &[(&str, &str)]); 5] = [
     (
         "../models/cuda/src/queue.rs",
         "device",
-        &[
-            ("use crate::CardNetwork;\nuse crate::network::Lane;", "use crate::card::{CardNetwork, Lane};"),
-        ],
+        &[("use crate::CardNetwork;\nuse crate::network::Lane;", "use crate::card::{CardNetwork, Lane};")],
     ),
 ];
 

@@ -8,12 +8,14 @@
 #[allow(dead_code, reason = "the program loads the driver itself")]
 mod driver;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 /// The program in a folder, with the emulated driver and settings of it.
 fn run(folder: &Path, line: &str, settings: &[(&str, &str)]) -> Output {
-    let library = driver::compile(&[]);
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    let library = LIBRARY.get_or_init(|| driver::compile(&[]));
     let mut command = Command::new(env!("CARGO_BIN_EXE_hnefi"));
     command.args(shlex::split(line).expect("words")).current_dir(folder);
     command.env("LD_LIBRARY_PATH", library.parent().expect("a folder"));
@@ -44,7 +46,7 @@ value_hidden = 8
 [selfplay]
 games_in_flight = 32
 rulesets = [{ rules = "brandubh", share = 1.0 }]
-ply_caps.seven = 6
+ply_caps.seven = 10
 [train]
 batch = 32
 shards = 1

@@ -10,9 +10,9 @@ use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
 
 use crate::Command;
+use crate::card::CardNetwork;
 use crate::careless::CommandQueue as CarelessQueue;
 use crate::commands::CommandQueue;
-use crate::card::CardNetwork;
 use crate::device::CardQueue;
 use crate::jobs::WorkBell;
 use crate::threads::{Signal, search_on_threads};

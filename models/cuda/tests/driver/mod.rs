@@ -25,6 +25,8 @@ pub fn compile(options: &[&str]) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("emulated{}", options.concat()));
     std::fs::create_dir_all(&folder).expect("a folder of the target directory");
     let library = folder.join("libcuda.so");
+    // Another process may have the one before in use.
+    let fresh = folder.join(format!("libcuda.so.{}", std::process::id()));
     let status = Command::new("c++")
         .args([
             "-std=c++17",
@@ -40,9 +42,10 @@ pub fn compile(options: &[&str]) -> PathBuf {
         .args(options)
         .arg(kernels.join("emulated/driver.cpp"))
         .arg("-o")
-        .arg(&library)
+        .arg(&fresh)
         .status()
         .expect("a C++ compiler, `c++`");
     assert!(status.success(), "the emulated driver compiles");
+    std::fs::rename(&fresh, &library).expect("renamed");
     library
 }
