@@ -20,7 +20,7 @@ struct Layer {
     pool: Option<Buffer>,
 }
 
-/// A network's weights on a card. Any number of threads evaluate with them, each by a [`Lane`].
+/// A network's weights on a card. Any number of threads evaluate with them, each by a lane of its own.
 pub struct CardNetwork {
     card: Arc<Card>,
     sizes: Sizes,
