@@ -71,13 +71,13 @@ fn a_card_is_found_compared_played_on_and_trained_on() {
     assert!(compared.contains("cuda:0: emulated evaluates and trains as the CPU does"), "{compared}");
 
     std::fs::write(folder.join("tiny.toml"), TINY).expect("written");
-    let trained = succeeds(folder, "train --config tiny.toml --run run --seed 3");
+    let trained = succeeds(folder, "train --config tiny.toml --run run --seed 3 --no-ladder");
     assert!(trained.contains("trained 1 generations"), "{trained}");
     let played = succeeds(folder, "match model:run,playouts=2 random --device cuda:0 --rules brandubh --games 2");
     assert!(played.contains("both"), "{played}");
 
     // The same seed on the same card makes the same network.
-    succeeds(folder, "train --config tiny.toml --run again --seed 3");
+    succeeds(folder, "train --config tiny.toml --run again --seed 3 --no-ladder");
     let [first, again] =
         ["run", "again"].map(|run| std::fs::read(folder.join(run).join("checkpoints/000001/model.safetensors")));
     assert!(first.expect("a checkpoint") == again.expect("a checkpoint"), "a run repeats itself");
@@ -88,7 +88,7 @@ fn a_card_is_found_compared_played_on_and_trained_on() {
 fn a_card_that_cannot_be_used_is_one_clear_error() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("tiny.toml"), TINY).expect("written");
-    let train = "train --config tiny.toml --run run --seed 3";
+    let train = "train --config tiny.toml --run run --seed 3 --no-ladder";
     for (line, settings, expected) in [
         ("doctor --device cuda:1", ("", ""), "device cuda:1: this machine has 1 such devices, counted from 0"),
         (

@@ -589,4 +589,16 @@ mod buckets {
         assert!(message.contains("was refused: ") && message.contains("AWS_ALLOW_HTTP=true"), "{message}");
         assert!(!Path::new("new").exists());
     }
+
+    #[test]
+    fn what_is_no_answer_is_asked_for_again() {
+        let workspace = Workspace::new();
+        let key = [("AWS_ACCESS_KEY_ID", "key"), ("AWS_SECRET_ACCESS_KEY", "secret"), ("AWS_ALLOW_HTTP", "true")];
+        let line = "fetch s3://games/run --run new --store-patience 2";
+        let answers = server("this is no HTTP\r\n\r\n");
+        let output = workspace.command(line).envs(key).env("AWS_ENDPOINT", answers).output().expect("starts");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && told.contains("trying again"), "{told}");
+        assert!(!told.contains("was refused") && !told.contains("AWS_ALLOW_HTTP"), "{told}");
+    }
 }

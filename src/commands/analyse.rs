@@ -8,9 +8,8 @@ use hnefi_engine::Rules;
 use hnefi_inference::EvaluatorFactory;
 use hnefi_search::SearchConfig;
 
-use super::doctor::cores;
 use crate::cli::{AnalyseArgs, AnalysisArgs};
-use crate::hardware::Hardware;
+use crate::hardware::{Hardware, cores};
 use crate::progress;
 
 /// Answers questions until the input ends.

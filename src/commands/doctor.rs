@@ -7,7 +7,7 @@ use hnefi_inference::{DeviceChoice, Precision};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use crate::cli::DoctorArgs;
-use crate::hardware::Hardware;
+use crate::hardware::{Hardware, cores, processor};
 use crate::output;
 
 /// Prints cores, memory, instruction sets and devices, or tests one device.
@@ -70,22 +70,6 @@ fn try_out(hardware: &Hardware, device: DeviceChoice) -> anyhow::Result<String> 
     }
     #[cfg(not(feature = "train"))]
     Ok(format!("{} evaluates as the CPU does", card.name()))
-}
-
-/// Default number of worker threads.
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get())
-}
-
-/// The processor's name.
-pub fn processor_name() -> String {
-    let wanted = RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing());
-    System::new_with_specifics(wanted)
-        .map_or_else(|_| std::env::consts::ARCH.to_string(), |system| processor(&system).to_string())
-}
-
-fn processor(system: &System) -> &str {
-    system.cpus().first().map_or(std::env::consts::ARCH, |cpu| cpu.brand().trim())
 }
 
 /// The instruction sets that the kernels use, with the present ones marked.

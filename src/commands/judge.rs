@@ -10,10 +10,9 @@ use hnefi_run::GameRecord;
 use hnefi_search::SearchConfig;
 use serde::Serialize;
 
-use super::doctor::cores;
 use super::records::read_all;
 use crate::cli::JudgeArgs;
-use crate::hardware::Hardware;
+use crate::hardware::{Hardware, cores};
 use crate::{interrupt, output, progress};
 
 /// The output of `--json`.

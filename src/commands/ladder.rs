@@ -16,9 +16,8 @@ use hnefi_run::store::{Access, Store, checkpoint_key};
 use indicatif::ProgressBar;
 
 use super::delays::Delays;
-use super::doctor::cores;
 use crate::cli::LadderArgs;
-use crate::hardware::Hardware;
+use crate::hardware::{Hardware, cores};
 use crate::{interrupt, output, progress};
 
 /// Time between two looks at a run that is followed.

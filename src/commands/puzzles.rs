@@ -16,10 +16,9 @@ use hnefi_run::GameRecord;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::doctor::cores;
 use super::records::read_all;
 use crate::cli::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
-use crate::hardware::Hardware;
+use crate::hardware::{Hardware, cores};
 use crate::{interrupt, output, progress};
 
 /// The largest file of puzzles, in bytes.

@@ -19,11 +19,10 @@ use hnefi_train::{TrainConfig, TrainObserver};
 use indicatif::{HumanDuration, ProgressBar};
 
 use super::delays::Delays;
-use super::doctor::{cores, processor_name};
 use super::pace::Pace;
 use super::table;
 use crate::cli::TrainArgs;
-use crate::hardware::Hardware;
+use crate::hardware::{Hardware, cores, processor_name};
 use crate::{interrupt, output, progress};
 
 /// Trains until the budget is used up, then plays the closing table.

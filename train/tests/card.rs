@@ -55,8 +55,8 @@ fn norm(values: &[f32]) -> f32 {
     values.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 
-/// For each tensor the card's gradient beside burn's: the part of it that points the same way, over burn's length (1 for
-/// equal ones), and the length of the difference over burn's length.
+/// For each tensor the card's gradient beside burn's: the part of it that points the same way, over burn's length (1
+/// for equal ones), and the length of the difference over burn's length.
 fn beside(expected: &BTreeMap<String, Vec<f32>>, found: &BTreeMap<String, Vec<f32>>) -> Vec<(String, f32, f32)> {
     assert!(expected.keys().eq(found.keys()), "gradients of the same tensors");
     let whole = norm(&expected.values().flatten().copied().collect::<Vec<_>>());

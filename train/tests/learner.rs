@@ -122,7 +122,7 @@ fn it_learns_a_batch_by_heart() {
     assert_eq!((learner.counts().steps, learner.counts().samples), (41, 41 * 32));
 }
 
-/// Shards go to the devices in turns, whichever they are.
+/// Shards go to the devices in turns.
 #[test]
 fn several_devices_learn_what_one_does() {
     let several = vec![TrainingDevice::Cpu; 3];

@@ -1,10 +1,10 @@
 // Convolutions of 3x3 and 1x1 on the tensor cores.
 //
-// Activations are [boards * squares, channels], channels last, in 16 bits; a *row* is a square of a board. A block makes
-// 128 rows and 32 N columns, each of its 8 warps 16 N rows and 32 columns. The rows that it reads lie in shared memory
-// once, line by line with a zero before each line and a line of zeros before and behind each board, so that each of the
-// nine taps is the same rows at another offset. Weights come in the order in which lanes multiply by them, straight from
-// the cache that all blocks share.
+// Activations are [boards * squares, channels], channels last, in 16 bits; a *row* is a square of a board. A block
+// makes 128 rows and 32 N columns, each of its 8 warps 16 N rows and 32 columns. The rows that it reads lie in shared
+// memory once, line by line with a zero before each line and a line of zeros before and behind each board, so that each
+// of the nine taps is the same rows at another offset. Weights come in the order in which lanes multiply by them,
+// straight from the cache that all blocks share.
 #pragma once
 #include "machine.h"
 

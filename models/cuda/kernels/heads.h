@@ -144,6 +144,7 @@ DEVICE void answer(const u16* x, const float* pooled_bias, const float* globals,
             most = larger(most, chances[kind]);
         }
         UNROLL for (int kind = 0; kind < 4; kind++) sum += chances[kind] = expf(chances[kind] - most);
-        UNROLL for (int kind = 0; kind < 4; kind++) occupancy[((u64)board * squares + square) * 4 + kind] = chances[kind] / sum;
+        float* to = occupancy + ((u64)board * squares + square) * 4;
+        UNROLL for (int kind = 0; kind < 4; kind++) to[kind] = chances[kind] / sum;
     }
 }

@@ -1,5 +1,5 @@
-// The kernels of training by the names that the program asks for, in bfloat16; those of evaluation that have no 16-bit
-// numbers serve training, too.
+// The kernels of training by the names that the program asks for, in bfloat16. `linear_layer`, which has no 16-bit
+// numbers, is in evaluation.cu.
 #include "pooling.h"
 #include "training.h"
 

@@ -184,7 +184,8 @@ DEVICE void weight_gradients(const void* x, int bits, const u16* gradient, float
         UNROLL for (int n = 0; n < 4; n++)
             UNROLL for (int at = 0; at < 4; at++) sums[tap][n][at] = 0.0f;
 
-    ROLLED for (int block = first_of(block_y(), parts, blocks); block < first_of(block_y() + 1, parts, blocks); block++) {
+    const int end = first_of(block_y() + 1, parts, blocks);
+    ROLLED for (int block = first_of(block_y(), parts, blocks); block < end; block++) {
         const int first = block * GRADIENT_ROWS, last = smaller(first + GRADIENT_ROWS, rows) - 1;
         const int base = place(first, side) - reach, count = place(last, side) + reach - base + 1;
         barrier();
@@ -350,8 +351,9 @@ DEVICE void losses(const u16* x, const float* pooled_bias, const float* globals,
 
     // Value and plies left.
     value_head<Half>(head, heads, scale, hidden_units, pooled, hidden, scratch);
-    ROLLED for (int at = thread(); at < 3 * units; at += threads()) value_pooled[(u64)board * 3 * units + at] = pooled[at];
-    ROLLED for (int at = thread(); at < hidden_units; at += threads()) value_hidden[(u64)board * hidden_units + at] = hidden[at];
+    float *pooled_to = value_pooled + (u64)board * 3 * units, *hidden_to = value_hidden + (u64)board * hidden_units;
+    ROLLED for (int at = thread(); at < 3 * units; at += threads()) pooled_to[at] = pooled[at];
+    ROLLED for (int at = thread(); at < hidden_units; at += threads()) hidden_to[at] = hidden[at];
     if (thread() == 0) {
         float top = larger(larger(scratch[0], scratch[1]), scratch[2]), total = 0.0f, value_loss = 0.0f, mass = 0.0f;
         ROLLED for (int at = 0; at < 3; at++) total += expf(scratch[at] - top);

@@ -25,13 +25,19 @@ pub enum CardError {
     #[error("no NVIDIA driver was found; install one (version 550 or newer), or use the device cpu")]
     NoDriver,
     /// The driver is too old.
-    #[error("its driver is for CUDA {}.{}; expected 12.4 or newer: install version 550 or newer", .0 / 1000, .0 % 1000 / 10)]
+    #[error(
+        "its driver is for CUDA {}.{}; expected 12.4 or newer: install version 550 or newer",
+        .0 / 1000, .0 % 1000 / 10
+    )]
     OldDriver(i32),
     /// There is no such card.
     #[error("this machine has {0} such devices, counted from 0")]
     NoCard(usize),
     /// The card is too old.
-    #[error("{name} has compute capability {}.{}; expected 8.0 or newer (from the generation Ampere on)", .capability.0, .capability.1)]
+    #[error(
+        "{name} has compute capability {}.{}; expected 8.0 or newer (from the generation Ampere on)",
+        .capability.0, .capability.1
+    )]
     OldCard {
         /// The card.
         name: String,
@@ -68,7 +74,7 @@ impl From<DriverError> for CardError {
     }
 }
 
-/// Which kernels: those of evaluation, or those of training.
+/// Which kernels: for evaluation, or for training alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Part {
     Evaluation,
@@ -101,7 +107,7 @@ pub struct Card {
 
 impl Card {
     /// How many cards there are; none without a driver.
-    pub fn count() -> usize {
+    pub(crate) fn count() -> usize {
         is_driver_present()
             .then(|| CudaContext::device_count().ok())
             .flatten()
@@ -113,7 +119,7 @@ impl Card {
     ///
     /// # Errors
     /// When there is no driver or no such card, or one of them is too old.
-    pub fn open(index: usize) -> Result<Arc<Card>, CardError> {
+    pub(crate) fn open(index: usize) -> Result<Arc<Card>, CardError> {
         if !is_driver_present() {
             return Err(CardError::NoDriver);
         }
@@ -244,15 +250,6 @@ macro_rules! args {
 }
 pub(crate) use args;
 
-impl From<Arg> for u64 {
-    fn from(arg: Arg) -> u64 {
-        match arg {
-            Arg::Pointer(pointer) => pointer,
-            other => unreachable!("{other:?} is no pointer"),
-        }
-    }
-}
-
 /// How a kernel starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
@@ -265,12 +262,12 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Blocks of 256 threads for so many items, each thread taking several where there are very many.
+    /// Blocks of 256 threads for a number of items, several items a thread where there are over a million.
     pub fn over(items: usize) -> Grid {
         Grid { blocks: (items.div_ceil(256).clamp(1, 4096), 1), threads: 256, shared: 0 }
     }
 
-    /// A block of so many threads for each of so many boards.
+    /// A block for each board.
     pub fn boards(boards: usize, threads: usize, shared: usize) -> Grid {
         Grid { blocks: (boards, 1), threads, shared }
     }
@@ -284,7 +281,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Makes the card's context that of the calling thread.
+    /// Lets the calling thread use the card.
     pub fn bind(&self) -> Result<(), CardError> {
         Ok(self.card.context.bind_to_thread()?)
     }
@@ -329,8 +326,8 @@ impl Stream {
         Ok(self.stream.synchronize()?)
     }
 
-    /// Starts a kernel. The arguments must be those of its signature in `kernels/`: memory large enough, numbers of the
-    /// right type.
+    /// Starts a kernel. The arguments must fit its signature in `kernels/`: memory large enough, numbers of the right
+    /// type.
     pub fn start(&mut self, kernel: &'static str, grid: Grid, args: &[Arg]) -> Result<(), CardError> {
         if !self.kernels.contains_key(kernel) {
             let function = self.card.kernel(kernel)?;

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hnefi_inference::{Backend, DeviceChoice, DeviceList, Devices, EvalError, EvaluatorFactory, Weights};
 
-use crate::{Card, CardError, CardNetwork, CardQueue};
+use crate::queue::CardQueue;
+use crate::{Card, CardError, CardNetwork};
 
 /// The cards of a program: each is opened once. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -15,10 +16,7 @@ pub struct Cards {
 
 impl Cards {
     /// The card with this number, from 0.
-    ///
-    /// # Errors
-    /// When it cannot be used.
-    pub fn open(&self, index: usize) -> Result<Arc<Card>, CardError> {
+    fn open(&self, index: usize) -> Result<Arc<Card>, CardError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(card) = open.get(&index) {
             return Ok(Arc::clone(card));

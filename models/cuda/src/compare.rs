@@ -8,7 +8,8 @@ use hnefi_inference::{
     Precision, PrecisionChoice, Weights,
 };
 
-use crate::{Card, CardNetwork, CardQueue};
+use crate::queue::CardQueue;
+use crate::{Card, CardNetwork};
 
 /// How far a chance may be from the CPU's.
 const TOLERANCE: f32 = 0.01;

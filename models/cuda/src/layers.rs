@@ -35,7 +35,8 @@ impl Boards {
         (self.side as f32 - 9.0) / 2.0
     }
 
-    /// The most places among the lines of boards with their zeros (`kernels/convolution.h`) that so many rows read.
+    /// The most places among the lines of boards with their zeros (`kernels/convolution.h`) that a block of `rows` rows
+    /// reads.
     pub fn most_places(self, rows: usize, taps: usize) -> usize {
         let (side, width) = (self.side, self.side + 1);
         let place = |row: usize| {
@@ -117,8 +118,8 @@ pub(crate) struct Operands {
 }
 
 impl Stream {
-    /// Puts weights `[cout, cin, taps]` in the kernel's order; each output's are multiplied by a scale, if there is one.
-    /// With `turned`, those of the convolution that goes back.
+    /// Puts weights `[cout, cin, taps]` in the kernel's order; an output's are multiplied by a scale, if there is one.
+    /// With `turned` they are the weights of the convolution that goes back.
     pub fn pack(
         &mut self,
         half: Half,
@@ -146,13 +147,14 @@ impl Stream {
         operands: &Operands,
     ) -> Result<(), CardError> {
         let Convolution { weights, cin, cout, taps } = layer;
-        let (columns, [one, two, four]) = match half {
-            Half::F16 => (cout / 32, ["convolution_f16_1", "convolution_f16_2", "convolution_f16_4"]),
-            Half::Bf16 => (cout / 32, ["convolution_bf16_1", "convolution_bf16_2", "convolution_bf16_4"]),
+        let [one, two, four] = match half {
+            Half::F16 => ["convolution_f16_1", "convolution_f16_2", "convolution_f16_4"],
+            Half::Bf16 => ["convolution_bf16_1", "convolution_bf16_2", "convolution_bf16_4"],
         };
-        let (kernel, wide) = match columns {
-            columns if columns.is_multiple_of(4) => (four, 4),
-            columns if columns.is_multiple_of(2) => (two, 2),
+        let columns = cout / 32;
+        let (kernel, wide) = match columns % 4 {
+            0 => (four, 4),
+            2 => (two, 2),
             _ => (one, 1),
         };
         let chunk = if cin.is_multiple_of(64) { 64 } else { 32 };
@@ -228,7 +230,8 @@ impl Padded<'_> {
         Padded::grown(&wide, [1, channels, inputs * 9], padded, 0.0)
     }
 
-    /// A linear layer's weights `[inputs, outputs]`, from `parts` times the channels where it reads pooled features.
+    /// A linear layer's weights `[inputs, outputs]`: `pooled` where its inputs are three times the tower's channels,
+    /// `to_channels` where its outputs are these channels.
     pub fn linear(&self, name: &str, pooled: bool, to_channels: bool) -> Vec<f32> {
         let (channels, padded) = (self.sizes.config.channels, self.sizes.channels);
         let tensor = &self.weights.tensors()[&format!("{name}.weight")];
@@ -259,7 +262,7 @@ impl Padded<'_> {
     pub fn head_convolutions(&self) -> (Vec<f32>, Vec<f32>) {
         let Sizes { config, channels, width, .. } = self.sizes;
         let (mut weights, mut bias) = (Vec::new(), Vec::new());
-        for name in self.head_convolution_names() {
+        for name in head_convolutions() {
             let tensor = &self.weights.tensors()[&format!("{name}.weight")];
             let outputs = tensor.shape[0];
             weights.extend(Padded::grown(&tensor.values, [outputs, config.channels, 1], channels, 0.0));
@@ -271,13 +274,6 @@ impl Padded<'_> {
         weights.resize(width * channels, 0.0);
         bias.resize(width, 0.0);
         (weights, bias)
-    }
-
-    /// Their names in their order.
-    pub fn head_convolution_names(&self) -> Vec<String> {
-        let of_role =
-            |role| ["policy_conv", "policy_destination", "value_conv"].map(|layer| format!("roles.{role}.{layer}"));
-        [0, 1].into_iter().flat_map(of_role).chain(["occupancy".to_owned()]).collect()
     }
 
     /// The policy's layer on pooled features, both roles side by side: `[3 channels, 2 units]`.
@@ -306,8 +302,15 @@ impl Padded<'_> {
     }
 }
 
+/// The names of the heads' 1x1 convolutions, in the order of their outputs.
+pub(crate) fn head_convolutions() -> impl Iterator<Item = String> {
+    let of_role =
+        |role| ["policy_conv", "policy_destination", "value_conv"].map(|layer| format!("roles.{role}.{layer}"));
+    [0, 1].into_iter().flat_map(of_role).chain(["occupancy".to_owned()])
+}
+
 /// The tensors of a role in the order of `HeadWeights`.
-pub(crate) const HEAD_TENSORS: [&str; 6] = [
+const HEAD_TENSORS: [&str; 6] = [
     "policy_out.weight",
     "policy_out.bias",
     "value_hidden.weight",

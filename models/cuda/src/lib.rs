@@ -1,9 +1,9 @@
 //! The network on NVIDIA cards, without burn.
 //!
 //! The program finds the driver when it runs; nothing of NVIDIA's is needed to build it. The kernels are C++ in
-//! `kernels/`, compiled once to PTX (`scripts/compile-kernels.py`), which lies beside them and in the program, and which
-//! the driver translates for its card. The same C++ compiles for a CPU as a library that takes the driver's place, so
-//! tests run all of this where no card is (`kernels/emulated/`).
+//! `kernels/`, compiled once to PTX (`scripts/compile-kernels.py`), which lies beside them and in the program, and
+//! which the driver translates for its card. The same C++ compiles for a CPU as a library that takes the driver's
+//! place, so tests run all of this where no card is (`kernels/emulated/`).
 //!
 //! | file | what it does |
 //! |---|---|
@@ -29,5 +29,4 @@ pub use card::{Card, CardError};
 pub use cards::Cards;
 pub use compare::compare_evaluation;
 pub use network::{CardLoad, CardNetwork};
-pub use queue::{CardQueue, QueuedEvaluator};
 pub use training::{CardTrainer, Gradients, Renormalisation, Samples, Targets};

@@ -156,8 +156,12 @@ impl Lane {
     /// Evaluates positions of one board size.
     pub fn run(&mut self, asked: &Asked) -> Result<Answered, CardError> {
         self.stream.bind()?;
-        let most = (MOST_ROWS / asked.size.squares()).max(1);
+        let most = MOST_ROWS / asked.size.squares();
         let mut answered = Answered::new(asked.size);
+        if asked.count <= most {
+            self.run_part(asked, &mut answered)?;
+            return Ok(answered);
+        }
         for first in (0..asked.count).step_by(most) {
             self.run_part(&asked.part(first, most.min(asked.count - first)), &mut answered)?;
         }
@@ -247,7 +251,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Makes the memory as large as a batch needs, twice as large where it grows again.
+    /// Makes the memory as large as a batch needs, by at least half where it grows again.
     fn make_room(&mut self, sizes: [usize; 5], policy_bias: usize) -> Result<(), CardError> {
         let [input, activations, heads, bias, output] = sizes;
         let all = [input, activations, activations, heads, 3 * bias, bias, policy_bias, output];

@@ -81,9 +81,6 @@ impl Asked {
 
     /// `count` positions from `first` on.
     pub fn part(&self, first: usize, count: usize) -> Asked {
-        if first == 0 && count == self.count {
-            return self.clone();
-        }
         let squares = self.size.squares();
         let before: usize = self.move_counts[..first].iter().sum();
         let move_counts = self.move_counts[first..first + count].to_vec();
@@ -152,7 +149,7 @@ impl Answered {
     }
 }
 
-/// Writes an answer to every request; `answered` has those of every size among them.
+/// Writes an answer to every request; `answered` has the answers of every size among them.
 ///
 /// # Errors
 /// When a number is not finite.

@@ -1,6 +1,6 @@
 //! The network as a list of steps: its one description. Names and shapes of the weights, their first values, what an
-//! evaluation costs, how a network grows, the ONNX file and the check in NumPy are made from it; burn and the CPU
-//! evaluator implement its layers.
+//! evaluation costs, how a network grows, the ONNX file and the check in NumPy are made from it; burn, the CPU
+//! evaluator and the kernels of cards implement its layers.
 //!
 //! Size-agnostic: no step depends on the number of squares, so the same weights serve every board.
 

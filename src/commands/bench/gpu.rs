@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use anyhow::Context;
 use hnefi_cuda::{Card, CardLoad, CardNetwork};
 use hnefi_engine::BoardSize;
 use hnefi_inference::{DeviceChoice, EvalRequest, Handicap, NetworkConfig, PrecisionChoice, TrainPrecision, Weights};
@@ -26,16 +27,14 @@ const GAMES: usize = 2048;
 /// # Errors
 /// When it is no card, the stage has no part on it, or it cannot be used.
 pub(super) fn open(hardware: &Hardware, choice: DeviceChoice, stage: Option<Stage>) -> anyhow::Result<Arc<Card>> {
-    let Some(card) = hardware.cards.of(choice)? else {
-        anyhow::bail!("--device {choice}: expected cuda:N; the CPU is measured without it");
-    };
     if let Some(stage) = stage.filter(|stage| ![Stage::Evaluate, Stage::Selfplay, Stage::Train].contains(stage)) {
         let stage = format!("{stage:?}").to_lowercase();
         anyhow::bail!(
             "bench {stage} --device {choice}: expected evaluate, selfplay or train, or no stage for all three"
         );
     }
-    Ok(card)
+    let card = hardware.cards.of(choice)?;
+    card.with_context(|| format!("--device {choice}: expected cuda:N; the CPU is measured without it"))
 }
 
 /// Measures one stage or all of them on the 11x11 board, with the shipped size of network and larger ones.

@@ -31,9 +31,8 @@ use std::collections::HashMap;
 use hnefi_engine::{BoardSize, Preset};
 use serde::Serialize;
 
-use super::doctor::{cores, processor_name};
 use crate::cli::{BenchArgs, Stage};
-use crate::hardware::Hardware;
+use crate::hardware::{Hardware, cores, processor_name};
 use crate::output;
 #[cfg(feature = "train")]
 pub(super) use gpu::compare_training;

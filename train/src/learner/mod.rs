@@ -10,8 +10,8 @@
 //!
 //! Each shard computes in a rayon pool of its own. Its operations add in an order that does not depend on the pool's
 //! threads, so on one device the same batches give bitwise equal weights. Several devices take shards in turns. The
-//! network is with the CPU; a card is sent its weights and returns gradients. A step with a loss or gradient that is not
-//! finite changes nothing.
+//! network is with the CPU; a card is sent its weights and returns gradients. A step with a loss or gradient that is
+//! not finite changes nothing.
 
 mod card;
 mod device;

@@ -233,7 +233,7 @@ template <class Half> inline void multiply_matrices(float (&sums)[4], const u32 
     for (int at = 0; at < 4; at++) sums[at] = emulated::number((u32)warp.out[lane][at]);
 }
 
-// A 16-bit number with so many bits of exponent and the rest of mantissa, rounded to the nearest. What is too large
+// A 16-bit number with `EXPONENT` bits of exponent and the rest of mantissa, rounded to the nearest. What is too large
 // becomes the largest number where the exponent is short.
 template <int EXPONENT> struct Sixteen {
     static const int MANTISSA = 15 - EXPONENT, BIAS = (1 << (EXPONENT - 1)) - 1;

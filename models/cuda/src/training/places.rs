@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hnefi_inference::{GLOBALS, NetworkConfig, PLANES, POLICY_ROWS};
 
 use super::{Gradients, Sent};
-use crate::layers::{Padded, Sizes};
+use crate::layers::{Padded, Sizes, head_convolutions};
 
 /// Places in a buffer of floats.
 #[derive(Default)]
@@ -132,12 +132,9 @@ impl Sent {
         for layer in &self.places.layers {
             let name = &layer.name;
             let weights = cut(layer.weights, 1, layer.cin * 9);
-            let weights = if layer.cin == PLANES && name == "stem" {
-                weights
-            } else {
-                let rows = weights.chunks_exact(padded * 9);
-                rows.flat_map(|row| &row[..channels * 9]).copied().collect()
-            };
+            let inputs = if name == "stem" { PLANES } else { channels };
+            let rows = weights.chunks_exact(layer.cin * 9);
+            let weights = rows.flat_map(|row| &row[..inputs * 9]).copied().collect();
             tensors.insert(format!("{name}.conv.weight"), weights);
             tensors.insert(format!("{name}.norm.gamma"), cut(layer.gamma, 1, 1));
             tensors.insert(format!("{name}.norm.beta"), cut(layer.beta, 1, 1));
@@ -154,19 +151,16 @@ impl Sent {
         tensors.insert("globals.bias".to_owned(), cut(self.places.globals + GLOBALS * padded, 1, 1));
 
         let mut row = 0;
-        let rows = |begin: usize, count: usize| -> Vec<f32> {
-            let rows = numbers[self.places.heads + begin * padded..][..count * padded].chunks_exact(padded);
-            rows.flat_map(|row| &row[..channels]).copied().collect()
-        };
-        for role in [0, 1] {
-            for (name, bias) in [("policy_conv", true), ("policy_destination", false), ("value_conv", true)] {
-                tensors.insert(format!("roles.{role}.{name}.weight"), rows(row, units));
-                if bias {
-                    let bias = numbers[self.places.heads_bias + row..][..units].to_vec();
-                    tensors.insert(format!("roles.{role}.{name}.bias"), bias);
-                }
-                row += units;
+        for name in head_convolutions() {
+            let outputs = if name == "occupancy" { 4 } else { units };
+            let weights = &numbers[self.places.heads + row * padded..][..outputs * padded];
+            tensors.insert(format!("{name}.weight"), columns(weights.to_vec()));
+            if !name.ends_with("destination") {
+                tensors.insert(format!("{name}.bias"), numbers[self.places.heads_bias + row..][..outputs].to_vec());
             }
+            row += outputs;
+        }
+        for role in [0, 1] {
             let pool = cut(self.places.policy_pool, 3, 2 * units);
             let own = pool.chunks_exact(2 * units).flat_map(|row| &row[role * units..][..units]).copied();
             tensors.insert(format!("roles.{role}.policy_pool.weight"), own.collect());
@@ -186,8 +180,6 @@ impl Sent {
                 tensors.insert(format!("roles.{role}.{name}.bias"), bias);
             }
         }
-        tensors.insert("occupancy.weight".to_owned(), rows(row, 4));
-        tensors.insert("occupancy.bias".to_owned(), numbers[self.places.heads_bias + row..][..4].to_vec());
         let losses = std::array::from_fn(|at| numbers[self.places.losses + at] / boards as f32);
         Gradients { tensors, statistics, losses }
     }
