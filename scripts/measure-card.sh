@@ -37,8 +37,11 @@ fi
 
 step "a run"
 cd "$out"
-try "$((seconds + 30))" timeout --signal INT "$seconds" "$program" train --config copenhagen-gpu --from copenhagen \
-    --overlap --no-ladder --run run
+minutes=$(awk "BEGIN { print $seconds / 60 }")
+try "$((seconds + 60))" "$program" train --config copenhagen-gpu --set budget.generations=0 --set "budget.minutes=$minutes" \
+    --no-ladder --no-table --run run
 "$program" metrics run >"$out/metrics.txt" 2>>"$out/log.txt" || true
+# The network, for matches elsewhere.
+cp -r "run/checkpoints/$(ls run/checkpoints | tail -1)" checkpoint 2>>"$out/log.txt" || true
 rm -rf run
 step "done"

@@ -29,7 +29,7 @@ fn said(output: &Output) -> String {
 
 fn succeeds(folder: &Path, line: &str) -> String {
     let output = run(folder, line, &[]);
-    assert!(output.status.success(), "{line}: {}", said(&output));
+    assert!(output.status.success(), "{line}: {}: {}", output.status, said(&output));
     said(&output)
 }
 
@@ -67,17 +67,26 @@ fn a_card_is_found_compared_played_on_and_trained_on() {
     let folder = folder.path();
     let found = succeeds(folder, "doctor");
     assert!(found.contains("cuda:0       available: emulated"), "{found}");
+    assert!(found.contains("auto           cpu for evaluations (cpu: "), "an emulated card is slow: {found}");
     let compared = succeeds(folder, "doctor --device cuda:0");
     assert!(compared.contains("cuda:0: emulated evaluates and trains as the CPU does"), "{compared}");
 
     std::fs::write(folder.join("tiny.toml"), TINY).expect("written");
-    let trained = succeeds(folder, "train --config tiny.toml --run run --seed 3 --no-ladder");
+    let trained = succeeds(folder, "train --config tiny.toml --run run --seed 3 --no-ladder --no-table");
     assert!(trained.contains("trained 1 generations"), "{trained}");
+    let metrics = std::fs::read_to_string(folder.join("run/metrics/000001.json")).expect("metrics");
+    let metrics: serde_json::Value = serde_json::from_str(&metrics).expect("JSON");
+    let busy = metrics["selfplay"]["card_busy"].as_f64().expect("a share");
+    assert!((0.5..=1.0).contains(&busy), "an emulated card is always busy: {busy}");
+    let chosen = succeeds(folder, "train --config tiny.toml --run auto --device auto --no-ladder --no-table");
+    assert!(
+        chosen.contains("run.device: auto takes cpu (cpu: ") && chosen.contains("run.train_device: auto takes cpu")
+    );
     let played = succeeds(folder, "match model:run,playouts=2 random --device cuda:0 --rules brandubh --games 2");
     assert!(played.contains("both"), "{played}");
 
     // The same seed on the same card makes the same network.
-    succeeds(folder, "train --config tiny.toml --run again --seed 3 --no-ladder");
+    succeeds(folder, "train --config tiny.toml --run again --seed 3 --no-ladder --no-table");
     let [first, again] =
         ["run", "again"].map(|run| std::fs::read(folder.join(run).join("checkpoints/000001/model.safetensors")));
     assert!(first.expect("a checkpoint") == again.expect("a checkpoint"), "a run repeats itself");
@@ -88,7 +97,7 @@ fn a_card_is_found_compared_played_on_and_trained_on() {
 fn a_card_that_cannot_be_used_is_one_clear_error() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("tiny.toml"), TINY).expect("written");
-    let train = "train --config tiny.toml --run run --seed 3 --no-ladder";
+    let train = "train --config tiny.toml --run run --seed 3 --no-ladder --no-table";
     for (line, settings, expected) in [
         ("doctor --device cuda:1", ("", ""), "device cuda:1: this machine has 1 such devices, counted from 0"),
         (

@@ -49,23 +49,23 @@ impl Cpu {
 /// The choice costs a call, so it is worth making where a call does much: for a move made, a list, a count, a walk
 /// through a tree. The sets of `views.rs` cost less than 20 ns each and gain nothing.
 macro_rules! versions {
-    ($(#[$meta:meta])* fn $name:ident<$ruleset:ident: HeldRuleset $(, $generic:ident: $bound:path)?>(
+    ($(#[$meta:meta])* fn $name:ident<$ruleset:ident: $held:path $(, $generic:ident: $bound:path)?>(
         $cpu:ident: Cpu, $($argument:ident: $type:ty),*
     ) $(-> $result:ty)? $body:block) => {
         $(#[$meta])*
         #[inline(always)]
-        fn $name<$ruleset: $crate::position::HeldRuleset $(, $generic: $bound)?>(
+        fn $name<$ruleset: $held $(, $generic: $bound)?>(
             $cpu: $crate::cpu::Cpu, $($argument: $type),*
         ) $(-> $result)? {
             #[inline(always)]
-            fn as_built<$ruleset: $crate::position::HeldRuleset $(, $generic: $bound)?>(
+            fn as_built<$ruleset: $held $(, $generic: $bound)?>(
                 $($argument: $type),*
             ) $(-> $result)? $body
 
             // The body once more and not a call of the other: closures have the instructions of where they stand.
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-            fn v3<$ruleset: $crate::position::HeldRuleset $(, $generic: $bound)?>(
+            fn v3<$ruleset: $held $(, $generic: $bound)?>(
                 $($argument: $type),*
             ) $(-> $result)? $body
 

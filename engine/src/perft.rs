@@ -4,7 +4,7 @@ use crate::cpu::versions;
 use crate::history::Recent;
 use crate::make::make_for;
 use crate::movegen;
-use crate::position::Inner;
+use crate::position::{HeldRuleset, Inner};
 use crate::ruleset::{Ruleset, with_ruleset};
 use crate::{Move, MoveList, Position, Side};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hnefi_engine::{Position, Preset, Symmetry};
+use hnefi_engine::{Move, Position, Preset, Symmetry};
 use sha2::{Digest, Sha256};
 
 use crate::GameRecord;
@@ -25,6 +25,8 @@ impl GameId {
         let usual = [Preset::Brandubh, Preset::Tablut, Preset::Copenhagen];
         let usual = usual.map(|preset| Position::start(&preset.rules()).fen());
         let start = game.start_position().ok();
+        // A record that nobody has checked yet may have any move, which has no image then.
+        let is_on_board = |mv: Move| [mv.from(), mv.to()].iter().all(|square| square.index() < size.squares());
         let text = |symmetry: Symmetry| {
             let start = match start.as_ref().map(|start| start.transformed(symmetry).fen()) {
                 Some(fen) if usual.contains(&fen) => String::new(),
@@ -32,7 +34,11 @@ impl GameId {
                 // It cannot be played on, and is still the same game.
                 None => game.start.clone().unwrap_or_default(),
             };
-            let moves: Vec<String> = game.plies.iter().map(|ply| symmetry.mv(ply.mv, size).text(size)).collect();
+            let moves = game.plies.iter().map(|ply| match is_on_board(ply.mv) {
+                true => symmetry.mv(ply.mv, size).text(size),
+                false => ply.mv.text(size),
+            });
+            let moves: Vec<String> = moves.collect();
             format!("{}\n{start}\n{}", size.side(), moves.join(" "))
         };
         let text = Symmetry::ALL.map(text).into_iter().min().unwrap_or_default();

@@ -68,6 +68,8 @@ pub struct SelfPlayMetrics {
     pub evaluations_per_second: f64,
     /// Share of the requested evaluations that were in the cache.
     pub cache_hits: f64,
+    /// Share of the time in which cards had work, copies included; 0 without cards.
+    pub card_busy: f64,
     /// Mean divergence of the search's policy from the network's, nats.
     pub search_surprise: f64,
     /// Share of the searched plies whose policy target has another likeliest move than the prior.
@@ -170,6 +172,7 @@ impl GenerationMetrics {
             ("defenders", selfplay.defenders),
             ("draws", selfplay.draws),
             ("cache_hits", selfplay.cache_hits),
+            ("card_busy", selfplay.card_busy),
             ("changed_minds", selfplay.changed_minds),
             ("clipped", training.clipped),
         ];
@@ -227,6 +230,7 @@ impl GenerationMetrics {
             ("speed/evaluations", selfplay.evaluations_per_second),
             ("speed/plies", selfplay.plies_per_second),
             ("speed/cache_hits", selfplay.cache_hits),
+            ("speed/card_busy", selfplay.card_busy),
             ("games/finished", selfplay.games as f64),
             ("games/attackers", selfplay.attackers),
             ("games/defenders", selfplay.defenders),

@@ -163,7 +163,7 @@ fn all_faults_at_once() {
         "colour = 3: expected one of the sections: run, network, selfplay, search, train, budget, ladder, evaluate, \
          stages",
         "run.seed = -1: expected whole number, 0 to 2^63 - 1 (seed)",
-        "run.device = \"abacus\": expected \"cpu\", \"cuda:N\", or several joined by commas \
+        "run.device = \"abacus\": expected \"cpu\", \"cuda:N\", several joined by commas, or \"auto\" \
          (devices)",
         "network.blocks = \"many\": expected whole number, 1 to 100 (residual blocks)",
         "network.chanels = 32: expected a key of [network]: blocks, channels, pool_every, head_channels, value_hidden; \

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use hnefi_arena::players::ModelCache;
 use hnefi_engine::Rules;
-use hnefi_inference::DeviceChoice;
+use hnefi_inference::{DeviceChoice, DeviceList, Devices};
 use hnefi_run::config::{ConfigError, TrainConfig};
 use hnefi_search::SearchConfig;
 
@@ -165,17 +165,22 @@ pub enum Command {
 }
 
 /// The argument of every command that asks networks.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct DeviceArgs {
-    /// Device of the networks.
-    #[arg(long, default_value_t)]
-    pub device: DeviceChoice,
+    /// Device of the networks: cpu, cuda:N, several joined by commas, or auto, which tries what is faster.
+    #[arg(long, default_value_t = DeviceChoice::Cpu.into())]
+    pub device: DeviceList,
 }
 
 impl DeviceArgs {
+    /// The device.
+    pub fn devices(&self, hardware: &Hardware) -> Devices {
+        hardware.devices.named(self.device.clone())
+    }
+
     /// The networks, on the device.
-    pub fn models(self, hardware: &Hardware) -> ModelCache {
-        ModelCache::new(hardware.devices.named(self.device), SearchConfig::default())
+    pub fn models(&self, hardware: &Hardware) -> ModelCache {
+        ModelCache::new(self.devices(hardware), SearchConfig::default())
     }
 }
 

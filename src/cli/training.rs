@@ -51,7 +51,8 @@ pub struct TrainArgs {
     /// Seed of the run, instead of the config's.
     #[arg(long, value_parser = whole::<u64>(0..=i64::MAX as u64))]
     pub seed: Option<u64>,
-    /// Device, instead of the config's: cpu, cuda:N, or several joined by commas.
+    /// Devices that play and train, instead of the config's: cpu, cuda:N, several joined by commas, or auto, which
+    /// tries what is faster.
     #[arg(long)]
     pub device: Option<DeviceList>,
     /// Worker threads [default: one per core, on a GPU one per 32 games].
@@ -160,7 +161,7 @@ pub struct WorkerArgs {
     pub run: Location,
     #[command(flatten)]
     pub store: StoreArgs,
-    /// Device, instead of the run's: cpu, cuda:N, or several joined by commas.
+    /// Device, instead of the run's: cpu, cuda:N, several joined by commas, or auto.
     #[arg(long)]
     pub device: Option<DeviceList>,
     /// Threads [default: one per core, on a GPU one per 32 games].
@@ -246,7 +247,7 @@ pub struct SelfplayArgs {
     /// Worker threads [default: one per core, on a GPU one per 32 games]; the records do not depend on it.
     #[arg(long, value_parser = whole::<usize>(1..=1024))]
     pub threads: Option<usize>,
-    /// Device, instead of the config's, or several joined by commas.
+    /// Device, instead of the config's: cpu, cuda:N, several joined by commas, or auto.
     #[arg(long)]
     pub device: Option<DeviceList>,
 }

@@ -41,6 +41,6 @@ impl AnalysisArgs {
         let checkpoint = models.checkpoint(model)?;
         let foreign = rules.iter().find_map(|&rules| checkpoint.card.foreign_to(rules));
         foreign.iter().for_each(|text| progress::warn(text));
-        Ok(hardware.devices.named(self.device.device).evaluators(&checkpoint.weights, self.precision)?)
+        Ok(self.device.devices(hardware).evaluators(&checkpoint.weights, self.precision)?)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use hnefi_inference::{DeviceChoice, Precision};
+use hnefi_inference::{DeviceChoice, Precision, PrecisionChoice, Trial, pretrained};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use crate::cli::DoctorArgs;
@@ -46,6 +46,9 @@ pub fn run(args: DoctorArgs, hardware: &Hardware) -> anyhow::Result<()> {
         "chosen         {} for self-play and play, {} for training",
         chosen.device, chosen.train_device
     ))?;
+    if let Some(trials) = auto(hardware)? {
+        output::line(format_args!("auto           {trials}"))?;
+    }
     let names = hnefi_inference::pretrained_names();
     let names = if names.is_empty() { "none embedded".to_string() } else { format!("embedded: {}", names.join(", ")) };
     output::line(format_args!("checkpoints    {names}"))
@@ -55,6 +58,15 @@ pub fn run(args: DoctorArgs, hardware: &Hardware) -> anyhow::Result<()> {
 fn devices(hardware: &Hardware) -> Vec<(DeviceChoice, Result<String, String>)> {
     let cpu = (DeviceChoice::Cpu, Ok("kernels of this program".to_owned()));
     std::iter::once(cpu).chain(hardware.cards.survey()).collect()
+}
+
+/// What `auto` takes for the network `copenhagen`, where there is a choice.
+fn auto(hardware: &Hardware) -> anyhow::Result<Option<String>> {
+    let Some(checkpoint) = pretrained("copenhagen").transpose()? else { return Ok(None) };
+    let trials = hardware.devices.try_all(&checkpoint.weights, PrecisionChoice::Auto)?;
+    let texts: Vec<String> = trials.iter().map(Trial::to_string).collect();
+    let fastest = Trial::fastest(&trials);
+    Ok((trials.len() > 1).then(|| format!("{fastest} for evaluations ({})", texts.join(", "))))
 }
 
 /// Compares a card with the CPU, and says what it is and what it did as the CPU does.

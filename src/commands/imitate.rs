@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use hnefi_run::config::{ConfigError, TrainConfig};
+use hnefi_train::devices::choose_for_training;
 use hnefi_train::learner::TrainingDevice;
 
 use super::records::read_all;
@@ -36,9 +37,10 @@ pub fn config(args: &ImitateArgs) -> Result<TrainConfig, ConfigError> {
 
 /// Trains and writes the checkpoint.
 pub fn run(args: ImitateArgs, hardware: &Hardware) -> anyhow::Result<()> {
-    let config = config(&args)?;
+    let mut config = config(&args)?;
     hnefi_data::check_new_folder(&args.out)?;
     // Check this before reading many games.
+    choose_for_training(&mut config, &hardware.cards, &|text| progress::say(text.to_owned()))?;
     let devices = TrainingDevice::open_all(&hardware.cards, &config.run.train_device)?;
     let games = read_all(&args.sources)?;
     let stop = interrupt::stop_flag()?;

@@ -30,7 +30,7 @@ struct Report<'a> {
 pub fn run(args: JudgeArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut models = args.device.models(hardware);
     let checkpoint = models.checkpoint(&args.model)?;
-    let make = hardware.devices.named(args.device.device).evaluators(&checkpoint.weights, Precision::F32.into())?;
+    let make = args.device.devices(hardware).evaluators(&checkpoint.weights, Precision::F32.into())?;
     let games = read_all(&args.sources)?;
     // Check the records, which are not trusted, before any work.
     games.iter().try_for_each(GameRecord::check)?;

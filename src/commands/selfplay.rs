@@ -68,6 +68,7 @@ pub fn run(args: SelfplayArgs, hardware: &Hardware) -> anyhow::Result<()> {
         config.selfplay.rulesets = vec![RulesetShare { rules, share: 1.0 }];
     }
     // Check all settings before the directory is made.
+    let devices = devices.chosen(&weights, config.run.precision)?;
     let evaluators = devices.evaluators(&weights, config.run.precision)?;
     let store = Store::open_or_create(&args.out)?;
     let params = RecordingParams {

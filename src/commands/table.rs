@@ -36,7 +36,7 @@ pub fn play(
     let spec = ModelSpec::new(checkpoint, Limit::Playouts(section.playouts));
     let model = PlayerSpec::Model(spec.in_precision(config.run.precision));
     // Search as `match` and `play` do, not as self-play.
-    let mut models = ModelCache::new(devices.named(config.run.device.first()), SearchConfig::default());
+    let mut models = ModelCache::new(devices.named(config.run.device.clone()), SearchConfig::default());
     let mut table =
         EvaluationTable { playouts: section.playouts, seconds: 0.0, results: Vec::new(), skipped: Vec::new() };
     let rules =

@@ -43,11 +43,12 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
         config.run.seed = seed;
     }
     if let Some(device) = args.device {
-        config.run.device = device;
+        (config.run.device, config.run.train_device) = (device.clone(), device);
     }
     if let Some(threads) = args.threads {
         config.run.threads = threads;
     }
+    config.run.overlap |= args.overlap;
     if args.print_config {
         return output::text(config.commented());
     }
@@ -60,7 +61,7 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let params = TrainerParams {
         location: location.clone(),
         origin: args.from.as_deref(),
-        selfplay: match (args.no_selfplay, args.overlap) {
+        selfplay: match (args.no_selfplay, config.run.overlap) {
             (true, _) => SelfPlay::Elsewhere,
             (false, true) => SelfPlay::Overlapping,
             (false, false) => SelfPlay::InTurns,
@@ -163,6 +164,10 @@ impl TrainObserver for Watcher {
         let rules: Vec<String> = config.selfplay.rulesets.iter().map(|ruleset| ruleset.rules.name()).collect();
         let rules = rules.join(", ");
         self.note(&format!("stage {} of {count}, {name}: {rules}; {blocks} blocks of {channels} channels", index + 1));
+    }
+
+    fn chose(&self, text: &str) {
+        self.note(text);
     }
 
     fn warning(&self, text: &str) {

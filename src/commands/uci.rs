@@ -11,7 +11,7 @@ use crate::hardware::Hardware;
 pub fn run(args: UciArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let UciArgs { rules, model, threads, device } = args;
     let threads = threads.unwrap_or_else(hnefi_play::search_threads);
-    let params = UciParams { rules, model, threads, devices: hardware.devices.named(device.device) };
+    let params = UciParams { rules, model, threads, devices: device.devices(hardware) };
     hnefi_play::uci::run(&params, BufReader::new(std::io::stdin()), std::io::stdout())?;
     Ok(())
 }

@@ -25,9 +25,9 @@ pub fn play(args: &PlayArgs, rules: NamedRules, hardware: &Hardware) -> anyhow::
         Seat::Watch => [false, false],
     };
     config.opponent = args.opponent.clone();
-    config.devices = hardware.devices.named(args.device.device);
+    config.devices = args.device.devices(hardware);
     config.seed = args.seed.unwrap_or_else(clock_seed);
-    if args.device.device != DeviceChoice::Cpu {
+    if args.device.device != DeviceChoice::Cpu.into() {
         // Any network shows whether the device is there.
         args.device.models(hardware).evaluators(Path::new("brandubh"), PrecisionChoice::Auto, 1)?;
     }

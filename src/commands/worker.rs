@@ -101,6 +101,10 @@ impl WorkerObserver for Watcher {
         self.bar.set_message(text);
     }
 
+    fn chose(&self, text: &str) {
+        self.line(text);
+    }
+
     fn warning(&self, text: &str) {
         self.line(&format!("warning: {text}"));
     }

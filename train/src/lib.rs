@@ -9,6 +9,7 @@
 //! | [`config`] | the configuration, and the check of its players |
 //! | [`trainer`] | the loop, resuming, and the observer |
 //! | [`mod@imitate`] | learning from recorded games |
+//! | [`devices`] | devices chosen by trying |
 //! | [`job`], [`worker`] | playing games for a trainer elsewhere |
 //! | [`window`] | the replay window |
 //! | [`hnefi_run::sample`], [`batch`] | from game records to tensors |
@@ -18,6 +19,7 @@
 
 pub mod batch;
 pub mod config;
+pub mod devices;
 mod error;
 pub mod imitate;
 pub mod job;

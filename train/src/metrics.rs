@@ -6,7 +6,7 @@ use hnefi_selfplay::GenerationStats;
 
 use crate::learner::StepReport;
 
-/// Metrics of self-play with `playouts` playouts per move in `seconds` seconds.
+/// Metrics of self-play with `playouts` playouts per move in `seconds` seconds, on the CPU.
 pub(crate) fn selfplay_metrics(stats: &GenerationStats, playouts: u32, seconds: f64) -> SelfPlayMetrics {
     let share = |count: u64| count as f64 / stats.games.max(1) as f64;
     let rate = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
@@ -27,6 +27,7 @@ pub(crate) fn selfplay_metrics(stats: &GenerationStats, playouts: u32, seconds: 
         playouts_per_second: rate(stats.playouts),
         evaluations_per_second: rate(stats.evaluations),
         cache_hits: stats.cache_hits as f64 / (stats.cache_hits + stats.evaluations).max(1) as f64,
+        card_busy: 0.0,
         search_surprise: stats.search_surprise,
         changed_minds: stats.changed_minds,
         resign: stats.resign,

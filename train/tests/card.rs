@@ -106,6 +106,7 @@ fn gradients_are_those_of_burn() {
     compare(&config, Preset::Copenhagen, 5);
     // Channels and units that are no whole groups of 32.
     compare(&NetworkConfig { channels: 72, head_channels: 40, ..config }, Preset::Tablut, 3);
+    compare(&NetworkConfig { blocks: 1, channels: 256, pool_every: 1, ..config }, Preset::Brandubh, 2);
     compare(
         &NetworkConfig { blocks: 1, channels: 20, pool_every: 0, head_channels: 5, value_hidden: 9 },
         Preset::Tablut,

@@ -1,7 +1,8 @@
 //! A card: its driver, its memory, and the start of kernels on it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{self, CUdevice_attribute_enum, CUfunction_attribute_enum};
 use cudarc::driver::{
@@ -103,6 +104,31 @@ pub struct Card {
     name: String,
     multiprocessors: usize,
     modules: Mutex<HashMap<Part, Arc<CudaModule>>>,
+    work: Mutex<Work>,
+}
+
+/// When a card has work.
+#[derive(Debug, Default)]
+struct Work {
+    /// How many threads have given it some, and since when there has been one.
+    now: usize,
+    since: Option<Instant>,
+    /// The time before that.
+    before: Duration,
+}
+
+/// While this lives, a card has work.
+pub(crate) struct Working<'a>(&'a Card);
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        let mut work = self.0.work();
+        work.now -= 1;
+        if work.now == 0 {
+            let since = work.since.take();
+            work.before += since.map_or(Duration::ZERO, |since| since.elapsed());
+        }
+    }
 }
 
 impl Card {
@@ -142,7 +168,7 @@ impl Card {
         }
         let multiprocessors = context.attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let multiprocessors = usize::try_from(multiprocessors).unwrap_or(1);
-        Ok(Arc::new(Card { context, name, multiprocessors, modules: Mutex::default() }))
+        Ok(Arc::new(Card { context, name, multiprocessors, modules: Mutex::default(), work: Mutex::default() }))
     }
 
     /// What the driver calls it.
@@ -153,6 +179,24 @@ impl Card {
     /// Its multiprocessors.
     pub fn multiprocessors(&self) -> usize {
         self.multiprocessors
+    }
+
+    /// The time since it was opened in which it had work: copies both ways and kernels.
+    pub fn busy(&self) -> Duration {
+        let work = self.work();
+        work.before + work.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Until the answer is dropped, the card has work.
+    pub(crate) fn working(&self) -> Working<'_> {
+        let mut work = self.work();
+        work.now += 1;
+        work.since.get_or_insert_with(Instant::now);
+        Working(self)
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A queue of work on this card, for one thread at a time.
@@ -281,6 +325,11 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
+    /// The card.
+    pub fn card(&self) -> &Arc<Card> {
+        &self.card
+    }
+
     /// Lets the calling thread use the card.
     pub fn bind(&self) -> Result<(), CardError> {
         Ok(self.card.context.bind_to_thread()?)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use hnefi_inference::{Backend, DeviceChoice, DeviceList, Devices, EvalError, EvaluatorFactory, Weights};
 
@@ -52,6 +53,12 @@ impl Cards {
         devices.choices().iter().try_for_each(|&device| self.of(device).map(drop))
     }
 
+    /// The time that the open cards have had work since they were opened, and their number.
+    pub fn busy(&self) -> (Duration, usize) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        (open.values().map(|card| card.busy()).sum(), open.len())
+    }
+
     /// Every card, or why there is none: its device, and its name or why it cannot be used.
     pub fn survey(&self) -> Vec<(DeviceChoice, Result<String, String>)> {
         let report = |index| {
@@ -63,6 +70,10 @@ impl Cards {
 }
 
 impl Backend for Cards {
+    fn usable(&self) -> Vec<DeviceChoice> {
+        self.survey().into_iter().filter(|(_, found)| found.is_ok()).map(|(device, _)| device).collect()
+    }
+
     fn evaluators(&self, weights: &Weights, device: DeviceChoice) -> Result<EvaluatorFactory, EvalError> {
         let unusable = |error: CardError| device.unavailable(error.to_string());
         let card = self.of(device)?.ok_or_else(|| device.unavailable("no card"))?;

@@ -170,6 +170,7 @@ impl Lane {
 
     fn run_part(&mut self, asked: &Asked, answered: &mut Answered) -> Result<(), CardError> {
         let network = Arc::clone(&self.network);
+        let _working = network.card.working();
         let Sizes { channels, units, width, hidden, .. } = network.sizes;
         let boards = Boards { count: asked.count, side: asked.size.side() };
         let (rows, moves) = (boards.rows(), asked.moves.len());

@@ -83,7 +83,7 @@ fn networks_of_any_size_say_on_any_board_what_they_say_on_the_cpu() {
         NetworkConfig { channels: 16, head_channels: 3, value_hidden: 5, ..base },
         NetworkConfig { channels: 80, head_channels: 40, ..base },
         NetworkConfig { channels: 128, head_channels: 48, value_hidden: 128, ..base },
-        NetworkConfig { blocks: 1, channels: 192, pool_every: 1, ..base },
+        NetworkConfig { blocks: 1, channels: 256, pool_every: 1, ..base },
     ];
     let boards: Vec<(Position, MoveList)> = BoardSize::ALL.into_iter().flat_map(on_board).collect();
     for (number, config) in sizes.iter().enumerate() {

@@ -10,14 +10,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use crate::fastest::rate;
 use crate::names;
 use crate::{CpuEvaluator, CpuNetwork, CpuNetworkError, EvalError, Evaluator, Precision, PrecisionChoice, Weights};
+
+/// What [`DeviceList::AUTO`] is called.
+const AUTO: &str = "auto";
+
+/// Positions that a thread asks for at once in a trial.
+const BATCH: usize = 32;
 
 /// Makes evaluators, one for each thread.
 pub type EvaluatorFactory = Box<dyn Fn() -> Box<dyn Evaluator> + Send + Sync>;
 
 /// Evaluates on devices other than the CPU.
 pub trait Backend: Send + Sync {
+    /// The devices of this machine that can be used.
+    fn usable(&self) -> Vec<DeviceChoice>;
+
     /// Makes evaluators of a network on a device, in its own precision.
     ///
     /// # Errors
@@ -76,16 +86,48 @@ impl Devices {
         &self.names
     }
 
+    /// Tries the cores of the CPU together, and each device of the backend, with a network. A card is asked for as many
+    /// positions at once as the cores are together.
+    ///
+    /// # Errors
+    /// When the weights are damaged, or the CPU does not compute in that precision.
+    pub fn try_all(&self, weights: &Weights, precision: PrecisionChoice) -> Result<Vec<Trial>, EvalError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cpu = self.named(DeviceChoice::Cpu).evaluator(weights, precision)?;
+        let others = self.backend.iter().flat_map(|backend| backend.usable());
+        let others = others.map(|device| (device, self.named(device).evaluator(weights, precision), 1));
+        let devices = [(DeviceChoice::Cpu, Ok(cpu), cores)].into_iter().chain(others);
+        Ok(devices
+            .map(|(device, evaluator, copies)| {
+                let rate = evaluator.and_then(|mut evaluator| rate(&mut *evaluator, BATCH * cores / copies));
+                Trial { device, rate: rate.map(|rate| rate * copies as f64) }
+            })
+            .collect())
+    }
+
+    /// These devices, or the fastest in a trial where they are [`DeviceList::AUTO`].
+    ///
+    /// # Errors
+    /// As [`Devices::try_all`].
+    pub fn chosen(&self, weights: &Weights, precision: PrecisionChoice) -> Result<Devices, EvalError> {
+        if !self.names.is_auto() {
+            return Ok(self.clone());
+        }
+        Ok(self.named(Trial::fastest(&self.try_all(weights, precision)?)))
+    }
+
     /// Makes as many evaluators of this network as there are threads, on the devices in turn. On [`DeviceChoice::Cpu`]
     /// they share the packed weights, which so stay in the cache that the cores share; a GPU answers half of its askers
     /// at a time. A card has one precision, half precision, which serves as automatic and as single precision.
+    /// [`DeviceList::AUTO`] tries the devices first.
     ///
     /// # Errors
     /// When a device is not in this build or the machine does not have it, or it does not compute in that precision, or
     /// the weights are damaged.
     pub fn evaluators(&self, weights: &Weights, precision: PrecisionChoice) -> Result<EvaluatorFactory, EvalError> {
+        let chosen = self.chosen(weights, precision)?;
         let on = |&device: &DeviceChoice| self.evaluators_on(device, weights, precision);
-        let makers = self.names.0.iter().map(on).collect::<Result<Vec<_>, _>>()?;
+        let makers = chosen.names.0.iter().map(on).collect::<Result<Vec<_>, _>>()?;
         let next = AtomicUsize::new(0);
         Ok(Box::new(move || makers[next.fetch_add(1, Ordering::Relaxed) % makers.len()]()))
     }
@@ -120,6 +162,35 @@ impl Devices {
     }
 }
 
+/// What a device did in a trial.
+#[derive(Debug)]
+pub struct Trial {
+    /// The device.
+    pub device: DeviceChoice,
+    /// How many a second, or why none.
+    pub rate: Result<f64, EvalError>,
+}
+
+impl Trial {
+    /// The cards that are faster than the CPU, or else the CPU.
+    pub fn fastest(trials: &[Trial]) -> DeviceList {
+        let rate = |trial: &Trial| trial.rate.as_ref().map_or(0.0, |&rate| rate);
+        let cpu = trials.iter().find(|trial| trial.device == DeviceChoice::Cpu).map_or(0.0, rate);
+        let faster: Vec<_> = trials.iter().filter(|trial| rate(trial) > cpu).map(|trial| trial.device).collect();
+        if faster.is_empty() { DeviceChoice::Cpu.into() } else { DeviceList(faster) }
+    }
+}
+
+impl fmt::Display for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rate {
+            Ok(rate) => write!(f, "{}: {rate:.0} a second", self.device),
+            Err(EvalError::Unavailable { device, problem }) => write!(f, "{device}: {problem}"),
+            Err(error) => write!(f, "{}: {error}", self.device),
+        }
+    }
+}
+
 impl fmt::Debug for Devices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Devices({})", self.names)
@@ -146,7 +217,7 @@ impl FromStr for DeviceChoice {
             Some(("cuda", digits)) => index(digits).map(DeviceChoice::Cuda),
             _ => None,
         }
-        .ok_or_else(|| EvalError::UnknownDevice { found: text.to_owned() })
+        .ok_or_else(|| EvalError::UnknownDevice { found: text.to_owned(), expected: "cpu or cuda:N" })
     }
 }
 
@@ -161,20 +232,23 @@ impl fmt::Display for DeviceChoice {
 
 crate::by_text!(DeviceChoice, EvalError);
 
-/// Devices by name, joined by commas: `cuda:0,cuda:1`. Never empty.
+/// Devices by name, joined by commas: `cuda:0,cuda:1`; or `auto`, which tries what there is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct DeviceList(Vec<DeviceChoice>);
 
 impl DeviceList {
-    /// The devices, at least one.
-    pub fn choices(&self) -> &[DeviceChoice] {
-        &self.0
+    /// The fastest devices of this machine for a network.
+    pub const AUTO: DeviceList = DeviceList(Vec::new());
+
+    /// Whether the devices are still to be chosen.
+    pub fn is_auto(&self) -> bool {
+        self.0.is_empty()
     }
 
-    /// The first device, where one is enough.
-    pub fn first(&self) -> DeviceChoice {
-        self.0[0]
+    /// The devices; none of [`DeviceList::AUTO`].
+    pub fn choices(&self) -> &[DeviceChoice] {
+        &self.0
     }
 
     /// Whether one of them works while the CPU does something else.
@@ -193,12 +267,23 @@ impl FromStr for DeviceList {
     type Err = EvalError;
 
     fn from_str(text: &str) -> Result<DeviceList, EvalError> {
-        text.split(',').map(|one| one.trim().parse()).collect::<Result<_, _>>().map(DeviceList)
+        if text == AUTO {
+            return Ok(DeviceList::AUTO);
+        }
+        let unknown = |found: &str| EvalError::UnknownDevice {
+            found: found.to_owned(),
+            expected: "auto, cpu, cuda:N or several joined by commas",
+        };
+        let one = |name: &str| name.trim().parse().map_err(|_: EvalError| unknown(name.trim()));
+        text.split(',').map(one).collect::<Result<_, _>>().map(DeviceList)
     }
 }
 
 impl fmt::Display for DeviceList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_auto() {
+            return f.write_str(AUTO);
+        }
         let names: Vec<String> = self.0.iter().map(DeviceChoice::to_string).collect();
         f.write_str(&names.join(","))
     }
@@ -209,6 +294,7 @@ crate::by_text!(DeviceList, EvalError);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{NetworkConfig, UniformEvaluator};
 
     #[test]
     fn lists_are_read_and_written() {
@@ -216,8 +302,59 @@ mod tests {
         assert_eq!(list.choices(), [DeviceChoice::Cuda(0), DeviceChoice::Cuda(1)]);
         assert_eq!((list.to_string().as_str(), list.has_gpu()), ("cuda:0,cuda:1", true));
         assert_eq!(serde_json::from_str::<DeviceList>("\"cpu\"").unwrap(), DeviceChoice::Cpu.into());
-        for text in ["", "cpu,", "cpu;cpu"] {
+        let auto: DeviceList = "auto".parse().unwrap();
+        assert_eq!((auto.is_auto(), auto.to_string().as_str()), (true, "auto"));
+        for text in ["", "cpu,", "cpu;cpu", "cpu,auto"] {
             assert!(text.parse::<DeviceList>().is_err(), "{text}");
         }
+    }
+
+    /// Two cards, of which the second has no memory left.
+    struct Two {
+        /// What an evaluation on the first takes longer than on the cores.
+        pause: std::time::Duration,
+    }
+
+    struct Paused(std::time::Duration);
+
+    impl Evaluator for Paused {
+        fn evaluate(
+            &mut self,
+            requests: &[crate::EvalRequest<'_>],
+            out: &mut crate::Evaluations,
+        ) -> Result<(), EvalError> {
+            std::thread::sleep(self.0);
+            UniformEvaluator.evaluate(requests, out)
+        }
+    }
+
+    impl Backend for Two {
+        fn usable(&self) -> Vec<DeviceChoice> {
+            vec![DeviceChoice::Cuda(0), DeviceChoice::Cuda(1)]
+        }
+
+        fn evaluators(&self, _: &Weights, device: DeviceChoice) -> Result<EvaluatorFactory, EvalError> {
+            let pause = self.pause;
+            match device {
+                DeviceChoice::Cuda(0) => Ok(Box::new(move || Box::new(Paused(pause)))),
+                _ => Err(device.unavailable("out of memory")),
+            }
+        }
+    }
+
+    #[test]
+    fn the_faster_devices_are_taken() {
+        let config = NetworkConfig { blocks: 2, channels: 32, pool_every: 1, head_channels: 8, value_hidden: 8 };
+        let weights = Weights::fresh(&config, 1);
+        for (pause, expected) in [(0, "cuda:0"), (200, "cpu")] {
+            let devices = Devices::with(Two { pause: std::time::Duration::from_millis(pause) });
+            let trials = devices.try_all(&weights, PrecisionChoice::Auto).unwrap();
+            assert_eq!(Trial::fastest(&trials).to_string(), expected, "{trials:?}");
+            assert_eq!(trials[2].to_string(), "cuda:1: out of memory");
+            assert!(trials[0].to_string().starts_with("cpu: ") && trials[0].to_string().ends_with(" a second"));
+            devices.named(DeviceList::AUTO).evaluator(&weights, PrecisionChoice::Auto).unwrap();
+        }
+        let alone = Devices::cpu().try_all(&weights, PrecisionChoice::Auto).unwrap();
+        assert_eq!(Trial::fastest(&alone), DeviceChoice::Cpu.into());
     }
 }

@@ -194,10 +194,12 @@ pub enum EvalError {
         problem: String,
     },
     /// A name that is no device.
-    #[error("device {found:?}: expected cpu or cuda:N, N counting from 0{}", crate::devices::suggestion(found))]
+    #[error("device {found:?}: expected {expected}, N counting from 0{}", crate::devices::suggestion(found))]
     UnknownDevice {
         /// What was read.
         found: String,
+        /// What could have been there.
+        expected: &'static str,
     },
     /// A name that is no precision.
     #[error(

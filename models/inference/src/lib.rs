@@ -12,6 +12,7 @@ mod cpu;
 mod devices;
 pub mod encoding;
 mod evaluation;
+mod fastest;
 pub mod file;
 pub mod graph;
 mod handicap;
@@ -32,7 +33,7 @@ pub use checkpoint::{
     CARD_FILE, CARD_FORMAT, Card, Checkpoint, CheckpointError, LARGEST_CARD, LARGEST_WEIGHTS, WEIGHTS_FILE,
 };
 pub use cpu::{CpuEvaluator, CpuNetwork, CpuNetworkError, RawOutputs, peak_multiply_adds};
-pub use devices::{Backend, DeviceChoice, DeviceList, Devices, EvaluatorFactory};
+pub use devices::{Backend, DeviceChoice, DeviceList, Devices, EvaluatorFactory, Trial};
 pub use encoding::{ENCODING_VERSION, Features, GLOBALS, PLANES, plane};
 pub use evaluation::{EvalError, EvalRequest, Evaluation, Evaluations, Evaluator, Wdl, plies_left, softmax};
 pub use handicap::Handicap;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpu::fastest;
+use crate::fastest::fastest;
 use crate::{CpuNetworkError, EvalError, Weights};
 use hnefi_kernels::{Bf16Kernels, LowPrecisionKernels};
 

@@ -156,7 +156,7 @@ impl Kind {
             Kind::Real(low, high) => format!("number, {low} to {high}"),
             Kind::Switch => "true or false".to_owned(),
             Kind::OneOf(names) => format!("one of {}", quoted(names)),
-            Kind::Device => r#""cpu", "cuda:N", or several joined by commas"#.to_owned(),
+            Kind::Device => r#""cpu", "cuda:N", several joined by commas, or "auto""#.to_owned(),
             Kind::Wholes(low, high) => format!("list of whole numbers, each {} to {}", whole(*low), whole(*high)),
             Kind::Players => r#"list of texts such as "random", "alphabeta:2" or "rollout:200""#.to_owned(),
             Kind::Rulesets => {

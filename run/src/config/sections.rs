@@ -34,15 +34,18 @@ section! {
         seed: u64 = 1, Kind::Whole(0, i64::MAX), "seed", Never;
         /// Threads of self-play. Games do not depend on them.
         threads: usize = 0, Kind::Whole(0, 1024), "threads, 0 is one per core, or on a GPU one per 32 games";
-        /// Devices that evaluate for self-play: "cpu", or NVIDIA cards, counted from 0.
+        /// Devices that evaluate for self-play: "cpu", or NVIDIA cards, counted from 0; "auto" tries what is faster
+        /// when the run begins or resumes.
         device: DeviceList = DeviceChoice::Cpu.into(), Kind::Device, "devices";
         /// Precision of the residual tower in self-play, on the device "cpu". "int8" is made for CPUs with AVX-VNNI or
         /// AVX-512 VNNI; on others it is slower than "f32". In matches at equal playouts it lost at most 16 Elo
         /// (docs/PERFORMANCE.md). "auto" takes the fastest in a short trial, or "f32" without these instructions; a
         /// repeatable run must name one.
         precision: PrecisionChoice = PrecisionChoice::Auto, Kind::OneOf(&PrecisionChoice::NAMES), "precision";
-        /// Devices that make the gradients: "cpu", or NVIDIA cards, which share the parts of a batch.
+        /// Devices that make the gradients: "cpu", or NVIDIA cards, which share the parts of a batch; or "auto".
         train_device: DeviceList = DeviceChoice::Cpu.into(), Kind::Device, "devices";
+        /// Whether games are played all the time, beside training; results then depend on timing.
+        overlap: bool = false, Kind::Switch, "switch";
         /// Time between two saves of the games in flight, and the most that kill -9 loses.
         save_seconds: u32 = 20, Kind::Whole(1, 86_400), "seconds";
     }

@@ -16,6 +16,7 @@
 
 mod batch;
 mod pool;
+mod random;
 
 use std::borrow::Borrow;
 
@@ -28,6 +29,7 @@ use self::pool::{Pool, below};
 use crate::config::TrainSection;
 
 pub use batch::{Batch, CONTENTS, Row};
+pub use random::random_game;
 
 /// Separates the draws of samples from other values derived from the seed.
 const PURPOSE: u64 = 0x7361_6D70_6C65;

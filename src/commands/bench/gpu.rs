@@ -73,9 +73,12 @@ pub(super) fn run(
         if wanted(Stage::Selfplay) {
             let threads = GAMES / hnefi_selfplay::BATCH_GAMES;
             let (seconds, precision) = (10.0 * effort.seconds, PrecisionChoice::Auto);
-            let (value, _) = selfplay::play(BoardSize::ELEVEN, &config, &devices, precision, GAMES, seconds, threads)?;
+            let devices: (_, &dyn Fn() -> _) = (&devices, &|| card.busy());
+            let played = selfplay::play(BoardSize::ELEVEN, &config, devices, precision, GAMES, seconds, threads)?;
             let name = format!("evaluations in self-play of {GAMES}");
-            report.add(figure(Stage::Selfplay, name, "f16", threads, value, "evals/s", alone))?;
+            report.add(figure(Stage::Selfplay, name, "f16", threads, played.rate, "evals/s", alone))?;
+            let name = "time in which the card has work".to_owned();
+            report.add(figure(Stage::Selfplay, name, "f16", threads, 100.0 * played.busy, "%", None))?;
         }
         for batch in BATCHES {
             if wanted(Stage::Train) {

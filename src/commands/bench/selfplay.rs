@@ -1,7 +1,7 @@
 //! Self-play: speed compared with the network alone, and memory. In single precision and, if another precision is
 //! faster, in that one.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use hnefi_engine::BoardSize;
@@ -38,15 +38,11 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
         peak,
     };
     // Measure memory first, before other measurements allocate any.
-    let (_, memory) = play(
-        BoardSize::ELEVEN,
-        &config,
-        &Devices::cpu(),
-        Precision::F32,
-        MANY_GAMES,
-        10.0 * effort.seconds,
-        super::cores(),
-    )?;
+    let devices = Devices::cpu();
+    let on_cpu = |size, precision: Precision, games, seconds, threads| {
+        play(size, &config, (&devices, &|| Duration::ZERO), precision.into(), games, seconds, threads)
+    };
+    let memory = on_cpu(BoardSize::ELEVEN, Precision::F32, MANY_GAMES, 10.0 * effort.seconds, super::cores())?.memory;
     report.add(figure(
         &format!("memory, {MANY_GAMES} games"),
         BoardSize::ELEVEN,
@@ -64,9 +60,7 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
             for _ in 0..effort.repeats {
                 let once = Effort { repeats: 1, ..effort };
                 alone.push(threads as f64 * evaluate::evaluations(once, size, &config, precision, 1)?);
-                within.push(
-                    play(size, &config, &Devices::cpu(), precision, 64 * threads, 2.0 * effort.seconds, threads)?.0,
-                );
+                within.push(on_cpu(size, precision, 64 * threads, 2.0 * effort.seconds, threads)?.rate);
             }
             let shares = alone.iter().zip(&within).map(|(alone, within)| within / alone).collect();
             let within = median(within);
@@ -77,45 +71,57 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Evaluations per second over this time, after a warm-up, and peak memory in bytes.
+/// What self-play did.
+pub(super) struct Played {
+    /// Evaluations per second, after a warm-up.
+    pub(super) rate: f64,
+    /// Share of that time in which the devices had work.
+    pub(super) busy: f64,
+    /// Peak memory in bytes.
+    memory: u64,
+}
+
+/// Self-play for some seconds on devices, of which is known how long they have had work.
 pub(super) fn play(
     size: BoardSize,
     network: &NetworkConfig,
-    devices: &Devices,
-    precision: impl Into<PrecisionChoice>,
+    (devices, busy): (&Devices, &dyn Fn() -> Duration),
+    precision: PrecisionChoice,
     games: usize,
     seconds: f64,
     threads: usize,
-) -> anyhow::Result<(f64, u64)> {
+) -> anyhow::Result<Played> {
     let selfplay = SelfPlayConfig {
         games_in_flight: games,
         rulesets: vec![RulesetShare { rules: preset(size).into(), share: 1.0 }],
         ..SelfPlayConfig::default().without_handicaps()
     };
-    let evaluators = devices.evaluators(&Weights::fresh(network, 1), precision.into())?;
+    let evaluators = devices.evaluators(&Weights::fresh(network, 1), precision)?;
     let mut fleet = Fleet::new(&selfplay, &SearchConfig::default(), 1).with_threads(threads);
-    let mut watch = Watch { seconds, ..Watch::default() };
+    let mut watch = Watch { seconds, busy, began: None, first: None, last: None, memory: 0 };
     let played = fleet.run(Quota::Games(u64::MAX / 2), PLAYOUTS, "bench", &|| Ok(evaluators()), &mut watch);
     match played {
         Err(FleetError::Stopped) | Ok(_) => {}
         Err(error) => return Err(error.into()),
     }
     let (first, last) = watch.first.zip(watch.last).context("self-play ended before it was measured")?;
-    let rate = (last.1 - first.1) as f64 / (last.0 - first.0).as_secs_f64();
-    Ok((rate, watch.memory))
+    let elapsed = (last.0 - first.0).as_secs_f64();
+    let rate = (last.1 - first.1) as f64 / elapsed;
+    Ok(Played { rate, busy: (last.2 - first.2).as_secs_f64() / elapsed, memory: watch.memory })
 }
 
 /// Counts evaluations between two moments and watches the process's memory.
-#[derive(Default)]
-struct Watch {
+struct Watch<'a> {
     seconds: f64,
+    busy: &'a dyn Fn() -> Duration,
     began: Option<Instant>,
-    first: Option<(Instant, u64)>,
-    last: Option<(Instant, u64)>,
+    /// A moment, the evaluations and the devices' time of work until then.
+    first: Option<(Instant, u64, Duration)>,
+    last: Option<(Instant, u64, Duration)>,
     memory: u64,
 }
 
-impl FleetControl for Watch {
+impl FleetControl for Watch<'_> {
     fn go_on(&mut self, progress: &FleetProgress) -> Result<bool, StoreError> {
         let now = Instant::now();
         let began = *self.began.get_or_insert(now);
@@ -124,8 +130,9 @@ impl FleetControl for Watch {
         if (now - began).as_secs_f64() < 0.1 * self.seconds || progress.evaluations == 0 {
             return Ok(true);
         }
-        let (first, _) = *self.first.get_or_insert((now, progress.evaluations));
-        self.last = Some((now, progress.evaluations));
+        let seen = (now, progress.evaluations, (self.busy)());
+        let (first, ..) = *self.first.get_or_insert(seen);
+        self.last = Some(seen);
         Ok(first.elapsed().as_secs_f64() < self.seconds)
     }
 }

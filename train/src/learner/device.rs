@@ -15,13 +15,14 @@ pub enum TrainingDevice {
 }
 
 impl TrainingDevice {
-    /// All devices of a list.
+    /// All devices of a list; the CPU where they are still to be chosen ([`crate::devices`]).
     ///
     /// # Errors
     /// When a card cannot be used.
     pub fn open_all(cards: &Cards, devices: &DeviceList) -> Result<Vec<TrainingDevice>, EvalError> {
         let open = |&device| Ok(cards.of(device)?.map_or(TrainingDevice::Cpu, TrainingDevice::Card));
-        devices.choices().iter().map(open).collect()
+        let opened: Vec<_> = devices.choices().iter().map(open).collect::<Result<_, _>>()?;
+        Ok(if opened.is_empty() { vec![TrainingDevice::Cpu] } else { opened })
     }
 
     /// What messages call it.

@@ -47,6 +47,11 @@ pub trait TrainObserver: Sync {
         let _ = (index, count, name, config);
     }
 
+    /// Devices were chosen by trying.
+    fn chose(&self, text: &str) {
+        let _ = text;
+    }
+
     /// A problem that does not stop the run, such as a damaged file.
     fn warning(&self, text: &str) {
         let _ = text;

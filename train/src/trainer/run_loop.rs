@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hnefi_run::store::checkpoint_key;
-use hnefi_run::{GenerationMetrics, TrainingMetrics};
+use hnefi_run::{GenerationMetrics, SelfPlayMetrics, TrainingMetrics};
 
 use super::clock::{Clock, unix_seconds};
 use super::observer::TrainObserver;
@@ -16,6 +16,7 @@ use super::state::FinishedSelfPlay;
 use super::{ladder, learn, stage};
 use crate::TrainError;
 use crate::config::TrainConfig;
+use crate::devices::{choose_for_play, choose_for_training};
 use crate::metrics::selfplay_metrics;
 
 /// Trains in `dir` until the budget of `config` is used up. Begins with random weights, or resumes an earlier call.
@@ -37,7 +38,10 @@ pub fn train_at(
     params: &TrainerParams<'_>,
     observer: &dyn TrainObserver,
 ) -> Result<Summary, TrainError> {
-    let mut trainer = open(config, params, observer)?;
+    let (mut config, say) = (config.clone(), |text: &str| observer.chose(text));
+    choose_for_play(&mut config, &params.cards, &say)?;
+    choose_for_training(&mut config, &params.cards, &say)?;
+    let mut trainer = open(&config, params, observer)?;
     let trained = trainer.train();
     let ended = trainer.players.source.end(&trainer.context.store);
     let summary = trained?;
@@ -114,7 +118,10 @@ impl Trainer<'_> {
             wall_seconds: spent.wall,
             processor_seconds: spent.processor,
             unix_seconds: unix_seconds(),
-            selfplay: selfplay_metrics(&played.stats, played.playouts, played.seconds),
+            selfplay: SelfPlayMetrics {
+                card_busy: played.card_busy,
+                ..selfplay_metrics(&played.stats, played.playouts, played.seconds)
+            },
             training,
         };
         publish_metrics(store, &metrics)?;

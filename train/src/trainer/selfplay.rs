@@ -79,6 +79,7 @@ fn wanted<'a>(
         uploads: Uploads::new(&state.games),
         saves,
         began: Instant::now(),
+        busy: context.params.cards.busy().0,
     }
 }
 
@@ -102,11 +103,14 @@ fn play(
             return ended.and_then(|_| Ok(saved.map(|()| None)?));
         }
     };
-    let Generation { number, context, clock, job, uploads, saves, .. } = generation;
+    let Generation { number, context, clock, job, uploads, saves, busy, .. } = generation;
     let (uploads, uploaded) = uploads.finish();
     uploads.into_iter().for_each(|upload| fleet.receive(upload));
     let finished = fleet.end_generation();
-    let statistics = FinishedSelfPlay { stats: finished.stats, playouts: job.playouts, seconds };
+    let (until, cards) = context.params.cards.busy();
+    let card_busy = (until - busy).as_secs_f64() / (seconds * cards.max(1) as f64).max(f64::MIN_POSITIVE);
+    let statistics =
+        FinishedSelfPlay { stats: finished.stats, playouts: job.playouts, seconds, card_busy: card_busy.min(1.0) };
 
     // First write the games in flight, which belong to the next generation, then the finished games. After an
     // interruption in between, the game file is missing and this generation's own saves still exist.

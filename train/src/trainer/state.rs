@@ -96,6 +96,8 @@ pub(super) struct FinishedSelfPlay {
     pub(super) stats: GenerationStats,
     pub(super) playouts: u32,
     pub(super) seconds: f64,
+    /// Share of the time in which cards had work.
+    pub(super) card_busy: f64,
 }
 
 impl InFlight {
@@ -107,6 +109,7 @@ impl InFlight {
         json::check(json::AMOUNT, &seconds)?;
         let Some(finished) = &self.finished else { return Ok(()) };
         json::check(json::AMOUNT, &[("seconds", finished.seconds)])?;
+        json::check(json::SHARE, &[("card_busy", finished.card_busy)])?;
         Ok(finished.stats.check()?)
     }
 }

@@ -15,6 +15,7 @@ use hnefi_run::store::{Store, StoreError, read_checkpoint, upload_key};
 use hnefi_selfplay::{FleetControl, FleetProgress};
 
 use crate::config::checked;
+use crate::devices::choose_for_play;
 use crate::job::Job;
 use crate::run_file::configuration;
 use crate::{TrainConfig, TrainError};
@@ -90,6 +91,11 @@ pub trait WorkerObserver: Sync {
         let _ = job;
     }
 
+    /// Devices were chosen by trying.
+    fn chose(&self, text: &str) {
+        let _ = text;
+    }
+
     /// A problem that does not stop the worker, such as a damaged job.
     fn warning(&self, text: &str) {
         let _ = text;
@@ -120,7 +126,7 @@ pub fn work(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver)
         }
     };
     let Some((mut number, job)) = first_job(store, observer, &mut warn)? else { return Ok(so_far) };
-    let (whole, weights) = (settings(store, params)?, network(store, &job)?);
+    let (whole, weights) = (settings(store, params, observer)?, network(store, &job)?);
     let mut player = Player::new(whole, params.cards.clone(), params.seed, job, &weights)?;
     observer.plays(player.job());
     loop {
@@ -182,7 +188,7 @@ fn first_job(
 }
 
 /// The run's configuration with this worker's own settings.
-fn settings(store: &Store, params: &WorkerParams) -> Result<TrainConfig, TrainError> {
+fn settings(store: &Store, params: &WorkerParams, observer: &dyn WorkerObserver) -> Result<TrainConfig, TrainError> {
     let missing = || TrainError::RunFile { file: store.name("run.json"), problem: "not found".to_owned() };
     let mut config = configuration(store)?.ok_or_else(missing)?;
     if let Some(device) = &params.device {
@@ -195,6 +201,7 @@ fn settings(store: &Store, params: &WorkerParams) -> Result<TrainConfig, TrainEr
         config.selfplay.games_in_flight = games;
     }
     checked(&config, "of this worker")?;
+    choose_for_play(&mut config, &params.cards, &|text| observer.chose(text))?;
     Ok(config)
 }
 

@@ -27,8 +27,9 @@ template <class... Args> Kernel kernel(void (*function)(Args...)) {
 }
 
 #define NAMED(name) {#name, kernel(name)}
+// What the calls share is never destroyed: threads may still call when the process ends.
 inline std::map<std::string, Kernel>& kernels() {
-    static std::map<std::string, Kernel> all = {
+    static auto& all = *new std::map<std::string, Kernel>{
         NAMED(convolution_f16_1), NAMED(convolution_f16_2), NAMED(convolution_f16_4), NAMED(convolution_bf16_1),
         NAMED(convolution_bf16_2), NAMED(convolution_bf16_4), NAMED(pack_f16), NAMED(pack_bf16), NAMED(pool_f16),
         NAMED(pool_bf16), NAMED(linear_layer), NAMED(answers), NAMED(batch_moments), NAMED(batch_normalisation),
@@ -47,11 +48,11 @@ inline long setting(const char* name, long otherwise) {
 
 // Held by every call: the emulated card does one thing at a time.
 inline std::mutex& lock() {
-    static std::mutex one;
+    static auto& one = *new std::mutex;
     return one;
 }
 inline std::map<u64, std::unique_ptr<Guarded>>& memory() {
-    static std::map<u64, std::unique_ptr<Guarded>> all;
+    static auto& all = *new std::map<u64, std::unique_ptr<Guarded>>;
     return all;
 }
 inline size_t& used() {
@@ -63,7 +64,7 @@ inline long& launches() {
     return count;
 }
 inline std::map<u64, size_t>& sizes() {
-    static std::map<u64, size_t> all;
+    static auto& all = *new std::map<u64, size_t>;
     return all;
 }
 
@@ -160,7 +161,7 @@ Result cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned
         shared_bytes > 99u << 10) {
         return INVALID_VALUE;
     }
-    static emulated::Block block;
+    static auto& block = *new emulated::Block;
     block.threads = (int)threads;
     block.blocks_x = (int)grid_x;
     block.body = [function, args] { (*(emulated::Kernel*)function)(args); };

@@ -96,6 +96,8 @@ impl CardTrainer {
     ) -> Result<Gradients, CardError> {
         assert!(!samples.is_empty(), "a step needs samples");
         self.stream.bind()?;
+        let card = Arc::clone(self.stream.card());
+        let _working = card.working();
         self.send(weights)?;
         let (stream, sent) = (&mut self.stream, self.sent.as_mut().expect("the network was sent"));
         let boards = Boards { count: samples.len(), side: samples.size.side() };

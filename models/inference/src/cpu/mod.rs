@@ -13,7 +13,6 @@
 //! | `block` | a residual block in single precision |
 //! | `low_precision` | the tower in int8 ([`crate::Precision`]) |
 //! | `calibration` | the games that the steps of int8 values are measured on |
-//! | `fastest` | which precision suits this machine |
 //! | `heads` | policy where moves start, value, occupancy |
 //! | `network` | the order of it all, and the scratch memory |
 //! | `outputs` | all logits of a position |
@@ -23,7 +22,6 @@
 
 mod block;
 mod calibration;
-mod fastest;
 mod fold;
 mod heads;
 mod layers;
@@ -36,7 +34,6 @@ mod tests;
 
 use std::sync::Arc;
 
-pub(crate) use fastest::fastest;
 pub use fold::CpuNetworkError;
 pub use network::CpuNetwork;
 pub use outputs::RawOutputs;

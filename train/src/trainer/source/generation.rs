@@ -1,6 +1,6 @@
 //! A generation that is being played.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hnefi_inference::EvaluatorFactory;
 use hnefi_run::store::StoreError;
@@ -43,6 +43,8 @@ pub(in crate::trainer) struct Generation<'a> {
     pub(in crate::trainer) uploads: Uploads,
     pub(in crate::trainer) saves: &'a mut Saves,
     pub(in crate::trainer) began: Instant,
+    /// How long the cards had worked by then.
+    pub(in crate::trainer) busy: Duration,
 }
 
 impl Generation<'_> {

@@ -1,4 +1,4 @@
-//! Which precision evaluates a network fastest on this machine, found out by trying.
+//! Which precision and which devices evaluate a network fastest on this machine, found out by trying.
 //!
 //! Only precisions that the CPU has instructions for are tried, so on most machines there is nothing to try and the
 //! answer is single precision. A lower one must be clearly faster to be worth what it costs in accuracy. The answer is
@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 use hnefi_engine::{MoveList, Position, Preset};
 
-use super::{CpuEvaluator, CpuNetwork, CpuNetworkError};
-use crate::{EvalRequest, Evaluations, Evaluator, Handicap, Precision, Weights};
+use crate::{
+    CpuEvaluator, CpuNetwork, CpuNetworkError, EvalError, EvalRequest, Evaluations, Evaluator, Handicap, Precision,
+    Weights,
+};
 
 /// A lower precision is taken when it is this much faster than single precision.
 const WORTH_IT: f64 = 1.25;
@@ -55,23 +57,33 @@ pub(crate) fn fastest(weights: &Weights) -> Result<Precision, CpuNetworkError> {
     Ok(best.0)
 }
 
-/// Evaluations a second of the 11x11 start, the board that takes longest; the best of a few short rounds.
+/// Evaluations a second of one thread of the CPU, by batches as a search makes them.
 fn speed(weights: &Weights, precision: Precision) -> Result<f64, CpuNetworkError> {
     let mut evaluator = CpuEvaluator::new(Arc::new(CpuNetwork::with_precision(weights, precision)?));
+    // This evaluator has nothing that could fail.
+    Ok(rate(&mut evaluator, BATCH).unwrap_or(0.0))
+}
+
+/// Evaluations a second of the 11x11 start, the board that most networks play on, `batch` at once; the best of a few
+/// short rounds.
+///
+/// # Errors
+/// When the evaluator fails.
+pub(crate) fn rate(evaluator: &mut dyn Evaluator, batch: usize) -> Result<f64, EvalError> {
     let position = Position::start(&Preset::Copenhagen.rules());
     let mut moves = MoveList::new();
     position.legal_moves(&mut moves);
-    let requests =
-        [EvalRequest { position: &position, moves: &moves, handicap: Handicap::NONE, auxiliary: false }; BATCH];
+    let request = EvalRequest { position: &position, moves: &moves, handicap: Handicap::NONE, auxiliary: false };
+    let requests = vec![request; batch];
     let mut out = Evaluations::new();
+    // A card makes its kernels ready at the first.
+    evaluator.evaluate(&requests, &mut out)?;
     let mut best = 0.0_f64;
     for _ in 0..ROUNDS {
         let (began, mut count) = (Instant::now(), 0);
         while began.elapsed() < ROUND {
-            // This evaluator has nothing that could fail.
-            if evaluator.evaluate(&requests, &mut out).is_ok() {
-                count += BATCH;
-            }
+            evaluator.evaluate(&requests, &mut out)?;
+            count += batch;
         }
         best = best.max(count as f64 / began.elapsed().as_secs_f64());
     }
