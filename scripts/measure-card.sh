@@ -38,10 +38,11 @@ fi
 step "a run"
 cd "$out"
 minutes=$(awk "BEGIN { print $seconds / 60 }")
-try "$((seconds + 60))" "$program" train --config copenhagen-gpu --set budget.generations=0 --set "budget.minutes=$minutes" \
-    --no-ladder --no-table --run run
+try "$((seconds + 60))" "$program" train --config copenhagen-gpu --set budget.generations=0 \
+    --set "budget.minutes=$minutes" --no-ladder --no-table --run run
 "$program" metrics run >"$out/metrics.txt" 2>>"$out/log.txt" || true
 # The network, for matches elsewhere.
-cp -r "run/checkpoints/$(ls run/checkpoints | tail -1)" checkpoint 2>>"$out/log.txt" || true
+for checkpoint in run/checkpoints/*; do newest=$checkpoint; done
+cp -r "${newest:-}" checkpoint 2>>"$out/log.txt" || true
 rm -rf run
 step "done"
