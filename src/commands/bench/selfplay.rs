@@ -76,6 +76,7 @@ pub(super) struct Played {
     /// Evaluations per second, after a warm-up.
     pub(super) rate: f64,
     /// Share of that time in which the devices had work.
+    #[cfg_attr(not(feature = "train"), expect(dead_code, reason = "cards are measured together with training"))]
     pub(super) busy: f64,
     /// Peak memory in bytes.
     memory: u64,
