@@ -93,16 +93,14 @@ impl Devices {
     /// When the weights are damaged, or the CPU does not compute in that precision.
     pub fn try_all(&self, weights: &Weights, precision: PrecisionChoice) -> Result<Vec<Trial>, EvalError> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let cpu = self.named(DeviceChoice::Cpu).evaluator(weights, precision)?;
-        let others = self.backend.iter().flat_map(|backend| backend.usable());
-        let others = others.map(|device| (device, self.named(device).evaluator(weights, precision), 1));
-        let devices = [(DeviceChoice::Cpu, Ok(cpu), cores)].into_iter().chain(others);
-        Ok(devices
-            .map(|(device, evaluator, copies)| {
-                let rate = evaluator.and_then(|mut evaluator| rate(&mut *evaluator, BATCH * cores / copies));
-                Trial { device, rate: rate.map(|rate| rate * copies as f64) }
-            })
-            .collect())
+        let on = |device: DeviceChoice| self.named(device).evaluator(weights, precision);
+        let of_one_core = rate(&mut *on(DeviceChoice::Cpu)?, BATCH)?;
+        let mut trials = vec![Trial { device: DeviceChoice::Cpu, rate: Ok(of_one_core * cores as f64) }];
+        for device in self.backend.iter().flat_map(|backend| backend.usable()) {
+            let rate = on(device).and_then(|mut card| rate(&mut *card, BATCH * cores));
+            trials.push(Trial { device, rate });
+        }
+        Ok(trials)
     }
 
     /// These devices, or the fastest in a trial where they are [`DeviceList::AUTO`].
@@ -274,7 +272,9 @@ impl FromStr for DeviceList {
             found: found.to_owned(),
             expected: "auto, cpu, cuda:N or several joined by commas",
         };
-        let one = |name: &str| name.trim().parse().map_err(|_: EvalError| unknown(name.trim()));
+        // Where it is one of several, the name that is wrong is the whole.
+        let wrong = |name: &str| unknown(if name == AUTO { text } else { name });
+        let one = |name: &str| name.trim().parse().map_err(|_: EvalError| wrong(name.trim()));
         text.split(',').map(one).collect::<Result<_, _>>().map(DeviceList)
     }
 }
@@ -306,6 +306,11 @@ mod tests {
         assert_eq!((auto.is_auto(), auto.to_string().as_str()), (true, "auto"));
         for text in ["", "cpu,", "cpu;cpu", "cpu,auto"] {
             assert!(text.parse::<DeviceList>().is_err(), "{text}");
+        }
+        for (text, found) in [("cpu,auto", "device \"cpu,auto\": expected auto, cpu"), ("cpu, gpu", "device \"gpu\": ")]
+        {
+            let problem = text.parse::<DeviceList>().unwrap_err().to_string();
+            assert!(problem.starts_with(found), "{problem}");
         }
     }
 
