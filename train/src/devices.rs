@@ -14,7 +14,7 @@ use crate::TrainError;
 use crate::config::TrainConfig;
 use crate::learner::{Learner, LearnerParams, TrainingDevice};
 
-/// Samples of a step of the CPU's in a trial: their number hardly changes how long one takes.
+/// Samples of the CPU's steps in a trial: a sample takes about as long in a larger step.
 const FEW: usize = 64;
 
 /// How long a device trains in a trial, after a first step.

@@ -8,7 +8,7 @@ use hnefi_run::{GenerationMetrics, SelfPlayMetrics, TrainingMetrics};
 use super::clock::{Clock, unix_seconds};
 use super::observer::TrainObserver;
 use super::open::open;
-use super::params::{Summary, TrainerParams};
+use super::params::{SelfPlay, Summary, TrainerParams};
 use super::parts::Trainer;
 use super::publish::{NewCheckpoint, publish_checkpoint, publish_job, publish_metrics, publish_state};
 use super::selfplay::generate;
@@ -39,7 +39,10 @@ pub fn train_at(
     observer: &dyn TrainObserver,
 ) -> Result<Summary, TrainError> {
     let (mut config, say) = (config.clone(), |text: &str| observer.chose(text));
-    choose_for_play(&mut config, &params.cards, &say)?;
+    // Workers choose for themselves.
+    if params.selfplay != SelfPlay::Elsewhere {
+        choose_for_play(&mut config, &params.cards, &say)?;
+    }
     choose_for_training(&mut config, &params.cards, &say)?;
     let mut trainer = open(&config, params, observer)?;
     let trained = trainer.train();
