@@ -7,7 +7,7 @@ use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::NamedRules;
 use hnefi_run::named_rules;
 
-use super::{DeviceArgs, examples, seed};
+use super::{DeviceArgs, seed};
 
 /// Arguments of `puzzles`.
 #[derive(Debug, Args)]
@@ -21,13 +21,10 @@ pub struct PuzzlesArgs {
 #[derive(Debug, Subcommand)]
 pub enum PuzzlesCommand {
     /// Set puzzles to players and count the right moves.
-    #[command(after_help = examples::PUZZLES_SOLVE)]
     Solve(SolveArgs),
     /// Find puzzles in recorded games.
-    #[command(after_help = examples::PUZZLES_FIND)]
     Find(FindArgs),
     /// Prove puzzles again by exhaustive search.
-    #[command(after_help = examples::PUZZLES_CHECK)]
     Check {
         /// A file of puzzles [default: the shipped puzzles].
         file: Option<PathBuf>,

@@ -4,7 +4,6 @@ pub mod analyse;
 pub mod bench;
 #[cfg(feature = "train")]
 pub mod check;
-mod delays;
 pub mod doctor;
 pub mod export;
 pub mod export_net;
@@ -36,6 +35,7 @@ pub mod uci;
 pub mod watch;
 #[cfg(feature = "web")]
 mod web;
+mod work;
 #[cfg(feature = "train")]
 pub mod worker;
 
