@@ -44,7 +44,6 @@ pub struct Cli {
     /// No progress and no notes: only results, warnings and errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -78,7 +77,6 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command.mut_args(allow).mut_subcommands(with_negative_numbers)
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train a network from random weights by self-play; the same command resumes.
@@ -151,12 +149,10 @@ pub struct DeviceArgs {
 }
 
 impl DeviceArgs {
-    /// The device.
     pub fn devices(&self, hardware: &Hardware) -> Devices {
         hardware.devices.named(self.device.clone())
     }
 
-    /// The networks, on the device.
     pub fn models(&self, hardware: &Hardware) -> ModelCache {
         ModelCache::new(self.devices(hardware), SearchConfig::default())
     }
@@ -195,7 +191,6 @@ fn whole<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result
     }
 }
 
-/// Reads a seed.
 fn seed(text: &str) -> Result<u64, String> {
     whole(0..=u64::MAX)(text)
 }

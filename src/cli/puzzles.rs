@@ -9,15 +9,12 @@ use hnefi_run::named_rules;
 
 use super::{DeviceArgs, seed};
 
-/// Arguments of `puzzles`.
 #[derive(Debug, Args)]
 pub struct PuzzlesArgs {
-    /// What to do.
     #[command(subcommand)]
     pub command: PuzzlesCommand,
 }
 
-/// What `puzzles` does.
 #[derive(Debug, Subcommand)]
 pub enum PuzzlesCommand {
     /// Set puzzles to players and count the right moves.
@@ -31,7 +28,6 @@ pub enum PuzzlesCommand {
     },
 }
 
-/// Arguments of `puzzles solve`.
 #[derive(Debug, Args)]
 pub struct SolveArgs {
     /// Players, as for `hnefi match`.
@@ -59,7 +55,6 @@ pub struct SolveArgs {
     pub json: bool,
 }
 
-/// Arguments of `puzzles find`.
 #[derive(Debug, Args)]
 pub struct FindArgs {
     /// Record files and run directories.

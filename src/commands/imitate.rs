@@ -29,12 +29,10 @@ const USED: [&str; 15] = [
     "train.weight_decay",
 ];
 
-/// The configuration of the training.
 pub fn config(args: &ImitateArgs) -> Result<TrainConfig, ConfigError> {
     TrainConfig::load_part(&args.config, &args.changes, &USED)
 }
 
-/// Trains and writes the checkpoint.
 pub fn run(args: ImitateArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut config = config(&args)?;
     hnefi_data::check_new_folder(&args.out)?;

@@ -25,7 +25,6 @@ struct Report<'a> {
     judgement: &'a Judgement,
 }
 
-/// Judges all games and prints the tables.
 pub fn run(args: JudgeArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut models = args.device.models(hardware);
     let checkpoint = models.checkpoint(&args.model)?;

@@ -170,23 +170,18 @@ pub fn table(standings: &Standings) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hnefi_arena::ladder::{Contestant, LadderMatch};
+    use hnefi_arena::{MatchResult, Tally};
+
     use super::*;
 
     #[test]
     fn names_are_shown_on_one_line_and_cannot_steer_the_terminal() {
-        let none = serde_json::json!({ "elo": null, "low": null, "high": null });
-        let tally = serde_json::json!({ "wins": 5, "draws": 0, "losses": 5 });
-        let player = format!("\u{1b}[2J\n{}", "x".repeat(100_000));
-        let played = serde_json::json!({
-            "a": { "generation": 1, "playouts": 8 }, "b": { "player": player },
-            "result": {
-                "a": "a", "b": "b", "rules": "\u{1b}[31mrules", "seed": 1, "games": 20, "wins": 10, "draws": 0, "losses": 10,
-                "score": 0.5, "as_attackers": tally, "as_defenders": tally, "elo": none, "elo_as_attackers": none,
-                "elo_as_defenders": none, "attackers_score": 0.5, "pairs": [0, 0, 10, 0, 0], "ends": {},
-                "mean_plies": 30.0, "sprt": null, "interrupted": false,
-            },
-        });
-        let played = serde_json::from_value(played).expect("a match");
+        let tally = Tally { wins: 5, draws: 0, losses: 5 };
+        let (rules, player) = ("\u{1b}[31mrules".to_owned(), format!("\u{1b}[2J\n{}", "x".repeat(100_000)));
+        let (a, b) = (Contestant::Checkpoint { generation: 1, playouts: 8 }, Contestant::Player { player });
+        let result = MatchResult { rules, as_attackers: tally, as_defenders: tally, ..MatchResult::default() };
+        let played = LadderMatch { a, b, result };
         let text = table(&Standings::fit(&[played]));
         assert!(text.contains("\\u{1b}[2J\\u{a}xxx") && text.contains("under \\u{1b}[31mrules"), "{text}");
         assert!(!text.contains('\u{1b}') && text.lines().count() == 4, "{text}");

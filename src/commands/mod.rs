@@ -15,8 +15,6 @@ pub mod judge;
 #[cfg(feature = "train")]
 pub mod ladder;
 pub mod matches;
-#[cfg(feature = "train")]
-mod pace;
 pub mod perft;
 pub mod play;
 pub mod puzzles;

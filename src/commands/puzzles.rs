@@ -27,7 +27,6 @@ const LARGEST: u64 = 1 << 28;
 /// Positions that a question of `check` may cost.
 const BUDGET: u64 = 1_000_000_000;
 
-/// Runs the subcommand.
 pub fn run(args: PuzzlesArgs, hardware: &Hardware) -> anyhow::Result<()> {
     match args.command {
         PuzzlesCommand::Solve(args) => solve(&args, hardware),

@@ -11,7 +11,6 @@ use crate::cli::RelabelArgs;
 use crate::hardware::Hardware;
 use crate::{output, progress};
 
-/// Relabels the games and writes the record file.
 pub fn run(args: RelabelArgs, hardware: &Hardware) -> anyhow::Result<()> {
     check_new_file(&args.out)?;
     let run = args.sources.first().filter(|source| source.is_dir());

@@ -17,7 +17,6 @@ use crate::cli::ReviewArgs;
 use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
-/// Reviews all games and writes them as PGN.
 pub fn run(args: ReviewArgs, hardware: &Hardware) -> anyhow::Result<()> {
     args.out.as_deref().map(check_new_file).transpose()?;
     let (games, mut models) = (games(&args)?, args.analysis.device.models(hardware));

@@ -42,7 +42,6 @@ const USED: [&str; 14] = [
     "network",
 ];
 
-/// The configuration of the games.
 pub fn config(args: &SelfplayArgs) -> Result<TrainConfig, ConfigError> {
     let used = if args.model.is_some() { &USED[..USED.len() - 1] } else { &USED };
     TrainConfig::load_part(&args.config, &args.changes, used)?.last_stage()

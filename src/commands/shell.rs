@@ -5,7 +5,6 @@ use std::io::Write;
 use crate::cli::{CompletionsArgs, ManArgs, program};
 use crate::output;
 
-/// Prints the script that completes the commands and options in a shell.
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     // clap would panic where it cannot write.
     let mut script = Vec::new();
@@ -13,7 +12,6 @@ pub fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     output::write(|out| out.write_all(&script))
 }
 
-/// Writes a manual page for the program and one for each command.
 pub fn man(args: &ManArgs) -> anyhow::Result<()> {
     hnefi_data::check_new_folder(&args.out)?;
     std::fs::create_dir_all(&args.out)?;

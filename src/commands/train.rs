@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use hnefi_arena::MatchResult;
 use hnefi_arena::ladder::Standings;
 use hnefi_engine::RulesRecord;
 use hnefi_inference::NetworkConfig;
+use hnefi_play::watch::Pace;
 use hnefi_run::store::{Access, Location, Store, checkpoint_key};
 use hnefi_run::{GenerationMetrics, named_rules};
 use hnefi_selfplay::FleetProgress;
@@ -17,7 +18,6 @@ use hnefi_train::trainer::{RunStart, SelfPlay, TrainerParams, TrainingProgress};
 use hnefi_train::{TrainConfig, TrainObserver};
 use indicatif::HumanDuration;
 
-use super::pace::Pace;
 use super::table;
 use super::work::Work;
 use crate::cli::TrainArgs;
@@ -55,7 +55,8 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let location = args.place.location().unwrap_or_else(|| Location::Directory(default_run(name, args.seed)));
     let work = Work::begin(progress::share())?;
     let retry = args.store.retry(work.clone());
-    let watcher = Watcher { work: work.clone(), origin: args.from.clone(), pace: Mutex::default() };
+    let watcher =
+        Watcher { work: work.clone(), origin: args.from.clone(), begun: Instant::now(), pace: Mutex::default() };
     let params = TrainerParams {
         location: location.clone(),
         origin: args.from.as_deref(),
@@ -124,14 +125,23 @@ struct Watcher {
     work: Work,
     /// The origin given on the command line.
     origin: Option<PathBuf>,
-    pace: Mutex<Pace>,
+    begun: Instant,
+    /// The newest generation, and how fast the latest ones were begun.
+    pace: Mutex<(u32, Pace)>,
 }
 
 impl Watcher {
     /// `run 77%, 2 hours left; generation 12: ...`.
     fn so_far(&self, generation: u32, run: f64, what: std::fmt::Arguments<'_>) -> String {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = pace.left(generation, run, Instant::now());
+        let now = self.begun.elapsed().as_secs_f64();
+        // Games of the next generation may be played while this one still trains.
+        if generation > pace.0 {
+            pace.0 = generation;
+            pace.1.add(now, run);
+        }
+        let ends = pace.1.measured().map(|(_, ends)| ends).filter(|&ends| ends > 0.0);
+        let left = ends.map(|ends| Duration::try_from_secs_f64(ends - now).unwrap_or_default());
         let left = left.map_or_else(String::new, |left| format!(", {} left", HumanDuration(left)));
         format!("run {:.0}%{left}; generation {generation}: {what}", run * 100.0)
     }

@@ -9,7 +9,6 @@ use rand::RngExt;
 
 use super::preset;
 
-/// A position and its legal moves.
 pub(super) type Sample = Vec<(Position, MoveList)>;
 
 /// Distinct positions, each from another random game.
