@@ -31,7 +31,7 @@ for step in "${steps[@]}"; do
         ;;
     # Runs in buckets, and many machines, killed: a server of tests first, then real ones.
     buckets)
-        buckets=(--release --features buckets --test machines --test refusals --test faults)
+        buckets=(--release --features buckets --test machines --test commands --test faults)
         cargo test "${buckets[@]}"
         cargo test "${buckets[@]}" -- --ignored killed_
         cargo test --release -p hnefi-run --features buckets --lib

@@ -82,7 +82,7 @@ SKIPPED = [
     (r"build-site\.sh|http\.server", "builds, and serves without end; scripts/check-site.sh tests"),
     (r"their-engine", "needs a program of others"),
     (r"^scripts/ablate\.py", "trains for an hour"),
-    (r"^scripts/(check_(memory\.sh|dependencies\.py)|fuzz\.sh)", "is a step of .ci/run of its own"),
+    (r"^scripts/(check_memory|fuzz)\.sh", "is a step of .ci/run of its own"),
     (r"^scripts/soak\.py", "takes an hour"),
     (r"^kubectl\b", "needs a cluster; scripts/check_kubernetes.py holds the manifests to schemas"),
     (r"^hnefi\(\)", "is what stands for the program"),

@@ -32,7 +32,6 @@ pub fn processor_name() -> String {
         .map_or_else(|_| std::env::consts::ARCH.to_string(), |system| processor(&system).to_string())
 }
 
-/// The processor's name.
 pub fn processor(system: &System) -> &str {
     system.cpus().first().map_or(std::env::consts::ARCH, |cpu| cpu.brand().trim())
 }

@@ -39,24 +39,14 @@ pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// A bar over a number of games.
-pub fn games(count: u64) -> ProgressBar {
-    bar(count, "{bar:30} {pos}/{len} games {msg} {eta}")
-}
-
-/// A bar over a number of puzzles.
-pub fn puzzles(count: u64) -> ProgressBar {
-    bar(count, "{bar:30} {pos}/{len} puzzles {msg} {eta}")
-}
-
-/// A bar over a number of positions.
-pub fn positions() -> ProgressBar {
-    bar(0, "{bar:30} {pos}/{len} positions {msg} {eta}")
+/// A bar over a number of games, puzzles or positions.
+pub fn count(length: usize, of: &str) -> ProgressBar {
+    shown(ProgressBar::new(length as u64), &format!("{{bar:30}} {{pos}}/{{len}} {of} {{msg}} {{eta}}"))
 }
 
 /// A bar over the share of work that is done; `message` describes the work, as much of it as the line has room for.
 pub fn share() -> ProgressBar {
-    bar(1000, "{prefix:<9} {bar:10} {percent:>3}% {wide_msg}")
+    shown(ProgressBar::new(1000), "{prefix:<9} {bar:10} {percent:>3}% {wide_msg}")
 }
 
 /// A line with the present activity, for work without an end.
@@ -128,14 +118,10 @@ fn writer() -> Option<&'static SyncSender<Message>> {
     WRITER.get_or_init(begin).as_ref()
 }
 
-fn bar(length: u64, template: &str) -> ProgressBar {
-    shown(ProgressBar::new(length), template)
-}
-
 fn shown(bar: ProgressBar, template: &str) -> ProgressBar {
     if QUIET.load(Ordering::Relaxed) {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template(template).expect("the template is a constant and valid");
+    let style = ProgressStyle::with_template(template).expect("the templates are ours and valid");
     bar.with_style(style.progress_chars("━╸─"))
 }

@@ -24,7 +24,7 @@ pub use game::{Forfeit, GameParams, PlayedGame, play_game};
 pub use opening::random_opening;
 pub use ratings::{Encounter, Rating, RatingParams, Ratings};
 pub use result::MatchResult;
-pub use score::{EloInterval, PairScores, Tally, elo_of_score, score_of_elo};
+pub use score::{EloInterval, PairScores, Tally, score_of_elo};
 pub use solve::solve;
 pub use sprt::{SprtParams, SprtReport, Verdict};
 pub use tuning::{TunedKey, Tuning, TuningError};

@@ -15,10 +15,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::score::{ELO_PER_LOGIT, Tally, Z95, score_of_elo};
+use super::score::{ELO_PER_LOGIT, Tally, Z95};
 
 /// The games that one player's attackers played against another's defenders under one ruleset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct Encounter {
     /// Index of the player who led the attackers.
     pub attackers: usize,
@@ -31,7 +31,7 @@ pub struct Encounter {
 }
 
 /// How to fit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct RatingParams {
     /// Standard deviation of the prior on each strength and balance, in Elo.
     pub prior_sd: f64,
@@ -125,12 +125,6 @@ impl Ratings {
         self.rating(&self.relative(&[(index, 0.5), (self.players + index, 0.5)]))
     }
 
-    /// By how much player `i` is stronger than player `j` over both sides.
-    pub fn difference(&self, i: usize, j: usize) -> Rating {
-        let n = self.players;
-        self.rating(&[(i, 0.5), (n + i, 0.5), (j, -0.5), (n + j, -0.5)])
-    }
-
     /// The attackers' advantage under ruleset `index` between two players of zero strength.
     pub fn balance(&self, index: usize) -> Rating {
         let n = self.players;
@@ -140,12 +134,6 @@ impl Ratings {
             weights.extend((0..n).flat_map(|i| [(i, 1.0 / n as f64), (n + i, -1.0 / n as f64)]));
         }
         self.rating(&weights)
-    }
-
-    /// Expected score of the attackers of `i` against the defenders of `j` under `ruleset`, 0..1.
-    pub fn expected(&self, i: usize, j: usize, ruleset: usize) -> f64 {
-        let x = &self.strengths;
-        score_of_elo(ELO_PER_LOGIT * (x[i] - x[self.players + j] + x[2 * self.players + ruleset]))
     }
 
     /// The contrast of some strengths of one player against the mean player (against zero where there is an anchor).
@@ -285,8 +273,23 @@ mod tests {
     use rand::RngExt;
 
     use super::*;
+    use crate::score_of_elo;
     use hnefi_engine::GameResult;
     use hnefi_search::rng_for;
+
+    impl Ratings {
+        /// By how much player `i` is stronger than player `j` over both sides.
+        fn difference(&self, i: usize, j: usize) -> Rating {
+            let n = self.players;
+            self.rating(&[(i, 0.5), (n + i, 0.5), (j, -0.5), (n + j, -0.5)])
+        }
+
+        /// Expected score of the attackers of `i` against the defenders of `j` under the first ruleset, 0..1.
+        fn expected(&self, i: usize, j: usize) -> f64 {
+            let x = &self.strengths;
+            logistic(x[i] - x[self.players + j] + x[2 * self.players])
+        }
+    }
 
     fn encounter(attackers: usize, defenders: usize, wins: u32, draws: u32, losses: u32) -> Encounter {
         Encounter { attackers, defenders, ruleset: 0, tally: Tally { wins, draws, losses } }
@@ -302,7 +305,7 @@ mod tests {
         let error = ELO_PER_LOGIT * Z95 * (2.0 / 187.5_f64).sqrt() / 2.0;
         assert!((difference.error - error).abs() < 0.05, "{} {error}", difference.error);
         assert!(ratings.balance(0).elo.abs() < 0.01);
-        assert!((ratings.expected(0, 1, 0) - 0.75).abs() < 1e-4);
+        assert!((ratings.expected(0, 1) - 0.75).abs() < 1e-4);
         assert!((ratings.overall(0).elo - 190.8485 / 2.0).abs() < 0.01);
     }
 
@@ -318,8 +321,8 @@ mod tests {
     fn draws_count_half_to_each() {
         let games = [encounter(0, 1, 250, 500, 250), encounter(1, 0, 200, 100, 700)];
         let ratings = Ratings::fit(2, 1, &games, RatingParams { prior_sd: 1e5, anchor: None });
-        assert!((ratings.expected(0, 1, 0) - 0.5).abs() < 1e-4);
-        assert!((ratings.expected(1, 0, 0) - 0.25).abs() < 1e-4);
+        assert!((ratings.expected(0, 1) - 0.5).abs() < 1e-4);
+        assert!((ratings.expected(1, 0) - 0.25).abs() < 1e-4);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::score::{EloInterval, PairScores, Tally};
 use super::sprt::SprtReport;
 
 /// The result of a match from player A's point of view. Serialised it is the one line that `match --json` ends with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MatchResult {
     /// Spec of player A.
     pub a: String,

@@ -15,7 +15,7 @@ pub const Z95: f64 = 1.959_963_984_540_054;
 pub const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
 
 /// Elo difference that an expected score stands for; infinite at 0 and 1.
-pub fn elo_of_score(score: f64) -> f64 {
+fn elo_of_score(score: f64) -> f64 {
     ELO_PER_LOGIT * (score / (1.0 - score)).ln()
 }
 
@@ -125,7 +125,7 @@ impl PairScores {
 
 /// An Elo difference with its 95 % interval. `None` is unbounded: the Elo of a score of 0 or 1, or one end of an
 /// interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EloInterval {
     /// The lower end.
     pub low: Option<f64>,

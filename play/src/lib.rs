@@ -13,7 +13,7 @@ mod setup;
 pub mod uci;
 pub mod watch;
 
-pub use save::{format_of, save, save_numbered};
+pub use save::{save, save_numbered};
 pub use setup::PlaySetup;
 
 use std::path::PathBuf;

@@ -12,20 +12,13 @@ use crate::PlayError;
 /// # Errors
 /// When the ending is another one, the file exists or cannot be written.
 pub fn save(game: GameRecord, path: &Path) -> Result<(), PlayError> {
-    export([game], &ExportParams::new(format_of(path)?), path)?;
+    let format = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("pgn") => Format::Pgn,
+        Some("jsonl") => Format::Jsonl,
+        _ => return Err(PlayError::SaveName { path: path.to_owned() }),
+    };
+    export([game], &ExportParams::new(format), path)?;
     Ok(())
-}
-
-/// The format of a game file by the ending of its name.
-///
-/// # Errors
-/// When it ends in neither `.pgn` nor `.jsonl`.
-pub fn format_of(path: &Path) -> Result<Format, PlayError> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("pgn") => Ok(Format::Pgn),
-        Some("jsonl") => Ok(Format::Jsonl),
-        _ => Err(PlayError::SaveName { path: path.to_owned() }),
-    }
 }
 
 /// Saves a game as `game-0001.pgn` and `game-0001.jsonl` under the first free number in a folder; returns both paths.

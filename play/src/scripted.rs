@@ -26,8 +26,6 @@ impl Player for Scripted {
         self.name
     }
 
-    fn new_game(&mut self) {}
-
     fn choose(&mut self, game: &Game, _: &mut Rng) -> Result<Choice, PlayerError> {
         let mut moves = MoveList::new();
         game.position().legal_moves(&mut moves);

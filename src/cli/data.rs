@@ -11,7 +11,6 @@ use hnefi_run::named_rules;
 
 use super::{record_file, seed, whole};
 
-/// Arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArgs {
     /// Run directories and record files.
@@ -79,7 +78,6 @@ impl std::str::FromStr for RulesetName {
     }
 }
 
-/// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// Files of games: .csv (public archives), .otg (OpenTafl), .pgn, .json, .jsonl, .parquet (exported games).
@@ -96,7 +94,6 @@ pub struct ImportArgs {
     pub strict: bool,
 }
 
-/// Arguments of `export-net`.
 #[derive(Debug, Args)]
 pub struct ExportNetArgs {
     /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint.

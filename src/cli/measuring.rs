@@ -18,7 +18,6 @@ use super::{DeviceArgs, even, record_file, seed};
 #[cfg(feature = "train")]
 use super::{StoreArgs, whole};
 
-/// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
     /// Player A: random, alphabeta:DEPTH, rollout:N, `model:PATH[,KEY=VALUE]...`,
@@ -77,7 +76,6 @@ pub struct Conditions {
     pub device: DeviceArgs,
 }
 
-/// Arguments of `tune`.
 #[derive(Debug, Args)]
 pub struct TuneArgs {
     /// The player whose search is tuned, model:PATH[,KEY=VALUE]... as for `match`. Its own settings are where the
@@ -107,7 +105,6 @@ pub struct TuneArgs {
 }
 
 #[cfg(feature = "train")]
-/// Arguments of `ladder`.
 #[derive(Debug, Args)]
 pub struct LadderArgs {
     /// Run directory or bucket. Every match is saved there and not played again.
@@ -155,7 +152,6 @@ pub struct LadderArgs {
     pub json: bool,
 }
 
-/// Arguments of `judge`.
 #[derive(Debug, Args)]
 pub struct JudgeArgs {
     /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint.
@@ -180,7 +176,6 @@ pub struct JudgeArgs {
     pub json: bool,
 }
 
-/// Arguments of `analyse`.
 #[derive(Debug, Args)]
 pub struct AnalyseArgs {
     /// A checkpoint, a run directory (its newest checkpoint) or the name of a shipped checkpoint.
@@ -190,7 +185,6 @@ pub struct AnalyseArgs {
     pub analysis: AnalysisArgs,
 }
 
-/// Arguments of `relabel`.
 #[derive(Debug, Args)]
 pub struct RelabelArgs {
     /// Record files and run directories.
@@ -226,7 +220,6 @@ pub struct AnalysisArgs {
     pub device: DeviceArgs,
 }
 
-/// Arguments of `review`.
 #[derive(Debug, Args)]
 pub struct ReviewArgs {
     /// Files of games: .pgn, .otg (OpenTafl), .csv (public archives), .json, .jsonl, .hgames. Their comments and
@@ -247,7 +240,6 @@ pub struct ReviewArgs {
     pub analysis: AnalysisArgs,
 }
 
-/// Arguments of `perft`.
 #[derive(Debug, Args)]
 pub struct PerftArgs {
     /// Ruleset: a name, a rules record or a file of rules.
@@ -280,7 +272,6 @@ pub enum Stage {
     Protocol,
 }
 
-/// Arguments of `bench`.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
     /// One stage [default: all].
@@ -305,7 +296,6 @@ pub struct BenchArgs {
     pub repeats: u8,
 }
 
-/// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     /// Only test this device: evaluate and train a small network on it, compared with the CPU.

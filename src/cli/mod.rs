@@ -44,7 +44,6 @@ pub struct Cli {
     /// No progress and no notes: only results, warnings and errors.
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -55,12 +54,17 @@ impl Cli {
     /// # Errors
     /// The text that they ask for, help or the version.
     pub fn of_this_process() -> Result<Cli, clap::Error> {
-        let read = with_negative_numbers(help::grouped(Cli::command())).try_get_matches();
+        let read = with_negative_numbers(help::grouped(program())).try_get_matches();
         match read.and_then(|matches| Cli::from_arg_matches(&matches)) {
             Err(error) if error.use_stderr() => error.exit(),
             read => read,
         }
     }
+}
+
+/// The program with all commands, as completions and manual pages show it.
+pub fn program() -> clap::Command {
+    examples::added(Cli::command())
 }
 
 /// Lets every option be given a negative number, so that the error says which numbers it takes. Otherwise clap proposes
@@ -73,94 +77,66 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command.mut_args(allow).mut_subcommands(with_negative_numbers)
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Train a network from random weights by self-play; the same command resumes.
     #[cfg(feature = "train")]
-    #[command(after_help = examples::TRAIN)]
     Train(TrainArgs),
     /// Play games for a run that is trained elsewhere; any number of workers, on any machines (docs/SCALING.md).
     #[cfg(feature = "train")]
-    #[command(after_help = examples::WORKER)]
     Worker(WorkerArgs),
     /// Copy a run from a bucket into a directory.
-    #[command(after_help = examples::FETCH)]
     Fetch(FetchArgs),
     /// Play self-play games and write their records.
-    #[command(after_help = examples::SELFPLAY)]
     Selfplay(SelfplayArgs),
     /// Play in the terminal or, with --web, in a browser.
-    #[command(after_help = examples::PLAY)]
     Play(PlayArgs),
     /// Serve a program by a UCI-style text protocol (docs/PLAYING.md).
-    #[command(after_help = examples::UCI)]
     Uci(UciArgs),
     /// Watch training runs side by side, in the terminal or in a browser.
-    #[command(after_help = examples::WATCH)]
     Watch(WatchArgs),
     /// Print what runs have measured, as lines or as CSV.
-    #[command(after_help = examples::METRICS)]
     Metrics(MetricsArgs),
     /// Let two players meet and measure the difference.
-    #[command(after_help = examples::MATCH)]
     Match(MatchArgs),
     /// Seek better settings of a player's search by games; the same command goes on.
-    #[command(after_help = examples::TUNE)]
     Tune(TuneArgs),
     /// Check whether a run is whole (docs/RUNS.md).
     #[cfg(feature = "train")]
-    #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Rate the checkpoints of a run, in Elo per side.
     #[cfg(feature = "train")]
-    #[command(after_help = examples::LADDER)]
     Ladder(LadderArgs),
     /// Write the games of a run for other tools: Parquet, NumPy, JSON lines, PGN.
-    #[command(after_help = examples::EXPORT)]
     Export(ExportArgs),
     /// Read games that people played into a record file.
-    #[command(after_help = examples::IMPORT)]
     Import(ImportArgs),
     /// Train a network on recorded games, to begin self-play with.
     #[cfg(feature = "train")]
-    #[command(after_help = examples::IMITATE)]
     Imitate(ImitateArgs),
     /// Search the positions of recorded games again, for better targets to learn from.
-    #[command(after_help = examples::RELABEL)]
     Relabel(RelabelArgs),
     /// Compare a checkpoint with recorded games: move agreement and value calibration.
-    #[command(after_help = examples::JUDGE)]
     Judge(JudgeArgs),
     /// Find puzzles in games, set them to players, or prove them again.
-    #[command(after_help = examples::PUZZLES)]
     Puzzles(PuzzlesArgs),
     /// Write a checkpoint's network for other programs (ONNX).
-    #[command(after_help = examples::EXPORT_NET)]
     ExportNet(ExportNetArgs),
     /// Check games: lines of JSON in, a line of JSON each out.
-    #[command(after_help = examples::REPLAY)]
     Replay,
     /// Analyse many positions: lines of JSON in, lines of JSON out (docs/ANALYSE.md).
-    #[command(after_help = examples::ANALYSE)]
     Analyse(AnalyseArgs),
     /// Mark the mistakes of games, with better lines, as PGN.
-    #[command(after_help = examples::REVIEW)]
     Review(ReviewArgs),
     /// Count the move sequences of a given length.
-    #[command(after_help = examples::PERFT)]
     Perft(PerftArgs),
     /// Measure how fast this machine runs each stage.
-    #[command(after_help = examples::BENCH)]
     Bench(BenchArgs),
     /// Say what this machine can run and what would be chosen.
-    #[command(after_help = examples::DOCTOR)]
     Doctor(DoctorArgs),
     /// Print a script that completes commands and options in a shell.
-    #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
     /// Write manual pages.
-    #[command(after_help = examples::MAN)]
     Man(ManArgs),
 }
 
@@ -173,12 +149,10 @@ pub struct DeviceArgs {
 }
 
 impl DeviceArgs {
-    /// The device.
     pub fn devices(&self, hardware: &Hardware) -> Devices {
         hardware.devices.named(self.device.clone())
     }
 
-    /// The networks, on the device.
     pub fn models(&self, hardware: &Hardware) -> ModelCache {
         ModelCache::new(self.devices(hardware), SearchConfig::default())
     }
@@ -217,7 +191,6 @@ fn whole<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result
     }
 }
 
-/// Reads a seed.
 fn seed(text: &str) -> Result<u64, String> {
     whole(0..=u64::MAX)(text)
 }
@@ -258,7 +231,7 @@ mod tests {
     #[test]
     fn every_command_has_examples_that_can_be_said() {
         Cli::command().debug_assert();
-        every_command_below(&Cli::command(), "hnefi");
+        every_command_below(&program(), "hnefi");
     }
 
     /// Checks the examples of all commands below one, which is called by `path`.

@@ -23,7 +23,6 @@ pub enum Seat {
     Watch,
 }
 
-/// Arguments of `play`.
 #[derive(Debug, Args)]
 pub struct PlayArgs {
     /// Who to play against: random, alphabeta:DEPTH, rollout:N, `model:PATH[,playouts=N|,time=S]`, uci:COMMAND
@@ -56,7 +55,6 @@ pub struct PlayArgs {
     /// With --web: folder with game files (.hgames, and what `import` reads); may be repeated.
     #[arg(long, value_name = "FOLDER", requires = "web")]
     pub games: Vec<PathBuf>,
-    /// How to serve.
     #[command(flatten)]
     pub serve: ServeArgs,
 }
@@ -100,7 +98,6 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
     first.copied().ok_or_else(|| format!("a name without an address; {expected}"))
 }
 
-/// Arguments of `watch`.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
     /// The runs, any number side by side: directories, or buckets such as s3://BUCKET/runs/first.
@@ -109,12 +106,10 @@ pub struct WatchArgs {
     /// Serve a page to browsers instead; open the address that is printed.
     #[arg(long)]
     pub web: bool,
-    /// How to serve.
     #[command(flatten)]
     pub serve: ServeArgs,
 }
 
-/// Arguments of `metrics`.
 #[derive(Debug, Args)]
 pub struct MetricsArgs {
     /// The runs: directories, or buckets such as s3://BUCKET/runs/first.
@@ -128,7 +123,6 @@ pub struct MetricsArgs {
     pub out: Option<PathBuf>,
 }
 
-/// Arguments of `uci`; `setoption` changes all but the device.
 #[derive(Debug, Args)]
 pub struct UciArgs {
     /// Ruleset [default: what the model was trained on, else brandubh].

@@ -7,34 +7,27 @@ use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::NamedRules;
 use hnefi_run::named_rules;
 
-use super::{DeviceArgs, examples, seed};
+use super::{DeviceArgs, seed};
 
-/// Arguments of `puzzles`.
 #[derive(Debug, Args)]
 pub struct PuzzlesArgs {
-    /// What to do.
     #[command(subcommand)]
     pub command: PuzzlesCommand,
 }
 
-/// What `puzzles` does.
 #[derive(Debug, Subcommand)]
 pub enum PuzzlesCommand {
     /// Set puzzles to players and count the right moves.
-    #[command(after_help = examples::PUZZLES_SOLVE)]
     Solve(SolveArgs),
     /// Find puzzles in recorded games.
-    #[command(after_help = examples::PUZZLES_FIND)]
     Find(FindArgs),
     /// Prove puzzles again by exhaustive search.
-    #[command(after_help = examples::PUZZLES_CHECK)]
     Check {
         /// A file of puzzles [default: the shipped puzzles].
         file: Option<PathBuf>,
     },
 }
 
-/// Arguments of `puzzles solve`.
 #[derive(Debug, Args)]
 pub struct SolveArgs {
     /// Players, as for `hnefi match`.
@@ -62,7 +55,6 @@ pub struct SolveArgs {
     pub json: bool,
 }
 
-/// Arguments of `puzzles find`.
 #[derive(Debug, Args)]
 pub struct FindArgs {
     /// Record files and run directories.

@@ -5,14 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::Shell;
 
-/// Arguments of `completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
     /// The shell.
     pub shell: Shell,
 }
 
-/// Arguments of `man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
     /// New folder for the pages, such as DIR/man1.

@@ -17,7 +17,6 @@ use hnefi_run::store::{Location, RetryPolicy, StoreWatch};
 use super::{change, seed, whole};
 
 #[cfg(feature = "train")]
-/// Arguments of `train`.
 #[derive(Debug, Args)]
 pub struct TrainArgs {
     /// A shipped config (quick, brandubh, copenhagen, copenhagen-gpu, or any with --rules) or a TOML file.
@@ -123,7 +122,6 @@ impl StoreArgs {
 }
 
 #[cfg(feature = "train")]
-/// Arguments of `imitate`.
 #[derive(Debug, Args)]
 pub struct ImitateArgs {
     /// Record files and run directories; `import` makes them of games that people played.
@@ -153,7 +151,6 @@ fn epochs(text: &str) -> Result<f64, String> {
 }
 
 #[cfg(feature = "train")]
-/// Arguments of `worker`.
 #[derive(Debug, Args)]
 pub struct WorkerArgs {
     /// The run to play for: its directory, or file:DIR, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX.
@@ -196,7 +193,6 @@ fn whole_batches(text: &str) -> Result<usize, String> {
     whole.ok_or_else(|| format!("expected a multiple of {BATCH_GAMES} from {BATCH_GAMES} to 65536"))
 }
 
-/// Arguments of `fetch`.
 #[derive(Debug, Args)]
 pub struct FetchArgs {
     /// The run: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX, or a directory.
@@ -215,7 +211,6 @@ pub struct FetchArgs {
     pub store: StoreArgs,
 }
 
-/// Arguments of `selfplay`.
 #[derive(Debug, Args)]
 pub struct SelfplayArgs {
     /// A shipped config or a TOML file: its sections self-play and search are used, but not the handicaps of training.
@@ -253,7 +248,6 @@ pub struct SelfplayArgs {
 }
 
 #[cfg(feature = "train")]
-/// Arguments of `check`.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     /// Run directory, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or az://CONTAINER/PREFIX.

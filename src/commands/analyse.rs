@@ -12,7 +12,6 @@ use crate::cli::{AnalyseArgs, AnalysisArgs};
 use crate::hardware::{Hardware, cores};
 use crate::progress;
 
-/// Answers questions until the input ends.
 pub fn run(args: AnalyseArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut models = args.analysis.device.models(hardware);
     let make = args.analysis.evaluators(&mut models, &args.model, hardware, &[])?;
@@ -21,7 +20,6 @@ pub fn run(args: AnalyseArgs, hardware: &Hardware) -> anyhow::Result<()> {
 }
 
 impl AnalysisArgs {
-    /// The parameters of the searches.
     pub(super) fn params(&self) -> AnalyseParams {
         AnalyseParams {
             playouts: self.playouts,

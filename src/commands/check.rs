@@ -1,29 +1,21 @@
 //! `hnefi check`: checks a run.
 
-use std::sync::Arc;
-
 use anyhow::ensure;
 use hnefi_inference::printable;
 use hnefi_run::store::{Access, Location, Store};
 use hnefi_train::trainer::{CheckedObjects, check};
 
-use super::delays::Delays;
+use super::work::Work;
 use crate::cli::CheckArgs;
-use crate::{interrupt, output, progress};
+use crate::{output, progress};
 
 /// Reads every object and prints a line for each kind and for each problem. Any problem is an error.
 pub fn run(args: CheckArgs) -> anyhow::Result<()> {
     if let Location::Directory(dir) = &args.run {
         super::watch::open_run(dir)?;
     }
-    let stop = interrupt::stop_flag()?;
-    let retry = args.store.retry(Delays { bar: progress::spinner(), stop: Arc::clone(&stop) });
-    report(&Store::open(&args.run, Access::Read, retry)?)
-}
-
-/// Prints the findings.
-fn report(store: &Store) -> anyhow::Result<()> {
-    let found = check(store)?;
+    let retry = args.store.retry(Work::begin(progress::spinner())?);
+    let found = check(&Store::open(&args.run, Access::Read, retry)?)?;
     for CheckedObjects { kind, objects, damage } in &found {
         let state = match damage.len() {
             0 => "whole".to_owned(),

@@ -11,7 +11,6 @@ use hnefi_search::SearchConfig;
 use crate::cli::ExportNetArgs;
 use crate::output;
 
-/// Writes the files asked for.
 pub fn run(args: ExportNetArgs) -> anyhow::Result<()> {
     // The same place would be free for the first of them alone.
     if let (Some(onnx), Some(reference)) = (&args.onnx, &args.reference) {

@@ -1,15 +1,14 @@
 //! `hnefi imitate`: trains a network on recorded games.
 
-use std::sync::atomic::Ordering;
-
 use hnefi_run::config::{ConfigError, TrainConfig};
 use hnefi_train::devices::choose_for_training;
 use hnefi_train::learner::TrainingDevice;
 
 use super::records::read_all;
+use super::work::Work;
 use crate::cli::ImitateArgs;
 use crate::hardware::Hardware;
-use crate::{interrupt, output, progress};
+use crate::{output, progress};
 
 /// The keys that imitation reads: nothing is played, and every game is in the window.
 const USED: [&str; 15] = [
@@ -30,12 +29,10 @@ const USED: [&str; 15] = [
     "train.weight_decay",
 ];
 
-/// The configuration of the training.
 pub fn config(args: &ImitateArgs) -> Result<TrainConfig, ConfigError> {
     TrainConfig::load_part(&args.config, &args.changes, &USED)
 }
 
-/// Trains and writes the checkpoint.
 pub fn run(args: ImitateArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut config = config(&args)?;
     hnefi_data::check_new_folder(&args.out)?;
@@ -43,19 +40,18 @@ pub fn run(args: ImitateArgs, hardware: &Hardware) -> anyhow::Result<()> {
     choose_for_training(&mut config, &hardware.cards, &|text| progress::say(text.to_owned()))?;
     let devices = TrainingDevice::open_all(&hardware.cards, &config.run.train_device)?;
     let games = read_all(&args.sources)?;
-    let stop = interrupt::stop_flag()?;
-    let bar = progress::share();
-    bar.set_prefix("imitation");
+    let work = Work::begin(progress::share())?;
+    work.bar.set_prefix("imitation");
     let learned = hnefi_train::imitate(&config, &devices, &games, args.epochs, args.from.as_deref(), &mut |so_far| {
-        bar.set_position(1000 * so_far.step / so_far.steps.max(1));
+        work.bar.set_position(1000 * so_far.step / so_far.steps.max(1));
         let losses = &so_far.losses;
-        bar.set_message(format!(
+        work.bar.set_message(format!(
             "step {}/{}, policy {:.3}, value {:.3}",
             so_far.step, so_far.steps, losses.policy, losses.value
         ));
-        !stop.load(Ordering::SeqCst)
+        !work.is_stopped()
     })?;
-    bar.finish_and_clear();
+    work.bar.finish_and_clear();
     learned.checkpoint.save(&args.out)?;
     let card = &learned.checkpoint.card;
     output::line(format_args!(

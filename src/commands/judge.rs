@@ -1,19 +1,18 @@
 //! `hnefi judge`: compares a checkpoint with recorded games.
 
 use std::io::{self, Write};
-use std::sync::atomic::Ordering;
 
 use hnefi_data::{Agreement, Calibration, JudgeParams, Judgement, Rate, RecordedValues, contradicts, judge};
-use hnefi_inference::Precision;
-use hnefi_inference::printable;
+use hnefi_inference::{Precision, printable};
 use hnefi_run::GameRecord;
 use hnefi_search::SearchConfig;
 use serde::Serialize;
 
 use super::records::read_all;
+use super::work::Work;
 use crate::cli::JudgeArgs;
 use crate::hardware::{Hardware, cores};
-use crate::{interrupt, output, progress};
+use crate::{output, progress};
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -26,7 +25,6 @@ struct Report<'a> {
     judgement: &'a Judgement,
 }
 
-/// Judges all games and prints the tables.
 pub fn run(args: JudgeArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut models = args.device.models(hardware);
     let checkpoint = models.checkpoint(&args.model)?;
@@ -40,14 +38,12 @@ pub fn run(args: JudgeArgs, hardware: &Hardware) -> anyhow::Result<()> {
         rules: args.rules,
         threads: args.threads.map_or_else(cores, usize::from),
     };
-    let stop = interrupt::stop_flag()?;
-    let bar = progress::games(games.len() as u64);
+    let work = Work::begin(progress::count(games.len(), "games"))?;
     let judgement = judge(&games, make.as_ref(), &params, &mut |so_far| {
-        bar.set_position(so_far.games as u64);
-        bar.set_message(format!("{} positions", so_far.positions));
-        !stop.load(Ordering::SeqCst)
+        work.bar.set_message(format!("{} positions", so_far.positions));
+        work.goes_on(so_far.games, games.len())
     })?;
-    bar.finish_and_clear();
+    work.bar.finish_and_clear();
     let card = &checkpoint.card;
     if args.json {
         let report = Report {

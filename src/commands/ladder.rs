@@ -1,24 +1,18 @@
 //! `hnefi ladder`: rates the checkpoints of a run against each other and fixed opponents, in Elo per side.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use hnefi_arena::ladder;
-use hnefi_arena::ladder::{LadderParams, Standings};
+use hnefi_arena::Rating;
+use hnefi_arena::ladder::{self, LadderParams, Standings};
 use hnefi_arena::players::ModelCache;
-use hnefi_arena::{MatchObserver, MatchResult, Rating};
 use hnefi_engine::NamedRules;
-use hnefi_inference::printable;
-use hnefi_inference::{Card, Checkpoint};
-use hnefi_run::GameRecord;
+use hnefi_inference::{Card, Checkpoint, printable};
 use hnefi_run::store::{Access, Store, checkpoint_key};
-use indicatif::ProgressBar;
 
-use super::delays::Delays;
+use super::work::Work;
 use crate::cli::LadderArgs;
 use crate::hardware::{Hardware, cores};
-use crate::{interrupt, output, progress};
+use crate::{output, progress};
 
 /// Time between two looks at a run that is followed.
 const LOOK: Duration = Duration::from_secs(5);
@@ -28,23 +22,20 @@ const LONGEST_NAME: usize = 100;
 
 /// Plays the matches that are missing, each saved with the run, and prints the ratings fitted to all of them.
 pub fn run(args: LadderArgs, hardware: &Hardware) -> anyhow::Result<()> {
-    let stop = interrupt::stop_flag()?;
-    let bar = progress::games(0);
+    let work = Work::begin(progress::count(0, "games"))?;
     let access = if args.show { Access::Read } else { Access::Add };
-    let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
-    let store = Store::open(&args.run, access, retry)?;
-    let mut watcher = Watcher { bar, stop };
+    let store = Store::open(&args.run, access, args.store.retry(work.clone()))?;
     if args.follow {
-        follow(&args, hardware, &store, &mut watcher)?;
+        follow(&args, hardware, &store, &work)?;
     } else if !args.show {
-        play(&args, hardware, &store, &mut watcher)?;
+        play(&args, hardware, &store, &work)?;
     }
-    watcher.bar.finish_and_clear();
+    work.bar.finish_and_clear();
     print(&store, args.json)
 }
 
 /// Plays what the arguments ask for.
-fn play(args: &LadderArgs, hardware: &Hardware, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
+fn play(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) -> anyhow::Result<()> {
     let known = store.checkpoints()?;
     anyhow::ensure!(!known.is_empty(), "{}: no checkpoints; expected a run, such as runs/quick", args.run);
     let rungs = ladder::evenly_spaced(&known, args.checkpoints);
@@ -58,16 +49,16 @@ fn play(args: &LadderArgs, hardware: &Hardware, store: &Store, watcher: &mut Wat
         threads: args.threads.map_or_else(cores, usize::from),
     };
     let mut models = args.device.models(hardware);
-    if !climb_all(store, &rungs, &params, &mut models, watcher)? {
-        progress::note(&watcher.bar, "stopped; the same command goes on");
+    if !climb_all(store, &rungs, &params, &mut models, work)? {
+        work.note("stopped; the same command goes on");
     }
     Ok(())
 }
 
 /// Plays the run's own ladder whenever a checkpoint for it appears.
-fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, watcher: &mut Watcher) -> anyhow::Result<()> {
+fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, work: &Work) -> anyhow::Result<()> {
     let mut models = args.device.models(hardware);
-    while !watcher.should_stop() {
+    while !work.is_stopped() {
         if let Some(mut config) = hnefi_train::configuration(store)? {
             let every = config.ladder.every;
             anyhow::ensure!(
@@ -80,12 +71,9 @@ fn follow(args: &LadderArgs, hardware: &Hardware, store: &Store, watcher: &mut W
             }
             let mut rungs = store.checkpoints()?;
             rungs.retain(|rung| rung.is_multiple_of(every));
-            climb_all(store, &rungs, &hnefi_train::trainer::ladder_params(&config)?, &mut models, watcher)?;
+            climb_all(store, &rungs, &hnefi_train::trainer::ladder_params(&config)?, &mut models, work)?;
         }
-        let until = Instant::now() + LOOK;
-        while Instant::now() < until && !watcher.should_stop() {
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        work.wait(LOOK);
     }
     Ok(())
 }
@@ -96,20 +84,24 @@ fn climb_all(
     rungs: &[u32],
     params: &LadderParams,
     models: &mut ModelCache,
-    watcher: &mut Watcher,
+    work: &Work,
 ) -> anyhow::Result<bool> {
     let mut missing = 0;
     for &rung in rungs {
         missing += ladder::matches_left(store, rung, rungs, params)?;
     }
-    watcher.bar.inc_length(missing as u64 * u64::from(params.games));
+    work.bar.inc_length(missing as u64 * u64::from(params.games));
+    let mut observer = work.observer(|_, so_far| {
+        work.bar.inc(1);
+        work.bar.set_message(format!("{} against {}", so_far.a, so_far.b));
+    });
     for &rung in rungs {
         if ladder::matches_left(store, rung, rungs, params)? == 0 {
             continue;
         }
-        let mut warn = |text: &str| progress::warning(&watcher.bar, text);
+        let mut warn = |text: &str| progress::warning(&work.bar, text);
         let Some(readable) = ladder::readable_rungs(store, rung, rungs, params.previous, &mut warn)? else { continue };
-        if !ladder::play_missing_matches(store, rung, &readable, params, models, watcher)? {
+        if !ladder::play_missing_matches(store, rung, &readable, params, models, &mut observer)? {
             return Ok(false);
         }
     }
@@ -129,22 +121,6 @@ fn rulesets(args: &LadderArgs, store: &Store, known: &[u32]) -> anyhow::Result<V
         "checkpoint {newest} names no ruleset it was trained on; say which with --rules"
     );
     Ok(presets)
-}
-
-struct Watcher {
-    bar: ProgressBar,
-    stop: Arc<AtomicBool>,
-}
-
-impl MatchObserver for Watcher {
-    fn game_finished(&mut self, _: &GameRecord, so_far: &MatchResult) {
-        self.bar.inc(1);
-        self.bar.set_message(format!("{} against {}", so_far.a, so_far.b));
-    }
-
-    fn should_stop(&mut self) -> bool {
-        self.stop.load(Ordering::SeqCst)
-    }
 }
 
 fn print(store: &Store, json: bool) -> anyhow::Result<()> {
@@ -194,23 +170,18 @@ pub fn table(standings: &Standings) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hnefi_arena::ladder::{Contestant, LadderMatch};
+    use hnefi_arena::{MatchResult, Tally};
+
     use super::*;
 
     #[test]
     fn names_are_shown_on_one_line_and_cannot_steer_the_terminal() {
-        let none = serde_json::json!({ "elo": null, "low": null, "high": null });
-        let tally = serde_json::json!({ "wins": 5, "draws": 0, "losses": 5 });
-        let player = format!("\u{1b}[2J\n{}", "x".repeat(100_000));
-        let played = serde_json::json!({
-            "a": { "generation": 1, "playouts": 8 }, "b": { "player": player },
-            "result": {
-                "a": "a", "b": "b", "rules": "\u{1b}[31mrules", "seed": 1, "games": 20, "wins": 10, "draws": 0, "losses": 10,
-                "score": 0.5, "as_attackers": tally, "as_defenders": tally, "elo": none, "elo_as_attackers": none,
-                "elo_as_defenders": none, "attackers_score": 0.5, "pairs": [0, 0, 10, 0, 0], "ends": {},
-                "mean_plies": 30.0, "sprt": null, "interrupted": false,
-            },
-        });
-        let played = serde_json::from_value(played).expect("a match");
+        let tally = Tally { wins: 5, draws: 0, losses: 5 };
+        let (rules, player) = ("\u{1b}[31mrules".to_owned(), format!("\u{1b}[2J\n{}", "x".repeat(100_000)));
+        let (a, b) = (Contestant::Checkpoint { generation: 1, playouts: 8 }, Contestant::Player { player });
+        let result = MatchResult { rules, as_attackers: tally, as_defenders: tally, ..MatchResult::default() };
+        let played = LadderMatch { a, b, result };
         let text = table(&Standings::fit(&[played]));
         assert!(text.contains("\\u{1b}[2J\\u{a}xxx") && text.contains("under \\u{1b}[31mrules"), "{text}");
         assert!(!text.contains('\u{1b}') && text.lines().count() == 4, "{text}");

@@ -1,20 +1,18 @@
 //! `hnefi match`: a match between two players, with their difference in Elo.
 
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use hnefi_arena::players::{ModelCache, PlayerSpec};
-use hnefi_arena::{EloInterval, Forfeit, MatchObserver, MatchParams, MatchResult, SprtReport, Tally, play_match};
+use hnefi_arena::{EloInterval, Forfeit, MatchParams, MatchResult, SprtReport, Tally, play_match};
 use hnefi_engine::{NamedRules, Preset};
 use hnefi_inference::printable;
 use hnefi_run::{GameRecord, encode_games};
-use indicatif::ProgressBar;
 
 use super::only_ruleset;
+use super::work::Work;
 use crate::cli::{Conditions, MatchArgs, WrongValue};
 use crate::hardware::Hardware;
-use crate::{interrupt, output, progress};
+use crate::{output, progress};
 
 /// Plays the match and prints its result; with `--json` the last line is the result for programs.
 pub fn run(args: MatchArgs, hardware: &Hardware) -> anyhow::Result<()> {
@@ -24,18 +22,23 @@ pub fn run(args: MatchArgs, hardware: &Hardware) -> anyhow::Result<()> {
     if let Some(path) = &args.save {
         hnefi_data::check_new_file(path)?;
     }
-    let mut watcher = Watcher {
-        bar: progress::games(u64::from(args.games)),
-        stop: interrupt::stop_flag()?,
-        records: args.save.is_some().then(Vec::new),
+    let work = Work::begin(progress::count(args.games as usize, "games"))?;
+    let mut records: Vec<GameRecord> = Vec::new();
+    let result = {
+        let mut observer = work.observer(|game, so_far| {
+            show(&work, so_far, args.games);
+            if args.save.is_some() {
+                records.push(game.clone());
+            }
+        });
+        play_match(&args.a, &args.b, &params, &mut models, &mut observer)?
     };
-    let result = play_match(&args.a, &args.b, &params, &mut models, &mut watcher)?;
-    watcher.bar.finish_and_clear();
+    work.bar.finish_and_clear();
     let json = args.json.then(|| serde_json::to_string(&result)).transpose()?;
     // Neither the games nor the result are lost where the other cannot be written.
-    let saved = match (&args.save, &watcher.records) {
-        (Some(path), Some(records)) => hnefi_data::write_new_file(path, &encode_games(records)).map_err(Into::into),
-        _ => Ok(()),
+    let saved = match &args.save {
+        Some(path) => hnefi_data::write_new_file(path, &encode_games(&records)).map_err(Into::into),
+        None => Ok(()),
     };
     let printed = output::write(|out| {
         print(out, &result)?;
@@ -84,30 +87,16 @@ fn trained_for(models: &mut ModelCache, players: &[&PlayerSpec]) -> anyhow::Resu
 /// Number of notes about the progress of a match without a bar.
 const LINES: u64 = 10;
 
-struct Watcher {
-    bar: ProgressBar,
-    stop: Arc<AtomicBool>,
-    records: Option<Vec<GameRecord>>,
-}
-
-impl MatchObserver for Watcher {
-    fn game_finished(&mut self, game: &GameRecord, so_far: &MatchResult) {
-        self.bar.set_position(u64::from(so_far.games));
-        let tally = format!("+{} ={} -{}", so_far.wins, so_far.draws, so_far.losses);
-        let (games, all) = (u64::from(so_far.games), self.bar.length().unwrap_or_default());
-        // Without a bar, for instance in a log, notes show the progress of a long match.
-        if self.bar.is_hidden() && games < all && games * LINES / all > (games - 1) * LINES / all {
-            progress::note(&self.bar, &format!("{games}/{all} games {tally}"));
-        }
-        self.bar.set_message(tally);
-        if let Some(records) = &mut self.records {
-            records.push(game.clone());
-        }
+/// Shows how a match of `all` games stands.
+fn show(work: &Work, so_far: &MatchResult, all: u32) {
+    work.bar.set_position(u64::from(so_far.games));
+    let tally = format!("+{} ={} -{}", so_far.wins, so_far.draws, so_far.losses);
+    let (games, all) = (u64::from(so_far.games), u64::from(all));
+    // Without a bar, for instance in a log, notes show the progress of a long match.
+    if work.bar.is_hidden() && games < all && games * LINES / all > (games - 1) * LINES / all {
+        work.note(&format!("{games}/{all} games {tally}"));
     }
-
-    fn should_stop(&mut self) -> bool {
-        self.stop.load(Ordering::SeqCst)
-    }
+    work.bar.set_message(tally);
 }
 
 fn print(out: &mut impl Write, result: &MatchResult) -> io::Result<()> {

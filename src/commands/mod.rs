@@ -4,7 +4,6 @@ pub mod analyse;
 pub mod bench;
 #[cfg(feature = "train")]
 pub mod check;
-mod delays;
 pub mod doctor;
 pub mod export;
 pub mod export_net;
@@ -16,8 +15,6 @@ pub mod judge;
 #[cfg(feature = "train")]
 pub mod ladder;
 pub mod matches;
-#[cfg(feature = "train")]
-mod pace;
 pub mod perft;
 pub mod play;
 pub mod puzzles;
@@ -36,6 +33,7 @@ pub mod uci;
 pub mod watch;
 #[cfg(feature = "web")]
 mod web;
+mod work;
 #[cfg(feature = "train")]
 pub mod worker;
 

@@ -3,7 +3,6 @@
 use crate::cli::{PerftArgs, position};
 use crate::output;
 
-/// Prints `nodes N`.
 pub fn run(args: PerftArgs) -> anyhow::Result<()> {
     let mut position = position(&args.rules.rules(), args.fen.as_deref())?;
     output::line(format_args!("nodes {}", hnefi_engine::perft(&mut position, args.depth)))

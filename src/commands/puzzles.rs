@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 use hnefi_arena::players::PlayerSpec;
 use hnefi_engine::Preset;
-use hnefi_inference::file::read_text;
-use hnefi_inference::printable;
+use hnefi_inference::{file::read_text, printable};
 use hnefi_puzzles::{MineParams, Puzzle, Theme, mine, orbit, read, shipped, write};
 use hnefi_run::GameRecord;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::records::read_all;
+use super::work::Work;
 use crate::cli::{FindArgs, PuzzlesArgs, PuzzlesCommand, SolveArgs};
 use crate::hardware::{Hardware, cores};
 use crate::{interrupt, output, progress};
@@ -27,7 +27,6 @@ const LARGEST: u64 = 1 << 28;
 /// Positions that a question of `check` may cost.
 const BUDGET: u64 = 1_000_000_000;
 
-/// Runs the subcommand.
 pub fn run(args: PuzzlesArgs, hardware: &Hardware) -> anyhow::Result<()> {
     match args.command {
         PuzzlesCommand::Solve(args) => solve(&args, hardware),
@@ -87,14 +86,13 @@ fn solve(args: &SolveArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut models = args.device.models(hardware);
     let mut reports = Vec::new();
     for player in &args.players {
-        let bar = progress::puzzles(puzzles.len() as u64);
-        bar.set_message(player.to_string());
+        let work = Work { bar: progress::count(puzzles.len(), "puzzles"), stop: Arc::clone(&stop) };
+        work.bar.set_message(player.to_string());
         let begun = Instant::now();
         let solved = hnefi_arena::solve(player, &puzzles, threads, args.seed, &mut models, &mut |done| {
-            bar.set_position(done as u64);
-            !stop.load(Ordering::SeqCst)
+            work.goes_on(done, puzzles.len())
         })?;
-        bar.finish_and_clear();
+        work.bar.finish_and_clear();
         let report = Report::new(player, &puzzles, &solved, begun.elapsed().as_secs_f64());
         if args.json {
             output::line(serde_json::to_string(&report)?)?;
@@ -165,23 +163,22 @@ fn find(args: &FindArgs) -> anyhow::Result<()> {
     // Check the records, which are not trusted, before any work.
     games.iter().try_for_each(GameRecord::check)?;
     let params = MineParams { longest: args.longest, answers: usize::from(args.answers), ..MineParams::default() };
-    let stop = interrupt::stop_flag()?;
-    let bar = progress::games(games.len() as u64);
+    let work = Work::begin(progress::count(games.len(), "games"))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.map_or_else(cores, usize::from)).build()?;
     let found: Vec<Vec<Puzzle>> = pool.install(|| {
         let one = |record: &GameRecord| -> anyhow::Result<Vec<Puzzle>> {
-            if stop.load(Ordering::Relaxed) {
+            if work.is_stopped() {
                 return Ok(Vec::new());
             }
             let Some(rules) = record.rules.preset() else { return Ok(Vec::new()) };
             let puzzles = mine(rules, &record.game()?, &params);
-            bar.inc(1);
+            work.bar.inc(1);
             Ok(puzzles)
         };
         games.par_iter().map(one).collect::<anyhow::Result<_>>()
     })?;
-    bar.finish_and_clear();
-    if stop.load(Ordering::Relaxed) {
+    work.bar.finish_and_clear();
+    if work.is_stopped() {
         bail!("stopped before all games were searched; nothing was written");
     }
     let puzzles = select(found.into_iter().flatten(), usize::from(args.each))?;
@@ -215,7 +212,7 @@ fn select(found: impl Iterator<Item = Puzzle>, each: usize) -> anyhow::Result<Ve
 
 fn check(file: Option<&Path>) -> anyhow::Result<()> {
     let puzzles = puzzles(file)?;
-    let bar = progress::puzzles(puzzles.len() as u64);
+    let bar = progress::count(puzzles.len(), "puzzles");
     puzzles.par_iter().try_for_each(|puzzle| {
         bar.inc(1);
         puzzle.check(BUDGET)

@@ -1,18 +1,16 @@
 //! `hnefi relabel`: searches the positions of games again, for better targets.
 
-use std::sync::atomic::Ordering;
-
 use anyhow::bail;
 use hnefi_data::{check_new_file, relabel, write_new_file};
 use hnefi_engine::Rules;
 use hnefi_run::encode_games;
 
 use super::records::read_all;
+use super::work::Work;
 use crate::cli::RelabelArgs;
 use crate::hardware::Hardware;
-use crate::{interrupt, output, progress};
+use crate::{output, progress};
 
-/// Relabels the games and writes the record file.
 pub fn run(args: RelabelArgs, hardware: &Hardware) -> anyhow::Result<()> {
     check_new_file(&args.out)?;
     let run = args.sources.first().filter(|source| source.is_dir());
@@ -26,14 +24,11 @@ pub fn run(args: RelabelArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let mut models = args.analysis.device.models(hardware);
     let make = args.analysis.evaluators(&mut models, model, hardware, &rules)?;
     let id = models.checkpoint(model)?.card.id.clone();
-    let (stop, bar) = (interrupt::stop_flag()?, progress::positions());
-    let relabelled = relabel(games, &id, make.as_ref(), &args.analysis.params(), &|done, total| {
-        bar.set_length(total as u64);
-        bar.set_position(done as u64);
-        !stop.load(Ordering::SeqCst)
-    })?;
-    let positions = bar.position();
-    bar.finish_and_clear();
+    let work = Work::begin(progress::count(0, "positions"))?;
+    let goes_on = |done, total| work.goes_on(done, total);
+    let relabelled = relabel(games, &id, make.as_ref(), &args.analysis.params(), &goes_on)?;
+    let positions = work.bar.position();
+    work.bar.finish_and_clear();
     let Some(games) = relabelled else { bail!("interrupted; nothing was written") };
     write_new_file(&args.out, &encode_games(&games))?;
     let (playouts, out) = (args.analysis.playouts, args.out.display());

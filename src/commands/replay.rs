@@ -2,7 +2,6 @@
 
 use std::io::{BufWriter, Write};
 
-/// Answers each line of standard input with a line on standard output.
 pub fn run() -> anyhow::Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     hnefi_data::replay(std::io::stdin().lock(), &mut out)?;

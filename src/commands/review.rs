@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 
 use anyhow::bail;
 use hnefi_data::{check_new_file, review, write_new_file};
@@ -12,11 +12,11 @@ use hnefi_record::pgn;
 use hnefi_run::GameRecord;
 
 use super::records::read_all;
+use super::work::Work;
 use crate::cli::ReviewArgs;
 use crate::hardware::Hardware;
 use crate::{interrupt, output, progress};
 
-/// Reviews all games and writes them as PGN.
 pub fn run(args: ReviewArgs, hardware: &Hardware) -> anyhow::Result<()> {
     args.out.as_deref().map(check_new_file).transpose()?;
     let (games, mut models) = (games(&args)?, args.analysis.device.models(hardware));
@@ -24,13 +24,10 @@ pub fn run(args: ReviewArgs, hardware: &Hardware) -> anyhow::Result<()> {
     for (model, games) in by_model(&args, games)? {
         let rules: Vec<Rules> = games.iter().map(|game| game.rules).collect();
         let make = args.analysis.evaluators(&mut models, Path::new(&model), hardware, &rules)?;
-        let bar = progress::positions();
-        let reviewed = review(games, make.as_ref(), &args.analysis.params(), &|done, total| {
-            bar.set_length(total as u64);
-            bar.set_position(done as u64);
-            !stop.load(Ordering::SeqCst)
-        })?;
-        bar.finish_and_clear();
+        let work = Work { bar: progress::count(0, "positions"), stop: Arc::clone(&stop) };
+        let goes_on = |done, total| work.goes_on(done, total);
+        let reviewed = review(games, make.as_ref(), &args.analysis.params(), &goes_on)?;
+        work.bar.finish_and_clear();
         let Some(trees) = reviewed else { bail!("interrupted; nothing was written") };
         for tree in trees {
             text += &pgn::tree_text(&tree)?;

@@ -1,7 +1,6 @@
 //! `hnefi selfplay`: games by one checkpoint against itself, written as records.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hnefi_arena::players::ModelCache;
@@ -15,9 +14,10 @@ use indicatif::ProgressBar;
 
 use super::only_ruleset;
 use super::records::{Games, record_files};
+use super::work::Work;
 use crate::cli::SelfplayArgs;
 use crate::hardware::Hardware;
-use crate::{interrupt, output, progress};
+use crate::{output, progress};
 
 /// Games in a record file.
 const GAMES_PER_FILE: u64 = 1000;
@@ -42,7 +42,6 @@ const USED: [&str; 14] = [
     "network",
 ];
 
-/// The configuration of the games.
 pub fn config(args: &SelfplayArgs) -> Result<TrainConfig, ConfigError> {
     let used = if args.model.is_some() { &USED[..USED.len() - 1] } else { &USED };
     TrainConfig::load_part(&args.config, &args.changes, used)?.last_stage()
@@ -83,15 +82,15 @@ pub fn run(args: SelfplayArgs, hardware: &Hardware) -> anyhow::Result<()> {
             threads => threads,
         }),
     };
-    let mut watcher = Watcher { bar: progress::share(), stop: interrupt::stop_flag()? };
-    watcher.bar.set_prefix("self-play");
+    let mut work = Work::begin(progress::share())?;
+    work.bar.set_prefix("self-play");
     let idle = args.threads.is_none().then(|| config.selfplay.idle_threads(params.threads)).flatten();
     for text in config.run.precision.warning().into_iter().chain(idle) {
         progress::warn(&text);
     }
     let make = || Ok(evaluators());
-    let summary = record_games(&store, &config.selfplay, &search_config(&config.search), &params, &make, &mut watcher)?;
-    watcher.bar.finish_and_clear();
+    let summary = record_games(&store, &config.selfplay, &search_config(&config.search), &params, &make, &mut work)?;
+    work.bar.finish_and_clear();
     output::line(format_args!("{} games in {}", summary.games, args.out.display()))?;
     for (file, stats) in &summary.files {
         output::line(format_args!("{file}: {}", describe(stats)))?;
@@ -101,7 +100,7 @@ pub fn run(args: SelfplayArgs, hardware: &Hardware) -> anyhow::Result<()> {
     games.by_ref().for_each(|game| values.count(&game.record));
     games.check()?;
     values.described().iter().try_for_each(output::line)?;
-    progress::note(&watcher.bar, RecordedValues::MEANING);
+    work.note(RecordedValues::MEANING);
     values.warnings().iter().for_each(|warning| progress::warn(warning));
     Ok(())
 }
@@ -119,16 +118,11 @@ fn describe(stats: &GenerationStats) -> String {
     )
 }
 
-struct Watcher {
-    bar: ProgressBar,
-    stop: Arc<AtomicBool>,
-}
-
-impl FleetControl for Watcher {
+impl FleetControl for Work {
     fn go_on(&mut self, progress: &FleetProgress) -> Result<bool, StoreError> {
         self.bar.set_position((progress.done * 1000.0) as u64);
         self.bar
             .set_message(format!("{} games, {} plies, {} playouts", progress.games, progress.plies, progress.playouts));
-        Ok(!self.stop.load(Ordering::SeqCst))
+        Ok(!self.is_stopped())
     }
 }

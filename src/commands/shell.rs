@@ -2,24 +2,20 @@
 
 use std::io::Write;
 
-use clap::CommandFactory;
-
-use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use crate::cli::{CompletionsArgs, ManArgs, program};
 use crate::output;
 
-/// Prints the script that completes the commands and options in a shell.
 pub fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     // clap would panic where it cannot write.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "hnefi", &mut script);
+    clap_complete::generate(args.shell, &mut program(), "hnefi", &mut script);
     output::write(|out| out.write_all(&script))
 }
 
-/// Writes a manual page for the program and one for each command.
 pub fn man(args: &ManArgs) -> anyhow::Result<()> {
     hnefi_data::check_new_folder(&args.out)?;
     std::fs::create_dir_all(&args.out)?;
-    clap_mangen::generate_to(Cli::command(), &args.out)?;
+    clap_mangen::generate_to(program(), &args.out)?;
     for page in std::fs::read_dir(&args.out)? {
         let page = page?.path();
         // Without this, `man` would join the lines of the examples.

@@ -43,7 +43,7 @@ pub fn play(
         config.last_stage()?.selfplay.rulesets_played().first().copied().unwrap_or(Preset::Brandubh.into()).rules();
     for opponent in &section.opponents {
         let spec: PlayerSpec = opponent.parse()?;
-        let bar = progress::games(u64::from(2 * section.games));
+        let bar = progress::count(2 * section.games as usize, "games");
         let params = MatchParams::new(rules, 2 * section.games, config.run.seed);
         let mut watcher = Watcher { bar, stop, until: limit.map(|limit| begun + limit) };
         if watcher.should_stop() {

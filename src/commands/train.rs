@@ -1,29 +1,28 @@
 //! `hnefi train`: trains a network from random weights, then measures it against the baselines.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use hnefi_arena::MatchResult;
 use hnefi_arena::ladder::Standings;
 use hnefi_engine::RulesRecord;
 use hnefi_inference::NetworkConfig;
+use hnefi_play::watch::Pace;
 use hnefi_run::store::{Access, Location, Store, checkpoint_key};
 use hnefi_run::{GenerationMetrics, named_rules};
 use hnefi_selfplay::FleetProgress;
 use hnefi_train::config::{ANY_NAME, reference};
 use hnefi_train::trainer::{RunStart, SelfPlay, TrainerParams, TrainingProgress};
 use hnefi_train::{TrainConfig, TrainObserver};
-use indicatif::{HumanDuration, ProgressBar};
+use indicatif::HumanDuration;
 
-use super::delays::Delays;
-use super::pace::Pace;
 use super::table;
+use super::work::Work;
 use crate::cli::TrainArgs;
 use crate::hardware::{Hardware, cores, processor_name};
-use crate::{interrupt, output, progress};
+use crate::{output, progress};
 
 /// Trains until the budget is used up, then plays the closing table.
 pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
@@ -54,10 +53,10 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
     }
     let name = args.rules.as_deref().map_or_else(|| stem(&args.config), rules_name);
     let location = args.place.location().unwrap_or_else(|| Location::Directory(default_run(name, args.seed)));
-    let stop = interrupt::stop_flag()?;
-    let bar = progress::share();
-    let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
-    let watcher = Watcher { bar, origin: args.from.clone(), stop: Arc::clone(&stop), pace: Mutex::default() };
+    let work = Work::begin(progress::share())?;
+    let retry = args.store.retry(work.clone());
+    let watcher =
+        Watcher { work: work.clone(), origin: args.from.clone(), begun: Instant::now(), pace: Mutex::default() };
     let params = TrainerParams {
         location: location.clone(),
         origin: args.from.as_deref(),
@@ -73,9 +72,9 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
         machine: format!("{}, {} threads", processor_name(), cores()),
     };
     let summary = hnefi_train::train_at(&config, &params, &watcher)?;
-    watcher.bar.finish_and_clear();
+    work.bar.finish_and_clear();
     if summary.stopped {
-        watcher.note(&format!("stopped after generation {}; the same command goes on", summary.generations));
+        work.note(&format!("stopped after generation {}; the same command goes on", summary.generations));
         return Ok(());
     }
     output::line(format_args!(
@@ -89,7 +88,7 @@ pub fn run(args: TrainArgs, hardware: &Hardware) -> anyhow::Result<()> {
     let newest = store.checkpoints()?.last().copied().unwrap_or_default();
     if !args.no_table && config.evaluate.games > 0 {
         let checkpoint = store.folder(&checkpoint_key(newest))?;
-        output::text(format_args!("\n{}", table::play(&config, &checkpoint, &hardware.devices, &stop)?))?;
+        output::text(format_args!("\n{}", table::play(&config, &checkpoint, &hardware.devices, &work.stop)?))?;
     }
     output::line(format_args!("\ncheckpoint  {}", summary.checkpoint))?;
     output::line(match &location {
@@ -123,24 +122,28 @@ fn clock(seconds: f64) -> String {
 
 /// Shows a run: a bar for the present activity and a line per generation.
 struct Watcher {
-    bar: ProgressBar,
+    work: Work,
     /// The origin given on the command line.
     origin: Option<PathBuf>,
-    stop: Arc<AtomicBool>,
-    pace: Mutex<Pace>,
+    begun: Instant,
+    /// The newest generation, and how fast the latest ones were begun.
+    pace: Mutex<(u32, Pace)>,
 }
 
 impl Watcher {
     /// `run 77%, 2 hours left; generation 12: ...`.
     fn so_far(&self, generation: u32, run: f64, what: std::fmt::Arguments<'_>) -> String {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = pace.left(generation, run, Instant::now());
+        let now = self.begun.elapsed().as_secs_f64();
+        // Games of the next generation may be played while this one still trains.
+        if generation > pace.0 {
+            pace.0 = generation;
+            pace.1.add(now, run);
+        }
+        let ends = pace.1.measured().map(|(_, ends)| ends).filter(|&ends| ends > 0.0);
+        let left = ends.map(|ends| Duration::try_from_secs_f64(ends - now).unwrap_or_default());
         let left = left.map_or_else(String::new, |left| format!(", {} left", HumanDuration(left)));
         format!("run {:.0}%{left}; generation {generation}: {what}", run * 100.0)
-    }
-
-    fn note(&self, text: &str) {
-        progress::note(&self.bar, text);
     }
 }
 
@@ -154,54 +157,55 @@ impl TrainObserver for Watcher {
             },
             done => format!("generation {done} after {}", clock(*elapsed_seconds)),
         };
-        self.note(&format!("{location}: {parameters} parameters, from {from}"));
-        self.note(LEGEND);
-        self.note(&header());
+        self.work.note(&format!("{location}: {parameters} parameters, from {from}"));
+        self.work.note(LEGEND);
+        self.work.note(&header());
     }
 
     fn stage(&self, index: usize, count: usize, name: &str, config: &TrainConfig) {
         let NetworkConfig { blocks, channels, .. } = config.network;
         let rules: Vec<String> = config.selfplay.rulesets.iter().map(|ruleset| ruleset.rules.name()).collect();
         let rules = rules.join(", ");
-        self.note(&format!("stage {} of {count}, {name}: {rules}; {blocks} blocks of {channels} channels", index + 1));
+        self.work
+            .note(&format!("stage {} of {count}, {name}: {rules}; {blocks} blocks of {channels} channels", index + 1));
     }
 
     fn chose(&self, text: &str) {
-        self.note(text);
+        self.work.note(text);
     }
 
     fn warning(&self, text: &str) {
-        progress::warning(&self.bar, text);
+        progress::warning(&self.work.bar, text);
     }
 
     fn generating(&self, generation: u32, progress: &FleetProgress, run: f64) {
-        self.bar.set_prefix("self-play");
-        self.bar.set_position((progress.done * 1000.0) as u64);
-        self.bar.set_message(self.so_far(generation, run, format_args!("{} games", progress.games)));
+        self.work.bar.set_prefix("self-play");
+        self.work.bar.set_position((progress.done * 1000.0) as u64);
+        self.work.bar.set_message(self.so_far(generation, run, format_args!("{} games", progress.games)));
     }
 
     fn training(&self, generation: u32, progress: &TrainingProgress, run: f64) {
-        self.bar.set_prefix("training");
-        self.bar.set_position(1000 * progress.step / progress.steps.max(1));
+        self.work.bar.set_prefix("training");
+        self.work.bar.set_position(1000 * progress.step / progress.steps.max(1));
         let what = format_args!("loss {:.3}", progress.losses.total);
-        self.bar.set_message(self.so_far(generation, run, what));
+        self.work.bar.set_message(self.so_far(generation, run, what));
     }
 
     fn generation(&self, metrics: &GenerationMetrics) {
-        self.note(&row(metrics));
+        self.work.note(&row(metrics));
     }
 
     fn rating(&self, generation: u32, so_far: &MatchResult, games: u32) {
-        self.bar.set_prefix("ladder");
-        self.bar.set_position(u64::from(1000 * so_far.games / games.max(1)));
-        self.bar.set_message(format!("generation {generation} against {}", so_far.b));
+        self.work.bar.set_prefix("ladder");
+        self.work.bar.set_position(u64::from(1000 * so_far.games / games.max(1)));
+        self.work.bar.set_message(format!("generation {generation} against {}", so_far.b));
     }
 
     fn standings(&self, generation: u32, standings: &Standings) {
         let checkpoints = standings.checkpoints();
         if let Some((_, one)) = checkpoints.into_iter().find(|&(number, _)| number == generation) {
             let zero = standings.zero.as_ref().map_or("the mean".to_owned(), ToString::to_string);
-            self.note(&format!(
+            self.work.note(&format!(
                 "{generation:>4}    Elo {:+.0} ± {:.0} (attackers {:+.0}, defenders {:+.0}; {zero} is 0)",
                 one.overall.elo, one.overall.error, one.attackers.elo, one.defenders.elo
             ));
@@ -209,7 +213,7 @@ impl TrainObserver for Watcher {
     }
 
     fn should_stop(&self) -> bool {
-        self.stop.load(Ordering::SeqCst)
+        self.work.is_stopped()
     }
 }
 

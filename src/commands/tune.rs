@@ -1,20 +1,17 @@
 //! `hnefi tune`: seeks better settings of a player's search by games, and tests what it has found.
 
 use std::io::{self, ErrorKind, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
 use hnefi_arena::players::{ModelCache, PlayerSpec};
-use hnefi_arena::{MatchObserver, MatchResult, Tuning, TuningError, play_match};
+use hnefi_arena::{Tuning, TuningError, play_match};
 use hnefi_inference::file;
-use hnefi_run::GameRecord;
-use indicatif::ProgressBar;
 
 use super::matches::{answer, conditions, interval};
+use super::work::Work;
 use crate::cli::{TuneArgs, WrongValue};
 use crate::hardware::Hardware;
-use crate::{interrupt, output, progress};
+use crate::{output, progress};
 
 /// More bytes than any state has.
 const LARGEST_STATE: u64 = 1 << 20;
@@ -41,31 +38,32 @@ pub fn run(args: &TuneArgs, hardware: &Hardware) -> anyhow::Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => hnefi_data::check_new_file(&args.state)?,
         Err(error) => bail!("--state {}: {error}", args.state.display()),
     }
-    let mut watcher = Watcher { bar: progress::games(0), stop: interrupt::stop_flag()?, before: 0 };
-    play(args, &mut tuning, &mut models, &mut watcher)?;
-    watcher.bar.finish_and_clear();
+    let work = Work::begin(progress::count(0, "games"))?;
+    play(args, &mut tuning, &mut models, &work)?;
+    work.bar.finish_and_clear();
     output::write(|out| print(out, &tuning))
 }
 
 /// Plays until the test is over or a signal comes. The state lies on disk after every iteration.
-fn play(args: &TuneArgs, tuning: &mut Tuning, models: &mut ModelCache, watcher: &mut Watcher) -> anyhow::Result<()> {
+fn play(args: &TuneArgs, tuning: &mut Tuning, models: &mut ModelCache, work: &Work) -> anyhow::Result<()> {
     while !tuning.is_over() {
         let ([a, b], params) = tuning.ask();
         let (done, all) = tuning.rounds();
         // The test begins anew.
-        watcher.before = u64::from(done % all) * u64::from(params.games);
-        watcher.bar.set_length(u64::from(all) * u64::from(params.games));
-        watcher.bar.set_message(told(tuning));
-        let result = play_match(&a, &b, &params, models, watcher)?;
+        let before = u64::from(done % all) * u64::from(params.games);
+        work.bar.set_length(u64::from(all) * u64::from(params.games));
+        work.bar.set_message(told(tuning));
+        let mut observer = work.observer(|_, so_far| work.bar.set_position(before + u64::from(so_far.games)));
+        let result = play_match(&a, &b, &params, models, &mut observer)?;
         if result.interrupted {
-            progress::note(&watcher.bar, "stopped; the same command goes on");
+            work.note("stopped; the same command goes on");
             break;
         }
         tuning.tell(result.pairs);
         hnefi_data::replace_file(&args.state, tuning.saved().as_bytes())?;
         let done = u64::from(tuning.rounds().0);
-        if watcher.bar.is_hidden() && done * LINES / u64::from(all) > (done - 1) * LINES / u64::from(all) {
-            progress::note(&watcher.bar, &format!("{done}/{all} {}", told(tuning)));
+        if work.bar.is_hidden() && done * LINES / u64::from(all) > (done - 1) * LINES / u64::from(all) {
+            work.note(&format!("{done}/{all} {}", told(tuning)));
         }
     }
     Ok(())
@@ -79,23 +77,6 @@ fn told(tuning: &Tuning) -> String {
     }
     let values: Vec<_> = tuning.values().map(|(key, _, value)| format!("{} {value}", key.name())).collect();
     values.join(", ")
-}
-
-struct Watcher {
-    bar: ProgressBar,
-    stop: Arc<AtomicBool>,
-    /// Games of earlier iterations.
-    before: u64,
-}
-
-impl MatchObserver for Watcher {
-    fn game_finished(&mut self, _: &GameRecord, so_far: &MatchResult) {
-        self.bar.set_position(self.before + u64::from(so_far.games));
-    }
-
-    fn should_stop(&mut self) -> bool {
-        self.stop.load(Ordering::SeqCst)
-    }
 }
 
 fn print(out: &mut impl Write, tuning: &Tuning) -> io::Result<()> {

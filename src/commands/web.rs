@@ -11,7 +11,6 @@ use crate::cli::{PlayArgs, Seat, ServeArgs, WatchArgs};
 use crate::hardware::Hardware;
 use crate::{output, progress};
 
-/// Serves the board.
 pub fn play(args: &PlayArgs, rules: NamedRules, hardware: &Hardware) -> anyhow::Result<()> {
     let mut config = config(&args.serve);
     config.runs = args.run.clone();
@@ -40,7 +39,6 @@ pub fn play(args: &PlayArgs, rules: NamedRules, hardware: &Hardware) -> anyhow::
     serve(config, "")
 }
 
-/// Serves the training page of runs.
 pub fn watch(args: &WatchArgs) -> anyhow::Result<()> {
     let mut config = config(&args.serve);
     config.runs = args.runs.clone();

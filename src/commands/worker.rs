@@ -1,20 +1,17 @@
 //! `hnefi worker`: plays games for a trainer elsewhere.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hnefi_inference::printable;
 use hnefi_run::store::{Access, RetryPolicy, Store, StoreError};
 use hnefi_selfplay::FleetProgress;
 use hnefi_train::job::Job;
 use hnefi_train::worker::{self, WorkerObserver, WorkerParams, WorkerSummary};
-use indicatif::ProgressBar;
 
-use super::delays::Delays;
+use super::work::Work;
 use crate::cli::WorkerArgs;
 use crate::hardware::Hardware;
-use crate::{interrupt, output, progress};
+use crate::{output, progress};
 
 /// Time between two looks for a run that has not begun.
 const LOOK: Duration = Duration::from_secs(2);
@@ -24,15 +21,13 @@ const RUN: &str = "run.json";
 
 /// Plays until the run is finished or Ctrl-C.
 pub fn run(args: WorkerArgs, hardware: &Hardware) -> anyhow::Result<()> {
-    let stop = interrupt::stop_flag()?;
-    let bar = progress::spinner();
-    let retry = args.store.retry(Delays { bar: bar.clone(), stop: Arc::clone(&stop) });
+    let work = Work::begin(progress::spinner())?;
+    let retry = args.store.retry(work.clone());
     // Check the devices before looking for the run.
     if let Some(devices) = &args.device {
         hardware.cards.check(devices)?;
     }
-    let watcher = Watcher { bar, stop };
-    let Some(store) = join(&args, &retry, &watcher)? else { return Ok(()) };
+    let Some(store) = join(&args, &retry, &work)? else { return Ok(()) };
     let params = WorkerParams {
         // Workers of a run must have different seeds, on all machines, so draw one.
         seed: args.seed.unwrap_or_else(rand::random),
@@ -43,8 +38,8 @@ pub fn run(args: WorkerArgs, hardware: &Hardware) -> anyhow::Result<()> {
         upload_every: Duration::from_secs(args.upload_seconds),
         stay: args.stay,
     };
-    let summary = worker::work(&store, &params, &watcher)?;
-    watcher.bar.finish_and_clear();
+    let summary = worker::work(&store, &params, &work)?;
+    work.bar.finish_and_clear();
     output::line(format_args!(
         "{}; uploaded {} games, {} training plies, in {} objects",
         if summary.finished { "the run is finished" } else { "stopped" },
@@ -56,8 +51,8 @@ pub fn run(args: WorkerArgs, hardware: &Hardware) -> anyhow::Result<()> {
 
 /// Waits for the run to begin; `None` if stopped before. Without --wait a missing run is an error, because its name is
 /// probably misspelt.
-fn join(args: &WorkerArgs, retry: &RetryPolicy, watcher: &Watcher) -> anyhow::Result<Option<Store>> {
-    while !watcher.should_stop() {
+fn join(args: &WorkerArgs, retry: &RetryPolicy, work: &Work) -> anyhow::Result<Option<Store>> {
+    while !work.is_stopped() {
         let store = match Store::open(&args.run, Access::Add, retry.clone()) {
             Ok(store) => store.exists(RUN)?.then_some(store),
             Err(StoreError::NoDirectory { .. }) => None,
@@ -71,46 +66,32 @@ fn join(args: &WorkerArgs, retry: &RetryPolicy, watcher: &Watcher) -> anyhow::Re
             "{}: no run has begun there; expected one that `hnefi train` began, or --wait to wait for it",
             args.run
         );
-        watcher.waits(&format!("{}: no run has begun there yet", args.run));
-        let until = Instant::now() + LOOK;
-        while Instant::now() < until && !watcher.should_stop() {
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        work.waits(&format!("{}: no run has begun there yet", args.run));
+        work.wait(LOOK);
     }
     Ok(None)
 }
 
-struct Watcher {
-    bar: ProgressBar,
-    stop: Arc<AtomicBool>,
-}
-
-impl Watcher {
-    fn line(&self, text: &str) {
-        progress::note(&self.bar, text);
-    }
-}
-
-impl WorkerObserver for Watcher {
+impl WorkerObserver for Work {
     fn waits(&self, text: &str) {
         let text = format!("{}; waiting", printable(text));
         // Print it once in a log.
         if self.bar.is_hidden() && self.bar.message() != text {
-            progress::note(&self.bar, &text);
+            self.note(&text);
         }
         self.bar.set_message(text);
     }
 
     fn chose(&self, text: &str) {
-        self.line(text);
+        self.note(text);
     }
 
     fn warning(&self, text: &str) {
-        self.line(&format!("warning: {text}"));
+        self.note(&format!("warning: {text}"));
     }
 
     fn plays(&self, job: &Job) {
-        self.line(&format!(
+        self.note(&format!(
             "plays generation {} with {} playouts a move ({:.0}% of the run)",
             job.generation,
             job.playouts,
@@ -126,6 +107,6 @@ impl WorkerObserver for Watcher {
     }
 
     fn should_stop(&self) -> bool {
-        self.stop.load(Ordering::SeqCst)
+        self.is_stopped()
     }
 }

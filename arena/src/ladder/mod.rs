@@ -6,7 +6,6 @@
 
 mod standings;
 
-use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -168,14 +167,6 @@ pub fn matches_left(store: &Store, generation: u32, rungs: &[u32], params: &Ladd
     Ok(pairings(generation, rungs, params).iter().filter(|pairing| !played.contains(&pairing.key)).count())
 }
 
-/// All matches of a run that can be read; a damaged one is passed over.
-///
-/// # Errors
-/// When the run directory cannot be read.
-pub fn matches(store: &Store) -> Result<Vec<LadderMatch>, StoreError> {
-    Ok(read_matches(store)?.0)
-}
-
 /// All matches of a run that can be read, and what is wrong with the others, by name.
 ///
 /// # Errors
@@ -188,16 +179,17 @@ pub fn read_matches(store: &Store) -> Result<(Vec<LadderMatch>, Vec<String>), St
             Err(StoreError::Missing { .. }) => continue,
             Err(StoreError::Unfit { problem, .. }) => problem,
             Err(error) => return Err(error),
-            Ok(bytes) => match json::from_slice::<LadderMatch>(&bytes) {
-                Ok(found) => match found.check() {
-                    Ok(()) => {
+            Ok(bytes) => {
+                let found = json::from_slice::<LadderMatch>(&bytes).map_err(|error| error.to_string());
+                let checked = |found: LadderMatch| found.check().map(|()| found).map_err(|error| error.to_string());
+                match found.and_then(checked) {
+                    Ok(found) => {
                         read.push(found);
                         continue;
                     }
-                    Err(error) => error.to_string(),
-                },
-                Err(error) => error.to_string(),
-            },
+                    Err(problem) => problem,
+                }
+            }
         };
         damaged.push(format!("{}: {problem}; once it is removed the match is played again", store.name(key)));
     }
@@ -226,10 +218,8 @@ pub fn readable_rungs(
     if !is_readable(generation)? {
         return Ok(None);
     }
-    let mut before: Vec<u32> = rungs.iter().copied().filter(|&rung| rung < generation).collect();
-    before.sort_unstable_by_key(|&rung| std::cmp::Reverse(rung));
     let mut readable = vec![generation];
-    for rung in before {
+    for rung in before(generation, rungs) {
         if readable.len() > previous {
             break;
         }
@@ -240,12 +230,17 @@ pub fn readable_rungs(
     Ok(Some(readable))
 }
 
-fn pairings(generation: u32, rungs: &[u32], params: &LadderParams) -> Vec<Pairing> {
-    let playouts = params.playouts;
+/// The checkpoints before one, the nearest first.
+fn before(generation: u32, rungs: &[u32]) -> Vec<u32> {
     let mut before: Vec<u32> = rungs.iter().copied().filter(|&rung| rung < generation).collect();
     before.sort_unstable_by_key(|&rung| std::cmp::Reverse(rung));
-    before.truncate(params.previous);
-    let checkpoints = before.into_iter().map(|generation| Contestant::Checkpoint { generation, playouts });
+    before
+}
+
+fn pairings(generation: u32, rungs: &[u32], params: &LadderParams) -> Vec<Pairing> {
+    let playouts = params.playouts;
+    let met = before(generation, rungs).into_iter().take(params.previous);
+    let checkpoints = met.map(|generation| Contestant::Checkpoint { generation, playouts });
     let fixed = params.opponents.iter().map(|spec| Contestant::Player { player: spec.to_string() });
     let a = Contestant::Checkpoint { generation, playouts };
     checkpoints
@@ -287,16 +282,11 @@ fn spec(store: &Store, who: &Contestant, params: &LadderParams) -> Result<Player
 
 /// About `count` of the `generations` that are there, evenly spread, the first and the last among them.
 pub fn evenly_spaced(generations: &[u32], count: usize) -> Vec<u32> {
-    match (generations, count.cmp(&1)) {
-        ([], _) | (_, Ordering::Less) => Vec::new(),
-        ([.., last], Ordering::Equal) => vec![*last],
-        (_, Ordering::Greater) => {
-            let steps = (count - 1).min(generations.len() - 1).max(1);
-            let mut chosen: Vec<u32> =
-                (0..=steps).map(|step| generations[step * (generations.len() - 1) / steps]).collect();
-            chosen.dedup();
-            chosen
-        }
+    let Some(last) = generations.len().checked_sub(1) else { return Vec::new() };
+    match count.min(generations.len()) {
+        0 => Vec::new(),
+        1 => vec![generations[last]],
+        count => (0..count).map(|step| generations[step * last / (count - 1)]).collect(),
     }
 }
 

@@ -130,36 +130,15 @@ fn tally(player: usize, encounters: &[Encounter]) -> Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EloInterval, MatchResult, PairScores};
+    use crate::MatchResult;
 
     /// A match in which A wins these shares of its games with the attackers and with the defenders.
     fn played(a: Contestant, b: Contestant, attackers: [u32; 2], defenders: [u32; 2]) -> LadderMatch {
         let tally = |[wins, losses]: [u32; 2]| Tally { wins, draws: 0, losses };
         let [as_attackers, as_defenders] = [tally(attackers), tally(defenders)];
-        let none = EloInterval { elo: None, low: None, high: None };
-        let result = MatchResult {
-            a: a.to_string(),
-            b: b.to_string(),
-            rules: "brandubh".into(),
-            seed: 1,
-            games: (as_attackers + as_defenders).games(),
-            wins: 0,
-            draws: 0,
-            losses: 0,
-            score: 0.0,
-            as_attackers,
-            as_defenders,
-            elo: none,
-            elo_as_attackers: none,
-            elo_as_defenders: none,
-            attackers_score: 0.0,
-            pairs: PairScores::default(),
-            ends: Default::default(),
-            forfeits: Vec::new(),
-            mean_plies: 0.0,
-            sprt: None,
-            interrupted: false,
-        };
+        let games = (as_attackers + as_defenders).games();
+        let rules = "brandubh".to_owned();
+        let result = MatchResult { rules, games, as_attackers, as_defenders, ..MatchResult::default() };
         LadderMatch { a, b, result }
     }
 

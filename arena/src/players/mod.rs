@@ -36,7 +36,7 @@ pub trait Player: Send {
     fn name(&self) -> &str;
 
     /// Forgets everything about the game so far.
-    fn new_game(&mut self);
+    fn new_game(&mut self) {}
 
     /// Chooses a legal move for the side to move. Whatever the player leaves to chance it draws from `rng`. Between two
     /// calls of [`Player::new_game`] moves may have been taken back.
@@ -89,6 +89,12 @@ pub struct ProgramError {
     pub kind: ProgramErrorKind,
     /// What was seen and what was expected.
     pub problem: String,
+}
+
+impl ProgramError {
+    fn new(kind: ProgramErrorKind, problem: String) -> ProgramError {
+        ProgramError { kind, problem }
+    }
 }
 
 /// Why a player could not be made or could not move.

@@ -15,8 +15,6 @@ impl Player for RandomPlayer {
         "random"
     }
 
-    fn new_game(&mut self) {}
-
     fn choose(&mut self, game: &Game, rng: &mut Rng) -> Result<Choice, PlayerError> {
         let mv = game
             .position()

@@ -113,8 +113,6 @@ impl Player for Rollout {
         &self.name
     }
 
-    fn new_game(&mut self) {}
-
     fn choose(&mut self, game: &Game, rng: &mut Rng) -> Result<Choice, PlayerError> {
         if game.ending().is_some() {
             return Err(PlayerError::game_over(&self.name, game));

@@ -263,23 +263,26 @@ mod tests {
 
     #[test]
     fn every_command_is_read() {
-        assert_eq!(parsed("uci"), Command::Uci);
-        assert_eq!(parsed("  isready \t"), Command::IsReady);
-        assert_eq!(parsed("ucinewgame\r"), Command::NewGame);
-        assert_eq!(parsed("stop"), Command::Stop);
-        assert_eq!(parsed("quit"), Command::Quit);
-        assert_eq!(parsed("ponderhit"), Command::PonderHit);
-        assert_eq!(parsed("register later"), Command::Register);
-        assert_eq!(parsed("register name Stefan MK code 4359874324"), Command::Register);
-        // As the protocol's text has it.
-        assert_eq!(parsed("joho debug on"), Command::Debug(true));
-        assert_eq!(parsed("\t  debug \t  \t\ton\t  "), Command::Debug(true));
-        assert_eq!(parsed("debug off"), Command::Debug(false));
-        assert_eq!(parsed("joho isready"), Command::IsReady);
-        assert_eq!(parsed("uci now"), Command::Uci);
-        assert_eq!(parsed("uciok stop it at once"), Command::Stop);
-        assert_eq!(parse("   "), Ok(None));
-        assert_eq!(parse(""), Ok(None));
+        for (line, command) in [
+            ("uci", Command::Uci),
+            ("uci now", Command::Uci),
+            ("  isready \t", Command::IsReady),
+            ("joho isready", Command::IsReady),
+            ("ucinewgame\r", Command::NewGame),
+            ("stop", Command::Stop),
+            ("uciok stop it at once", Command::Stop),
+            ("quit", Command::Quit),
+            ("ponderhit", Command::PonderHit),
+            ("register later", Command::Register),
+            ("register name Stefan MK code 4359874324", Command::Register),
+            // As the protocol's text has it.
+            ("joho debug on", Command::Debug(true)),
+            ("\t  debug \t  \t\ton\t  ", Command::Debug(true)),
+            ("debug off", Command::Debug(false)),
+        ] {
+            assert_eq!(parsed(line), command, "{line}");
+        }
+        assert_eq!((parse("   "), parse("")), (Ok(None), Ok(None)));
     }
 
     #[test]

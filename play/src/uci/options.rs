@@ -104,54 +104,41 @@ impl Options {
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) -> Result<Changed, String> {
         let value = value.unwrap_or_default();
         let lower = value.to_ascii_lowercase();
-        Ok(match name.to_ascii_lowercase().as_str() {
-            "nnfile" => {
-                self.network = (!value.is_empty() && lower != EMPTY).then(|| value.to_owned());
-                Changed::Network
-            }
-            "threads" => {
-                self.threads = whole("Threads", value, THREADS)?;
-                Changed::Threads
-            }
-            "multipv" => {
-                self.lines = whole("MultiPV", value, LINES)?;
-                Changed::Nothing
-            }
+        let lower_name = name.to_ascii_lowercase();
+        match lower_name.as_str() {
+            "nnfile" => self.network = (!value.is_empty() && lower != EMPTY).then(|| value.to_owned()),
+            "threads" => self.threads = whole("Threads", value, THREADS)?,
+            "multipv" => self.lines = whole("MultiPV", value, LINES)?,
             "rules" => {
                 // A rules record has capitals.
                 let text = if RulesRecord::is_meant(value) { value } else { &lower };
                 let problem =
                     |error: names::BadRules| format!("Rules {}", error.0.trim_start_matches("unknown ruleset "));
                 self.rules = names::ruleset(text).map_err(problem)?;
-                Changed::Rules
             }
             "temperature" => {
                 let (low, high) = TEMPERATURE;
                 let number = value.parse::<f32>().ok().filter(|number| (low..=high).contains(number));
                 self.temperature = number.ok_or_else(|| refusal("Temperature", value, "a number", low, high))?;
-                Changed::Nothing
             }
-            "seed" => {
-                self.seed = whole("Seed", value, (0, u64::from(u32::MAX)))?;
-                Changed::Nothing
-            }
-            "hash" => {
-                self.hash = whole("Hash", value, HASH)?;
-                Changed::Hash
-            }
-            "precision" => {
-                self.precision = lower.parse().map_err(|error: EvalError| error.to_string())?;
-                Changed::Network
-            }
+            "seed" => self.seed = whole("Seed", value, (0, u64::from(u32::MAX)))?,
+            "hash" => self.hash = whole("Hash", value, HASH)?,
+            "precision" => self.precision = lower.parse().map_err(|error: EvalError| error.to_string())?,
             "ponder" => {
                 let expected = |_| format!("Ponder {}: expected true or false", shown(value));
                 self.ponder = lower.parse().map_err(expected)?;
-                Changed::Nothing
             }
             _ => {
                 let (known, meant) = (NAMES.join(", "), names::did_you_mean(name, NAMES));
                 return Err(format!("no option is named {}; expected one of {known}{meant}", shown(name)));
             }
+        }
+        Ok(match lower_name.as_str() {
+            "nnfile" | "precision" => Changed::Network,
+            "rules" => Changed::Rules,
+            "threads" => Changed::Threads,
+            "hash" => Changed::Hash,
+            _ => Changed::Nothing,
         })
     }
 }

@@ -81,8 +81,7 @@ pub struct Followed {
     run: Arc<Run>,
     newest: u32,
     games: f64,
-    /// When the latest generations were published, and the progress of the budget then.
-    latest: Vec<(f64, f64)>,
+    pace: Pace,
     matches: usize,
     state: Option<State>,
 }
@@ -90,7 +89,7 @@ pub struct Followed {
 impl Followed {
     /// A run of which nothing is known yet.
     pub fn new(run: Arc<Run>) -> Followed {
-        Followed { run, newest: 0, games: 0.0, latest: Vec::new(), matches: 0, state: None }
+        Followed { run, newest: 0, games: 0.0, pace: Pace::default(), matches: 0, state: None }
     }
 
     /// The run.
@@ -110,8 +109,8 @@ impl Followed {
         let ratings = (matches != self.matches).then(|| ratings(&self.run));
         self.matches = matches;
         let trains = played.last().is_some_and(|&played| played > self.newest);
-        let (each, ends) = pace(&self.latest).unwrap_or_default();
-        let since = self.latest.last().map_or(0.0, |&(since, _)| since);
+        let (each, ends) = self.pace.measured().unwrap_or_default();
+        let since = self.pace.latest.last().map_or(0.0, |&(since, _)| since);
         let state = State { finished, trains, since, each, ends };
         let changed = self.state != Some(state);
         self.state = Some(state);
@@ -122,8 +121,7 @@ impl Followed {
         self.newest = metrics.generation;
         self.games += metrics.selfplay.games as f64;
         if measured(metrics.unix_seconds) && metrics.unix_seconds > 0.0 && measured(metrics.progress) {
-            self.latest.push((metrics.unix_seconds, metrics.progress));
-            self.latest.drain(..self.latest.len().saturating_sub(PACE));
+            self.pace.add(metrics.unix_seconds, metrics.progress);
         }
         let mut values = values(metrics.scalars());
         values.extend(Some(("run/games".to_owned(), self.games)).filter(|(_, games)| measured(*games)));
@@ -148,21 +146,37 @@ fn values(scalars: Vec<(String, f64)>) -> BTreeMap<String, f64> {
     scalars.into_iter().filter(|(_, value)| measured(*value)).collect()
 }
 
-/// Seconds of a generation, and when the budget will be used up at the pace of the latest ones.
-fn pace(latest: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let mut gaps: Vec<f64> = latest.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
-    gaps.sort_by(f64::total_cmp);
-    let usual = *gaps.get(gaps.len() / 2)?;
-    gaps.retain(|&gap| gap <= INTERRUPTED * usual);
-    let each = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
-    let (&(_, before), &(since, after)) = (latest.first()?, latest.last()?);
-    let ends = since + each * (1.0 - after) * (latest.len() - 1) as f64 / (after - before);
-    Some((each.max(0.0), if measured(ends) { ends } else { 0.0 }))
+/// How fast the latest generations used up the budget.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    /// When they were published, in seconds, and the progress of the budget then.
+    latest: Vec<(f64, f64)>,
+}
+
+impl Pace {
+    /// A generation is published at a time in seconds, at a progress of the budget, 0 to 1.
+    pub fn add(&mut self, at: f64, progress: f64) {
+        self.latest.push((at, progress));
+        self.latest.drain(..self.latest.len().saturating_sub(PACE));
+    }
+
+    /// Seconds of a generation, with the ladder's matches between two of them, and when the budget will be used up at
+    /// this pace; 0 if unknown. `None` before a generation is complete. Later stages may be slower.
+    pub fn measured(&self) -> Option<(f64, f64)> {
+        let mut gaps: Vec<f64> = self.latest.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+        gaps.sort_by(f64::total_cmp);
+        let usual = *gaps.get(gaps.len() / 2)?;
+        gaps.retain(|&gap| gap <= INTERRUPTED * usual);
+        let each = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
+        let (&(_, before), &(since, after)) = (self.latest.first()?, self.latest.last()?);
+        let ends = since + each * (1.0 - after) * (self.latest.len() - 1) as f64 / (after - before);
+        Some((each.max(0.0), if measured(ends) { ends } else { 0.0 }))
+    }
 }
 
 /// Ratings fitted to the matches that are there now; empty without any.
 fn ratings(run: &Run) -> Ratings {
-    let standings = Standings::fit(&ladder::matches(run.store()).unwrap_or_default());
+    let standings = Standings::fit(&ladder::read_matches(run.store()).unwrap_or_default().0);
     let row = |(generation, standing): (u32, &ladder::Standing)| Row {
         generation,
         values: values(standing.scalars()),
@@ -231,8 +245,12 @@ mod tests {
 
     #[test]
     fn the_pace_passes_over_interruptions() {
-        assert_eq!(pace(&[]), None);
-        assert_eq!(pace(&[(100.0, 0.1)]), None);
+        let pace = |latest: &[(f64, f64)]| {
+            let mut pace = Pace::default();
+            latest.iter().for_each(|&(at, progress)| pace.add(at, progress));
+            pace.measured()
+        };
+        assert_eq!((pace(&[]), pace(&[(100.0, 0.1)])), (None, None));
         // A tenth of the budget in 50 seconds each; after five of ten, 250 s are left.
         let even: Vec<(f64, f64)> = (1..=5).map(|step| (50.0 * f64::from(step), 0.1 * f64::from(step))).collect();
         let (each, ends) = pace(&even).expect("a pace");
@@ -243,6 +261,11 @@ mod tests {
         let (each, ends) = pace(&night).expect("a pace");
         assert!((each - 50.0).abs() < 1e-9 && (ends - 30_500.0).abs() < 1e-6, "{each} {ends}");
         assert_eq!(pace(&[(1.0, 0.5), (2.0, 0.5)]), Some((1.0, 0.0)), "without progress nobody knows");
+        // A slower stage: after five of its generations, the fast ones no longer count.
+        let slower: Vec<(f64, f64)> =
+            (0..9).map(|at| (f64::from(if at < 3 { at } else { 100 * at }), 0.01 * f64::from(at))).collect();
+        let (each, ends) = pace(&slower).expect("a pace");
+        assert!((each - 100.0).abs() < 1e-9 && (ends - 10_000.0).abs() < 1e-6, "{each} {ends}");
     }
 
     #[test]

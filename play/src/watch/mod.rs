@@ -14,7 +14,7 @@ use hnefi_run::Run;
 use crate::PlayError;
 
 pub use compare::{About, Difference, about, differences, names};
-pub use follow::{Followed, Known, News, Ratings, Row, State};
+pub use follow::{Followed, Known, News, Pace, Ratings, Row, State};
 pub use numbers::{brief, percent, time};
 
 /// Prints a line for every generation there is, and for every rating, run by run.
@@ -140,6 +140,7 @@ mod tests {
         assert!(text.contains("overall +0 ") && text.contains("(\\u{1b}[2J\\u{202e}opponent is 0)"), "{text}");
         assert!(!text.contains('\u{1b}') && !text.contains("absurd"), "{text}");
     }
+
     #[test]
     fn what_nobody_can_have_measured_is_not_printed() {
         let folder = tempfile::tempdir().expect("a folder");

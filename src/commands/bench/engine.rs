@@ -8,7 +8,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use super::measure::Effort;
-use super::{Figure, Report, board, preset};
+use super::{Figure, Report, preset};
 use crate::cli::Stage;
 
 /// Leaves of perft 4 from the 11x11 start.
@@ -17,16 +17,9 @@ const LEAVES: u64 = 50_456_804;
 /// Measures making moves, counting and random games.
 pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let size = BoardSize::ELEVEN;
-    let figure = |name: &str, size, threads, value, unit, peak| Figure {
-        stage: Stage::Engine,
-        name: name.to_string(),
-        board: Some(board(size)),
-        net: None,
-        precision: None,
-        threads,
-        value,
-        unit,
+    let figure = |name, size, threads, value, unit, peak| Figure {
         peak: Some(peak),
+        ..Figure::new(Stage::Engine, name, size, threads, value, unit)
     };
     for threads in effort.thread_counts() {
         let bare = bare_moves(effort, threads);

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use hnefi_engine::BoardSize;
-use hnefi_inference::{
-    CpuEvaluator, CpuNetwork, EvalRequest, Evaluations, Evaluator, Handicap, NetworkConfig, Precision, Weights,
-};
+use hnefi_inference::{CpuEvaluator, CpuNetwork, Evaluations, Evaluator, NetworkConfig, Precision, Weights};
 
 use super::measure::Effort;
-use super::{Figure, Report, board, sample};
+use super::{Figure, Report, sample};
 use crate::cli::Stage;
 
 /// Positions in one evaluation: the number of games in a game batch.
@@ -39,17 +37,8 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
                     for threads in effort.thread_counts() {
                         let value = evaluations(effort, size, &config, precision, threads)?;
                         let peak = threads as f64 * multiply_adds / config.multiply_adds(size.side()) as f64;
-                        report.add(Figure {
-                            stage: Stage::Evaluate,
-                            name: "evaluations".to_string(),
-                            board: Some(board(size)),
-                            net: Some(network_name(&config)),
-                            precision: Some(precision.as_str()),
-                            threads,
-                            value,
-                            unit: "evals/s",
-                            peak: Some(peak),
-                        })?;
+                        let figure = Figure::new(Stage::Evaluate, "evaluations", size, threads, value, "evals/s");
+                        report.add(Figure { peak: Some(peak), ..figure.of(&config, precision.as_str()) })?;
                     }
                 }
             }
@@ -77,11 +66,7 @@ pub(super) fn evaluations(
         let mut batches = sample.chunks(BATCH).cycle();
         move || {
             let batch = batches.next().expect("the sample is not empty");
-            let requests: Vec<EvalRequest<'_>> = batch
-                .iter()
-                .map(|(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false })
-                .collect();
-            evaluator.evaluate(&requests, &mut out).expect("fresh weights are finite");
+            evaluator.evaluate(&sample::requests(batch), &mut out).expect("fresh weights are finite");
             BATCH as u64
         }
     }))

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use anyhow::Context;
 use hnefi_cuda::{Card, CardLoad, CardNetwork};
 use hnefi_engine::BoardSize;
-use hnefi_inference::{DeviceChoice, EvalRequest, Handicap, NetworkConfig, PrecisionChoice, TrainPrecision, Weights};
+use hnefi_inference::{DeviceChoice, NetworkConfig, PrecisionChoice, TrainPrecision, Weights};
 use hnefi_train::learner::TrainingDevice;
 
 use super::measure::Effort;
-use super::{Figure, Report, board, evaluate, sample, selfplay, train};
+use super::{Figure, Report, evaluate, sample, selfplay, train};
 use crate::cli::Stage;
 use crate::hardware::Hardware;
 
@@ -49,16 +49,9 @@ pub(super) fn run(
     let devices = hardware.devices.named(choice);
     let wanted = |one| stage.is_none_or(|stage| stage == one);
     for config in [(8, 32), (10, 128), (15, 192)].map(|(blocks, channels)| evaluate::network(blocks, channels, true)) {
-        let figure = |stage, name: String, precision, threads, value, unit, peak| Figure {
-            stage,
-            name,
-            board: Some(board(BoardSize::ELEVEN)),
-            net: Some(evaluate::network_name(&config)),
-            precision: Some(precision),
-            threads,
-            value,
-            unit,
+        let figure = |stage, name: &str, precision, threads, value, unit, peak| Figure {
             peak,
+            ..Figure::new(stage, name, BoardSize::ELEVEN, threads, value, unit).of(&config, precision)
         };
         let mut alone = None;
         for batch in BATCHES {
@@ -66,7 +59,7 @@ pub(super) fn run(
                 let network = Arc::new(CardNetwork::new(card, &Weights::fresh(&config, 1))?);
                 let value = evaluations(effort, &network, batch)?;
                 let name = format!("evaluations, batches of {batch}");
-                report.add(figure(Stage::Evaluate, name, "f16", 1, value, "evals/s", None))?;
+                report.add(figure(Stage::Evaluate, &name, "f16", 1, value, "evals/s", None))?;
                 alone = Some(value);
             }
         }
@@ -76,8 +69,8 @@ pub(super) fn run(
             let devices: (_, &dyn Fn() -> _) = (&devices, &|| card.busy());
             let played = selfplay::play(BoardSize::ELEVEN, &config, devices, precision, GAMES, seconds, threads)?;
             let name = format!("evaluations in self-play of {GAMES}");
-            report.add(figure(Stage::Selfplay, name, "f16", threads, played.rate, "evals/s", alone))?;
-            let name = "time in which the card has work".to_owned();
+            report.add(figure(Stage::Selfplay, &name, "f16", threads, played.rate, "evals/s", alone))?;
+            let name = "time in which the card has work";
             report.add(figure(Stage::Selfplay, name, "f16", threads, 100.0 * played.busy, "%", None))?;
         }
         for batch in BATCHES {
@@ -86,7 +79,7 @@ pub(super) fn run(
                 let precision = TrainPrecision::Bf16;
                 let value = train::samples(effort, BoardSize::ELEVEN, &config, precision, device, batch, 1)?;
                 let name = format!("training, batches of {batch}");
-                report.add(figure(Stage::Train, name, precision.as_str(), 1, value, "samples/s", None))?;
+                report.add(figure(Stage::Train, &name, precision.as_str(), 1, value, "samples/s", None))?;
             }
         }
     }
@@ -96,18 +89,8 @@ pub(super) fn run(
 /// Positions a second that the card evaluates of a batch that is ready: both ways between host and card included.
 fn evaluations(effort: Effort, network: &Arc<CardNetwork>, batch: usize) -> anyhow::Result<f64> {
     let sample = sample::positions(BoardSize::ELEVEN, batch);
-    let requests: Vec<EvalRequest<'_>> = sample
-        .iter()
-        .map(|(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false })
-        .collect();
-    let (mut load, mut failed) = (CardLoad::new(network, &requests)?, None);
-    let rate = effort.rate(|| {
-        if let Err(error) = load.run() {
-            failed.get_or_insert(error);
-        }
-        batch as u64
-    });
-    failed.map_or(Ok(rate), |error| Err(error.into()))
+    let mut load = CardLoad::new(network, &sample::requests(&sample))?;
+    effort.try_rate(|| load.run().map(|_| batch as u64))
 }
 
 /// Compares a training step on the card with one on the CPU.

@@ -27,6 +27,22 @@ impl Effort {
         median((0..self.repeats).map(|_| rate_for(self.seconds, &mut work)).collect())
     }
 
+    /// As [`Effort::rate`] of work that may fail, with its first error.
+    #[cfg(feature = "train")]
+    pub(super) fn try_rate<E: Into<anyhow::Error>>(
+        self,
+        mut work: impl FnMut() -> Result<u64, E>,
+    ) -> anyhow::Result<f64> {
+        let mut failed = None;
+        let rate = self.rate(|| {
+            work().unwrap_or_else(|error| {
+                failed.get_or_insert(error);
+                0
+            })
+        });
+        failed.map_or(Ok(rate), |error| Err(error.into()))
+    }
+
     /// Units per second of `threads` threads together, each with its own work.
     pub(super) fn rate_on<W: FnMut() -> u64>(self, threads: usize, make: impl Fn(usize) -> W + Sync) -> f64 {
         let barrier = Barrier::new(threads);

@@ -28,7 +28,9 @@ mod train;
 
 use std::collections::HashMap;
 
+use clap::ValueEnum;
 use hnefi_engine::{BoardSize, Preset};
+use hnefi_inference::NetworkConfig;
 use serde::Serialize;
 
 use crate::cli::{BenchArgs, Stage};
@@ -44,7 +46,7 @@ struct Figure {
     stage: Stage,
     name: String,
     /// Such as `11x11`.
-    board: Option<String>,
+    board: String,
     /// Blocks by channels, and whether it has pooling.
     net: Option<String>,
     precision: Option<&'static str>,
@@ -53,6 +55,19 @@ struct Figure {
     unit: &'static str,
     /// The most that this machine could do, in the same unit.
     peak: Option<f64>,
+}
+
+impl Figure {
+    /// A figure without a network and without a peak.
+    fn new(stage: Stage, name: &str, size: BoardSize, threads: usize, value: f64, unit: &'static str) -> Figure {
+        let board = format!("{0}x{0}", size.side());
+        Figure { stage, name: name.to_owned(), board, net: None, precision: None, threads, value, unit, peak: None }
+    }
+
+    /// The same of a network in a precision.
+    fn of(self, network: &NetworkConfig, precision: &'static str) -> Figure {
+        Figure { net: Some(evaluate::network_name(network)), precision: Some(precision), ..self }
+    }
 }
 
 /// A figure as a line of JSON.
@@ -81,21 +96,7 @@ pub fn run(args: BenchArgs, hardware: &Hardware) -> anyhow::Result<()> {
         return gpu::run(hardware, (choice, card), args.stage, effort, &mut report);
     }
     let peak = peak::measure(effort);
-    let stages = args.stage.map_or_else(
-        || {
-            vec![
-                Stage::Engine,
-                Stage::Evaluate,
-                Stage::Selfplay,
-                #[cfg(feature = "train")]
-                Stage::Train,
-                Stage::Search,
-                Stage::Protocol,
-            ]
-        },
-        |stage| vec![stage],
-    );
-    for stage in stages {
+    for &stage in Stage::value_variants().iter().filter(|&&stage| args.stage.is_none_or(|only| only == stage)) {
         match stage {
             Stage::Engine => engine::run(effort, &mut report)?,
             Stage::Evaluate => evaluate::run(effort, peak, &mut report)?,
@@ -141,7 +142,7 @@ impl Report {
         output::line(format_args!(
             "{:<30} {:>5} {:>12} {:>4} {:>3} {:>18} {:>5} {:>14} {:>6}",
             figure.name,
-            figure.board.as_ref().unwrap_or(&none),
+            figure.board,
             figure.net.as_ref().unwrap_or(&none),
             figure.precision.unwrap_or("-"),
             figure.threads,
@@ -183,11 +184,6 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// A board as figures name it.
-fn board(size: BoardSize) -> String {
-    format!("{0}x{0}", size.side())
-}
-
 /// The ruleset that stands for a board.
 fn preset(size: BoardSize) -> Preset {
     match size {
@@ -205,17 +201,7 @@ mod tests {
     fn numbers_are_short_and_shares_turn_round_for_durations() {
         let texts = [0.8123, 34.14, 340.4, 5_970.9, 52_300_000.0, 2.1e9].map(rounded);
         assert_eq!(texts, ["0.81", "34.14", "340", "5,970", "52.30 M", "2.10 G"]);
-        let figure = |value, unit| Figure {
-            stage: Stage::Engine,
-            name: String::new(),
-            board: None,
-            net: None,
-            precision: None,
-            threads: 1,
-            value,
-            unit,
-            peak: None,
-        };
+        let figure = |value, unit| Figure::new(Stage::Engine, "", BoardSize::SEVEN, 1, value, unit);
         assert_eq!(share(&figure(50.0, "ms"), 10.0), "20%");
         assert_eq!(share(&figure(50.0, "moves/s"), 200.0), "25%");
     }

@@ -14,7 +14,7 @@ use hnefi_play::PlayError;
 use hnefi_play::uci::{UciParams, run as serve};
 
 use super::measure::{Effort, median};
-use super::{Figure, Report, board, evaluate, preset};
+use super::{Figure, Report, evaluate, preset};
 use crate::cli::Stage;
 
 /// The network. Its speed does not depend on the ruleset that it was trained on.
@@ -32,18 +32,9 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let (network, precision) = (checkpoint.card.network, PrecisionChoice::Auto.on_cpu(&checkpoint.weights)?);
     for size in [BoardSize::SEVEN, BoardSize::ELEVEN] {
         for threads in effort.thread_counts() {
-            let mut figure = |name: &str, value, unit, peak| {
-                report.add(Figure {
-                    stage: Stage::Protocol,
-                    name: name.to_string(),
-                    board: Some(board(size)),
-                    net: Some(evaluate::network_name(&network)),
-                    precision: Some(precision.as_str()),
-                    threads,
-                    value,
-                    unit,
-                    peak,
-                })
+            let mut figure = |name, value, unit, peak| {
+                let figure = Figure::new(Stage::Protocol, name, size, threads, value, unit);
+                report.add(Figure { peak, ..figure.of(&network, precision.as_str()) })
             };
             let (speed, peak) = speed(effort, size, &network, precision, threads)?;
             figure("playouts of one search", speed, "playouts/s", Some(peak))?;

@@ -1,6 +1,7 @@
 //! Positions and games to measure with, always the same.
 
 use hnefi_engine::{BoardSize, MoveList, Position};
+use hnefi_inference::{EvalRequest, Handicap};
 #[cfg(feature = "train")]
 use hnefi_run::{GameRecord, sample::random_game};
 use hnefi_search::rng_for;
@@ -8,7 +9,6 @@ use rand::RngExt;
 
 use super::preset;
 
-/// A position and its legal moves.
 pub(super) type Sample = Vec<(Position, MoveList)>;
 
 /// Distinct positions, each from another random game.
@@ -31,6 +31,14 @@ pub(super) fn positions(size: BoardSize, count: usize) -> Sample {
         }
     }
     sample
+}
+
+/// What an evaluator is asked about these positions.
+pub(super) fn requests(sample: &[(Position, MoveList)]) -> Vec<EvalRequest<'_>> {
+    sample
+        .iter()
+        .map(|(position, moves)| EvalRequest { position, moves, handicap: Handicap::NONE, auxiliary: false })
+        .collect()
 }
 
 #[cfg(feature = "train")]

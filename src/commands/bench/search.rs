@@ -10,7 +10,7 @@ use hnefi_inference::{EvalError, EvalRequest, Evaluations, Evaluator, HashEvalua
 use hnefi_search::{RootKind, Search, SearchConfig, Signal, search_on_threads};
 
 use super::measure::{Effort, median};
-use super::{Figure, Report, board, preset};
+use super::{Figure, Report, preset};
 use crate::cli::Stage;
 
 /// The pauses in microseconds.
@@ -51,17 +51,8 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
                 for (name, value, unit) in
                     [("playouts", median(rates), "playouts/s"), ("tree locked", 100.0 * median(locked), "%")]
                 {
-                    report.add(Figure {
-                        stage: Stage::Search,
-                        name: format!("{name}, evaluation {pause} us"),
-                        board: Some(board(size)),
-                        net: None,
-                        precision: None,
-                        threads,
-                        value,
-                        unit,
-                        peak: None,
-                    })?;
+                    let name = format!("{name}, evaluation {pause} us");
+                    report.add(Figure::new(Stage::Search, &name, size, threads, value, unit))?;
                 }
             }
         }

@@ -12,7 +12,7 @@ use hnefi_selfplay::{Fleet, FleetControl, FleetError, FleetProgress, Quota, Rule
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
 use super::measure::{Effort, median};
-use super::{Figure, Report, board, evaluate, preset};
+use super::{Figure, Report, evaluate, preset};
 use crate::cli::Stage;
 
 /// Playouts a move.
@@ -27,15 +27,8 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
     let fastest = PrecisionChoice::Auto.on_cpu(&Weights::fresh(&config, 1))?;
     let precisions = if fastest == Precision::F32 { vec![fastest] } else { vec![Precision::F32, fastest] };
     let figure = |name: &str, size, precision: Precision, threads, value, unit, peak| Figure {
-        stage: Stage::Selfplay,
-        name: name.to_string(),
-        board: Some(board(size)),
-        net: Some(evaluate::network_name(&config)),
-        precision: Some(precision.as_str()),
-        threads,
-        value,
-        unit,
         peak,
+        ..Figure::new(Stage::Selfplay, name, size, threads, value, unit).of(&config, precision.as_str())
     };
     // Measure memory first, before other measurements allocate any.
     let devices = Devices::cpu();
@@ -43,15 +36,8 @@ pub(super) fn run(effort: Effort, report: &mut Report) -> anyhow::Result<()> {
         play(size, &config, (&devices, &|| Duration::ZERO), precision.into(), games, seconds, threads)
     };
     let memory = on_cpu(BoardSize::ELEVEN, Precision::F32, MANY_GAMES, 10.0 * effort.seconds, super::cores())?.memory;
-    report.add(figure(
-        &format!("memory, {MANY_GAMES} games"),
-        BoardSize::ELEVEN,
-        Precision::F32,
-        super::cores(),
-        memory as f64 / f64::from(1 << 20),
-        "MiB",
-        None,
-    ))?;
+    let (name, mebibytes) = (format!("memory, {MANY_GAMES} games"), memory as f64 / f64::from(1 << 20));
+    report.add(figure(&name, BoardSize::ELEVEN, Precision::F32, super::cores(), mebibytes, "MiB", None))?;
     let sizes = [BoardSize::SEVEN, BoardSize::ELEVEN];
     for (size, &precision) in sizes.into_iter().flat_map(|size| precisions.iter().map(move |one| (size, one))) {
         for threads in effort.thread_counts() {

@@ -3,13 +3,12 @@
 use hnefi_engine::BoardSize;
 use hnefi_inference::{NetworkConfig, TrainPrecision, Weights};
 use hnefi_models::Network;
-use hnefi_run::sample::Batch;
-use hnefi_run::sample::{Sampler, ValueTarget};
+use hnefi_run::sample::{Batch, Sampler, ValueTarget};
 use hnefi_train::TrainConfig;
 use hnefi_train::learner::{Learner, LearnerParams, StepReport, TrainingDevice};
 
 use super::measure::Effort;
-use super::{Figure, Report, board, evaluate, sample};
+use super::{Figure, Report, evaluate, sample};
 use crate::cli::Stage;
 
 /// Samples per step.
@@ -27,17 +26,8 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
     let (fast, slow): (Vec<TrainPrecision>, Vec<TrainPrecision>) =
         TrainPrecision::ALL.into_iter().partition(|precision| precision.missing().is_none());
     for size in [BoardSize::SEVEN, BoardSize::ELEVEN] {
-        report.add(Figure {
-            stage: Stage::Train,
-            name: format!("preparing batches of {BATCH}"),
-            board: Some(board(size)),
-            net: None,
-            precision: None,
-            threads: 1,
-            value: prepared(effort, size)?,
-            unit: "samples/s",
-            peak: None,
-        })?;
+        let name = format!("preparing batches of {BATCH}");
+        report.add(Figure::new(Stage::Train, &name, size, 1, prepared(effort, size)?, "samples/s"))?;
         for (blocks, channels) in [(4, 32), (6, 64)] {
             let config = evaluate::network(blocks, channels, true);
             for &precision in &fast {
@@ -45,17 +35,10 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
                     let value = samples(effort, size, &config, precision, TrainingDevice::Cpu, BATCH, threads)?;
                     // Forward, and backward to the inputs and to the weights.
                     let work = 3 * config.multiply_adds(size.side());
-                    report.add(Figure {
-                        stage: Stage::Train,
-                        name: format!("training, batches of {BATCH}"),
-                        board: Some(board(size)),
-                        net: Some(evaluate::network_name(&config)),
-                        precision: Some(precision.as_str()),
-                        threads,
-                        value,
-                        unit: "samples/s",
-                        peak: Some(threads as f64 * multiply_adds / work as f64),
-                    })?;
+                    let peak = Some(threads as f64 * multiply_adds / work as f64);
+                    let name = format!("training, batches of {BATCH}");
+                    let figure = Figure::new(Stage::Train, &name, size, threads, value, "samples/s");
+                    report.add(Figure { peak, ..figure.of(&config, precision.as_str()) })?;
                 }
             }
         }
@@ -71,15 +54,11 @@ pub(super) fn run(effort: Effort, multiply_adds: f64, report: &mut Report) -> an
 fn prepared(effort: Effort, size: BoardSize) -> anyhow::Result<f64> {
     let games = sample::games(size, 32);
     let sampler = Sampler::new(&games, 1, TARGET);
-    let (mut step, mut failed) = (0, None);
-    let rate = effort.rate(|| {
+    let mut step = 0;
+    effort.try_rate(|| {
         step += 1;
-        if let Err(error) = sampler.batch(step, BATCH, 2) {
-            failed.get_or_insert(error);
-        }
-        BATCH as u64
-    });
-    failed.map_or(Ok(rate), |error| Err(error.into()))
+        sampler.batch(step, BATCH, 2).map(|_| BATCH as u64)
+    })
 }
 
 /// Samples per second of training steps; the batch has two shards where there are two threads.
@@ -97,24 +76,25 @@ pub(super) fn samples(
     let sampler = Sampler::new(&games, 1, TARGET);
     let batches: Vec<Vec<Batch>> =
         (0..BATCHES).map(|step| sampler.batch(step, batch, shards)).collect::<Result<_, _>>()?;
-    let params = LearnerParams {
-        shards,
-        threads: threads / shards,
-        precision,
-        ..LearnerParams::from(&TrainConfig::default().train)
-    };
-    let network = Network::load(&Weights::fresh(network, 1), &Default::default())?;
-    let mut learner = Learner::new(&network, &[device], params)?;
+    let mut learner = learner(network, precision, device, shards, threads / shards)?;
     let mut batches = batches.iter().cycle();
-    let mut failed = None;
-    let rate = effort.rate(|| {
+    effort.try_rate(|| {
         let next = batches.next().expect("there are batches");
-        if let Err(error) = learner.step(next, 1e-4) {
-            failed.get_or_insert(error);
-        }
-        (batch / shards * shards) as u64
-    });
-    failed.map_or(Ok(rate), |error| Err(error.into()))
+        learner.step(next, 1e-4).map(|_| (batch / shards * shards) as u64)
+    })
+}
+
+/// A learner of a fresh network.
+fn learner(
+    network: &NetworkConfig,
+    precision: TrainPrecision,
+    device: TrainingDevice,
+    shards: usize,
+    threads: usize,
+) -> anyhow::Result<Learner> {
+    let params = LearnerParams { shards, threads, precision, ..LearnerParams::from(&TrainConfig::default().train) };
+    let network = Network::load(&Weights::fresh(network, 1), &Default::default())?;
+    Ok(Learner::new(&network, &[device], params)?)
 }
 
 /// One step of a fresh network on a small batch.
@@ -125,8 +105,5 @@ pub(super) fn step(
     device: TrainingDevice,
 ) -> anyhow::Result<StepReport> {
     let batch = Sampler::new(&sample::games(size, 4), 1, TARGET).batch(0, 8, 1)?;
-    let params =
-        LearnerParams { shards: 1, threads: 1, precision, ..LearnerParams::from(&TrainConfig::default().train) };
-    let network = Network::load(&Weights::fresh(network, 1), &Default::default())?;
-    Ok(Learner::new(&network, &[device], params)?.step(&batch, 1e-4)?)
+    Ok(learner(network, precision, device, 1, 1)?.step(&batch, 1e-4)?)
 }

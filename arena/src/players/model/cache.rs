@@ -144,36 +144,22 @@ mod tests {
     use super::*;
     use crate::players::{Limit, ModelSpec, PlayerSpec};
 
-    fn refusal(path: &Path) -> String {
+    #[test]
+    fn what_is_no_checkpoint_says_what_it_lacks() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let [empty, run] = ["empty", "run"].map(|name| folder.path().join(name));
+        std::fs::create_dir(&empty).expect("a new folder");
+        std::fs::create_dir_all(run.join(CHECKPOINTS).join("000001")).expect("a new folder");
         let mut models = ModelCache::new(Devices::cpu(), SearchConfig::default());
-        let spec = PlayerSpec::Model(ModelSpec::new(path, Limit::Playouts(8)).in_precision(PrecisionChoice::Auto));
-        match spec.build(&mut models) {
-            Ok(player) => panic!("built {}", player.name()),
-            Err(error) => error.to_string(),
+        for (path, expected) in [
+            ("no/such/run".into(), "model no/such/run: there is no such folder, and no shipped"),
+            ("brandub".into(), "; did you mean brandubh?"),
+            (empty, "it has neither card.json (a checkpoint) nor checkpoints (a run)"),
+            (run, "it has no checkpoint yet"),
+        ] {
+            let player = PlayerSpec::Model(ModelSpec::new(path, Limit::Playouts(8)));
+            let found = player.build(&mut models).err().expect("refused").to_string();
+            assert!(found.contains(expected), "{found}");
         }
-    }
-
-    #[test]
-    fn a_missing_folder_is_named_and_the_shipped_ones_are_listed() {
-        let found = refusal(Path::new("no/such/run"));
-        assert!(found.starts_with("model no/such/run: there is no such folder, and no shipped"), "{found}");
-        assert!(found.contains("shipped: ") && !found.contains("did you mean"), "{found}");
-        let found = refusal(Path::new("brandub"));
-        assert!(found.ends_with("; did you mean brandubh?"), "{found}");
-    }
-
-    #[test]
-    fn a_folder_that_is_no_checkpoint_says_what_it_lacks() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let found = refusal(folder.path());
-        assert!(found.contains("it has neither card.json (a checkpoint) nor checkpoints (a run)"), "{found}");
-    }
-
-    #[test]
-    fn a_run_without_checkpoints_says_so() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        std::fs::create_dir_all(folder.path().join(CHECKPOINTS).join("000001")).expect("a new folder");
-        let found = refusal(folder.path());
-        assert!(found.contains("it has no checkpoint yet"), "{found}");
     }
 }

@@ -79,36 +79,29 @@ impl ModelSpec {
             path.rsplit_once(',').and_then(|(before, setting)| Some((before, setting.split_once('=')?)))
         {
             path = before;
-            let again = match key {
+            let is_again = match key {
                 "playouts" => limit.replace(Limit::Playouts(whole(key, value, COUNTS)?)).is_some(),
                 "time" => limit.replace(Limit::Time(seconds(key, value, SECONDS)?)).is_some(),
                 "precision" => {
-                    let given = value.parse().map_err(|error: EvalError| error.to_string())?;
-                    if precision.replace(given).is_some() {
-                        return Err("more than one precision; expected one".to_owned());
-                    }
-                    false
+                    precision.replace(value.parse().map_err(|error: EvalError| error.to_string())?).is_some()
                 }
-                "threads" => {
-                    if threads.replace(whole(key, value, THREADS)?).is_some() {
-                        return Err("more than one threads; expected one".to_owned());
-                    }
-                    false
-                }
+                "threads" => threads.replace(whole(key, value, THREADS)?).is_some(),
                 _ => {
                     let key = key
                         .strip_prefix("search.")
                         .ok_or_else(|| format!("unknown setting {key:?}; expected {SETTINGS}{}", suggestion(key)))?;
                     SearchConfig::default().with(key, value).map_err(|fault| format!("search.{fault}"))?;
-                    if search.iter().any(|(known, _)| known == key) {
-                        return Err(format!("more than one search.{key}; expected one"));
-                    }
+                    let is_again = search.iter().any(|(known, _)| known == key);
                     search.insert(0, (key.to_owned(), value.to_owned()));
-                    false
+                    is_again
                 }
             };
-            if again {
-                return Err("more than one limit; expected playouts=N or time=S, not both".to_owned());
+            match key {
+                _ if !is_again => {}
+                "playouts" | "time" => {
+                    return Err("more than one limit; expected playouts=N or time=S, not both".to_owned());
+                }
+                _ => return Err(format!("more than one {key}; expected one")),
             }
         }
         if path.is_empty() {

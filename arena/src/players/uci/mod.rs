@@ -59,9 +59,9 @@ impl UciPlayer {
     fn answer(&mut self, game: &Game) -> Result<Choice, ProgramError> {
         let process = match &mut self.process {
             Some(process) => process,
-            none => none.insert(Process::start(&self.words).map_err(|error| ProgramError {
-                kind: ProgramErrorKind::Crash,
-                problem: format!("the program cannot be started again: {error}"),
+            none => none.insert(Process::start(&self.words).map_err(|error| {
+                let problem = format!("the program cannot be started again: {error}");
+                ProgramError::new(ProgramErrorKind::Crash, problem)
             })?),
         };
         let conversation = match &mut self.conversation {
@@ -90,7 +90,7 @@ impl UciPlayer {
             thought.read(line);
             answer::best_move(line)
         })?;
-        let illegal = |problem: String| ProgramError { kind: ProgramErrorKind::IllegalMove, problem };
+        let illegal = |problem: String| ProgramError::new(ProgramErrorKind::IllegalMove, problem);
         let mv = match best {
             BestMove::None => return Err(illegal("it found no move, but the game goes on".to_owned())),
             BestMove::Text(text) => {

@@ -120,7 +120,8 @@ impl Process {
             // A program that talks without end must not talk on beyond the deadline.
             if Instant::now() >= deadline {
                 let seconds = began.elapsed().as_secs_f64();
-                return Err(timeout(format!("no {awaited} within {seconds:.1} s")));
+                let problem = format!("no {awaited} within {seconds:.1} s");
+                return Err(ProgramError::new(ProgramErrorKind::Timeout, problem));
             }
             if let Some(found) = line.and_then(|line| find(line.trim())) {
                 return Ok(found);
@@ -133,12 +134,13 @@ impl Process {
     /// # Errors
     /// When the program has ended, or wrote what is no line.
     pub fn line(&mut self, patience: Duration, awaited: &str) -> Result<Option<String>, ProgramError> {
-        match self.lines.recv_timeout(patience) {
-            Ok(Ok(line)) => Ok(Some(line)),
-            Ok(Err(TooLong)) => Err(too_long(awaited)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(ended(self.how_it_ended(awaited))),
-        }
+        let problem = match self.lines.recv_timeout(patience) {
+            Ok(Ok(line)) => return Ok(Some(line)),
+            Err(RecvTimeoutError::Timeout) => return Ok(None),
+            Ok(Err(TooLong)) => format!("the program wrote a line of more than {LINE_BYTES} bytes before {awaited}"),
+            Err(RecvTimeoutError::Disconnected) => self.how_it_ended(awaited),
+        };
+        Err(ProgramError::new(ProgramErrorKind::Crash, problem))
     }
 
     /// How the program ended, and its last words.
@@ -176,13 +178,6 @@ impl Process {
         }
     }
 
-    /// Kills the program and what it started.
-    fn kill(&mut self) {
-        self.kill_group();
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-
     /// Kills what is left of the process group, once: as soon as nothing is, its number may be another's.
     fn kill_group(&mut self) {
         #[cfg(unix)]
@@ -203,7 +198,9 @@ impl Drop for Process {
         self.send("quit".to_owned());
         self.input_lines = None;
         if self.wait(GRACE).is_none() {
-            self.kill();
+            self.kill_group();
+            let _ = self.child.kill();
+            let _ = self.child.wait();
         }
     }
 }
@@ -228,20 +225,6 @@ fn write_lines(mut input: ChildStdin, lines: &Receiver<String>) {
             return;
         }
     }
-}
-
-/// The program did not answer in time.
-fn timeout(problem: String) -> ProgramError {
-    ProgramError { kind: ProgramErrorKind::Timeout, problem }
-}
-
-/// The program has ended, closed its output, or wrote what is no line.
-fn ended(problem: String) -> ProgramError {
-    ProgramError { kind: ProgramErrorKind::Crash, problem }
-}
-
-fn too_long(awaited: &str) -> ProgramError {
-    ended(format!("the program wrote a line of more than {LINE_BYTES} bytes before {awaited}"))
 }
 
 /// Keeps the latest line that says something, cut to a length that fits a report.

@@ -1,59 +1,31 @@
-//! How the binary behaves as a program among programs: its streams, its exit status, its help, and what shells know of
-//! it.
-#![cfg(unix)]
+//! How the program behaves among others: its streams, its exit status, its help, and what shells know of it.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// Far more than anything here takes, on any machine.
-const TIMEOUT: Duration = Duration::from_secs(120);
-
-fn hnefi(folder: &Path, line: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hnefi"));
-    command.args(shlex::split(line).expect("words")).current_dir(folder);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-fn run(folder: &Path, line: &str) -> Output {
-    hnefi(folder, line).output().expect("the binary starts")
-}
-
-/// Standard output and standard error.
-fn texts(output: &Output) -> [String; 2] {
-    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned())
-}
-
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("tiny.toml"), include_str!("data/tiny.toml")).expect("written");
-    folder
-}
+use super::{Ended, Workspace, wait_until};
 
 /// Waits until the process catches interrupts, by its status in Linux.
 fn await_handler(child: &Child) {
-    let until = Instant::now() + TIMEOUT;
-    let catches = || {
+    wait_until("it never caught interrupts", || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
         mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 2 != 0)
-    };
-    while !catches() {
-        assert!(Instant::now() < until, "it never caught interrupts");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    });
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id() as i32), signal).expect("sent");
 }
 
 #[test]
 fn whatever_is_interrupted_says_so_by_its_exit_status() {
-    let folder = folder();
-    std::fs::create_dir_all(folder.path().join("run")).expect("a folder");
-    std::fs::write(folder.path().join("run/run.json"), "{}").expect("written");
+    let workspace = Workspace::new();
+    std::fs::create_dir_all(workspace.at("run")).expect("a folder");
+    workspace.write("run/run.json", "{}");
     for line in [
         "match random random --games 100000000 --threads 1",
         "selfplay --config tiny.toml --games 100000 --threads 1 --out games",
@@ -62,25 +34,24 @@ fn whatever_is_interrupted_says_so_by_its_exit_status() {
         "fetch run --run copy --follow",
     ] {
         for signal in [Signal::SIGINT, Signal::SIGTERM] {
-            let child = hnefi(folder.path(), line).spawn().expect("starts");
+            let child = workspace.command(line).spawn().expect("starts");
             await_handler(&child);
-            kill(Pid::from_raw(child.id() as i32), signal).expect("sent");
-            let output = child.wait_with_output().expect("ended");
-            let [out, error] = texts(&output);
-            assert_eq!(output.status.code(), Some(130), "{line}, {signal}: {out}{error}");
+            send(&child, signal);
+            let Ended { out, error, code } = child.wait_with_output().expect("ended").into();
+            assert_eq!(code, Some(130), "{line}, {signal}: {out}{error}");
             assert!(error.contains("stopping at the next safe point"), "{line}: {error}");
         }
     }
-    assert!(!folder.path().join("no").exists(), "who waits for a run makes none");
-    assert_eq!(run(folder.path(), "match random nobody").status.code(), Some(2));
-    assert_eq!(run(folder.path(), "watch no/such").status.code(), Some(1));
-    assert_eq!(run(folder.path(), "match random random --games 2").status.code(), Some(0));
+    assert!(!workspace.at("no").exists(), "who waits for a run makes none");
+    assert_eq!(workspace.run("match random nobody").code, Some(2));
+    assert_eq!(workspace.run("watch no/such").code, Some(1));
+    assert_eq!(workspace.run("match random random --games 2").code, Some(0));
 }
 
 /// Standard error is a pipe that is full, as one whose reader has stopped.
 #[test]
 fn who_does_not_read_standard_error_holds_up_no_work_and_no_signal() {
-    let folder = folder();
+    let workspace = Workspace::new();
     let train = "train --config tiny.toml --set budget.generations=9999 --set run.threads=1 --run trained";
     for (line, works) in [
         ("selfplay --config tiny.toml --games 100000 --threads 1 --out games", "games"),
@@ -91,57 +62,51 @@ fn who_does_not_read_standard_error_holds_up_no_work_and_no_signal() {
             let (reader, mut writer) = std::io::pipe().expect("a pipe");
             // As much as a pipe of Linux holds, and no byte more.
             writer.write_all(&[b'x'; 1 << 16]).expect("room");
-            let mut child = hnefi(folder.path(), line).stderr(writer).spawn().expect("starts");
+            let mut child = workspace.command(line).stderr(writer).spawn().expect("starts");
             await_handler(&child);
-            let until = Instant::now() + TIMEOUT;
-            while !folder.path().join(works).exists() {
-                assert!(Instant::now() < until, "{line}: no work is done");
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            kill(Pid::from_raw(child.id() as i32), signal).expect("sent");
-            while child.try_wait().expect("a child").is_none() {
-                assert!(Instant::now() < until, "{line}, {signal}: it has not ended");
-                std::thread::sleep(Duration::from_millis(10));
-            }
+            wait_until(&format!("{line}: no work is done"), || workspace.at(works).exists());
+            send(&child, signal);
+            let is_over = || child.try_wait().expect("a child").is_some();
+            wait_until(&format!("{line}, {signal}: it has not ended"), is_over);
             assert_eq!(child.wait().expect("ended").code(), Some(130), "{line}, {signal}");
             drop(reader);
-            let _ = std::fs::remove_dir_all(folder.path().join("trained"));
+            let _ = std::fs::remove_dir_all(workspace.at("trained"));
         }
     }
 }
 
 #[test]
 fn results_alone_go_to_standard_output() {
-    let folder = folder();
+    let workspace = Workspace::new();
     let settings = "--set budget.generations=1 --set evaluate.games=0 --set run.precision=int8";
-    let mut train = hnefi(folder.path(), &format!("train --config tiny.toml --run one {settings}"));
+    let mut train = workspace.command(&format!("train --config tiny.toml --run one {settings}"));
     // As without Cargo, which these tests are run by.
-    let [out, error] = texts(&train.env_remove("CARGO_MANIFEST_DIR").output().expect("starts"));
+    let Ended { out, error, .. } = train.env_remove("CARGO_MANIFEST_DIR").output().expect("starts").into();
     assert!(out.starts_with("trained 1 generations, ") && out.contains("\ncheckpoint  one/"), "{out}");
     assert!(out.ends_with(&format!("\nplay it     {} play model:one\n", env!("CARGO_BIN_EXE_hnefi"))), "{out}");
     assert!(!out.contains("warning") && !out.contains("parameters, from"), "{out}");
     assert!(error.contains("parameters, from random weights") && error.contains(" gen   time"), "{error}");
-    let [out, error] = texts(&run(folder.path(), &format!("--quiet train --config tiny.toml --run two {settings}")));
+    let Ended { out, error, .. } = workspace.run(&format!("--quiet train --config tiny.toml --run two {settings}"));
     assert!(out.starts_with("trained 1 generations, "), "{out}");
     assert!(out.ends_with("\nplay it     cargo run --release -- play model:two\n"), "{out}");
     // On a CPU without the instructions for that precision there is a warning, which is no note.
     assert!(error.lines().all(|line| line.starts_with("warning: ")), "{error}");
-    let [out, error] = texts(&run(folder.path(), "match random random --games 20 -q"));
+    let Ended { out, error, .. } = workspace.run("match random random --games 20 -q");
     assert!(out.starts_with("random against random") && error.is_empty(), "{out}{error}");
-    let [_, error] = texts(&run(folder.path(), "match random random --games 20"));
+    let error = workspace.run("match random random --games 20").error;
     assert!(error.contains("/20 games +"), "{error}");
 }
 
-fn run_to(output: impl Into<Stdio>, folder: &Path, line: &str) -> Output {
-    hnefi(folder, line).stdout(output).output().expect("the binary starts")
+fn run_to(output: impl Into<Stdio>, workspace: &Workspace, line: &str) -> Ended {
+    workspace.command(line).stdout(output).output().expect("starts").into()
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn results_that_cannot_be_written_are_one_error_and_files_are_written_all_the_same() {
-    let folder = folder();
-    let games = "game,moves,a,d,result\n3,d2-c2 d5-e5 d6-c6 e5-e6 timeout,0,0,White\n";
-    std::fs::write(folder.path().join("games.csv"), games).expect("written");
+    let workspace = Workspace::new();
+    workspace.write("games.csv", super::ARCHIVE);
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device of Linux");
     let short = "train --config tiny.toml --set budget.generations=1 --set evaluate.games=0 --run run";
     for (line, file) in [
         ("match random random --games 4 --threads 1 --json --save match.hgames", Some("match.hgames")),
@@ -179,25 +144,21 @@ fn results_that_cannot_be_written_are_one_error_and_files_are_written_all_the_sa
         ("train --help-config", None),
         ("play --web --listen 0", None),
     ] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device of Linux");
-        let output = run_to(full, folder.path(), line);
-        let [_, error] = texts(&output);
-        assert_eq!(output.status.code(), Some(1), "{line}: {error}");
+        let Ended { error, code, .. } = run_to(full(), &workspace, line);
+        assert_eq!(code, Some(1), "{line}: {error}");
         let errors: Vec<&str> = error.lines().filter(|line| line.starts_with("error: ")).collect();
         assert!(errors.len() == 1 && errors[0].contains("No space left on device"), "{line}: {error}");
-        assert!(!error.contains("panicked"), "{line}: {error}");
-        assert!(file.is_none_or(|file| folder.path().join(file).is_file()), "{line} has not written {file:?}");
+        assert!(file.is_none_or(|file| workspace.at(file).is_file()), "{line} has not written {file:?}");
     }
     // Both errors are reported.
-    std::fs::create_dir(folder.path().join("late")).expect("a folder");
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device of Linux");
+    std::fs::create_dir(workspace.at("late")).expect("a folder");
     let slow = "match random random --games 100000000 --threads 1 --save late/games.hgames";
-    let child = hnefi(folder.path(), slow).stdout(full).spawn().expect("starts");
+    let child = workspace.command(slow).stdout(full()).spawn().expect("starts");
     await_handler(&child);
-    std::fs::remove_dir(folder.path().join("late")).expect("still empty");
-    std::fs::write(folder.path().join("late"), "no folder").expect("written");
-    kill(Pid::from_raw(child.id() as i32), Signal::SIGINT).expect("sent");
-    let [_, error] = texts(&child.wait_with_output().expect("ended"));
+    std::fs::remove_dir(workspace.at("late")).expect("still empty");
+    workspace.write("late", "no folder");
+    send(&child, Signal::SIGINT);
+    let error = Ended::from(child.wait_with_output().expect("ended")).error;
     let last = error.lines().last().unwrap_or_default();
     assert!(last.starts_with("error: writing late/games.hgames: "), "{error}");
     assert!(last.contains("; writing to standard output: "), "{error}");
@@ -205,24 +166,23 @@ fn results_that_cannot_be_written_are_one_error_and_files_are_written_all_the_sa
 
 #[test]
 fn a_reader_that_went_away_is_no_error() {
-    let folder = folder();
+    let workspace = Workspace::new();
     for line in
         ["train --print-config", "completions bash", "help", "doctor", "match random random --games 2 --save x.hgames"]
     {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
-        let output = run_to(writer, folder.path(), line);
-        let [_, error] = texts(&output);
-        assert_eq!(output.status.code(), Some(0), "{line}: {error}");
-        assert!(!error.contains("error: ") && !error.contains("panicked"), "{line}: {error}");
+        let Ended { error, code, .. } = run_to(writer, &workspace, line);
+        assert_eq!(code, Some(0), "{line}: {error}");
+        assert!(!error.contains("error: "), "{line}: {error}");
     }
-    assert!(folder.path().join("x.hgames").is_file());
+    assert!(workspace.at("x.hgames").is_file());
 }
 
 /// What plays is chosen alike and said, in the terminal and behind the protocol.
 #[test]
 fn the_network_for_a_ruleset_is_chosen_and_told_alike() {
-    let folder = folder();
+    let workspace = Workspace::new();
     for (rules, network) in [
         ("brandubh", "brandubh"),
         ("copenhagen", "copenhagen"),
@@ -231,23 +191,18 @@ fn the_network_for_a_ruleset_is_chosen_and_told_alike() {
         ("tablut", "copenhagen"),
     ] {
         let player = format!("model:{network},playouts=200 plays {rules}");
-        let play = run(folder.path(), &format!("play --plain --rules {rules}"));
-        let [out, error] = texts(&play);
-        assert!(play.status.success(), "{error}");
+        let Ended { out, error, .. } = workspace.succeeds(&format!("play --plain --rules {rules}"));
         assert!(error.contains(&player) && !out.contains(&player), "{rules}: {error}");
         assert!(!error.contains("warning: "), "{rules}: {error}");
-        let mut uci =
-            hnefi(folder.path(), &format!("uci --rules {rules}")).stdin(Stdio::piped()).spawn().expect("starts");
-        std::io::Write::write_all(&mut uci.stdin.take().expect("piped"), b"isready\n").expect("written");
-        let [said, _] = texts(&uci.wait_with_output().expect("ended"));
+        let said = workspace.succeeds_with(&format!("uci --rules {rules}"), "isready\n").out;
         assert!(said.contains(&format!("network {network} is loaded")), "{rules}: {said}");
     }
-    let [_, error] = texts(&run(folder.path(), "play --plain model:brandubh --rules tablut"));
+    let error = workspace.run("play --plain model:brandubh --rules tablut").error;
     assert!(error.contains("warning: the network was trained on brandubh, not on tablut"), "{error}");
 }
 
-fn subcommands(folder: &Path) -> Vec<String> {
-    let [help, _] = texts(&run(folder, "--help"));
+fn subcommands(workspace: &Workspace) -> Vec<String> {
+    let help = workspace.run("--help").out;
     let listed = help.lines().skip_while(|line| *line != "Play:").take_while(|line| *line != "Options:");
     // Names stand at two spaces, their stories further in.
     let names = listed.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
@@ -256,14 +211,13 @@ fn subcommands(folder: &Path) -> Vec<String> {
 
 #[test]
 fn help_fits_a_narrow_terminal_and_ends_with_examples() {
-    let folder = folder();
-    let names = subcommands(folder.path());
+    let workspace = Workspace::new();
+    let names = subcommands(&workspace);
     assert!(names.len() > 20, "{names:?}");
     for name in names.iter().filter(|name| *name != "help") {
         for form in ["--help", "-h"] {
-            let output = hnefi(folder.path(), &format!("{name} {form}")).env("COLUMNS", "80").output().expect("starts");
-            let [help, error] = texts(&output);
-            assert!(output.status.success(), "{name}: {error}");
+            let mut command = workspace.command(&format!("{name} {form}"));
+            let help = Ended::from(command.env("COLUMNS", "80").output().expect("starts")).out;
             let long = help.lines().find(|line| line.chars().count() > 80);
             assert_eq!(long, None, "{name} {form}");
             assert!(help.contains(&format!("Examples:\n  hnefi {name}")), "{name}: {help}");
@@ -273,29 +227,27 @@ fn help_fits_a_narrow_terminal_and_ends_with_examples() {
 
 #[test]
 fn shells_and_man_know_every_command() {
-    let folder = folder();
-    let names = subcommands(folder.path());
+    let workspace = Workspace::new();
+    let names = subcommands(&workspace);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let [script, _] = texts(&run(folder.path(), &format!("completions {shell}")));
+        let script = workspace.run(&format!("completions {shell}")).out;
         for name in &names {
             assert!(script.contains(name.as_str()), "{shell} does not know {name}");
         }
         assert!(script.contains("opening-plies"), "{shell} does not know the options");
     }
-    let made = run(folder.path(), "man --out pages/man1");
-    assert!(made.status.success(), "{}", texts(&made)[1]);
+    workspace.succeeds("man --out pages/man1");
     for name in names.iter().filter(|name| *name != "help") {
-        let page = folder.path().join(format!("pages/man1/hnefi-{name}.1"));
-        let page = std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let page = String::from_utf8(workspace.read(&format!("pages/man1/hnefi-{name}.1"))).expect("text");
         assert!(page.contains(".TH hnefi") && page.contains(".SH EXAMPLES\n.nf\n  hnefi"), "{name}: {page}");
     }
-    assert!(folder.path().join("pages/man1/hnefi.1").is_file());
+    assert!(workspace.at("pages/man1/hnefi.1").is_file());
 }
 
 #[test]
 fn who_waits_for_a_run_says_so() {
-    let folder = folder();
-    let mut child = hnefi(folder.path(), "worker no/such --wait").spawn().expect("starts");
+    let workspace = Workspace::new();
+    let mut child = workspace.command("worker no/such --wait").spawn().expect("starts");
     let mut line = String::new();
     BufReader::new(child.stderr.take().expect("piped")).read_line(&mut line).expect("a line");
     assert_eq!(line, "no/such: no run has begun there yet; waiting\n");
