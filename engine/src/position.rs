@@ -9,11 +9,12 @@ use crate::history::{History, LONG, Recent, Seen};
 use crate::legality::check;
 use crate::lines::Lines;
 use crate::make::{make, make_for};
+use crate::masks::Masks;
 use crate::movegen;
-use crate::ruleset::{Kernel, Ruleset, Tabled, Terms, with_ruleset};
+use crate::ruleset::{Kernel, Ruleset, Terms, with_ruleset};
 use crate::set::{Set, Wide};
 use crate::state::{State, repetition_key};
-use crate::tables::{DEFENDER, KING, ZOBRIST, mix};
+use crate::tables::{self, DEFENDER, KING, Lookup, ZOBRIST, mix};
 use crate::{
     Bitboard, Board, BoardSize, FenError, IllegalMove, Move, MoveList, NoLegalMove, Outcome, Reason, Rules, Side,
     Symmetry,
@@ -31,7 +32,10 @@ enum Before {
 }
 
 /// Sets that a position can have.
-pub(crate) trait Held: Tabled {
+pub(crate) trait Held: Set {
+    /// The tables of a board of this side.
+    fn tables(side: usize) -> Lookup<Self>;
+    fn masks(rules: &Rules) -> Masks<Self>;
     fn body(inner: Inner<Self>) -> Body;
     /// # Panics
     /// When the position has sets of another kind, here and below: its kernel is chosen together with them.
@@ -41,14 +45,17 @@ pub(crate) trait Held: Tabled {
     fn before(undo: &Undo) -> (&State<Self>, Self);
 }
 
-/// Rules on sets that a position may have.
-pub(crate) trait HeldRuleset: Ruleset<Set: Held> {}
-
-impl<R: Ruleset<Set: Held>> HeldRuleset for R {}
-
 macro_rules! held {
-    ($set:ty, $kind:ident) => {
+    ($set:ty, $kind:ident, $tables:ident) => {
         impl Held for $set {
+            fn tables(side: usize) -> Lookup<$set> {
+                tables::$tables(side)
+            }
+
+            fn masks(rules: &Rules) -> Masks<$set> {
+                Masks::<$set>::converted(&Masks::of(rules))
+            }
+
             #[inline(always)]
             fn body(inner: Inner<$set>) -> Body {
                 Body::$kind(inner)
@@ -80,8 +87,8 @@ macro_rules! held {
     };
 }
 
-held!(u128, Narrow);
-held!(Wide, Wide);
+held!(u128, Narrow, narrow);
+held!(Wide, Wide, wide);
 
 impl Undo {
     /// Every square the move emptied by capture, the captured king's too.
@@ -190,8 +197,8 @@ impl Position {
     }
 
     fn of(rules: &Rules, board: &Board, side_to_move: Side) -> Position {
-        fn inner<R: HeldRuleset>(rules: &Rules, board: &Board, side_to_move: Side) -> Inner<R::Set> {
-            let terms = R::Set::terms(rules);
+        fn inner<R: Ruleset>(rules: &Rules, board: &Board, side_to_move: Side) -> Inner<R::Set> {
+            let terms = Terms::of(rules);
             let mut state = State::root(rules, board, side_to_move);
             state.way_out = enclosure::renewed_witness::<R>(&terms, state.men, <R::Set as Set>::EMPTY);
             let lines = Lines::of::<R>(&terms, state.men);
@@ -219,7 +226,7 @@ impl Position {
 
     /// The part with sets of squares, for a kernel that fits.
     #[inline(always)]
-    pub(crate) fn inner<R: HeldRuleset>(&self) -> &Inner<R::Set> {
+    pub(crate) fn inner<R: Ruleset>(&self) -> &Inner<R::Set> {
         R::Set::inner(&self.body)
     }
 
@@ -390,7 +397,7 @@ impl Position {
     }
 
     #[inline(always)]
-    fn advance_for<R: HeldRuleset, const ATTACKERS: bool>(&mut self, mv: Move) -> R::Set {
+    fn advance_for<R: Ruleset, const ATTACKERS: bool>(&mut self, mv: Move) -> R::Set {
         let Inner { terms, state, lines } = R::Set::inner_mut(&mut self.body);
         let recent = self.history.recent(state.since_capture as usize + 1);
         let (after, captured) = make_for::<R, ATTACKERS>(terms, recent, state, mv);
@@ -435,7 +442,7 @@ impl Position {
         })
     }
 
-    fn transformed_parts<R: HeldRuleset>(&self, inner: &Inner<R::Set>, symmetry: Symmetry) -> (Inner<R::Set>, History) {
+    fn transformed_parts<R: Ruleset>(&self, inner: &Inner<R::Set>, symmetry: Symmetry) -> (Inner<R::Set>, History) {
         let (size, state) = (self.size(), &inner.state);
         let board = self.board().transformed(symmetry);
         let mut seen = State {
@@ -508,28 +515,28 @@ impl Position {
 // What a position is asked for most, in two versions for x86-64.
 
 versions! {
-    fn list_moves<R: HeldRuleset>(cpu: Cpu, position: &Position, moves: &mut MoveList) {
+    fn list_moves<R: Ruleset>(cpu: Cpu, position: &Position, moves: &mut MoveList) {
         let inner = position.inner::<R>();
         movegen::list::<R>(&inner.terms, position.recent(), &inner.state, moves);
     }
 }
 
 versions! {
-    fn count_moves<R: HeldRuleset>(cpu: Cpu, position: &Position) -> usize {
+    fn count_moves<R: Ruleset>(cpu: Cpu, position: &Position) -> usize {
         let inner = position.inner::<R>();
         movegen::count::<R>(&inner.terms, position.recent(), &inner.state, &inner.lines)
     }
 }
 
 versions! {
-    fn choose_move<R: HeldRuleset, Pick: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: Pick) -> Option<Move> {
+    fn choose_move<R: Ruleset, Pick: FnOnce(usize) -> usize>(cpu: Cpu, position: &Position, pick: Pick) -> Option<Move> {
         let inner = position.inner::<R>();
         movegen::choose::<R>(&inner.terms, position.recent(), &inner.state, &inner.lines, pick)
     }
 }
 
 versions! {
-    fn make_move<R: HeldRuleset>(cpu: Cpu, position: &mut Position, mv: Move) -> R::Set {
+    fn make_move<R: Ruleset>(cpu: Cpu, position: &mut Position, mv: Move) -> R::Set {
         match position.inner::<R>().state.side_to_move {
             Side::Attackers => position.advance_for::<R, true>(mv),
             Side::Defenders => position.advance_for::<R, false>(mv),
@@ -538,7 +545,7 @@ versions! {
 }
 
 versions! {
-    fn judge_move<R: HeldRuleset>(cpu: Cpu, position: &Position, mv: Move) -> Option<Outcome> {
+    fn judge_move<R: Ruleset>(cpu: Cpu, position: &Position, mv: Move) -> Option<Outcome> {
         let inner = position.inner::<R>();
         make::<R>(&inner.terms, position.recent(), &inner.state, mv).0.outcome
     }

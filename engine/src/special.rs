@@ -1,6 +1,6 @@
 //! Special squares: where they are, and who may do what there.
 
-use crate::{Bitboard, BoardSize, FenError, FenProblem, Piece, Square, fen};
+use crate::{Bitboard, BoardSize, FenError, FenProblem, Piece, fen};
 
 /// Some of the three kinds of piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -194,13 +194,12 @@ impl Marks {
             let size = BoardSize::new(n).ok_or(FenProblem::NoBoard(n))?;
             let mut squares = [Bitboard::EMPTY; Marks::KINDS];
             for (row, rank) in rows.split('/').zip((0..n).rev()) {
-                let mark = |(file, letter)| {
+                let mark = |letter| {
                     let kind = Marks::LETTERS.iter().position(|&known| known == letter);
-                    let kind = kind.ok_or(FenProblem::UnknownMark { letter, rank: rank + 1 })?;
-                    Ok((kind, Bitboard::of(Square::at(file, rank, size))))
+                    kind.ok_or(FenProblem::UnknownMark { letter, rank: rank + 1 })
                 };
-                for (kind, square) in fen::letters(row, rank, size, mark)? {
-                    squares[kind] |= square;
+                for (kind, square) in fen::read_row(row, rank, size, mark)? {
+                    squares[kind] |= Bitboard::of(square);
                 }
             }
             Ok(Marks { size, squares })

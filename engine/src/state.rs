@@ -20,6 +20,15 @@ impl Board {
         Board { attackers: Bitboard::EMPTY, defenders: Bitboard::EMPTY, king: Bitboard::EMPTY, size }
     }
 
+    pub(crate) const fn put(&mut self, piece: Piece, square: Square) {
+        let pieces = match piece {
+            Piece::Attacker => &mut self.attackers,
+            Piece::Defender => &mut self.defenders,
+            Piece::King => &mut self.king,
+        };
+        *pieces = pieces.or(Bitboard::of(square));
+    }
+
     /// Attackers' men.
     #[inline]
     pub const fn attackers(&self) -> Bitboard {

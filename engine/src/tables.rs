@@ -140,26 +140,34 @@ pub(crate) static NINE: Tables<u128> = Tables::<u128>::new(9);
 pub(crate) static ELEVEN: Tables<u128> = Tables::<u128>::new(11);
 
 /// What kernels look up on one board.
-type Lookup<S> = (Tables<S>, LineTables<S>);
+pub(crate) type Lookup<S> = (&'static Tables<S>, &'static LineTables<S>);
 
-/// The tables of a board of up to 11x11.
-pub(crate) fn narrow(side: usize) -> (&'static Tables<u128>, &'static LineTables<u128>) {
-    static OTHERS: [OnceLock<Box<Lookup<u128>>>; 12] = [const { OnceLock::new() }; 12];
+/// The same where it is made when a game first needs it.
+type Made<S> = OnceLock<Box<(Tables<S>, LineTables<S>)>>;
+
+/// The tables that are constants.
+pub(crate) const fn constant(side: usize) -> Option<Lookup<u128>> {
     match side {
-        7 => (&SEVEN, &lines::SEVEN),
-        9 => (&NINE, &lines::NINE),
-        11 => (&ELEVEN, &lines::ELEVEN),
-        _ => {
-            let made = || Box::new((Tables::<u128>::new(side), LineTables::<u128>::new(side)));
-            let (tables, lines) = &**OTHERS[side].get_or_init(made);
-            (tables, lines)
-        }
+        7 => Some((&SEVEN, &lines::SEVEN)),
+        9 => Some((&NINE, &lines::NINE)),
+        11 => Some((&ELEVEN, &lines::ELEVEN)),
+        _ => None,
     }
 }
 
+/// The tables of a board of up to 11x11.
+pub(crate) fn narrow(side: usize) -> Lookup<u128> {
+    static OTHERS: [Made<u128>; 12] = [const { OnceLock::new() }; 12];
+    constant(side).unwrap_or_else(|| {
+        let made = || Box::new((Tables::<u128>::new(side), LineTables::<u128>::new(side)));
+        let (tables, lines) = &**OTHERS[side].get_or_init(made);
+        (tables, lines)
+    })
+}
+
 /// The tables of a board above 11x11.
-pub(crate) fn wide(side: usize) -> (&'static Tables<Wide>, &'static LineTables<Wide>) {
-    static ALL: [OnceLock<Box<Lookup<Wide>>>; 20] = [const { OnceLock::new() }; 20];
+pub(crate) fn wide(side: usize) -> Lookup<Wide> {
+    static ALL: [Made<Wide>; 20] = [const { OnceLock::new() }; 20];
     let made = || Box::new((Tables::<Wide>::new(side), LineTables::<Wide>::new(side)));
     let (tables, lines) = &**ALL[side].get_or_init(made);
     (tables, lines)
