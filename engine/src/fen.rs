@@ -249,20 +249,12 @@ pub(crate) fn rows(size: BoardSize, letter: impl Fn(Square) -> Option<char>) -> 
     let n = size.side();
     let mut fen = String::new();
     for rank in (0..n).rev() {
-        let mut empty = 0;
-        for file in 0..n {
-            let Some(letter) = letter(Square::at(file, rank, size)) else {
-                empty += 1;
-                continue;
-            };
-            if empty > 0 {
-                fen += &empty.to_string();
-                empty = 0;
+        let row: Vec<Option<char>> = (0..n).map(|file| letter(Square::at(file, rank, size))).collect();
+        for run in row.chunk_by(|one, next| one.is_none() && next.is_none()) {
+            match run[0] {
+                Some(letter) => fen.push(letter),
+                None => fen += &run.len().to_string(),
             }
-            fen.push(letter);
-        }
-        if empty > 0 {
-            fen += &empty.to_string();
         }
         if rank > 0 {
             fen.push('/');

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cpu::{Cpu, versions};
 use crate::enclosure;
 use crate::fen;
-use crate::history::{History, LONG, Recent, Seen};
+use crate::history::{History, LONG, Recent};
 use crate::legality::check;
 use crate::lines::Lines;
 use crate::make::{make, make_for};
@@ -13,8 +13,8 @@ use crate::masks::Masks;
 use crate::movegen;
 use crate::ruleset::{Kernel, Ruleset, Terms, with_ruleset};
 use crate::set::{Set, Wide};
-use crate::state::{State, repetition_key};
-use crate::tables::{self, DEFENDER, KING, Lookup, ZOBRIST, mix};
+use crate::state::State;
+use crate::tables::{self, Lookup, mix};
 use crate::{
     Bitboard, Board, BoardSize, FenError, IllegalMove, Move, MoveList, NoLegalMove, Outcome, Reason, Rules, Side,
     Symmetry,
@@ -435,68 +435,31 @@ impl Position {
 
     /// The same game as seen through a symmetry, history included. Moves played before it cannot be taken back.
     pub fn transformed(&self, symmetry: Symmetry) -> Position {
-        with_ruleset!(self.kernel, R => {
-            let inner = self.inner::<R>();
-            let (inner, history) = self.transformed_parts::<R>(inner, symmetry);
-            Position { kernel: self.kernel, cpu: self.cpu, body: <R as Ruleset>::Set::body(inner), history }
-        })
-    }
-
-    fn transformed_parts<R: Ruleset>(&self, inner: &Inner<R::Set>, symmetry: Symmetry) -> (Inner<R::Set>, History) {
-        let (size, state) = (self.size(), &inner.state);
-        let board = self.board().transformed(symmetry);
-        let mut seen = State {
-            way_out: R::Set::narrowed(symmetry.bitboard(state.way_out.widened(), size)),
-            ply: state.ply,
-            since_capture: state.since_capture,
-            occurrences: state.occurrences,
-            last_move: state.last_move.map(|mv| symmetry.mv(mv, size)),
-            outcome: state.outcome,
-            ..State::root(self.rules(), &board, state.side_to_move)
-        };
-        let history = self.transformed_history(symmetry, &mut seen);
-        let lines = Lines::of::<R>(&inner.terms, seen.men);
-        (Inner { terms: inner.terms.clone(), state: seen, lines }, history)
-    }
-
-    /// The positions since the last capture through a symmetry, by taking the moves back one by one from `present`,
-    /// whose sums are brought up to date on the way.
-    fn transformed_history<S: Set>(&self, symmetry: Symmetry, present: &mut State<S>) -> History {
-        let rules = self.rules();
-        let mut history = History::default();
-        let mut side_to_move = present.side_to_move;
-        let mut king = present.men.king.widened();
-        let (mut attackers_hash, mut defenders_hash) = (present.attackers_hash, present.defenders_hash);
-        let mut ply = present.ply;
-        (present.keys_sum, present.configurations_sum, present.seen) = (0, 0, Seen::default());
-        let mut moves = self.history.moves_back(present.since_capture as usize + 1);
-        loop {
-            let mv = moves.next().map_or(Move::NONE, |mv| if ply == 0 { mv } else { symmetry.mv(mv, self.size()) });
-            let key = repetition_key(rules, attackers_hash ^ defenders_hash, side_to_move);
-            history.push(key, defenders_hash, mv);
-            present.keys_sum = present.keys_sum.wrapping_add(key);
-            present.seen.add_key(side_to_move, key);
-            if ply > 0 && side_to_move == Side::Attackers && rules.draw_fort_occurrence != 0 {
-                present.configurations_sum = present.configurations_sum.wrapping_add(defenders_hash);
-                present.seen.add_configuration(defenders_hash);
-            }
-            if present.ply - ply == present.since_capture {
-                break;
-            }
-            let (from, to) = (mv.from().index(), mv.to().index());
-            side_to_move = side_to_move.opponent();
-            match side_to_move {
-                Side::Attackers => attackers_hash ^= ZOBRIST[0][from] ^ ZOBRIST[0][to],
-                Side::Defenders if king == Bitboard::of(mv.to()) => {
-                    king = Bitboard::of(mv.from());
-                    defenders_hash ^= ZOBRIST[KING][from] ^ ZOBRIST[KING][to];
-                }
-                Side::Defenders => defenders_hash ^= ZOBRIST[DEFENDER][from] ^ ZOBRIST[DEFENDER][to],
-            }
-            ply -= 1;
+        let size = self.size();
+        // Back to the last capture, and on from there once more: the history before it says nothing to the rules.
+        let moves: Vec<Move> = self.history.moves_back(self.plies_since_capture() as usize).collect();
+        let (mut board, mut side) = (self.board(), self.side_to_move());
+        for &mv in &moves {
+            board.take_back(mv);
+            side = side.opponent();
         }
-        history.reverse();
-        history
+        let mut seen = Position::of(self.rules(), &board.transformed(symmetry), side);
+        either!(&mut seen.body, i => {
+            let state = &mut i.state;
+            state.ply = self.ply() - moves.len() as u32;
+            (state.last_move, state.outcome) = match moves.is_empty() {
+                true => (self.last_move().map(|mv| symmetry.mv(mv, size)), self.outcome()),
+                false => (None, None),
+            };
+            if state.ply > 0 && side == Side::Attackers && i.terms.rules.draw_fort_occurrence != 0 {
+                state.configurations_sum = state.defenders_hash;
+                state.seen.add_configuration(state.defenders_hash);
+            }
+        });
+        for &mv in moves.iter().rev() {
+            seen.advance(symmetry.mv(mv, size));
+        }
+        seen
     }
 
     /// Squares on which the king wins by arriving, see [`Rules::goals`].

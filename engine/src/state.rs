@@ -29,6 +29,15 @@ impl Board {
         *pieces = pieces.or(Bitboard::of(square));
     }
 
+    /// Takes back a move without captures.
+    pub(crate) fn take_back(&mut self, mv: Move) {
+        for pieces in [&mut self.attackers, &mut self.defenders, &mut self.king] {
+            if pieces.contains(mv.to()) {
+                *pieces ^= Bitboard::of(mv.to()) | Bitboard::of(mv.from());
+            }
+        }
+    }
+
     /// Attackers' men.
     #[inline]
     pub const fn attackers(&self) -> Bitboard {
