@@ -190,10 +190,11 @@ impl Leaves {
 
     /// Frees all slots.
     pub(super) fn abandon_all(&mut self) {
-        for (index, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.taken) {
-            slot.taken = false;
-            slot.serial = slot.serial.wrapping_add(1);
-            self.free.push(index as u32);
+        for index in 0..self.slots.len() {
+            let Slot { serial, taken, .. } = self.slots[index];
+            if taken {
+                self.give_back(LeafId { slot: index as u32, serial });
+            }
         }
     }
 

@@ -20,7 +20,6 @@ mod gumbel;
 mod invariants;
 mod leaf;
 mod limit;
-mod noise;
 mod playout;
 mod policy;
 mod puct;

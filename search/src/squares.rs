@@ -1,56 +1,38 @@
 //! Regions at the corners of the board, which players look at and the rules do not.
 
+use std::sync::LazyLock;
+
 use hnefi_engine::{Bitboard, BoardSize, Square};
 
 /// The four quarters of the board, the middle rank and file in none.
 pub(crate) fn quarters(size: BoardSize) -> [Bitboard; 4] {
-    static QUARTERS: [[Bitboard; 4]; BoardSize::ALL.len()] = of_sizes(false);
-    QUARTERS[size.index()]
+    REGIONS[size.index()].0
 }
 
 /// The short diagonals that bar the corners: `a2 b1` up to 7x7, `a3 b2 c1` on the larger boards.
 pub(crate) fn corner_bars(size: BoardSize) -> [Bitboard; 4] {
-    static BARS: [[Bitboard; 4]; BoardSize::ALL.len()] = of_sizes(true);
-    BARS[size.index()]
+    REGIONS[size.index()].1
 }
 
-const fn of_sizes(bars: bool) -> [[Bitboard; 4]; BoardSize::ALL.len()] {
-    let mut regions = [[Bitboard::EMPTY; 4]; BoardSize::ALL.len()];
-    let mut index = 0;
-    while index < regions.len() {
-        let size = BoardSize::ALL[index];
+static REGIONS: LazyLock<[([Bitboard; 4], [Bitboard; 4]); BoardSize::ALL.len()]> = LazyLock::new(|| {
+    BoardSize::ALL.map(|size| {
         let steps = if size.side() <= 7 { 1 } else { 2 };
-        regions[index] =
-            if bars { at_corners(size, steps + 1, Some(steps)) } else { at_corners(size, size.side() / 2, None) };
-        index += 1;
-    }
-    regions
-}
+        let quarter = |up: usize, right: usize| up.max(right) < size.side() / 2;
+        (at_corners(size, quarter), at_corners(size, |up, right| up + right == steps))
+    })
+});
 
-/// One region at each corner of a board: the squares within `width` of both edges, or of those only the ones on the
-/// diagonal that many steps from the corner.
-const fn at_corners(size: BoardSize, width: usize, diagonal: Option<usize>) -> [Bitboard; 4] {
-    let n = size.side();
-    let mut regions = [Bitboard::EMPTY; 4];
-    let mut corner = 0;
-    while corner < 4 {
-        let mut i = 0;
-        while i < width * width {
-            let (up, right) = (i / width, i % width);
-            let wanted = match diagonal {
-                Some(distance) => up + right == distance,
-                None => true,
-            };
-            if wanted {
-                let rank = if corner & 1 == 0 { up } else { n - 1 - up };
-                let file = if corner & 2 == 0 { right } else { n - 1 - right };
-                regions[corner] = regions[corner].or(Bitboard::of(Square::at(file, rank, size)));
-            }
-            i += 1;
-        }
-        corner += 1;
-    }
-    regions
+/// The squares at each corner of a board that are wanted so many steps up and to the right of it, or as seen from the
+/// corner.
+fn at_corners(size: BoardSize, wanted: impl Fn(usize, usize) -> bool) -> [Bitboard; 4] {
+    let from = |far: bool, line: usize| if far { size.side() - 1 - line } else { line };
+    [(false, false), (true, false), (false, true), (true, true)].map(|(top, last)| {
+        let is_wanted = |&square: &Square| {
+            let (file, rank) = square.file_and_rank(size);
+            wanted(from(top, rank), from(last, file))
+        };
+        Bitboard::board(size).filter(is_wanted).collect()
+    })
 }
 
 #[cfg(test)]

@@ -5,9 +5,7 @@ use hnefi_inference::{HashEvaluator, UniformEvaluator};
 use hnefi_search::{Proven, ProvenResult, RootKind, SearchReport};
 
 use crate::minimax::solve;
-use crate::{legal_moves, random_positions, search};
-
-const ROOTS: [RootKind; 2] = [RootKind::Gumbel, RootKind::Puct];
+use crate::{ROOTS, legal_moves, random_positions, search};
 
 fn brandubh(fen: &str) -> Position {
     Position::from_fen(&Preset::Brandubh.rules(), fen).expect("a FEN of this test")
