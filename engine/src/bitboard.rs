@@ -161,7 +161,6 @@ impl Bitboard {
     }
 }
 
-/// What a board's size gives.
 struct Regions {
     board: Bitboard,
     edge: Bitboard,
@@ -325,7 +324,6 @@ impl FromIterator<Square> for Bitboard {
 impl Iterator for Bitboard {
     type Item = Square;
 
-    /// Removes and returns the lowest square.
     #[inline]
     fn next(&mut self) -> Option<Square> {
         let word = self.0.iter().position(|&word| word != 0)?;

@@ -102,7 +102,6 @@ pub enum FenProblem {
     },
 }
 
-/// Reads a FEN under these rules.
 pub(crate) fn read(rules: &Rules, fen: &str) -> Result<(Board, Side), FenError> {
     read_words(rules, fen).map_err(|problem| FenError { fen: fen.to_owned(), problem })
 }
@@ -152,7 +151,6 @@ fn is_opentafl(rows: &str) -> Result<bool, FenProblem> {
     }
 }
 
-/// Reads rows of any size.
 pub(crate) fn read_start(rows: &str) -> Result<Board, FenError> {
     let read = || read_rows(rows, is_opentafl(rows)?, None);
     read().map_err(|problem| FenError { fen: rows.to_owned(), problem })
@@ -234,12 +232,10 @@ fn check_pieces(rules: &Rules, board: &Board) -> Result<(), FenProblem> {
     Ok(())
 }
 
-/// Writes the board and the side to move.
 pub(crate) fn write(board: &Board, side_to_move: Side) -> String {
     format!("{} {}", board_rows(board), if side_to_move == Side::Attackers { 'a' } else { 'd' })
 }
 
-/// Writes the ranks of a board from the top.
 pub(crate) fn board_rows(board: &Board) -> String {
     rows(board.size, |square| board.piece_at(square).map(letter))
 }

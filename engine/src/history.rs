@@ -81,7 +81,6 @@ impl History {
         Recent { history: self, plies }
     }
 
-    /// The moves that led from the first entry to the last.
     pub(crate) fn moves(&self) -> impl Iterator<Item = Move> + '_ {
         self.entries.iter().skip(1).map(|entry| entry.mv)
     }
@@ -126,7 +125,6 @@ impl<'a> Recent<'a> {
         if self.plies > LONG { self.history.index.as_deref() } else { None }
     }
 
-    /// Where the entries begin.
     #[inline(always)]
     fn start(self) -> usize {
         self.history.entries.len() - self.plies

@@ -89,7 +89,6 @@ impl fmt::Display for IllegalMove {
     }
 }
 
-/// Checks a move without making it.
 pub(crate) fn check<R: Ruleset>(
     g: &Terms<R::Set>,
     recent: Recent<'_>,

@@ -20,7 +20,6 @@ pub(crate) struct Terms<S: Set> {
     pub rules: Rules,
     /// [`Rules::fingerprint`], since hashing the options takes longer than all else in a state key.
     pub rules_key: u64,
-    /// The side of the board.
     n: usize,
     tables: &'static Tables<S>,
     lines: &'static LineTables<S>,
@@ -47,12 +46,10 @@ impl<S: Held> Terms<S> {
 /// Rule options that code can be monomorphised for. `g` are the position's own terms; a published ruleset ignores
 /// them.
 pub(crate) trait Ruleset: 'static {
-    /// The sets of squares.
     type Set: Held;
 
     /// Squares along one edge; also the distance of a square to the one above it.
     fn n(g: &Terms<Self::Set>) -> usize;
-    /// The masks of this board.
     fn tables(g: &Terms<Self::Set>) -> &'static Tables<Self::Set>;
     /// Where its squares are in the lines.
     fn lines(g: &Terms<Self::Set>) -> &'static LineTables<Self::Set>;

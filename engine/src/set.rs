@@ -38,15 +38,12 @@ pub(crate) trait Set:
     /// Bits of one directed line: one more than squares.
     const LANE: usize;
 
-    /// The set of one square.
     fn of(square: usize) -> Self;
     fn is_empty(self) -> bool;
     fn count(self) -> usize;
     /// The lowest square; beyond all squares when the set is empty.
     fn first(self) -> usize;
-    /// The set of the lowest square alone.
     fn lowest(self) -> Self;
-    /// The set without its lowest square.
     fn without_lowest(self) -> Self;
     /// Everything below the lowest square, everything when the set is empty.
     fn below_lowest(self) -> Self;
@@ -73,7 +70,6 @@ pub(crate) trait Set:
     }
 }
 
-/// The squares of a set.
 pub(crate) struct Squares<S>(S);
 
 impl<S: Set> Iterator for Squares<S> {

@@ -123,9 +123,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Kinds of special squares.
     pub(crate) const KINDS: usize = 4;
-    /// The letters of the kinds in a drawing.
     const LETTERS: [char; Marks::KINDS] = ['t', 'c', 'a', 'd'];
 
     /// The throne in the middle, which a board of even side has not, and the four corners.
@@ -173,12 +171,10 @@ impl Marks {
         self.squares[3]
     }
 
-    /// The squares of each kind.
     pub(crate) const fn squares(&self) -> &[Bitboard; Marks::KINDS] {
         &self.squares
     }
 
-    /// Every special square.
     pub(crate) fn all(&self) -> Bitboard {
         self.squares.into_iter().fold(Bitboard::EMPTY, |all, set| all | set)
     }
@@ -236,7 +232,6 @@ mod text {
         }
     }
 
-    /// The names of pieces in files.
     const NAMES: [&str; 3] = ["attackers", "defenders", "king"];
 
     /// A list of names; in binary files a byte of three bits.

@@ -15,7 +15,6 @@ pub struct Board {
 }
 
 impl Board {
-    /// A board without pieces.
     pub(crate) const fn empty(size: BoardSize) -> Board {
         Board { attackers: Bitboard::EMPTY, defenders: Bitboard::EMPTY, king: Bitboard::EMPTY, size }
     }
@@ -77,7 +76,6 @@ impl Board {
         self.size
     }
 
-    /// The board as seen through a symmetry.
     pub(crate) fn transformed(&self, symmetry: Symmetry) -> Board {
         let seen = |set| symmetry.bitboard(set, self.size);
         Board {
@@ -88,7 +86,6 @@ impl Board {
         }
     }
 
-    /// The pieces of one kind.
     pub(crate) const fn pieces_of(&self, piece: Piece) -> Bitboard {
         match piece {
             Piece::Attacker => self.attackers,
@@ -111,7 +108,6 @@ impl Board {
     }
 }
 
-/// The pieces of a board as bare sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Men<S> {
     pub attackers: S,

@@ -13,16 +13,12 @@ use lines::LineTables;
 
 /// Directions in the order of [`Tables::rays`].
 pub(crate) const RIGHT: usize = 0;
-/// Towards higher ranks.
 pub(crate) const UP: usize = 1;
-/// Towards lower files.
 pub(crate) const LEFT: usize = 2;
-/// Towards lower ranks.
 pub(crate) const DOWN: usize = 3;
 
 /// Masks and per-square sets of one board size.
 pub(crate) struct Tables<S: Set> {
-    /// The square itself.
     pub bit: S::PerSquare<S>,
     /// Its two to four orthogonal neighbours.
     pub adjacent: S::PerSquare<S>,
@@ -32,13 +28,9 @@ pub(crate) struct Tables<S: Set> {
     pub rays: S::PerSquare<[S; 4]>,
     /// The squares on a line with the square, the square itself excepted.
     pub in_line: S::PerSquare<S>,
-    /// Every square.
     pub board: S,
-    /// All files but the first.
     pub not_first_file: S,
-    /// All files but the last.
     pub not_last_file: S,
-    /// All files but the first and the last.
     pub inner_files: S,
     /// The edge, corners included.
     pub edge: S,
@@ -132,11 +124,8 @@ macro_rules! tables {
 tables!(u128, 128, 0, |square| 1u128 << square, const);
 tables!(Wide, 512, Wide::EMPTY, |square| Wide::of(square),);
 
-/// The tables of 7x7.
 pub(crate) static SEVEN: Tables<u128> = Tables::<u128>::new(7);
-/// The tables of 9x9.
 pub(crate) static NINE: Tables<u128> = Tables::<u128>::new(9);
-/// The tables of 11x11.
 pub(crate) static ELEVEN: Tables<u128> = Tables::<u128>::new(11);
 
 /// What kernels look up on one board.
@@ -145,7 +134,6 @@ pub(crate) type Lookup<S> = (&'static Tables<S>, &'static LineTables<S>);
 /// The same where it is made when a game first needs it.
 type Made<S> = OnceLock<Box<(Tables<S>, LineTables<S>)>>;
 
-/// The tables that are constants.
 pub(crate) const fn constant(side: usize) -> Option<Lookup<u128>> {
     match side {
         7 => Some((&SEVEN, &lines::SEVEN)),
@@ -155,7 +143,6 @@ pub(crate) const fn constant(side: usize) -> Option<Lookup<u128>> {
     }
 }
 
-/// The tables of a board of up to 11x11.
 pub(crate) fn narrow(side: usize) -> Lookup<u128> {
     static OTHERS: [Made<u128>; 12] = [const { OnceLock::new() }; 12];
     constant(side).unwrap_or_else(|| {
@@ -177,9 +164,7 @@ pub(crate) fn wide(side: usize) -> Lookup<Wide> {
 pub(crate) static ZOBRIST: [[u64; 512]; 3] = zobrist();
 /// Zobrist row of the attackers' men.
 pub(crate) const ATTACKER: usize = 0;
-/// Zobrist row of the defenders' men.
 pub(crate) const DEFENDER: usize = 1;
-/// Zobrist row of the king.
 pub(crate) const KING: usize = 2;
 /// Part of a hash while the defenders are to move.
 pub(crate) const DEFENDERS_TO_MOVE: u64 = 0x9D39_247E_3377_6D41;

@@ -52,7 +52,6 @@ impl Theme {
         }
     }
 
-    /// The theme of a win that ends so.
     pub(crate) const fn of_win(outcome: Outcome) -> Theme {
         match outcome.reason() {
             Reason::KingCaptured => Theme::CaptureTheKing,
@@ -63,7 +62,6 @@ impl Theme {
         }
     }
 
-    /// The theme of an only move of `side`.
     pub(crate) const fn of_only_move(side: Side) -> Theme {
         match side {
             Side::Attackers => Theme::StopTheKing,
@@ -103,7 +101,6 @@ pub struct Puzzle {
     pub line: Vec<Move>,
 }
 
-/// A puzzle as it stands in a file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PuzzleLine {

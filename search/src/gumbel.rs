@@ -16,7 +16,6 @@ use super::schedule::Schedule;
 use super::tree::{Edge, NodeId, Tree, first_with_highest};
 use crate::Rng;
 
-/// A search with a Gumbel root.
 #[derive(Default)]
 pub(super) struct Gumbel {
     /// Gumbel variables over the root's moves; empty without noise.
@@ -70,7 +69,6 @@ impl RootPolicy for Gumbel {
     }
 }
 
-/// A standard Gumbel variable.
 fn gumbel(rng: &mut Rng) -> f32 {
     // Uniform in the open interval (0, 1), so that its logarithm is finite.
     let uniform = ((rng.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;

@@ -16,7 +16,6 @@ const BOUND_SHARE: f32 = 0.1;
 /// The least variance of one playout's score, for moves that seem certain.
 const LEAST_VARIANCE: f32 = 0.01;
 
-/// A search with a PUCT root.
 pub(super) struct Puct;
 
 impl RootPolicy for Puct {

@@ -21,7 +21,6 @@ use hnefi_inference::Wdl;
 use super::edge_arena::{EdgeArena, EdgeOffset};
 use super::solver::{Proven, ProvenResult, prove};
 
-/// Index of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NodeId(std::num::NonZeroU32);
 
@@ -65,7 +64,6 @@ impl Edge {
         Move::of_bits(self.packed)
     }
 
-    /// The move's proven result.
     pub(super) fn proven(&self) -> Option<Proven> {
         Proven::of_bits(self.packed >> Move::BITS)
     }
@@ -105,12 +103,10 @@ pub(super) struct Node {
     pub(super) moves_left: f32,
     /// Plies to the end of the game, the evaluator's estimate for this position.
     pub(super) raw_moves_left: f32,
-    /// The position's proven result.
     pub(super) proven: Option<Proven>,
 }
 
 impl Node {
-    /// Whether the node has an evaluation.
     pub(super) fn is_evaluated(&self) -> bool {
         self.visits > 0
     }
@@ -203,7 +199,6 @@ impl Hasher for AlreadyHashed {
     }
 }
 
-/// A search tree.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
@@ -299,7 +294,6 @@ impl Tree {
         self.first.get(&hash).copied()
     }
 
-    /// Gives a node its edges.
     pub(super) fn attach(&mut self, id: NodeId, edges: &[Edge]) {
         let first_edge = self.edges.begin(edges.len());
         self.edges.extend(edges);

@@ -18,7 +18,6 @@ pub(super) struct Index {
 type Places = HashMap<u64, Vec<usize>>;
 
 impl Index {
-    /// Entries known.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -43,17 +42,14 @@ impl Index {
         [(&mut self.keys, entry.key), (&mut self.defenders, entry.defenders), (&mut self.attackers, entry.attackers())]
     }
 
-    /// How often the key stands in the game.
     pub(super) fn count(&self, key: u64) -> usize {
         places(&self.keys, key).len()
     }
 
-    /// Where the defenders stood so.
     pub(super) fn defenders(&self, hash: u64) -> &[usize] {
         places(&self.defenders, hash)
     }
 
-    /// Where the attackers stood so.
     pub(super) fn attackers(&self, hash: u64) -> &[usize] {
         places(&self.attackers, hash)
     }

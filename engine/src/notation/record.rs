@@ -67,7 +67,6 @@ impl RulesRecord {
         self.start.size().side()
     }
 
-    /// The rules' [`Start`](crate::Rules::start).
     pub(super) fn opening(&self) -> Start {
         self.start
     }
@@ -97,7 +96,6 @@ impl RulesRecord {
         place.map_or("", |place| &self.values[place])
     }
 
-    /// Gives an option a value.
     pub(super) fn set(&mut self, key: &str, value: &str) -> Result<(), RecordError> {
         let Some(place) = OPTIONS.iter().position(|option| option.key == key) else {
             let known = OPTIONS.iter().map(|option| option.key).collect::<Vec<_>>().join(", ");

@@ -72,9 +72,6 @@ macro_rules! line_tables {
 line_tables!(u128, 128, 12, 16, const);
 line_tables!(Wide, 512, 40, 32,);
 
-/// The lines of 7x7.
 pub(crate) static SEVEN: LineTables<u128> = LineTables::<u128>::new(7);
-/// The lines of 9x9.
 pub(crate) static NINE: LineTables<u128> = LineTables::<u128>::new(9);
-/// The lines of 11x11.
 pub(crate) static ELEVEN: LineTables<u128> = LineTables::<u128>::new(11);
