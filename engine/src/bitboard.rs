@@ -308,13 +308,6 @@ static NTH_BIT_OF_BYTE: [[u8; 8]; 256] = {
     table
 };
 
-impl From<Square> for Bitboard {
-    #[inline]
-    fn from(square: Square) -> Bitboard {
-        Bitboard::of(square)
-    }
-}
-
 impl FromIterator<Square> for Bitboard {
     fn from_iter<I: IntoIterator<Item = Square>>(squares: I) -> Bitboard {
         squares.into_iter().fold(Bitboard::EMPTY, |set, square| set | Bitboard::of(square))

@@ -184,15 +184,10 @@ impl Puzzle {
             }
             end.play(mv).map_err(|error| wrong(error.to_string()))?;
         }
-        let theme = match end.outcome() {
-            _ if self.theme.is_only_move() => Some(self.theme),
-            Some(outcome) => Some(Theme::of_win(outcome)),
-            None => None,
-        };
-        match theme {
-            Some(theme) if theme == self.theme => Ok(()),
-            _ => Err(wrong(format!("its line ends by {:?}, which is not {}", end.outcome(), self.theme))),
+        if self.theme.is_only_move() || end.outcome().map(Theme::of_win) == Some(self.theme) {
+            return Ok(());
         }
+        Err(wrong(format!("its line ends by {:?}, which is not {}", end.outcome(), self.theme)))
     }
 }
 
