@@ -51,36 +51,10 @@ fn public_records_are_read_as_opentafl_reads_them() {
 #[test]
 fn what_is_left_out_is_as_the_notation_says() {
     let record: RulesRecord = "dim:7 start:/7/7/7/3K3/7/7/7/".parse().expect("a record");
-    for (key, value) in [
-        ("esc", "c"),
-        ("surf", "y"),
-        ("atkf", "y"),
-        ("tfr", "d"),
-        ("ka", "y"),
-        ("ks", "s"),
-        ("spd", "-1"),
-        ("cor", "default"),
-        ("cen", "default"),
-        ("afor", ""),
-        ("corh", "tTK"),
-        ("cenh", "t"),
-        ("cenhe", "tTK"),
-        ("aforh", "TK"),
-        ("dforh", "t"),
-        ("corp", "K"),
-        ("cenp", "tTK"),
-        ("aforp", "tTK"),
-        ("dforp", "TK"),
-        ("cors", "K"),
-        ("cens", "K"),
-        ("afors", "tTK"),
-        ("dfors", "TK"),
-        ("corre", "tTK"),
-        ("sw", "n"),
-        ("swf", "y"),
-        ("efe", "n"),
-        ("linc", "n"),
-    ] {
+    let values = "esc:c surf:y atkf:y tfr:d ka:y ks:s spd:-1 cor:default cen:default afor: corh:tTK cenh:t cenhe:tTK \
+                  aforh:TK dforh:t corp:K cenp:tTK aforp:tTK dforp:TK cors:K cens:K afors:tTK dfors:TK corre:tTK sw:n \
+                  swf:y efe:n linc:n";
+    for (key, value) in values.split_whitespace().filter_map(|word| word.split_once(':')) {
         assert_eq!(record.value(key), value, "{key}");
     }
     assert_eq!(record.to_string(), "dim:7 start:/7/7/7/3K3/7/7/7/");

@@ -27,7 +27,6 @@ mod report;
 mod rng;
 mod schedule;
 mod solver;
-mod squares;
 mod text;
 mod threads;
 mod tree;
